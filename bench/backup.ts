@@ -18,7 +18,7 @@ const BESIDE_MS = 3000;
 const database = freshDatabase();
 fillInBulk(database, ORDERS, LINK_BYTES);
 database.user("caller", "1000000");
-const key = database.key("caller", "full").text;
+const key = database.key("caller", "order").text;
 const order = { service: database.service(), link: "x", quantity: 100 };
 database.connection.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
 database.connection.sqlite.close();

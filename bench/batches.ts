@@ -39,11 +39,11 @@ async function measure(tree: string): Promise<number> {
   const { createSqliteStore } = (await import(`${tree}/src/db/sqlite/store.ts`)) as {
     createSqliteStore: (sqlite: object) => never;
   };
-  const { migrate, MIGRATIONS } = (await import(`${tree}/src/storage/migrate.ts`)) as {
+  const { migrate, MIGRATIONS } = (await import(`${tree}/src/storage/file/migrate.ts`)) as {
     migrate: (sqlite: object, migrations: unknown, now: number) => void;
     MIGRATIONS: unknown;
   };
-  const { runBatch } = (await import(`${tree}/src/operations/commands.ts`)) as {
+  const { runBatch } = (await import(`${tree}/src/operations/batch/commands.ts`)) as {
     runBatch: (
       store: never,
       batch: object[],
@@ -60,7 +60,7 @@ async function measure(tree: string): Promise<number> {
   const actor = { keyId: null, operator: "bench" };
   const { account } = run("createUser", { username: "r", name: "r", parent: null, actor });
   run("creditUser", { username: "r", amountMicros: 2 ** 52, note: null, actor });
-  const key = { type: "full", reach: "all", label: "", hash: "0".repeat(64), start: "rk_" };
+  const key = { type: "order", reach: "all", label: "", hash: "0".repeat(64), start: "rk_" };
   const { id: keyId } = run("createKey", { username: "r", ...key, actor });
   const terms = { priceMicros: 1_000_000, per: "1000", min: 1, max: 10_000, private: false };
   run("createService", { id: "s", name: "S", ...terms, actor });

@@ -44,8 +44,8 @@ function program(tree: string): string {
   return `
     import { Database } from "bun:sqlite";
     import { createSqliteStore } from ${from("db/sqlite/store.ts")};
-    import { migrate, MIGRATIONS } from ${from("storage/migrate.ts")};
-    import { runBatch } from ${from("operations/commands.ts")};
+    import { migrate, MIGRATIONS } from ${from("storage/file/migrate.ts")};
+    import { runBatch } from ${from("operations/batch/commands.ts")};
     const sqlite = new Database(":memory:");
     migrate(sqlite, MIGRATIONS, 0);
     // As the writer's thread has it.
@@ -56,7 +56,7 @@ function program(tree: string): string {
     const actor = { keyId: null, operator: "bench" };
     const { account } = run("createUser", { username: "r", name: "r", parent: null, actor });
     run("creditUser", { username: "r", amountMicros: 2 ** 52, note: null, actor });
-    const key = { type: "full", reach: "all", label: "", hash: "0".repeat(64), start: "rk_" };
+    const key = { type: "order", reach: "all", label: "", hash: "0".repeat(64), start: "rk_" };
     const { id: keyId } = run("createKey", { username: "r", ...key, actor });
     const terms = { priceMicros: 1000000, per: "1000", min: 1, max: 10000, private: false };
     run("createService", { id: "s", name: "S", ...terms, actor });

@@ -4,8 +4,8 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { claimDataDirectory, openForCommand } from "../src/storage/open.ts";
-import { execute } from "../src/operations/execute.ts";
+import { claimDataDirectory, openForCommand } from "../src/storage/file/open.ts";
+import { execute } from "../src/operations/batch/execute.ts";
 
 const ORDERS = Number(process.argv[2] ?? 100_000);
 const SAMPLE_MS = 250;

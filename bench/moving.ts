@@ -4,8 +4,8 @@
 
 import { readFileSync, statSync } from "node:fs";
 import type { Database } from "bun:sqlite";
-import { closeForCommand, openForCommand } from "../src/storage/open.ts";
-import { execute } from "../src/operations/execute.ts";
+import { closeForCommand, openForCommand } from "../src/storage/file/open.ts";
+import { execute } from "../src/operations/batch/execute.ts";
 import { recountBalancesAfter } from "../test/support/bulk.ts";
 import { startCluster } from "../test/support/postgres.ts";
 import { BINARY } from "../test/support/server-process.ts";
@@ -103,7 +103,7 @@ function placeSeeds(database: TestDatabase): void {
   const resellers = Array.from({ length: RESELLERS }, (_, each) => {
     const username = `reseller${each}`;
     database.user(username, "10000000");
-    const { id: keyId } = database.key(username, "full");
+    const { id: keyId } = database.key(username, "order");
     const hook = { url: "https://shop.example/", events: "*", balanceLowBelow: null, secret: "s" };
     at("createWebhook", { ...hook, username, actor });
     const [{ account }] = database.query<{ account: number }>(

@@ -138,7 +138,7 @@ function fill(): Market {
   const body = JSON.stringify(order);
   const shots = Array.from({ length: RESELLERS }, (_, index): Shot => {
     database.user(`reseller${index}`, "1000000");
-    const key = database.key(`reseller${index}`, "full").text;
+    const key = database.key(`reseller${index}`, "order").text;
     return { method: "POST", path: "/orders", key, body };
   });
   database.connection.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");

@@ -76,10 +76,10 @@ if (first === CHILD) {
 }
 
 async function measure(tree: string, postmaster: number): Promise<Spent[]> {
-  const { createPostgresStore } = (await import(`${tree}/src/db/postgres/store.ts`)) as Tree;
-  const { parseAddress } = (await import(`${tree}/src/db/postgres/address.ts`)) as Tree;
-  const { migrate } = (await import(`${tree}/src/db/postgres/migrate.ts`)) as Tree;
-  const { runBatch } = (await import(`${tree}/src/operations/commands.ts`)) as Tree;
+  const { createPostgresStore } = (await import(`${tree}/src/db/postgres/batch/store.ts`)) as Tree;
+  const { parseAddress } = (await import(`${tree}/src/db/postgres/connection/address.ts`)) as Tree;
+  const { migrate } = (await import(`${tree}/src/db/postgres/schema/migrate.ts`)) as Tree;
+  const { runBatch } = (await import(`${tree}/src/operations/batch/commands.ts`)) as Tree;
   const address = parseAddress(process.env["DATABASE"]!);
   await migrate(address, 0);
   const store = createPostgresStore(address);
@@ -101,7 +101,7 @@ async function measure(tree: string, postmaster: number): Promise<Spent[]> {
     });
     await run("creditUser", { username, amountMicros: 2 ** 52, note: null, actor: ACTOR });
     const hash = String(index).repeat(64);
-    const key = { type: "full", reach: "all", label: "", hash, start: "rk_", actor: ACTOR };
+    const key = { type: "order", reach: "all", label: "", hash, start: "rk_", actor: ACTOR };
     const { id } = await run("createKey", { username, ...key });
     resellers.push({ resellerAccount: account, keyId: id });
   }

@@ -5,10 +5,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Database } from "bun:sqlite";
-import { REPORT_KEYS, type ReportKey } from "../src/db/reports.ts";
-import { readReport, totalOf } from "../src/monitoring/reports.ts";
-import { execute } from "../src/operations/execute.ts";
-import { claimDataDirectory, databasePath, openForCommand } from "../src/storage/open.ts";
+import { REPORT_KEYS, type ReportKey } from "../src/db/reports/reports.ts";
+import { readReport, totalOf } from "../src/reports/reports.ts";
+import { execute } from "../src/operations/batch/execute.ts";
+import { claimDataDirectory, databasePath, openForCommand } from "../src/storage/file/open.ts";
 
 const ORDERS = Number(process.argv[2] ?? 1_000_000);
 const [SERVICES, RESELLERS, PROVIDERS] = [1000, 16, 4];

@@ -5,7 +5,8 @@
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 GRANT USAGE ON SCHEMA public TO reseller;
 GRANT SELECT ON ALL TABLES IN SCHEMA public TO reseller;
-GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO reseller;
+-- SELECT for `verify`, which compares them with the numbers in the tables.
+GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO reseller;
 
 -- Append-only.
 GRANT INSERT ON transfers, transfer_details, order_events, service_changes, audit, order_costs TO reseller;
@@ -15,7 +16,7 @@ GRANT UPDATE (reference, public_note) ON transfer_details TO reseller;
 GRANT UPDATE (subject, before, after) ON audit TO reseller;
 -- UPDATE also for the locks of rows.
 GRANT INSERT, UPDATE ON accounts, users, keys, providers, services, orders, placement_attempts,
-  late_reports, order_requests, webhooks, provider_rates, daily_totals TO reseller;
+  late_reports, order_requests, webhooks, provider_rates, daily_totals, key_recharges TO reseller;
 GRANT UPDATE ON catalogue_version, uptime, totals_position TO reseller;
 -- What is deleted: grants that were withdrawn, routes that were removed, answers that are older than their time, leases and markers that have ended,
 -- webhooks that are done with, numbers that a provider did not know.
@@ -28,4 +29,4 @@ GRANT INSERT, DELETE ON webhook_events, webhook_attempts, unrecognized_numbers T
 GRANT INSERT, UPDATE, DELETE ON alerts TO reseller;
 -- The panel: who may use it, their sessions, tries to sign in, and confirmations.
 GRANT INSERT, UPDATE ON administrators TO reseller;
-GRANT INSERT, UPDATE, DELETE ON recovery_codes, panel_sessions, sign_in_attempts, confirmations TO reseller;
+GRANT INSERT, UPDATE, DELETE ON recovery_codes, panel_sessions, known_networks, sign_in_attempts, confirmations TO reseller;

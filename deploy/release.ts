@@ -2,9 +2,9 @@
 
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { completionScript, SHELLS } from "../src/cli/completion-scripts.ts";
-import { manPage } from "../src/cli/man-page.ts";
-import { createProgram } from "../src/cli/program.ts";
+import { completionScript, SHELLS } from "../src/cli/about/completion-scripts.ts";
+import { manPage } from "../src/cli/about/man-page.ts";
+import { createProgram } from "../src/cli/kernel/program.ts";
 import { compile, ROOT } from "./compile.ts";
 import { buildDeb } from "./deb/build.ts";
 import { billOfMaterials } from "./sbom.ts";

@@ -1,6 +1,6 @@
 // SHA3-512 as the runtime has it. In the binary the cuid2 library has it in place of the JavaScript of @noble/hashes
 // (native-sha3.ts): the same hash (FIPS 202) in a fifteenth of the time, half of what an id costs.
-// docs/decisions/0076-the-hash-of-ids-is-the-runtimes.md
+// docs/decisions/0023-ids-by-cuid2.md
 
 /**
  * The library adds up the values of a hash as the digits of a number: given as one value it need not add up 64, which is

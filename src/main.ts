@@ -1,7 +1,7 @@
 // The entry point: runs the command line.
 
-import { watchOutput } from "./cli/output.ts";
-import { run } from "./cli/program.ts";
+import { watchOutput } from "./cli/output/output.ts";
+import { run } from "./cli/kernel/program.ts";
 
 // Files that this process creates are readable by their owner only.
 process.umask(0o077);

@@ -1,7 +1,7 @@
 // The limit of HTTP: Bun.serve with the same JSON, and nothing behind it. With `--headers` it reads the two headers that
 // the service reads and sends those that each of its responses has.
 
-import { responseTemplate } from "../../src/http/response-template.ts";
+import { responseTemplate } from "../../src/http/server/response-template.ts";
 
 const order = {
   id: "tz4a98xxat96iws9zmbrgj3a",

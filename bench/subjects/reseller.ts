@@ -98,7 +98,7 @@ async function makeMarket(binary: string): Promise<Market> {
   for (let index = 1; index <= RESELLERS; index += 1) {
     await admin("user", "create", `reseller${index}`);
     await admin("user", "credit", `reseller${index}`, String(BALANCE));
-    const created = await admin("key", "create", "--user", `reseller${index}`, "--type", "full");
+    const created = await admin("key", "create", "--user", `reseller${index}`, "--type", "order");
     keys.push((JSON.parse(created) as { key: string }).key);
   }
   return { folder, keys };

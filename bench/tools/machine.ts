@@ -2,7 +2,7 @@
 
 import { cpus, loadavg, totalmem, version } from "node:os";
 import { tmpdir } from "node:os";
-import { fileSystemUnder } from "../../src/storage/file-systems.ts";
+import { fileSystemUnder } from "../../src/storage/file/file-systems.ts";
 import { runToEnd } from "./children.ts";
 import { timeFsync } from "./fsync.ts";
 

@@ -14,9 +14,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import packageJson from "../../package.json" with { type: "json" };
-import { completionScript, type Shell } from "../../src/cli/completion-scripts.ts";
-import { manPage } from "../../src/cli/man-page.ts";
-import { createProgram } from "../../src/cli/program.ts";
+import { completionScript, type Shell } from "../../src/cli/about/completion-scripts.ts";
+import { manPage } from "../../src/cli/about/man-page.ts";
+import { createProgram } from "../../src/cli/kernel/program.ts";
 import { ROOT } from "../compile.ts";
 import { type License, licensesJson } from "../licenses.ts";
 
@@ -53,6 +53,10 @@ export function buildDeb(
       add(path, completionScript(shell as Shell, createProgram()));
     }
     add("usr/lib/reseller/data", "/var/lib/reseller\n");
+    add(
+      "usr/share/reseller/postgres-role.sql",
+      readFileSync(join(ROOT, "deploy/postgres-role.sql"), "utf8"),
+    );
     add("usr/share/man/man1/reseller.1.gz", gzip(manPage(createProgram(), date)));
     add("usr/share/doc/reseller/copyright", copyright());
     add(

@@ -1,7 +1,6 @@
-// Network addresses: parsing networks in CIDR notation, and whether an address is in one.
-// An IPv4-mapped IPv6 address (::ffff:192.0.2.1, RFC 4291 2.5.5.2) is the IPv4 address: a dual-stack socket
-// reports its IPv4 peers in that form. Other IPv6 forms that embed an IPv4 address (::192.0.2.1, 64:ff9b::/96,
-// 2002::/16) are IPv6 hosts.
+// Parses networks in CIDR notation and checks whether an address is in one. An IPv4-mapped IPv6 address
+// (::ffff:192.0.2.1, RFC 4291 2.5.5.2) counts as the IPv4 address: a dual-stack socket reports its IPv4 peers in that
+// form. Other IPv6 forms that embed an IPv4 address (::192.0.2.1, 64:ff9b::/96, 2002::/16) are IPv6 hosts.
 
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
@@ -9,13 +8,15 @@ import ipaddr from "ipaddr.js";
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type Network = [address: Address, prefix: number];
 
-/** An IPv4-compatible address (deprecated by RFC 4291 2.5.5.1), which ipaddr.js reads as an IPv4-mapped one. */
+/** Matches an IPv4-compatible address (deprecated by RFC 4291 2.5.5.1), which ipaddr.js reads as IPv4-mapped. */
 const IPV4_COMPATIBLE = /^::(?=\d+\.)/;
 const NETWORK = /^([^/]+)(?:\/(\d{1,3}))?$/;
-/** Providers assign an IPv6 customer at least a /64: all addresses in one count as one customer. */
+/** Providers assign at least a /64 to an IPv6 customer, so all addresses in a /64 count as one customer. */
 const IPV6_CUSTOMER_BITS = 64;
 
-/** `10.0.0.0/8`, `2001:db8::/32`, or one address; null when the text is neither. Bits after the prefix must be 0. */
+/**
+ * Parses `10.0.0.0/8`, `2001:db8::/32` or one address. Returns null for other text. Bits after the prefix must be 0.
+ */
 export function parseNetwork(text: string): Network | null {
   const [, left = "", bits] = NETWORK.exec(text) ?? [];
   const address = parsed(left);
@@ -31,7 +32,7 @@ export function formatNetwork([address, prefix]: Network): string {
   return `${address.toString()}/${prefix}`;
 }
 
-/** False for a text that is not an address. */
+/** Returns whether an address is in one of the networks; false if `address` is not an address. */
 export function isWithin(address: string, networks: readonly Network[]): boolean {
   const found = parsed(address);
   if (!found) return false;
@@ -40,12 +41,15 @@ export function isWithin(address: string, networks: readonly Network[]): boolean
   );
 }
 
-/** The canonical form of an address; null when the text is not one. */
+/** Returns the canonical form of an address, or null if the text is not an address. */
 export function canonicalAddress(text: string): string | null {
   return parsed(text)?.toString() ?? null;
 }
 
-/** The unit of an address's rate limit, one customer: an IPv4 address, or the /64 of an IPv6 address. */
+/**
+ * Returns the unit for rate limits by address, which stands for one customer: an IPv4 address, or the /64 of an IPv6
+ * address.
+ */
 export function rateLimitGroup(address: string): string {
   const found = parsed(address);
   if (!found || found.kind() === "ipv4") return address;
@@ -53,12 +57,12 @@ export function rateLimitGroup(address: string): string {
   return `${groups.map((group) => group.toString(16)).join(":")}::/${IPV6_CUSTOMER_BITS}`;
 }
 
-/** Only this machine reaches what listens there. */
+/** Returns whether only this machine can reach a server that listens on this host. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || parsed(host)?.range() === "loopback";
 }
 
-/** Strict: no octal parts, no short forms such as 10.1, and no zone id (%eth0), which names an interface. */
+/** Parses strictly: no octal parts, no short forms such as 10.1, and no zone id (%eth0), which names an interface. */
 function parsed(text: string): Address | null {
   if (isIP(text) === 0 || text.includes("%")) return null;
   return ipaddr.process(text.replace(IPV4_COMPATIBLE, "0:0:0:0:0:0:"));

@@ -1,12 +1,12 @@
-// Where an installed program keeps its data: a package says so in a file beside the program, so that its operator need
-// not repeat --data. `/usr/bin/reseller` reads `/usr/lib/reseller/data`, one line with a path.
+// Finds the data directory of an installed package. The package names it in a file beside the program, so that its
+// operator need not repeat --data: `/usr/bin/reseller` reads `/usr/lib/reseller/data`, one line with a path.
 
 import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 
 const FILE = "../lib/reseller/data";
 
-/** Null where no package says so. */
+/** Returns the data directory that the package names, or null. */
 export function packagedData(): string | null {
   try {
     const path = readFileSync(join(dirname(process.execPath), FILE), "utf8").trim();

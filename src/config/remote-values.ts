@@ -1,20 +1,20 @@
-// The types of the settings of off-site backups, and which of these settings belong together.
+// The value types of the settings for off-site backups, and the rule which of these settings belong together.
 
 import { InvalidArgumentError } from "commander";
 import type { ValueKind } from "./values.ts";
 
-/** A folder of a bucket, in which the copies of backups are objects. */
+/** A folder of a bucket that holds the copies of backups as objects. */
 export interface RemoteFolder {
   bucket: string;
-  /** Without a slash at its ends; empty for the bucket itself. */
+  /** Without leading or trailing slash; empty for the bucket itself. */
   prefix: string;
 }
 
 const SCHEME = "s3://";
-/** Names of buckets as Amazon allows them. */
+/** An s3:// address with a bucket name as Amazon allows it, and an optional prefix. */
 const FOLDER = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/=+@,-]*))?$/;
 
-/** Whether a text is meant as an address of off-site backups. */
+/** Returns whether a text is meant as an address of off-site backups. */
 export function isRemote(text: string): boolean {
   return text.startsWith(SCHEME);
 }
@@ -23,7 +23,7 @@ export function formatRemote({ bucket, prefix }: RemoteFolder): string {
   return `${SCHEME}${bucket}${prefix === "" ? "" : `/${prefix}`}`;
 }
 
-/** Null for anything else than s3://bucket/prefix. */
+/** Parses s3://bucket/prefix. Returns null for any other text. */
 export function parseRemote(text: string): RemoteFolder | null {
   const [, bucket, path = ""] = FOLDER.exec(text) ?? [];
   const prefix = path.replace(/\/$/, "");
@@ -61,7 +61,7 @@ export const region: ValueKind<string> = {
   format: (value) => value,
 };
 
-/** The shape of a recipient of age; that its checksum is right is checked where it is used. */
+/** An age recipient. Only its shape is checked here; its checksum is checked on use. */
 export const recipient: ValueKind<string> = {
   placeholder: "RECIPIENT",
   parse(given) {
@@ -71,11 +71,11 @@ export const recipient: ValueKind<string> = {
   format: (value) => value,
 };
 
-/** Never repeated: not in messages, not by `config show`. */
+/** A secret. It is never shown, neither in messages nor by `config show`. */
 export const secret: ValueKind<string> = {
   placeholder: "SECRET",
   parse(given) {
-    // Nothing else is refused: the message about a wrong value repeats the value.
+    // Only an empty value is refused, because the message about a wrong value repeats the value.
     if (given.trim() === "") throw new InvalidArgumentError("must not be empty.");
     return given;
   },
@@ -88,7 +88,7 @@ export interface RemoteSettings {
   s3SecretKey: string | null;
 }
 
-/** What is missing for --backup-to; null when nothing is. */
+/** Returns a sentence about what --backup-to still needs, or null if it has everything. */
 export function missingForRemote(settings: RemoteSettings): string | null {
   if (settings.backupTo === null) return null;
   if (settings.s3AccessKey !== null && settings.s3SecretKey !== null) return null;

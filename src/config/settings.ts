@@ -1,4 +1,5 @@
-// The settings, one row each: the flags of `serve`, their values, defaults and help. docs/specification.md#settings.
+// The settings, one row each: flags of `serve`, with values, defaults and help.
+// docs/specification/command-line.md#settings.
 
 import { hostname } from "node:os";
 import { LOG_FORMATS, LOG_LEVELS } from "../monitoring/log.ts";
@@ -9,19 +10,22 @@ import * as kinds from "./values.ts";
 
 export interface Setting<Value> extends kinds.ValueKind<Value> {
   default: Value;
-  /** The default as text that `parse` takes, or a word for its absence. */
+  /** The default as text that `parse` accepts, or a word for a missing value. */
   defaultText: string;
   help: string;
-  /** Given by variable or file only: the command line of a process can be read by everyone on the machine. */
+  /** Given only by variable or file: everyone on the machine can read the command line of a process. */
   isSecret?: true;
-  /** Not in the help of a command: for tests. */
+  /** Left out of a command's help; for tests. */
   isHidden?: true;
 }
 
 const TELEGRAM_API = "https://api.telegram.org";
 const CHECKPOINT_MODES = ["internal", "external"] as const;
 
-/** By flag. The order is that of help, `config show` and docs/configuration.md. */
+/** The settings file of the unit deploy/reseller.service. */
+export const DEFAULT_ENV_FILE = "/etc/reseller/reseller.env";
+
+/** The settings by flag, in the order of help, `config show` and docs/configuration.md. */
 export const SETTINGS = {
   data: setting(
     kinds.text("DIR"),
@@ -32,6 +36,12 @@ export const SETTINGS = {
     kinds.databaseAddress,
     "PostgreSQL database, postgres://user:password@host/name, in place of the one in --data",
   ),
+  "env-file": {
+    ...kinds.envFile,
+    default: DEFAULT_ENV_FILE,
+    defaultText: DEFAULT_ENV_FILE,
+    help: "more variables, one NAME=value a line as systemd reads them; none: no file",
+  },
   server: {
     ...kinds.serverName,
     default: hostname(),
@@ -56,6 +66,17 @@ export const SETTINGS = {
     "100/s",
     "requests of one key: N/s, N/m or N/h, at once twice that; 0: no limit, of addresses neither",
   ),
+  "max-connections": {
+    ...optional(
+      kinds.connectionCount,
+      "connections to the API at once, as far as the limit of open files allows",
+    ),
+    defaultText: "10000",
+  },
+  "max-connections-per-address": {
+    ...optional(kinds.connectionCount, "of one address that is no trusted proxy"),
+    defaultText: "a quarter of them, at most 1000",
+  },
   brand: optional(kinds.brand, "name of your service, on the pages of its documentation"),
   contact: optional(
     kinds.contact,
@@ -106,6 +127,11 @@ export const SETTINGS = {
     kinds.duration(0),
     "1h",
     "how long an order that could not be sent is tried again",
+  ),
+  "provider-pause-after": setting(
+    kinds.pauseAfter,
+    "3",
+    "unknown outcomes in a row after which submissions to a provider are paused; 0: never",
   ),
   "provider-timeout": setting(kinds.duration(1), "30s", "how long one call to a provider may take"),
   "poll-interval": setting(
@@ -163,10 +189,10 @@ export const SETTINGS = {
 
 export type Flag = keyof typeof SETTINGS;
 
-/** The settings of commands alone: `serve` takes none of them. */
+/** The settings that only commands take, not `serve`. */
 export const COMMAND_FLAGS: readonly Flag[] = ["confirm-above"];
 
-/** The settings with which a command finds the copies of backups. */
+/** The settings that a command needs to find the copies of backups. */
 export const REMOTE_FLAGS = [
   "backup-to",
   "s3-endpoint",
@@ -179,12 +205,12 @@ type CamelCase<Text extends string> = Text extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Text;
 
-/** Each value under its flag in camel case, as commander names it. */
+/** The value of each flag, by the flag's name in camel case, as commander names it. */
 export type Config = {
   [Name in Flag as CamelCase<Name>]: ReturnType<(typeof SETTINGS)[Name]["parse"]>;
 };
 
-/** The conflict between settings that are each valid by themselves; null when there is none. */
+/** Returns the conflict between settings that are each valid by themselves, or null. */
 export function conflictOf(config: Config): string | null {
   const { tlsCert, tlsKey, panelListen, panelInsecure } = config;
   if ((tlsCert === null) !== (tlsKey === null)) {
@@ -196,7 +222,7 @@ export function conflictOf(config: Config): string | null {
   return null;
 }
 
-/** Browsers speak TLS with the panel, or with the proxy before it. */
+/** Returns whether browsers use TLS to reach the panel or the proxy before it. */
 export function isPanelSecure({
   tlsCert,
   panelUrl,
@@ -204,13 +230,13 @@ export function isPanelSecure({
   return panelUrl === null ? tlsCert !== null : panelUrl.startsWith("https:");
 }
 
-/** It neither listens nor is found beyond this machine. */
+/** Returns whether the panel's listen address and URL are both on this machine. */
 function isPanelNear({ panelListen, panelUrl }: Config): boolean {
   const hosts = [panelListen!.host, ...(panelUrl === null ? [] : [new URL(panelUrl).hostname])];
   return hosts.every((host) => isLoopback(host.replace(/^\[|\]$/g, "")));
 }
 
-/** Only this machine reaches the panel. */
+/** Returns whether only this machine can reach the panel. */
 export function isPanelLocal({ panelListen, panelUrl }: Pick<Config, "panelListen" | "panelUrl">) {
   return panelUrl === null && panelListen !== null && isLoopback(panelListen.host);
 }
@@ -223,7 +249,7 @@ function setting<Value>(
   return { ...kind, default: kind.parse(defaultText), defaultText, help };
 }
 
-/** A setting that is null unless it is given. */
+/** Makes a setting that is null unless it is given. */
 function optional<Value>(kind: kinds.ValueKind<Value>, help: string): Setting<Value | null> {
   const format = (value: Value | null) => (value === null ? "" : kind.format(value));
   return { ...kind, format, default: null, defaultText: "none", help };

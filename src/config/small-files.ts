@@ -1,16 +1,16 @@
-// Small files that the operator names, read with a limit of size and, for pipes, of time.
+// Reads small files that the operator names, with a size limit and, for pipes, a time limit.
 
 import { closeSync, constants, openSync, readSync, statSync } from "node:fs";
-import { errorCode } from "../domain/refusals.ts";
+import { errorCode } from "../domain/values/refusals.ts";
 
-/** How long the writer of a pipe, such as the command of a process substitution, may take. */
+/** Time limit for the writer of a pipe, such as the command of a process substitution. */
 const PIPE_MS = 5_000;
 const RETRY_MS = 20;
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * Text of a regular file, or of a pipe whose writer may take up to `timeoutMs`. Throws an Error with a message for the
- * operator, or the system's own.
+ * Returns the text of a regular file, or of a pipe whose writer may take up to `timeoutMs`. Throws an Error with a
+ * message for the operator, or the system's own error.
  */
 export function readSmallFile(path: string, limitBytes: number, timeoutMs = PIPE_MS): string {
   const stats = statSync(path);
@@ -40,7 +40,10 @@ export function readSmallFile(path: string, limitBytes: number, timeoutMs = PIPE
   }
 }
 
-/** Empty at the end of the file, and for a pipe without a writer; null while the writer has written nothing more. */
+/**
+ * Returns an empty buffer at the end of the file and for a pipe without a writer, or null if the writer has not
+ * written more yet.
+ */
 function readChunk(fd: number): Buffer | null {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   try {

@@ -1,8 +1,9 @@
-// What only a SQLite database has: PostgreSQL's own tools make its backups and keep its write-ahead log.
+// Settings that apply only to a SQLite database: PostgreSQL's own tools make its backups and keep its write-ahead
+// log.
 
 import type { Config } from "./settings.ts";
 
-/** Why these settings are refused together with --database; null when they are not. */
+/** Returns why these settings are refused together with --database, or null if they are allowed. */
 export function refusedWithPostgres({
   database,
   backupTo,

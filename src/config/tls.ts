@@ -1,9 +1,9 @@
-// The TLS certificate and key, read from their files and checked to belong together.
+// Reads the TLS certificate and key from their files and checks that they belong together.
 
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readSmallFile } from "./small-files.ts";
 
-/** A chain of a few certificates is some 10 KB. */
+/** Size limit of a PEM file. A chain of a few certificates is about 10 KB. */
 const PEM_LIMIT_BYTES = 1024 * 1024;
 
 export interface TlsFiles {
@@ -12,20 +12,23 @@ export interface TlsFiles {
 }
 
 export interface Tls {
-  /** PEM: the certificate, then the intermediate certificates. */
+  /** In PEM: the certificate, then the intermediate certificates. */
   cert: string;
-  /** PEM. */
+  /** In PEM. */
   key: string;
-  /** When the certificate expires. */
+  /** Expiry time of the certificate. */
   validTo: Date;
 }
 
-/** The message is one sentence for the operator: which file, what is wrong. It never contains the key. */
+/**
+ * Thrown for an unusable certificate or key. The message is one sentence for the operator: which file, and what is
+ * wrong. It never contains the key.
+ */
 export class TlsError extends Error {
   override name = "TlsError";
 }
 
-/** Throws TlsError. With `timeoutMs` 0 it does not wait for pipes. */
+/** Reads and checks the certificate and key. Throws TlsError. With `timeoutMs` 0 it does not wait for pipes. */
 export function readTls(files: TlsFiles, timeoutMs?: number): Tls {
   const cert = read(files.cert, "certificate", timeoutMs);
   const key = read(files.key, "private key", timeoutMs);

@@ -1,8 +1,9 @@
-// The types of the settings' values: how each is parsed from text, and formatted so that it parses again.
+// The value types of settings: each is parsed from text, and formatted so that it parses again.
 
 import { InvalidArgumentError } from "commander";
 import { formatNetwork, type Network, parseNetwork } from "./networks.ts";
-import { formatMicros, parseMicros } from "../domain/money.ts";
+import { formatMicros, parseMicros } from "../domain/ledger/money.ts";
+import { PAUSE_AFTER_LIMIT } from "../domain/providers/provider-pauses.ts";
 import {
   formatDuration,
   formatRate,
@@ -11,14 +12,18 @@ import {
   parseRate,
   parseSize,
   type Rate,
-} from "../domain/units.ts";
+} from "../domain/values/units.ts";
 
-/** setTimeout cannot wait for 2^31 ms or more. */
+/** Limit for durations: setTimeout cannot wait for 2^31 ms or more. */
 const DURATION_LIMIT_MS = 24 * 24 * 60 * 60 * 1000;
 const BACKUP_KEEP_LIMIT = 10_000;
+const CONNECTIONS_LIMIT = 1_000_000;
 const METRICS_ENDPOINT = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/;
 const DATABASE_HOST = String.raw`(?:\[[\w.:%]+\]|[\w.%-]+)(?::\d{1,5})?`;
-/** Shown are the protocol and what follows the password, which may hold anything but an @. */
+/**
+ * Splits an address into the shown parts: the protocol, and what follows the password. A password may hold anything
+ * but an @.
+ */
 const DATABASE_ADDRESS = new RegExp(
   String.raw`^(postgres(?:ql)?://)(?:[^@]*@)?(${DATABASE_HOST}(?:,${DATABASE_HOST})*/[^@/?#]+(?:\?[^@]*)?)$`,
 );
@@ -26,10 +31,10 @@ const SERVER_NAME = /^[\w.-]{1,64}$/;
 const PERCENTAGE = /^(\d{1,3}(?:\.\d{1,4})?)%$/;
 
 export interface ValueKind<Value> {
-  /** The value's name in help. */
+  /** The placeholder for the value in help. */
   placeholder: string;
   choices?: readonly string[];
-  /** The text of the value when the flag is given without one. */
+  /** The text of the value if the flag is given without one. */
   preset?: string;
   /** Throws InvalidArgumentError with a sentence that begins with "must". */
   parse(text: string): Value;
@@ -41,7 +46,10 @@ export interface Endpoint {
   port: number;
 }
 
-/** An empty host would listen on every interface, an empty folder would be the working directory. */
+/**
+ * Any text but an empty one: an empty host would listen on every interface, an empty folder would be the working
+ * directory.
+ */
 export function text(placeholder: string): ValueKind<string> {
   return {
     placeholder,
@@ -52,6 +60,17 @@ export function text(placeholder: string): ValueKind<string> {
     format: (value) => value,
   };
 }
+
+/** Given instead of a path for no file. */
+export const NO_FILE = "none";
+
+export const envFile: ValueKind<string | null> = {
+  ...text("FILE"),
+  parse(given) {
+    return given === NO_FILE ? null : text("FILE").parse(given);
+  },
+  format: (path) => path || NO_FILE,
+};
 
 /** One line of text. */
 export const brand: ValueKind<string> = {
@@ -76,8 +95,8 @@ export const contact: ValueKind<string> = {
 };
 
 /**
- * The address of a PostgreSQL database. db/postgres/address.ts parses it when it is opened: a message about a wrong value
- * would repeat the password. Formatted without user and password.
+ * The address of a PostgreSQL database, formatted without user and password. It is parsed only when the database is
+ * opened (db/postgres/connection/address.ts), because a message about a wrong value would repeat the password.
  */
 export const databaseAddress: ValueKind<string> = {
   ...text("URL"),
@@ -87,7 +106,7 @@ export const databaseAddress: ValueKind<string> = {
   },
 };
 
-/** A label of the metrics, by which people tell servers apart. */
+/** A server's name in the labels of metrics, by which people distinguish servers. */
 export const serverName: ValueKind<string> = {
   ...text("NAME"),
   parse(given) {
@@ -114,7 +133,7 @@ export function choice<Value extends string>(
   };
 }
 
-/** In milliseconds, like every duration in the code. */
+/** A duration in milliseconds, like every duration in the code. */
 export function duration(leastMs: number): ValueKind<number> {
   return {
     placeholder: "DURATION",
@@ -135,6 +154,26 @@ export const backupCount: ValueKind<number> = {
     const count = /^\d{1,5}$/.test(given) ? Number(given) : Number.NaN;
     if (count >= 1 && count <= BACKUP_KEEP_LIMIT) return count;
     throw new InvalidArgumentError(`must be a whole number from 1 to ${BACKUP_KEEP_LIMIT}.`);
+  },
+  format: String,
+};
+
+export const pauseAfter: ValueKind<number> = {
+  placeholder: "N",
+  parse(given) {
+    const count = /^\d{1,4}$/.test(given) ? Number(given) : Number.NaN;
+    if (count <= PAUSE_AFTER_LIMIT) return count;
+    throw new InvalidArgumentError(`must be a whole number from 0 to ${PAUSE_AFTER_LIMIT}.`);
+  },
+  format: String,
+};
+
+export const connectionCount: ValueKind<number> = {
+  placeholder: "N",
+  parse(given) {
+    const count = /^\d{1,7}$/.test(given) ? Number(given) : Number.NaN;
+    if (count >= 1 && count <= CONNECTIONS_LIMIT) return count;
+    throw new InvalidArgumentError(`must be a whole number from 1 to ${CONNECTIONS_LIMIT}.`);
   },
   format: String,
 };
@@ -160,7 +199,7 @@ export const networks: ValueKind<readonly Network[]> = {
   format: (value) => value.map(formatNetwork).join(","),
 };
 
-/** The flag alone turns it on; a variable has no form without a value. */
+/** On or off. A flag without a value means on; a variable always needs a value. */
 export const toggle: ValueKind<boolean> = {
   placeholder: "on|off",
   preset: "on",
@@ -171,7 +210,7 @@ export const toggle: ValueKind<boolean> = {
   format: (value) => (value ? "on" : "off"),
 };
 
-/** 0: no limit. */
+/** A rate; 0 means no limit. */
 export const rateLimit: ValueKind<Rate | 0> = {
   placeholder: "RATE",
   parse(given) {
@@ -183,7 +222,7 @@ export const rateLimit: ValueKind<Rate | 0> = {
   format: (value) => (value === 0 ? "0" : formatRate(value)),
 };
 
-/** `0` gives null: off. */
+/** An address and a port. `0` turns the listener off and gives null. */
 export const endpoint: ValueKind<Endpoint | null> = {
   placeholder: "ADDRESS:PORT",
   parse(given) {
@@ -197,7 +236,7 @@ export const endpoint: ValueKind<Endpoint | null> = {
   format: (value) => (value === null ? "" : formatEndpoint(value)),
 };
 
-/** In bytes. */
+/** A size in bytes. */
 export const size: ValueKind<number> = {
   placeholder: "SIZE",
   parse(given) {
@@ -208,7 +247,7 @@ export const size: ValueKind<number> = {
   format: formatSize,
 };
 
-/** 0 to 1. */
+/** A share from 0 to 1. */
 export const share: ValueKind<number> = {
   placeholder: "SHARE",
   parse(given) {
@@ -228,7 +267,7 @@ export function formatEndpoint(value: Endpoint): string {
   return `${value.host.includes(":") ? `[${value.host}]` : value.host}:${value.port}`;
 }
 
-/** Where browsers find something: protocol, host and port. */
+/** The base URL for browsers: protocol, host and port. */
 export const origin: ValueKind<string> = {
   placeholder: "URL",
   parse(given) {
@@ -250,7 +289,7 @@ export const origin: ValueKind<string> = {
   format: (value) => value,
 };
 
-/** In micros. */
+/** An amount in micros. */
 export const amount: ValueKind<number> = {
   placeholder: "USD",
   parse(given) {

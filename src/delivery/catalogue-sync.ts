@@ -1,26 +1,26 @@
-// Scheduled syncs: a provider's list is read at intervals, and what it changes is applied within the operator's limits. What
-// is beyond them is noted for the operator, who applies it by hand. One server does it for all.
-// docs/specification.md#sync-schedule.
+// Scheduled syncs: a provider's list is read at intervals, and its changes are applied within the operator's limits.
+// Changes beyond the limits are noted for the operator, who applies them by hand. One server syncs for all.
+// docs/specification/providers.md#sync-schedule.
 
-import type { ReadStore } from "../db/port.ts";
-import { listProviders, type Provider } from "../db/providers.ts";
-import { countsOf } from "../domain/sync-counts.ts";
-import type { SyncPlan } from "../domain/catalogue-sync.ts";
-import { parseDecimal } from "../domain/decimals.ts";
-import { CatalogueError, type UpstreamEntry } from "../domain/upstream-services.ts";
-import { Refusal } from "../domain/refusals.ts";
-import { beyondLimits } from "../domain/sync-limits.ts";
+import type { ReadStore } from "../db/port/port.ts";
+import { listProviders, type Provider } from "../db/providers/providers.ts";
+import { countsOf } from "../domain/providers/sync-counts.ts";
+import type { SyncPlan } from "../domain/providers/catalogue-sync.ts";
+import { parseDecimal } from "../domain/values/decimals.ts";
+import { CatalogueError, type UpstreamEntry } from "../domain/providers/upstream-services.ts";
+import { Refusal } from "../domain/values/refusals.ts";
+import { beyondLimits } from "../domain/providers/sync-limits.ts";
 import type { Logger } from "../monitoring/log.ts";
-import { planCatalogue, type SyncOptions } from "../operations/providers.ts";
+import { planCatalogue, type SyncOptions } from "../operations/providers/providers.ts";
 import type { ProviderAddress } from "../providers/protocols.ts";
 import { type ProviderApi, ProviderFailure } from "../providers/provider.ts";
 import type { Writer } from "../writer/writer.ts";
-import type { Ticker } from "./ticker.ts";
+import type { Ticker } from "../scheduling/ticker.ts";
 
-/** After a failure of ours, so that a provider's list is not read over and over. */
+/** Delay after a failure of this service, so that a provider's list is not read over and over. */
 const RETRY_MS = 60_000;
 
-/** As the audit log names it. */
+/** The operator's name in the audit log for scheduled syncs. */
 export const SCHEDULE_AUTHOR = "scheduled sync";
 
 export interface SyncDeps {
@@ -34,7 +34,7 @@ export interface SyncDeps {
 }
 
 export interface ScheduledSyncs {
-  /** Aborts the call that is under way; resolves once nothing is. */
+  /** Aborts the calls under way; resolves once none is left. */
   stop(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export function startScheduledSyncs(deps: SyncDeps): ScheduledSyncs {
     const isBusy = running.has(providerId) || sinceFailure < RETRY_MS;
     if (isBusy || stopping.signal.aborted) return;
     const run = syncOnce(deps, provider, stopping.signal)
-      // The disk or the queue is full, or the catalogue has changed meanwhile: it is tried again.
+      // The disk or the queue is full, or the catalogue was changed by someone else: it is tried again.
       .catch((error: unknown) => {
         failedAt.set(providerId, performance.now());
         if (error instanceof Refusal || stopping.signal.aborted) return;
@@ -78,7 +78,9 @@ function isScheduled({ active, syncEvery }: Provider): boolean {
   return active && syncEvery !== null;
 }
 
-/** A time in the future is of a clock that was ahead: it is due at the latest after the interval. */
+/**
+ * Returns the milliseconds until the next sync. A time in the future is of a clock that was ahead: the interval counts.
+ */
 function untilDue({ syncedAt, syncEvery }: Provider, now: number): number {
   if (syncedAt === null) return 0;
   return Math.min(syncedAt + syncEvery! - now, syncEvery!);
@@ -105,12 +107,12 @@ async function syncOnce(deps: SyncDeps, provider: Provider, stop: AbortSignal): 
   log.info({ provider: name, ...countsOf(plan) }, "scheduled sync applied");
 }
 
-/** A schedule has a markup: the database sees to that. */
+/** A schedule always has a markup: the database ensures it. */
 function optionsOf({ markup, syncNew, readableIds }: Provider): SyncOptions {
   return { markup: markup!, newServices: syncNew, readableIds };
 }
 
-/** Why there is no plan, for the operator. */
+/** Reads the list and plans its sync. Resolves with a text for the operator when there can be no plan. */
 async function planOf(
   { store, connect }: SyncDeps,
   provider: Provider,

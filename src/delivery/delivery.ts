@@ -1,10 +1,15 @@
-// Deliveries: a worker for each provider, and one ticker that has them submit and poll what is due.
+// Deliveries: a worker for each provider, and one ticker that makes them submit and poll what is due.
 
-import type { Order } from "../db/orders.ts";
-import { listAllProviders, nextDueTimes, type Provider, providerOf } from "../db/providers.ts";
-import type { Lateness } from "../domain/alerts.ts";
-import { isTestOrder, magicOf, SANDBOX_PROVIDER } from "../domain/sandbox.ts";
-import { SUBMIT_BACKOFF_LIMIT_MS } from "./backoff.ts";
+import type { Order } from "../db/orders/orders.ts";
+import {
+  listAllProviders,
+  nextDueTimes,
+  type Provider,
+  providerOf,
+} from "../db/providers/providers.ts";
+import type { Lateness } from "../domain/webhooks/alerts.ts";
+import { isTestOrder, magicOf, SANDBOX_PROVIDER } from "../domain/orders/sandbox.ts";
+import { SUBMIT_BACKOFF_LIMIT_MS } from "../scheduling/backoff.ts";
 import { createInterruptionCheck, markInterrupted } from "./interrupted-attempts.ts";
 import { createRequester, type Requester } from "./order-requests.ts";
 import { createPoller, type Poller } from "./polling.ts";
@@ -15,7 +20,7 @@ import {
   reconnect,
 } from "./provider-worker.ts";
 import { createSubmitter, type Submitter } from "./submission.ts";
-import { startTicker, type Ticker } from "./ticker.ts";
+import { startTicker, type Ticker } from "../scheduling/ticker.ts";
 import { createWaiting, type Waiting } from "./waiting.ts";
 
 /** How often lateness of polls and interrupted attempts are checked. */
@@ -23,21 +28,24 @@ const CHECK_MS = 10_000;
 
 export interface DeliveryService {
   /**
-   * Resolves with the order once a provider took it, all refused it or none is tried at once, or with `order` itself when
-   * that takes longer than placeWaitMs.
+   * Resolves with the order once a provider took it, all refused it or no further try is made at once. Resolves with
+   * `order` itself when that takes longer than placeWaitMs.
    */
   placed(order: Order): Promise<Order>;
-  /** Whether the ticker runs and no poll is overdue but those of providers that do not respond. */
+  /** Whether the ticker runs and no poll is overdue, except at providers that do not respond. */
   isOnTime(): Promise<boolean>;
-  /** Whether the polls of each provider are late, by its name; without those that nothing was sent to yet. */
+  /** Whether the polls of each provider are late, by its name; without providers that nothing was sent to yet. */
   lateness(): Promise<ReadonlyMap<string, Lateness>>;
-  /** For what else is due now and then: an idle server has one timer. */
+  /** Also runs other periodic work: an idle server has one timer. */
   ticker: Pick<Ticker, "add" | "wake">;
   /** Starts nothing new, waits for calls in flight and aborts them after `drainMs`: submissions are then unknown. */
   stop(drainMs: number): Promise<void>;
 }
 
-/** Resolves once attempts that an earlier process left in flight are marked unknown; only then may anything be sent. */
+/**
+ * Starts deliveries. Resolves once attempts that an earlier process left in flight are marked unknown; only then may
+ * anything be sent.
+ */
 export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService> {
   const { store, clock, settings } = deps;
   await markInterrupted(deps);
@@ -82,7 +90,7 @@ export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService
     },
     async isOnTime() {
       if (!ticker.isTicking()) return false;
-      // Test orders may be late: they make no server unready.
+      // Late test orders make no server unready.
       const live = workers.all().filter(({ providerId }) => providerId !== SANDBOX_PROVIDER);
       const behind = await Promise.all(live.map(({ poller }) => poller.isBehind()));
       return !behind.includes(true);
@@ -109,7 +117,7 @@ function clampSchedules({ writer, settings }: DeliveryDeps): Promise<unknown> {
 }
 
 /**
- * clampSchedules after the clock was set back: run at each tick until it is committed. Left undone while the database
+ * Runs clampSchedules after the clock was set back, at each tick until it is committed. Otherwise, while the database
  * takes no writes, a schedule too far in the future would starve its order.
  */
 function createClamping(deps: DeliveryDeps) {
@@ -133,7 +141,9 @@ function createClamping(deps: DeliveryDeps) {
   };
 }
 
-/** Resolves with the order once a provider took it or none is tried at once, or with `order` itself after `waitMs`. */
+/**
+ * Resolves with the order once a provider took it or no further try is made at once, or with `order` after `waitMs`.
+ */
 function firstOutcome(
   { clock }: DeliveryDeps,
   waiting: Waiting,
@@ -153,7 +163,7 @@ function firstOutcome(
   });
 }
 
-/** Waits that magic links ask for, at most placeWaitMs. */
+/** Delays that magic links ask for, at most placeWaitMs. */
 function createSlowness({ clock, settings }: DeliveryDeps) {
   const endings = new Set<() => void>();
   return {
@@ -170,7 +180,7 @@ function createSlowness({ clock, settings }: DeliveryDeps) {
         endings.add(end);
       });
     },
-    /** No response waits any more. */
+    /** Ends all delays: no response waits any longer. */
     end() {
       for (const end of endings) end();
     },
@@ -189,7 +199,7 @@ function createWorkers(deps: DeliveryDeps, waiting: Waiting, wake: () => void) {
   const workers = new Map<number, Worker>();
   let isStopping = false;
 
-  /** Null: none is created any more. */
+  /** Returns null while stopping: no worker is created then. */
   const workerOf = async (providerId: number): Promise<Worker | null> => {
     const worker = workers.get(providerId);
     if (worker) return worker;
@@ -210,7 +220,7 @@ function createWorkers(deps: DeliveryDeps, waiting: Waiting, wake: () => void) {
     workers.set(provider.providerId, worker);
     return worker;
   };
-  /** The next provider's worker takes it at once. If that fails, the ticker finds it in the queue. */
+  /** Gives the order to the next provider's worker at once. If that fails, the ticker finds it in the queue. */
   const passOn = (order: Order) =>
     void guarded(async () => {
       const next = await workerOf(order.delivery!.providerId);
@@ -234,7 +244,7 @@ function createWorkers(deps: DeliveryDeps, waiting: Waiting, wake: () => void) {
     isRequestInFlight: (requestId: number) =>
       workers.values().some(({ requester }) => requester.isInFlight(requestId)),
     isStopping: () => isStopping,
-    /** At each tick, and so within a second of a change: nothing announces what another process changed. */
+    /** Runs at each tick, and so within a second of a change: other processes do not announce their changes. */
     reconnect(providers: readonly Provider[]) {
       for (const provider of providers) {
         const worker = workers.get(provider.providerId);
@@ -270,7 +280,7 @@ function createWorkers(deps: DeliveryDeps, waiting: Waiting, wake: () => void) {
   };
 }
 
-/** What becomes of test orders is nobody's alarm: it is no metric, and in the log it is no more than information. */
+/** Test orders raise no alarms: no metrics, and log level `info` only. */
 function ofSandbox(deps: DeliveryDeps): DeliveryDeps {
   const info = deps.log.info.bind(deps.log);
   return { ...deps, log: { info, warn: info, error: info }, onSubmission() {}, onRequest() {} };

@@ -1,18 +1,18 @@
-// Attempts without an outcome whose process will report none. Those of servers that ended become unknown: at the start,
-// which waits for it, and while this server runs. One of this server that it never called for is queued again: whether
-// its start was committed was not known, because the connection was lost.
+// Ends attempts whose process will report no outcome. Those of servers that ended become unknown: at the start, which
+// waits for it, and while this server runs. An attempt of this server that made no call is queued again: the connection
+// was lost, so it was not known whether the attempt's start was committed.
 
-import type { SendingAttempt } from "../db/deliveries.ts";
-import { listSending } from "../db/deliveries.ts";
-import { listSendingRequests } from "../db/order-requests.ts";
-import { isInterrupted } from "../domain/deliveries.ts";
-import { type OneAtATime, oneAtATime } from "./one-at-a-time.ts";
+import type { SendingAttempt } from "../db/delivery/deliveries.ts";
+import { listSending } from "../db/delivery/deliveries.ts";
+import { listSendingRequests } from "../db/orders/order-requests.ts";
+import { isInterrupted } from "../domain/delivery/deliveries.ts";
+import { type OneAtATime, oneAtATime } from "../scheduling/one-at-a-time.ts";
 import type { DeliveryDeps } from "./provider-worker.ts";
 
 const ENDED = "the process ended before the provider's reply was stored";
 const NOT_CALLED = "the connection to the database was lost before the call";
 
-/** Attempts of servers that ended before this one started. */
+/** Marks attempts and requests of servers that ended before this one started. */
 export async function markInterrupted({ writer, log, serverId }: DeliveryDeps): Promise<void> {
   const input = { cause: ENDED, server: serverId };
   for (const order of await writer.submit("markInterruptedUnknown", input)) {
@@ -23,26 +23,25 @@ export async function markInterrupted({ writer, log, serverId }: DeliveryDeps): 
   }
 }
 
-/** What this process has under way: attempts by their order, requests by their number. */
+/** The calls that this process has in flight: attempts by their order, requests by their number. */
 export interface CallsInFlight {
   isInFlight(orderId: number): boolean;
   isRequestInFlight(requestId: number): boolean;
 }
 
-/** The same while this server runs. */
+/** Makes the same check while this server runs, and queues its own attempts again that made no call. */
 export function createInterruptionCheck(
   deps: DeliveryDeps,
   inFlight: CallsInFlight,
   isStopping: () => boolean,
 ): OneAtATime {
-  const { store, clock, log, serverId } = deps;
+  const { store, log, serverId } = deps;
   const check = async () => {
-    const now = clock.now();
-    const sending = await store.read((reader) => listSending(reader, now));
-    const requests = await store.read((reader) => listSendingRequests(reader, now));
+    const sending = await store.read(listSending);
+    const requests = await store.read(listSendingRequests);
     // Once calls are aborted, attempts that were sent may be left without an outcome.
     if (isStopping()) return;
-    // Read before: an attempt under way then has ended, or is still in flight.
+    // The rows were read before this: an attempt that was under way then has ended, or is still in flight.
     const own = sending.filter(
       ({ server, orderId }) => server === serverId && !inFlight.isInFlight(orderId),
     );

@@ -1,19 +1,19 @@
-// Requests for orders at one provider: sends those that are due, each once, and asks how far its refills are.
+// Requests for orders at one provider: sends those that are due, each once, and asks about its refills.
 // The queue is in the database; memory holds only the calls in flight.
 
-import { listDueRequests } from "../db/order-requests.ts";
-import type { RequestResult } from "../domain/order-requests.ts";
-import { errorCode, Refusal } from "../domain/refusals.ts";
-import type { CommandInput } from "../operations/commands.ts";
-import type { StartedRequest } from "../operations/order-request-deliveries.ts";
+import { listDueRequests } from "../db/orders/order-requests.ts";
+import type { RequestResult } from "../domain/orders/order-requests.ts";
+import { errorCode, Refusal } from "../domain/values/refusals.ts";
+import type { CommandInput } from "../operations/batch/commands.ts";
+import type { StartedRequest } from "../operations/delivery/order-request-deliveries.ts";
 import { STATUS_BATCH_LIMIT } from "../providers/provider.ts";
-import { submitBackoffMs, writeBackoffMs } from "./backoff.ts";
-import { sleep } from "./clock.ts";
-import { oneAtATime } from "./one-at-a-time.ts";
+import { submitBackoffMs, writeBackoffMs } from "../scheduling/backoff.ts";
+import { sleep } from "../scheduling/clock.ts";
+import { oneAtATime } from "../scheduling/one-at-a-time.ts";
 import type { ProviderWorker } from "./provider-worker.ts";
 import { CALL_WITHIN_MS } from "./submission.ts";
 
-/** Requests that one provider is sent at once. */
+/** Requests to one provider that may be in flight at once. */
 const REQUESTS_LIMIT = 4;
 const TOO_LATE: RequestResult = {
   outcome: "not_sent",
@@ -40,7 +40,7 @@ export function createRequester(worker: ProviderWorker): Requester {
     try {
       await sendRequest(worker, requestId);
     } catch (error) {
-      // One that was being sent is marked unknown later, as a submission is.
+      // A request that was being sent is marked unknown later, like a submission.
       again = false;
       failed(error, { request: requestId });
     } finally {
@@ -79,7 +79,7 @@ export function createRequester(worker: ProviderWorker): Requester {
   };
 }
 
-/** From its row in the database to its outcome. */
+/** Sends one request, from its row in the database to its outcome. */
 async function sendRequest(worker: ProviderWorker, requestId: number): Promise<void> {
   const { writer, settings, random, clock, serverId: server, log } = worker.deps;
   const { placeRetryMs, pollIntervalMs } = settings;
@@ -87,7 +87,7 @@ async function sendRequest(worker: ProviderWorker, requestId: number): Promise<v
   const start = { requestId, providerId: worker.providerId, server, placeRetryMs };
   const started = await writer.submit("startRequest", start);
   if (!started.send) return;
-  // Others may have taken this process for dead meanwhile: submission.ts.
+  // Other servers may have taken this process for dead by now: see submission.ts.
   const isTooLate = Math.abs(clock.now() - begunAt) > CALL_WITHIN_MS;
   const result = isTooLate ? TOO_LATE : await sendOnce(worker, started);
   const backoffMs = submitBackoffMs(started.tries, random);
@@ -101,7 +101,7 @@ async function sendRequest(worker: ProviderWorker, requestId: number): Promise<v
   else if (outcome === "not_sent") log.warn(noted, "a request was not sent, tried again later");
 }
 
-/** An internal error in the call leaves open whether it was sent. */
+/** Sends the request once. After an internal error in the call it is unknown whether it was sent. */
 async function sendOnce(
   worker: ProviderWorker,
   { requestId, orderId, kind, providerOrder, link }: Extract<StartedRequest, { send: true }>,
@@ -115,7 +115,9 @@ async function sendOnce(
   }
 }
 
-/** Stores the outcome, retried until the database accepts it; if the process ends before, the request becomes unknown. */
+/**
+ * Stores the outcome, retried until the database accepts it; if the process ends first, the request becomes unknown.
+ */
 async function finish(
   { deps, stop, name }: ProviderWorker,
   input: CommandInput<"finishRequest">,
@@ -138,7 +140,7 @@ async function finish(
   }
 }
 
-/** A batch of those that are due; what is not answered is asked about again later. */
+/** Asks about a batch of due refills; those without an answer are asked about again later. */
 async function askRefills(worker: ProviderWorker): Promise<void> {
   const { writer, settings, random, log } = worker.deps;
   if (worker.stopping) return;

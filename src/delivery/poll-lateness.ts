@@ -1,8 +1,8 @@
-// Whether the polls of one provider are late, and the log line about it: because this service does not keep up, or
-// because the provider has not responded for long.
+// Decides whether the polls of one provider are late, and logs it: this service may not keep up, or the provider has
+// not responded for a long time.
 
-import type { Lateness } from "../domain/alerts.ts";
-import { oldestDuePoll } from "../db/polling.ts";
+import type { Lateness } from "../domain/webhooks/alerts.ts";
+import { oldestDuePoll } from "../db/delivery/polling.ts";
 import type { ProviderWorker } from "./provider-worker.ts";
 
 /** Polls are late when they are overdue by more than this many poll intervals and by more than LATE_LEAST_MS. */
@@ -17,7 +17,7 @@ export interface PollLateness {
   /** Whether the provider did not respond to the last poll. */
   isUnanswered(): boolean;
   isOverdue(now: number): Promise<boolean>;
-  /** Unknown until this process has had an answer, and while it has had none for a while. */
+  /** `unknown` until the provider has answered this process, and while it does not answer. */
   state(now: number): Promise<Lateness>;
   log(now: number): Promise<void>;
 }

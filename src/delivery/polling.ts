@@ -1,19 +1,21 @@
-// Polling: asks one provider for the statuses of its orders, a batch at a time, those longest overdue first.
+// Polling: asks one provider for the statuses of its orders, a batch at a time, most overdue first.
 // The command that takes a batch also schedules each order's next poll, so a failure afterwards delays no other order.
 
-import { countDuePolls } from "../db/polling.ts";
-import type { Lateness } from "../domain/alerts.ts";
-import type { Report } from "../domain/polling.ts";
-import type { DuePoll } from "../operations/polling.ts";
+import { countDuePolls } from "../db/delivery/polling.ts";
+import type { Lateness } from "../domain/webhooks/alerts.ts";
+import type { Report } from "../domain/delivery/polling.ts";
+import type { DuePoll } from "../operations/delivery/polling.ts";
 import { STATUS_BATCH_LIMIT } from "../providers/provider.ts";
-import { pollBackoffMs } from "./backoff.ts";
-import { oneAtATime } from "./one-at-a-time.ts";
+import { pollBackoffMs } from "../scheduling/backoff.ts";
+import { oneAtATime } from "../scheduling/one-at-a-time.ts";
 import { createPollLateness } from "./poll-lateness.ts";
 import type { DeliveryDeps, ProviderWorker } from "./provider-worker.ts";
 
 /** Batches of one provider that may be in flight at once. */
 const POLLS_LIMIT = 4;
-/** A refused batch is halved until the bad entry is alone: seven steps for 100. After nine the provider itself fails. */
+/**
+ * A refused batch is halved until the bad entry is found: seven steps for 100. After nine, the provider itself fails.
+ */
 const FAILURES_LIMIT = 9;
 
 export interface Poller {
@@ -109,7 +111,7 @@ function createBackoff({ clock, random }: DeliveryDeps) {
     until: () => until,
     isInForce() {
       const left = until - clock.now();
-      // One that ends too far in the future was started before the clock was set back.
+      // A backoff that ends too far in the future was started before the clock was set back.
       return left > 0 && left <= pollBackoffMs(failures, () => 1);
     },
     start() {
@@ -120,7 +122,7 @@ function createBackoff({ clock, random }: DeliveryDeps) {
   };
 }
 
-/** One batch, from the command that takes it to the one that records the reports. */
+/** Polls one batch, from the command that takes it to the one that records the reports. */
 async function pollOnce(
   worker: ProviderWorker,
   batchSize: number,

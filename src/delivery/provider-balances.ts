@@ -1,11 +1,12 @@
-// Asks providers with a threshold for our balance, at most every BALANCE_INTERVAL_MS each.
+// Asks providers for our balance: those with a threshold, at most every BALANCE_INTERVAL_MS each, and paused ones to
+// end the pause.
 
-import { listProviders, type Provider } from "../db/providers.ts";
-import { isBalanceDue } from "../domain/alerts.ts";
+import { listProviders, type Provider } from "../db/providers/providers.ts";
+import { isBalanceDue } from "../domain/webhooks/alerts.ts";
 import { ProviderFailure } from "../providers/provider.ts";
-import { oneAtATime } from "./one-at-a-time.ts";
+import { oneAtATime } from "../scheduling/one-at-a-time.ts";
 import type { DeliveryDeps } from "./provider-worker.ts";
-import type { Tick, Ticker } from "./ticker.ts";
+import type { Tick, Ticker } from "../scheduling/ticker.ts";
 
 const LOOK_MS = 10_000;
 
@@ -19,7 +20,7 @@ export interface BalanceDeps extends Pick<
 }
 
 export interface BalanceService {
-  /** Aborts what is under way. */
+  /** Aborts the calls under way. */
   stop(): Promise<void>;
 }
 
@@ -32,10 +33,13 @@ export function startProviderBalances(deps: BalanceDeps): BalanceService {
     const { providerId, name } = provider;
     try {
       const { balance, currency } = await connect(provider).balance(stop.signal);
-      await writer.submit("recordProviderBalance", { providerId, balance, currency });
+      const said = { providerId, balance, currency };
+      const { isResumed } = await writer.submit("recordProviderBalance", said);
+      if (isResumed)
+        log.info({ provider: name }, "submissions go on: the provider says our balance");
     } catch (error) {
       if (stop.signal.aborted) return;
-      // The key is masked in it.
+      // The message has the key masked.
       const cause = error instanceof ProviderFailure ? error.message : String(error);
       log.warn({ provider: name, cause }, "our balance at a provider is not known");
     }

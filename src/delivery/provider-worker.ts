@@ -1,14 +1,14 @@
-// The worker of one provider, with its own limits of calls in flight: a slow provider delays no other one's orders.
+// The worker of one provider. It has its own limits of calls in flight: a slow provider delays no other one's orders.
 
-import type { ReadStore } from "../db/port.ts";
-import type { Provider } from "../db/providers.ts";
-import type { SubmissionOutcome } from "../domain/deliveries.ts";
-import type { RequestKind, RequestResult } from "../domain/order-requests.ts";
+import type { ReadStore } from "../db/port/port.ts";
+import type { Provider } from "../db/providers/providers.ts";
+import type { SubmissionOutcome } from "../domain/delivery/deliveries.ts";
+import type { RequestKind, RequestResult } from "../domain/orders/order-requests.ts";
 import type { ProviderApi } from "../providers/provider.ts";
 import type { Writer } from "../writer/writer.ts";
 import type { Logger } from "../monitoring/log.ts";
-import type { Clock } from "./clock.ts";
-import type { Random } from "./backoff.ts";
+import type { Clock } from "../scheduling/clock.ts";
+import type { Random } from "../scheduling/backoff.ts";
 
 export interface DeliverySettings {
   /** How long a request waits for the submission of its order. */
@@ -16,12 +16,14 @@ export interface DeliverySettings {
   /** How long after an order's creation its submission is retried. */
   placeRetryMs: number;
   pollIntervalMs: number;
+  /** Number of unknown outcomes in a row after which submissions to a provider are paused; 0: never. */
+  pauseAfter: number;
 }
 
 /** Dependencies of the deliveries. */
 export interface DeliveryDeps {
   store: ReadStore;
-  /** The id of this start of the server, noted at its attempts. */
+  /** The id of this start of the server, stored with its attempts. */
   serverId: string;
   writer: Pick<Writer, "submit">;
   log: Pick<Logger, "info" | "warn" | "error">;
@@ -38,14 +40,14 @@ export interface DeliveryDeps {
 export interface ProviderWorker {
   deps: DeliveryDeps;
   providerId: number;
-  /** As the provider was last read: its address and its key may be changed. */
+  /** The provider as last read: its address and its key may change. */
   provider: Provider;
-  /** For the log. */
+  /** The provider's name, for the log. */
   name: string;
   api: ProviderApi;
   /** Aborts the calls in flight when the service stops. */
   stop: AbortController;
-  /** No new call is started. */
+  /** Whether new calls are refused because the service stops. */
   stopping: boolean;
   /** Makes the ticker tick soon: called when a call has ended, because more may be due. */
   wake: () => void;
@@ -68,7 +70,10 @@ export function createProviderWorker(
   };
 }
 
-/** From its next call on the worker uses the provider's new address, key or name; one that was deactivated is called no more. */
+/**
+ * Makes the worker use the provider's new address, key or name from its next call on. A deactivated provider gets no
+ * further calls.
+ */
 export function reconnect(worker: ProviderWorker, provider: Provider): void {
   const { url, key, protocol } = worker.provider;
   const isSame = url === provider.url && key === provider.key && protocol === provider.protocol;

@@ -1,24 +1,30 @@
 // Submission: takes the queued orders of one provider, longest waiting first, and sends each once.
 // The queue is in the database; memory holds only the attempts in flight.
 
-import type { Order } from "../db/orders.ts";
-import { listDueSubmissions, type OrderWithDelivery } from "../db/deliveries.ts";
-import type { SubmissionResult } from "../domain/deliveries.ts";
-import { upstreamFields } from "../domain/order-fields.ts";
-import { errorCode, Refusal } from "../domain/refusals.ts";
-import type { CommandInput } from "../operations/commands.ts";
-import type { FinishedAttempt } from "../operations/deliveries.ts";
-import { sleep } from "./clock.ts";
-import { oneAtATime } from "./one-at-a-time.ts";
+import type { Order } from "../db/orders/orders.ts";
+import {
+  listDueOnProbation,
+  listDueSubmissions,
+  type OrderWithDelivery,
+} from "../db/delivery/deliveries.ts";
+import { providerOf } from "../db/providers/providers.ts";
+import type { SubmissionResult } from "../domain/delivery/deliveries.ts";
+import { upstreamFields } from "../domain/orders/order-fields.ts";
+import { isOnProbation } from "../domain/providers/provider-pauses.ts";
+import { errorCode, Refusal } from "../domain/values/refusals.ts";
+import type { CommandInput } from "../operations/batch/commands.ts";
+import type { FinishedAttempt } from "../operations/delivery/deliveries.ts";
+import { sleep } from "../scheduling/clock.ts";
+import { oneAtATime } from "../scheduling/one-at-a-time.ts";
 import type { ProviderWorker } from "./provider-worker.ts";
-import { submitBackoffMs, writeBackoffMs } from "./backoff.ts";
+import { submitBackoffMs, writeBackoffMs } from "../scheduling/backoff.ts";
 
 /** Submissions to one provider that may be in flight at once. */
 export const SUBMISSIONS_LIMIT = 32;
 
 /**
- * An attempt that takes longer to start is not sent: this process may have been suspended until others took it for dead
- * and marked the attempt unknown. A third of a server's lease.
+ * Limit for the time that an attempt may take to start: a slower one is not sent. This process may have been suspended
+ * until others took it for dead and marked the attempt unknown. A third of a server's lease.
  */
 export const CALL_WITHIN_MS = 10_000;
 const TOO_LATE: SubmissionResult = {
@@ -36,9 +42,9 @@ export interface Submitter {
   idle(): Promise<void>;
 }
 
-/** What follows an attempt. */
+/** Called after an attempt. */
 export interface AttemptListener {
-  /** Nothing more is tried at once: the request that waits for the submission gets its response. */
+  /** No further try is made at once: the request that waits for the submission gets its response. */
   ended(order: Order): void;
   /** Another provider is tried at once. */
   passedOn(order: Order): void;
@@ -77,16 +83,24 @@ export function createSubmitter(worker: ProviderWorker, listener: AttemptListene
     }
   });
 
+  const limit = () => {
+    const { provider } = worker;
+    return isOnProbation(provider, deps.settings.pauseAfter) ? 1 : SUBMISSIONS_LIMIT;
+  };
   const beginDue = async () => {
-    if (worker.stopping || inFlight.size >= SUBMISSIONS_LIMIT) return;
-    // Orders in flight may still be queued in the database: read as many more.
+    if (worker.stopping || inFlight.size >= limit()) return;
+    // Orders in flight may still be queued in the database, so twice as many are read.
     const { providerId } = worker;
     const now = clock.now();
-    const due = await store.read((reader) =>
-      listDueSubmissions(reader, providerId, now, SUBMISSIONS_LIMIT * 2),
-    );
+    const due = await store.read((reader) => {
+      // The worker's copy of the provider may be older than the end of a pause. During a pause all orders are examined,
+      // in any order.
+      const isProbed = limit() === 1 && providerOf(reader, providerId).pausedAt === null;
+      const list = isProbed ? listDueOnProbation : listDueSubmissions;
+      return list(reader, providerId, now, SUBMISSIONS_LIMIT * 2);
+    });
     for (const orderId of due) {
-      if (worker.stopping || inFlight.size >= SUBMISSIONS_LIMIT) return;
+      if (worker.stopping || inFlight.size >= limit()) return;
       if (!inFlight.has(orderId)) inFlight.set(orderId, run(orderId));
     }
   };
@@ -107,12 +121,12 @@ interface Submitted {
   isPassedOn: boolean;
 }
 
-/** One attempt, from its row in the database to its outcome; none at a provider that was deactivated while another is left. */
+/** Makes one attempt, from its row to its outcome. A deactivated provider gets it only if no other one is left. */
 async function submitOnce(worker: ProviderWorker, orderId: number): Promise<Submitted> {
   return (worker.provider.active ? null : await pass(worker, orderId)) ?? attempt(worker, orderId);
 }
 
-/** Null: no other provider is left for it. */
+/** Returns null when no other provider is left for the order. */
 async function pass(worker: ProviderWorker, orderId: number): Promise<Submitted | null> {
   const { providerId, deps, name: provider } = worker;
   const passed = await deps.writer.submit("passRoute", { orderId, providerId });
@@ -137,7 +151,7 @@ async function attempt(worker: ProviderWorker, orderId: number): Promise<Submitt
       onSubmission?.(worker.name, "expired");
     }
     if (next !== null) log.info({ provider: worker.name, order: orderId, next }, "passed on");
-    // Another server had it refused meanwhile.
+    // Another server got a refusal and moved the order on.
     const isElsewhere = order.delivery!.providerId !== providerId;
     const isQueuedElsewhere = isElsewhere && order.delivery!.placement === "queued";
     return { order, isPassedOn: next !== null || isQueuedElsewhere };
@@ -147,14 +161,16 @@ async function attempt(worker: ProviderWorker, orderId: number): Promise<Submitt
   const received = isTooLate ? TOO_LATE : await sendOnce(worker, order);
   const retryInMs = received.outcome === "not_sent" ? received.retryInMs : undefined;
   const backoffMs = retryInMs ?? submitBackoffMs(tries, random);
-  const input = { orderId, attemptId, result: received, placeRetryMs, backoffMs };
+  // An outcome that is open because this service stops says nothing about the provider.
+  const pauseAfter = worker.stop.signal.aborted ? 0 : settings.pauseAfter;
+  const input = { orderId, attemptId, result: received, placeRetryMs, backoffMs, pauseAfter };
   const { finished, result } = await finish(worker, input);
   logResult(worker, result, finished);
   onSubmission?.(worker.name, result.outcome);
   return { order: finished.order, isPassedOn: finished.passedTo !== null };
 }
 
-/** An internal error while it is sent leaves open whether it was. */
+/** Sends the order once. After an internal error in the call it is unknown whether it was sent. */
 async function sendOnce(
   worker: ProviderWorker,
   order: OrderWithDelivery,
@@ -172,8 +188,8 @@ async function sendOnce(
 }
 
 /**
- * Stores the outcome, retried until the database accepts it. If an internal error keeps it out, the attempt is stored as
- * unknown: an order must not stay `sending`. If the process ends before that, the attempt is marked unknown at the next
+ * Stores the outcome, retried until the database accepts it. If an internal error prevents that, the attempt is stored
+ * as unknown: an order must not stay `sending`. If the process ends first, the attempt is marked unknown at the next
  * start. Returns the result that was stored.
  */
 async function finish(
@@ -189,7 +205,7 @@ async function finish(
       if (worker.stop.signal.aborted) throw error;
       const fields = { provider: worker.name, order: input.orderId };
       if (error instanceof Refusal || errorCode(error) === "outcome_unknown") {
-        // Stored twice, it changes nothing.
+        // Storing it twice changes nothing.
         log.warn(fields, "an outcome could not be stored yet");
       } else {
         log.error({ ...fields, error: String(error) }, "an outcome could not be stored");
@@ -200,7 +216,7 @@ async function finish(
   }
 }
 
-/** What the operator needs to settle an order whose outcome an internal error kept out of the database. */
+/** What the operator needs to settle an order whose outcome could not be stored, because of an internal error. */
 function unrecorded(result: SubmissionResult): SubmissionResult {
   const what =
     result.outcome === "accepted"
@@ -212,11 +228,15 @@ function unrecorded(result: SubmissionResult): SubmissionResult {
 function logResult(
   worker: ProviderWorker,
   result: SubmissionResult,
-  { order, sameNumberAs, late, passedTo }: FinishedAttempt,
+  { order, sameNumberAs, late, passedTo, pausedAfter }: FinishedAttempt,
 ): void {
   const { log } = worker.deps;
   const next = passedTo === null ? {} : { next: passedTo };
   const fields = { provider: worker.name, order: order.orderId, ...next };
+  if (pausedAfter !== undefined) {
+    const paused = { provider: worker.name, unknownInRow: pausedAfter };
+    log.error(paused, "submissions paused: unknown outcomes in a row");
+  }
   if (late !== null) logLate(worker, result, order, late);
   if (late === "ignored") return;
   switch (result.outcome) {
@@ -245,7 +265,7 @@ function logResult(
   }
 }
 
-/** An outcome that came after its attempt was marked unknown. */
+/** Logs an outcome that came after its attempt was marked unknown. */
 function logLate(
   worker: ProviderWorker,
   result: SubmissionResult,

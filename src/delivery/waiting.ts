@@ -1,12 +1,12 @@
-// Requests that wait for the submission of their order, whichever of its service's providers it goes to.
+// HTTP requests that wait for the submission of their order, at whichever of its service's providers.
 
-import type { Order } from "../db/orders.ts";
+import type { Order } from "../db/orders/orders.ts";
 
 export interface Waiting {
-  /** Calls back with the order once nothing more is tried at once; returns a function that cancels. */
+  /** Calls back with the order once no further try is made at once; returns a function that cancels. */
   watch(order: Order, callback: (order: Order) => void): () => void;
   notify(order: Order): void;
-  /** Calls back with the unchanged order for every one that is not in flight. */
+  /** Calls back with the unchanged order for each watched order that is not in flight. */
   release(isInFlight: (orderId: number) => boolean): void;
 }
 

@@ -1,6 +1,6 @@
-// One connection: its requests one after the other, each answered before the next is parsed.
+// One connection: handles its requests one after another, each answered before the next is parsed.
 // Bytes that arrive while a response is awaited stay unparsed: nothing that follows a request may change or replace
-// its response. docs/specification.md#http-connections.
+// its response. docs/specification/http.md#http-connections.
 
 import { Outgoing } from "./outgoing.ts";
 import { type Malformed, type Message, RequestParser } from "./parser.ts";
@@ -17,33 +17,43 @@ import {
 
 export type { Malformed };
 
-/** Bytes parsed at a time: bounds how many pipelined requests wait behind the one being answered. */
+/** Bytes parsed at a time. Limits how many pipelined requests wait behind the one being answered. */
 const SLICE_BYTES = 16 * 1024;
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
-/** Seconds. A whole head or body must arrive within its limit; the other limits count from the last progress. */
+/**
+ * Time limits in seconds. A whole head or body must arrive within its limit. Idle time counts from the last response, even
+ * if blank lines arrive. The other limits count from the last progress.
+ */
 const IDLE_SECONDS = 30;
 const HEAD_SECONDS = 10;
 const BODY_SECONDS = 30;
 const SENDING_SECONDS = 30;
-/** For the peer to read the last response and close: closing first could reset the connection and lose the response. */
+/**
+ * Time for the peer to read the last response and close. Closing first could reset the connection and lose the
+ * response.
+ */
 const LINGER_SECONDS = 5;
+/**
+ * After this time without progress, a connection in the middle of a body or a response may be closed for another one.
+ */
+const SPARE_SECONDS = 5;
 
 /** Makes the responses. */
 export interface Handler {
   handle(request: IncomingRequest): Response | Promise<Response>;
-  /** The response to bytes that are not a valid request. */
+  /** Returns the response to bytes that are not a valid request. */
   refuse(status: Malformed): Response;
-  /** The response when `handle` throws. */
+  /** Returns the response when `handle` throws. */
   fail(error: unknown): Response;
   /** Maximum length of a body; a longer one is not read. */
   bodyLimitBytes: number;
 }
 
-/** What a connection needs of its server. */
+/** What a connection needs from its server. */
 export interface Host {
   readonly handler: Handler;
-  /** The next response is the connection's last: the server is stopping, or its certificate was replaced. */
+  /** Whether the next response is the connection's last: the server is stopping, or its certificate was replaced. */
   isRetiring: boolean;
   /** Monotonic seconds. */
   now(): number;
@@ -63,17 +73,21 @@ const SECONDS: Record<Phase, number> = {
 export class Connection {
   readonly #parser: RequestParser;
   readonly #address: string;
-  /** Received, not yet parsed. */
+  /** Bytes received and not parsed yet. */
   #unparsed: Uint8Array | null = null;
   #isPaused = false;
-  /** The response to the first message is awaited, or its body is being sent. */
+  /** Whether the response to the first message is awaited, or its body is being sent. */
   #isHandling = false;
   readonly #out: Outgoing;
-  /** No further request is read. */
+  /** Whether no further requests are read. */
   #isOver = false;
   #hasPeerEnded = false;
   #isClosed = false;
+  /** Whether this side has ended the connection; the peer may still send. */
+  #hasEnded = false;
   #phase: Phase = "idle";
+  /** Whether a response was sent since the connection was last idle. */
+  #hasResponded = false;
   /** The message that the deadline is for. */
   #timed: Message | undefined;
   #deadline: number;
@@ -81,6 +95,8 @@ export class Connection {
   constructor(
     readonly socket: Bun.Socket<Connection>,
     readonly host: Host,
+    /** The address group that the connection counts for, see ConnectionLimits. */
+    readonly client: string | null = null,
   ) {
     this.#parser = new RequestParser(host.handler.bodyLimitBytes);
     this.#out = new Outgoing(socket);
@@ -94,7 +110,7 @@ export class Connection {
     this.#advance();
   }
 
-  /** The socket is writable again. */
+  /** Called when the socket is writable again. */
   drain(): void {
     if (!this.#out.isBlocked) return;
     this.#out.drain();
@@ -102,7 +118,7 @@ export class Connection {
     if (!this.#out.isBlocked) this.#advance();
   }
 
-  /** The peer has closed its sending side; it may still read. */
+  /** Called when the peer has closed its sending side; it may still read. */
   end(): void {
     this.#hasPeerEnded = true;
     if (this.#parser.isInside) this.#isOver = true;
@@ -117,20 +133,42 @@ export class Connection {
     this.#out.close();
   }
 
+  /**
+   * Whether the connection may be closed for another one (see ConnectionPool): none of its requests is being handled.
+   */
+  get isSpare(): boolean {
+    if (this.#phase === "idle" || this.#phase === "head") return true;
+    if (this.#phase === "handling") return false;
+    return this.host.now() >= this.#deadline - SECONDS[this.#phase] + SPARE_SECONDS;
+  }
+
+  /** Closes the connection at once, after what has been written. */
+  abandon(): void {
+    this.#end();
+    // With only `end`, a TLS connection would wait for its peer to close first.
+    this.socket.terminate();
+  }
+
   /** Called every second. */
   expire(): void {
     if (this.host.now() < this.#deadline) return;
-    if (this.#phase === "idle" || this.#phase === "lingering") this.#end();
+    const isPolite = this.#phase === "idle" || this.#phase === "lingering";
+    // The second time, the peer has not closed it either, so it is terminated.
+    if (isPolite && !this.#hasEnded) this.#end();
     else this.socket.terminate();
   }
 
-  /** Closes the connection if it is idle; any other closes after its next response. */
+  /** Closes the connection if it is idle; otherwise it closes after its next response. */
   retire(): void {
     if (this.#phase === "idle") this.#end();
   }
 
-  /** Takes no further request: with TLS one may arrive before the socket is closed, too late to be answered. */
+  /**
+   * Ends the connection and ignores further requests: with TLS, one may arrive before the socket is closed, too late to
+   * answer.
+   */
   #end(): void {
+    this.#hasEnded = true;
     this.#isOver = true;
     this.socket.end();
   }
@@ -154,7 +192,7 @@ export class Connection {
     this.#pause(this.#unparsed !== null);
   }
 
-  /** False when there is nothing to do. */
+  /** Does one step; returns false when there is nothing to do. */
   #step(): boolean {
     const { messages, malformed } = this.#parser;
     const message = messages[0];
@@ -163,7 +201,7 @@ export class Connection {
       this.#isOver = true;
       this.#respond(null, this.host.handler.refuse(malformed));
     } else if (malformed !== null && !message.isComplete) {
-      message.breakOff();
+      message.breakOff(malformed);
       if (this.#isHandling) return false;
       if (message.hasResponse) this.#isOver = true;
       else this.#handle(message);
@@ -223,13 +261,14 @@ export class Connection {
       return;
     }
     if (message) message.hasResponse = true;
+    this.#hasResponded = true;
     if (this.#endsWith(message, response)) this.#isOver = true;
     if (isNothing(response)) return;
     const text = textOf(response);
     const isBodiless = message?.method === "HEAD";
     if (text === undefined && !isBodiless) return void this.#stream(message!, response);
     const bytes = text === undefined ? 0 : Buffer.byteLength(text);
-    // HEAD of a stream: it is not produced, and its length is not known.
+    // For HEAD a stream is not produced, and its length is unknown.
     if (text === undefined) void response.body?.cancel();
     const framing = text !== undefined ? bytes : message!.isHttp10 ? "close" : "chunked";
     const head = headOf(response, framing, this.#isOver);
@@ -240,16 +279,16 @@ export class Connection {
   #endsWith(message: Message | null, response: Response): boolean {
     if (message === null || message.isLast || this.host.isRetiring) return true;
     if (saysLast(response)) return true;
-    // A client that was not sent 100 Continue may still send its body or leave it out: the next bytes are ambiguous.
+    // A client that did not get 100 Continue may send its body or leave it out, so the next bytes are ambiguous.
     if (message.onAwaited && !message.isComplete && !message.isAwaited) return true;
-    // Invalid bytes behind this request get no 400 of their own, which could be taken for the response to another
-    // request: this response closes the connection instead.
+    // Invalid bytes after this request get no 400 of their own, because it could be taken for the response to another
+    // request. This response closes the connection instead.
     const { messages } = this.#parser;
     while (message.isComplete && messages.length === 1 && this.#parse());
     return messages.length === 1 && this.#parser.malformed !== null;
   }
 
-  /** A body that is produced while it is sent. */
+  /** Sends a body while it is produced. */
   async #stream(message: Message, response: Response): Promise<void> {
     const framing: Framing = message.isHttp10 ? "close" : "chunked";
     const head = headOf(response, framing, this.#isOver);
@@ -273,21 +312,26 @@ export class Connection {
       this.#isHandling = false;
       this.#advance();
     } catch (error) {
-      // The head is sent: only closing the connection can signal that the body is incomplete.
-      // A body that fails without a reason has logged the error itself (http/transactions.ts).
+      // The head was sent, so only closing the connection can signal that the body is incomplete.
+      // A body that fails without a reason has logged the error itself (http/api/transactions.ts).
       if (error !== undefined) this.host.handler.fail(error);
       this.socket.terminate();
     }
   }
 
   #enter(phase: Phase, message: Message | undefined): void {
-    if (phase === this.#phase && message === this.#timed && phase !== "idle") return;
+    const isSame = phase === this.#phase && message === this.#timed;
+    if (isSame && !(phase === "idle" && this.#hasResponded)) return;
+    if (phase === "idle") this.#hasResponded = false;
     this.#phase = phase;
     this.#timed = message;
     this.#deadline = this.host.now() + SECONDS[phase];
   }
 
-  /** What the peer still sends is read and discarded: closing a socket with unread bytes would send a reset. */
+  /**
+   * Stops sending, and reads and discards what the peer still sends: closing a socket with unread bytes would send a
+   * reset.
+   */
   #shutDown(): void {
     this.#enter("lingering", undefined);
     this.#unparsed = null;
@@ -307,7 +351,7 @@ function expectsContinue(message: Message): boolean {
   return !message.isHttp10 && message.get("expect")?.toLowerCase() === "100-continue";
 }
 
-/** RFC 9112, 3.2: a request with several Host fields, or with none, gets a 400. HTTP/1.0 does not know the field. */
+/** Whether a request has one Host field; others get a 400 (RFC 9112, 3.2). In HTTP/1.0 the field is optional. */
 function hasOneHost({ fields, isHttp10 }: Message): boolean {
   let hosts = 0;
   for (let index = 0; index < fields.length; index += 2) {

@@ -1,8 +1,9 @@
-// Listening. A new certificate needs a new listener: reload opens a second one on the same port (SO_REUSEPORT) and then
-// closes the first, so that no request in flight is dropped. A connection still being opened at that moment may be
-// reset; clients retry it.
+// Listens for connections. The listener stays the same while the server runs: a new certificate is set on each connection
+// before its handshake, because replacing a listener resets the connections that it has not accepted yet.
 
+import { createSecureContext } from "node:tls";
 import { Connection, type Handler, type Host } from "./connection.ts";
+import { ConnectionPool } from "./connection-pool.ts";
 
 const SECOND_MS = 1000;
 
@@ -18,12 +19,17 @@ export interface Certificate {
   key: string;
 }
 
+/** A socket before its handshake. `setKeyCert` takes the native part of the result of `createSecureContext`. */
+interface CertifiedSocket extends Bun.Socket<Connection | undefined> {
+  setKeyCert(context: object): void;
+}
+
 export interface Server {
   hostname: string;
   port: number;
   /** Uses this certificate for new connections. Only for a server that was started with one. */
   reload(certificate: Certificate): void;
-  /** Accepts no further request; resolves once those in flight are answered. */
+  /** Accepts no further requests; resolves once those in flight are answered. */
   stop(): Promise<void>;
 }
 
@@ -32,68 +38,67 @@ export function tryAddress(address: Address): void {
   Bun.listen({ ...address, socket: { data() {} } }).stop(true);
 }
 
-/** Throws when the address cannot be listened on. */
+/** Starts a server. Throws when the address cannot be listened on. */
 export function listen(
   handler: Handler,
   address: Address,
   certificate: Certificate | null,
+  connections = new ConnectionPool(),
 ): Server {
   const { hostname } = address;
-  const connections = new Set<Connection>();
   const clock = createClock(connections);
   const stopped = Promise.withResolvers<void>();
   let isStopping = false;
-  const open = (port: number, tls: Certificate | null) => {
-    const host: Host = { handler, isRetiring: false, now: clock.now };
-    const listener = Bun.listen<Connection>({
-      hostname,
-      port,
-      // A client that closes its sending side after its request still gets the response.
-      allowHalfOpen: true,
-      // Two servers on one port would silently share its connections: only a reload may do that.
-      ...(tls ? { tls: { cert: tls.cert, key: tls.key }, reusePort: true } : {}),
-      socket: {
-        open(socket) {
-          socket.data = new Connection(socket, host);
-          connections.add(socket.data);
-          clock.start();
-        },
-        // Empty, but with it Bun calls `open` before the TLS handshake, so that the handshake is under a timeout too.
-        handshake() {},
-        data: ({ data: connection }, bytes) => connection.receive(bytes),
-        drain: ({ data: connection }) => connection.drain(),
-        end: ({ data: connection }) => connection.end(),
-        close({ data: connection }) {
-          connection.closed();
-          connections.delete(connection);
-          if (connections.size === 0 && isStopping) stopped.resolve();
-        },
-        // One of the handlers above threw: an internal error, after which the connection's state is unknown.
-        error(socket, error) {
-          handler.fail(error);
-          socket.terminate();
-        },
+  const hostFor = (): Host => ({ handler, isRetiring: false, now: clock.now });
+  let host = hostFor();
+  /** Replaces the certificate that the listener was started with. */
+  let replacement: object | null = null;
+  const listener = Bun.listen<Connection | undefined>({
+    ...address,
+    // A client that closes its sending side after its request still gets the response.
+    allowHalfOpen: true,
+    ...(certificate && { tls: { cert: certificate.cert, key: certificate.key } }),
+    socket: {
+      open(socket) {
+        const client = connections.admit(socket.remoteAddress);
+        if (client === undefined) return socket.terminate();
+        if (replacement) (socket as CertifiedSocket).setKeyCert(replacement);
+        const connection = new Connection(socket as Bun.Socket<Connection>, host, client);
+        socket.data = connection;
+        connections.add(connection);
+        clock.start();
       },
-    });
-    return { listener, host };
-  };
-  // SO_REUSEPORT lets any process of the same user share a port, so check first that it is free.
-  let current = open(certificate ? freePort(address) : address.port, certificate);
-  const retire = ({ listener, host }: typeof current) => {
-    listener.stop();
-    host.isRetiring = true;
-  };
-  const { port } = current.listener;
+      // Empty, but its presence makes Bun call `open` before the TLS handshake, in time for the certificate and a time
+      // limit.
+      handshake() {},
+      data: ({ data: connection }, bytes) => connection?.receive(bytes),
+      drain: ({ data: connection }) => connection?.drain(),
+      end: ({ data: connection }) => connection?.end(),
+      close({ data: connection }) {
+        // The connection was not admitted.
+        if (!connection) return;
+        connection.closed();
+        connections.delete(connection);
+        if (connections.size === 0 && isStopping) stopped.resolve();
+      },
+      // One of the handlers above threw: an internal error, after which the connection's state is unknown.
+      error(socket, error) {
+        handler.fail(error);
+        socket.terminate();
+      },
+    },
+  });
   return {
     hostname,
-    port,
-    reload(next) {
-      const old = current;
-      current = open(port, next);
-      retire(old);
+    port: listener.port,
+    reload({ cert, key }) {
+      replacement = createSecureContext({ cert, key }).context as object;
+      host.isRetiring = true;
+      host = hostFor();
     },
     async stop() {
-      retire(current);
+      listener.stop();
+      host.isRetiring = true;
       isStopping = true;
       // Requests that have already arrived are still read and answered.
       await new Promise(setImmediate);
@@ -104,7 +109,7 @@ export function listen(
 }
 
 /** Counts seconds for the timeouts; runs only while there are connections. */
-function createClock(connections: ReadonlySet<Connection>) {
+function createClock(connections: ConnectionPool) {
   let seconds = 0;
   let timer: ReturnType<typeof setInterval> | undefined;
   return {
@@ -119,12 +124,4 @@ function createClock(connections: ReadonlySet<Connection>) {
       }, SECOND_MS);
     },
   };
-}
-
-/** A port that no other server listens on. Throws when the given one is in use. */
-function freePort({ hostname, port }: Address): number {
-  const probe = Bun.listen({ hostname, port, exclusive: true, socket: { data() {} } });
-  const free = probe.port;
-  probe.stop(true);
-  return free;
 }

@@ -11,7 +11,7 @@ declare module "node:_http_common" {
     static readonly kOnMessageComplete: number;
     [callback: number]: (...values: never[]) => number | void;
     initialize(type: number, resource: object, maxHeadBytes: number, lenient: number): void;
-    /** The number of bytes it consumed, or the parse error. */
+    /** Returns the number of consumed bytes, or the parse error. */
     execute(bytes: Uint8Array): number | (Error & { code: string; bytesParsed: number });
   }
   export const methods: readonly string[];

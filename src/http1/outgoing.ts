@@ -1,4 +1,4 @@
-// The output buffer of a connection: writes as fast as the socket accepts.
+// The output buffer of a connection, written as fast as the socket accepts.
 
 /** Pipelined responses are gathered up to this size and written with one system call. */
 const FLUSH_BYTES = 64 * 1024;
@@ -9,7 +9,7 @@ interface Sink {
 }
 
 export class Outgoing {
-  /** Not written yet, and its length in bytes. */
+  /** Text that is not written yet, and its length in bytes. */
   #text = "";
   #textBytes = 0;
   /** The part of a write that the socket did not accept. */
@@ -19,7 +19,7 @@ export class Outgoing {
 
   constructor(readonly sink: Sink) {}
 
-  /** The socket's send buffer is full. */
+  /** Whether the socket's send buffer is full. */
   get isBlocked(): boolean {
     return this.#unsent !== null;
   }
@@ -50,7 +50,7 @@ export class Outgoing {
     if (this.#unsent) await new Promise<void>((resolve) => (this.#onDrained = resolve));
   }
 
-  /** The sink is writable again. */
+  /** Called when the sink is writable again. */
   drain(): void {
     if (!this.#unsent) return;
     const unsent = this.#unsent;

@@ -1,35 +1,56 @@
-// From the bytes of a connection to its requests. llhttp, Node's HTTP parser, frames them: it ignores empty lines
+// Parses the bytes of a connection into requests. llhttp, Node's HTTP parser, frames them: it ignores empty lines
 // before a request line, accepts trailers and refuses ambiguous framing (RFC 9112, request smuggling).
 
 import { HTTPParser, methods } from "node:_http_common";
 
-/** Maximum of a request line with its header fields. */
+/** Limit for a request line with its header fields, the bytes around its chunks and its trailers. */
 export const HEAD_LIMIT_BYTES = 16 * 1024;
+/** Maximum number of header fields, and of trailer fields. */
+export const FIELDS_LIMIT = 100;
+/** Further bytes allowed for each byte of content: the size and the line ends of a chunk of one byte take five. */
+const CHUNK_OVERHEAD = 8;
 /** Maximum length of an unknown method; a longer one is malformed. */
 const METHOD_LIMIT = 32;
-/** The method of a request whose method llhttp does not know: no text of a client's choice is logged or counted. */
+/** Replaces a method that llhttp does not know, so that no text of a client's choice is logged or counted. */
 export const UNKNOWN_METHOD = "UNKNOWN";
-/** What llhttp parses in its place. */
+/** The method that llhttp parses instead of an unknown one. */
 const SUBSTITUTE_METHOD = "TRACE";
 
 const METHODS = new Set(methods);
-/** Maximum of the last line of an incomplete header that is kept to be parsed again. */
+const NO_BYTES = new Uint8Array();
+const LINE_FEED = 10;
+/** Limit for the last line of an incomplete header, which is kept to be parsed again. */
 const LINE_LIMIT = 2048;
 
 const NOT_LENIENT = 0;
 const TOKEN_CHARACTER = /[!#$%&'*+\-.^_`|~0-9A-Za-z]/;
 const LINE_START = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32}(?: |$)/;
+const BEYOND_ASCII = /[\x80-\xff]+/g;
+const HEX_BYTE = /../g;
 const REQUEST_LINE = /^([^ ]+) ([^ ]+) (HTTP\/\d\.\d\r)$/;
 
 /** The response status for bytes that are not a valid request. */
 export type Malformed = 400 | 431 | 505;
 
+/** The request ended before its body was complete: the connection closed, or what followed is malformed. */
+export class BrokenOff extends Error {
+  override name = "BrokenOff";
+
+  constructor(readonly status: Malformed) {
+    super("the request broke off");
+  }
+}
+
+/** Thrown by a callback: llhttp stops at once instead of parsing the rest of the bytes. */
+const STOP = new Error("stop");
+
 /** A request whose header is complete and whose body may still be arriving. */
 export class Message {
   isComplete = false;
-  /** Its response has begun. */
+  /** Whether its response has begun. */
   hasResponse = false;
-  #chunks: Uint8Array[] = [];
+  /** The part of the body that has arrived, in the first `#length` bytes. */
+  #bytes: Uint8Array = NO_BYTES;
   #length = 0;
   #body: PromiseWithResolvers<Uint8Array | null> | undefined;
   /** Called when a handler waits for the body. */
@@ -38,15 +59,15 @@ export class Message {
   constructor(
     readonly method: string,
     readonly target: string,
-    /** Name, value, name, value. */
+    /** Names and values alternate. */
     readonly fields: readonly string[],
-    /** The connection closes after its response. */
+    /** Whether the connection closes after its response. */
     readonly isLast: boolean,
     readonly isHttp10: boolean,
     readonly bodyLimitBytes: number,
   ) {}
 
-  /** A field's value by its name in lower case; the values of a repeated field are joined (RFC 9110, 5.3). */
+  /** Returns a field's value by its lower-case name. The values of a repeated field are joined (RFC 9110, 5.3). */
   get(name: string): string | null {
     const { fields } = this;
     let found: string | null = null;
@@ -71,50 +92,69 @@ export class Message {
     return this.#body !== undefined;
   }
 
-  /** Resolves with the whole body, or null as soon as it exceeds the limit. Rejects when the connection ends first. */
+  /** Resolves with the whole body, or null as soon as it exceeds the limit. Rejects with BrokenOff when it ends first. */
   body(): Promise<Uint8Array | null> {
     if (!this.#body) {
       this.#body = Promise.withResolvers();
       if (this.isTooLong) this.#body.resolve(null);
-      else if (this.isComplete) this.#body.resolve(this.#bytes());
+      else if (this.isComplete) this.#body.resolve(this.#received());
       else this.onAwaited?.();
     }
     return this.#body.promise;
   }
 
   add(chunk: Uint8Array): void {
+    const start = this.#length;
     this.#length += chunk.byteLength;
     if (this.isTooLong) {
-      this.#chunks = [];
+      this.#bytes = NO_BYTES;
       this.#body?.resolve(null);
-    } else if (!this.hasResponse) this.#chunks.push(chunk);
+    } else if (!this.hasResponse) this.#append(chunk, start);
   }
 
   complete(): void {
     this.isComplete = true;
-    if (!this.isTooLong) this.#body?.resolve(this.#bytes());
+    if (!this.isTooLong) this.#body?.resolve(this.#received());
   }
 
-  breakOff(): void {
+  breakOff(status: Malformed = 400): void {
     this.#body ??= Promise.withResolvers();
-    // No handler may be waiting for it: that is no unhandled rejection.
+    // If no handler waits for the body, its rejection must not count as unhandled.
     this.#body.promise.catch(() => {});
-    this.#body.reject(new Error("the request broke off"));
+    this.#body.reject(new BrokenOff(status));
   }
 
-  #bytes(): Uint8Array {
-    return this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
+  /**
+   * Most bodies arrive as one chunk. Many small chunks go into one buffer: separately they would take 100 times the
+   * memory.
+   */
+  #append(chunk: Uint8Array, start: number): void {
+    if (start === 0) {
+      this.#bytes = chunk;
+      return;
+    }
+    if (this.#length > this.#bytes.byteLength) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(2 * start, this.#length));
+      larger.set(this.#bytes.subarray(0, start));
+      this.#bytes = larger;
+    }
+    this.#bytes.set(chunk, start);
+  }
+
+  #received(): Uint8Array {
+    const isWhole = this.#bytes.byteLength === this.#length;
+    return isWhole ? this.#bytes : this.#bytes.subarray(0, this.#length);
   }
 }
 
 export class RequestParser {
   /** In order of arrival; the connection removes them. */
   readonly messages: Message[] = [];
-  /** What follows the messages is not a valid request; nothing more is read. */
+  /** Status for invalid bytes after the messages; null while all bytes are valid. After it nothing more is read. */
   malformed: Malformed | null = null;
-  /** What follows the messages is ignored: the last request said `Connection: close`. */
+  /** Whether bytes after the messages are ignored, because the last request had `Connection: close`. */
   isOver = false;
-  /** A request has begun and is not complete. */
+  /** Whether a request has begun and is not complete. */
   isInside = false;
   readonly #bodyLimitBytes: number;
   #parser = this.#createParser();
@@ -122,7 +162,14 @@ export class RequestParser {
   #current: Message | null = null;
   #fields: string[] = [];
   #target = "";
-  /** The last line of an incomplete header, or what arrived of it. */
+  /** How many messages have begun. */
+  #begun = 0;
+  /** Bytes of the message and of blank lines before it, without its content. */
+  #overhead = 0;
+  /** Bytes of content of the current message, and the number of its trailer fields. */
+  #content = 0;
+  #trailers = 0;
+  /** The last line of an incomplete header, or the part of it that has arrived. */
   #lastLine = "";
   /** The beginning of a request line that llhttp rejects, until the line is complete. */
   #rejected: string | null = null;
@@ -133,53 +180,126 @@ export class RequestParser {
   }
 
   read(bytes: Uint8Array): void {
-    if (this.isOver || this.malformed !== null) return;
-    if (this.#rejected !== null) return this.#readRejected(this.#rejected + latin1(bytes));
-    const result = this.#parser.execute(bytes);
+    let rest: Uint8Array | null = bytes;
+    while (rest && !this.isOver && this.malformed === null) {
+      rest = this.#rejected === null ? this.#parse(rest) : this.#readRejected(rest, this.#rejected);
+    }
+  }
+
+  /** Returns the bytes after the beginning of a request line that llhttp rejects; null when all was parsed. */
+  #parse(bytes: Uint8Array): Uint8Array | null {
+    const { isInside } = this;
+    const begun = this.#begun;
+    const content = this.#content;
+    const messages = this.messages.length;
+    const result = this.#execute(bytes);
+    if (result === null) return null;
     if (typeof result === "number") {
-      // After CONNECT and Upgrade llhttp stops parsing: what follows is another protocol, which is not supported here.
+      // After CONNECT and Upgrade llhttp stops parsing. Another protocol follows, which is not supported here.
       if (result < bytes.byteLength) this.isOver = true;
-      const isHeader = this.isInside && !this.#current;
-      this.#lastLine = isHeader ? lastLineOf(this.#lastLine + latin1(bytes)) : "";
-    } else if (result.code === "HPE_INVALID_METHOD" || result.code === "HPE_INVALID_URL") {
+      // Most reads hold whole requests, and nothing needs to be counted.
+      if (this.isInside || this.#overhead > 0 || this.#begun === begun) {
+        this.#count(bytes.byteLength, isInside, this.#begun - begun, content, messages);
+      }
+      if (this.isInside && !this.#current) this.#keepLastLine(latin1(bytes));
+      else this.#lastLine = "";
+      return null;
+    }
+    if (result.code === "HPE_INVALID_METHOD" || result.code === "HPE_INVALID_URL") {
       const before = this.#lastLine + latin1(bytes.subarray(0, result.bytesParsed));
-      const start = startOfLine(before, result.code === "HPE_INVALID_URL");
-      this.#readRejected(before.slice(start) + latin1(bytes.subarray(result.bytesParsed)));
-    } else {
-      // What follows a request with `Connection: close` is ignored.
-      if (result.code === "HPE_CLOSED_CONNECTION") this.isOver = true;
-      else this.malformed ??= statusOf(result.code);
+      this.#rejected = before.slice(startOfLine(before, result.code === "HPE_INVALID_URL"));
+      this.#lastLine = "";
+      this.#overhead = 0;
+      this.isInside = true;
+      return bytes.subarray(result.bytesParsed);
+    }
+    // What follows a request with `Connection: close` is ignored.
+    if (result.code === "HPE_CLOSED_CONNECTION") this.isOver = true;
+    else this.malformed ??= statusOf(result.code);
+    return null;
+  }
+
+  /** Returns null if a callback has ended the parsing. */
+  #execute(bytes: Uint8Array): ReturnType<HTTPParser["execute"]> | null {
+    try {
+      return this.#parser.execute(bytes);
+    } catch (error) {
+      if (error !== STOP) throw error;
+      return null;
     }
   }
 
   /**
-   * llhttp has a list of methods and rejects non-ASCII bytes in a target. But a method may be any token (RFC 9110, 9.1),
-   * and gets the same 405 as any unsupported one; and some clients (curl) send UTF-8 in a target without escaping it.
+   * Counts the bytes that are not content: llhttp counts only names and values. It does not report where in the bytes a
+   * message begins, so one that begins after another is counted from the next bytes on. `begun` is the number of messages that
+   * begin in these bytes; `wasInside`, `content` and `messages` are the values before these bytes.
    */
-  #readRejected(text: string): void {
-    this.isInside = true;
-    this.#rejected = null;
-    const end = text.indexOf("\n");
-    if (end === -1 && text.length < HEAD_LIMIT_BYTES && LINE_START.test(text)) {
-      this.#rejected = text;
+  #count(
+    length: number,
+    wasInside: boolean,
+    begun: number,
+    content: number,
+    messages: number,
+  ): void {
+    if (begun > (wasInside ? 0 : 1)) {
+      this.#overhead = 0;
       return;
     }
-    const [, method, target, version] = REQUEST_LINE.exec(text.slice(0, end)) ?? [];
-    const escaped = target?.replace(
-      /[\x80-\xff]/g,
-      (byte) => `%${byte.charCodeAt(0).toString(16)}`,
+    this.#overhead += length - this.#content + (begun === 1 ? 0 : content);
+    if (this.#overhead > HEAD_LIMIT_BYTES + CHUNK_OVERHEAD * this.#content) {
+      this.malformed ??= 431;
+      // A message whose head was completed only now has not been handled yet.
+      if (this.messages.length > messages) this.messages.pop();
+    }
+    if (!this.isInside && (wasInside || begun === 1)) this.#overhead = 0;
+  }
+
+  /** Keeps the last line. Searches only the new part, because a line may arrive byte by byte. */
+  #keepLastLine(text: string): void {
+    const end = text.lastIndexOf("\n");
+    this.#lastLine = end === -1 ? this.#lastLine + text : text.slice(end + 1);
+    if (this.#lastLine.length > LINE_LIMIT) this.#lastLine = "";
+  }
+
+  /**
+   * Reads a request line that llhttp rejects. llhttp has a list of methods and rejects non-ASCII bytes in a target. But a
+   * method may be any token (RFC 9110, 9.1) and gets the same 405 as any unsupported one. Some clients (curl) send UTF-8 in a
+   * target without escaping it. Returns the bytes after the line; null while it is not complete.
+   */
+  #readRejected(bytes: Uint8Array, before: string): Uint8Array | null {
+    const end = bytes.indexOf(LINE_FEED);
+    const line = before + latin1(end === -1 ? bytes : bytes.subarray(0, end));
+    if (line.length >= HEAD_LIMIT_BYTES) {
+      this.malformed = 431;
+      return null;
+    }
+    // If more was there before, the method has been checked already.
+    if (before.length <= METHOD_LIMIT && !LINE_START.test(line)) {
+      this.malformed = 400;
+      return null;
+    }
+    if (end === -1) {
+      this.#rejected = line;
+      return null;
+    }
+    this.#rejected = null;
+    const [, method, target, version] = REQUEST_LINE.exec(line) ?? [];
+    const escaped = target?.replace(BEYOND_ASCII, (bytes) =>
+      Buffer.from(bytes, "latin1").toString("hex").replace(HEX_BYTE, "%$&"),
     );
     const isUnknown = method !== undefined && !METHODS.has(method);
     // A line that neither substitution changes would be rejected again.
-    if (method === undefined || !LINE_START.test(text) || (!isUnknown && escaped === target)) {
+    if (method === undefined || (!isUnknown && escaped === target)) {
       this.malformed = 400;
-      return;
+      return null;
     }
     this.#isMethodUnknown = isUnknown;
-    this.#lastLine = "";
     this.#parser = this.#createParser();
-    const line = `${isUnknown ? SUBSTITUTE_METHOD : method} ${escaped} ${version}`;
-    this.read(Buffer.from(line + text.slice(end), "latin1"));
+    this.isInside = false;
+    const substitute = isUnknown ? SUBSTITUTE_METHOD : method;
+    const isRejected = this.#parse(Buffer.from(`${substitute} ${escaped} ${version}\n`, "latin1"));
+    if (isRejected) this.malformed = 400;
+    return bytes.subarray(end + 1);
   }
 
   #createParser(): HTTPParser {
@@ -187,13 +307,20 @@ export class RequestParser {
     parser.initialize(HTTPParser.REQUEST, {}, HEAD_LIMIT_BYTES, NOT_LENIENT);
     parser[HTTPParser.kOnMessageBegin] = () => {
       this.isInside = true;
+      this.#begun++;
+      this.#content = 0;
+      this.#trailers = 0;
       this.#fields = [];
       this.#target = "";
     };
     parser[HTTPParser.kOnHeaders] = (fields: string[], target: string) => {
-      // Called with a part of the fields when there are many, and with trailers, which are ignored.
-      if (this.#current) return;
-      this.#fields = [...this.#fields, ...fields];
+      // Called with a part of the fields if there are many, and with trailers, which are ignored.
+      if (this.#current) {
+        this.#trailers += fields.length / 2;
+        return this.#trailers > FIELDS_LIMIT ? this.#stop(431) : undefined;
+      }
+      for (const text of fields) this.#fields.push(text);
+      if (this.#fields.length > 2 * FIELDS_LIMIT) this.#stop(431);
       this.#target += target;
     };
     parser[HTTPParser.kOnHeadersComplete] = (
@@ -207,12 +334,7 @@ export class RequestParser {
       isUpgrade: boolean,
       isKeptAlive: boolean,
     ) => {
-      // llhttp goes on behind a request that is refused here.
-      if (this.malformed !== null) return 0;
-      if (major !== 1) {
-        this.malformed = 505;
-        return 0;
-      }
+      if (major !== 1) this.#stop(505);
       const isHttp10 = minor === 0;
       this.#current = new Message(
         this.#isMethodUnknown ? UNKNOWN_METHOD : methods[method]!,
@@ -226,7 +348,10 @@ export class RequestParser {
       this.#isMethodUnknown = false;
       return 0;
     };
-    parser[HTTPParser.kOnBody] = (chunk: Uint8Array) => this.#current?.add(chunk);
+    parser[HTTPParser.kOnBody] = (chunk: Uint8Array) => {
+      this.#content += chunk.byteLength;
+      this.#current?.add(chunk);
+    };
     parser[HTTPParser.kOnMessageComplete] = () => {
       this.isInside = false;
       this.#current?.complete();
@@ -235,15 +360,18 @@ export class RequestParser {
     };
     return parser;
   }
+
+  /** Ends a callback of llhttp and with it the parsing. */
+  #stop(status: Malformed): never {
+    this.malformed = status;
+    throw STOP;
+  }
 }
 
-/** Empty when it is long. */
-function lastLineOf(text: string): string {
-  const line = text.slice(text.lastIndexOf("\n") + 1);
-  return line.length > LINE_LIMIT ? "" : line;
-}
-
-/** Start of the request line that `text` ends in, inside its target or its method. A body before it need not end a line. */
+/**
+ * Returns where the request line begins that `text` ends in, inside its target or its method. A body before it may lack
+ * a line end.
+ */
 function startOfLine(text: string, isInTarget: boolean): number {
   let start = isInTarget ? text.lastIndexOf(" ") : text.length;
   const limit = start - METHOD_LIMIT;
@@ -252,7 +380,7 @@ function startOfLine(text: string, isInTarget: boolean): number {
 }
 
 function statusOf(code: string): Malformed {
-  if (code === "HPE_HEADER_OVERFLOW") return 431;
+  if (code === "HPE_HEADER_OVERFLOW" || code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") return 431;
   return code === "HPE_INVALID_VERSION" || code === "HPE_PAUSED_H2_UPGRADE" ? 505 : 400;
 }
 

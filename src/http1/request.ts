@@ -1,9 +1,9 @@
-// A message as handlers get it. It is not a Request: creating one takes as much CPU time as the rest of parsing a
+// A request as handlers get it. It is not a Request: creating one takes as much CPU time as the rest of parsing a
 // message, and a Request can carry neither the peer's address nor a method that Bun does not know.
 
 import { type Message, UNKNOWN_METHOD } from "./parser.ts";
 
-/** No route depends on the Host field, and no value of it may change a response. */
+/** Origin of every URL: no route depends on the Host field, and no value of it may change a response. */
 const ORIGIN = "http://localhost";
 const ABSOLUTE = /^https?:\/\/[^/?#]*/i;
 
@@ -21,14 +21,14 @@ export class IncomingRequest {
     message: Message,
     /** The peer's address. */
     readonly address: string,
-    /** With the query. */
+    /** The path with the query. */
     readonly path: string = pathOf(message.target),
   ) {
     this.#message = message;
     this.url = ORIGIN + path;
   }
 
-  /** The method to route by: Elysia would answer HEAD with the GET route, where the path has a parameter. */
+  /** The method to route by. HEAD is replaced: Elysia would answer it with the GET route if the path has a parameter. */
   get method(): string {
     const { method } = this.#message;
     return method === "HEAD" ? UNKNOWN_METHOD : method;
@@ -43,18 +43,24 @@ export class IncomingRequest {
     return this.#message;
   }
 
-  /** The whole body; null as soon as it exceeds the limit. Rejects when the connection ends before its end. */
+  /**
+   * Returns the whole body; null as soon as it exceeds the limit. Rejects when the connection ends before the body
+   * does.
+   */
   body(): Promise<Uint8Array | null> {
     return this.#message.body();
   }
 
-  /** The same request for another path. */
+  /** Returns the same request with another path. */
   withPath(path: string): IncomingRequest {
     return new IncomingRequest(this.#message, this.address, path);
   }
 }
 
-/** The path of an origin-form or absolute-form target. `*` and CONNECT's authority become a path that no route has. */
+/**
+ * Returns the path of an origin-form or absolute-form target. `*` and CONNECT's authority become a path without a
+ * route.
+ */
 function pathOf(target: string): string {
   const path = target.startsWith("/") ? target : target.replace(ABSOLUTE, "");
   return path.startsWith("/") ? path : `/${path}`;

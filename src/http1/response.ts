@@ -1,16 +1,16 @@
-// A Response as bytes of HTTP/1.1. Text and fields that are known when it is made are attached to it: reading them back
-// would build Headers for nothing and, for the text, take another turn of the event loop.
+// Turns a Response into bytes of HTTP/1.1. Text and fields that are known when it is made are attached to it. Reading them
+// back would needlessly build Headers and, for the text, take another turn of the event loop.
 
 import { STATUS_CODES } from "node:http";
 
-/** The content of a response, as far as it is known when it is made. */
+/** The content of a response that is known when it is made. */
 interface Known {
-  /** Header lines; undefined: those of its Headers. */
+  /** Header lines; undefined to use the Response's Headers. */
   fields?: string;
   text: string;
-  /** The connection closes after it. */
+  /** Whether the connection closes after the response. */
   isLast: boolean;
-  /** Nothing is sent: the connection closes in its place. */
+  /** Nothing is sent: the connection closes instead. */
   isNothing?: true;
 }
 
@@ -20,13 +20,13 @@ interface MadeResponse extends Response {
   [KNOWN]?: Known;
 }
 
-/** The same response, whose body is known to be this text. */
+/** Attaches the text of its body to a response and returns the response. */
 export function withText(response: Response, text: string): Response {
   (response as MadeResponse)[KNOWN] = { text, isLast: false };
   return response;
 }
 
-/** Nothing is sent: the connection closes in place of a response. */
+/** Returns a response that stands for closing the connection without sending one. */
 export function closingResponse(): Response {
   const response: MadeResponse = new Response();
   response[KNOWN] = { text: "", isLast: true, isNothing: true };
@@ -45,7 +45,7 @@ export class ResponseTemplate {
     this.#common = linesOf(fields);
   }
 
-  /** Text and fields are attached to the Response, not in it: the Response itself is empty. */
+  /** Makes a Response that is itself empty; its text and fields are attached. */
   make(status: number, text: string, fields: Readonly<Record<string, string>>): Response {
     const response: MadeResponse = status === 200 ? new Response() : new Response(null, { status });
     response[KNOWN] = {
@@ -57,12 +57,12 @@ export class ResponseTemplate {
   }
 }
 
-/** Undefined: the body is a stream. */
+/** Returns the text of the body; undefined if the body is a stream. */
 export function textOf(response: Response): string | undefined {
   return (response as MadeResponse)[KNOWN]?.text ?? (response.body === null ? "" : undefined);
 }
 
-/** Whether it carries `Connection: close`. */
+/** Whether the response has `Connection: close`. */
 export function saysLast(response: Response): boolean {
   const known = (response as MadeResponse)[KNOWN];
   return known ? known.isLast : response.headers.get("connection") === "close";
@@ -92,7 +92,7 @@ function linesOf(fields: Readonly<Record<string, string | string[]>>): string {
   for (const name in fields) {
     if (CONNECTION_FIELDS.has(name)) continue;
     const value = fields[name]!;
-    // An array: several cookies, the one field that must not be joined.
+    // An array holds several cookies, the only field that must not be joined.
     if (typeof value === "string") lines += `${name}: ${value}\r\n`;
     else for (const each of value) lines += `${name}: ${each}\r\n`;
   }
@@ -105,7 +105,7 @@ const CONNECTION_FIELDS = new Set(["connection", "content-length", "transfer-enc
 let dateSecond = 0;
 let dateLine = "";
 
-/** Formatted once a second. */
+/** Returns the line of the Date field, formatted once a second. */
 function date(): string {
   const second = Math.floor(Date.now() / 1000);
   if (second !== dateSecond) {

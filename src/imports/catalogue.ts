@@ -1,8 +1,9 @@
-// A catalogue in a CSV or JSON text: its services, and every row that is wrong. docs/specification.md#cli-import.
+// Reads a catalogue from a CSV or JSON text: its services, and the errors of every wrong row.
+// docs/specification/command-line.md#cli-import.
 
-import { CsvError, parse } from "csv-parse/sync";
-import { QUANTITY_LIMIT } from "../domain/orders.ts";
-import type { PriceUnit } from "../domain/services.ts";
+import { parseJsonExactly } from "../domain/values/json-numbers.ts";
+import { QUANTITY_LIMIT } from "../domain/orders/orders.ts";
+import type { PriceUnit } from "../domain/catalogue/services.ts";
 import {
   DEFAULT_SERVICE_TYPE,
   fitsUnit,
@@ -10,8 +11,8 @@ import {
   mayDripFeed,
   type ServiceType,
   standardUnit,
-} from "../domain/service-types.ts";
-import type { ServiceRow } from "../operations/service-import.ts";
+} from "../domain/catalogue/service-types.ts";
+import type { ServiceRow } from "../operations/catalogue/service-import.ts";
 import {
   CellError,
   refillDays,
@@ -27,6 +28,7 @@ import {
   yesOrNo,
   textOf,
 } from "./cells.ts";
+import { FileError, readRecords, RowError } from "./records.ts";
 
 const REQUIRED_COLUMNS = ["name", "price", "min", "max"];
 const COLUMNS = [
@@ -44,44 +46,19 @@ const COLUMNS = [
   "refillDays",
   "active",
 ];
-/** The first line of a CSV. */
+/** The header line of a CSV file. */
 export const HEADER_FORM =
   "name,price,min,max[,per,id,private,provider,providerService,category,type,dripfeed,cancel,refill,refillDays,active]";
-/** The same of a list that changes services: a column that is not there changes nothing. */
+/** The header line of a CSV file that updates services. A missing column leaves its value unchanged. */
 export const UPDATE_HEADER_FORM = `id[,${HEADER_FORM.replace("[", "").replace(",id,", ",")}`;
-/** The CSV parser's error codes as sentences for the operator. */
-const CSV_PROBLEMS: Record<string, string> = {
-  CSV_RECORD_INCONSISTENT_FIELDS_LENGTH: "it has not as many cells as the header",
-  CSV_RECORD_INCONSISTENT_COLUMNS: "it has not as many cells as the header",
-  CSV_QUOTE_NOT_CLOSED: "a cell that begins here with a quote never ends with one",
-  CSV_INVALID_CLOSING_QUOTE: "text follows a cell's closing quote",
-  INVALID_OPENING_QUOTE: "a quote stands inside a cell that does not begin with one",
-};
-
-/** One row of a file: its position, and its cells by column. */
+/** One row of a file: its position, and its cells by column name. */
 interface FileRow {
-  /** `catalogue.csv, line 7` of a CSV, `catalogue.json, entry 3` of a JSON file. */
+  /** `catalogue.csv, line 7` in a CSV file, `catalogue.json, entry 3` in a JSON file. */
   place: string;
   cells: Record<string, unknown>;
 }
 
-/** A text that is no catalogue; the message says why. */
-export class FileError extends Error {
-  override name = "FileError";
-}
-
-/** A row that is wrong; the message says why. */
-export class RowError extends Error {
-  override name = "RowError";
-  constructor(
-    readonly place: string,
-    readonly problem: string,
-  ) {
-    super(`${place}: ${problem}`);
-  }
-}
-
-/** The services of the rows that are right, with their places, and the rows that are wrong. */
+/** The services of the valid rows with their places, and the errors of the wrong rows. */
 export interface Catalogue {
   services: ServiceRow[];
   places: string[];
@@ -89,21 +66,26 @@ export interface Catalogue {
 }
 
 export interface ReadOptions {
-  /** Rows may leave out what is to stay as it is; those of services that are there have ids. */
+  /** Rows may leave out values that should stay unchanged. Rows of existing services have ids. */
   isUpdate?: boolean;
   onRow?: (index: number, rows: number) => void;
 }
 
-/** `file`: its name, which tells whether it is CSV or JSON. Throws FileError, and RowError for what ends the reading. */
+/**
+ * Reads a catalogue. The name `file` decides between CSV and JSON. Throws FileError, and RowError for an error that
+ * prevents reading any row.
+ */
 export function readCatalogue(
   file: string,
   text: string,
   { isUpdate = false, onRow = () => {} }: ReadOptions = {},
 ): Catalogue {
   const required = isUpdate ? ["id"] : REQUIRED_COLUMNS;
-  const rows = isJson(file, text) ? jsonRows(file, text) : csvRows(file, text, required);
-  if (rows.length === 0) throw new FileError(`${file} holds no services: nothing to import`);
-  const catalogue: Catalogue = { services: [], places: [], wrong: [] };
+  const { rows, wrong } = isJson(file, text) ? jsonRows(file, text) : csvRows(file, text, required);
+  if (rows.length + wrong.length === 0) {
+    throw new FileError(`${file} holds no services: nothing to import`);
+  }
+  const catalogue: Catalogue = { services: [], places: [], wrong };
   for (const [index, { place, cells }] of rows.entries()) {
     onRow(index, rows.length);
     try {
@@ -117,7 +99,7 @@ export function readCatalogue(
   return catalogue;
 }
 
-/** Of standard input, which has no name that tells: the first line of a CSV begins with no bracket. */
+/** Guesses the format of standard input, which has no file name: JSON begins with "[". */
 function isJson(file: string, text: string): boolean {
   return /\.json$/i.test(file) || (!/\.csv$/i.test(file) && /^\s*\[/.test(text));
 }
@@ -137,16 +119,16 @@ function serviceOf(place: string, cells: Record<string, unknown>, isUpdate: bool
   const optional = <T>(column: string, parseCell: (text: string) => T, absent: T): T =>
     textOf(cells[column]) === "" ? absent : cell(column, parseCell);
 
-  // Of an update a column that is not there is undefined.
+  // In an update, a missing column is undefined.
   const given = <T>(column: string, read: () => T): T | undefined =>
     isUpdate && !Object.hasOwn(cells, column) ? undefined : read();
-  /** What a sync follows unless the file says it. */
+  /** Undefined when the cell is empty or missing: a sync then sets the value. */
   const written = <T>(column: string, parseCell: (text: string) => T): T | undefined =>
     optional<T | undefined>(column, parseCell, undefined);
 
   const type = written("type", serviceType);
   const kind = type ?? DEFAULT_SERVICE_TYPE;
-  // A package has one size.
+  // A package has only one size, so min and max may be left out.
   const bound = (column: string) =>
     isPackage(kind) ? optional(column, quantity, 1) : cell(column, quantity);
   const service = definedOf({
@@ -172,14 +154,14 @@ function serviceOf(place: string, cells: Record<string, unknown>, isUpdate: bool
   }
   const { min = 1, max = QUANTITY_LIMIT, dripfeed } = service;
   if (min > max) throw new RowError(place, "min must not be above max");
-  // Of an update the service may have what the row does not say.
+  // In an update, the row may leave out values that the stored service has.
   if (!isUpdate || (type !== undefined && service.per !== undefined)) {
     refuseUnfit(place, { type: kind, per: service.per!, dripfeed: dripfeed ?? false });
   }
   if (provider !== null) {
     return { ...service, id, provider: { name: provider, service: atProvider! } };
   }
-  // An empty cell of an update: by hand from now on.
+  // In an update, an empty provider cell means that the service is delivered by hand from now on.
   const isManual = isUpdate && Object.hasOwn(cells, "provider");
   return { ...service, id, ...(isManual ? { provider: null } : {}) };
 }
@@ -197,80 +179,66 @@ function refuseUnfit(
   }
 }
 
-/** Without the members that are undefined. */
+/** Returns the row without its undefined members. */
 function definedOf<T extends object>(row: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
   return Object.fromEntries(
     Object.entries(row).filter(([, value]) => value !== undefined),
   ) as never;
 }
 
-function jsonRows(file: string, text: string): FileRow[] {
+/** The rows that could be read, and errors for entries that are not rows. */
+interface FileRows {
+  rows: FileRow[];
+  wrong: RowError[];
+}
+
+function jsonRows(file: string, text: string): FileRows {
   const problem = `${file} is not a JSON list of services: write [{"name": …, "price": …, "min": …, "max": …}, …]`;
   let entries: unknown;
   try {
-    entries = JSON.parse(text);
+    // A number that would be rounded is read by its text, as in a CSV.
+    entries = parseJsonExactly(text, { replaced: JSON.stringify });
   } catch {
     throw new FileError(problem);
   }
   if (!Array.isArray(entries)) throw new FileError(problem);
-  return entries.map((entry: unknown, index) => {
+  const found: FileRows = { rows: [], wrong: [] };
+  for (const [index, entry] of (entries as unknown[]).entries()) {
     const place = `${file}, entry ${index + 1}`;
-    if (typeof entry !== "object" || entry === null || Array.isArray(entry))
-      throw new RowError(place, "not an object");
-    refuseUnknownColumns(place, Object.keys(entry));
-    return { place, cells: entry as Record<string, unknown> };
-  });
+    const isRow = typeof entry === "object" && entry !== null && !Array.isArray(entry);
+    const unknown = isRow ? unknownColumn(Object.keys(entry)) : "not an object";
+    if (unknown !== null) found.wrong.push(new RowError(place, unknown));
+    else found.rows.push({ place, cells: entry as Record<string, unknown> });
+  }
+  return found;
 }
 
-function csvRows(file: string, text: string, required: readonly string[]): FileRow[] {
-  try {
-    // With `info` each record comes with its line; the library's types lack that.
-    const records = parse(text, { info: true, skip_empty_lines: true }) as unknown as {
-      record: string[];
-      info: { lines: number };
-    }[];
-    const [header, ...rows] = records;
-    const columns = (header?.record ?? []).map((column) => column.trim());
-    refuseUnknownColumns(`${file}, header`, columns);
-    const twice = columns.find((column, index) => columns.indexOf(column) < index);
-    if (twice !== undefined)
-      throw new RowError(`${file}, header`, `column ${twice} is there twice`);
-    const missing = required.filter((column) => !columns.includes(column));
-    if (missing.length > 0) {
-      const form = required === REQUIRED_COLUMNS ? HEADER_FORM : UPDATE_HEADER_FORM;
-      throw new FileError(
-        `${file} has no column ${missing.join(", ")}: its first line must be ${form}`,
-      );
-    }
-    return rows.map(({ record, info }) => ({
-      place: `${file}, line ${firstLine(record, info.lines)}`,
-      cells: Object.fromEntries(
-        columns.map((column, index) => [column, withoutApostrophe(record[index]!)]),
-      ),
-    }));
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    throw new RowError(
-      `${file}, line ${String(error["lines"])}`,
-      CSV_PROBLEMS[error.code] ?? "not CSV",
+/** Throws RowError if the header is wrong, because then no row can be read. */
+function csvRows(file: string, text: string, required: readonly string[]): FileRows {
+  const { header: columns, rows, wrong } = readRecords(file, text);
+  const unknown = unknownColumn(columns);
+  if (unknown !== null) throw new RowError(`${file}, header`, unknown);
+  const twice = columns.find((column, index) => columns.indexOf(column) < index);
+  if (twice !== undefined) throw new RowError(`${file}, header`, `column ${twice} is there twice`);
+  const missing = required.filter((column) => !columns.includes(column));
+  if (missing.length > 0) {
+    const form = required === REQUIRED_COLUMNS ? HEADER_FORM : UPDATE_HEADER_FORM;
+    throw new FileError(
+      `${file} has no column ${missing.join(", ")}: its first line must be ${form}`,
     );
   }
+  const cellsOf = (cells: readonly string[]) =>
+    Object.fromEntries(columns.map((column, index) => [column, withoutApostrophe(cells[index]!)]));
+  return { rows: rows.map(({ place, cells }) => ({ place, cells: cellsOf(cells) })), wrong };
 }
 
-/** What an export puts before a cell that a spreadsheet would take for a formula. */
+/** Removes the apostrophe that an export puts before a cell that a spreadsheet would take for a formula. */
 function withoutApostrophe(text: string): string {
   return /^\s*'+[=+\-@]/.test(text) ? text.replace("'", "") : text;
 }
 
-/** The line a record begins on: it ends on `lastLine`, further down if its quoted cells hold line breaks. */
-function firstLine(record: readonly string[], lastLine: number): number {
-  const breaks = record.map((text) => text.match(/\r\n|\r|\n/g)?.length ?? 0);
-  return lastLine - breaks.reduce((sum, count) => sum + count, 0);
-}
-
-function refuseUnknownColumns(place: string, columns: string[]): void {
+/** Describes the first unknown column, or returns null if all are known. */
+function unknownColumn(columns: readonly string[]): string | null {
   const unknown = columns.find((column) => !COLUMNS.includes(column));
-  if (unknown !== undefined) {
-    throw new RowError(place, `unknown column ${unknown} (known: ${COLUMNS.join(", ")})`);
-  }
+  return unknown === undefined ? null : `unknown column ${unknown} (known: ${COLUMNS.join(", ")})`;
 }

@@ -1,19 +1,19 @@
-// The cells of a catalogue's row: each from its text.
+// Parsers for the cells of a catalogue row, one function for each kind of cell.
 
-import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../domain/money.ts";
-import { isRefillDays, REFILL_DAYS_LIMIT } from "../domain/order-requests.ts";
-import { QUANTITY_LIMIT } from "../domain/orders.ts";
+import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../domain/ledger/money.ts";
+import { isRefillDays, REFILL_DAYS_LIMIT } from "../domain/orders/order-requests.ts";
+import { QUANTITY_LIMIT } from "../domain/orders/orders.ts";
 import {
   CATEGORY_LENGTH_LIMIT,
   isQuantity,
   type PriceUnit,
   PRICE_UNITS,
   SERVICE_NAME_LENGTH_LIMIT,
-} from "../domain/services.ts";
-import { SERVICE_TYPES, type ServiceType } from "../domain/service-types.ts";
-import { IDENTIFIER_FORM, isIdentifier, isLabel } from "../domain/text.ts";
+} from "../domain/catalogue/services.ts";
+import { SERVICE_TYPES, type ServiceType } from "../domain/catalogue/service-types.ts";
+import { IDENTIFIER_FORM, isIdentifier, isLabel } from "../domain/values/text.ts";
 
-/** What is wrong with a cell. */
+/** Thrown for an invalid cell. The message completes a sentence that begins with the column name. */
 export class CellError extends Error {}
 
 export function refillDays(text: string): number {
@@ -43,7 +43,7 @@ export function serviceName(text: string): string {
   ), text, `must be 1 to ${most} characters, none of them control characters, no blanks round them`);
 }
 
-/** Micros; 0 is a free service. */
+/** In micros; 0 is a free service. */
 export function price(text: string): number {
   const micros = parseMicros(text) ?? Infinity;
   const most = formatMicros(AMOUNT_LIMIT_MICROS);
@@ -80,7 +80,7 @@ export function yesOrNo(text: string): boolean {
   throw new CellError("must be true or false");
 }
 
-/** The cell as text: JSON files may give numbers and booleans as such. Null for what is neither text nor those. */
+/** Returns the cell as text, since JSON files may hold numbers and booleans. Null for any other type. */
 export function textOf(value: unknown): string | null {
   if (value === null || value === undefined) return "";
   if (typeof value === "string") return value.trim();

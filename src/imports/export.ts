@@ -1,10 +1,11 @@
-// A catalogue as CSV or JSON, in the form that `readCatalogue` reads: what is exported can be imported again unchanged.
+// Writes a catalogue as CSV or JSON in the form that `readCatalogue` reads, so an export can be imported again
+// unchanged.
 
-import { formatMicros, jsonAmount } from "../domain/money.ts";
-import type { ServiceType } from "../domain/service-types.ts";
-import type { PriceUnit } from "../domain/services.ts";
+import { formatMicros, jsonAmount } from "../domain/ledger/money.ts";
+import type { ServiceType } from "../domain/catalogue/service-types.ts";
+import type { PriceUnit } from "../domain/catalogue/services.ts";
 
-/** A service, and the name of its provider. */
+/** A service with the name of its provider. */
 export interface ExportedService {
   id: string;
   name: string;
@@ -26,7 +27,7 @@ export interface ExportedService {
 
 type Cell = string | number | boolean | null;
 
-/** A price is text: a spreadsheet must not round it. */
+/** The exported columns. A price is text, so that a spreadsheet does not round it. */
 const COLUMNS: Record<string, (service: ExportedService) => Cell> = {
   id: ({ id }) => id,
   name: ({ name }) => name,
@@ -46,7 +47,7 @@ const COLUMNS: Record<string, (service: ExportedService) => Cell> = {
   providerService: ({ providerService }) => providerService,
 };
 
-/** RFC 4180, lines that end with CR LF. */
+/** Returns CSV by RFC 4180, with lines ending in CR LF. */
 export function catalogueCsv(services: readonly ExportedService[]): string {
   const lines = services.map((service) => Object.values(COLUMNS).map((cell) => cell(service)));
   return [Object.keys(COLUMNS), ...lines]
@@ -61,7 +62,7 @@ export function catalogueRows(services: readonly ExportedService[]): Record<stri
   });
 }
 
-/** A spreadsheet would evaluate a cell that starts like a formula: an apostrophe, which an import takes off, makes it text. */
+/** Adds an apostrophe to a cell that a spreadsheet would evaluate as a formula. An import removes it. */
 function cellText(cell: Cell): string {
   const given = String(cell ?? "");
   const text = /^'*[=+\-@]/.test(given) ? `'${given}` : given;

@@ -1,43 +1,37 @@
-// Grants in a CSV text, with every row that is wrong. docs/specification.md#cli-grants.
+// Reads and writes grants as CSV text, and reports every wrong row. docs/specification/command-line.md#cli-grants.
 
-import { CsvError, parse } from "csv-parse/sync";
-import { csvText } from "../domain/csv.ts";
-import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../domain/money.ts";
-import type { GrantProblem } from "../domain/refusals.ts";
-import { IDENTIFIER_FORM, isIdentifier } from "../domain/text.ts";
-import { isUsername, USERNAME_FORM } from "../domain/users.ts";
-import type { GrantTerms } from "../operations/grants.ts";
-import { FileError, RowError } from "./catalogue.ts";
+import { csvText } from "../domain/values/csv.ts";
+import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../domain/ledger/money.ts";
+import type { GrantProblem } from "../domain/values/refusals.ts";
+import { IDENTIFIER_FORM, isIdentifier } from "../domain/values/text.ts";
+import { isUsername, USERNAME_FORM } from "../domain/users/users.ts";
+import type { GrantTerms } from "../operations/catalogue/grants.ts";
+import { FileError, lineOf, readRecords, RowError } from "./records.ts";
 
 const COLUMNS = ["service", "username", "price"];
-/** The first line. */
+/** The header line. */
 export const GRANTS_HEADER = "service,username[,price]";
 
 export interface GrantList {
   grants: GrantTerms[];
-  /** `grants.csv, line 7`, by grant. */
+  /** The place of each grant, such as `grants.csv, line 7`. */
   places: string[];
   wrong: RowError[];
 }
 
-/** `file`: what it is called in messages. Throws FileError. */
-/** Every row that is wrong, by its line: those that cannot be read and those that are refused. */
+/** Returns the errors of all wrong rows, by line: the unreadable rows and the refused grants. */
 export function wrongGrants(
   { places, wrong }: GrantList,
   refused: readonly GrantProblem[],
   sentenceOf: (code: GrantProblem["code"]) => string,
 ): RowError[] {
   const all = refused.map(({ index, code }) => new RowError(places[index]!, sentenceOf(code)));
-  return [...wrong, ...all].toSorted((one, other) => lineOf(one) - lineOf(other));
+  return [...wrong, ...all].toSorted((one, other) => lineOf(one.place) - lineOf(other.place));
 }
 
-function lineOf({ place }: RowError): number {
-  return Number(/\d+$/.exec(place)?.[0] ?? 0);
-}
-
+/** Reads grants. `file` is the name for messages. Throws FileError, and RowError if the header cannot be read. */
 export function readGrants(file: string, text: string): GrantList {
-  const [header, ...rows] = recordsIn(file, text);
-  const columns = (header?.record ?? []).map((column) => column.trim());
+  const { header: columns, rows, wrong } = readRecords(file, text);
   const isHeader = ["service", "username"].every((column) => columns.includes(column));
   const isKnown = columns.every((column, at) => {
     return COLUMNS.includes(column) && columns.indexOf(column) === at;
@@ -45,11 +39,12 @@ export function readGrants(file: string, text: string): GrantList {
   if (!isHeader || !isKnown) {
     throw new FileError(`${file} must begin with the line ${GRANTS_HEADER}`);
   }
-  if (rows.length === 0) throw new FileError(`${file} holds no grants: nothing to import`);
-  const list: GrantList = { grants: [], places: [], wrong: [] };
+  if (rows.length + wrong.length === 0) {
+    throw new FileError(`${file} holds no grants: nothing to import`);
+  }
+  const list: GrantList = { grants: [], places: [], wrong };
   const seen = new Map<string, string>();
-  for (const { record, info } of rows) {
-    const place = `${file}, line ${info.lines}`;
+  for (const { place, cells: record } of rows) {
     const cells = Object.fromEntries(columns.map((column, at) => [column, record[at]!.trim()]));
     const problem = problemOf(cells);
     const key = `${cells["service"]}\n${cells["username"]!.toLowerCase()}`;
@@ -75,7 +70,7 @@ function grantOf(cells: Record<string, string>): GrantTerms {
   };
 }
 
-/** Null: none. */
+/** Returns null for a valid row. */
 function problemOf({ service, username, price = "" }: Record<string, string>): string | null {
   if (!isIdentifier(service!)) return `service must be ${IDENTIFIER_FORM}`;
   if (!isUsername(username!)) return `username must be ${USERNAME_FORM}`;
@@ -84,20 +79,7 @@ function problemOf({ service, username, price = "" }: Record<string, string>): s
   return `price must be a number from 0 to ${formatMicros(AMOUNT_LIMIT_MICROS)} with at most six decimals, or empty`;
 }
 
-function recordsIn(file: string, text: string) {
-  try {
-    // With `info` each record comes with its line; the library's types lack that.
-    return parse(text, { info: true, skip_empty_lines: true, bom: true }) as unknown as {
-      record: string[];
-      info: { lines: number };
-    }[];
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    throw new FileError(`${file}, line ${String(error["lines"])}: not CSV (${error.code})`);
-  }
-}
-
-/** What `readGrants` reads. Ends without a line break. */
+/** Writes grants in the form that `readGrants` reads, without a line break at the end. */
 export function grantsCsv(
   grants: readonly { serviceId: string; username: string; priceMicros: number | null }[],
 ): string {

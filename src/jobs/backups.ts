@@ -1,18 +1,20 @@
-// The server's own backups, at intervals and on SIGUSR1, each by `reseller backup` in a separate process of low priority
-// that rests most of the time (paced-process.ts), so that a backup takes neither threads nor memory of the server. Old ones
-// are deleted. A failure is logged, and the next backup is made at its time all the same.
+// Makes the server's own backups, at intervals and on SIGUSR1. Each is made by `reseller backup` in a separate
+// process of low priority that rests most of the time (paced-process.ts). So a backup takes neither threads nor
+// memory of the server. Old ones are deleted. A failure is logged, and the next backup is made at its usual time. A
+// backup that does not verify is kept.
 
 import { basename, join } from "node:path";
 import type { Logger } from "../monitoring/log.ts";
-import { adoptOlderBackups, listBackups, nextBackup } from "../storage/backup-folder.ts";
-import { removeOutdated, removeRemains } from "../storage/backup-removal.ts";
-import { type CheckpointMode, WAL_LIMIT_BYTES } from "../storage/checkpoint.ts";
-import { sizeOf } from "../storage/files.ts";
-import { claimInstanceId } from "../storage/instance.ts";
+import { adoptOlderBackups, listBackups, nextBackup } from "../storage/backup/backup-folder.ts";
+import { removeOutdated, removeRemains } from "../storage/backup/backup-removal.ts";
+import { type CheckpointMode, WAL_LIMIT_BYTES } from "../storage/file/checkpoint.ts";
+import type { Backup } from "../storage/backup/copy.ts";
+import { sizeOf } from "../storage/file/files.ts";
+import { claimInstanceId } from "../storage/file/instance.ts";
 import type { BackgroundJob } from "./expiry.ts";
 import { type PaceClock, type PacedProcess, startPaced } from "./paced-process.ts";
 
-/** Delay after a start when a backup is due: not during the first requests. */
+/** Delay after a start at which a backup is due, so that it does not run during the first requests. */
 const FIRST_MS = 60_000;
 
 export interface BackupPlan {
@@ -20,41 +22,47 @@ export interface BackupPlan {
   path: string;
   data: string;
   folder: string;
-  /** Milliseconds; 0: only on SIGUSR1. */
+  /** Milliseconds; 0 makes backups only on SIGUSR1. */
   every: number;
   keep: number;
-  /** Who checkpoints the database: where a replicator does, the backup does not. */
+  /** Who checkpoints the database: the backup does not if a replicator does. */
   checkpoint: CheckpointMode;
-  /** For its processes. */
+  /** The environment of the backup's processes. */
   environment: Record<string, string | undefined>;
   clock?: PaceClock | undefined;
-  /** Called with each backup that was made. */
+  /** Called with the file of each backup that was made. */
   onMade?: (file: string) => void;
-  /** The backup that must not be removed now. */
+  /** Returns the backup that must not be removed now. */
   inUse?: () => string | null;
 }
 
 export interface Backups extends BackgroundJob {
   backUpNow(): void;
   status(): BackupStatus;
-  /** Starts to verify one of those that `status` lists; false when there is none of that name, or one is being verified. */
+  /**
+   * Starts to verify a backup that `status` lists; false if the name is unknown or another backup is being verified.
+   */
   verify(name: string): boolean;
-  /** Whether the last one that was tried since the start was not made. */
+  /** Returns whether the last attempt since the start failed. */
   hasFailed(): boolean;
 }
 
 export interface BackupStatus {
   folder: string;
-  /** One is being made. */
+  /** Whether a backup is being made. */
   isRunning: boolean;
   /** Newest first. */
   backups: { name: string; begunAt: number; bytes: number; verified: Verified | null }[];
 }
 
-/** Since the start of the server. */
+const UNVERIFIED = "did not verify when it was made";
+
+/**
+ * Result of verifying a backup since the server started; one that did not verify when it was made keeps that result.
+ */
 export interface Verified {
   at: number;
-  /** Null: it is being verified. */
+  /** Null while it is being verified. */
   ok: boolean | null;
   detail: string;
 }
@@ -89,23 +97,29 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
       return null;
     }
   };
-  /** Returns the file; null when the server is stopping. */
+  /** Returns the file, or null if the server is stopping. */
   const make = async (): Promise<string | null> => {
     const file = nextBackup(folder, id(), Date.now());
     if (stopped) return null;
     const flags = ["--data", data, "--checkpoint", checkpoint, "--json"];
-    // While it copies, the write-ahead log is not reset: the longer the copy, the longer the log.
+    // The write-ahead log is not reset during the copy: the longer the copy takes, the longer the log.
     const wal = `${path}-wal`;
     const limit = sizeOf(wal) + WAL_LIMIT_BYTES;
     const mayRest = () => sizeOf(wal) < limit;
     child = startPaced(["backup", file, ...flags], { file: path, environment, mayRest, clock });
     const { code, result, messages } = await child.ended;
     if (stopped && code !== 0) return null;
-    if (code !== 0) throw new Error(`${file}: ${messages}`);
+    // With a result the backup was made, although it does not verify.
+    if (code !== 0 && result === "") throw new Error(`${file}: ${messages}`);
+    const made = JSON.parse(result) as Pick<Backup, "file" | "verified">;
+    if (!made.verified) {
+      log.error(made, "backup made, but it does not verify");
+      return made.file;
+    }
     if (messages !== "" && !warned.has(messages)) log.warn({ file, messages }, "backup warns");
     warned.add(messages);
-    log.info(JSON.parse(result) as object, "backup made");
-    return file;
+    log.info(made, "backup made");
+    return made.file;
   };
   const clear = () => attempt("remains of backups not removed", () => removeRemains(folder, id()));
   const run = async (): Promise<void> => {
@@ -146,9 +160,10 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
   const status = (): BackupStatus => ({
     folder,
     isRunning: running !== null,
-    backups: listBackups(folder, id(), Date.now()).map(({ file, begunAt }) => {
+    backups: listBackups(folder, id(), Date.now()).map(({ file, begunAt, isVerified }) => {
       const name = basename(file);
-      return { name, begunAt, bytes: sizeOf(file), verified: verified.get(name) ?? null };
+      const asMade = isVerified ? null : { at: begunAt, ok: false, detail: UNVERIFIED };
+      return { name, begunAt, bytes: sizeOf(file), verified: verified.get(name) ?? asMade };
     }),
   });
   const backUpNow = () => {
@@ -200,7 +215,10 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
   };
 }
 
-/** An interval after the newest one; soon when that is past. At most one interval, even if the clock was set back. */
+/**
+ * Returns the delay until the next backup: one interval after the newest, or soon if that time is past. Never more
+ * than one interval, even if the clock was set back.
+ */
 function untilFirst(newest: number | null, every: number, now: number): number {
   const soon = Math.min(every, FIRST_MS);
   if (newest === null) return soon;

@@ -1,29 +1,29 @@
-// The background job that counts new orders, refunds and costs into the totals of their days, in runs of steps. What it
-// has not counted yet a report adds up by itself: it may lag behind without making a report wrong.
+// The background job that adds new orders, refunds and costs to the totals of their days, in runs of steps. A report
+// adds up whatever is not counted yet, so this job may lag behind without making a report wrong.
 
-import { Refusal } from "../domain/refusals.ts";
+import { Refusal } from "../domain/values/refusals.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
 import type { BackgroundJob } from "./expiry.ts";
 
-/** After a run that had nothing to count. */
+/** Delay after a run that had nothing to count. */
 const INTERVAL_MS = 60_000;
-/** After another: each report adds up what is not counted yet, and a run of a few steps costs little. */
+/** Delay after any other run: each report adds up what is not counted yet, and a run of a few steps costs little. */
 const BUSY_INTERVAL_MS = 5000;
-/** Rows of each kind that one command counts: some milliseconds of the writer's time. */
+/** Rows of each kind that one command counts: a few milliseconds of the writer's time. */
 const STEP = 2000;
-/** Between two steps: the writer belongs to orders. */
+/** Delay between two steps, which leaves the writer to orders. */
 const DELAY_MS = 40;
 
 export interface DailyTotalsOptions {
   interval?: number;
   busyInterval?: number;
   delay?: number;
-  /** Whether this server is the one that counts for all. */
+  /** Returns whether this server counts for all. */
   isLeader?: () => boolean;
 }
 
-/** Begins at once: after an upgrade with everything there is. */
+/** Starts the job, which begins immediately; after an upgrade it counts everything. */
 export function startDailyTotals(
   writer: Pick<Writer, "submit">,
   log: Logger,
@@ -36,7 +36,7 @@ export function startDailyTotals(
 ): BackgroundJob {
   let stopped = false;
   let timer: Timer | undefined;
-  /** One run; resolves with the milliseconds until the next. */
+  /** Makes one run; resolves with the milliseconds until the next. */
   const count = async (): Promise<number> => {
     if (!isLeader()) return interval;
     try {
@@ -47,7 +47,7 @@ export function startDailyTotals(
         await Bun.sleep(delay);
       }
     } catch (error) {
-      // The disk or the queue is full, or the database is away: the next run goes on.
+      // The disk or the queue is full, or the database is unreachable: the next run continues.
       if (!(error instanceof Refusal)) {
         log.error({ error: String(error) }, "totals of reports could not be counted");
       }

@@ -1,7 +1,7 @@
-// The background job that runs once a minute: it counts the service's running time, deletes old idempotency records and
-// what webhooks leave behind, and deactivates expired keys.
+// The background job that runs once a minute. It counts the service's running time, deletes old idempotency records
+// and old records of webhooks, and deactivates expired keys.
 
-import { Refusal } from "../domain/refusals.ts";
+import { Refusal } from "../domain/values/refusals.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
 
@@ -10,9 +10,12 @@ const INTERVAL_MS = 60_000;
 const BATCH_LIMIT = 200;
 /** Delay between two full batches: at most 4,000 records a second. */
 const DELAY_MS = 50;
-/** When the wall clock gains or loses more than this against the monotonic one between two runs, somebody set it. */
+/** If the wall clock gains or loses more than this against the monotonic clock between two runs, somebody set it. */
 const STEP_MS = 1000;
-/** Keys and webhooks' records expire only after the wall clock was not set for this long: by then a wrong clock has been corrected. */
+/**
+ * Keys and records of webhooks expire only after the wall clock was not set for this long: by then a wrong clock has
+ * been corrected.
+ */
 const STEADY_MS = 3_600_000;
 
 export interface BackgroundJob {
@@ -22,7 +25,7 @@ export interface BackgroundJob {
 
 /** Both in milliseconds. */
 export interface Clocks {
-  /** The wall clock: since 1970; may be set. */
+  /** The wall clock: milliseconds since 1970; may be set. */
   wall: () => number;
   /** The monotonic clock. */
   monotonic: () => number;
@@ -33,11 +36,11 @@ const systemClocks: Clocks = { wall: () => Date.now(), monotonic: () => performa
 export interface ExpiryOptions {
   clocks?: Clocks;
   interval?: number;
-  /** Whether this server is the one that deletes and deactivates for all. */
+  /** Returns whether this server deletes and deactivates for all. */
   isLeader?: () => boolean;
 }
 
-/** Resolves once the running time is being counted. */
+/** Starts the job; resolves once the running time is being counted. */
 export async function startExpiry(
   writer: Writer,
   log: Logger,
@@ -53,8 +56,8 @@ export async function startExpiry(
     const milliseconds = Math.floor(clocks.monotonic() - counted);
     const uptime = await writer.submit("addUptime", { milliseconds, seen });
     seen = uptime.milliseconds;
-    // Advances only when it was stored: after a refusal the next run counts all of it. What another server has counted
-    // ended before the answer came.
+    // Advances only when the time was stored: after a refusal the next run counts all of it. If another server has
+    // counted, its count ended before this reply, so continue from now.
     if (uptime.added) counted += milliseconds;
     else counted = clocks.monotonic();
   };
@@ -73,7 +76,7 @@ export async function startExpiry(
     try {
       await work();
     } catch (error) {
-      // The disk or the queue is full: the next run does it.
+      // The disk or the queue is full: the next run continues.
       if (!(error instanceof Refusal))
         log.error({ error: String(error) }, "a background job failed");
     }
@@ -99,7 +102,10 @@ export async function startExpiry(
   };
 }
 
-/** Called at intervals: whether the wall clock has agreed with the monotonic one for long enough. */
+/**
+ * Returns a function, to be called at intervals, that says whether the wall clock has agreed with the monotonic one
+ * for STEADY_MS.
+ */
 function watchSteps({ wall, monotonic }: Clocks): () => boolean {
   let steadySince = monotonic();
   let offset = wall() - steadySince;

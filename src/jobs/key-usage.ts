@@ -1,16 +1,18 @@
 // Records when keys were last used, and from where: collected in memory, stored by one command at intervals.
 // A key is written at most once a minute, however often it is used and however often the server starts.
 
-import { KEY_USE_INTERVAL_MS } from "../domain/keys.ts";
-import { Refusal } from "../domain/refusals.ts";
+import { KEY_USE_INTERVAL_MS } from "../domain/users/keys.ts";
+import { Refusal } from "../domain/values/refusals.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
 
-/** How late a use may show in `key list`, and how much of it a crash may lose. */
+/** Maximum delay until a use shows in `key list`, and how much of it a crash may lose. */
 const FLUSH_MS = 10_000;
 
 export interface KeyUsage {
-  /** Costs a look-up in a map. The address, which costs more, is asked for once for each write. */
+  /**
+   * Notes a use, at the cost of a look-up in a map. The address costs more and is asked for only once for each write.
+   */
   note(keyId: string, now: number, caller: { address(): string }): void;
   /** Stores what was collected. Resolves once the job has ended. */
   stop(): Promise<void>;

@@ -1,36 +1,36 @@
 // Copies each backup off-site, in a process of low priority that rests most of the time (`reseller backup send`,
-// paced-process.ts), so that neither the upload nor its compression takes anything from the server. A failed one is tried
-// again with exponential backoff until it succeeds or a newer backup takes its place. docs/specification.md#offsite
+// paced-process.ts). So neither the upload nor its compression slows the server. A failed copy is retried with
+// exponential backoff until it succeeds or a newer backup takes its place. docs/specification/storage.md#offsite
 
 import { basename } from "node:path";
 import type { Logger } from "../monitoring/log.ts";
-import { listBackups } from "../storage/backup-folder.ts";
-import { parseBackupName } from "../storage/backup-names.ts";
-import { readInstanceId } from "../storage/instance.ts";
+import { listBackups } from "../storage/backup/backup-folder.ts";
+import { parseBackupName } from "../storage/backup/backup-names.ts";
+import { readInstanceId } from "../storage/file/instance.ts";
 import type { BackgroundJob } from "./expiry.ts";
 import { type PacedProcess, startPaced } from "./paced-process.ts";
 
-/** The first and the longest pause after a failure. */
+/** The first pause after a failure; the longest is RETRY_LIMIT_MS. */
 const RETRY_MS = 60_000;
 const RETRY_LIMIT_MS = 3_600_000;
 
 export interface OffsitePlan {
   data: string;
-  /** Of the server's backups. */
+  /** The folder of the server's backups. */
   folder: string;
-  /** For the process: the settings of the store are variables in it. */
+  /** The environment of the process, which has the settings of the store as variables. */
   environment: Record<string, string | undefined>;
   retryMs?: number;
-  /** The beginning of the process's command line: this program's, unless given. */
+  /** The beginning of the process's command line; the default is this program's. */
   program?: readonly string[] | undefined;
 }
 
 export interface Offsite extends BackgroundJob {
-  /** Copies this backup; one that is still waiting is left out. */
+  /** Copies this backup; it replaces one that is still waiting. */
   copy(file: string): void;
-  /** The backup that is being copied. */
+  /** Returns the backup that is being copied. */
   inUse(): string | null;
-  /** When the newest backup that was copied was begun; null: not known to be any. */
+  /** Returns when the newest copied backup was begun; null if none is known. */
   newestAt(): number | null;
 }
 
@@ -110,7 +110,7 @@ export function startOffsite(plan: OffsitePlan, log: Logger): Offsite {
   };
 }
 
-/** The newest backup may not have been copied before the last stop. */
+/** Returns the newest local backup, which may not have been copied before the last stop. */
 function newestLocal(data: string, folder: string, log: Logger): string | null {
   try {
     const instance = readInstanceId(data);

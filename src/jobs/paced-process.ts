@@ -1,20 +1,20 @@
-// A command of this program in a process of its own, which works a seventh of the time: short portions of work, each followed
-// by a rest six times as long. Low priority does not suffice: a backup shares memory, caches and the disk with orders.
-// The process is stopped and continued by signals, because its statements of SQL (`VACUUM INTO`, the checks of `verify`)
-// run for seconds and cannot rest by themselves. docs/decisions/0083-the-servers-backups-rest.md
+// Runs a command of this program in a process of its own that works a seventh of the time: short portions of work,
+// each followed by a rest six times as long. Low priority is not enough, because a backup shares memory, caches and
+// the disk with orders. Signals stop and continue the process, because its SQL statements (`VACUUM INTO`, the checks
+// of `verify`) run for seconds and cannot pause themselves. docs/decisions/0011-backups-in-a-process-of-their-own.md
 
 import { PROGRAM } from "../config/source-files.ts";
-import { sizeOf } from "../storage/files.ts";
+import { sizeOf } from "../storage/file/files.ts";
 
-/** Longer ones are felt by orders, in shorter ones caches are cold for much of the time. */
+/** Longer portions slow orders down; in shorter ones caches are cold for much of the time. */
 const PORTION_MS = 10;
-/** A rest is so many times as long as the work before it. */
+/** A rest is this many times as long as the work before it. */
 const REST_FACTOR = 6;
-/** A server that stood still for longer must not leave the process at rest for minutes. */
+/** Limit of a rest: after a server was suspended for long, the process must not rest for minutes. */
 const REST_LIMIT_MS = 6000;
-/** A smaller database is copied, verified or sent within a second, most of which is the start of the process. */
+/** A smaller database is copied, verified or sent within a second, most of which is spent on starting the process. */
 const SMALL_BYTES = 4 * 1024 * 1024;
-/** Elsewhere nothing ends a stopped process when the server is killed. */
+/** On other systems nothing ends a stopped process when the server is killed. */
 const CAN_REST = process.platform === "linux";
 
 export interface PaceClock {
@@ -26,28 +26,28 @@ export interface PaceClock {
 const systemClock: PaceClock = { now: () => performance.now(), sleep: (ms) => Bun.sleep(ms) };
 
 export interface PacedOptions {
-  /** The beginning of its command line: this program's, unless given. */
+  /** The beginning of its command line; the default is this program's. */
   program?: readonly string[] | undefined;
   /** The database that the process works on. */
   file: string;
   environment: Record<string, string | undefined>;
-  /** Asked before each rest: what the process keeps others from must not grow without limit. */
+  /** Asked before each rest: what the process blocks must not grow without limit. */
   mayRest?: () => boolean;
   clock?: PaceClock | undefined;
 }
 
 export interface Ended {
-  /** Null: a signal ended it. */
+  /** Null if a signal ended it. */
   code: number | null;
-  /** From stdout. */
+  /** The text of stdout. */
   result: string;
-  /** From stderr; what ended it where it wrote nothing. */
+  /** The text of stderr, or if it is empty after a failure, the signal or exit code. */
   messages: string;
 }
 
 export interface PacedProcess {
   ended: Promise<Ended>;
-  /** Ends it at once, also while it rests. */
+  /** Ends the process immediately, even while it rests. */
   kill(): void;
 }
 
@@ -58,10 +58,10 @@ export function startPaced(
   const child = Bun.spawn([...program, ...command], {
     stdout: "pipe",
     stderr: "pipe",
-    // Bun's runtime then has the kernel kill the process when this one ends, killed or not (PR_SET_PDEATHSIG): nobody
-    // would continue one that rests.
+    // Bun's runtime then has the kernel kill the process when this one ends in any way (PR_SET_PDEATHSIG). Otherwise
+    // a resting process would never be continued.
     env: { ...environment, BUN_FEATURE_FLAG_NO_ORPHANS: "1" },
-    // Its only message (main.ts) says that its runtime has done so.
+    // The process sends one message (main.ts), after its runtime has done so.
     ipc() {
       if (!CAN_REST || sizeOf(file) < SMALL_BYTES) return;
       void pace((signal) => child.kill(signal), { isRunning, mayRest, clock });
@@ -78,7 +78,7 @@ export function startPaced(
       messages: messages || (child.exitCode === 0 ? "" : why),
     };
   };
-  // A stopped process obeys no other signal.
+  // A stopped process handles no other signal.
   return { ended: wait(), kill: () => child.kill("SIGKILL") };
 }
 
@@ -88,7 +88,7 @@ export interface Paced {
   clock: PaceClock;
 }
 
-/** Until the process has ended. `send` sends it a signal. */
+/** Paces a process until it has ended. `send` sends it a signal. */
 export async function pace(
   send: (signal: "SIGSTOP" | "SIGCONT") => void,
   { isRunning, mayRest, clock }: Paced,
@@ -98,7 +98,7 @@ export async function pace(
     await clock.sleep(PORTION_MS);
     if (!isRunning() || !mayRest()) continue;
     send("SIGSTOP");
-    // By the time that it really had: timers are late on a busy server.
+    // Use the measured time: timers are late on a busy server.
     await clock.sleep(Math.min((clock.now() - began) * REST_FACTOR, REST_LIMIT_MS));
     send("SIGCONT");
   }

@@ -1,9 +1,9 @@
-// The metrics of what happens, counted as it happens.
+// Metrics of events, counted as they happen.
 
 import { Counter, Histogram, type Registry } from "prom-client";
-import { SUBMISSION_OUTCOMES } from "../domain/deliveries.ts";
-import { REQUEST_KINDS, type RequestResult } from "../domain/order-requests.ts";
-import { WEBHOOK_OUTCOMES } from "../domain/webhooks.ts";
+import { SUBMISSION_OUTCOMES } from "../domain/delivery/deliveries.ts";
+import { REQUEST_KINDS, type RequestResult } from "../domain/orders/order-requests.ts";
+import { WEBHOOK_OUTCOMES } from "../domain/webhooks/webhooks.ts";
 import type { KnownLabels, Observer, ProviderFigures } from "./metrics.ts";
 import { createRequestTimes } from "./request-times.ts";
 

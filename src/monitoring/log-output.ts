@@ -1,11 +1,11 @@
-// Standard error as the log's output. It never blocks the event loop, never throws and never grows without bound:
-// one write is in flight at a time, in the runtime's thread pool; lines that do not fit the buffer, or whose write
-// fails, are lost and counted, and the first write that succeeds afterwards begins with their number.
+// Standard error as the log's output. It never blocks the event loop, never throws and never grows without limit.
+// One write is in flight at a time, in the runtime's thread pool. Lines that do not fit the buffer, or whose write fails,
+// are lost and counted. The first write that succeeds afterwards begins with their number.
 
 import { write } from "node:fs";
 
 const STDERR = 2;
-/** Lines are gathered up to this many characters or milliseconds, unless they are flushed. */
+/** Lines are collected up to this many characters or milliseconds, unless they are flushed. */
 const BATCH_LENGTH = 64 * 1024;
 const BATCH_MS = 250;
 /**
@@ -16,14 +16,14 @@ const BUFFER_LIMIT = 4 * 1024 * 1024;
 /** Bun sets O_NONBLOCK on standard error when it is a pipe: a write to a full one is retried with growing delays. */
 const RETRY_MS = { first: 1, last: 100 };
 const TRANSIENT_CODES = new Set(["EAGAIN", "EINTR"]);
-/** How long `close` waits for what is still to be written. */
+/** Limit in milliseconds for `close` to write the remaining lines. */
 const CLOSE_MS = 1000;
 const NEWLINE = 0x0a;
 
 export interface LogOutput {
-  /** One line with its newline. */
+  /** Writes one line, which includes its newline. */
   write(line: string): void;
-  /** Starts to write what is buffered. */
+  /** Starts writing the buffered lines. */
   flush(): void;
   /** Lines lost since the start. */
   lostLines(): number;
@@ -36,7 +36,7 @@ export function openLogOutput(lossNotice: (lines: number) => string): LogOutput 
   let waiting = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isWriting = false;
-  /** The last write ended in the middle of a line. */
+  /** Whether the last write ended in the middle of a line. */
   let isTorn = false;
   let lost = 0;
   /** Lost lines that no notice has reported yet. */
@@ -89,7 +89,7 @@ export function openLogOutput(lossNotice: (lines: number) => string): LogOutput 
       const { promise, resolve } = Promise.withResolvers<void>();
       const limit = setTimeout(resolve, CLOSE_MS);
       onIdle = () => {
-        // A timer that is left would keep the process for the rest of the second.
+        // A remaining timer would keep the process alive for the rest of the second.
         clearTimeout(limit);
         resolve();
       };

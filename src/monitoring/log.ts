@@ -1,10 +1,10 @@
-// The log: one JSON line an event on stderr, or a line for a person on a terminal. Never a key, never a body:
-// code that logs passes neither, and values that a client chose itself go through maskKeys first.
+// The log: one JSON line for each event on stderr, or a line for a person on a terminal. It never contains a key or a body:
+// code that logs passes neither, and values that a client chose go through maskKeys first.
 
 import { format } from "node:util";
 import pino from "pino";
-import { maskKeys } from "../domain/keys.ts";
-import { showHidden } from "../domain/text.ts";
+import { maskKeys } from "../domain/users/keys.ts";
+import { showHidden } from "../domain/values/text.ts";
 import { openLogOutput } from "./log-output.ts";
 import {
   createRequestLog,
@@ -18,7 +18,7 @@ import {
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 export const LOG_FORMATS = ["auto", "json", "pretty"] as const;
-/** auto: pretty on a terminal, json elsewhere. */
+/** `auto` is pretty on a terminal and json elsewhere. */
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
 const LOSS_MESSAGE = "log lines were lost: standard error did not take them";
@@ -35,7 +35,7 @@ export interface Logger {
   close(): Promise<void>;
 }
 
-/** `isColored`: on a terminal, where the reader has nothing against it. */
+/** Opens the log. `isColored`: on a terminal, unless the reader does not want colours. */
 export function createLog(
   level: LogLevel,
   logFormat: LogFormat = "json",
@@ -82,8 +82,8 @@ export function createLog(
 }
 
 /**
- * Turns what libraries and the runtime print into log lines: written directly it would not be JSON, and it would block
- * the process when standard error is a full pipe.
+ * Turns output of libraries and the runtime into log lines. Written directly, it would not be JSON, and it would block the
+ * process when standard error is a full pipe.
  */
 export function logConsole(log: Logger): void {
   for (const method of ["debug", "error", "info", "log", "trace", "warn"] as const) {
@@ -94,14 +94,14 @@ export function logConsole(log: Logger): void {
     log.warn({ text: maskKeys(String(warning)) }, "warning of the runtime");
 }
 
-/** Loads pino-pretty only here: it would slow the start of a server without a terminal. */
+/** Loads pino-pretty only when needed, because it would slow down the start of a server without a terminal. */
 function createFormatter(isColored: boolean): (line: string) => string {
   const { prettyFactory } = require("pino-pretty") as typeof import("pino-pretty");
   const common = { colorize: isColored, singleLine: true, translateTime: "UTC:HH:MM:ss.l" };
   const lineOf = prettyFactory(common);
   const requestLineOf = prettyFactory({
     ...common,
-    // With an object that is hidden a single line would have no end.
+    // If the object is hidden, `singleLine` would leave out the end of the line.
     singleLine: false,
     hideObject: true,
     messageFormat: (line) => requestText(line as unknown as ReadRequest),

@@ -1,27 +1,28 @@
-// The Prometheus metrics; the rest of the service uses Observer, and no prom-client. Every series whose labels are known
-// exists from the start, at 0: of one that begins at 1 Prometheus sees no increase.
+// The Prometheus metrics. The rest of the service uses Observer instead of prom-client. Every series whose labels are known
+// exists from the start, at 0, because Prometheus sees no increase in a series that begins at 1.
 // Labels have low cardinality: routes are patterns, never paths; no value that a caller sent is ever a label.
 
 import { Counter, Gauge, Registry } from "prom-client";
-import type { Awaitable } from "../db/port.ts";
-import type { RequestFigures } from "../db/order-request-lists.ts";
-import type { RequestKind } from "../domain/order-requests.ts";
-import { ALERT_KINDS } from "../domain/alerts.ts";
-import { ORDER_STATUSES } from "../domain/orders.ts";
-import type { RateExceeded, RefusalCode } from "../domain/refusals.ts";
-import type { SubmissionOutcome } from "../domain/deliveries.ts";
-import { DISABLED_REASONS, type DisabledReason } from "../domain/webhook-events.ts";
-import type { WebhookOutcome } from "../domain/webhooks.ts";
+import type { Awaitable } from "../db/port/port.ts";
+import type { RequestFigures } from "../db/orders/order-request-lists.ts";
+import type { RequestKind } from "../domain/orders/order-requests.ts";
+import { ALERT_KINDS } from "../domain/webhooks/alerts.ts";
+import { ORDER_STATUSES } from "../domain/orders/orders.ts";
+import type { RateExceeded, RefusalCode } from "../domain/values/refusals.ts";
+import type { SubmissionOutcome } from "../domain/delivery/deliveries.ts";
+import { DISABLED_REASONS, type DisabledReason } from "../domain/webhooks/webhook-events.ts";
+import type { WebhookOutcome } from "../domain/webhooks/webhooks.ts";
 import { createObserver } from "./event-metrics.ts";
+import { addConnectionFigures } from "./connection-metrics.ts";
 import { addProcessFigures } from "./process-metrics.ts";
 import { gauge } from "./read-gauge.ts";
-import type { OrderCounts } from "./status-counter.ts";
+import type { OrderCounts } from "../reports/status-counter.ts";
 
 /** Events that the service reports. */
 export interface Observer {
-  /** `route`: the pattern; null where no route matched. */
+  /** `route` is the pattern; null if no route matched. */
   request(method: string, route: string | null, status: number, seconds: number): void;
-  /** A request with a test key: of it nothing else is reported. */
+  /** Reports a request with a test key; nothing else is reported for it. */
   testRequest(status: number): void;
   refusal(code: RefusalCode): void;
   rateLimited(by: RateExceeded["by"]): void;
@@ -33,47 +34,62 @@ export interface Observer {
   orderRequest(kind: RequestKind, outcome: string): void;
   /** `delivered`, or the word of a webhook's failure. */
   webhook(outcome: WebhookOutcome): void;
-  /** The same for an alert of the operator. */
+  /** The same for an alert to the operator. */
   alert(outcome: WebhookOutcome): void;
   commit(commands: number, seconds: number): void;
 }
 
-/** Those of the database, read at each scrape; null: it has none. */
+/** Figures of the database, read at each scrape; null if it does not have them. */
 export interface DatabaseFigures {
   databaseBytes(): Awaitable<number | null>;
   walBytes(): number | null;
   diskFreeBytes(): number | null;
 }
 
-/** Of one provider. */
+/** Figures of one provider. */
 export interface ProviderFigures {
   name: string;
-  /** Orders of which it is not known whether it has them. */
+  /** Number of orders with an unknown submission. */
   unknown: number;
-  /** Null: no order that it was given is open. */
+  /** Whether submissions to the provider are paused. */
+  isPaused: boolean;
+  /** Null if no order placed with the provider is open. */
   oldestUncheckedSeconds: number | null;
+}
+
+/** The connections of one listener: API, panel or metrics. */
+export interface ConnectionFigures {
+  listener: string;
+  open: number;
+  limit: number;
+  /** Connections closed for lack of room: new ones, and waiting ones that made room for a new one. */
+  refused: number;
+  displaced: number;
 }
 
 /** Values that are read at each scrape. */
 export interface Figures extends DatabaseFigures {
   queueLength(): number;
-  /** Null: there is none. */
+  /** Null if there is no verified backup. */
   backupAgeSeconds(): number | null;
-  /** Null: none is known to be off-site. */
+  /** 1 or 0. */
+  backupVerified(): number | null;
+  /** Null if no off-site copy is known. */
   remoteBackupAgeSeconds(): number | null;
   /** Null: not known at this time. */
   providers(): Awaitable<readonly ProviderFigures[] | null>;
   /** Null: not known at this time. */
   ordersByStatus(): Promise<OrderCounts | null>;
-  /** Null: none waits. */
+  /** Null if no event waits. */
   oldestUndeliveredSeconds(): Awaitable<number | null>;
-  /** Endpoints of webhooks that are disabled, by the reason. Null: not known at this time. */
+  /** Number of disabled webhook endpoints by reason. Null: not known at this time. */
   disabledWebhooks(): Awaitable<Record<DisabledReason, number> | null>;
   /** Null: not known at this time. */
   openOrderRequests(): Awaitable<RequestFigures | null>;
-  /** Alerts that go on, by kind. Null: not known at this time. */
+  /** Number of open alerts by kind. Null: not known at this time. */
   openAlerts(): Awaitable<ReadonlyMap<string, number> | null>;
-  /** Servers that share the database. */
+  connections(): readonly ConnectionFigures[];
+  /** Number of servers that share the database. */
   servers(): number;
   lostLogLines(): number;
 }
@@ -83,7 +99,7 @@ export interface Metrics extends Observer {
   render(): Promise<string>;
 }
 
-/** For a server without metrics. */
+/** Observer for a server without metrics. */
 export const NO_OBSERVER: Observer = {
   request() {},
   testRequest() {},
@@ -98,15 +114,15 @@ export const NO_OBSERVER: Observer = {
   commit() {},
 };
 
-/** What there may be before any of it has happened. */
+/** Labels that are known before any event has happened. */
 export interface KnownLabels {
   /** Method and pattern. */
   routes: readonly (readonly [method: string, route: string])[];
-  /** Of refusals. */
+  /** Codes of refusals. */
   codes: readonly string[];
 }
 
-/** What tells a server from others. */
+/** Distinguishes a server from others. */
 export interface ServerInfo {
   version: string;
   server: string;
@@ -122,6 +138,7 @@ export function createMetrics(
   const observer = createObserver(registry, known, providers);
   addFigures(registry, figures);
   addProviderFigures(registry, providers);
+  addConnectionFigures(registry, () => figures.connections());
   addProcessFigures(registry);
   new Gauge({
     name: "reseller_info",
@@ -143,8 +160,17 @@ function addFigures(registry: Registry, figures: Figures): void {
   gauge(registry, "reseller_disk_free_bytes", "Free room where the database is.", () =>
     figures.diskFreeBytes(),
   );
-  gauge(registry, "reseller_backup_age_seconds", "Time since the newest backup was begun.", () =>
-    figures.backupAgeSeconds(),
+  gauge(
+    registry,
+    "reseller_backup_age_seconds",
+    "Time since the newest verified backup was begun.",
+    () => figures.backupAgeSeconds(),
+  );
+  gauge(
+    registry,
+    "reseller_backup_verified",
+    "1: the newest backup is verified; 0: it is not.",
+    () => figures.backupVerified(),
   );
   gauge(
     registry,
@@ -209,7 +235,10 @@ function addFigures(registry: Registry, figures: Figures): void {
   orderGauge(registry, "reseller_test_orders", "Test orders by state.", figures, "test");
 }
 
-/** Both are counted at once: the counter answers calls meanwhile with the same promise. */
+/**
+ * Adds a gauge of orders by status. Live and test orders are counted at once: during a count the counter returns the
+ * same promise.
+ */
 function orderGauge(
   registry: Registry,
   name: string,
@@ -230,7 +259,9 @@ function orderGauge(
   });
 }
 
-/** A provider that is renamed or deleted leaves its old name's series, and is not read under it again. */
+/**
+ * Adds the gauges of providers. They are reset at each scrape, so a renamed or deleted provider leaves no old series.
+ */
 function addProviderFigures(
   registry: Registry,
   providers: () => Promise<readonly ProviderFigures[] | null>,
@@ -248,6 +279,17 @@ function addProviderFigures(
     },
   });
   new Gauge({
+    name: "reseller_provider_paused",
+    help: "1 while submissions to the provider are paused, else 0.",
+    labelNames,
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { name, isPaused } of (await providers()) ?? [])
+        this.set({ provider: name }, isPaused ? 1 : 0);
+    },
+  });
+  new Gauge({
     name: "reseller_oldest_unchecked_order_seconds",
     help: "Since when the placed order that has waited longest has had no answer.",
     labelNames,
@@ -261,7 +303,7 @@ function addProviderFigures(
   });
 }
 
-/** Those who ask while it is being read wait for the same. */
+/** Shares a read: calls during a read get the same promise. */
 function sharedRead<T>(read: () => Awaitable<T>): () => Promise<T> {
   let reading: Promise<T> | null = null;
   return () => {

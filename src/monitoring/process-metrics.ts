@@ -1,8 +1,12 @@
-// Figures of this process, under the names that Prometheus' own clients give them; from /proc 0 on systems without it.
+// Figures of this process, named as in Prometheus' own clients. Those from /proc are 0 on systems without it.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { Counter, type Registry } from "prom-client";
 import { gauge } from "./read-gauge.ts";
+
+/** Values for no limit and for a limit that cannot be read. Systems without /proc allow at least UNKNOWN_FILES. */
+const UNLIMITED_FILES = 1_048_576;
+const UNKNOWN_FILES = 4096;
 
 interface ProcessFigures {
   openFiles: number;
@@ -36,12 +40,22 @@ export function addProcessFigures(registry: Registry): void {
 
 function readProcessFigures(): ProcessFigures {
   try {
-    const limits = readFileSync("/proc/self/limits", "utf8");
-    return {
-      openFiles: readdirSync("/proc/self/fd").length,
-      openFilesLimit: Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? 0),
-    };
+    return { openFiles: readdirSync("/proc/self/fd").length, openFilesLimit: readOpenFilesLimit() };
   } catch {
     return { openFiles: 0, openFilesLimit: 0 };
+  }
+}
+
+function readOpenFilesLimit(): number {
+  const limits = readFileSync("/proc/self/limits", "utf8");
+  return Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? UNLIMITED_FILES);
+}
+
+/** Returns the limit for file descriptors of this process. */
+export function openFilesLimit(): number {
+  try {
+    return readOpenFilesLimit();
+  } catch {
+    return UNKNOWN_FILES;
   }
 }

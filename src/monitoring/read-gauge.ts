@@ -1,9 +1,9 @@
 // A Prometheus gauge that is read at each scrape.
 
 import { Gauge, type Registry } from "prom-client";
-import type { Awaitable } from "../db/port.ts";
+import type { Awaitable } from "../db/port/port.ts";
 
-/** Null leaves it out. */
+/** Adds a gauge. While `read` returns null, the gauge is left out. */
 export function gauge(
   registry: Registry,
   name: string,

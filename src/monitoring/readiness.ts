@@ -1,8 +1,10 @@
-// Readiness: whether the service can do its work, check by check. Nothing here is secret, and the result is cached for a
-// second, so that frequent requests cost nothing.
+// Readiness: whether the service can do its work, check by check. Nothing here is secret. The result is cached for a
+// second,
+// so that frequent requests cost nothing.
 
-import type { Awaitable } from "../db/port.ts";
-import { Refusal } from "../domain/refusals.ts";
+import { type Awaitable, TransientError } from "../db/port/port.ts";
+import { Refusal } from "../domain/values/refusals.ts";
+import { counted } from "../domain/values/text.ts";
 import type { Writer } from "../writer/writer.ts";
 
 /** How long a result is cached. */
@@ -12,7 +14,7 @@ const WRITER_MS = 2000;
 
 export interface Check {
   ok: boolean;
-  /** What is wrong; holds nothing secret. */
+  /** What is wrong or will be soon; contains nothing secret. */
   detail?: string;
 }
 
@@ -27,6 +29,10 @@ export interface ReadinessOptions {
   checkDatabase: () => Awaitable<Record<string, Check>>;
   /** Whether placed orders are polled in time. */
   isDeliveryOnTime: () => Awaitable<boolean>;
+  /** Number of providers to which submissions are paused. */
+  pausedProviders: () => Awaitable<number>;
+  /** Reports whether there is room for new connections. */
+  checkConnections: () => Check;
 }
 
 export const FINE: Check = { ok: true };
@@ -34,7 +40,7 @@ const UNWRITABLE: Check = { ok: false, detail: "takes no writes" };
 const BEHIND: Check = { ok: false, detail: "orders are not looked at in time" };
 const FAILED: Check = { ok: false, detail: "a write failed" };
 
-/** Reports a failed write at once; otherwise proves by a write that writing works, at most once a second. */
+/** Reports a failed write at once. Otherwise tests with a write that writing works, at most once a second. */
 export function createReadiness(options: ReadinessOptions): () => Promise<Readiness> {
   const { writer } = options;
   let cached: Promise<Readiness> | null = null;
@@ -54,13 +60,27 @@ async function check(options: ReadinessOptions): Promise<Readiness> {
     ...(await checkWriter(options.writer)),
     ...(await options.checkDatabase()),
     pollers: (await options.isDeliveryOnTime()) ? FINE : BEHIND,
+    submissions: await checkSubmissions(options),
+    connections: options.checkConnections(),
   };
   return { ready: Object.values(checks).every(({ ok }) => ok), checks };
 }
 
+/** Always ok: a pause is no reason to send requests elsewhere. Names no providers, because anyone may request it. */
+async function checkSubmissions({ pausedProviders }: ReadinessOptions): Promise<Check> {
+  try {
+    const paused = await pausedProviders();
+    return paused === 0 ? FINE : { ok: true, detail: `paused to ${counted(paused, "provider")}` };
+  } catch (error) {
+    if (!(error instanceof TransientError)) throw error;
+    // The other checks report that the database is away.
+    return { ok: true, detail: "not known" };
+  }
+}
+
 /** Commits a write on the same path as every order. */
 async function checkWriter(writer: Writer): Promise<{ database: Check; writer: Check }> {
-  // The writer itself probes when the disk is writable again.
+  // The writer itself finds out when the disk is writable again.
   if (!writer.isWritable()) return { database: UNWRITABLE, writer: FINE };
   const late = Symbol("late");
   try {

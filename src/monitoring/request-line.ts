@@ -1,23 +1,23 @@
-// The log line of a request, formatted by hand, byte for byte as pino would (a test compares them), because every request
-// pays for it.
-// Gain: 2,300 instructions a line and not 9,400, a fifth of GET /balance. Formatting the time once a millisecond, and not
-// for each line, saves a fifth of a line's cost.
+// The log line of a request, formatted by hand because every request pays for it. It is byte for byte what pino would write
+// (a test compares them).
+// Gain: 2,300 instructions a line instead of 9,400, a fifth of GET /balance. Formatting the time once a millisecond instead
+// of for each line saves a fifth of a line's cost.
 
 export interface LoggedRequest {
   requestId: string;
-  /** Null: no key was sent, or one that does not exist. */
+  /** Null if no key was sent, or one that does not exist. */
   keyId: string | null;
-  /** The reseller's; letters, digits and . _ - @ + alone. */
+  /** The reseller's username: only letters, digits and . _ - @ + */
   username?: string | null;
   status: number;
-  /** Of a refusal or an internal error; null: of neither. */
+  /** The code of a refusal or an internal error; else null. */
   code?: string | null;
-  /** Of a caller that was refused and that no key names. */
+  /** The address of a refused caller whom no key identifies; else null. */
   address?: string | null;
   milliseconds: number;
 }
 
-/** No text may hold a character that JSON escapes. */
+/** Logs a request. No text may contain a character that JSON escapes. */
 export type RequestLog = (answered: LoggedRequest) => void;
 
 export function createRequestLog(
@@ -59,16 +59,18 @@ export function createTimestamp(): () => string {
   };
 }
 
-/** How the line of a request ends. */
+/** The end of every request's line. */
 export const REQUEST_END = '"msg":"request"}\n';
 
-/** The same line, read again. */
+/** A request's line, parsed. */
 export interface ReadRequest extends LoggedRequest {
   method: string;
   route: string | null;
 }
 
-/** For a person: `POST /orders 400 quantity_below_minimum alice 2 ms`. What is not under /api/v1 has its whole path. */
+/**
+ * Returns the line for a person: `POST /orders 400 quantity_below_minimum alice 2 ms`. Leaves /api/v1 out of the path.
+ */
 export function requestText(line: ReadRequest): string {
   const { method, route, status, code, username, address, milliseconds } = line;
   const path = route?.replace(/^\/api\/v1(?=\/)/, "") ?? "-";

@@ -1,6 +1,6 @@
-// Histogram of request durations by method, route and status. prom-client's own histogram costs more of a read's time
-// than all other monitoring; here a request costs three look-ups and three additions, and the rest is computed at the
-// scrape.
+// Histogram of request durations by method, route and status. prom-client's own histogram takes more time of a read
+// than all
+// other monitoring. Here a request costs three look-ups and three additions; the rest is computed at the scrape.
 
 import { Histogram, type MetricObjectWithValues, type MetricValueWithName } from "prom-client";
 
@@ -14,7 +14,7 @@ interface Series {
 }
 
 export interface RequestTimes {
-  /** The metric as prom-client's registry takes it. */
+  /** The metric for prom-client's registry. */
   metric: Histogram<Label>;
   note(method: string, route: string, status: number, seconds: number): void;
   /** Begins a series at 0. */
@@ -70,7 +70,7 @@ export function createRequestTimes(name: string, help: string, limits: number[])
   };
 }
 
-/** Cumulative bucket counts, as Prometheus expects them. */
+/** Returns the values of a series with cumulative bucket counts, as Prometheus expects them. */
 function valuesOf(
   name: string,
   limits: readonly number[],

@@ -1,15 +1,15 @@
-// Opens a fetched backup as a restore would, upgraded to this binary's schema, and verifies it.
+// Opens a fetched backup as a restore would, upgraded to this program's schema, and verifies it.
 
-import type { Verification } from "../db/verify.ts";
-import { claimDataDirectory, closeForCommand, openForCommand } from "../storage/open.ts";
-import { verify } from "../storage/verify.ts";
+import type { Verification } from "../db/verify/verify.ts";
+import { claimDataDirectory, closeForCommand, openForCommand } from "../storage/file/open.ts";
+import { verify } from "../storage/doctor/verify.ts";
 
 export interface Checked extends Verification {
-  /** Null without an order. */
+  /** Null if there are no orders. */
   lastOrderAt: number | null;
 }
 
-/** `folder`: a data directory that holds the backup alone. */
+/** Checks the backup in `folder`, a data directory that holds nothing else. */
 export async function checkBackup(folder: string, now: number): Promise<Checked> {
   claimDataDirectory(folder, now).release();
   const connection = openForCommand(folder);

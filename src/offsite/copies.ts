@@ -1,10 +1,11 @@
-// The copies of backups in a folder of a store. A copy is two objects: the compressed backup, and its manifest with the
-// checksums, which is stored last. An object without a manifest is an upload that was cut off, and never a copy.
+// The copies of backups in a folder of a store. A copy consists of two objects: the compressed backup, and its
+// manifest with the checksums, which is stored last. An object without a manifest is an interrupted upload, never a
+// copy.
 
 import * as v from "valibot";
-import { BackupError } from "../storage/backup.ts";
-import { newestFirst } from "../storage/backup-folder.ts";
-import { parseBackupName } from "../storage/backup-names.ts";
+import { BackupError } from "../storage/backup/backup.ts";
+import { newestFirst } from "../storage/backup/backup-folder.ts";
+import { parseBackupName } from "../storage/backup/backup-names.ts";
 import type { Store, StoredObject } from "./store.ts";
 
 const COMPRESSED = ".zst";
@@ -15,18 +16,20 @@ const OBJECT = /^(.+\.db)\.zst(?:\.age)?$/;
 export interface RemoteCopy {
   /** The file name of the backup, as in the folder of the server's backups. */
   name: string;
-  /** The name of its object; the manifest's has MANIFEST behind it. */
+  /** The name of its object; the manifest has the same name followed by MANIFEST. */
   object: string;
   instance: string;
   begunAt: number;
-  /** Of the object. */
+  /** From its name: false if `verify` found problems in the backup. */
+  isVerified: boolean;
+  /** The size of the object. */
   bytes: number;
 }
 
 export interface RemoteFolderContent {
   /** Newest first. */
   copies: RemoteCopy[];
-  /** Objects of cut uploads and of removals that were not completed. */
+  /** Objects of interrupted uploads and removals. */
   incomplete: (StoredObject & { instance: string })[];
 }
 
@@ -36,12 +39,17 @@ const MANIFEST_SCHEMA = v.object({
   format: v.literal(1),
   object: v.object({ name: v.string(), bytes: BYTES, sha256: SHA256 }),
   database: v.object({ name: v.string(), bytes: BYTES, sha256: SHA256 }),
+  /**
+   * Whether the backup was verified before it was sent. It does not say what is wrong, because a manifest is not
+   * encrypted.
+   */
+  verified: v.optional(v.boolean(), true),
 });
 
-/** What an object must be, written when it was stored and read back. */
+/** What an object must contain; written when it was stored, and read back. */
 export type Manifest = v.InferOutput<typeof MANIFEST_SCHEMA>;
 
-/** The name of the object of a backup. */
+/** Returns the name of the object of a backup. */
 export function objectName(backup: string, isEncrypted: boolean): string {
   return `${backup}${COMPRESSED}${isEncrypted ? ENCRYPTED : ""}`;
 }
@@ -73,8 +81,8 @@ export async function listCopies(store: Store, now: number): Promise<RemoteFolde
 }
 
 /**
- * The copy of that name, or the newest one of `instance`. Without an instance that has copies there must be only one
- * installation in the folder: the newest copy of another one would be someone else's data.
+ * Returns the copy of that name, or the newest one of `instance`. If that instance has no copies, the folder must
+ * hold only one installation: the newest copy of another one would be someone else's data.
  */
 export function chooseCopy(
   store: Store,
@@ -99,10 +107,17 @@ export function chooseCopy(
   );
 }
 
-/** A manifest that cannot be read, or is that of another object. */
+/** A manifest that cannot be read or belongs to another object. */
 export class DamagedManifest extends BackupError {}
 
-/** Throws DamagedManifest, or BackupError. */
+/** Returns whether a manifest agrees with the name of its object, which is all that a list of the folder shows. */
+function isOf({ object, database, verified }: Manifest, name: string): boolean {
+  const backup = OBJECT.exec(name)?.[1];
+  const parsed = parseBackupName(backup ?? "");
+  return object.name === name && database.name === backup && parsed?.isVerified === verified;
+}
+
+/** Throws DamagedManifest or BackupError. */
 export async function readManifest(store: Store, object: string): Promise<Manifest> {
   const name = manifestName(object);
   const text = await store.getText(name);
@@ -113,7 +128,7 @@ export async function readManifest(store: Store, object: string): Promise<Manife
     content = null;
   }
   const { success, output } = v.safeParse(MANIFEST_SCHEMA, content);
-  if (success && output.object.name === object) return output;
+  if (success && isOf(output, object)) return output;
   throw new DamagedManifest(
     `${store.url(name)} is damaged: name another copy, see \`reseller backup list\``,
   );

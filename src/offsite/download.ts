@@ -2,8 +2,8 @@
 
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
-import { BackupError } from "../storage/backup.ts";
-import { freeBytesIn, mebibytes } from "../storage/files.ts";
+import { BackupError } from "../storage/backup/backup.ts";
+import { freeBytesIn, mebibytes } from "../storage/file/files.ts";
 import { isEncrypted, readManifest, type RemoteCopy } from "./copies.ts";
 import { decrypt } from "./encryption.ts";
 import type { Store } from "./store.ts";
@@ -12,11 +12,13 @@ import { createMeter, decompress, type Digest } from "./streams.ts";
 export interface DownloadOptions {
   /** The text of a file of age identities; null when none was given. */
   identities: string | null;
-  /** Bytes of the object that were read, and all of them. */
+  /** Called with the bytes of the object that were read, and its size. */
   onProgress: (bytes: number, all: number) => void;
 }
 
-/** Writes the backup to `target`, which must not exist. Throws BackupError, and has then written an unusable file. */
+/**
+ * Writes the backup to `target`, which must not exist. When it throws BackupError, the file at `target` is unusable.
+ */
 export async function downloadCopy(
   store: Store,
   copy: RemoteCopy,
@@ -31,7 +33,10 @@ export async function downloadCopy(
   refuseWithoutRoom(target, manifest.database.bytes);
   const read = createMeter((bytes) => onProgress(bytes, manifest.object.bytes));
   const written = createMeter((bytes) => {
-    if (bytes > manifest.database.bytes) throw new BackupError(`${url} is not what was uploaded`);
+    if (bytes <= manifest.database.bytes) return;
+    throw new BackupError(
+      `${url} is damaged, it is longer than what was uploaded: name another copy, see \`reseller backup list\``,
+    );
   });
   try {
     const object = streamOf(store.getStream(copy.object), read.add);
@@ -79,17 +84,18 @@ async function writeTo(
   }
 }
 
-/** What decompression and decryption throw for damaged content; errors of files are returned as they are. */
+/**
+ * Turns errors of decompression and decryption into a BackupError about damaged content; returns errors of files
+ * unchanged.
+ */
 function damageOf(error: unknown, url: string): unknown {
-  if (error instanceof BackupError) return new BackupError(`${url}: ${withoutUrl(error, url)}`);
+  if (error instanceof BackupError) {
+    return error.message.startsWith(url) ? error : new BackupError(`${url}: ${error.message}`);
+  }
   if (error instanceof Error && "syscall" in error) return error;
   return new BackupError(
     `${url} is damaged (${error instanceof Error ? error.message : String(error)}): name another copy, see \`reseller backup list\``,
   );
-}
-
-function withoutUrl({ message }: Error, url: string): string {
-  return message.startsWith(`${url}: `) ? message.slice(url.length + 2) : message;
 }
 
 function refuseOther(url: string, found: Digest, expected: Digest): void {

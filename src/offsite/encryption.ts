@@ -1,9 +1,9 @@
-// Encryption of copies to a recipient, in the age format (age-encryption.org/v1): `age --decrypt` reads them too. The
-// library is loaded when it is needed: no start of the program waits for it.
+// Encrypts copies to a recipient in the age format (age-encryption.org/v1), which `age --decrypt` reads too. The
+// library is loaded only when needed, so that it does not delay the start of the program.
 
-import { BackupError } from "../storage/backup.ts";
+import { BackupError } from "../storage/backup/backup.ts";
 
-/** Throws BackupError for a recipient whose checksum is wrong. */
+/** Throws BackupError if the recipient is not valid, for example its checksum is wrong. */
 export async function requireRecipient(recipient: string): Promise<void> {
   await encrypterTo(recipient);
 }

@@ -1,22 +1,26 @@
-// A folder of a bucket of an S3-compatible store. The only file that uses Bun's S3 client. docs/specification.md#offsite
+// A folder of a bucket of an S3-compatible store. The only file that uses Bun's S3 client. docs/specification/storage.md#offsite
 
-import { BackupError } from "../storage/backup.ts";
-import { errorCode } from "../domain/refusals.ts";
+import { BackupError } from "../storage/backup/backup.ts";
+import { errorCode } from "../domain/values/refusals.ts";
 
-/** Of a part of an upload. A part more than PARTS_LIMIT is refused by the store, so large files have larger parts. */
+/**
+ * Minimum size of a part of an upload. A store refuses more than PARTS_LIMIT parts, so large files have larger parts.
+ */
 const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_LIMIT = 9_000;
 /** Parts in memory at once. */
 const PARTS_AT_ONCE = 2;
-/** Each part is sent again so often; the whole upload is tried again by the server (jobs/offsite.ts). */
+/** How often each part is sent again; the server retries the whole upload (jobs/offsite.ts). */
 const PART_RETRIES = 3;
 const MESSAGE_LENGTH = 200;
+/** A manifest has about 600 bytes. */
+const TEXT_LIMIT = 64 * 1024;
 
 export interface StoreSettings {
   bucket: string;
-  /** Without a slash at its ends; empty for the bucket itself. */
+  /** Without a slash at either end; empty for the bucket itself. */
   prefix: string;
-  /** Null: Amazon's. */
+  /** Null for Amazon's. */
   endpoint: string | null;
   region: string;
   accessKey: string;
@@ -24,7 +28,7 @@ export interface StoreSettings {
 }
 
 export interface StoredObject {
-  /** Its key below the prefix. */
+  /** The object's key below the prefix. */
   name: string;
   bytes: number;
   storedAt: number;
@@ -32,15 +36,16 @@ export interface StoredObject {
 
 /** Each method throws BackupError. */
 export interface Store {
-  /** s3://bucket/prefix/name */
+  /** Returns s3://bucket/prefix/name. */
   url(name: string): string;
-  /** The objects in the folder itself. */
+  /** Lists the objects in the folder itself, not below it. */
   list(): Promise<StoredObject[]>;
-  /** `bytes`: at most so many. The object appears when it is complete, but not every store keeps to that. */
+  /** `bytes`: the maximum length. The object should appear only when complete, but not every store ensures that. */
   putStream(name: string, content: ReadableStream<Uint8Array>, bytes: number): Promise<void>;
   putText(name: string, content: string): Promise<void>;
+  /** Returns at most the first TEXT_LIMIT bytes: a longer text was not written by this program. */
   getText(name: string): Promise<string>;
-  /** Iterating throws BackupError too. */
+  /** Iterating may throw BackupError too. */
   getStream(name: string): AsyncIterable<Uint8Array>;
   remove(name: string): Promise<void>;
 }
@@ -52,7 +57,7 @@ export function openStore(settings: StoreSettings): Store {
     region,
     accessKeyId: accessKey,
     secretAccessKey: secretKey,
-    // Given always: otherwise Bun takes one from variables such as AWS_ENDPOINT.
+    // Always given: otherwise Bun takes one from variables such as AWS_ENDPOINT.
     endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
   });
   const keyOf = (name: string) => (prefix === "" ? name : `${prefix}/${name}`);
@@ -75,7 +80,7 @@ export function openStore(settings: StoreSettings): Store {
         await file(name).write(new Response(content), options);
       }),
     putText: (name, content) => named(name, async () => void (await file(name).write(content))),
-    getText: (name) => named(name, () => file(name).text()),
+    getText: (name) => named(name, () => textOf(file(name))),
     async *getStream(name) {
       try {
         yield* file(name).stream();
@@ -85,6 +90,17 @@ export function openStore(settings: StoreSettings): Store {
     },
     remove: (name) => named(name, () => file(name).delete()),
   };
+}
+
+async function textOf(file: Bun.S3File): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of file.stream()) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= TEXT_LIMIT) break;
+  }
+  return Buffer.concat(chunks).toString("utf8", 0, TEXT_LIMIT);
 }
 
 async function listAll(client: Bun.S3Client, prefix: string): Promise<StoredObject[]> {
@@ -107,7 +123,9 @@ async function listAll(client: Bun.S3Client, prefix: string): Promise<StoredObje
 const REASONS: Record<string, string> = {
   InvalidAccessKeyId: "does not know the access key: check RESELLER_S3_ACCESS_KEY",
   SignatureDoesNotMatch:
-    "refuses the signature: check RESELLER_S3_SECRET_KEY, --s3-region and the clock",
+    "refuses the signature: check RESELLER_S3_ACCESS_KEY, RESELLER_S3_SECRET_KEY, --s3-region and the clock",
+  AuthorizationHeaderMalformed: "refuses the region: correct --s3-region",
+  RequestTimeTooSkewed: "has a clock that differs from this machine's: set the clock",
   AccessDenied: "denies access: check what the key may do",
   NoSuchBucket: "has no such bucket: create it, or correct --backup-to",
   NoSuchKey: "has no such object",
@@ -116,7 +134,7 @@ const REASONS: Record<string, string> = {
   Timeout: "did not respond in time",
 };
 
-/** An error of the client as one sentence; an error of a file or of this program is returned as it is. */
+/** Turns an error of the client into one sentence; returns errors of files or of this program unchanged. */
 function storeError(error: unknown, url: string): unknown {
   if (!(error instanceof Error) || error instanceof BackupError || "syscall" in error) return error;
   const code = errorCode(error);

@@ -1,4 +1,4 @@
-// Streams of bytes: counted and hashed on their way, compressed and decompressed.
+// Counts, hashes, compresses and decompresses streams of bytes.
 
 import { createHash } from "node:crypto";
 
@@ -13,7 +13,7 @@ export interface Meter {
   digest(): Digest;
 }
 
-/** `onBytes` is called with the bytes so far. */
+/** Creates a meter. `onBytes` is called with the number of bytes so far. */
 export function createMeter(onBytes: (bytes: number) => void = () => {}): Meter {
   const hash = createHash("sha256");
   let bytes = 0;
@@ -26,7 +26,7 @@ export function createMeter(onBytes: (bytes: number) => void = () => {}): Meter 
   };
 }
 
-/** A stream of the same chunks, which `meter` sees. */
+/** Returns a stream that passes its chunks on unchanged and shows them to `meter`. */
 export function metered(meter: Meter): TransformStream<Uint8Array, Uint8Array> {
   return new TransformStream({
     transform(chunk, controller) {
@@ -37,16 +37,16 @@ export function metered(meter: Meter): TransformStream<Uint8Array, Uint8Array> {
 }
 
 type Bytes = ReadableStream<Uint8Array>;
-/** The DOM's types, which JSX brings along, do not list what the runtime has besides. */
+/** The DOM's types, which JSX brings along, lack the formats that the runtime adds. */
 const ZSTD = "zstd" as string as CompressionFormat;
-/** The types of these streams take a BufferSource, which a Uint8Array is. */
+/** The types of these streams accept a BufferSource; a Uint8Array is one. */
 type ByteTransform = TransformStream<Uint8Array, Uint8Array>;
 
 export function compress(content: Bytes): Bytes {
   return content.pipeThrough(new CompressionStream(ZSTD) as ByteTransform);
 }
 
-/** Content that ends early gives what there is, without an error. */
+/** Returns what there is, without an error, if the content ends early. */
 export function decompress(content: Bytes): Bytes {
   return content.pipeThrough(new DecompressionStream(ZSTD) as ByteTransform);
 }

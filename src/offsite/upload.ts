@@ -1,11 +1,12 @@
-// Copies a backup off-site: verified, compressed, encrypted if there is a recipient, uploaded in parts, read back and
-// compared, and only then given its manifest. Nothing is written to the local disk, whose syncs orders wait for.
-// docs/decisions/0033-off-site-copies-are-read-back.md
+// Copies a backup off-site. It is verified or marked as not verified, compressed, encrypted if there is a recipient,
+// and uploaded in parts. It gets its manifest only after it was read back and compared. Nothing is written to the
+// local disk, because orders wait for the disk's syncs. docs/decisions/0011-backups-in-a-process-of-their-own.md
 
 import { basename } from "node:path";
-import { BackupError, verifyBackup } from "../storage/backup.ts";
-import { parseBackupName } from "../storage/backup-names.ts";
-import { sizeOf } from "../storage/files.ts";
+import { BackupError, checkBackup } from "../storage/backup/backup.ts";
+import { outdated } from "../storage/backup/backup-folder.ts";
+import { parseBackupName, unverifiedName } from "../storage/backup/backup-names.ts";
+import { sizeOf } from "../storage/file/files.ts";
 import {
   DamagedManifest,
   listCopies,
@@ -20,64 +21,78 @@ import { encrypt } from "./encryption.ts";
 import type { Store } from "./store.ts";
 import { compress, createMeter, type Digest, metered } from "./streams.ts";
 
-/** An incomplete upload that is older is not that of a process that is still running. */
+/** An older incomplete upload cannot belong to a process that is still running. */
 const INCOMPLETE_MS = 24 * 3_600_000;
 
 export interface UploadOptions {
-  /** Null: not encrypted. */
+  /** Null for no encryption. */
   recipient: string | null;
-  /** Copies of the installation that are kept. */
+  /** Number of the installation's copies to keep. */
   keep: number;
   now: number;
-  /** Bytes of the backup that were read. */
+  /** Called with the bytes of the backup that were read so far. */
   onProgress: (bytes: number) => void;
   onWarning: (warning: string) => void;
 }
 
 export interface Upload {
-  /** False: it was there already. */
+  /** False if the copy was there already. */
   uploaded: boolean;
+  /** False if `verify` finds problems in the backup; the name of the copy then says so. */
+  verified: boolean;
   /** The address of its object. */
   url: string;
   bytes: number;
   databaseBytes: number;
-  /** Old copies. */
+  /** Number of old copies that were removed. */
   removed: number;
 }
 
-/** `file`: a backup that the server made. Throws BackupError; what was uploaded by then is no copy. */
+/**
+ * Copies `file`, a backup that the server made. If `verify` finds problems, it is copied under a name that says so,
+ * unless the file was damaged after it was made. Throws BackupError; what was uploaded by then does not count as a
+ * copy.
+ */
 export async function uploadBackup(
   store: Store,
   file: string,
   options: UploadOptions,
 ): Promise<Upload> {
-  const name = basename(file);
-  const parsed = parseBackupName(name);
+  const parsed = parseBackupName(basename(file));
   if (!parsed) throw new BackupError(`${file} has not the name of a backup of the server`);
   const databaseBytes = sizeOf(file);
   const before = await listCopies(store, options.now);
-  const present = before.copies.find((copy) => copy.name === name);
+  const names = [basename(file), unverifiedName(basename(file))];
+  const present = before.copies.find((copy) => names.includes(copy.name));
   if (present && (await isWhole(store, present, databaseBytes))) {
     return {
       uploaded: false,
+      verified: present.isVerified,
       url: store.url(present.object),
       bytes: present.bytes,
       databaseBytes,
       removed: 0,
     };
   }
-  await verifyBackup(file);
+  const { fault, isDamaged } = await checkBackup(file);
+  if (isDamaged && parsed.isVerified) throw new BackupError(`${file} ${fault}`);
+  const verified = fault === null && parsed.isVerified;
+  const name = verified || !parsed.isVerified ? basename(file) : unverifiedName(basename(file));
   const object = objectName(name, options.recipient !== null);
-  const manifest = await uploadObject(store, file, object, options);
+  const sent = await uploadObject(store, file, object, options);
+  const manifest = { ...sent, database: { ...sent.database, name }, verified };
   await compareObject(store, manifest.object);
   await storeManifest(store, manifest);
   const own = await listCopies(store, options.now);
   const removed = await removeOutdated(store, ofInstance(own, parsed.instance), name, options);
   const { bytes } = manifest.object;
-  return { uploaded: true, url: store.url(object), bytes, databaseBytes, removed };
+  return { uploaded: true, verified, url: store.url(object), bytes, databaseBytes, removed };
 }
 
-/** By its manifest and its size: a store that shows a part of what is uploaded may have kept a part of either. */
+/**
+ * Checks a copy by its manifest and sizes: a store that shows unfinished uploads may have kept only part of either
+ * object.
+ */
 async function isWhole(store: Store, copy: RemoteCopy, databaseBytes: number): Promise<boolean> {
   try {
     const { object, database } = await readManifest(store, copy.object);
@@ -93,7 +108,7 @@ async function uploadObject(
   file: string,
   object: string,
   { recipient, onProgress }: UploadOptions,
-): Promise<Manifest> {
+): Promise<Omit<Manifest, "verified">> {
   const before = sizeOf(file);
   const read = createMeter(onProgress);
   const sent = createMeter();
@@ -101,7 +116,7 @@ async function uploadObject(
   const content = recipient === null ? compressed : await encrypt(compressed, recipient);
   await store.putStream(object, content.pipeThrough(metered(sent)), before);
   const database = read.digest();
-  // Removing an old backup truncates it first.
+  // The removal of an old backup truncates it first.
   if (database.bytes !== before || sizeOf(file) !== before) {
     throw new BackupError(`${file} was changed or removed while it was copied`);
   }
@@ -127,7 +142,7 @@ async function storeManifest(store: Store, manifest: Manifest): Promise<void> {
   const text = `${JSON.stringify(manifest)}\n`;
   await store.putText(name, text);
   if ((await store.getText(name)) === text) return;
-  // With a wrong manifest it would be taken for a copy.
+  // With a wrong manifest the object would be taken for a copy.
   await store.remove(name);
   throw new BackupError(`${store.url(name)} is not what was uploaded`);
 }
@@ -137,7 +152,7 @@ interface OwnCopies {
   incomplete: RemoteFolderContent["incomplete"];
 }
 
-/** Several installations may share a folder: each removes its own copies alone. */
+/** Selects the objects of one installation: several may share a folder, and each removes only its own. */
 function ofInstance({ copies, incomplete }: RemoteFolderContent, instance: string): OwnCopies {
   return {
     copies: copies.filter((copy) => copy.instance === instance),
@@ -145,24 +160,27 @@ function ofInstance({ copies, incomplete }: RemoteFolderContent, instance: strin
   };
 }
 
-/** Returns how many copies were removed. A key that may not remove objects is no failure of the upload. */
+/** Returns how many copies were removed. The upload succeeds even if the key may not remove objects. */
 async function removeOutdated(
   store: Store,
   own: OwnCopies,
   uploaded: string,
   { keep, now, onWarning }: UploadOptions,
 ): Promise<number> {
-  const others = own.copies.filter(({ name }) => name !== uploaded);
-  const outdated = others.slice(keep - 1);
+  const isUploaded = ({ name }: RemoteCopy) => name === uploaded;
+  const { copies } = own;
+  // The copy that was just uploaded counts as the newest, whatever the clock says.
+  const newest = [...copies.filter(isUploaded), ...copies.filter((each) => !isUploaded(each))];
+  const old = outdated(newest, keep);
   const left = own.incomplete.filter(({ storedAt }) => storedAt < now - INCOMPLETE_MS);
   try {
-    for (const { object } of outdated) {
-      // The manifest first: what is left of a removal that is cut off is no copy.
+    for (const { object } of old) {
+      // Remove the manifest first: then the rest of an interrupted removal is not a copy.
       await store.remove(manifestName(object));
       await store.remove(object);
     }
     for (const { name } of left) await store.remove(name);
-    return outdated.length;
+    return old.length;
   } catch (error) {
     if (!(error instanceof BackupError)) throw error;
     onWarning(`old copies were not removed: ${error.message}`);

@@ -1,9 +1,12 @@
-// One HTTP call to a provider, docs/specification.md#provider-calls. The only place that calls fetch.
-// It distinguishes what was certainly not sent, or was refused with a 429, from what may have been sent, and limits how much of a reply is read.
+// Makes one HTTP call to a provider, docs/specification/providers.md#provider-calls. The only place that calls fetch.
+// It distinguishes what was certainly not sent, or was refused with a 429, from what may have been sent. It limits how
+// much of a reply is read.
 
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { errorCode } from "../domain/refusals.ts";
+import { errorCode } from "../domain/values/refusals.ts";
+import { SHORTAGE_CODES } from "../domain/values/shortages.ts";
+import { parseList, parseReply, startOfList, UnreadableJson } from "./reply-json.ts";
 
 /** The only encoding in Accept-Encoding. */
 const GZIP = "gzip";
@@ -15,82 +18,128 @@ const decompress = promisify(gunzip);
 /** The provider's rate limit: the call had no effect, whatever the body of the reply. */
 const TOO_MANY_REQUESTS = 429;
 
-/** Maximum length of a reply, unless the call sets another. */
-export const REPLY_LIMIT_BYTES = 1024 * 1024;
+/** Maximum length of a reply, unless the call sets another: it is parsed in a few milliseconds. */
+export const REPLY_LIMIT_BYTES = 64 * 1024;
 
 /**
- * Errors that Bun's fetch raises before a byte of the request was sent: no address, no connection, or an invalid
- * certificate. Any other error may come later: EPROTO means a failed handshake, but also a TLS error within the reply.
+ * Errors that Bun's fetch raises before a byte of the request was sent: no address, no descriptor or port for a
+ * connection, no connection, or an invalid certificate. Any other error may come later: EPROTO means a failed
+ * handshake, but also a TLS error within the reply; ETIMEDOUT a connection that was not made, but also one that broke.
  */
 const NOT_SENT_CODES = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
-  "EAI_AGAIN",
+  "EADDRINUSE",
+  "EAFNOSUPPORT",
   "EHOSTUNREACH",
+  "EHOSTDOWN",
   "ENETUNREACH",
+  "ENETDOWN",
+  // The rules of this machine's firewall or of its service manager.
+  "EACCES",
+  "EPERM",
+  "CERT_HAS_EXPIRED",
+  "CERT_NOT_YET_VALID",
+  "CERT_REJECTED",
+  "CERT_REVOKED",
+  "CERT_UNTRUSTED",
+  "CERT_CHAIN_TOO_LONG",
+  "CERT_SIGNATURE_FAILURE",
   "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "HOSTNAME_MISMATCH",
+  "INVALID_CA",
+  "INVALID_PURPOSE",
+  "PATH_LENGTH_EXCEEDED",
   "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY",
+  "UNABLE_TO_DECRYPT_CERT_SIGNATURE",
   "UNABLE_TO_GET_ISSUER_CERT",
   "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-  "CERT_HAS_EXPIRED",
-  "CERT_NOT_YET_VALID",
-  "CERT_REVOKED",
-  "CERT_UNTRUSTED",
-  "ERR_TLS_CERT_ALTNAME_INVALID",
 ]);
+
+/** Classifies an error that came before the reply. */
+function unansweredBy(code: string): Failure {
+  if (SHORTAGE_CODES.includes(code)) return "uncalled";
+  // Look-ups of names fail with EAI_AGAIN, EAI_FAIL, EAI_SYSTEM and others.
+  return NOT_SENT_CODES.has(code) || code.startsWith("EAI_") ? "not_sent" : "unanswered";
+}
 
 export interface CallOptions {
   stop: AbortSignal;
   /** True for a call with an effect: it uses a new connection, because fetch may resend a request on a reused one. */
   once?: boolean;
   limitBytes?: number;
+  /** True for a reply that may be a list of any length within `limitBytes`; any other reply has REPLY_LIMIT_BYTES. */
+  isList?: boolean;
   onBytes?: (bytes: number) => void;
 }
 
 /** `json`: the body is JSON and the status is neither a redirect nor 429. `failure`: everything else. */
 export type Reply =
   | { kind: "json"; status: number; json: unknown }
-  | { kind: "failure"; failure: "not_sent" | "unanswered" | "unreadable"; cause: string };
+  | { kind: "failure"; failure: Failure; cause: string };
+
+/** `uncalled`: not sent either, because this machine lacked a resource. */
+export type Failure = "uncalled" | "not_sent" | "unanswered" | "unreadable";
 
 /** Sends one form and reads the reply. Never rejects. */
 export type Send = (form: Record<string, string>, options: CallOptions) => Promise<Reply>;
 
-const utf8 = new TextDecoder("utf-8", { fatal: true });
+/**
+ * The number of calls of this process and their limit. Each takes a file descriptor, as connections and the database
+ * do.
+ */
+const calls = { underWay: 0, limit: Infinity };
+
+export function limitCalls(limit: number): void {
+  calls.limit = limit;
+}
 
 export function createSender(url: string, timeoutMs: number): Send {
   return async (form, options) => {
-    const timeout = AbortSignal.timeout(timeoutMs);
-    const signal = AbortSignal.any([timeout, options.stop]);
-    let answered = false;
-    try {
-      const response = await fetch(url, {
-        method: "POST",
-        body: new URLSearchParams(form),
-        headers: { accept: "application/json", "accept-encoding": GZIP },
-        // Bun itself would print a line on standard error for a reply that cannot be decompressed.
-        decompress: false,
-        redirect: "manual",
-        keepalive: !options.once,
-        tls: { rejectUnauthorized: true },
-        signal,
-      });
-      answered = true;
-      return await readReply(response, options);
-    } catch (error) {
-      if (timeout.aborted) return failure("unanswered", `no answer within ${timeoutMs / 1000} s`);
-      if (options.stop.aborted) return failure("unanswered", "the service was stopped");
-      const code = errorCode(error);
-      const isNotSent = !answered && NOT_SENT_CODES.has(code);
-      return failure(isNotSent ? "not_sent" : "unanswered", code || "the connection broke");
-    }
+    if (calls.underWay >= calls.limit) return failure("uncalled", "too many calls are under way");
+    calls.underWay++;
+    return send(url, timeoutMs, form, options).finally(() => calls.underWay--);
   };
+}
+
+async function send(
+  url: string,
+  timeoutMs: number,
+  form: Record<string, string>,
+  options: CallOptions,
+): Promise<Reply> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.any([timeout, options.stop]);
+  let answered = false;
+  try {
+    const response = await fetch(url, {
+      method: "POST",
+      body: new URLSearchParams(form),
+      headers: { accept: "application/json", "accept-encoding": GZIP },
+      // Bun itself would print a line on standard error for a reply that cannot be decompressed.
+      decompress: false,
+      redirect: "manual",
+      keepalive: !options.once,
+      tls: { rejectUnauthorized: true },
+      signal,
+    });
+    answered = true;
+    return await readReply(response, options);
+  } catch (error) {
+    if (timeout.aborted) return failure("unanswered", `no answer within ${timeoutMs / 1000} s`);
+    if (options.stop.aborted) return failure("unanswered", "the service was stopped");
+    const code = errorCode(error);
+    return failure(answered ? "unanswered" : unansweredBy(code), code || "the connection broke");
+  }
 }
 
 async function readReply(response: Response, options: CallOptions): Promise<Reply> {
   const { status } = response;
   if (status === TOO_MANY_REQUESTS) {
-    // Not awaited: the status alone decides, also where the connection breaks in the body.
+    // Not awaited: the status decides, even if the connection breaks in the body.
     response.body?.cancel().catch(() => {});
     return failure("not_sent", `HTTP ${status}`);
   }
@@ -116,10 +165,13 @@ async function readReply(response: Response, options: CallOptions): Promise<Repl
       return failure("unreadable", `HTTP ${status}, a reply that is not ${GZIP}`);
     }
   }
+  const isList = options.isList === true && startOfList(bytes) >= 0;
+  if (options.isList === true && !isList && bytes.length > REPLY_LIMIT_BYTES) return tooLong();
   try {
-    return { kind: "json", status, json: JSON.parse(utf8.decode(bytes)) };
-  } catch {
-    return failure("unreadable", `HTTP ${status}, a reply that is not JSON`);
+    return { kind: "json", status, json: isList ? await parseList(bytes) : parseReply(bytes) };
+  } catch (error) {
+    if (!(error instanceof UnreadableJson)) throw error;
+    return failure("unreadable", `HTTP ${status}, a reply that is ${error.message}`);
   }
 }
 
@@ -145,6 +197,6 @@ async function readBytes(
   return Buffer.concat(chunks);
 }
 
-function failure(kind: "not_sent" | "unanswered" | "unreadable", cause: string): Reply {
+function failure(kind: Failure, cause: string): Reply {
   return { kind: "failure", failure: kind, cause };
 }

@@ -1,6 +1,6 @@
-// Every character that may be meant at a position of a text, when escapes are resolved: percent-encoding (RFC 3986),
-// escapes of JSON and JavaScript strings, HTML character references; in upper or lower case, also an escape within an
-// escape. Visible ASCII only.
+// Reads every character that a position of a text may stand for, when escapes are resolved. Escapes are
+// percent-encoding (RFC 3986), those of JSON and JavaScript strings, and HTML character references. They may be in
+// upper or lower case, and within one another. Visible ASCII only.
 
 /** Levels of nested escapes, such as JSON in JSON in a form. */
 const LAYERS = 4;
@@ -25,7 +25,9 @@ export interface Reading {
   end: number;
 }
 
-/** Returns every reading of a position: the character itself first, then what the escape that begins there represents. */
+/**
+ * Returns every reading of a position: the character itself first, then what the escape that begins there represents.
+ */
 export function createReader(text: string): (at: number) => readonly Reading[] {
   const known = new Map<number, Reading[]>();
 

@@ -1,6 +1,6 @@
-// docs/specification.md#provider-mask. Makes a provider's texts safe to store, log and print: its key masked, control
-// characters removed, cut.
+// Makes a provider's texts safe to store, log and print: masks its key, removes control characters, cuts long texts.
 // The key is found in any escaped form, nested escapes included, and in any case.
+// docs/specification/providers.md#provider-mask.
 
 import { beginsEscape, createReader, type Reading } from "./escapes.ts";
 
@@ -11,13 +11,15 @@ const BASE64_LEAST = 8;
 // oxlint-disable-next-line no-control-regex -- control characters are what it removes
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
 
-/** Most alternative readings that are followed at a time: a run of backslashes has many. */
+/** Limit for the alternative readings that are followed at a time: a run of backslashes has many. */
 const ENDS_LIMIT = 32;
 
-/** At how many positions inside of matches further ones are looked for: bounds the time of a text of nothing but escapes. */
+/**
+ * Limit for the positions inside matches where further ones are looked for: bounds the time for a text of only escapes.
+ */
 const OVERLAP_LIMIT = 100;
 
-/** A text that is searched for: its character codes, folded. */
+/** A text to search for: its character codes, folded. */
 type Needle = readonly number[];
 
 interface Needles {
@@ -37,7 +39,7 @@ export function createMask(key: string): Mask {
   };
 }
 
-/** The text up to a little over TEXT_LIMIT, with every needle masked that begins in it. */
+/** Returns the text, up to a little over TEXT_LIMIT, with every needle masked that begins in it. */
 function maskAll(text: string, { needles, first }: Needles): string {
   const read = createReader(text);
   const endFrom = (at: number): number => {
@@ -90,7 +92,9 @@ function fold(code: number): number {
   return code === 0x20 ? 0x2b : code;
 }
 
-/** The substrings that the base64 form of any text with the key contains: one for each offset in a group of three bytes. */
+/**
+ * The substrings that the base64 form of any text with the key contains: one for each offset in a group of three bytes.
+ */
 function base64Of(key: string): string[] {
   const pieces = [0, 1, 2].map((before) => {
     const bytes = Buffer.from("\0".repeat(before) + key);

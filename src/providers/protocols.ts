@@ -1,4 +1,4 @@
-// All provider protocols by name; a new one is a line here.
+// All provider protocols by name. A new one is a line here.
 
 import { createSender } from "./call.ts";
 import type { Protocol, ProviderApi, SandboxDeps } from "./provider.ts";
@@ -10,7 +10,7 @@ const PROTOCOLS: Record<string, Protocol> = {
   sandbox: (deps) => sandbox(deps.sandbox),
 };
 
-/** Those that an operator may choose: the sandbox has its one provider already. */
+/** The protocols that an operator may choose: not the sandbox, which already has its one provider. */
 export const PROTOCOL_NAMES = Object.keys(PROTOCOLS).filter((name) => name !== "sandbox");
 export const PROTOCOL_DEFAULT = "smm-api";
 
@@ -28,7 +28,7 @@ const NO_SANDBOX: SandboxDeps = {
   refills: () => Promise.reject(new Error("the sandbox is a server's")),
 };
 
-/** Opens no connection: each call opens one or reuses an idle one. */
+/** Returns the API of a provider. Opens no connection: each call opens one or reuses an idle one. */
 export function connectProvider(
   address: ProviderAddress,
   timeoutMs: number,

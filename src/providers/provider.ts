@@ -1,20 +1,20 @@
 // The interface that every protocol implements. A new one is a file beside smm-api.ts and a line in protocols.ts.
 // Only `services` and `balance`, which the command line calls, reject.
 
-import type { UpstreamEntry } from "../domain/upstream-services.ts";
-import type { SubmissionResult } from "../domain/deliveries.ts";
-import type { RefillReport, RequestResult } from "../domain/order-requests.ts";
-import type { Report } from "../domain/polling.ts";
-import type { SandboxOrder, SandboxRefill } from "../domain/sandbox.ts";
+import type { UpstreamEntry } from "../domain/providers/upstream-services.ts";
+import type { SubmissionResult } from "../domain/delivery/deliveries.ts";
+import type { RefillReport, RequestResult } from "../domain/orders/order-requests.ts";
+import type { Report } from "../domain/delivery/polling.ts";
+import type { SandboxOrder, SandboxRefill } from "../domain/orders/sandbox.ts";
 import type { Send } from "./call.ts";
 
 export interface PlacedOrder {
   /** The id of the service at the provider. */
   service: string;
   link: string;
-  /** The quantity, where its type has one, and the fields of its type, by the names that the protocol has for them. */
+  /** The quantity, if the type has one, and the fields of the type, by their names in the protocol. */
   fields: Readonly<Record<string, string>>;
-  /** Ours, which no provider is told: for the sandbox. */
+  /** Our own number of the order, for the sandbox; no provider receives it. */
   orderId: number;
   createdAt: number;
 }
@@ -25,11 +25,11 @@ export interface PlacedOrder {
  */
 export type StatusReply = { reports: Map<string, Report> } | { failed: string; answered: boolean };
 
-/** A request for an order as its provider is told of it. */
+/** A request for an order, as its provider receives it. */
 export interface SentRequest {
   /** The provider's number of the order. */
   providerOrder: string;
-  /** Ours, which no provider is told: for the sandbox. */
+  /** Our own number of the request, for the sandbox; no provider receives it. */
   requestId: number;
   link: string;
 }
@@ -45,16 +45,25 @@ export interface ProviderBalance {
 export interface ProviderApi {
   /** Sends the order once. */
   add(order: PlacedOrder, stop: AbortSignal): Promise<SubmissionResult>;
-  /** At most STATUS_BATCH_LIMIT orders, by the provider's numbers. One missing from the reply has a report that says so. */
+  /**
+   * Polls at most STATUS_BATCH_LIMIT orders, by the provider's numbers. An order missing from the reply has a report
+   * too.
+   */
   status(providerOrders: readonly string[], stop: AbortSignal): Promise<StatusReply>;
-  /** Asks once that an order is cancelled, or that what was lost of it is delivered again. */
+  /** Asks once that an order be cancelled, or (`refill`) that what was lost of it be delivered again. */
   cancel(request: SentRequest, stop: AbortSignal): Promise<RequestResult>;
   refill(request: SentRequest, stop: AbortSignal): Promise<RequestResult>;
-  /** At most STATUS_BATCH_LIMIT refills, by the provider's numbers; one missing from the reply may have no report. */
+  /**
+   * Asks about at most STATUS_BATCH_LIMIT refills, by the provider's numbers. One missing from the reply may have no
+   * report.
+   */
   refillStatus(refills: readonly string[], stop: AbortSignal): Promise<RefillReply>;
-  /** Rejects with ProviderFailure. `onBytes` is called with the bytes received so far. */
+  /**
+   * Reads the list of services. Rejects with ProviderFailure. `onBytes` is called with the number of bytes received so
+   * far.
+   */
   services(stop: AbortSignal, onBytes?: (bytes: number) => void): Promise<UpstreamEntry[]>;
-  /** Rejects with ProviderFailure. */
+  /** Reads our balance. Rejects with ProviderFailure. */
   balance(stop: AbortSignal): Promise<ProviderBalance>;
 }
 
@@ -67,19 +76,19 @@ export interface ProtocolDeps {
   sandbox: SandboxDeps;
 }
 
-/** What the sandbox knows its orders from. */
+/** Source of the orders and refills of the sandbox. */
 export interface SandboxDeps {
   now: () => number;
-  /** Those that are PROCESSING, by the numbers that the sandbox gave them. */
+  /** Returns those orders that are PROCESSING, by the numbers that the sandbox gave them. */
   orders: (providerOrders: readonly string[]) => Promise<readonly SandboxOrder[]>;
-  /** By the numbers that the sandbox gave them. */
+  /** Returns refills, by the numbers that the sandbox gave them. */
   refills: (refills: readonly string[]) => Promise<readonly SandboxRefill[]>;
 }
 
 /** Makes the API of one provider. */
 export type Protocol = (deps: ProtocolDeps) => ProviderApi;
 
-/** Most orders in one poll. */
+/** Maximum number of orders in one poll. */
 export const STATUS_BATCH_LIMIT = 100;
 
 /** A failed call; the message is for the operator, with the key masked. */

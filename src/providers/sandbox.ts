@@ -1,10 +1,16 @@
-// The sandbox delivers test orders as their links ask (domain/sandbox.ts). It sends nothing anywhere and remembers nothing:
-// what it answers follows from the order's row and the time, after a restart and on every server alike.
+// The sandbox delivers test orders as their links ask (domain/orders/sandbox.ts). It sends nothing anywhere and
+// remembers nothing: its answers follow from the order's row and the time, so a restart or another server does not
+// change them.
 
-import type { SubmissionResult } from "../domain/deliveries.ts";
-import type { RefillReport, RequestResult } from "../domain/order-requests.ts";
-import type { Report } from "../domain/polling.ts";
-import { type Magic, magicOf, sandboxRefillReport, sandboxReport } from "../domain/sandbox.ts";
+import type { SubmissionResult } from "../domain/delivery/deliveries.ts";
+import type { RefillReport, RequestResult } from "../domain/orders/order-requests.ts";
+import type { Report } from "../domain/delivery/polling.ts";
+import {
+  type Magic,
+  magicOf,
+  sandboxRefillReport,
+  sandboxReport,
+} from "../domain/orders/sandbox.ts";
 import {
   type PlacedOrder,
   type ProviderApi,
@@ -20,7 +26,7 @@ export function sandbox({ now, orders, refills }: SandboxDeps): ProviderApi {
 
     async status(providerOrders) {
       const reports = new Map<string, Report>();
-      // One that has ended has nothing more to be reported.
+      // An order that has ended has nothing more to report.
       for (const order of await orders(providerOrders)) {
         const { nextInMs, ...report } = sandboxReport(order, now());
         const text = `${report.word}, ${report.remains} of ${order.quantity} remain`;
@@ -48,14 +54,14 @@ export function sandbox({ now, orders, refills }: SandboxDeps): ProviderApi {
   };
 }
 
-/** Its number for a refill is that of our request. */
+/** Answers a request. The sandbox's number for a refill is that of our request. */
 function answerTo(asked: Magic["cancel" | "refill"], refill: string | null): RequestResult {
   if (asked === "decline") return { outcome: "refused", cause: "its link asks for that" };
   if (asked === "unknown") return { outcome: "unknown", cause: "its link asks for that" };
   return { outcome: "accepted", refill, pollInMs: 0 };
 }
 
-/** Its number for an order is ours. */
+/** Answers a submission. The sandbox's number for an order is ours. */
 function submissionOf({ orderId, link, createdAt }: PlacedOrder, now: number): SubmissionResult {
   const accepted = { outcome: "accepted", providerOrder: String(orderId) } as const;
   const { submission } = magicOf(link);
@@ -68,7 +74,7 @@ function submissionOf({ orderId, link, createdAt }: PlacedOrder, now: number): S
       return { outcome: "unknown", cause: "its link asks for that" };
     case "wait": {
       const leftMs = createdAt + submission.ms - now;
-      // The clock was set back: by it the wait would take hours, with an attempt every few seconds.
+      // The clock was set back: by this clock the wait would take hours, with an attempt every few seconds.
       const isAhead = leftMs > 2 * submission.ms;
       if (leftMs <= 0 || isAhead) return accepted;
       const retryInMs = Math.min(leftMs, submission.ms);

@@ -1,20 +1,27 @@
-// Parsing the replies of an "API v2" against schemas. Numbers may come as numbers or as text.
-// Nothing is guessed: an order's entry that does not match gives no status, a service's entry is left out as unreadable.
+// Parses the replies of an "API v2" against schemas. Numbers may come as numbers or as text. Nothing is guessed: an
+// order's entry that does not match gives no status, a service's entry is left out as unreadable.
 
 import * as v from "valibot";
-import type { UpstreamEntry, UpstreamService } from "../domain/upstream-services.ts";
-import { parseDecimal } from "../domain/decimals.ts";
-import { decimalText, microsOf, parseCurrency, type ReportedCost } from "../domain/costs.ts";
-import { isProviderOrder, type SubmissionResult } from "../domain/deliveries.ts";
-import { parseServiceType } from "../domain/service-types.ts";
-import { isIdentifier } from "../domain/text.ts";
-import type { Report } from "../domain/polling.ts";
+import type { UpstreamEntry, UpstreamService } from "../domain/providers/upstream-services.ts";
+import { parseDecimal } from "../domain/values/decimals.ts";
+import {
+  decimalText,
+  microsOf,
+  parseCurrency,
+  type ReportedCost,
+} from "../domain/delivery/costs.ts";
+import { LongNumber } from "../domain/values/json-numbers.ts";
+import { isProviderOrder, type SubmissionResult } from "../domain/delivery/deliveries.ts";
+import { parseServiceType } from "../domain/catalogue/service-types.ts";
+import { isIdentifier } from "../domain/values/text.ts";
+import type { Report } from "../domain/delivery/polling.ts";
 import {
   CATEGORY_LENGTH_LIMIT,
   DEFAULT_CATEGORY,
   SERVICE_NAME_LENGTH_LIMIT,
-} from "../domain/services.ts";
+} from "../domain/catalogue/services.ts";
 import type { Mask } from "./mask.ts";
+import { mapInSlices, numberText, type Turn } from "./reply-json.ts";
 import { type ProviderBalance, ProviderFailure, type StatusReply } from "./provider.ts";
 
 /** Matched without punctuation: some panels reply with a translation key such as `neworder.error.not_enough_funds`. */
@@ -28,23 +35,22 @@ const FAILURE = /^(error|fail|failed)$/i;
 const NO_SUCH_ORDER = /\border|\bnot? (be )?found|\bno such|exist/i;
 const WHOLE = /^\d{1,15}$/;
 
-const numberOrText = v.union([v.string(), v.number()]);
-const submissionReply = v.looseObject({
+const numberOrText = v.union([v.string(), v.number(), v.instance(LongNumber)]);
+const submissionReply = v.object({
   order: v.optional(v.unknown()),
   error: v.optional(v.unknown()),
 });
-const errorReply = v.looseObject({ error: v.pipe(v.string(), v.trim(), v.nonEmpty()) });
-const statusEntry = v.looseObject({
+const errorReply = v.object({ error: v.pipe(v.string(), v.trim(), v.nonEmpty()) });
+const statusEntry = v.object({
   status: v.string(),
   start_count: v.optional(v.unknown()),
   remains: v.optional(v.unknown()),
   charge: v.optional(v.unknown()),
   currency: v.optional(v.unknown()),
 });
-const entries = v.record(v.string(), v.unknown());
-const funds = v.looseObject({ balance: numberOrText, currency: v.optional(v.unknown()) });
-const identifiedService = v.looseObject({ service: numberOrText });
-const listedService = v.looseObject({
+const funds = v.object({ balance: numberOrText, currency: v.optional(v.unknown()) });
+const identifiedService = v.object({ service: numberOrText });
+const listedService = v.object({
   name: v.string(),
   type: v.string(),
   category: v.optional(v.unknown()),
@@ -52,9 +58,9 @@ const listedService = v.looseObject({
   cancel: v.optional(v.unknown()),
   refill: v.optional(v.unknown()),
 });
-const listedTerms = v.looseObject({ rate: numberOrText, min: numberOrText, max: numberOrText });
+const listedTerms = v.object({ rate: numberOrText, min: numberOrText, max: numberOrText });
 
-/** Accepted, refused or unknown: docs/specification.md#delivery-outcomes. */
+/** Reads an outcome, accepted, refused or unknown: docs/specification/delivery.md#delivery-outcomes. */
 export function readSubmission(json: unknown, status: number, mask: Mask): SubmissionResult {
   const unknown = (why: string): SubmissionResult => {
     return { outcome: "unknown", cause: `${why}: ${textOf(json, mask)}` };
@@ -64,10 +70,7 @@ export function readSubmission(json: unknown, status: number, mask: Mask): Submi
   const { order = null, error = null } = v.parse(submissionReply, json);
   if (order !== null && error !== null) return unknown("both an order and an error");
   if (order !== null) {
-    const providerOrder = typeof order === "number" || typeof order === "string" ? order : "";
-    const text = String(providerOrder).trim();
-    if (typeof order === "number" && !Number.isSafeInteger(order))
-      return unknown("no order number");
+    const text = numberText(order);
     if (!isProviderOrder(text)) return unknown("no order number");
     return { outcome: "accepted", providerOrder: text };
   }
@@ -81,7 +84,7 @@ export function readSubmission(json: unknown, status: number, mask: Mask): Submi
   };
 }
 
-/** The reply to a poll of one order. Some panels reply in the form for many orders. */
+/** Reads the reply to a poll of one order. Some panels reply in the form for many orders. */
 export function readOneReport(json: unknown, providerOrder: string, mask: Mask): StatusReply {
   const keyed = isObject(json) && Object.hasOwn(json, providerOrder);
   const found = keyed ? (json as Record<string, unknown>)[providerOrder] : json;
@@ -94,18 +97,18 @@ export function readOneReport(json: unknown, providerOrder: string, mask: Mask):
   return { reports: new Map([[providerOrder, readReport({ error }, mask)]]) };
 }
 
-/** The reply to a poll of many orders: an object keyed by order. One that is missing gets a report that says so. */
-export function readManyReports(
+/** Reads the reply to a poll of many orders: an object keyed by order. A missing order gets a report that says so. */
+export async function readManyReports(
   json: unknown,
   providerOrders: readonly string[],
   mask: Mask,
-): StatusReply {
-  const keyed = isObject(json) ? v.safeParse(entries, json) : null;
-  if (!keyed?.success || !providerOrders.some((order) => Object.hasOwn(keyed.output, order))) {
+  turn: Turn,
+): Promise<StatusReply> {
+  if (!isObject(json) || !providerOrders.some((order) => Object.hasOwn(json, order))) {
     return { failed: `no statuses: ${textOf(json, mask)}`, answered: true };
   }
-  const reports = providerOrders.map((order): [string, Report] => {
-    const found = Object.hasOwn(keyed.output, order) ? keyed.output[order] : undefined;
+  const reports = await mapInSlices(providerOrders, turn, (order): [string, Report] => {
+    const found = Object.hasOwn(json, order) ? json[order] : undefined;
     if (found !== undefined) return [order, readReport(found, mask)];
     const text = "missing from the provider's reply";
     return [order, { word: null, startCount: null, remains: null, text, isUnrecognized: true }];
@@ -113,13 +116,13 @@ export function readManyReports(
   return { reports: new Map(reports) };
 }
 
-/** The text of an `error`; null when the reply has none. */
+/** Returns the text of an `error`; null when the reply has none. */
 export function readError(json: unknown): string | null {
   const parsed = v.safeParse(errorReply, json);
   return parsed.success ? parsed.output.error : null;
 }
 
-/** Throws ProviderFailure when the reply holds no number. */
+/** Reads a balance. Throws ProviderFailure when the reply holds no number. */
 export function readBalance(json: unknown, mask: Mask): ProviderBalance {
   const parsed = v.safeParse(funds, json);
   const balance = parsed.success ? signedNumber(parsed.output.balance) : null;
@@ -132,14 +135,18 @@ export function readBalance(json: unknown, mask: Mask): ProviderBalance {
   return { balance, currency: isCurrency ? currency : "" };
 }
 
-/** Throws ProviderFailure when the reply is no list; an entry that cannot be read is in the result as such. */
-export function readServices(json: unknown, mask: Mask): UpstreamEntry[] {
+/** Reads a list of services, unreadable entries included. Throws ProviderFailure when the reply is not a list. */
+export async function readServices(
+  json: unknown,
+  mask: Mask,
+  turn: Turn,
+): Promise<UpstreamEntry[]> {
   if (!Array.isArray(json)) {
     throw new ProviderFailure(`the reply is not a list of services: ${textOf(json, mask)}`);
   }
-  return json.map((listed: unknown) => {
+  return mapInSlices(json, turn, (listed: unknown) => {
     const identified = v.safeParse(identifiedService, listed);
-    const id = identified.success ? String(identified.output.service).trim() : "";
+    const id = identified.success ? numberText(identified.output.service) : "";
     const isServiceId = isIdentifier(id) && !holdsKey(id, mask);
     const service = isServiceId ? readService(id, listed, mask) : null;
     return service ?? { service: mask(id) || null, unreadable: textOf(listed, mask) };
@@ -164,26 +171,26 @@ function readService(service: string, listed: unknown, mask: Mask): UpstreamServ
   }
   const terms = v.safeParse(listedTerms, listed);
   if (!terms.success) return null;
-  const rate = String(terms.output.rate).trim();
+  const rate = numberText(terms.output.rate);
   const min = wholeNumber(terms.output.min);
   const max = wholeNumber(terms.output.max);
   if (!parseDecimal(rate) || min === null || max === null) return null;
   return { service, name, category, type, rate, min, max, ...flags };
 }
 
-/** Panels write true, 1, "1" or "true"; anything else is no promise. */
+/** Whether a flag is set. Panels write true, 1, "1" or "true"; anything else is no promise. */
 function isYes(value: unknown): boolean {
   return value === true || value === 1 || value === "1" || value === "true";
 }
 
-/** Some panels leave it out or send null: that is no reason to leave the service out. */
+/** Returns the category. Some panels leave it out or send null: their services are taken anyway. */
 function categoryOf(category: unknown, mask: Mask): string {
   if (typeof category !== "string") return DEFAULT_CATEGORY;
   const text = mask(category).slice(0, CATEGORY_LENGTH_LIMIT).toWellFormed().trim();
   return text === "" ? DEFAULT_CATEGORY : text;
 }
 
-/** One order's entry. Anything but an object with a text as `status` gives no status. */
+/** Reads one order's entry. Anything but an object with a text as `status` gives no status. */
 function readReport(found: unknown, mask: Mask): Report {
   const parsed = v.safeParse(statusEntry, found);
   const text = textOf(found, mask);
@@ -194,7 +201,7 @@ function readReport(found: unknown, mask: Mask): Report {
   const { status, start_count: startCount, remains, charge, currency } = parsed.output;
   const cost = reportedCost(charge, currency, mask);
   return {
-    // Not cut: that would be another status.
+    // A longer status is not cut: that would be another status.
     word: status.length <= WORD_LIMIT ? status : null,
     startCount: wholeNumber(startCount),
     remains: wholeNumber(remains),
@@ -203,24 +210,24 @@ function readReport(found: unknown, mask: Mask): Report {
   };
 }
 
-/** Null for a charge that is no decimal number, or one that no order costs. */
+/** Returns null for a charge that is not a decimal number, or that is more than any order costs. */
 function reportedCost(charge: unknown, currency: unknown, mask: Mask): ReportedCost | null {
-  const text =
-    typeof charge === "number" || typeof charge === "string" ? String(charge).trim() : "";
-  const amount = parseDecimal(text);
+  const amount = parseDecimal(numberText(charge));
   if (!amount || microsOf(amount, "1") === null) return null;
   const isSaid = typeof currency === "string" && !holdsKey(currency, mask);
   return { charge: decimalText(amount), currency: isSaid ? parseCurrency(currency.trim()) : null };
 }
 
-/** Whether an entry means that the poll was refused, not that the order failed: an `error`, or a failure with a message. */
+/**
+ * Whether an entry means that the poll was refused, not that the order failed: an `error`, or a failure with a message.
+ */
 function isRefusal(found: unknown): boolean {
   if (!isObject(found)) return false;
   const { error = null, message = null, status } = found;
   return error !== null || (message !== null && FAILURE.test(String(status).trim()));
 }
 
-/** Whether an entry says that there is no such order: that a key is wrong, or too much was asked, says nothing of it. */
+/** Whether an entry says that the order does not exist. A wrong key, or too many requests, says nothing about it. */
 function isUnrecognized(found: unknown): boolean {
   const { error, message } = isObject(found) ? found : { error: found, message: null };
   const texts = [error, message].filter((text) => typeof text === "string");
@@ -229,14 +236,15 @@ function isUnrecognized(found: unknown): boolean {
 
 /** A whole number from 0, given as a number or as digits; null for anything else. */
 function wholeNumber(value: unknown): number | null {
-  const text = typeof value === "number" || typeof value === "string" ? String(value).trim() : "";
+  const text = numberText(value);
   return WHOLE.test(text) ? Number(text) : null;
 }
 
-function signedNumber(value: string | number): number | null {
-  const text = String(value).trim();
+/** Returns the nearest double: a balance is shown and compared, never computed with. */
+function signedNumber(value: unknown): number | null {
+  const text = numberText(value);
   const decimal = parseDecimal(text.replace(/^-/, ""));
-  return decimal ? Number(text) : null;
+  return decimal ? Number(text) + 0 : null;
 }
 
 function isObject(json: unknown): json is Record<string, unknown> {
@@ -248,7 +256,7 @@ function holdsKey(text: string, mask: Mask): boolean {
   return mask(text) !== text;
 }
 
-/** The reply as text for the log. */
+/** Returns the reply as text for the log. */
 function textOf(json: unknown, mask: Mask): string {
   return mask(JSON.stringify(json) ?? "nothing");
 }

@@ -1,12 +1,14 @@
-// Replies to `cancel`, `refill` and `refill_status`, of which panels have several forms: for one order or for many, the
-// outcome as a number, a text or an object with an error. Nothing is guessed: what is neither yes nor no is unknown.
+// Parses replies to `cancel`, `refill` and `refill_status`. Panels have several forms: for one order or for many, the
+// outcome as a number, a text or an object with an error. Nothing is guessed: neither yes nor no means unknown.
 
 import * as v from "valibot";
-import { isProviderOrder } from "../domain/deliveries.ts";
-import type { RefillReport, RequestResult } from "../domain/order-requests.ts";
+import { isProviderOrder } from "../domain/delivery/deliveries.ts";
+import { LongNumber } from "../domain/values/json-numbers.ts";
+import type { RefillReport, RequestResult } from "../domain/orders/order-requests.ts";
 import type { Reply } from "./call.ts";
 import type { Mask } from "./mask.ts";
 import type { RefillReply } from "./provider.ts";
+import { mapInSlices, numberText, type Turn } from "./reply-json.ts";
 
 type JsonReply = Pick<Extract<Reply, { kind: "json" }>, "json" | "status">;
 
@@ -14,27 +16,27 @@ type JsonReply = Pick<Extract<Reply, { kind: "json" }>, "json" | "status">;
 const WORD_LIMIT = 64;
 
 const errorText = v.pipe(v.string(), v.trim(), v.nonEmpty());
-const answer = v.looseObject({
+const answer = v.object({
   cancel: v.optional(v.unknown()),
   refill: v.optional(v.unknown()),
   error: v.optional(v.unknown()),
   order: v.optional(v.unknown()),
 });
-const withError = v.looseObject({ error: errorText });
-const refillEntry = v.looseObject({ refill: v.union([v.string(), v.number()]) });
-const statusEntry = v.looseObject({ status: v.string(), error: v.optional(v.null()) });
+const withError = v.object({ error: errorText });
+const refillEntry = v.object({ refill: v.union([v.string(), v.number(), v.instance(LongNumber)]) });
+const statusEntry = v.object({ status: v.string(), error: v.optional(v.null()) });
 
-/** `[{"order":9,"cancel":1}]`, or the entry alone. */
+/** Reads `[{"order":9,"cancel":1}]`, or only the entry. */
 export function readCancel(reply: JsonReply, providerOrder: string, mask: Mask): RequestResult {
   return readAnswer(reply, providerOrder, mask, "cancel", (value) =>
     value === true || isNumber(value) ? { outcome: "accepted", refill: null } : null,
   );
 }
 
-/** `{"refill":"1"}`, or that of the order in a list. */
+/** Reads `{"refill":"1"}`, or the order's entry in a list. */
 export function readRefill(reply: JsonReply, providerOrder: string, mask: Mask): RequestResult {
   return readAnswer(reply, providerOrder, mask, "refill", (value) =>
-    isNumber(value) ? { outcome: "accepted", refill: String(value).trim() } : null,
+    isNumber(value) ? { outcome: "accepted", refill: numberText(value) } : null,
   );
 }
 
@@ -51,12 +53,12 @@ function readAnswer(
     cause: `${why}: ${text}`,
   });
   if (status >= 500) return unknown(`HTTP ${status}`);
-  // One order was asked about, so that a list has one entry.
+  // One order was asked about, so a list must have one entry.
   const entry: unknown = Array.isArray(json) && json.length === 1 ? json[0] : json;
   const parsed = Array.isArray(entry) ? null : v.safeParse(answer, entry);
   if (!parsed?.success) return unknown("a reply that is not an object");
   const { [name]: value = null, error = null, order = null } = parsed.output;
-  if (order !== null && String(order as string | number).trim() !== providerOrder) {
+  if (order !== null && numberText(order) !== providerOrder) {
     return unknown("a reply about another order");
   }
   const refused = value === null ? errorIn({ error }) : error === null ? errorIn(value) : null;
@@ -71,24 +73,24 @@ function errorIn(value: unknown): string | null {
 }
 
 function isNumber(value: unknown): boolean {
-  if (typeof value === "number") return Number.isSafeInteger(value) && value > 0;
-  return typeof value === "string" && isProviderOrder(value.trim());
+  return isProviderOrder(numberText(value));
 }
 
-/** `{"status":"Completed"}` for one, a list for many. A refill that the reply leaves out has no report. */
-export function readRefillReports(
+/** Reads `{"status":"Completed"}` for one refill, a list for many. A refill missing from the reply has no report. */
+export async function readRefillReports(
   json: unknown,
   refills: readonly string[],
   mask: Mask,
-): RefillReply {
+  turn: Turn,
+): Promise<RefillReply> {
   const reports = new Map<string, RefillReport>();
   if (Array.isArray(json)) {
-    for (const entry of json as unknown[]) {
+    await mapInSlices(json as unknown[], turn, (entry) => {
       const named = v.safeParse(refillEntry, entry);
-      if (!named.success) continue;
-      const refill = String(named.output.refill).trim();
+      if (!named.success) return;
+      const refill = numberText(named.output.refill);
       if (refills.includes(refill)) reports.set(refill, reportOf(entry, mask));
-    }
+    });
   } else if (refills.length === 1 && typeof json === "object" && json !== null) {
     reports.set(refills[0]!, reportOf(json, mask));
   }

@@ -1,9 +1,10 @@
 // The "API v2" that most panels share: one URL, a form with `key` and `action`, a JSON reply, errors with status 200.
 
-import type { RequestResult } from "../domain/order-requests.ts";
-import { type CallOptions, type Reply, type Send } from "./call.ts";
+import type { RequestResult } from "../domain/orders/order-requests.ts";
+import { type CallOptions, type Reply, REPLY_LIMIT_BYTES, type Send } from "./call.ts";
 import { createMask, type Mask } from "./mask.ts";
 import { type ProviderApi, ProviderFailure } from "./provider.ts";
+import { nextTurn, type Turn } from "./reply-json.ts";
 import {
   readBalance,
   readError,
@@ -15,13 +16,15 @@ import {
 import { readCancel, readRefill, readRefillReports } from "./smm-api-request-replies.ts";
 
 const SERVICES_LIMIT_BYTES = 32 * 1024 * 1024;
+/** Limit for the states of up to STATUS_BATCH_LIMIT orders or refills. */
+const STATUSES_LIMIT_BYTES = 256 * 1024;
 
-export function smmApi(send: Send, key: string): ProviderApi {
+export function smmApi(send: Send, key: string, turn: Turn = nextTurn): ProviderApi {
   const mask = createMask(key);
   const act = (action: string, form: Record<string, string>, options: CallOptions) =>
     send({ key, action, ...form }, options);
 
-  /** The JSON reply to a call of the command line. Throws ProviderFailure. */
+  /** Returns the JSON reply to a call of the command line. Throws ProviderFailure. */
   const ask = async (action: string, options: CallOptions): Promise<unknown> => {
     const reply = await act(action, {}, options);
     const failure = failureOf(reply, mask);
@@ -29,9 +32,10 @@ export function smmApi(send: Send, key: string): ProviderApi {
     return (reply as { json: unknown }).json;
   };
 
-  /** Of a call without a reply that could be read. */
+  /** Returns the result of a call that got no readable reply. */
   const withoutReply = ({ failure, cause }: Extract<Reply, { kind: "failure" }>): RequestResult => {
-    return { outcome: failure === "not_sent" ? "not_sent" : "unknown", cause: mask(cause) };
+    const isNotSent = failure === "not_sent" || failure === "uncalled";
+    return { outcome: isNotSent ? "not_sent" : "unknown", cause: mask(cause) };
   };
 
   return {
@@ -39,8 +43,9 @@ export function smmApi(send: Send, key: string): ProviderApi {
       const form = { service, link, ...fields };
       const reply = await act("add", form, { stop, once: true });
       if (reply.kind === "json") return readSubmission(reply.json, reply.status, mask);
-      const outcome = reply.failure === "not_sent" ? "not_sent" : "unknown";
-      return { outcome, cause: mask(reply.cause) };
+      const cause = mask(reply.cause);
+      if (reply.failure === "uncalled") return { outcome: "not_sent", cause, isUncalled: true };
+      return { outcome: reply.failure === "not_sent" ? "not_sent" : "unknown", cause };
     },
 
     async status(providerOrders, stop) {
@@ -49,13 +54,14 @@ export function smmApi(send: Send, key: string): ProviderApi {
       const form: Record<string, string> = isOne
         ? { order: only! }
         : { orders: providerOrders.join(",") };
-      const reply = await act("status", form, { stop });
+      const limitBytes = isOne ? REPLY_LIMIT_BYTES : STATUSES_LIMIT_BYTES;
+      const reply = await act("status", form, { stop, limitBytes });
       if (reply.kind === "failure") {
         return { failed: mask(reply.cause), answered: reply.failure === "unreadable" };
       }
       if (reply.status >= 400) return { failed: `HTTP ${reply.status}`, answered: true };
       if (isOne) return readOneReport(reply.json, only!, mask);
-      return readManyReports(reply.json, providerOrders, mask);
+      return readManyReports(reply.json, providerOrders, mask, turn);
     },
 
     async cancel({ providerOrder }, stop) {
@@ -74,16 +80,17 @@ export function smmApi(send: Send, key: string): ProviderApi {
       const form: Record<string, string> = isOne
         ? { refill: only! }
         : { refills: refills.join(",") };
-      const reply = await act("refill_status", form, { stop });
+      const limitBytes = isOne ? REPLY_LIMIT_BYTES : STATUSES_LIMIT_BYTES;
+      const reply = await act("refill_status", form, { stop, limitBytes });
       if (reply.kind === "failure") return { failed: mask(reply.cause) };
       if (reply.status >= 400) return { failed: `HTTP ${reply.status}` };
-      return readRefillReports(reply.json, refills, mask);
+      return readRefillReports(reply.json, refills, mask, turn);
     },
 
     async services(stop, onBytes) {
       const limitBytes = SERVICES_LIMIT_BYTES;
-      const options = { stop, limitBytes, ...(onBytes ? { onBytes } : {}) };
-      return readServices(await ask("services", options), mask);
+      const options = { stop, limitBytes, isList: true, ...(onBytes ? { onBytes } : {}) };
+      return readServices(await ask("services", options), mask, turn);
     },
 
     async balance(stop) {
@@ -92,7 +99,7 @@ export function smmApi(send: Send, key: string): ProviderApi {
   };
 }
 
-/** Why a reply cannot be used; null when it can. */
+/** Says why a reply cannot be used; null when it can. */
 function failureOf(reply: Reply, mask: Mask): string | null {
   if (reply.kind === "failure") return mask(reply.cause);
   const error = readError(reply.json);

@@ -5,13 +5,13 @@ import { readTls, type Tls, TlsError, type TlsFiles } from "../config/tls.ts";
 import type { Server } from "../http1/listen.ts";
 import type { Logger } from "../monitoring/log.ts";
 
-/** Null: the API speaks plain HTTP. Throws TlsError. */
+/** Reads the certificate; null if the API uses plain HTTP. Throws TlsError. */
 export function readCertificate(config: Config): Tls | null {
   const files = tlsFiles(config);
   return files && readTls(files);
 }
 
-/** An invalid certificate leaves the present one in use. */
+/** Reads the certificate again. If it is invalid, the present one stays in use. */
 export function reloadCertificate(
   config: Config,
   servers: readonly (Server | null)[],
@@ -20,7 +20,7 @@ export function reloadCertificate(
   const files = tlsFiles(config);
   if (!files) return log.info({}, "nothing to reload: no certificate is in use");
   try {
-    // Does not wait for pipes: that would block the event loop.
+    // Does not wait for pipes, because that would block the event loop.
     const tls = readTls(files, 0);
     for (const server of servers) server?.reload(tls);
     log.info({ cert: files.cert, validTo: tls.validTo.toISOString() }, "certificate reloaded");

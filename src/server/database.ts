@@ -1,14 +1,14 @@
-// The database of a running server, whatever engine is behind it.
+// The database of a running server, on either engine.
 
-import type { Caller } from "../db/keys.ts";
-import type { Awaitable, ReadStore } from "../db/port.ts";
+import type { Caller } from "../db/users/keys.ts";
+import type { Awaitable, ReadStore } from "../db/port/port.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Check } from "../monitoring/readiness.ts";
 import type { DatabaseFigures } from "../monitoring/metrics.ts";
 import type { Writer } from "../writer/writer.ts";
 
 export interface ServerDatabase {
-  /** The path of the file, or the address without a password: for the log. */
+  /** The path of the file, or the address without its password, for the log. */
   description: string;
   /** Identifies this process among the servers of the database. */
   serverId: string;
@@ -17,20 +17,22 @@ export interface ServerDatabase {
   store: ReadStore;
   /** For long reads, so that they do not delay those of requests. */
   slowStore: ReadStore;
-  /** A caller's key by its hash. Never older than a response that its caller got. */
+  /** Finds a caller's key by its hash. The key is never older than a response that its caller got. */
   findKey(hash: string): Awaitable<Readonly<Caller> | undefined>;
-  /** The servers that are alive, this one included. */
+  /** Milliseconds since 1970, the same on all servers of the database; used for stored times and for what is due. */
+  now: () => number;
+  /** Number of servers that are alive, including this one. */
   servers(): number;
-  /** Whether this server does what one server does for all. */
+  /** Whether this server does the work that one server does for all. */
   isLeader(): boolean;
   /** The checks of readiness that depend on the engine. */
   check(): Awaitable<Record<string, Check>>;
   figures: DatabaseFigures;
-  /** Absolute path of the file that backups are made of; null: the database makes its own. */
+  /** Absolute path of the file to back up; null if the database makes its own backups. */
   file: string | null;
   /** Path of the file with the server's address; deleted when the database is closed. */
   addressFile: string;
-  /** How long after its creation a row may still be committed below rows that are there; 0: never. Milliseconds. */
+  /** Milliseconds after its creation in which a row may still be committed below existing rows; 0 if never. */
   settlesAfterMs: number;
   /** Logs a fatal error of a read and ends the server. */
   onReadError(error: unknown): void;

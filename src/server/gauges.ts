@@ -1,51 +1,67 @@
-// The values that are read at each scrape.
+// Metrics whose values are read at each scrape.
 
 import { backupFolder } from "../config/flags.ts";
 import type { Config } from "../config/settings.ts";
-import { countOpenAlerts } from "../db/alerts.ts";
-import { countOpenRequests } from "../db/order-request-lists.ts";
-import { type Awaitable, type Reader, TransientError } from "../db/port.ts";
-import { listProviders, readProviderOrders } from "../db/providers.ts";
-import { countDisabledWebhooks, oldestUndeliveredAt } from "../db/webhook-figures.ts";
+import { countOpenAlerts } from "../db/webhooks/alerts.ts";
+import { countOpenRequests } from "../db/orders/order-request-lists.ts";
+import { type Awaitable, type Reader, TransientError } from "../db/port/port.ts";
+import { listProviders, readProviderOrders } from "../db/providers/providers.ts";
+import { countDisabledWebhooks, oldestUndeliveredAt } from "../db/webhooks/webhook-figures.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Figures, ProviderFigures } from "../monitoring/metrics.ts";
-import { createStatusCounter } from "../monitoring/status-counter.ts";
-import { newestBackup } from "../storage/backup-folder.ts";
+import { createStatusCounter } from "../reports/status-counter.ts";
+import { type NewestBackups, newestBackups } from "../storage/backup/backup-folder.ts";
+import type { ConnectionPool } from "../http1/connection-pool.ts";
+import type { ConnectionPools } from "./connection-limits.ts";
 import type { ServerDatabase } from "./database.ts";
 
 /** Reads with `slowStore`, because counting orders by status holds a snapshot for long. */
 export function readGauges(
   config: Config,
   database: ServerDatabase,
+  pools: ConnectionPools,
   log: Logger,
   newestRemoteAt: () => number | null,
 ): Figures {
   const { writer, slowStore, figures, file, settlesAfterMs } = database;
   const folder = backupFolder(config);
-  const countStatuses = createStatusCounter(slowStore, settlesAfterMs);
+  const countStatuses = createStatusCounter(slowStore, settlesAfterMs, () => database.now());
+  const backups = (now: number): NewestBackups | null => {
+    if (file === null) return null;
+    try {
+      return newestBackups(config.data, folder, now);
+    } catch {
+      // If the folder cannot be read, the next backup logs it, and the other figures remain available.
+      return null;
+    }
+  };
   return {
     ...figures,
+    connections: () =>
+      Object.entries(pools).map(([listener, pool]: [string, ConnectionPool]) => ({
+        listener,
+        ...pool.figures(),
+      })),
     servers: () => database.servers(),
     queueLength: () => writer.queueLength(),
     backupAgeSeconds() {
-      if (file === null) return null;
       const now = Date.now();
-      try {
-        const newest = newestBackup(config.data, folder, now);
-        return newest && (now - newest.begunAt) / 1000;
-      } catch {
-        // The folder cannot be read: the next backup logs it, and the other figures remain available.
-        return null;
-      }
+      const { verified } = backups(now) ?? { verified: null };
+      return verified && (now - verified.begunAt) / 1000;
+    },
+    backupVerified() {
+      const newest = backups(Date.now())?.newest;
+      return newest ? Number(newest.isVerified) : null;
     },
     remoteBackupAgeSeconds() {
       const begunAt = newestRemoteAt();
       return begunAt && (Date.now() - begunAt) / 1000;
     },
-    providers: () => unlessAway(() => slowStore.read(providerFigures)),
+    providers: () =>
+      unlessAway(() => slowStore.read((reader) => providerFigures(reader, database.now()))),
     async oldestUndeliveredSeconds() {
       const createdAt = await unlessAway(() => slowStore.read(oldestUndeliveredAt));
-      return createdAt && (Date.now() - createdAt) / 1000;
+      return createdAt && (database.now() - createdAt) / 1000;
     },
     openAlerts: () => unlessAway(() => slowStore.read(countOpenAlerts)),
     disabledWebhooks: () => unlessAway(() => slowStore.read(countDisabledWebhooks)),
@@ -55,16 +71,15 @@ export function readGauges(
   };
 }
 
-function providerFigures(reader: Reader): ProviderFigures[] {
-  const now = Date.now();
-  return reader.each(listProviders(reader), ({ providerId, name }) => {
+function providerFigures(reader: Reader, now: number): ProviderFigures[] {
+  return reader.each(listProviders(reader), ({ providerId, name, pausedAt }) => {
     const { unknown, oldestUncheckedAt } = readProviderOrders(reader, providerId);
     const seconds = oldestUncheckedAt === null ? null : (now - oldestUncheckedAt) / 1000;
-    return { name, unknown, oldestUncheckedSeconds: seconds };
+    return { name, unknown, isPaused: pausedAt !== null, oldestUncheckedSeconds: seconds };
   });
 }
 
-/** Null while the database does not answer: the other figures remain available. */
+/** Returns null while the database does not answer, so that the other figures remain available. */
 async function unlessAway<T>(read: () => Awaitable<T>): Promise<T | null> {
   try {
     return await read();

@@ -1,9 +1,9 @@
 // Reads of a database that may be unavailable. The store retries a read for as long as a caller may be expected to wait.
-// Once one has failed all the same, reads are refused at once, until a read that is repeated every second succeeds.
+// Once a read has failed anyway, reads are refused at once, until a read that is repeated every second succeeds.
 
-import { type Reader, type ReadStore, type Synchronous, TransientError } from "../db/port.ts";
-import { query } from "../db/query.ts";
-import { number } from "../db/table-definition.ts";
+import { type Reader, type ReadStore, type Synchronous, TransientError } from "../db/port/port.ts";
+import { query } from "../db/port/query.ts";
+import { number } from "../db/port/table-definition.ts";
 
 const PING = query({ gives: { one: number }, text: "SELECT 1 AS one" });
 const REPEAT_MS = 1000;
@@ -14,7 +14,7 @@ export interface GuardedReads extends ReadStore {
   stop(): void;
 }
 
-/** Its reads throw TransientError as the store's do, but sooner. */
+/** Guards a store. Reads throw TransientError as the store's do, but sooner. */
 export function guardReads(
   store: ReadStore,
   onReadable: (readable: boolean) => void,
@@ -34,7 +34,7 @@ export function guardReads(
         await store.read((reader) => reader.one(PING));
         change(true);
       } catch {
-        // The same failure as before, which is logged already.
+        // The same failure as before, which was logged.
         await Bun.sleep(REPEAT_MS);
       }
     }

@@ -1,29 +1,29 @@
-// Callers' keys of a server on PostgreSQL, in memory for a second at most: a key that is deactivated is refused within a
-// second by every server, and on the very next request by the one that deactivated it. Orders and recharges look at
-// their key again in their own transaction.
+// Keeps callers' keys in memory for at most a second, on a server of PostgreSQL. Every server refuses a deactivated key
+// within a second, and the one that deactivated it on the next request. Orders and recharges check their key again in their
+// own transaction.
 
-import type { Awaitable } from "../db/port.ts";
-import type { Caller } from "../db/keys.ts";
+import type { Awaitable } from "../db/port/port.ts";
+import type { Caller } from "../db/users/keys.ts";
 
 const KEPT_MS = 1000;
-/** Some 4 MB. */
+/** Limit for keys in memory, about 4 MB. */
 const KEYS_LIMIT = 10_000;
 
 export interface KeyFinder {
-  /** By its hash. */
+  /** Finds a key by its hash. */
   find(hash: string): Awaitable<Readonly<Caller> | undefined>;
-  /** Forgets all: a key was changed here. */
+  /** Forgets all keys, after a key was changed here. */
   clear(): void;
 }
 
 interface Cached {
-  /** When it was asked for: the database's answer is no older. */
+  /** When the key was requested; the database's answer is no older. */
   askedAt: number;
-  /** A promise until it is there. */
+  /** A promise until the key was read. */
   key: Awaitable<Readonly<Caller> | undefined>;
 }
 
-/** `read` asks the database; `clock` is monotonic, in milliseconds. */
+/** `read` reads a key from the database; `clock` is monotonic, in milliseconds. */
 export function createKeyFinder(
   read: (hash: string) => Promise<Caller | undefined>,
   clock: () => number,
@@ -40,7 +40,7 @@ export function createKeyFinder(
     const asked = read(hash).then(
       (key) => {
         entry.key = key;
-        // One that does not exist may be made at any moment, by another server.
+        // Another server may create a missing key at any moment.
         if (key === undefined) forget();
         return key;
       },

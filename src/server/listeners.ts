@@ -3,13 +3,12 @@
 import { rmSync, writeFileSync } from "node:fs";
 import type { Config } from "../config/settings.ts";
 import { type Endpoint, formatEndpoint } from "../config/values.ts";
-import { startMetricsServer } from "../http/metrics.ts";
-import { errorCode } from "../domain/refusals.ts";
+import { errorCode } from "../domain/values/refusals.ts";
 import { type Address, type Server, tryAddress } from "../http1/listen.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Metrics } from "../monitoring/metrics.ts";
 
-/** The address cannot be listened on. The message is the system's error code, such as EADDRINUSE. */
+/** Thrown when an address cannot be listened on. The message is the system's error code, such as EADDRINUSE. */
 export class ListenError extends Error {
   override name = "ListenError";
 
@@ -24,19 +23,20 @@ export class ListenError extends Error {
 export interface Listeners {
   api: Server;
   panel: Server | null;
-  /** Stops all; resolves once every request in flight is answered. */
+  /** Stops all listeners; resolves once every request in flight is answered. */
   stop(): Promise<void>;
-  /** URL of the metrics; null without them. */
+  /** URL of the metrics; null if there is no metrics listener. */
   metricsUrl: string | null;
 }
 
-/** What each listener is started with. */
+/** Functions that start the listeners. */
 export interface Starts {
   api: (address: Address) => Server;
   panel: (address: Address) => Server;
+  metrics: (metrics: Metrics, address: Address) => Server;
 }
 
-/** Starts all that the settings name, or throws ListenError and starts none. */
+/** Starts all listeners in the settings, or throws ListenError and starts none. */
 export function startListeners(config: Config, metrics: Metrics | null, starts: Starts): Listeners {
   const { host, port, metricsListen, panelListen } = config;
   const started: Server[] = [];
@@ -52,7 +52,7 @@ export function startListeners(config: Config, metrics: Metrics | null, starts: 
     const scraped =
       metrics &&
       metricsListen &&
-      start(metricsListen, (address) => startMetricsServer(metrics, address));
+      start(metricsListen, (address) => starts.metrics(metrics, address));
     return { api, panel, stop, metricsUrl: scraped && `${urlOf("http", scraped)}/metrics` };
   } catch (error) {
     void stop();
@@ -68,7 +68,7 @@ function listen(endpoint: Endpoint, start: (address: Address) => Server): Server
   }
 }
 
-/** Why nothing can listen there now, as the system's error code; null: something can. */
+/** Returns the system's error code if the address cannot be listened on now; else null. */
 export function listenErrorAt({ host, port }: Endpoint): string | null {
   try {
     tryAddress({ hostname: host, port });
@@ -82,7 +82,10 @@ export function urlOf(protocol: "http" | "https", { hostname: host, port }: Serv
   return `${protocol}://${formatEndpoint({ host, port })}`;
 }
 
-/** Written for commands that look for the server. Not fatal: with a full disk the service must still start and respond. */
+/**
+ * Writes the file for commands that look for the server. A failure is not fatal: the service must start even with a
+ * full disk.
+ */
 export function writeAddressFile(path: string, url: string, log: Logger): void {
   try {
     writeFileSync(path, url, { mode: 0o600 });

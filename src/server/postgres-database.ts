@@ -4,21 +4,23 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Config } from "../config/settings.ts";
-import { createId } from "../db/ids.ts";
-import { findCallerKeyByHash } from "../db/keys.ts";
-import type { Store } from "../db/port.ts";
-import { type Address, describeAddress, parseAddress } from "../db/postgres/address.ts";
-import { readConditions } from "../db/postgres/conditions.ts";
-import { clockDifference, isWithoutStandby, weaknesses } from "../db/postgres/weaknesses.ts";
-import { deleteOldMarkers } from "../db/postgres/markers.ts";
-import { migrate } from "../db/postgres/migrate.ts";
-import { DatabaseOpenError, databaseOpenErrorOf } from "../db/postgres/open-error.ts";
-import { countSessions, sessionName } from "../db/postgres/sessions.ts";
-import { databaseBytes } from "../db/postgres/size.ts";
-import { createPostgresStore } from "../db/postgres/store.ts";
+import { createId } from "../db/port/ids.ts";
+import { findCallerKeyByHash } from "../db/users/keys.ts";
+import type { Store } from "../db/port/port.ts";
+import { type Address, describeAddress, parseAddress } from "../db/postgres/connection/address.ts";
+import { type DatabaseClock, startDatabaseClock } from "../db/postgres/connection/clock.ts";
+import { readConditions } from "../db/postgres/connection/conditions.ts";
+import { clockDifference, isWithoutStandby, weaknesses } from "../db/postgres/schema/weaknesses.ts";
+import { deleteOldMarkers } from "../db/postgres/batch/markers.ts";
+import { migrate } from "../db/postgres/schema/migrate.ts";
+import { DatabaseOpenError, databaseOpenErrorOf } from "../db/postgres/connection/open-error.ts";
+import { requireRights } from "../db/postgres/connection/open-for-command.ts";
+import { countSessions, sessionName } from "../db/postgres/connection/sessions.ts";
+import { databaseBytes } from "../db/postgres/schema/size.ts";
+import { createPostgresStore } from "../db/postgres/batch/store.ts";
 import type { Logger } from "../monitoring/log.ts";
 import { type Check, FINE } from "../monitoring/readiness.ts";
-import { addressPath } from "../storage/open.ts";
+import { addressPath } from "../storage/file/open.ts";
 import { NameTakenError, type ServerLease, startLease } from "../writer/lease.ts";
 import { createPostgresWriter } from "../writer/postgres-writer.ts";
 import type { DatabaseEvents, ServerDatabase } from "./database.ts";
@@ -29,11 +31,14 @@ const UNREADABLE: Check = { ok: false, detail: "does not answer reads" };
 const WITHOUT_STANDBY =
   "acknowledges no commit: synchronous_standby_names asks for a standby, and none is connected: start one";
 const MARKERS_MS = 60_000;
-/** A batch waits for a primary, and for the outcome of its COMMIT, for 15 s each; clocks differ by 10 s at most. */
+/**
+ * A batch waits up to 15 s each for a primary and for the outcome of its COMMIT; the rest allows for a clock that was
+ * measured late.
+ */
 const SETTLES_MS = 60_000;
-/** How long a server that stops waits for a database that may be away. */
+/** Limit in milliseconds for ending the lease at a stop, because the database may be away. */
 const LEASE_END_MS = 2000;
-/** Commands after which a key that is in memory may be out of date. */
+/** Commands after which a key in memory may be out of date. */
 const CHANGES_KEYS: ReadonlySet<string> = new Set([
   "setKeyActive",
   "updateKey",
@@ -46,7 +51,7 @@ const CHANGES_KEYS: ReadonlySet<string> = new Set([
 
 type DatabaseConfig = Pick<Config, "data" | "database" | "server">;
 
-/** Throws DatabaseOpenError for what the operator can mend. */
+/** Opens the database. Throws DatabaseOpenError for problems that the operator can fix. */
 export async function openPostgresDatabase(
   config: DatabaseConfig,
   events: DatabaseEvents,
@@ -62,16 +67,16 @@ export async function openPostgresDatabase(
   }
 }
 
-/** Applies migrations, refuses what cannot work, and logs what weakens durability. */
+/** Applies migrations, refuses settings that cannot work, and logs those that weaken durability. */
 async function prepare(address: Address, server: string, log: Logger): Promise<void> {
   const database = describeAddress(address);
   const conditions = await readConditions(address, Date.now);
   const difference = clockDifference(conditions);
-  if (difference?.isTooFar) throw new DatabaseOpenError(difference.text);
-  if (difference) log.warn({ database }, difference.text);
-  // Its lease could not be committed.
+  if (difference !== null) log.warn({ database }, difference);
+  // Without a standby, the lease could not be committed.
   if (isWithoutStandby(conditions)) throw new DatabaseOpenError(`${database} ${WITHOUT_STANDBY}`);
   const migrations = await migrate(address, Date.now());
+  await requireRights(address);
   if (migrations.length > 0) log.info({ database, migrations }, "database migrated");
   log.info({ database, server, version: conditions.version }, "database opened");
   for (const weakness of weaknesses(address, conditions)) {
@@ -89,18 +94,24 @@ async function open(
   const id = createId();
   const name = sessionName(id, server);
   let refuseWrites = (): void => {};
+  let now = Date.now;
   const store = createPostgresStore(address, {
     name,
+    now: () => now(),
     onAcknowledging(acknowledges) {
       if (acknowledges) return log.info({ database }, "the database acknowledges commits again");
       log.error({ database }, "commits wait for a synchronous standby: no more are begun");
       refuseWrites();
     },
   });
-  // Long reads on a connection of their own: requests would wait behind them.
+  // Long reads have a connection of their own, because requests would wait behind them.
   const slowStore = createPostgresStore(address, { name, lanes: 0 });
   const closeStores = async () => void (await Promise.all([store.close(), slowStore.close()]));
-  const lease = await takeLease(store, id, server, log).catch(async (error: unknown) => {
+  const started = startDatabaseClock(store).then(async (clock) => {
+    now = clock.now;
+    return { clock, lease: await takeLease(store, id, server, clock, log) };
+  });
+  const { clock, lease } = await started.catch(async (error: unknown) => {
     await closeStores();
     throw error instanceof NameTakenError ? new DatabaseOpenError(error.message) : error;
   });
@@ -115,7 +126,7 @@ async function open(
   );
   const writer = createPostgresWriter({
     store,
-    now: Date.now,
+    now: clock.now,
     onBatch(commands, seconds) {
       if (commands.some((command) => CHANGES_KEYS.has(command.name))) keys.clear();
       onCommit(commands.length, seconds);
@@ -126,10 +137,11 @@ async function open(
     },
   });
   refuseWrites = () => writer.refuseWrites();
-  const markers = startMarkerDeletion(store, lease, log);
+  const markers = startMarkerDeletion(store, lease, clock, log);
   return {
     description: database,
     serverId: id,
+    now: clock.now,
     writer,
     store: reads,
     slowStore: slowReads,
@@ -157,7 +169,7 @@ async function open(
   };
 }
 
-/** In --data, which holds nothing else. */
+/** Returns the path of the address file in --data, which holds nothing else. Creates the directory. */
 function claimAddressFile(data: string): string {
   try {
     mkdirSync(resolve(data), { recursive: true, mode: 0o700 });
@@ -169,11 +181,18 @@ function claimAddressFile(data: string): string {
   return addressPath(data);
 }
 
-function takeLease(store: Store, id: string, name: string, log: Logger): Promise<ServerLease> {
+function takeLease(
+  store: Store,
+  id: string,
+  name: string,
+  clock: DatabaseClock,
+  log: Logger,
+): Promise<ServerLease> {
   return startLease({
     store,
     id,
     name,
+    clock,
     isConnected: async (other) => (await store.read((reader) => countSessions(reader, other))) > 0,
     onRenewal(failure) {
       if (failure === null) log.info({ server: name }, "lease renewed again");
@@ -182,13 +201,13 @@ function takeLease(store: Store, id: string, name: string, log: Logger): Promise
   });
 }
 
-/** One server deletes them for all. */
-function startMarkerDeletion(store: Store, lease: ServerLease, log: Logger) {
+/** Deletes old markers regularly; the leader does it for all servers. */
+function startMarkerDeletion(store: Store, lease: ServerLease, clock: DatabaseClock, log: Logger) {
   let running = Promise.resolve();
   let isStopped = false;
   const run = async (): Promise<void> => {
     try {
-      while (!isStopped && lease.isLeader() && (await deleteOldMarkers(store, Date.now())));
+      while (!isStopped && lease.isLeader() && (await deleteOldMarkers(store, clock.now())));
     } catch (error) {
       log.warn({ error: String(error) }, "old rows of batches were not deleted");
     }

@@ -6,10 +6,11 @@ import { backupFolder, environmentWith, wantsColor } from "../config/flags.ts";
 import { type Config, REMOTE_FLAGS } from "../config/settings.ts";
 import { startScheduledSyncs } from "../delivery/catalogue-sync.ts";
 import { type DeliveryService, startDelivery } from "../delivery/delivery.ts";
-import { REFUSAL_CODES } from "../http/errors.ts";
-import { ROUTES } from "../http/routes.ts";
-import { startServer } from "../http/server.ts";
-import { PANEL_ROUTES, panelRoutes } from "../http-v2/routes.ts";
+import { REFUSAL_CODES } from "../http/server/errors.ts";
+import { ROUTES } from "../http/server/routes.ts";
+import { startMetricsServer } from "../http/server/metrics.ts";
+import { startServer } from "../http/server/server.ts";
+import { PANEL_ROUTES, panelRoutes } from "../http/smm-api/routes.ts";
 import { type Backups, startBackups } from "../jobs/backups.ts";
 import { startDailyTotals } from "../jobs/daily-totals.ts";
 import { startExpiry } from "../jobs/expiry.ts";
@@ -18,11 +19,13 @@ import { startKeyUsage } from "../jobs/key-usage.ts";
 import { createLog, type Logger } from "../monitoring/log.ts";
 import { createMetrics, type KnownLabels, type Metrics } from "../monitoring/metrics.ts";
 import { readCertificate, reloadCertificate } from "./certificate.ts";
+import { createConnectionPools, planOwnFiles } from "./connection-limits.ts";
 import type { DatabaseEvents, ServerDatabase } from "./database.ts";
-import type { SystemFacts } from "../panel/system.tsx";
-import { startPanel } from "../panel/listener.ts";
+import type { SystemFacts } from "../panel/reports/system.tsx";
+import { startPanel } from "../panel/server/listener.ts";
+import { limitCalls } from "../providers/call.ts";
 import { startProviderBalances } from "../delivery/provider-balances.ts";
-import { startAlerts } from "../webhooks/alerts.ts";
+import { startAlerts } from "../alerts/alerts.ts";
 import { startWebhooks } from "../webhooks/worker.ts";
 import {
   alertDeps,
@@ -34,28 +37,30 @@ import {
   webhookDeps,
 } from "./wiring.ts";
 import { readGauges } from "./gauges.ts";
-import { panelAddressPath } from "../storage/open.ts";
+import { panelAddressPath } from "../storage/file/open.ts";
 import { openPostgresDatabase } from "./postgres-database.ts";
 import { openSqliteDatabase, type SqliteOptions } from "./sqlite-database.ts";
 import { type Listeners, startListeners, urlOf, writeAddressFile } from "./listeners.ts";
 
-/** How long requests in flight may take after SIGTERM. */
+/** Limit in milliseconds for requests in flight after SIGTERM. */
 const DRAIN_MS = 10_000;
 
 export interface Service {
   url: string;
-  /** Where browsers find the panel; null without it. */
+  /** URL of the panel for browsers; null without a panel. */
   panelUrl: string | null;
   log: Logger;
   /** Starts a backup now, unless one is running. */
   backUpNow(): void;
-  /** Reads the certificate and key again. Invalid ones leave the present ones in use. */
+  /** Reads the certificate and key again. If they are invalid, the present ones stay in use. */
   reload(): void;
   /** Completes requests in flight and queued writes, checkpoints, and releases the data directory. */
   stop(): Promise<void>;
 }
 
-/** Resolves once the service is ready. `end` is called after a fatal database error, once the log is written. */
+/**
+ * Starts the service; resolves once it is ready. `end` is called after a fatal database error, once the log is written.
+ */
 export async function startService(
   config: Config & Pick<SqliteOptions, "thread">,
   end: () => void,
@@ -79,10 +84,15 @@ export async function startService(
   const open = config.database === null ? openSqliteDatabase : openPostgresDatabase;
   const database = await open(config, events);
   const { writer } = database;
+  const files = planOwnFiles(config);
+  const { warning, ...allowed } = files;
+  if (warning) log.warn(allowed, warning);
+  limitCalls(files.calls);
+  const pools = createConnectionPools(files, config, log);
   if (config.metricsListen) {
     const { version } = packageJson;
     const newestRemoteAt = () => offsite?.newestAt() ?? null;
-    const figures = readGauges(config, database, log, newestRemoteAt);
+    const figures = readGauges(config, database, pools, log, newestRemoteAt);
     metrics = createMetrics(figures, { version, server: config.server }, knownLabels());
   }
   const keyUsage = startKeyUsage(writer, log);
@@ -91,8 +101,16 @@ export async function startService(
     await database.close();
   };
 
-  // The listeners first: if they cannot listen, nothing must have been sent to a provider.
-  const started = { database, log, metrics, keyUsage, delivery: pending, isTls: tls !== null };
+  // The listeners start first: if they fail, nothing may have been sent to a provider.
+  const started = {
+    database,
+    log,
+    metrics,
+    keyUsage,
+    delivery: pending,
+    isTls: tls !== null,
+    pools,
+  };
   let listeners: Listeners;
   let backups: Backups | undefined;
   try {
@@ -104,8 +122,9 @@ export async function startService(
       newestRemoteAt: () => offsite?.newestAt() ?? null,
     });
     listeners = startListeners(config, metrics, {
-      api: (address) => startServer(deps, address, tls, panelRoutes(deps)),
-      panel: (address) => startPanel(panel, address, tls),
+      api: (address) => startServer(deps, address, tls, panelRoutes(deps), pools.api),
+      panel: (address) => startPanel(panel, address, tls, pools.panel),
+      metrics: (scraped, address) => startMetricsServer(scraped, address, pools.metrics),
     });
   } catch (error) {
     await closeDatabase();
@@ -124,7 +143,10 @@ export async function startService(
 
   const syncs = startScheduledSyncs(syncDeps(config, started, delivery));
 
-  const expiry = await startExpiry(writer, log, { isLeader: () => database.isLeader() });
+  const expiry = await startExpiry(writer, log, {
+    isLeader: () => database.isLeader(),
+    clocks: { wall: () => database.now(), monotonic: () => performance.now() },
+  });
   const isLeader = () => database.isLeader();
   const totals = startDailyTotals(writer, log, { isLeader });
   offsite = copyOffsite(config, database, log);
@@ -154,7 +176,7 @@ export async function startService(
     reload: () => reloadCertificate(config, [listeners.api, listeners.panel], log),
     async stop() {
       log.info({}, "stopping");
-      // Both at once: requests wait for their orders' deliveries.
+      // Listeners and deliveries stop together, because requests wait for the deliveries of their orders.
       const delivered = Promise.all([
         alerts.stop(),
         balances.stop(),
@@ -180,7 +202,7 @@ export async function startService(
 function knownLabels(): KnownLabels {
   return {
     routes: [
-      // Requests with a test key are counted apart.
+      // Requests with a test key are counted separately.
       ...ROUTES.filter(([, , { test }]) => !test).map(([method, path]) => [method, path] as const),
       ...PANEL_ROUTES.map((route) => ["POST", route] as const),
     ],
@@ -206,7 +228,7 @@ function backUp(
   );
 }
 
-/** Null without --backup-to, which is refused where the database makes its own backups. */
+/** Starts off-site copies; null without --backup-to, which is refused if the database makes its own backups. */
 function copyOffsite(config: Config, { file }: ServerDatabase, log: Logger): Offsite | null {
   if (config.backupTo === null || file === null) return null;
   const flags = [...REMOTE_FLAGS, "backup-keep-remote", "backup-recipient"] as const;
@@ -214,7 +236,7 @@ function copyOffsite(config: Config, { file }: ServerDatabase, log: Logger): Off
   return startOffsite({ data: config.data, folder: backupFolder(config), environment }, log);
 }
 
-/** PostgreSQL's own tools make them. */
+/** Returns backups that do nothing: PostgreSQL's own tools make them. */
 function noBackups(log: Logger): Backups {
   return {
     backUpNow: () => log.warn({}, "no backup made: PostgreSQL's own tools make them"),

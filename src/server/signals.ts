@@ -1,20 +1,28 @@
-// What the server does on SIGTERM, SIGINT, SIGHUP and SIGUSR1.
+// Handles SIGTERM, SIGINT, SIGHUP and SIGUSR1.
 
 import type { Service } from "./serve.ts";
 
-/** 128 + SIGINT, as shells count it. */
+/** Exit code 128 + SIGINT, as in shells. */
 const SIGNAL_EXIT = 130;
+/**
+ * Signals within this time count as one: with a script runner a Ctrl-C arrives twice, from the terminal and from the
+ * runner.
+ */
+const SAME_MS = 500;
 
 /** `onFailure` is called when stopping fails. */
 export function handleSignals(
   service: Pick<Service, "stop" | "backUpNow" | "reload">,
   onFailure: (error: unknown) => void,
 ): void {
-  let stopping = false;
+  let since: number | null = null;
   const stop = () => {
-    // The second one ends the process at once.
-    if (stopping) process.exit(SIGNAL_EXIT);
-    stopping = true;
+    // The second signal ends the process at once.
+    if (since !== null) {
+      if (performance.now() - since >= SAME_MS) process.exit(SIGNAL_EXIT);
+      return;
+    }
+    since = performance.now();
     service.stop().then(() => process.exit(0), onFailure);
   };
   process.on("SIGTERM", stop);

@@ -1,34 +1,34 @@
-// SQLite as the database of a running server: the data directory's lock, the writer thread and the connections that read.
+// The database of a running server, on SQLite: the data directory's lock, the writer thread and the connections that read.
 
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { WRITER_THREAD } from "../config/source-files.ts";
-import { createId } from "../db/ids.ts";
+import { createId } from "../db/port/ids.ts";
 import { createKeyFinder } from "../db/sqlite/key-cache.ts";
 import type { Connection } from "../db/sqlite/connection.ts";
 import { isFatalError } from "../db/sqlite/errors.ts";
 import { createSnapshot, type Snapshot } from "../db/sqlite/snapshot.ts";
-import { formatSize } from "../domain/units.ts";
+import { formatSize } from "../domain/values/units.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { DatabaseFigures } from "../monitoring/metrics.ts";
 import { type Check, FINE } from "../monitoring/readiness.ts";
-import type { CheckpointMode } from "../storage/checkpoint.ts";
-import { fileSystemUnder, isMemoryFileSystem } from "../storage/file-systems.ts";
-import { freeBytesIn, sizeOf } from "../storage/files.ts";
-import { hasLitestream } from "../storage/litestream.ts";
-import { pendingMigrations } from "../storage/migrate.ts";
-import { addressPath, claimDataDirectory, openReader } from "../storage/open.ts";
+import type { CheckpointMode } from "../storage/file/checkpoint.ts";
+import { fileSystemUnder, isMemoryFileSystem } from "../storage/file/file-systems.ts";
+import { freeBytesIn, sizeOf } from "../storage/file/files.ts";
+import { hasLitestream } from "../storage/file/litestream.ts";
+import { pendingMigrations } from "../storage/file/migrate.ts";
+import { addressPath, claimDataDirectory, openReader } from "../storage/file/open.ts";
 import { startWriter, type WriterOptions } from "../writer/writer.ts";
 import type { DatabaseEvents, ServerDatabase } from "./database.ts";
 
 export interface SqliteOptions {
   /** The data directory. */
   data: string;
-  /** With less room left on its disk the server is not ready. */
+  /** Bytes of free disk space below which the server is not ready. */
   diskFloor: number;
   /** Who checkpoints the write-ahead log. */
   checkpoint: CheckpointMode;
-  /** The entry file of the writer's thread, where it is not the one of the source tree or the binary. */
+  /** The entry file of the writer's thread, if it is not the one of the source tree or the binary. */
   thread?: URL;
 }
 
@@ -58,7 +58,7 @@ export async function openSqliteDatabase(
   try {
     readers = openReaders(path);
   } catch (error) {
-    // The writer's thread would keep the process from ending.
+    // An open writer thread would keep the process from ending.
     await writer.close();
     release();
     throw error;
@@ -74,6 +74,7 @@ export async function openSqliteDatabase(
   return {
     description: path,
     serverId: createId(),
+    now: Date.now,
     writer,
     store,
     slowStore: slowReader.store,

@@ -1,7 +1,7 @@
-// The versions of this program and of what it is built on.
+// The versions of this program, of Bun and of SQLite.
 
 import packageJson from "../../package.json" with { type: "json" };
-import { sqliteVersion } from "../storage/open.ts";
+import { sqliteVersion } from "../storage/file/open.ts";
 
 /** Defined by the build; not defined when run from source. */
 declare const RESELLER_COMMIT: string | undefined;

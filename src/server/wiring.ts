@@ -1,40 +1,42 @@
-// The dependencies of the API and of the deliveries, from the settings and the parts of the server that have started.
+// Builds the dependencies of the API and the other parts from the settings and the parts that have started.
 
 import { backupFolder } from "../config/flags.ts";
 import { type Config, isPanelLocal, isPanelSecure } from "../config/settings.ts";
-import { listSandboxOrders, listSandboxRefills } from "../db/sandbox.ts";
+import { countPausedProviders } from "../db/providers/providers.ts";
+import { listSandboxOrders, listSandboxRefills } from "../db/orders/sandbox.ts";
 import type { SyncDeps } from "../delivery/catalogue-sync.ts";
-import { systemClock } from "../delivery/clock.ts";
+import { type Clock, systemClock } from "../scheduling/clock.ts";
 import type { DeliveryService } from "../delivery/delivery.ts";
 import type { DeliveryDeps } from "../delivery/provider-worker.ts";
-import { createRateLimits } from "../http/rate-limits.ts";
-import { responseTemplate } from "../http/response-template.ts";
-import type { ServerDeps } from "../http/server.ts";
+import { createRateLimits } from "../http/server/rate-limits.ts";
+import { responseTemplate } from "../http/server/response-template.ts";
+import type { ServerDeps } from "../http/server/server.ts";
 import type { Backups } from "../jobs/backups.ts";
 import type { KeyUsage } from "../jobs/key-usage.ts";
-import { createActivityCounter } from "../monitoring/activity.ts";
+import { createActivityCounter } from "../reports/activity.ts";
 import type { Logger } from "../monitoring/log.ts";
 import { type Metrics, NO_OBSERVER } from "../monitoring/metrics.ts";
 import { createReadiness } from "../monitoring/readiness.ts";
-import type { MachineFacts, PanelSettings } from "../panel/call.ts";
-import { createPasswords } from "../panel/passwords.ts";
-import type { BackupFacts, SystemFacts } from "../panel/system.tsx";
-import type { PanelDeps } from "../panel/listener.ts";
+import type { MachineFacts, PanelSettings } from "../panel/server/call.ts";
+import { createPasswords } from "../panel/server/passwords.ts";
+import type { BackupFacts, SystemFacts } from "../panel/reports/system.tsx";
+import type { PanelDeps } from "../panel/server/listener.ts";
 import { versions } from "./versions.ts";
+import { checkConnections, type ConnectionPools } from "./connection-limits.ts";
 import { connectProvider } from "../providers/protocols.ts";
-import { newestBackup } from "../storage/backup-folder.ts";
-import { freeBytesIn } from "../storage/files.ts";
+import { newestBackups } from "../storage/backup/backup-folder.ts";
+import { freeBytesIn } from "../storage/file/files.ts";
 import { checkNewUrl } from "../webhooks/new-url.ts";
-import type { AlertDeps } from "../webhooks/alerts.ts";
-import { createChannels } from "../webhooks/channels.ts";
+import type { AlertDeps } from "../alerts/alerts.ts";
+import { createChannels } from "../alerts/channels.ts";
 import type { TargetPolicy } from "../webhooks/targets.ts";
 import type { WebhookDeps } from "../webhooks/worker.ts";
 import type { ServerDatabase } from "./database.ts";
 
-/** A part that is referred to before it has started. */
+/** A part that others refer to before it has started. */
 export interface Pending<T> {
   promise: Promise<T>;
-  /** Undefined until it has started. */
+  /** Returns undefined until the part has started. */
   value(): T | undefined;
   resolve(value: T): void;
   reject(error: unknown): void;
@@ -43,7 +45,7 @@ export interface Pending<T> {
 export function createPending<T>(): Pending<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   let started: T | undefined;
-  // Nothing may await it: its rejection must not count as unhandled.
+  // If nothing awaits the promise, its rejection must not count as unhandled.
   promise.catch(() => {});
   return {
     promise,
@@ -63,16 +65,18 @@ export interface Started {
   keyUsage: KeyUsage;
   delivery: Pending<DeliveryService>;
   isTls: boolean;
+  pools: ConnectionPools;
 }
 
 export function apiDeps(config: Config, started: Started): ServerDeps {
-  const { database, log, metrics, keyUsage, delivery, isTls } = started;
+  const { database, log, metrics, keyUsage, delivery, isTls, pools } = started;
   const { store, writer } = database;
   return {
     store,
     writer,
     log,
     observer: metrics ?? NO_OBSERVER,
+    now: () => database.now(),
     findKey: (hash) => database.findKey(hash),
     recordKeyUse: (keyId, now, caller) => keyUsage.note(keyId, now, caller),
     limits: createRateLimits(config.rateLimit, () => database.servers()),
@@ -91,6 +95,8 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
       writer,
       checkDatabase: () => database.check(),
       isDeliveryOnTime: () => delivery.value()?.isOnTime() ?? true,
+      pausedProviders: () => store.read(countPausedProviders),
+      checkConnections: () => checkConnections(pools.api),
     }),
     template: responseTemplate(isTls),
     operator: { brand: config.brand, contact: config.contact },
@@ -98,13 +104,13 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
   };
 }
 
-/** What the panel's page of the system shows, besides what has started. */
+/** What the panel's system page shows, besides the parts that have started. */
 export interface PanelFacts {
   configuration: SystemFacts["configuration"];
   readiness: SystemFacts["readiness"];
-  /** Undefined until they have started. */
+  /** Returns undefined until the backups have started. */
   backups: () => Backups | undefined;
-  /** Of the off-site copies. */
+  /** Time of the newest off-site copy; null if none is known. */
   newestRemoteAt: () => number | null;
 }
 
@@ -115,13 +121,13 @@ export function panelDeps(
 ): PanelDeps {
   const { database, log } = started;
   const { store, slowStore, settlesAfterMs, writer, file } = database;
-  const activity = createActivityCounter(slowStore, settlesAfterMs);
+  const activity = createActivityCounter(slowStore, settlesAfterMs, () => database.now());
   return {
     store,
     slowStore,
     writer,
     log,
-    now: Date.now,
+    now: () => database.now(),
     activity,
     checkWebhookUrl: (text) => checkNewUrl(text, webhookPolicy(config)),
     connect: (provider) => connectProvider(provider, config.providerTimeout),
@@ -148,7 +154,7 @@ function internalErrors({ database, metrics }: Started): (error: unknown) => voi
   };
 }
 
-/** They start after the listeners. */
+/** Returns the backups for the panel. They start after the listeners, so they may be missing at first. */
 function backupFacts(backups: PanelFacts["backups"]): BackupFacts {
   return {
     status: () => backups()?.status() ?? { folder: "", isRunning: false, backups: [] },
@@ -166,6 +172,11 @@ function panelSettings(config: Config): PanelSettings {
   };
 }
 
+/** Returns a clock with the time of the database, so that work is due at the same time on all servers. */
+function clockOf(database: ServerDatabase): Clock {
+  return { ...systemClock, now: () => database.now() };
+}
+
 export function deliveryDeps(config: Config, { database, log, metrics }: Started): DeliveryDeps {
   const { store, writer, serverId } = database;
   return {
@@ -173,16 +184,17 @@ export function deliveryDeps(config: Config, { database, log, metrics }: Started
     store,
     writer,
     log,
-    clock: systemClock,
+    clock: clockOf(database),
     random: Math.random,
     settings: {
       placeWaitMs: config.placeWait,
       placeRetryMs: config.placeRetry,
       pollIntervalMs: config.pollInterval,
+      pauseAfter: config.providerPauseAfter,
     },
     connect: (provider) =>
       connectProvider(provider, config.providerTimeout, {
-        now: () => systemClock.now(),
+        now: () => database.now(),
         orders: async (numbers) => store.read((reader) => listSandboxOrders(reader, numbers)),
         refills: async (numbers) => store.read((reader) => listSandboxRefills(reader, numbers)),
       }),
@@ -219,22 +231,22 @@ export function webhookDeps(
     store,
     writer,
     log,
-    clock: systemClock,
+    clock: clockOf(database),
     ticker,
     random: Math.random,
-    send: createChannels({ policy, now: Date.now, telegramApi: config.telegramApi }),
+    send: createChannels({ policy, now: () => database.now(), telegramApi: config.telegramApi }),
     onAttempt: (outcome) => metrics?.webhook(outcome),
     onAlert: (outcome) => metrics?.alert(outcome),
   };
 }
 
-/** What the machine says, besides what its folders hold. */
+/** Facts about the machine that its folders do not show. */
 export interface AlertSources {
   hasBackupFailed: () => boolean;
   newestRemoteAt: () => number | null;
 }
 
-/** `webhooks`: alerts are sent by what sends webhooks. */
+/** Alerts are sent with the dependencies of webhooks. */
 export function alertDeps(
   config: Config,
   { database, log }: Started,
@@ -257,7 +269,7 @@ export function alertDeps(
     machine() {
       if (file === null) return {};
       const facts = machineFacts(config, newestRemoteAt());
-      // What is not known yet is not said; without backups none is missing.
+      // Unknown facts are left out; if backups are turned off, none is missing.
       const { newestBackupAt, ...others } = facts;
       return {
         ...others,
@@ -282,19 +294,23 @@ function once(run: () => void): () => void {
   };
 }
 
-/** The first backup is made, and the newest one copied off-site, after the start. */
+/** Seconds after the start in which the first backup is made and the newest one copied off-site. */
 const FIRST_BACKUP_S = 600;
 
-/** Of a database that is a file here. A folder that cannot be read is left out: the next backup logs it. */
+/**
+ * Returns the facts for a database file on this machine. A folder that cannot be read is left out: the next backup logs
+ * it.
+ */
 function machineFacts(config: Config, newestRemoteAt: number | null): MachineFacts {
   const isYoung = process.uptime() <= FIRST_BACKUP_S;
   const facts: MachineFacts = { freeBytes: freeBytesIn(config.data) };
   const isCopied = config.backupTo !== null && (newestRemoteAt !== null || !isYoung);
   if (isCopied) facts.newestRemoteAt = newestRemoteAt;
   try {
-    const newest = newestBackup(config.data, backupFolder(config), Date.now());
+    const { newest } = newestBackups(config.data, backupFolder(config), Date.now());
     const isMissing = config.backupEvery > 0 && !isYoung;
     if (newest !== null || isMissing) facts.newestBackupAt = newest?.begunAt ?? null;
+    if (newest !== null) facts.isBackupVerified = newest.isVerified;
   } catch {}
   return facts;
 }

@@ -1,26 +1,26 @@
-// The attempts of one server that are under way, and those that have ended and are not recorded yet.
+// The attempts of one server that are in flight, and those that have ended and are not recorded yet.
 
-import type { Clock } from "../delivery/clock.ts";
-import type { WebhookOutcome } from "../domain/webhooks.ts";
+import type { Clock } from "../scheduling/clock.ts";
+import type { WebhookOutcome } from "../domain/webhooks/webhooks.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type {
   DueWebhookDelivery,
   FinishedWebhookAttempt,
-} from "../operations/webhook-deliveries.ts";
+} from "../operations/webhooks/webhook-deliveries.ts";
 import type { SendWebhook, WebhookReply } from "./sender.ts";
 
-/** An endpoint that keeps an attempt waiting for longer is slow. */
+/** Limit in milliseconds. An endpoint that takes longer for an attempt is slow. */
 const SLOW_MS = 1000;
 
 export interface Attempts {
   begin(due: DueWebhookDelivery): void;
-  /** How many are under way. */
+  /** Number of attempts in flight. */
   count(): number;
-  /** The ids of endpoints that have kept an attempt waiting for long, now or in their latest attempt. */
+  /** Ids of slow endpoints, by their attempts in flight or their latest attempt. */
   slowEndpoints(): string[];
-  /** What has ended since the last call. */
+  /** Returns the attempts that have ended since the last call. */
   takeEnded(): FinishedWebhookAttempt[];
-  /** Resolves when none is under way. */
+  /** Resolves when no attempt is in flight. */
   idle(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export interface AttemptDeps {
   send: SendWebhook;
   /** Called after each attempt of the live side with `delivered` or the word of its failure. */
   onAttempt?: (outcome: WebhookOutcome) => void;
-  /** The same for alerts of the operator. */
+  /** The same for alerts to the operator. */
   onAlert?: (outcome: WebhookOutcome) => void;
 }
 
@@ -42,7 +42,7 @@ export function createAttempts(
 ): Attempts {
   const { clock } = deps;
   const underWay = new Map<number, { webhookId: string; begunAt: number; ended: Promise<void> }>();
-  /** By endpoint; only slow ones are kept. */
+  /** Ids of slow endpoints. */
   const slow = new Set<string>();
   let ended: FinishedWebhookAttempt[] = [];
 
@@ -87,7 +87,7 @@ export function createAttempts(
   };
 }
 
-/** An internal error must not keep the delivery under way: it is an attempt that failed. */
+/** Sends once. An internal error counts as a failed attempt, so that the delivery does not stay in flight. */
 async function sendOnce(
   { send, log }: AttemptDeps,
   due: DueWebhookDelivery,

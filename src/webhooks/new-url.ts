@@ -1,7 +1,7 @@
-// The URL of an endpoint that is made or changed: refused at once where no delivery could be sent. What counts is judged
-// again at every attempt (sender.ts).
+// Checks the URL of a new or changed endpoint, to refuse at once a URL that no delivery could be sent to. The decisive
+// check is repeated at every attempt (sender.ts).
 
-import { parseWebhookUrl, type WebhookUrl } from "../domain/webhook-urls.ts";
+import { parseWebhookUrl, type WebhookUrl } from "../domain/webhooks/webhook-urls.ts";
 import {
   findTarget,
   type Resolve,
@@ -10,7 +10,7 @@ import {
   type TargetPolicy,
 } from "./targets.ts";
 
-/** How long a caller waits for the look-up of the name. */
+/** Limit in milliseconds for the look-up of the name, while the caller waits. */
 const LOOKUP_MS = 5000;
 const REFUSED = {
   url_not_allowed: "an https URL",
@@ -18,7 +18,7 @@ const REFUSED = {
   blocked_address: "a URL whose addresses are all public",
 } as const;
 
-/** The URL as it is stored, or what it must be. */
+/** Returns the URL as it is stored, or what it must be. */
 export async function checkNewUrl(
   text: string,
   policy: TargetPolicy,
@@ -30,7 +30,7 @@ export async function checkNewUrl(
   return "refused" in target ? { must: REFUSED[target.refused] } : parsed;
 }
 
-/** A look-up that a name server does not answer is left alone. */
+/** Limits the time of a look-up. One that takes longer is abandoned, not aborted. */
 function withinTime(target: Promise<Target>): Promise<Target> {
   const late = Promise.withResolvers<Target>();
   const timer = setTimeout(() => late.resolve({ refused: "dns" }), LOOKUP_MS);

@@ -1,13 +1,13 @@
-// Stores what came of attempts, however often the database refuses it at first.
+// Stores the results of attempts, with retries until the database takes them.
 
-import { type Random, writeBackoffMs } from "../delivery/backoff.ts";
-import { type Clock, sleep } from "../delivery/clock.ts";
-import { errorCode, Refusal } from "../domain/refusals.ts";
+import { type Random, writeBackoffMs } from "../scheduling/backoff.ts";
+import { type Clock, sleep } from "../scheduling/clock.ts";
+import { errorCode, Refusal } from "../domain/values/refusals.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type {
   FinishedWebhookAttempt,
   RecordedWebhookAttempt,
-} from "../operations/webhook-deliveries.ts";
+} from "../operations/webhooks/webhook-deliveries.ts";
 import type { Writer } from "../writer/writer.ts";
 
 export interface RecordDeps {
@@ -18,8 +18,8 @@ export interface RecordDeps {
 }
 
 /**
- * Resolves once the attempts are recorded, or `stop` is aborted: then they are made again. Recorded twice, an attempt
- * changes nothing.
+ * Resolves once the attempts are recorded, or `stop` is aborted; in that case they are made again. Recording an attempt
+ * twice changes nothing.
  */
 export async function recordAttempts(
   deps: RecordDeps,
@@ -43,7 +43,10 @@ export async function recordAttempts(
   }
 }
 
-/** After an internal error: what one attempt causes must not keep out the others. That one is made again. */
+/**
+ * Records attempts one by one after an internal error, so that one attempt does not block the others. That one is made
+ * again.
+ */
 async function recordEach(
   deps: RecordDeps,
   attempts: readonly FinishedWebhookAttempt[],

@@ -1,38 +1,40 @@
-// One request of a webhook: docs/specification.md#webhook-deliveries. It goes to the one address that was judged, with
-// no redirect and no proxy, and takes at most EXCHANGE_MS from the look-up of the name to the end of the reply.
+// Sends one request of a webhook: docs/specification/webhooks.md#webhook-deliveries. It goes only to the address that was
+// checked, with no redirect and no proxy. It takes at most EXCHANGE_MS from the look-up of the name to the end of the
+// reply.
 
-import { isIP } from "node:net";
-import { errorCode } from "../domain/refusals.ts";
-import { parseRetryAfter } from "../domain/webhook-schedule.ts";
+import { errorCode } from "../domain/values/refusals.ts";
+import { SHORTAGE_CODES } from "../domain/values/shortages.ts";
+import { parseRetryAfter } from "../domain/webhooks/webhook-schedule.ts";
+import { exchange, type ExchangeReply } from "./exchange.ts";
 import { signatureHeader } from "./signing.ts";
-import { findTarget, nameOf, type Resolve, type TargetPolicy } from "./targets.ts";
+import { findTarget, type Resolve, type TargetPolicy } from "./targets.ts";
 
 export const EXCHANGE_MS = 15_000;
-/** How much of a reply is read, and how much of that is kept. */
-const REPLY_READ_BYTES = 16 * 1024;
+/** Bytes of a reply that are read, and bytes of its body that are kept. */
+export const REPLY_READ_BYTES = 16 * 1024;
 const REPLY_KEPT_BYTES = 1024;
 
 /** Why an attempt failed: one stable word each, shown to the reseller. */
 export type WebhookFailure =
-  /** The URL is not one that may be requested: plain http is not allowed any more. */
+  /** The URL may not be requested: plain http is no longer allowed. */
   | "url_not_allowed"
   /** The name has no address. */
   | "dns"
   /** The name has an address that is not public. */
   | "blocked_address"
-  /** No connection, or it broke, or what came was not HTTP. */
+  /** No connection, or it broke, or the reply was not HTTP. */
   | "connection"
   | "tls"
   | "timeout"
   | "redirect"
-  /** Any other status than 2xx. */
+  /** A status that is neither 2xx nor 3xx. */
   | "status"
-  /** An error of this service, see its log. */
+  /** An error of this service (see its log), or this machine had no file descriptor or port for a connection. */
   | "internal"
-  /** The service was stopped meanwhile: nothing is recorded, the attempt is made again. */
+  /** The service was stopped during the attempt. Nothing is recorded; the attempt is made again. */
   | "stopped";
 
-/** An address of the operator: its URL may be in any network, or it is a chat of Telegram, and the secret the bot's token. */
+/** A target of the operator's alerts: a URL in any network, or a Telegram chat, whose secret is the bot's token. */
 export interface AlertTarget {
   telegramChat: string | null;
 }
@@ -43,14 +45,14 @@ export interface WebhookRequest {
   eventId: string;
   /** JSON as it was stored with the event. */
   body: string;
-  /** Of an alert to the operator. */
+  /** Set for an alert to the operator. */
   alert?: AlertTarget;
 }
 
 export interface WebhookReply {
-  /** Null: no reply came. */
+  /** Null if no reply arrived. */
   httpStatus: number | null;
-  /** Null: delivered. */
+  /** Null if delivered. */
   error: WebhookFailure | null;
   /** The beginning of the reply's body. */
   response: string | null;
@@ -64,7 +66,7 @@ export interface SenderOptions {
   policy: TargetPolicy;
   now: () => number;
   resolve?: Resolve;
-  /** Certificates (PEM) to trust in place of the system's. */
+  /** Certificates (PEM) to trust instead of the system's. */
   ca?: string;
   timeoutMs?: number;
 }
@@ -83,9 +85,9 @@ export function createWebhookSender(options: SenderOptions): SendWebhook {
       const target = await unlessAborted(findTarget(request.url, policy, resolve), exchange.signal);
       if ("refused" in target) return failedBy(target.refused);
       const response = await post(target.address, request, options, exchange.signal);
-      return await readReply(response, now());
+      return replyOf(response, now());
     } catch (error) {
-      return failedBy(isTlsError(errorCode(error)) ? "tls" : "connection");
+      return failedBy(failureOfError(error));
     } finally {
       clearTimeout(timer);
       stop.removeEventListener("abort", abort);
@@ -93,29 +95,20 @@ export function createWebhookSender(options: SenderOptions): SendWebhook {
   };
 }
 
-/**
- * The URL names the address, so that nothing is resolved again; the name is in Host, in the TLS handshake, and is what the
- * certificate is checked against. A connection serves one request: a pool is keyed by address, and another name's
- * certificate was checked for a connection in it.
- */
+/** Sends to the address that was checked: nothing is resolved again, and a connection serves one request. */
 function post(
   address: string,
   { url, secrets, eventId, body }: WebhookRequest,
   { now, ca }: SenderOptions,
   signal: AbortSignal,
-): Promise<Response> {
-  const named = new URL(url);
-  const serverName = nameOf(named);
-  const direct = new URL(url);
-  direct.hostname = address.includes(":") ? `[${address}]` : address;
+): Promise<ExchangeReply> {
   const bytes = new TextEncoder().encode(body);
   const timestamp = Math.floor(now() / 1000);
-  return fetch(direct, {
-    method: "POST",
+  const request = {
+    url: new URL(url),
+    address,
     body: bytes,
     headers: {
-      host: named.host,
-      connection: "close",
       accept: "*/*",
       "accept-encoding": "identity",
       "content-type": "application/json",
@@ -124,29 +117,18 @@ function post(
       "webhook-timestamp": String(timestamp),
       "webhook-signature": signatureHeader(secrets, eventId, timestamp, bytes),
     },
-    tls: {
-      rejectUnauthorized: true,
-      // An address is no name for the handshake; its certificate is checked against the address in the URL.
-      ...(isIP(serverName) === 0 && { serverName }),
-      ...(ca !== undefined && { ca }),
-    },
-    redirect: "manual",
-    proxy: false,
-    keepalive: false,
-    decompress: false,
-    signal,
-  });
+    ...(ca !== undefined && { ca }),
+    limitBytes: REPLY_READ_BYTES,
+  };
+  return exchange(request, signal);
 }
 
-async function readReply(response: Response, now: number): Promise<WebhookReply> {
-  const { status, headers } = response;
-  if (status < 100) return failed("connection");
-  const text = await readText(response);
+function replyOf({ status, headers, body }: ExchangeReply, now: number): WebhookReply {
   return {
     httpStatus: status,
     error: failureOf(status),
-    response: text,
-    retryAfterSeconds: parseRetryAfter(headers.get("retry-after"), now),
+    response: readText(body),
+    retryAfterSeconds: parseRetryAfter(headers.get("retry-after") ?? null, now),
   };
 }
 
@@ -155,24 +137,18 @@ export function failureOf(status: number): WebhookFailure | null {
   return status >= 300 && status < 400 ? "redirect" : "status";
 }
 
-/** The beginning of the body. The status has decided already: a body that breaks, hangs or does not end changes nothing. */
-export async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  try {
-    for await (const chunk of response.body ?? []) {
-      chunks.push(chunk.subarray(0, REPLY_KEPT_BYTES));
-      length += chunk.byteLength;
-      // Leaving the loop cancels the body, and with it the connection.
-      if (length >= REPLY_READ_BYTES) break;
-    }
-  } catch {
-    // What has come is kept.
-  }
-  return textOf(Buffer.concat(chunks).subarray(0, REPLY_KEPT_BYTES));
+/**
+ * Returns the beginning of the body. Only the status decides: a body that breaks, hangs or does not end changes
+ * nothing.
+ */
+export function readText(body: Uint8Array): string {
+  return textOf(body.subarray(0, REPLY_KEPT_BYTES));
 }
 
-/** PostgreSQL takes no NUL in a text. A character that the end cuts is left out; others that are not UTF-8 become `?`. */
+/**
+ * Decodes text without NULs, which PostgreSQL refuses. A character cut at the end is left out; others that are not
+ * UTF-8 become `?`.
+ */
 function textOf(bytes: Uint8Array): string {
   const text = new TextDecoder().decode(bytes, { stream: true });
   return text.replace(/[\0\uFFFD]/g, "?");
@@ -182,14 +158,16 @@ export function failed(error: WebhookFailure): WebhookReply {
   return { httpStatus: null, error, response: null, retryAfterSeconds: null };
 }
 
-/** Names of OpenSSL's errors of certificates, as Bun's fetch gives them; EPROTO: the handshake failed. */
+/** Names of OpenSSL's certificate errors as Bun's fetch reports them. EPROTO means that the handshake failed. */
 const TLS_CODE = /CERT|SIGNED|ISSUER|SIGNATURE|CRL|^ERR_TLS|^ERR_SSL|^EPROTO$/;
 
-export function isTlsError(code: string): boolean {
-  return TLS_CODE.test(code);
+export function failureOfError(error: unknown): WebhookFailure {
+  const code = errorCode(error);
+  if (SHORTAGE_CODES.includes(code)) return "internal";
+  return TLS_CODE.test(code) ? "tls" : "connection";
 }
 
-/** A look-up cannot be aborted: it is left alone. */
+/** Rejects when `signal` is aborted. The look-up itself cannot be aborted and is abandoned. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const reject = () => aborted.reject(new Error("aborted"));

@@ -5,7 +5,7 @@ import { createHmac } from "node:crypto";
 const SECRET_PREFIX = "whsec_";
 const VERSION = "v1";
 
-/** One signature a secret: while a secret is being replaced, a receiver may know either. */
+/** Returns one signature for each secret: while a secret is being replaced, a receiver may know either. */
 export function signatureHeader(
   secrets: readonly string[],
   id: string,

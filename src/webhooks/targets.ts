@@ -1,8 +1,8 @@
-// Where a webhook may be sent (SSRF): only to public unicast addresses, or to what --webhook-allow opens.
-// docs/decisions/0041-webhooks-reach-public-addresses-alone.md.
+// Decides where a webhook may be sent (SSRF): only to public unicast addresses or to networks in --webhook-allow.
+// docs/decisions/0038-webhook-events-in-the-transaction.md.
 
 import { canonicalAddress, isWithin, type Network, parseNetwork } from "../config/networks.ts";
-import { parseWebhookUrl } from "../domain/webhook-urls.ts";
+import { parseWebhookUrl } from "../domain/webhooks/webhook-urls.ts";
 
 export interface TargetPolicy {
   /** Networks that may be reached although they are not public. */
@@ -10,13 +10,13 @@ export interface TargetPolicy {
   allowHttp: boolean;
 }
 
-/** The addresses of a name. Rejects when it has none. */
+/** Returns the addresses of a name. Rejects when it has none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
 export type Target =
   { address: string } | { refused: "url_not_allowed" | "dns" | "blocked_address" };
 
-/** IANA's special-purpose registries, and multicast: nothing there is a host of the public Internet. */
+/** IANA's special-purpose registries and multicast: no host of the public Internet has such an address. */
 const SPECIAL_V4 = networks(
   ["0.0.0.0/8", "this network"],
   ["10.0.0.0/8", "private"],
@@ -35,8 +35,8 @@ const SPECIAL_V4 = networks(
   ["240.0.0.0/4", "reserved, broadcast"],
 );
 /**
- * Within 2000::/3, the only range of public unicast addresses. Outside it are, among others, ::, ::1, 64:ff9b::/96,
- * 64:ff9b:1::/48, 100::/64, 5f00::/16, fc00::/7, fe80::/10 and ff00::/8.
+ * Special networks within 2000::/3, the only range of public unicast addresses. Outside it are, among others, ::, ::1,
+ * 64:ff9b::/96, 64:ff9b:1::/48, 100::/64, 5f00::/16, fc00::/7, fe80::/10 and ff00::/8.
  */
 const SPECIAL_V6 = networks(
   ["2001::/23", "protocol assignments, among them Teredo, which holds an IPv4 address"],
@@ -46,7 +46,10 @@ const SPECIAL_V6 = networks(
 );
 const GLOBAL_V6 = networks(["2000::/3", "global unicast"]);
 
-/** An IPv4-mapped IPv6 address is judged as the IPv4 address; a text that is no address is not public. */
+/**
+ * Whether an address is public. An IPv4-mapped IPv6 address counts as the IPv4 address; text that is not an address is
+ * not public.
+ */
 export function isPublic(address: string): boolean {
   const canonical = canonicalAddress(address);
   if (canonical === null) return false;
@@ -59,8 +62,8 @@ export function isAllowed(address: string, { allow }: TargetPolicy): boolean {
 }
 
 /**
- * The one address that a request to the URL may be sent to. Resolves the name once; every address that it has must be
- * allowed, because whoever rules the name chooses which of them comes first.
+ * Finds the only address that a request to the URL may be sent to. Resolves the name once. All its addresses must be
+ * allowed, because whoever controls the name chooses which of them comes first.
  */
 export async function findTarget(
   url: string,
@@ -82,26 +85,26 @@ export async function findTarget(
   return { address: preferred(addresses.map((each) => canonicalAddress(each)!)) };
 }
 
-/** Only one is tried, and IPv4 is more likely to be routed from here and there. */
+/** Returns the address to try, IPv4 first, because it is more likely to be routed on both sides. Only one is tried. */
 function preferred(addresses: readonly string[]): string {
   return addresses.find((address) => !address.includes(":")) ?? addresses[0]!;
 }
 
-/** The name, or the address without brackets. A name with the root's dot at its end is the one without it. */
+/** Returns the name without the root's dot at its end, or the address without brackets. */
 export function nameOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }
 
 /**
- * By c-ares, which waits without a thread: the system's resolver holds one of a few threads for as long as a name server
- * does not answer, and would delay the look-ups of all other endpoints.
+ * Resolves a name with c-ares, which waits without a thread. The system's resolver holds one of a few threads while a name
+ * server does not answer, which would delay the look-ups of all other endpoints.
  */
 export async function resolveName(name: string): Promise<readonly string[]> {
   const found = await Bun.dns.lookup(name, { backend: "c-ares" });
   return found.map(({ address }) => address);
 }
 
-/** The words beside the networks say what each is for. */
+/** Parses networks. The text beside each says what it is for. */
 function networks(...rows: [network: string, use: string][]): Network[] {
   return rows.map(([text]) => {
     const network = parseNetwork(text);

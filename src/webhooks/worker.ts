@@ -1,30 +1,30 @@
-// The worker that sends webhooks: takes what is due from the queue in the database, sends it, and records what came of it.
-// docs/decisions/0040-webhooks-have-a-queue-of-their-own.md.
+// The worker that sends webhooks: takes due deliveries from the queue in the database, sends them and records the results.
+// docs/decisions/0038-webhook-events-in-the-transaction.md.
 
-import type { ReadStore } from "../db/port.ts";
-import { listInterruptedDeliveries, nextWebhookDueAt } from "../db/webhook-deliveries.ts";
-import { oneAtATime } from "../delivery/one-at-a-time.ts";
-import type { Tick, Ticker } from "../delivery/ticker.ts";
-import type { DueWebhookDelivery } from "../operations/webhook-deliveries.ts";
+import type { ReadStore } from "../db/port/port.ts";
+import { listInterruptedDeliveries, nextWebhookDueAt } from "../db/webhooks/webhook-deliveries.ts";
+import { oneAtATime } from "../scheduling/one-at-a-time.ts";
+import type { Tick, Ticker } from "../scheduling/ticker.ts";
+import type { DueWebhookDelivery } from "../operations/webhooks/webhook-deliveries.ts";
 import { type AttemptDeps, createAttempts } from "./attempts.ts";
 import { recordAttempts, type RecordDeps } from "./recorder.ts";
 
-/** Attempts under way at this server, and of those of all servers to one endpoint. */
+/** Limits for attempts in flight: of this server, and to one endpoint from all servers. */
 export const ATTEMPTS_LIMIT = 64;
 export const ENDPOINT_ATTEMPTS_LIMIT = 4;
-/** How often deliveries that servers left under way when they ended are looked for. */
+/** Interval of the search for deliveries that servers left in flight when they ended. */
 const RELEASE_MS = 10_000;
 
 export interface WebhookDeps extends AttemptDeps, RecordDeps {
   store: ReadStore;
-  /** The id of this start of the server, noted at what it has under way. */
+  /** The id of this start of the server, stored with its deliveries in flight. */
   serverId: string;
   log: AttemptDeps["log"] & RecordDeps["log"];
   ticker: Pick<Ticker, "add" | "wake">;
 }
 
 export interface WebhookService {
-  /** Starts nothing new, waits for what is under way and aborts it after `drainMs`: that is sent again. */
+  /** Starts nothing new and waits for attempts in flight. After `drainMs` it aborts them; they are made again. */
   stop(drainMs: number): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export function startWebhooks(deps: WebhookDeps): WebhookService {
   const attempts = createAttempts(deps, stop.signal, () => void turn.run());
   let isStopping = false;
 
-  /** Records what has ended and takes what is due: submitted together, they share a commit. */
+  /** Records ended attempts and takes due deliveries. Both are submitted together and share a commit. */
   const turn = oneAtATime(async () => {
     const recording = recordAttempts(deps, attempts.takeEnded(), stop.signal);
     for (const due of await takeDue()) attempts.begin(due);
@@ -49,7 +49,7 @@ export function startWebhooks(deps: WebhookDeps): WebhookService {
     try {
       return await writer.submit("takeDueWebhookDeliveries", input);
     } catch (error) {
-      // What was taken all the same is due again when its lease ends.
+      // Deliveries that were taken anyway are due again when their lease ends.
       log.warn({ error: String(error) }, "due webhooks could not be taken, tried again");
       return [];
     }
@@ -58,9 +58,7 @@ export function startWebhooks(deps: WebhookDeps): WebhookService {
   let releasedAt = Number.NEGATIVE_INFINITY;
   const releasing = oneAtATime(async () => {
     try {
-      const read = await store.read((reader) =>
-        listInterruptedDeliveries(reader, clock.now(), server),
-      );
+      const read = await store.read((reader) => listInterruptedDeliveries(reader, server));
       if (read.length > 0) await writer.submit("releaseWebhookDeliveries", { server });
     } catch (error) {
       releasedAt = Number.NEGATIVE_INFINITY;
@@ -85,7 +83,7 @@ export function startWebhooks(deps: WebhookDeps): WebhookService {
       isStopping = true;
       endTicks();
       const giveUp = clock.after(drainMs, () => stop.abort());
-      // What is being taken begins once more before nothing does.
+      // Attempts for deliveries that are being taken now still begin; after that none do.
       await turn.idle();
       await attempts.idle();
       await turn.run();

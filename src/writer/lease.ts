@@ -1,22 +1,23 @@
-// The lease of this server among those of its database (operations/server-leases.ts), renewed past the writer's queue, so that
-// a full queue does not end it.
+// The lease of this server on its database (operations/batch/server-leases.ts). Renewals bypass the writer's queue, so
+// that a full queue does not end the lease. No clock decides whether another server is alive: this one watches for its
+// renewals.
 
-import { type Store, TransientError } from "../db/port.ts";
-import { listLiveServers, type Server } from "../db/server-leases.ts";
-import { execute } from "../operations/execute.ts";
-import { LEASE_MS } from "../operations/server-leases.ts";
+import { type Store, TransientError } from "../db/port/port.ts";
+import { LEASE_MS, listServers, type Server } from "../db/delivery/server-leases.ts";
+import { execute } from "../operations/batch/execute.ts";
+import type { SeenServer } from "../operations/batch/server-leases.ts";
 
 const RENEW_MS = 5000;
-/** A server that runs renews its lease within this time; one that has been killed does not. */
+/** A running server renews its lease within this time; a killed one does not. */
 const SILENT_MS = 7000;
 const LOOK_MS = 500;
 
 export interface ServerLease {
-  /** Of this process. */
+  /** The id of this process. */
   id: string;
-  /** Servers with a lease as of the last renewal, this one included. */
+  /** Number of servers with a lease as of the last renewal, this one included. */
   servers(): number;
-  /** Whether this server does what one server does for all. */
+  /** Whether this server does the work that one server does for all. */
   isLeader(): boolean;
   /** Gives the lease back. */
   end(): Promise<void>;
@@ -24,36 +25,49 @@ export interface ServerLease {
 
 export interface LeaseOptions {
   store: Store;
-  /** A fresh one. */
+  /** A fresh id. */
   id: string;
   name: string;
+  /** The clock that all servers of the database share; measured again before each renewal. */
+  clock: { now(): number; measure(): Promise<void> };
   /** Whether a server still has connections to the database. */
   isConnected: (id: string) => Promise<boolean>;
-  /** Called with the reason when the lease could not be renewed, and with null when it was again. */
+  /** Called with the reason when the lease could not be renewed, and with null when it is renewed again. */
   onRenewal: (failure: string | null) => void;
   renewMs?: number;
   silentMs?: number;
 }
 
-/** Another server has this one's name. */
+/** Thrown when another server has this one's name. */
 export class NameTakenError extends Error {
   override name = "NameTakenError";
 }
 
 /** Takes a lease. Throws NameTakenError while another server runs under the same name. */
 export async function startLease(options: LeaseOptions): Promise<ServerLease> {
-  const { store, id, name, onRenewal, renewMs = RENEW_MS } = options;
-  const renew = (replaces: string[]) =>
-    execute(store, "renewLease", { id, name, replaces }, Date.now());
+  const { store, id, name, clock, onRenewal, renewMs = RENEW_MS } = options;
+  const renew = (ended: readonly SeenServer[]) =>
+    execute(store, "renewLease", { id, name, ended: [...ended] }, clock.now());
+  const others = async () => (await store.read(listServers)).filter((each) => each.id !== id);
+  const endRow = () => execute(store, "endLease", { id }, clock.now());
+
   let lease = await renew(await awaitEnds(options));
+  // A namesake may have renewed its lease just now, or started at the same time.
+  if ((await others()).some((other) => other.name === name)) {
+    await endRow();
+    throw nameTaken(name);
+  }
   let renewedAt = performance.now();
   let hasFailed = false;
   let running: Promise<void> | null = null;
+  const silentServers = watchRenewals(2 * renewMs);
 
   const attempt = async (): Promise<void> => {
     try {
+      await clock.measure();
       const asked = performance.now();
-      lease = await renew([]);
+      const silent = silentServers(await others(), asked, performance.now());
+      lease = await renew(silent);
       renewedAt = asked;
       if (hasFailed) onRenewal(null);
       hasFailed = false;
@@ -73,9 +87,9 @@ export async function startLease(options: LeaseOptions): Promise<ServerLease> {
       clearInterval(timer);
       await running;
       try {
-        await execute(store, "endLease", { id }, Date.now());
+        await endRow();
       } catch (error) {
-        // It ends by itself.
+        // A lease that is not given back expires.
         if (!(error instanceof TransientError)) throw error;
       }
     },
@@ -83,24 +97,46 @@ export async function startLease(options: LeaseOptions): Promise<ServerLease> {
 }
 
 /**
- * The ids of servers of this name that were killed. One without connections to the database has ended. One that still has
- * some, as after the loss of its machine, has ended when it does not renew its lease within `silentMs`.
+ * Returns a function that takes the servers found by each look, with this machine's uptime before and after the look.
+ * The function returns those that have not renewed for LEASE_MS. Looks more than `gapMs` apart start over: no server
+ * could renew while the database was unreachable, and this process saw no renewals while it was suspended.
+ */
+export function watchRenewals(
+  gapMs: number,
+): (found: readonly Server[], asked: number, answered: number) => Server[] {
+  let seen = new Map<string, { leaseUntil: number; since: number }>();
+  let lookedAt = -Infinity;
+  return (found, asked, answered) => {
+    const isGap = answered - lookedAt > gapMs;
+    lookedAt = answered;
+    const before = isGap ? new Map<string, never>() : seen;
+    seen = new Map(
+      found.map(({ id, leaseUntil }) => {
+        const same = before.get(id)?.leaseUntil === leaseUntil ? before.get(id) : undefined;
+        return [id, same ?? { leaseUntil, since: answered }];
+      }),
+    );
+    return found.filter(({ id }) => asked - seen.get(id)!.since >= LEASE_MS);
+  };
+}
+
+/**
+ * Waits until the servers of this name have ended, and returns them. A server without connections to the database has
+ * ended. One that still has connections, as after the loss of its machine, has ended when it does not renew its lease
+ * within `silentMs`. Throws NameTakenError when one renews its lease.
  */
 async function awaitEnds({
   store,
   name,
   isConnected,
   silentMs = SILENT_MS,
-}: LeaseOptions): Promise<string[]> {
+}: LeaseOptions): Promise<SeenServer[]> {
   const deadline = performance.now() + silentMs;
-  const namesakes = async (): Promise<Server[]> => {
-    const now = Date.now();
-    const live = await store.read((reader) => listLiveServers(reader, now));
-    return live.filter((server) => server.name === name);
-  };
+  const namesakes = async (): Promise<Server[]> =>
+    (await store.read(listServers)).filter((server) => server.name === name);
   const first = await namesakes();
   for (;;) {
-    // Before the look: one that renewed while the look before it took long is seen by another.
+    // Checked before the look, so that a last look sees a renewal that came while the look before it took long.
     const isOver = performance.now() >= deadline;
     const running = [];
     for (const server of await namesakes()) {
@@ -108,7 +144,7 @@ async function awaitEnds({
       if (before?.leaseUntil !== server.leaseUntil) throw nameTaken(name);
       if (await isConnected(server.id)) running.push(server);
     }
-    if (running.length === 0 || isOver) return first.map(({ id }) => id);
+    if (running.length === 0 || isOver) return first;
     await Bun.sleep(LOOK_MS);
   }
 }

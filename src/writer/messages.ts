@@ -1,9 +1,9 @@
-// The messages between the main thread and the writer thread, as JSON text: a batch one way, its replies the other.
+// The messages between the main thread and the writer thread, as JSON text: batches to the thread, replies back.
 
-import type { CommandRequest, Reply } from "../operations/commands.ts";
-import type { CheckpointMode } from "../storage/checkpoint.ts";
+import type { CommandRequest, Reply } from "../operations/batch/commands.ts";
+import type { CheckpointMode } from "../storage/file/checkpoint.ts";
 
-/** `checkpoint`: for an offloaded checkpoint, in a second thread that ends after it. */
+/** `checkpoint`: runs an offloaded checkpoint, in a second thread that ends after it. */
 export type ToThread =
   | { open: string; mode: CheckpointMode }
   | { batch: CommandRequest[] }
@@ -11,9 +11,9 @@ export type ToThread =
   | { checkpoint: string; mode: CheckpointMode };
 
 /**
- * `seconds`: how long the batch took, its commit included. `offloadCheckpoint`: the WAL is too long for the writer
- * thread itself to checkpoint. `checkpointed`: whether any page was written to the database file. `fatal`: the database
- * is damaged or its disk fails; the server must stop.
+ * `seconds`: how long the batch took, including its commit. `offloadCheckpoint`: the WAL is too long for the writer
+ * thread to checkpoint it. `checkpointed`: whether any page was written to the database file. `fatal`: the database is
+ * damaged or its disk fails; the server must stop.
  */
 export type FromThread =
   | { opened: true }

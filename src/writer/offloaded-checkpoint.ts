@@ -1,16 +1,16 @@
 // Offloaded checkpoints: when a long read transaction has let the WAL grow, a checkpoint in the writer thread would
-// delay the next batch for too long, so it runs in a second thread. One runs at a time.
+// delay the next batch for too long, so it runs in a second thread. Only one runs at a time.
 
-import type { CheckpointMode } from "../storage/checkpoint.ts";
+import type { CheckpointMode } from "../storage/file/checkpoint.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 
-/** How long to wait after a checkpoint that could write nothing because of a reader. */
+/** Pause after a checkpoint that could write nothing because of a reader. */
 const RETRY_MS = 1000;
 
 export interface OffloadedCheckpoint {
-  /** Starts one, unless one is running, or wrote nothing less than RETRY_MS ago. */
+  /** Starts a checkpoint, unless one is running, or one wrote nothing less than RETRY_MS ago. */
   start(): void;
-  /** Resolves once none is running. */
+  /** Resolves once no checkpoint is running. */
   idle(): Promise<void>;
 }
 

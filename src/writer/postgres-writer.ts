@@ -1,32 +1,33 @@
-// The writer of a server on PostgreSQL: the same queue as that of the writer thread (writer.ts), without a thread. Three
-// batches are in flight at once. Two are of the commands of half the accounts each: two batches that lock the same account
-// would follow one another all the same, the second with fewer commands than it could have taken meanwhile. The third is
-// of commands that name no account, such as imports and totals of days, which may take many turns: no order waits for them.
+// The writer of a server on PostgreSQL: the same queue as in writer.ts, without a thread. Three batches can be in flight,
+// one per lane. Two lanes take the commands of half the accounts each: two batches that lock the same account would run
+// one after the other anyway, the second with fewer commands than it could have collected by then. The third lane takes
+// commands that name no account, such as imports and totals of days. They may take many turns, and no order waits for
+// them.
 
-import { refusal } from "../domain/refusals.ts";
-import type { Store } from "../db/port.ts";
+import { refusal } from "../domain/values/refusals.ts";
+import type { Store } from "../db/port/port.ts";
 import {
   type CommandInput,
   type CommandName,
   type CommandRequest,
   type Reply,
   runBatch,
-} from "../operations/commands.ts";
-import { needsOf } from "../operations/command-needs.ts";
+} from "../operations/batch/commands.ts";
+import { needsOf } from "../operations/batch/command-needs.ts";
 import { createCommandQueue } from "./queue.ts";
 import { createWriteProbe } from "./write-probe.ts";
 import type { Writer } from "./writer.ts";
 
 const ACCOUNT_LANES = 2;
-/** As many as the store has connections for batches. */
+/** Number of lanes; equal to the store's connections for batches. */
 const LANES = ACCOUNT_LANES + 1;
-/** Of the event loop: for no more are further commands awaited, however many callers there are. */
+/** Most turns of the event loop that a batch waits for further commands, however many callers there are. */
 const TURNS_LIMIT = 32;
-/** Commands that may wait: as in writer.ts. */
+/** Limit for waiting commands, as in writer.ts. */
 const QUEUE_LIMIT = 4096;
 
 export interface PostgresWriter extends Writer {
-  /** Refuses what waits and what comes until a write succeeds: the store is known to begin none. */
+  /** Refuses waiting and new commands until a write succeeds. For a store that is known to begin no transactions. */
   refuseWrites(): void;
 }
 
@@ -42,8 +43,8 @@ export interface PostgresWriterOptions {
 }
 
 /**
- * While the database takes no writes, commands are refused at once: the store has waited for a primary as long as a caller
- * may be expected to wait, and each later command would wait as long again.
+ * Creates the writer. While the database takes no writes, it refuses commands immediately: the store has already waited
+ * for a primary as long as a caller can be expected to wait, and each later command would wait as long again.
  */
 export function createPostgresWriter({
   store,
@@ -65,7 +66,7 @@ export function createPostgresWriter({
     try {
       return await runBatch(store, requests, now(), crypto.randomUUID());
     } catch (error) {
-      // An internal error: what was committed is not known.
+      // An internal error: it is not known whether the batch was committed.
       const failed = error instanceof Error ? (error.stack ?? error.message) : String(error);
       return requests.map(() => ({ failed }));
     }
@@ -89,8 +90,8 @@ export function createPostgresWriter({
     if (isClosing && isIdle) idle.resolve();
   };
   /**
-   * Begins a batch once a turn of the event loop brings the lane no further command: callers who were answered are
-   * about to send their next, and half of what a batch of some dozen orders costs is the same for one order.
+   * Starts a batch once a turn of the event loop brings the lane no further command. Callers that were just answered are
+   * about to send their next command, and half the cost of a batch of some dozen orders is the same for one order.
    */
   const gather = (lane: Lane): void => {
     if (lane.isInFlight || lane.isGathering) return;

@@ -1,23 +1,23 @@
-// The queue of the writer: commands that wait, and the batch that is in flight in the writer thread.
+// The queue of the writer: waiting commands, and the batch in flight.
 
-import { Refusal, refusal } from "../domain/refusals.ts";
-import { createCommandIds } from "../operations/command-ids.ts";
+import { Refusal, refusal } from "../domain/values/refusals.ts";
+import { createCommandIds } from "../operations/batch/command-ids.ts";
 import type {
   CommandInput,
   CommandName,
   CommandOutput,
   CommandRequest,
   Reply,
-} from "../operations/commands.ts";
+} from "../operations/batch/commands.ts";
 
-/** Commands in one transaction: bounds how long the commit of a batch, and so each response, can take. */
+/** Limit for commands in one transaction. Bounds the time of a batch's commit, and so of each response. */
 const BATCH_LIMIT = 512;
 
-/** An internal error of an operation, or its outcome was lost with the thread. The message is for the log only. */
+/** An internal error of an operation, or the loss of its outcome with the thread. The message is for the log only. */
 export class CommandError extends Error {
   override name = "CommandError";
 
-  /** `outcome_unknown`: it may have been committed. */
+  /** `outcome_unknown`: the command may have been committed. */
   constructor(
     message: string,
     readonly code: "outcome_unknown" | "" = "",
@@ -27,19 +27,19 @@ export class CommandError extends Error {
 }
 
 export interface CommandQueue {
-  /** Commands that wait; those in flight are not counted. */
+  /** Number of waiting commands, without those in flight. */
   length(): number;
-  /** Whether the thread is running a batch. */
+  /** Whether a batch is in flight. */
   isInFlight(): boolean;
   add<Name extends CommandName>(
     name: Name,
     input: CommandInput<Name>,
   ): Promise<CommandOutput<Name>>;
-  /** Takes the next batch, which is in flight from now on; empty when nothing waits. */
+  /** Takes the next batch, which is in flight from then on; empty when nothing waits. */
   takeBatch(): CommandRequest[];
   /** Ends the batch in flight. The returned `settle` settles its promises. */
   endBatch(): { length: number; settle(replies: readonly Reply[]): void };
-  /** After the thread has died. */
+  /** Rejects all commands, after the thread has died or when the database takes no writes. */
   rejectAll(cause: string): void;
 }
 

@@ -1,22 +1,22 @@
-// The entry file of the writer thread: runs one batch after the other on the server's writing connection. In a second
-// thread the same code runs an offloaded checkpoint.
+// The entry file of the writer thread: runs one batch after another on the server's writing connection. In a second
+// thread, the same code runs an offloaded checkpoint.
 
-import { FatalError } from "../db/port.ts";
+import { FatalError } from "../db/port/port.ts";
 import type { Connection } from "../db/sqlite/connection.ts";
-import { runBatch } from "../operations/commands.ts";
+import { runBatch } from "../operations/batch/commands.ts";
 import {
   checkpoint,
   checkpointAtEnd,
   type Checkpointer,
   createCheckpointer,
   createExternalCheckpointer,
-} from "../storage/checkpoint.ts";
-import { openWriter } from "../storage/open.ts";
+} from "../storage/file/checkpoint.ts";
+import { openWriter } from "../storage/file/open.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 
 declare const self: Worker;
 
-/** After this long without a batch an idle checkpoint is run. */
+/** Time without a batch after which an idle checkpoint is run. */
 const IDLE_MS = 50;
 
 let connection: Connection | undefined;
@@ -56,7 +56,7 @@ function handle(message: ToThread): void {
   }
 }
 
-/** After a database error that is not transient the server must end. */
+/** Runs `body` and reports what it throws: after a database error that is not transient, the server must end. */
 function reportFatal(body: () => void): void {
   try {
     body();

@@ -1,7 +1,7 @@
-// Whether the database is writable. While it is not, a write without effect is tried every second: only a commit shows
-// that there is disk space again or that another process has released its lock, and there may be no other writes.
+// Tracks whether the database is writable. While it is not, a write without effect is tried every second. Only a commit
+// shows that there is disk space again or that another process has released its lock, and there may be no other writes.
 
-import type { Reply } from "../operations/commands.ts";
+import type { Reply } from "../operations/batch/commands.ts";
 
 const PROBE_MS = 1000;
 
@@ -10,7 +10,7 @@ export interface WriteProbe {
   isWritable(): boolean;
   /** Called with the replies of every batch. */
   note(replies: readonly Reply[]): void;
-  /** For another reason than the replies of a batch. */
+  /** Notes that the database is unwritable, for a reason other than the replies of a batch. */
   noteUnwritable(): void;
   /** Stops trying. */
   stop(): void;
@@ -34,7 +34,7 @@ export function createWriteProbe(
     isWritable: () => writable,
     noteUnwritable: () => set(false),
     note(replies) {
-      // That nobody knows what became of them shows neither.
+      // Unknown outcomes show neither that the database is writable nor that it is not.
       if (replies.every((reply) => "failed" in reply && reply.code === "outcome_unknown")) return;
       const isRefused = replies.every(
         (reply) => "refused" in reply && reply.refused === "service_unavailable",

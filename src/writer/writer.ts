@@ -1,40 +1,39 @@
 // The main thread's end of the writer: a thread (thread.ts) with the only writing connection of the server. Commands are
-// queued while the thread runs a batch, and the next batch takes them all (group commit). When the queue is full a
-// command is refused at once, so that no caller waits without bound.
+// queued while the thread runs a batch, and the next batch takes them all (group commit). When the queue is full,
+// commands are refused immediately, so that no caller waits indefinitely.
 
-import { refusal } from "../domain/refusals.ts";
-import type { CommandInput, CommandOutput, SubmittableName } from "../operations/commands.ts";
-import type { CheckpointMode } from "../storage/checkpoint.ts";
+import { refusal } from "../domain/values/refusals.ts";
+import type { CommandInput, CommandOutput, SubmittableName } from "../operations/batch/commands.ts";
+import type { CheckpointMode } from "../storage/file/checkpoint.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 import { createOffloadedCheckpoint } from "./offloaded-checkpoint.ts";
 import { createCommandQueue } from "./queue.ts";
 import { createWriteProbe } from "./write-probe.ts";
 
-/** Commands that may wait for the thread. At 5,000 orders a second they wait under a second. */
+/** Limit for commands that wait for the thread. At 5,000 orders a second they wait less than a second. */
 const QUEUE_LIMIT = 4096;
 
 export interface Writer {
   /**
-   * Resolves after the commit with what the operation returned.
-   * Rejects with Refusal when a rule refused it or the queue is full, with CommandError after an internal error or
-   * when the thread died while it was in flight.
+   * Queues a command. Resolves after the commit with the operation's result. Rejects with Refusal when a rule refused it
+   * or the queue is full, with CommandError after an internal error or when the thread died while it was in flight.
    */
   submit<Name extends SubmittableName>(
     name: Name,
     input: CommandInput<Name>,
   ): Promise<CommandOutput<Name>>;
-  /** False after a write that met a full disk or a locked database, until one succeeds. */
+  /** False after a write that met a full disk or a locked database, until a write succeeds. */
   isWritable(): boolean;
-  /** Commands that wait for the thread. */
+  /** Number of waiting commands. */
   queueLength(): number;
-  /** Runs what is queued, checkpoints and closes the database. */
+  /** Runs queued commands, checkpoints and closes the database. */
   close(): Promise<void>;
 }
 
 export interface WriterOptions {
   /** Absolute path of the database. */
   path: string;
-  /** Called once, when the thread dies or the database fails: nothing can be written any more. */
+  /** Called once, when the thread dies or the database fails: no further writes are possible. */
   onFatal: (cause: string) => void;
   /** Called when the database stops being writable, and when it is again. */
   onWritable?: (writable: boolean) => void;
@@ -137,7 +136,7 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
   };
 }
 
-/** Commands that are submitted in one turn of the event loop share a batch. */
+/** Delays the callback to the end of the turn, so that commands submitted in one turn of the event loop share a batch. */
 function atEndOfTurn(callback: () => void): () => void {
   let isScheduled = false;
   return () => {
@@ -150,7 +149,7 @@ function atEndOfTurn(callback: () => void): () => void {
   };
 }
 
-/** Calls it when the value becomes true. */
+/** Returns a function that calls back when the value passed to it changes from false to true. */
 function onRise(callback: () => void = () => {}): (value: boolean) => void {
   let before = false;
   return (value) => {

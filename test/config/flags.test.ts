@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createProgram } from "../../src/cli/program.ts";
+import { createProgram } from "../../src/cli/kernel/program.ts";
 import { variableOf } from "../../src/config/flags.ts";
 import { type Setting, SETTINGS } from "../../src/config/settings.ts";
 import { reseller } from "../support/cli.ts";
@@ -16,6 +16,7 @@ afterEach(() => {
     delete process.env[variableOf(flag)];
     delete process.env[`${variableOf(flag)}_FILE`];
   }
+  process.env["RESELLER_ENV_FILE"] = "none";
 });
 
 function fileOf(content: string): string {
@@ -140,4 +141,88 @@ test("a server's name is short and without spaces", async () => {
   const { code, stderr } = await reseller("config", "show", "--server", "first one");
   expect(code).toBe(2);
   expect(stderr).toStartWith("error: --server must be 1 to 64 letters, digits");
+});
+
+describe("the file of --env-file", () => {
+  const address = "postgres://anna:s3cret@db.example/shop";
+
+  test("counts after flag, variable and the variable's file, and before the default", async () => {
+    const portFile = fileOf("9003");
+    const path = fileOf(`RESELLER_PORT=9000\nRESELLER_HOST_FILE=${fileOf("127.0.0.9")}\n`);
+    const origin = `file ${path}`;
+    const file = ["--env-file", path];
+    expect(await shown("port", ...file)).toMatchObject({ value: "9000", origin });
+    expect(await shown("host", ...file)).toMatchObject({ value: "127.0.0.9", origin });
+    expect(await shown("brand", ...file)).toMatchObject({ origin: "default" });
+    process.env["RESELLER_ENV_FILE"] = path;
+    expect(await shown("port")).toMatchObject({ value: "9000", origin });
+    process.env["RESELLER_PORT_FILE"] = portFile;
+    expect(await shown("port")).toMatchObject({ value: "9003", origin: `file ${portFile}` });
+    process.env["RESELLER_PORT"] = "9001";
+    expect(await shown("port")).toMatchObject({ value: "9001" });
+    expect(await shown("port", "--port", "9002")).toMatchObject({ value: "9002" });
+    expect(await shown("env-file")).toMatchObject({ value: path });
+  });
+
+  test.each([["data"], ["database"]])(
+    "decides nothing about the database where --%s does",
+    async (flag) => {
+      const path = fileOf(
+        `RESELLER_DATA=/elsewhere\nRESELLER_DATABASE=${address}\nRESELLER_PORT=1`,
+      );
+      process.env["RESELLER_ENV_FILE"] = path;
+      expect(await shown("data")).toMatchObject({ value: "/elsewhere" });
+      expect(await shown("database")).toMatchObject({ value: "postgres://db.example/shop" });
+      const named = flag === "data" ? "/here" : "postgres://other.example/shop";
+      for (const other of ["data", "database"]) {
+        const origin = other === flag ? "flag" : "default";
+        expect(await shown(other, `--${flag}`, named)).toMatchObject({ origin });
+      }
+      expect(await shown("port", `--${flag}`, named)).toMatchObject({ value: "1" });
+    },
+  );
+
+  test.each([
+    ["a wrong value", "RESELLER_LOG_LEVEL=loud", /^error: RESELLER_LOG_LEVEL must be one of/],
+    ["a folder that is not absolute", "RESELLER_DATA=./data", /RESELLER_DATA in .+ absolute path/],
+    ["a line that systemd's versions read differently", "# a\\\nRESELLER_PORT=1", /line 1 is a/],
+  ])("with %s is wrong usage", async (_, content, message) => {
+    const { code, stderr } = await reseller("config", "show", "--env-file", fileOf(content));
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+
+  test.each([["/nowhere/file"], ["/"]])("that is named must be readable: %s", async (path) => {
+    const { code, stderr } = await reseller("config", "show", "--env-file", path);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`--env-file ${path} cannot be`)]);
+  });
+
+  test("may hold other programs' variables, and its misspelled ones are found", async () => {
+    const path = fileOf("TZ=UTC\nexport RESELLER_PORT=1\nRESELLER_PROT=1\n");
+    const argv = ["config", "check", "--data", freshFolder(), "--port", "0", "--env-file", path];
+    const { code, stderr } = await reseller(...argv);
+    expect(code).toBe(1);
+    expect(stderr).toContain("export RESELLER_PORT:");
+    expect(stderr).toContain("RESELLER_PROT (did you mean RESELLER_PORT?)");
+    expect(stderr).not.toContain("TZ");
+  });
+
+  test("is named on standard error where something of it counts, unless --json is given", async () => {
+    const path = fileOf("RESELLER_CONFIRM_ABOVE=5\n");
+    const argv = ["admin", "user", "credit", "bob", "9", "--data", freshFolder()];
+    const used = await reseller(...argv, "--env-file", path);
+    expect(used.stderr).toStartWith(`settings from ${path}\n`);
+    const json = await reseller(...argv, "--env-file", path, "--json");
+    expect(JSON.parse(json.stderr)).toMatchObject({ status: "error" });
+    const unused = await reseller(
+      "admin",
+      "user",
+      "list",
+      "--data",
+      freshFolder(),
+      "--env-file",
+      path,
+    );
+    expect(unused.stderr).not.toContain("settings from");
+  });
 });

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { startScheduledSyncs, type SyncDeps } from "../../src/delivery/catalogue-sync.ts";
-import type { Tick } from "../../src/delivery/ticker.ts";
-import type { UpstreamEntry } from "../../src/domain/upstream-services.ts";
+import type { Tick } from "../../src/scheduling/ticker.ts";
+import type { UpstreamEntry } from "../../src/domain/providers/upstream-services.ts";
 import { ProviderFailure } from "../../src/providers/provider.ts";
 import { freshDatabase, type TestDatabase } from "../support/service.ts";
 import { until } from "../support/until.ts";

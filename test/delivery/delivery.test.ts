@@ -1,12 +1,12 @@
 // Deliveries over time: the timer survives failures, retries end, an invalid entry delays no other order.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { ReadStore } from "../../src/db/port.ts";
-import { attempts } from "../../src/db/tables.ts";
-import { refusal } from "../../src/domain/refusals.ts";
-import { systemClock } from "../../src/delivery/clock.ts";
+import type { ReadStore } from "../../src/db/port/port.ts";
+import { attempts } from "../../src/db/tables/tables.ts";
+import { refusal } from "../../src/domain/values/refusals.ts";
+import { systemClock } from "../../src/scheduling/clock.ts";
 import { startDelivery } from "../../src/delivery/delivery.ts";
-import { submitBackoffMs } from "../../src/delivery/backoff.ts";
+import { submitBackoffMs } from "../../src/scheduling/backoff.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import { connectProvider } from "../../src/providers/protocols.ts";
 import { freshDatabase, freshService, type TestDatabase } from "../support/service.ts";
@@ -64,7 +64,7 @@ test("a tick that fails is logged, and the next one follows", async () => {
       timer: (callback) => ((tick = callback), { set() {}, clear() {} }),
     },
     random: () => 0,
-    settings: { placeWaitMs: NEVER_MS, placeRetryMs: 60_000, pollIntervalMs: 1000 },
+    settings: { placeWaitMs: NEVER_MS, placeRetryMs: 60_000, pollIntervalMs: 1000, pauseAfter: 0 },
     connect: (provider) => connectProvider(provider, NEVER_MS),
   });
   const input = { resellerAccount: 3, keyId, service: "likes", link: "tick", quantity: 100 };
@@ -104,7 +104,7 @@ test("after the clock was set back, the schedules are clamped at the first tick 
       timer: (callback) => ((tick = callback), { set() {}, clear() {} }),
     },
     random: () => 0,
-    settings: { placeWaitMs: NEVER_MS, placeRetryMs: 60_000, pollIntervalMs: 1000 },
+    settings: { placeWaitMs: NEVER_MS, placeRetryMs: 60_000, pollIntervalMs: 1000, pauseAfter: 0 },
     connect: (provider) => connectProvider(provider, NEVER_MS),
   });
   const tickAndSettle = async () => {
@@ -171,7 +171,7 @@ test("an outcome that nothing can be written of is tried until it can, and logge
     },
     clock: { ...systemClock, timer: () => ({ set() {}, clear() {} }) },
     random: () => 0,
-    settings: { placeWaitMs: NEVER_MS, placeRetryMs: 60_000, pollIntervalMs: 1000 },
+    settings: { placeWaitMs: NEVER_MS, placeRetryMs: 60_000, pollIntervalMs: 1000, pauseAfter: 0 },
     connect: () => ({
       add: () => {
         sent += 1;
@@ -216,7 +216,7 @@ test("the timer waits a second while nothing is due, else until the next attempt
       timer: (callback) => ((tick = callback), { set: (pause) => pauses.push(pause), clear() {} }),
     },
     random: () => 0,
-    settings: { placeWaitMs: NEVER_MS, placeRetryMs: 60_000, pollIntervalMs: 1000 },
+    settings: { placeWaitMs: NEVER_MS, placeRetryMs: 60_000, pollIntervalMs: 1000, pauseAfter: 0 },
     connect: () => ({
       add: async () => ({ outcome: "not_sent", cause: "nobody listens" }),
       status: () => Promise.reject(new Error("not asked")),
@@ -265,7 +265,7 @@ test("a tick takes over the address and the key that a provider was given meanwh
       timer: (callback) => ((tick = callback), { set: () => settled.push("ticked"), clear() {} }),
     },
     random: () => 0,
-    settings: { placeWaitMs: NEVER_MS, placeRetryMs: 60_000, pollIntervalMs: 1000 },
+    settings: { placeWaitMs: NEVER_MS, placeRetryMs: 60_000, pollIntervalMs: 1000, pauseAfter: 0 },
     connect(provider) {
       if (provider.protocol !== "sandbox")
         asked.push(`${provider.name} ${provider.url} ${provider.key}`);

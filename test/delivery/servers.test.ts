@@ -1,18 +1,15 @@
 // Servers that share a database: each order is sent once, whatever becomes of the server that sends it.
 
 import { describe, expect, test } from "bun:test";
-import type { SubmissionResult } from "../../src/domain/deliveries.ts";
-import { systemClock } from "../../src/delivery/clock.ts";
+import type { SubmissionResult } from "../../src/domain/delivery/deliveries.ts";
+import { systemClock } from "../../src/scheduling/clock.ts";
 import { type DeliveryService, startDelivery } from "../../src/delivery/delivery.ts";
 import type { DeliveryDeps } from "../../src/delivery/provider-worker.ts";
-import { LEASE_MS } from "../../src/operations/server-leases.ts";
 import { CommandError } from "../../src/writer/queue.ts";
 import { type DeliveryShop, openDeliveryShop } from "../support/delivery-store.ts";
 import { ENGINES } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 
-/** Nobody renews the leases of a test: those that are to last are taken so much later. */
-const HOUR_MS = 3_600_000;
 const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string];
 
 /** A provider that accepts every order, and the links that it was sent. */
@@ -71,7 +68,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     const shop = await openDeliveryShop(engine, 3);
     const acme = provider();
     for (let index = 0; index < 60; index += 1) await shop.order(index % 3);
-    await Promise.all([A, B].map((server) => shop.live(server, Date.now() + HOUR_MS)));
+    await Promise.all([A, B].map((server) => shop.live(server)));
     const [a, b] = await Promise.all([
       startDelivery(shop.server(A, acme.api)),
       startDelivery(shop.server(B, acme.api)),
@@ -88,7 +85,7 @@ describe.each(ENGINES)("on %s", (engine) => {
 
   test("a server that is suspended while the provider replies loses its attempt to unknown, and the reply then places the order", async () => {
     const shop = await openDeliveryShop(engine);
-    await shop.live(A, Date.now());
+    await shop.live(A);
     const reply = Promise.withResolvers<SubmissionResult>();
     let sent = 0;
     const add = () => ((sent += 1), reply.promise);
@@ -107,7 +104,8 @@ describe.each(ENGINES)("on %s", (engine) => {
     };
     const b = await startDelivery({ ...other, clock: hand.clock, writer });
     expect((await shop.state(order.orderId)).placement).toBe("sending");
-    hand.ahead = LEASE_MS + 1000;
+    await shop.die(A);
+    hand.ahead = 20_000;
     hand.tick();
     const placement = async () => (await shop.state(order.orderId)).placement;
     await until(async () => (await placement()) === "unknown");

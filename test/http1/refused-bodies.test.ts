@@ -1,7 +1,7 @@
 // Bodies that are refused before they arrive, and Expect: 100-continue.
 
 import { afterAll, describe, expect, test } from "bun:test";
-import { BODY_LIMIT_BYTES } from "../../src/domain/limits.ts";
+import { BODY_LIMIT_BYTES } from "../../src/domain/values/limits.ts";
 import { openRawMarket, request } from "../support/raw-market.ts";
 import { expectError } from "../support/refusal.ts";
 

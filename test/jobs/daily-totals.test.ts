@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startDailyTotals } from "../../src/jobs/daily-totals.ts";
 import { createLog } from "../../src/monitoring/log.ts";
-import { readReport } from "../../src/monitoring/reports.ts";
+import { readReport } from "../../src/reports/reports.ts";
 import type { Writer } from "../../src/writer/writer.ts";
 import { freshDatabase, type TestDatabase } from "../support/service.ts";
 import { verifyStore } from "../support/verify.ts";

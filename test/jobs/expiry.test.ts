@@ -1,13 +1,13 @@
 // The expiry job, under clocks that are set, slow and wrong.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { uptime as uptimes } from "../../src/db/tables.ts";
-import { findUser } from "../../src/db/users.ts";
-import { hashRequest } from "../../src/domain/idempotency.ts";
+import { uptime as uptimes } from "../../src/db/tables/tables.ts";
+import { findUser } from "../../src/db/users/users.ts";
+import { hashRequest } from "../../src/domain/values/idempotency.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import { startExpiry, type BackgroundJob } from "../../src/jobs/expiry.ts";
-import type { Order } from "../../src/db/orders.ts";
-import type { Outcome } from "../../src/operations/idempotency.ts";
+import type { Order } from "../../src/db/orders/orders.ts";
+import type { Outcome } from "../../src/operations/batch/idempotency.ts";
 import type { ServerDatabase } from "../../src/server/database.ts";
 import { refusalCode } from "../support/refusal.ts";
 import { freshDatabase, openServerDatabase, type TestDatabase } from "../support/service.ts";

@@ -4,10 +4,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:te
 import { join } from "node:path";
 import { type Offsite, startOffsite } from "../../src/jobs/offsite.ts";
 import type { Logger } from "../../src/monitoring/log.ts";
-import { copyDatabase } from "../../src/storage/backup.ts";
-import { nextBackup } from "../../src/storage/backup-folder.ts";
-import { parseBackupName } from "../../src/storage/backup-names.ts";
-import { claimInstanceId } from "../../src/storage/instance.ts";
+import { copyDatabase } from "../../src/storage/backup/backup.ts";
+import { nextBackup } from "../../src/storage/backup/backup-folder.ts";
+import { parseBackupName } from "../../src/storage/backup/backup-names.ts";
+import { claimInstanceId } from "../../src/storage/file/instance.ts";
 import { bundledProgram } from "../support/bundles.ts";
 import { type S3, startS3 } from "../support/s3.ts";
 import { freshSqliteDatabase, type TestDatabase } from "../support/service.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type Backups, startBackups } from "../../src/jobs/backups.ts";
 import { pace, type PaceClock } from "../../src/jobs/paced-process.ts";
 import type { Logger } from "../../src/monitoring/log.ts";
-import { WAL_LIMIT_BYTES } from "../../src/storage/checkpoint.ts";
+import { WAL_LIMIT_BYTES } from "../../src/storage/file/checkpoint.ts";
 import { childrenOf, stateOf } from "../support/children.ts";
 import { freshFolder, freshSqliteDatabase, type TestDatabase } from "../support/service.ts";
 import { until } from "../support/until.ts";

@@ -12,9 +12,9 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { generateIdentity, identityToRecipient } from "age-encryption";
-import { copyDatabase } from "../../src/storage/backup.ts";
-import { nextBackup } from "../../src/storage/backup-folder.ts";
-import { claimInstanceId } from "../../src/storage/instance.ts";
+import { copyDatabase } from "../../src/storage/backup/backup.ts";
+import { nextBackup } from "../../src/storage/backup/backup-folder.ts";
+import { claimInstanceId } from "../../src/storage/file/instance.ts";
 import { reseller } from "../support/cli.ts";
 import { type S3, startS3 } from "../support/s3.ts";
 import { freshDatabase, freshFolder, type TestDatabase } from "../support/service.ts";
@@ -111,8 +111,10 @@ test("check and fetch of a copy that was changed in the store fail, and leave no
   expect(existsSync(join(elsewhere, "reseller.db"))).toBeFalse();
 });
 
-test("a backup that does not add up is not sent", async () => {
+test("a backup that does not verify is sent and kept beside the verified ones, under a name, a manifest and a listing that say so", async () => {
   folder();
+  const good = backup();
+  await run("send", good);
   const file = backup();
   const wrong = freshDatabase();
   wrong.user("anna", "100");
@@ -121,12 +123,37 @@ test("a backup that does not add up is not sent", async () => {
   wrong.connection.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
   wrong.connection.sqlite.close();
   copyFileSync(join(wrong.folder, "reseller.db"), file);
-  expect(await run("send", file)).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining("add up"),
+  // However few are kept, the last verified one is among them.
+  const sent = await run("send", file, "--backup-keep-remote", "1", "--json");
+  expect(sent).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("does not verify"),
+    json: { uploaded: true, verified: false, removed: 0 },
   });
-  expect((await run("list", "--json")).json.copies).toEqual([]);
-  rmSync(file);
+  expect(sent.json.url).toContain(".unverified.db.zst");
+  expect((await run("send", file, "--json")).json).toMatchObject({ uploaded: false });
+  const name = basename(file).replace(".db", ".unverified.db");
+  const listed = [
+    { name, verified: false },
+    { name: basename(good), verified: true },
+  ];
+  expect((await run("list", "--json")).json.copies).toMatchObject(listed);
+  expect(await run("check", name)).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining("statements add up"),
+  });
+  const elsewhere = join(freshFolder(), "data");
+  const restore = (...flags: string[]) =>
+    reseller("restore", `${remote[1]}/${name}`, "--data", elsewhere, ...flags);
+  const refused = await restore();
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("--unverified") });
+  expect(existsSync(join(elsewhere, "reseller.db"))).toBeFalse();
+  expect((await restore("--unverified")).code).toBe(0);
+  // The next verified one makes room.
+  const next = backup();
+  await run("send", next, "--backup-keep-remote", "1");
+  expect((await run("list", "--json")).json.copies).toMatchObject([{ name: basename(next) }]);
+  for (const each of [good, file, next]) rmSync(each);
 });
 
 test("restore takes the newest copy, or the one that is named, into a data directory that is gone", async () => {

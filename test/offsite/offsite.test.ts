@@ -10,7 +10,7 @@ import { downloadCopy } from "../../src/offsite/download.ts";
 import { openStore, type Store } from "../../src/offsite/store.ts";
 import { createMeter, metered } from "../../src/offsite/streams.ts";
 import { type Upload, uploadBackup } from "../../src/offsite/upload.ts";
-import { copyDatabase } from "../../src/storage/backup.ts";
+import { copyDatabase } from "../../src/storage/backup/backup.ts";
 import { type Call, type Fault, type S3, startS3 } from "../support/s3.ts";
 import { runs } from "../support/runs.ts";
 import { below, randomFrom } from "../support/seeded.ts";
@@ -130,6 +130,8 @@ describe("an upload", () => {
     ["meets a full bucket", "full", isPut, "QuotaExceeded: the bucket is full"],
     ["loses its key on the way", "denied", isPut, "check RESELLER_S3_ACCESS_KEY"],
     ["loses its key before it is read back", "denied", isGet, "check RESELLER_S3_ACCESS_KEY"],
+    ["meets a store with another clock", "skewed", isPut, "set the clock"],
+    ["meets a store of another region", "region", isPut, "--s3-region"],
     ["is read back cut off", "cut-response", isGet, ""],
     [
       "is stored with other bytes, under a checksum of its own",
@@ -245,6 +247,56 @@ describe("a copy", () => {
     expect(await failureOf(download())).toContain("is damaged");
     writeFileSync(object!, Buffer.concat([bytes, Buffer.from("more")]));
     expect(await failureOf(download())).toContain("is damaged");
+    writeFileSync(object!, Buffer.concat([bytes, bytes]));
+    const longer = await failureOf(download());
+    expect(longer).toContain("is damaged, it is longer");
+    expect(longer.split("s3://")).toHaveLength(2);
+  });
+
+  test("whose manifest says anything but what was stored is refused, whichever of its members it is", async () => {
+    const file = backup(Date.now() - HOUR);
+    await upload(file);
+    const [path] = stored(/\.json/);
+    const text = readFileSync(path!, "utf8");
+    const manifest = JSON.parse(text);
+    const WORST = [null, true, 0, -1, 1.5, 2 ** 53, 1e308, "", "x", "../../etc/passwd", [], {}];
+    const members = ["format", "verified", "object", "database"].map((name) => [name]);
+    for (const name of ["name", "bytes", "sha256"]) members.push(["object", name], ["database", name]); // prettier-ignore
+    for (const member of members) {
+      const last = member.at(-1)!;
+      for (const value of [undefined, ...WORST]) {
+        const changed = structuredClone(manifest);
+        const parent = member.length === 1 ? changed : changed[member[0]!];
+        if (parent[last] === value) continue;
+        parent[last] = value;
+        writeFileSync(path!, JSON.stringify(changed));
+        // One of an older version does not say that it is verified.
+        if (last === "verified" && value === undefined) continue;
+        const failure = await failureOf(download());
+        expect([member, value, failure]).toEqual([
+          member,
+          value,
+          expect.stringMatching(/damaged|not what was uploaded|too little room/),
+        ]);
+      }
+    }
+    // The names of another backup, of a file elsewhere, and of what was not verified.
+    const others = [
+      basename(backup(Date.now() - 2 * HOUR)),
+      `../${basename(file)}`,
+      basename(file).replace(".db", ".unverified.db"),
+    ];
+    for (const name of others) {
+      const database = { ...manifest.database, name };
+      writeFileSync(path!, JSON.stringify({ ...manifest, database }));
+      expect(await failureOf(download())).toContain("is damaged");
+    }
+    for (const worst of ["[".repeat(1e6), `{"a":`.repeat(1e5), " ".repeat(1e6) + text]) {
+      writeFileSync(path!, worst);
+      expect(await failureOf(download())).toContain("is damaged");
+    }
+    writeFileSync(path!, text);
+    expect((await download()).equals(readFileSync(file))).toBeTrue();
   });
 
   test("that is older than the newest ones is removed, those of other installations are not", async () => {

@@ -1,7 +1,7 @@
 // Keys that a server on PostgreSQL has in memory: an old one is never good for longer than a second.
 
 import { describe, expect, test } from "bun:test";
-import type { Caller } from "../../src/db/keys.ts";
+import type { Caller } from "../../src/db/users/keys.ts";
 import { createKeyFinder } from "../../src/server/key-finder.ts";
 
 const KEY: Caller = {

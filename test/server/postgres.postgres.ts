@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { createPostgresStore } from "../../src/db/postgres/store.ts";
+import { createPostgresStore } from "../../src/db/postgres/batch/store.ts";
 import { reseller } from "../support/cli.ts";
 import { type Cluster, cluster, startCluster } from "../support/postgres.ts";
 import { type ServeProcess, spawnServe } from "../support/process.ts";

@@ -45,7 +45,7 @@ test.each([
   ["rejection", 'void Promise.reject(new Error("unforeseen"))'],
 ])("an %s that is not caught is one JSON line, and exit 1", async (_, fault) => {
   const { database } = shop();
-  const program = new URL("../../src/cli/program.ts", import.meta.url).pathname;
+  const program = new URL("../../src/cli/kernel/program.ts", import.meta.url).pathname;
   const argv = ["serve", ...optionsOf(database), "--port", "0"];
   const script = `
     import { run } from ${JSON.stringify(program)};

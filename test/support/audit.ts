@@ -1,6 +1,7 @@
 // An auditor that shares no code with the service: SQL on the tables alone.
 
 import type { TestDatabase } from "./service.ts";
+import type { TestStore } from "./stores.ts";
 
 /** Each query lists what is off; a database in order gives no row to any of them. */
 const FINDINGS = {
@@ -24,7 +25,8 @@ const FINDINGS = {
     WHERE status IN ('FAILED', 'CANCELLED', 'REFUNDED') AND refunded_micros <> charge_micros`,
   "orders whose events do not lead to their status": `
     SELECT order_id, status FROM orders WHERE status <> coalesce((SELECT to_status FROM order_events e
-      WHERE e.order_id = orders.order_id ORDER BY seq DESC LIMIT 1), 'PROCESSING')`,
+      WHERE e.order_id = orders.order_id ORDER BY seq DESC LIMIT 1),
+      CASE WHEN provider_id IS NULL THEN 'PROCESSING' ELSE 'PENDING' END)`,
   "balances below 0": `SELECT username FROM users WHERE balance_micros < 0`,
 };
 
@@ -34,4 +36,16 @@ export function audit(database: Pick<TestDatabase, "query">): Record<string, unk
     .map(([name, sql]) => [name, database.query(sql)] as const)
     .filter(([, rows]) => rows.length > 0);
   return Object.fromEntries(found);
+}
+
+/** The same of a store on either engine. */
+export async function auditStore({
+  query,
+}: Pick<TestStore, "query">): Promise<Record<string, unknown[]>> {
+  const found: Record<string, unknown[]> = {};
+  for (const [name, sql] of Object.entries(FINDINGS)) {
+    const rows = await query(sql);
+    if (rows.length > 0) found[name] = rows;
+  }
+  return found;
 }

@@ -59,9 +59,19 @@ export async function servingWith(
   folder: string,
   ...argv: string[]
 ): Promise<Serving> {
+  return servingAs([], environment, folder, ...argv);
+}
+
+/** The same, started by a command that ends in `exec` of what follows. */
+export async function servingAs(
+  launcher: readonly string[],
+  environment: Record<string, string>,
+  folder: string,
+  ...argv: string[]
+): Promise<Serving> {
   const [command, ...flags] = argv;
   const started = [command!, "--port", "0", "--rate-limit", "0", ...flags];
-  const child = spawn(folder, started, environment);
+  const child = spawn(folder, started, environment, launcher);
   const printed = { stdout: "", stderr: "" };
   const listening = Promise.withResolvers<string>();
   const gather = async (name: "stdout" | "stderr") => {
@@ -106,7 +116,11 @@ export async function stallWith(
   folder: string,
   ...flags: string[]
 ) {
-  const server = await servingWith(environment, folder, "serve", ...flags);
+  return stallOf(await servingWith(environment, folder, "serve", ...flags), folder);
+}
+
+/** The same of a server that runs. */
+export async function stallOf(server: Serving, folder: string) {
   await binaryJson(folder, "admin", "user", "create", "alice");
   await binaryJson(folder, "admin", "user", "credit", "alice", "1000000", "--yes");
   await binaryJson(
@@ -115,7 +129,7 @@ export async function stallWith(
   );
   const { key } = await binaryJson(
     folder,
-    ..."admin key create --user alice --type full".split(" "),
+    ..."admin key create --user alice --type full --reach all".split(" "),
   );
   return { server, key: String(key) };
 }
@@ -157,11 +171,22 @@ export async function postOrder(url: string, key: string, link: string): Promise
   return response.status;
 }
 
-function spawn(folder: string, argv: string[], environment: Record<string, string> = {}) {
-  const child = Bun.spawn([BINARY, ...argv], {
+function spawn(
+  folder: string,
+  argv: string[],
+  environment: Record<string, string> = {},
+  launcher: readonly string[] = [],
+) {
+  const child = Bun.spawn([...launcher, BINARY, ...argv], {
     cwd: folder,
     // Nothing of the caller's settings.
-    env: { PATH: process.env["PATH"] ?? "", HOME: folder, ...environment },
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      HOME: folder,
+      // Whatever this machine has in /etc.
+      RESELLER_ENV_FILE: "none",
+      ...environment,
+    },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

@@ -1,7 +1,7 @@
 // A database like after years of use, written in seconds by SQL; its ledger adds up.
 
 import type { Database } from "bun:sqlite";
-import { CASH_ACCOUNT, SALES_ACCOUNT } from "../../src/domain/ledger.ts";
+import { CASH_ACCOUNT, SALES_ACCOUNT } from "../../src/domain/ledger/ledger.ts";
 import type { TestDatabase } from "./service.ts";
 
 const RESELLERS = 1000;

@@ -1,9 +1,9 @@
 // The command line, run in this process on a fresh database, and what it printed.
 
 import { readFileSync } from "node:fs";
-import { run } from "../../src/cli/program.ts";
-import { listKeys } from "../../src/db/keys.ts";
-import { TABLES } from "../../src/db/tables.ts";
+import { run } from "../../src/cli/kernel/program.ts";
+import { listKeys } from "../../src/db/users/keys.ts";
+import { TABLES } from "../../src/db/tables/tables.ts";
 import {
   type Body,
   dumpOf,

@@ -1,12 +1,16 @@
 // A shop on either engine whose orders go to a provider, for the commands and the workers of the deliveries.
 
-import type { Order } from "../../src/db/orders.ts";
+import type { Order } from "../../src/db/orders/orders.ts";
 import type { ProviderApi } from "../../src/providers/provider.ts";
 import type { DeliveryDeps } from "../../src/delivery/provider-worker.ts";
-import { systemClock } from "../../src/delivery/clock.ts";
+import { systemClock } from "../../src/scheduling/clock.ts";
 import { createLog } from "../../src/monitoring/log.ts";
-import type { CommandInput, CommandName, CommandOutput } from "../../src/operations/commands.ts";
-import { execute } from "../../src/operations/execute.ts";
+import type {
+  CommandInput,
+  CommandName,
+  CommandOutput,
+} from "../../src/operations/batch/commands.ts";
+import { execute } from "../../src/operations/batch/execute.ts";
 import type { Engine } from "./engine.ts";
 import { freshStore, type TestStore } from "./stores.ts";
 
@@ -32,8 +36,10 @@ export interface DeliveryShop {
   ): Promise<CommandOutput<"startAttempt">>;
   /** The order's row, and the balance of its reseller. */
   state(orderId: number): Promise<{ status: string; placement: string; balance: number }>;
-  /** Renews the lease of a server. */
-  live(server: string, now: number): Promise<unknown>;
+  /** Renews the lease of a server: it lives until `die`. */
+  live(server: string): Promise<unknown>;
+  /** Its lease ends. */
+  die(server: string): Promise<unknown>;
   /** What a server's deliveries depend on. */
   server(serverId: string, api: Partial<ProviderApi>): DeliveryDeps;
 }
@@ -82,7 +88,8 @@ export async function openDeliveryShop(engine: Engine, resellers = 1): Promise<D
       const { status, placement, balance } = row as Record<string, string>;
       return { status: status!, placement: placement!, balance: Number(balance) };
     },
-    live: (id, now) => run("renewLease", { id, name: id, replaces: [] }, now),
+    live: (id) => run("renewLease", { id, name: id, ended: [] }),
+    die: (id) => run("endLease", { id }),
     server: (serverId, api) => ({
       store,
       serverId,
@@ -90,7 +97,12 @@ export async function openDeliveryShop(engine: Engine, resellers = 1): Promise<D
       log: createLog("silent"),
       clock: systemClock,
       random: () => 0,
-      settings: { placeWaitMs: NEVER_MS, placeRetryMs: PLACE_RETRY_MS, pollIntervalMs: 1000 },
+      settings: {
+        placeWaitMs: NEVER_MS,
+        placeRetryMs: PLACE_RETRY_MS,
+        pollIntervalMs: 1000,
+        pauseAfter: 0,
+      },
       connect: () => ({ ...NO_API, ...api }),
     }),
   };

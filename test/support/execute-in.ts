@@ -1,14 +1,14 @@
 // A command as one step of a transaction that a test holds open.
 
-import type { Tx } from "../../src/db/port.ts";
-import { createCommandIds } from "../../src/operations/command-ids.ts";
+import type { Tx } from "../../src/db/port/port.ts";
+import { createCommandIds } from "../../src/operations/batch/command-ids.ts";
 import {
   type CommandInput,
   type CommandName,
   type CommandOutput,
   runCommand,
-} from "../../src/operations/commands.ts";
-import { contextOf } from "../../src/operations/context.ts";
+} from "../../src/operations/batch/commands.ts";
+import { contextOf } from "../../src/operations/batch/context.ts";
 
 export function executeIn<Name extends CommandName>(
   tx: Tx,

@@ -1,6 +1,6 @@
 // A clock that stands still until a test moves it, and that a test may set, as an administrator sets a machine's.
 
-import type { Clock } from "../../src/delivery/clock.ts";
+import type { Clock } from "../../src/scheduling/clock.ts";
 
 export interface HandClock extends Clock {
   /** Lets that much time pass: every timer that is due calls back, in order. */

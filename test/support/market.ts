@@ -1,7 +1,7 @@
 // A service with two resellers, each with a child user and a key of every type.
 
-import { BALANCE_LIMIT_MICROS, formatMicros } from "../../src/domain/money.ts";
-import { KEY_TYPES, type KeyScope, type KeyType } from "../../src/domain/keys.ts";
+import { BALANCE_LIMIT_MICROS, formatMicros } from "../../src/domain/ledger/money.ts";
+import { KEY_TYPES, type KeyScope, type KeyType } from "../../src/domain/users/keys.ts";
 import { freshService, OPERATOR, type TestService } from "./service.ts";
 
 /** In every request that expectRefusal makes: no answer may hold it. */

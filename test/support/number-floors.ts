@@ -1,8 +1,8 @@
 // Numbers far above those that were given, within a transaction that has written before.
 
-import type { Numbers } from "../../src/db/number-floors.ts";
-import type { Tx } from "../../src/db/port.ts";
-import { numberFloors } from "../../src/db/tables.ts";
+import type { Numbers } from "../../src/db/ledger/number-floors.ts";
+import type { Tx } from "../../src/db/port/port.ts";
+import { numberFloors } from "../../src/db/tables/tables.ts";
 
 /** SQLite's numbers of `table` continue above `floor`. Only before the database is in use: prepared statements ignore it. */
 export function raiseFloor(tx: Tx, table: keyof Numbers, floor: number): void {

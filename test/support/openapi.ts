@@ -3,8 +3,8 @@
 import { expect } from "bun:test";
 import Ajv2020, { type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import type { OpenApiOperation } from "../../src/api-docs/document.ts";
-import { createDocument } from "../../src/http/openapi.ts";
+import type { OpenApiOperation } from "../../src/api-docs/schemas/document.ts";
+import { createDocument } from "../../src/http/server/openapi.ts";
 import type { Answer } from "./service.ts";
 
 export const document = createDocument({ brand: null, contact: null });

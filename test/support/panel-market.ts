@@ -1,6 +1,6 @@
 // A panel on a small market: alice with her child user kid, bob, a manual service, and one that a provider delivers.
 
-import type { Role } from "../../src/domain/administrators.ts";
+import type { Role } from "../../src/domain/administrators/administrators.ts";
 import { freshPanel, type Reply, type TestPanel } from "./panel.ts";
 
 export interface PanelMarket extends TestPanel {

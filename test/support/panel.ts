@@ -1,14 +1,15 @@
 // A panel in this process on a fresh database, asked over real HTTP by an administrator of some role.
 
+import type { Network } from "../../src/config/networks.ts";
 import { checkNewUrl } from "../../src/webhooks/new-url.ts";
-import type { Role } from "../../src/domain/administrators.ts";
-import { createActivityCounter } from "../../src/monitoring/activity.ts";
+import type { Role } from "../../src/domain/administrators/administrators.ts";
+import { createActivityCounter } from "../../src/reports/activity.ts";
 import { createLog } from "../../src/monitoring/log.ts";
-import type { PanelSettings } from "../../src/panel/call.ts";
-import { type PanelDeps, startPanel } from "../../src/panel/listener.ts";
-import { createPasswords } from "../../src/panel/passwords.ts";
-import { random } from "../../src/panel/random.ts";
-import { hashSecret } from "../../src/panel/sessions.ts";
+import type { PanelSettings } from "../../src/panel/server/call.ts";
+import { type PanelDeps, startPanel } from "../../src/panel/server/listener.ts";
+import { createPasswords } from "../../src/panel/server/passwords.ts";
+import { random } from "../../src/panel/server/random.ts";
+import { hashSecret } from "../../src/panel/server/sessions.ts";
 import { connectProvider } from "../../src/providers/protocols.ts";
 import { resolvePublic, freshDatabase, openServerDatabase, type TestDatabase } from "./service.ts";
 
@@ -52,6 +53,7 @@ const SETTINGS: PanelSettings = {
 export async function freshPanel(
   role: Role = "owner",
   changes: Partial<PanelSettings> = {},
+  trustedProxy: readonly Network[] = [],
 ): Promise<TestPanel> {
   const database = freshDatabase();
   const opened = await openServerDatabase(database);
@@ -80,7 +82,7 @@ export async function freshPanel(
       servers: () => 1,
       backups: null,
     },
-    trustedProxy: [],
+    trustedProxy,
     onInternalError: (error) => void errors.push(error),
   };
   const server = startPanel(deps, { hostname: "127.0.0.1", port: 0 }, null);

@@ -1,10 +1,10 @@
 // A user whose name is in every text that a database can have of it.
 
-import { alertChanges, conditionsOf } from "../../src/domain/alerts.ts";
-import type { GivenFields } from "../../src/domain/order-fields.ts";
-import type { ServiceType } from "../../src/domain/service-types.ts";
-import { listWebhooksFailed } from "../../src/db/alerts.ts";
-import { findUser } from "../../src/db/users.ts";
+import { alertChanges, conditionsOf } from "../../src/domain/webhooks/alerts.ts";
+import type { GivenFields } from "../../src/domain/orders/order-fields.ts";
+import type { ServiceType } from "../../src/domain/catalogue/service-types.ts";
+import { listWebhooksFailed } from "../../src/db/webhooks/alerts.ts";
+import { findUser } from "../../src/db/users/users.ts";
 import type { Shop } from "./cli.ts";
 import { openProviderShop } from "./provider-shop.ts";
 import type { Upstream } from "./upstream.ts";
@@ -82,8 +82,12 @@ function failedAlert(shop: Shop): void {
     `UPDATE webhooks SET active = 0, disabled_reason = 'failures', disabled_at = 1 WHERE url = '${LINK}'`,
   );
   const failedWebhooks = shop.read((reader) => listWebhooksFailed(reader));
-  const conditions = conditionsOf({ providers: [], failedWebhooks, machine: {} }, [], 0);
-  shop.run("recordAlerts", alertChanges(conditions, []));
+  const conditions = conditionsOf(
+    { providers: [], failedWebhooks, limitedKeys: [], machine: {} },
+    [],
+    0,
+  );
+  shop.run("recordAlerts", alertChanges(conditions, [], 0));
   const raised = shop.query("SELECT 1 FROM alerts WHERE kind = 'webhook_disabled'");
   if (raised.length !== 1) throw new Error("no alert was raised");
 }

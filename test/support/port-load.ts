@@ -1,12 +1,12 @@
 // `bun test/support/port-load.ts <port> <database> <seed>`: one of several servers on a database. Batches that move money
 // between users and touch shared rows, in every order. Prints how many commands were done and what failed.
 
-import type { Tx } from "../../src/db/port.ts";
-import { parseAddress } from "../../src/db/postgres/address.ts";
-import { createPostgresStore } from "../../src/db/postgres/store.ts";
-import { keys, services, users } from "../../src/db/tables.ts";
-import { query } from "../../src/db/query.ts";
-import { fields, select } from "../../src/db/query.ts";
+import type { Tx } from "../../src/db/port/port.ts";
+import { parseAddress } from "../../src/db/postgres/connection/address.ts";
+import { createPostgresStore } from "../../src/db/postgres/batch/store.ts";
+import { keys, services, users } from "../../src/db/tables/tables.ts";
+import { query } from "../../src/db/port/query.ts";
+import { fields, select } from "../../src/db/port/query.ts";
 import { below, randomFrom } from "./seeded.ts";
 
 const BATCHES = 150;

@@ -2,20 +2,25 @@
 // the server while this one waits for it.
 
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
-import type { Reader } from "../../src/db/port.ts";
-import { Known, Missing } from "../../src/db/postgres/known.ts";
-import type { Statement } from "../../src/db/postgres/connection.ts";
-import { KnownReader } from "../../src/db/postgres/reader.ts";
-import { decodeRows, kindsOf, loadStatement, queryStatement } from "../../src/db/postgres/text.ts";
-import { keyOfRow } from "../../src/db/table-definition.ts";
-import { Refusal, type RefusalCode } from "../../src/domain/refusals.ts";
+import type { Reader } from "../../src/db/port/port.ts";
+import { Known, Missing } from "../../src/db/postgres/batch/known.ts";
+import type { Statement } from "../../src/db/postgres/connection/connection.ts";
+import { KnownReader } from "../../src/db/postgres/batch/reader.ts";
+import {
+  decodeRows,
+  kindsOf,
+  loadStatement,
+  queryStatement,
+} from "../../src/db/postgres/batch/text.ts";
+import { keyOfRow } from "../../src/db/port/table-definition.ts";
+import { Refusal, type RefusalCode } from "../../src/domain/values/refusals.ts";
 import type {
   CommandInput,
   CommandName,
   CommandOutput,
   CommandRequest,
   Reply as CommandReply,
-} from "../../src/operations/commands.ts";
+} from "../../src/operations/batch/commands.ts";
 
 export type Call =
   | { do: "create" }

@@ -3,11 +3,11 @@
 import { workerData } from "node:worker_threads";
 import type { MessagePort } from "node:worker_threads";
 import { SQL } from "bun";
-import { createPostgresStore, type PostgresStore } from "../../src/db/postgres/store.ts";
-import { parseAddress } from "../../src/db/postgres/address.ts";
-import { Refusal } from "../../src/domain/refusals.ts";
-import { runBatch } from "../../src/operations/commands.ts";
-import { execute } from "../../src/operations/execute.ts";
+import { createPostgresStore, type PostgresStore } from "../../src/db/postgres/batch/store.ts";
+import { parseAddress } from "../../src/db/postgres/connection/address.ts";
+import { Refusal } from "../../src/domain/values/refusals.ts";
+import { runBatch } from "../../src/operations/batch/commands.ts";
+import { execute } from "../../src/operations/batch/execute.ts";
 import { cluster } from "./postgres.ts";
 import type { Call, Reply } from "./postgres-sync.ts";
 

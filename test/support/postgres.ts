@@ -4,8 +4,8 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { type Address, parseAddress } from "../../src/db/postgres/address.ts";
-import { migrate } from "../../src/db/postgres/migrate.ts";
+import { type Address, parseAddress } from "../../src/db/postgres/connection/address.ts";
+import { migrate } from "../../src/db/postgres/schema/migrate.ts";
 import { freePort } from "./ports.ts";
 
 const VERSIONS = "/usr/lib/postgresql";

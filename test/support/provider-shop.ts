@@ -1,6 +1,6 @@
 // A shop with a provider, and orders of its services in every delivery state.
 
-import { findUser } from "../../src/db/users.ts";
+import { findUser } from "../../src/db/users/users.ts";
 import { openShop, type Shop } from "./cli.ts";
 import { PROVIDER_KEY, type Upstream } from "./upstream.ts";
 

@@ -1,5 +1,6 @@
 // Random commands about users, keys, the catalogue and what a server does by itself.
 
+import type { CommandInput } from "../../src/operations/batch/commands.ts";
 import {
   OPERATOR,
   PROVIDERS,
@@ -111,7 +112,13 @@ export class RandomChores extends RandomParts {
       case 4: {
         const lifetimeMilliseconds = this.chance(0.5) ? null : 5_000_000;
         const label = `l${below(this.random, 5)}`;
-        const changes = this.chance(0.5) ? { label } : { lifetimeMilliseconds };
+        const limit = () => this.pick([null, 300_000, 900_000]);
+        const changes = this.pick<CommandInput<"updateKey">["changes"]>([
+          { label },
+          { lifetimeMilliseconds },
+          { rechargeLimitMicros: limit() },
+          { rechargeDailyMicros: limit() },
+        ]);
         return this.command("updateKey", () => ({ id, changes, actor }));
       }
       case 1: {
@@ -168,8 +175,9 @@ export class RandomChores extends RandomParts {
       case 6:
         return this.command("probe", () => undefined);
       default: {
-        const replaces = this.chance(0.2) ? [this.pick(SERVERS)] : [];
-        return this.command("renewLease", () => ({ id: server, name: server, replaces }));
+        // As it was never seen: what it takes for ended has renewed its lease since.
+        const ended = this.chance(0.2) ? [{ id: this.pick(SERVERS), leaseUntil: 1 }] : [];
+        return this.command("renewLease", () => ({ id: server, name: server, ended }));
       }
     }
   }

@@ -1,8 +1,8 @@
 // Random commands of every kind, for tests that compare engines. They name orders, keys and users by ids that are the same
 // on every engine; `Names` has the numbers that one engine gave them.
 
-import type { SubmissionResult } from "../../src/domain/deliveries.ts";
-import type { PlaceOrder } from "../../src/operations/orders.ts";
+import type { SubmissionResult } from "../../src/domain/delivery/deliveries.ts";
+import type { PlaceOrder } from "../../src/operations/orders/orders.ts";
 import { RandomChores, SERVERS } from "./random-chores.ts";
 import {
   type Names,

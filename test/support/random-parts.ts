@@ -1,7 +1,15 @@
 // What random commands are made of: choices, ids, and the commands that others need.
 
-import type { CommandInput, CommandName, CommandRequest } from "../../src/operations/commands.ts";
-import { mayDripFeed, SERVICE_TYPES, standardUnit } from "../../src/domain/service-types.ts";
+import type {
+  CommandInput,
+  CommandName,
+  CommandRequest,
+} from "../../src/operations/batch/commands.ts";
+import {
+  mayDripFeed,
+  SERVICE_TYPES,
+  standardUnit,
+} from "../../src/domain/catalogue/service-types.ts";
 import { below, type Random } from "./seeded.ts";
 
 export const PROVIDERS = ["acme", "bulk"];

@@ -1,12 +1,12 @@
 // What a database holds after random commands: all rows, the names for the next commands, and what is out of order.
 
-import type { Reader } from "../../src/db/port.ts";
-import { fields, query, select } from "../../src/db/query.ts";
-import type { AnyTable } from "../../src/db/table-definition.ts";
-import { TABLES } from "../../src/db/tables.ts";
-import { type Problem, runChecks } from "../../src/db/verify.ts";
-import { QUERY_CHECKS } from "../../src/db/verify-queries.ts";
-import { SCAN_CHECKS } from "../../src/db/verify-scans.ts";
+import type { Reader } from "../../src/db/port/port.ts";
+import { fields, query, select } from "../../src/db/port/query.ts";
+import type { AnyTable } from "../../src/db/port/table-definition.ts";
+import { TABLES } from "../../src/db/tables/tables.ts";
+import { type Problem, runChecks } from "../../src/db/verify/verify.ts";
+import { QUERY_CHECKS } from "../../src/db/verify/verify-queries.ts";
+import { SCAN_CHECKS } from "../../src/db/verify/verify-scans.ts";
 import type { Names } from "./random-parts.ts";
 
 const everything = TABLES.map((table: AnyTable) => ({

@@ -1,7 +1,7 @@
 // Random amounts, prices and quantities, with edge cases more often.
 
 import fc from "fast-check";
-import { DEPOSIT_LIMIT_MICROS } from "../../src/domain/money.ts";
+import { DEPOSIT_LIMIT_MICROS } from "../../src/domain/ledger/money.ts";
 
 /** Micros up to the largest balance a credit may lead to. */
 export const anyMicros = fc.oneof(

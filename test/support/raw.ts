@@ -106,6 +106,8 @@ export async function openRaw(url: string): Promise<RawConnection> {
   const more = () => new Promise<void>((resolve) => (wake = resolve));
   await new Promise<void>((resolve) => {
     socket.once(protocol === "https:" ? "secureConnect" : "connect", () => resolve());
+    // A server may close before this side is told that it is connected.
+    socket.once("close", () => resolve());
   });
   return {
     send: (bytes) => void socket.write(bytes),

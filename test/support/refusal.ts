@@ -1,7 +1,7 @@
 // What every refusal has in common, asserted in one place.
 
 import { expect } from "bun:test";
-import { Refusal, type RefusalCode } from "../../src/domain/refusals.ts";
+import { Refusal, type RefusalCode } from "../../src/domain/values/refusals.ts";
 import { type Market, MARKER } from "./market.ts";
 import type { Answer, TestDatabase } from "./service.ts";
 

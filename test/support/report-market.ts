@@ -1,9 +1,9 @@
 // A random market that keeps its own account of orders, refunds and costs, added up one by one: what a report must say. It
 // shares nothing with the service but the commands that it gives.
 
-import type { Report } from "../../src/domain/polling.ts";
-import { Refusal } from "../../src/domain/refusals.ts";
-import { planCatalogue, requireProvider } from "../../src/operations/providers.ts";
+import type { Report } from "../../src/domain/delivery/polling.ts";
+import { Refusal } from "../../src/domain/values/refusals.ts";
+import { planCatalogue, requireProvider } from "../../src/operations/providers/providers.ts";
 import { below, type Random, randomFrom } from "./seeded.ts";
 import { OPERATOR, type TestDatabase } from "./service.ts";
 
@@ -22,6 +22,8 @@ export interface Entry {
   service: string;
   reseller: string;
   provider: string | null;
+  /** Whether the order is unknown now. */
+  isUnknown: () => boolean;
 }
 
 interface Known {
@@ -36,6 +38,7 @@ interface Known {
   status: string;
   isTest: boolean;
   isPlaced: boolean;
+  isUnknown: boolean;
   /** Of its provider's service when it was made: micros per 1,000 in its currency, scaled. */
   rate: bigint | null;
   cost: bigint;
@@ -110,6 +113,7 @@ export class ReportMarket {
       ...Array<() => void>(8).fill(() => this.#place()),
       ...Array<() => void>(6).fill(() => this.#report()),
       ...Array<() => void>(4).fill(() => this.#move()),
+      () => this.#settle(),
       () => this.#sync(),
       () => this.#changeFactor(),
       ...Array<() => void>(3).fill(() => this.count(1 + below(this.#random, 8))),
@@ -133,7 +137,8 @@ export class ReportMarket {
   #book(order: Known, kind: Entry["kind"], micros: bigint): void {
     if (order.isTest) return;
     const { service, reseller, provider } = order;
-    this.entries.push({ at: this.#now, kind, micros, service, reseller, provider });
+    const isUnknown = () => order.isUnknown;
+    this.entries.push({ at: this.#now, kind, micros, service, reseller, provider, isUnknown });
   }
 
   #place(): void {
@@ -160,6 +165,7 @@ export class ReportMarket {
       status: placed.status,
       isTest,
       isPlaced: false,
+      isUnknown: false,
       rate: this.#providers.get(service.provider ?? "")?.rate ?? null,
       cost: 0n,
       charged: false,
@@ -177,14 +183,31 @@ export class ReportMarket {
     const started = this.database.execute("startAttempt", attempt, this.#now);
     if (!started.send) return;
     const isRefused = below(this.#random, 6) === 0;
+    const isUnknown = !isRefused && !order.isTest && below(this.#random, 5) === 0;
     const result = isRefused
       ? ({ outcome: "refused", cause: "no", outOfFunds: false } as const)
-      : ({ outcome: "accepted", providerOrder: String((this.#numbers += 1)) } as const);
+      : isUnknown
+        ? ({ outcome: "unknown", cause: "no reply" } as const)
+        : ({ outcome: "accepted", providerOrder: String((this.#numbers += 1)) } as const);
     const { attemptId } = started;
     const finished = { orderId, attemptId, result, placeRetryMs: HOUR, backoffMs: 1000 };
     this.database.execute("finishAttempt", finished, this.#now);
     if (isRefused) this.#refund(order, "FAILED", 0);
+    else if (isUnknown) order.isUnknown = true;
     else Object.assign(order, { isPlaced: true, status: "PROCESSING" });
+  }
+
+  /** An order that is unknown is settled, either way. */
+  #settle(): void {
+    const order = this.#pick(this.#orders.filter(({ isUnknown }) => isUnknown));
+    if (!order) return;
+    const isThere = below(this.#random, 2) === 0;
+    const providerOrder = isThere ? String((this.#numbers += 1)) : null;
+    const input = { id: String(order.orderId), providerOrder, actor: OPERATOR };
+    this.database.execute("settleOrder", input, this.#now);
+    order.isUnknown = false;
+    if (isThere) Object.assign(order, { isPlaced: true, status: "PROCESSING" });
+    else this.#refund(order, "FAILED", 0);
   }
 
   #refund(order: Known, status: string, remains: number): void {
@@ -206,6 +229,8 @@ export class ReportMarket {
     const more = to === "PARTIAL" ? { remains } : {};
     const input = { id: String(order.orderId), to, note: null, actor: OPERATOR, ...more };
     this.database.execute("transitionOrder", input, this.#now);
+    // An unknown order can be cancelled.
+    order.isUnknown = false;
     this.#refund(order, to, remains);
   }
 
@@ -249,7 +274,12 @@ export class ReportMarket {
   #hear(order: Known, { word, remains, cost }: Report): void {
     if (word === "odd" || (word === "Partial" && remains === null)) return;
     const { factor } = this.#providers.get(order.provider!)!;
-    if (cost) {
+    const isFree = word === "Canceled" || word === "Failed";
+    if (isFree && (cost || order.charged)) {
+      order.factor ??= factor;
+      order.charged = true;
+      this.#cost(order, 0n);
+    } else if (cost) {
       const isForeign = cost.currency === "XTS";
       order.factor ??= isForeign ? null : factor;
       // What was told in a currency without a rate is forgotten with the next that has one.

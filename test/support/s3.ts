@@ -14,9 +14,10 @@ const SERVER = new URL("s3-server.ts", import.meta.url).pathname;
 /**
  * `cut`: half the request reaches the store, then both connections are reset. `cut-response`: half the response comes.
  * `full`: refused for lack of room. `denied`: the key is not valid any more. `busy`: 503. `corrupt`: the store keeps other bytes than it was sent. `hang`: no
- * response ever.
+ * response ever. `skewed`: the clocks differ. `region`: the store is in another one.
  */
-export type Fault = "cut" | "cut-response" | "full" | "denied" | "busy" | "corrupt" | "hang";
+export type Fault =
+  "cut" | "cut-response" | "full" | "denied" | "busy" | "corrupt" | "hang" | "skewed" | "region";
 
 export interface Call {
   method: string;
@@ -93,6 +94,8 @@ async function answer(
   if (fault === "full") return refuse(to, 507, "QuotaExceeded", "the bucket is full");
   if (fault === "denied") return refuse(to, 403, "InvalidAccessKeyId", "the key does not exist");
   if (fault === "busy") return refuse(to, 503, "SlowDown", "reduce your request rate");
+  if (fault === "skewed") return refuse(to, 403, "RequestTimeTooSkewed", "the clocks differ");
+  if (fault === "region") return refuse(to, 400, "AuthorizationHeaderMalformed", "another region");
   if (fault === "corrupt" && body.length > 0) body[body.length >> 1]! ^= 1;
   const options = {
     host: "127.0.0.1",

@@ -1,13 +1,13 @@
 // A server with a test key over real HTTP, on a clock that stands still until the test moves it.
 
-import { findCallerKeyByHash } from "../../src/db/keys.ts";
-import { listSandboxOrders, listSandboxRefills } from "../../src/db/sandbox.ts";
-import type { Clock } from "../../src/delivery/clock.ts";
+import { findCallerKeyByHash } from "../../src/db/users/keys.ts";
+import { listSandboxOrders, listSandboxRefills } from "../../src/db/orders/sandbox.ts";
+import type { Clock } from "../../src/scheduling/clock.ts";
 import { type DeliveryService, startDelivery } from "../../src/delivery/delivery.ts";
-import { startServer } from "../../src/http/server.ts";
-import { panelRoutes } from "../../src/http-v2/routes.ts";
+import { startServer } from "../../src/http/server/server.ts";
+import { panelRoutes } from "../../src/http/smm-api/routes.ts";
 import { createLog } from "../../src/monitoring/log.ts";
-import type { CommandInput } from "../../src/operations/commands.ts";
+import type { CommandInput } from "../../src/operations/batch/commands.ts";
 import { connectProvider } from "../../src/providers/protocols.ts";
 import type { ProviderApi } from "../../src/providers/provider.ts";
 import {
@@ -109,7 +109,12 @@ export async function startSandboxServer(
       timer: (callback) => clock.timer(() => isDead || callback()),
     },
     random: () => 0,
-    settings: { placeWaitMs: PLACE_WAIT_MS, placeRetryMs: 3_600_000, pollIntervalMs: 60_000 },
+    settings: {
+      placeWaitMs: PLACE_WAIT_MS,
+      placeRetryMs: 3_600_000,
+      pollIntervalMs: 60_000,
+      pauseAfter: 0,
+    },
     connect: (provider) =>
       (provider.protocol === "sandbox" ? undefined : live) ??
       connectProvider(provider, 1000, {

@@ -35,7 +35,11 @@ export async function startServerProcess(options: ServerOptions): Promise<Server
       ...`serve --data ${data} --port 0 --rate-limit 0`.split(" "),
       ...(options.arguments ?? []),
     ],
-    { stdout: "pipe", stderr: "pipe", env: { PATH: process.env["PATH"], ...environment } },
+    {
+      stdout: "pipe",
+      stderr: "pipe",
+      env: { PATH: process.env["PATH"], RESELLER_ENV_FILE: "none", ...environment },
+    },
   );
   let log = "";
   const logged = (async () => {
@@ -77,7 +81,7 @@ export async function runBinary(
     stdin: options.stdin === undefined ? "ignore" : Buffer.from(options.stdin),
     stdout: "pipe",
     stderr: "pipe",
-    env: { PATH: process.env["PATH"], ...options.environment },
+    env: { PATH: process.env["PATH"], RESELLER_ENV_FILE: "none", ...options.environment },
   });
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   return { exitCode: await child.exited, stdout, stderr };

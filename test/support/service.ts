@@ -5,13 +5,13 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { Command } from "commander";
 import { serveOptions, databaseOptions } from "../../src/config/flags.ts";
 import type { Config } from "../../src/config/settings.ts";
-import type { Reader, ReadStore, Store } from "../../src/db/port.ts";
-import { describeAddress, parseAddress } from "../../src/db/postgres/address.ts";
-import { createPostgresStore } from "../../src/db/postgres/store.ts";
-import type { AnyTable } from "../../src/db/table-definition.ts";
-import { attempts, orderEvents, orders, transfers, users } from "../../src/db/tables.ts";
+import type { Reader, ReadStore, Store } from "../../src/db/port/port.ts";
+import { describeAddress, parseAddress } from "../../src/db/postgres/connection/address.ts";
+import { createPostgresStore } from "../../src/db/postgres/batch/store.ts";
+import type { AnyTable } from "../../src/db/port/table-definition.ts";
+import { attempts, orderEvents, orders, transfers, users } from "../../src/db/tables/tables.ts";
 import type { Connection } from "../../src/db/sqlite/connection.ts";
-import { claimDataDirectory, databasePath, openForCommand } from "../../src/storage/open.ts";
+import { claimDataDirectory, databasePath, openForCommand } from "../../src/storage/file/open.ts";
 import {
   formatKey,
   hashKey,
@@ -19,10 +19,10 @@ import {
   type KeyScope,
   type KeyType,
   startOfKey,
-} from "../../src/domain/keys.ts";
-import { parseMicros } from "../../src/domain/money.ts";
-import { type ServiceType, standardUnit } from "../../src/domain/service-types.ts";
-import type { PriceUnit } from "../../src/domain/services.ts";
+} from "../../src/domain/users/keys.ts";
+import { parseMicros } from "../../src/domain/ledger/money.ts";
+import { type ServiceType, standardUnit } from "../../src/domain/catalogue/service-types.ts";
+import type { PriceUnit } from "../../src/domain/catalogue/services.ts";
 import {
   type CommandInput,
   type CommandName,
@@ -31,11 +31,11 @@ import {
   type Reply,
   runBatch,
   type UnsignedInput,
-} from "../../src/operations/commands.ts";
-import { execute } from "../../src/operations/execute.ts";
-import type { ServerDeps } from "../../src/http/server.ts";
-import { responseTemplate } from "../../src/http/response-template.ts";
-import { createRateLimits } from "../../src/http/rate-limits.ts";
+} from "../../src/operations/batch/commands.ts";
+import { execute } from "../../src/operations/batch/execute.ts";
+import type { ServerDeps } from "../../src/http/server/server.ts";
+import { responseTemplate } from "../../src/http/server/response-template.ts";
+import { createRateLimits } from "../../src/http/server/rate-limits.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import { NO_OBSERVER } from "../../src/monitoring/metrics.ts";
 import { createReadiness } from "../../src/monitoring/readiness.ts";
@@ -355,10 +355,13 @@ export function apiOf<Parts extends Pick<ServerDatabase, "store" | "findKey" | "
     trustedProxy: [],
     noteUntrustedProxy() {},
     logReads: 1,
+    now: Date.now,
     readiness: createReadiness({
       writer,
       checkDatabase: () => ({}),
       isDeliveryOnTime: () => true,
+      pausedProviders: () => 0,
+      checkConnections: () => ({ ok: true }),
     }),
     checkWebhookUrl: (text) => checkNewUrl(text, { allow: [], allowHttp: false }, resolvePublic),
     template: responseTemplate(false),

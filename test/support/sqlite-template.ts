@@ -1,7 +1,7 @@
 // A SQLite database as its migrations make it: migrated once in a test process, copied for each test.
 
 import { Database } from "bun:sqlite";
-import { migrate, MIGRATIONS } from "../../src/storage/migrate.ts";
+import { migrate, MIGRATIONS } from "../../src/storage/file/migrate.ts";
 
 let template: Database | undefined;
 
@@ -14,7 +14,11 @@ export function emptyDatabase(madeAt: number): Uint8Array {
 
 /** The same in memory. */
 export function emptyMemoryDatabase(): Database {
-  const sqlite = Database.deserialize(emptyDatabase(0));
+  return memoryDatabase(emptyDatabase(0));
+}
+
+export function memoryDatabase(image: Uint8Array): Database {
+  const sqlite = Database.deserialize(image);
   sqlite.run("PRAGMA foreign_keys = ON");
   return sqlite;
 }

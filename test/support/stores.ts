@@ -1,13 +1,14 @@
 // The row port on either engine, each time on a fresh database.
 
-import type { Job, Outcome, Store, Tx } from "../../src/db/port.ts";
-import { createPostgresStore } from "../../src/db/postgres/store.ts";
+import type { Database } from "bun:sqlite";
+import type { Job, Outcome, Store, Tx } from "../../src/db/port/port.ts";
+import { createPostgresStore } from "../../src/db/postgres/batch/store.ts";
 import { createSqliteStore } from "../../src/db/sqlite/store.ts";
-import { accounts, keys, services, users } from "../../src/db/tables.ts";
-import { createId } from "../../src/db/ids.ts";
+import { accounts, keys, services, users } from "../../src/db/tables/tables.ts";
+import { createId } from "../../src/db/port/ids.ts";
 import { ENGINE, type Engine } from "./engine.ts";
 import { cluster, SERVICE_ROLE } from "./postgres.ts";
-import { emptyMemoryDatabase } from "./sqlite-template.ts";
+import { emptyMemoryDatabase, memoryDatabase } from "./sqlite-template.ts";
 
 /** With TEST_ENGINE=postgres both: `check` must pass on a machine without PostgreSQL. */
 export const ENGINES: readonly Engine[] =
@@ -19,17 +20,35 @@ export interface TestStore extends Store {
   query(text: string): Promise<Record<string, unknown>[]>;
   /** The outcomes of commands that run in one batch. */
   batch(...bodies: ((tx: Tx) => unknown)[]): Promise<Outcome[]>;
+  /** The whole database, for storeOf; of SQLite only. */
+  image(): Uint8Array;
   /** One command: what it returned, or what it threw. */
   run<T>(body: (tx: Tx) => T): Promise<T>;
 }
 
 export async function freshStore(engine: Engine): Promise<TestStore> {
-  const { store, query } = engine === "sqlite" ? sqliteStore() : await postgresStore();
+  return engine === "sqlite" ? storeOf(null) : testStore(engine, await postgresStore());
+}
+
+/** A copy of a SQLite database; null: an empty one. */
+export function storeOf(image: Uint8Array | null): TestStore {
+  const sqlite = image === null ? emptyMemoryDatabase() : memoryDatabase(image);
+  return testStore("sqlite", sqliteStore(sqlite), () => sqlite.serialize());
+}
+
+function testStore(
+  engine: Engine,
+  { store, query }: { store: Store; query: TestStore["query"] },
+  image = (): Uint8Array => {
+    throw new Error("only a SQLite database has an image");
+  },
+): TestStore {
   const runBatch = async (jobs: Job[]) => store.runBatch(jobs);
   return {
     ...store,
     engine,
     query,
+    image,
     batch: (...bodies) => runBatch(bodies.map((run) => ({ run }))),
     async run(body) {
       const [outcome] = await runBatch([{ run: body }]);
@@ -39,8 +58,7 @@ export async function freshStore(engine: Engine): Promise<TestStore> {
   };
 }
 
-function sqliteStore() {
-  const sqlite = emptyMemoryDatabase();
+function sqliteStore(sqlite: Database) {
   // oxlint-disable-next-line typescript/require-await -- what it throws is to be a rejection, as PostgreSQL's is
   const query = async (text: string) => sqlite.query(text).all() as Record<string, unknown>[];
   return { store: createSqliteStore(sqlite) as Store, query };

@@ -2,9 +2,9 @@
 // account, as one does that is frozen. Prints `locked` then.
 
 import { writeSync } from "node:fs";
-import { parseAddress } from "../../src/db/postgres/address.ts";
-import { createPostgresStore } from "../../src/db/postgres/store.ts";
-import { users } from "../../src/db/tables.ts";
+import { parseAddress } from "../../src/db/postgres/connection/address.ts";
+import { createPostgresStore } from "../../src/db/postgres/batch/store.ts";
+import { users } from "../../src/db/tables/tables.ts";
 
 /** Longer than anybody waits for it. */
 const STUCK_MS = 120_000;

@@ -34,6 +34,8 @@ export interface Upstream {
   next(action: string, ...replies: Reply[]): void;
   /** The reply to every call of an action until it is set to null. */
   always(action: string, reply: Reply | null): void;
+  /** Replies to calls of an action only once this is settled. */
+  holds(action: string, until: Promise<unknown>): void;
   /** Refuses connections. */
   down(): Promise<void>;
   /** Listens again, on the same port. */
@@ -49,6 +51,7 @@ export async function startUpstream(): Promise<Upstream> {
   const sockets = new Set<Socket>();
   const planned = new Map<string, Reply[]>();
   const standing = new Map<string, Reply>();
+  const held = new Map<string, Promise<unknown>>();
   let server: Server | undefined;
   let port = 0;
   let lastNumber = 23_500;
@@ -71,6 +74,7 @@ export async function startUpstream(): Promise<Upstream> {
     const action = form["action"] ?? "";
     const honest = answer(form);
     const reply = planned.get(action)?.shift() ?? standing.get(action) ?? json(honest);
+    await held.get(action);
     if (reply === "hang") return;
     if (reply === "reset") {
       request.socket.destroy();
@@ -145,6 +149,7 @@ export async function startUpstream(): Promise<Upstream> {
       if (reply === null) standing.delete(action);
       else standing.set(action, reply);
     },
+    holds: (action, until) => void held.set(action, until),
     async down() {
       const closed = new Promise((resolve) => server?.close(resolve));
       for (const socket of sockets) socket.destroy();

@@ -1,11 +1,11 @@
 // What `verify` finds in a test's database, but for its schema.
 
-import { type Problem, runChecks } from "../../src/db/verify.ts";
-import { QUERY_CHECKS } from "../../src/db/verify-queries.ts";
-import { SCAN_CHECKS } from "../../src/db/verify-scans.ts";
-import type { TestDatabase } from "./service.ts";
+import { type Problem, runChecks } from "../../src/db/verify/verify.ts";
+import { QUERY_CHECKS } from "../../src/db/verify/verify-queries.ts";
+import { SCAN_CHECKS } from "../../src/db/verify/verify-scans.ts";
+import type { ReadStore } from "../../src/db/port/port.ts";
 
-export async function verifyStore({ store }: Pick<TestDatabase, "store">): Promise<Problem[]> {
+export async function verifyStore({ store }: { store: ReadStore }): Promise<Problem[]> {
   const { problems } = await runChecks(store, {
     checks: [...QUERY_CHECKS, ...SCAN_CHECKS],
     isUnreadable: () => false,

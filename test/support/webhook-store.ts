@@ -1,13 +1,17 @@
 // The queue of webhooks on a fresh store, without a server.
 
-import { createId } from "../../src/db/ids.ts";
-import type { webhooks as schema } from "../../src/db/schema.ts";
-import { users, webhookDeliveries, webhookEvents, webhooks } from "../../src/db/tables.ts";
-import { WEBHOOK_ATTEMPTS } from "../../src/domain/webhook-schedule.ts";
-import { formatSecret } from "../../src/domain/webhooks.ts";
-import { bitsOfEvents } from "../../src/domain/webhook-events.ts";
-import type { CommandInput, CommandName, CommandOutput } from "../../src/operations/commands.ts";
-import { execute } from "../../src/operations/execute.ts";
+import { createId } from "../../src/db/port/ids.ts";
+import type { webhooks as schema } from "../../src/db/tables/schema.ts";
+import { users, webhookDeliveries, webhookEvents, webhooks } from "../../src/db/tables/tables.ts";
+import { WEBHOOK_ATTEMPTS } from "../../src/domain/webhooks/webhook-schedule.ts";
+import { formatSecret } from "../../src/domain/webhooks/webhooks.ts";
+import { bitsOfEvents } from "../../src/domain/webhooks/webhook-events.ts";
+import type {
+  CommandInput,
+  CommandName,
+  CommandOutput,
+} from "../../src/operations/batch/commands.ts";
+import { execute } from "../../src/operations/batch/execute.ts";
 import type { Engine } from "./engine.ts";
 import { freshStore, insertUser, type TestStore } from "./stores.ts";
 

@@ -2,8 +2,8 @@
 // and their audit: an acknowledged one exists exactly once, a refused one does not.
 
 import type { Connection } from "../../src/db/sqlite/connection.ts";
-import { openForCommand } from "../../src/storage/open.ts";
-import { verify } from "../../src/storage/verify.ts";
+import { openForCommand } from "../../src/storage/file/open.ts";
+import { verify } from "../../src/storage/doctor/verify.ts";
 import { below, type Random } from "./seeded.ts";
 import type { Answer, TestDatabase } from "./service.ts";
 import { tryCall } from "./server-process.ts";

@@ -4,11 +4,11 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { parseNetwork } from "../../src/config/networks.ts";
-import { createId } from "../../src/db/ids.ts";
-import { insertUser } from "../../src/db/users.ts";
-import { systemClock } from "../../src/delivery/clock.ts";
-import { startTicker, type Ticker } from "../../src/delivery/ticker.ts";
-import { refusal } from "../../src/domain/refusals.ts";
+import { createId } from "../../src/db/port/ids.ts";
+import { insertUser } from "../../src/db/users/users.ts";
+import { systemClock } from "../../src/scheduling/clock.ts";
+import { startTicker, type Ticker } from "../../src/scheduling/ticker.ts";
+import { refusal } from "../../src/domain/values/refusals.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import { createWebhookSender, type WebhookReply } from "../../src/webhooks/sender.ts";
 import { startWebhooks, type WebhookDeps } from "../../src/webhooks/worker.ts";
@@ -131,18 +131,18 @@ describe.each(ENGINES)("on %s", (engine) => {
     }
     const { held, send } = heldSender();
     const service = startWebhooks(depsOf(shop, { send, clock: handClock().clock }));
-    await until(() => held.length === 64);
+    await until(() => held.length === 60);
     const most = (all: typeof held) =>
       Math.max(
         ...Map.groupBy(all, ({ url }) => url)
           .values()
           .map((each) => each.length),
       );
-    expect(most(held)).toBe(4);
+    expect(most(held)).toBeLessThanOrEqual(4);
     expect(new Set(held.map(({ url }) => url)).size).toBe(20);
     const [first] = held;
     first!.end(OK);
-    await until(() => held.length === 65);
+    await until(() => held.length === 61);
     expect(most(held.slice(1))).toBeLessThanOrEqual(4);
     let ended = 1;
     while (ended < 120) {
@@ -191,7 +191,8 @@ describe.each(ENGINES)("on %s", (engine) => {
     const { clock, advance } = handClock();
     const { held, send } = heldSender();
     const service = startWebhooks(depsOf(shop, { send, clock }));
-    await until(() => held.length === 64);
+    // Places are left for other resellers.
+    await until(() => held.length === 62);
     // All of them take two seconds, and so do those that are begun then.
     advance(2000);
     for (const { end } of held.splice(0)) end(OK);
@@ -200,6 +201,47 @@ describe.each(ENGINES)("on %s", (engine) => {
     await events(shop, await shop.endpoint({ url: "http://new.test/" }), 4);
     advance();
     await until(() => held.length === 36);
+    await service.stop(0);
+    await shop.store.close();
+  });
+
+  test("two resellers whose endpoints answered fast and then hang delay nobody else's webhooks", async () => {
+    const shop = await openWebhookShop(engine);
+    const hostile = [];
+    for (let reseller = 0; reseller < 2; reseller += 1) {
+      const { account } = await shop.endpoint({ url: "http://idle.test/" });
+      for (let index = 0; index < 10; index += 1) {
+        hostile.push(await shop.endpoint({ url: `http://hostile${index}.test/`, account }));
+      }
+    }
+    for (const endpoint of hostile) await events(shop, endpoint, 20);
+    const held: string[] = [];
+    const served: string[] = [];
+    const answers = new Map<string, number>();
+    const { clock, advance } = handClock();
+    const send: WebhookDeps["send"] = ({ url, secrets: [secret] }, stop) => {
+      const count = (answers.get(secret!) ?? 0) + 1;
+      answers.set(secret!, count);
+      if (!url.includes("hostile") || count <= 4) {
+        served.push(url);
+        return Promise.resolve(OK);
+      }
+      held.push(url);
+      return new Promise((resolve) =>
+        stop.addEventListener("abort", () =>
+          resolve({ ...OK, httpStatus: null, error: "stopped" }),
+        ),
+      );
+    };
+    const service = startWebhooks(depsOf(shop, { send, clock }));
+    // Each has half as many as are free: 16 and 16 of 64. None of them is slow yet.
+    await until(() => held.length === 32);
+    for (let index = 0; index < 40; index += 1) {
+      await events(shop, await shop.endpoint({ url: `http://fine${index}.test/` }), 1);
+    }
+    advance();
+    await until(() => served.filter((url) => url.includes("fine")).length === 40);
+    expect(held.length).toBe(32);
     await service.stop(0);
     await shop.store.close();
   });
@@ -225,9 +267,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   test("two servers share the queue: each delivery is made once", async () => {
     const shop = await openWebhookShop(engine);
     for (const server of [A, B]) {
-      // Nobody renews it.
-      const later = Date.now() + 3_600_000;
-      await shop.run("renewLease", { id: server, name: server, replaces: [] }, later);
+      await shop.run("renewLease", { id: server, name: server, ended: [] });
     }
     for (let index = 0; index < 10; index += 1) {
       await events(shop, await shop.endpoint({ url: `http://h${index}.test/` }), 20);

@@ -2,8 +2,8 @@
 
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { claimDataDirectory } from "../../src/storage/open.ts";
-import { findUser } from "../../src/db/users.ts";
+import { claimDataDirectory } from "../../src/storage/file/open.ts";
+import { findUser } from "../../src/db/users/users.ts";
 import { audit } from "../support/audit.ts";
 import { freshDatabase } from "../support/service.ts";
 

@@ -1,18 +1,26 @@
 // The leases of servers that share a database: one leader, and no two servers of one name.
 
 import { describe, expect, test } from "bun:test";
-import type { Store } from "../../src/db/port.ts";
-import { createId } from "../../src/db/ids.ts";
-import { execute } from "../../src/operations/execute.ts";
-import { LEASE_MS } from "../../src/operations/server-leases.ts";
-import { NameTakenError, startLease } from "../../src/writer/lease.ts";
+import type { Store } from "../../src/db/port/port.ts";
+import { createId } from "../../src/db/port/ids.ts";
+import { execute } from "../../src/operations/batch/execute.ts";
+import { LEASE_MS, type Server } from "../../src/db/delivery/server-leases.ts";
+import type { SeenServer } from "../../src/operations/batch/server-leases.ts";
+import {
+  NameTakenError,
+  type ServerLease,
+  startLease,
+  watchRenewals,
+} from "../../src/writer/lease.ts";
 import { ENGINES, freshStore, type TestStore } from "../support/stores.ts";
+
+const HOUR_MS = 3_600_000;
 
 /** As if each had been started by a process of its own. */
 function server(store: Store, name: string) {
   const id = createId();
-  const renew = async (now: number, replaces: string[] = []) =>
-    execute(store, "renewLease", { id, name, replaces }, now);
+  const renew = async (now: number, ended: SeenServer[] = []) =>
+    execute(store, "renewLease", { id, name, ended }, now);
   const end = async () => execute(store, "endLease", { id }, 0);
   return { id, renew, end };
 }
@@ -20,57 +28,109 @@ function server(store: Store, name: string) {
 const rows = (store: TestStore) => store.query("SELECT name FROM servers ORDER BY name");
 
 describe.each(ENGINES)("on %s", (engine) => {
-  test("the server that has been there longest leads, and the next one once its lease has ended", async () => {
+  test("the server that has been there longest leads, whatever the clock is, and the next one once it is gone", async () => {
     const store = await freshStore(engine);
     const [one, two] = [server(store, "one"), server(store, "two")];
     expect(await one.renew(1000)).toEqual({ servers: 1, isLeader: true });
     expect(await two.renew(2000)).toEqual({ servers: 2, isLeader: false });
-    expect(await one.renew(6000)).toEqual({ servers: 2, isLeader: true });
-    expect(await two.renew(6000 + LEASE_MS - 1)).toEqual({ servers: 2, isLeader: false });
-    expect(await two.renew(6000 + LEASE_MS)).toEqual({ servers: 1, isLeader: true });
-    await store.close();
-  });
-
-  test("a server whose lease had ended begins anew, behind those that went on", async () => {
-    const store = await freshStore(engine);
-    const [one, two] = [server(store, "one"), server(store, "two")];
-    await one.renew(1000);
-    await two.renew(20_000);
-    await two.renew(40_000);
-    expect(await one.renew(41_000)).toEqual({ servers: 2, isLeader: false });
-    await store.close();
-  });
-
-  test("one that ends makes room at once; one that was killed is forgotten in the end", async () => {
-    const store = await freshStore(engine);
-    const [one, two, three] = ["one", "two", "three"].map((name) => server(store, name));
-    await one!.renew(1000);
-    await two!.renew(1001);
-    await three!.renew(1002);
-    await one!.end();
-    expect(await two!.renew(1003)).toEqual({ servers: 2, isLeader: true });
-    await two!.renew(1003 + 2 * 24 * 3_600_000);
+    for (const now of [6000, 6000 + HOUR_MS, 1]) {
+      expect(await two.renew(now)).toEqual({ servers: 2, isLeader: false });
+      expect(await one.renew(now)).toEqual({ servers: 2, isLeader: true });
+    }
+    const ended = [{ id: one.id, leaseUntil: 1 + LEASE_MS }];
+    expect(await two.renew(9000, ended)).toEqual({ servers: 1, isLeader: true });
     expect(await rows(store)).toEqual([{ name: "two" }]);
     await store.close();
   });
 
-  test("a server that replaces another takes its row away", async () => {
+  test("a server that was taken for dead begins anew, behind those that went on", async () => {
     const store = await freshStore(engine);
-    const [old, fresh] = [server(store, "one"), server(store, "one")];
-    await old.renew(1000);
-    expect(await fresh.renew(1001, [old.id])).toEqual({ servers: 1, isLeader: true });
-    expect(await rows(store)).toEqual([{ name: "one" }]);
+    const [one, two] = [server(store, "one"), server(store, "two")];
+    await one.renew(1000);
+    await two.renew(20_000, [{ id: one.id, leaseUntil: 1000 + LEASE_MS }]);
+    expect(await one.renew(41_000)).toEqual({ servers: 2, isLeader: false });
+    await store.close();
+  });
+
+  test("a server that renewed its lease since it was seen is not taken for dead", async () => {
+    const store = await freshStore(engine);
+    const [one, two] = [server(store, "one"), server(store, "two")];
+    await one.renew(1000);
+    // Its clock stands still.
+    await one.renew(1000);
+    const ended = [{ id: one.id, leaseUntil: 1000 + LEASE_MS }];
+    expect(await two.renew(HOUR_MS, ended)).toEqual({ servers: 2, isLeader: false });
+    await store.close();
+  });
+
+  test("one that ends makes room at once", async () => {
+    const store = await freshStore(engine);
+    const [one, two] = [server(store, "one"), server(store, "two")];
+    await one.renew(1000);
+    await two.renew(1001);
+    await one.end();
+    expect(await two.renew(1003)).toEqual({ servers: 1, isLeader: true });
+    expect(await rows(store)).toEqual([{ name: "two" }]);
     await store.close();
   });
 });
 
+describe("who is taken for dead", () => {
+  const STEP_MS = 5000;
+  /** A server that looks every 5 s of its uptime, from 0 on, at a server with that lease. */
+  function watch(leaseAt: (uptime: number) => number, leftOut: (uptime: number) => boolean) {
+    const silent = watchRenewals(2 * STEP_MS);
+    const deadAt: number[] = [];
+    for (let uptime = 0; uptime <= 40 * STEP_MS; uptime += STEP_MS) {
+      if (leftOut(uptime)) continue;
+      const row: Server = { id: "a", name: "a", startedAt: 1, leaseUntil: leaseAt(uptime) };
+      if (silent([row], uptime, uptime + 1).length > 0) deadAt.push(uptime);
+    }
+    return deadAt;
+  }
+  const never = () => false;
+
+  test.each<[what: string, leaseAt: (uptime: number) => number]>([
+    ["by the right clock", (uptime) => uptime + LEASE_MS],
+    ["by a clock that goes back all the time", (uptime) => -uptime],
+    ["by a clock that jumps hours ahead and back", (uptime) => uptime + HOUR_MS * (uptime % 3)],
+    ["hours before this server's time", (uptime) => uptime - 5 * HOUR_MS],
+  ])("is nobody who renews its lease %s", (_, leaseAt) => {
+    expect(watch(leaseAt, never)).toEqual([]);
+  });
+
+  test("is who renewed nothing for the length of a lease, even one that ends in years", () => {
+    for (const lease of [1, LEASE_MS, 1e15]) {
+      expect(watch(() => lease, never)[0]).toBe(LEASE_MS + STEP_MS);
+    }
+  });
+
+  test("is nobody for the time in which the database was away, or this process stood still", () => {
+    const isAway = (uptime: number) => uptime > 10_000 && uptime < 100_000;
+    expect(watch(() => 1, isAway)[0]).toBe(100_000 + LEASE_MS + STEP_MS);
+    // Looks that fail now and then end no watch.
+    expect(
+      watch(
+        () => 1,
+        (uptime) => uptime === 15_000,
+      )[0],
+    ).toBe(LEASE_MS + STEP_MS);
+  });
+});
+
 describe.each(ENGINES)("a start under the name of a server that has a lease, on %s", (engine) => {
-  async function start(store: Store, connected: (id: string) => Promise<boolean>, silentMs = 1200) {
+  async function start(
+    store: Store,
+    connected: (id: string) => Promise<boolean>,
+    silentMs = 1200,
+    now = Date.now(),
+  ) {
     const id = createId();
     const lease = await startLease({
       store,
       id,
       name: "one",
+      clock: { now: () => now, measure: () => Promise.resolve() },
       isConnected: connected,
       onRenewal() {},
       renewMs: 60_000,
@@ -92,6 +152,30 @@ describe.each(ENGINES)("a start under the name of a server that has a lease, on 
     expect(attempt).rejects.toBeInstanceOf(NameTakenError);
     await attempt.catch(() => {});
     expect(await rows(store)).toEqual([{ name: "one" }]);
+    await store.close();
+  });
+
+  test("is refused by whatever clock, and when both start at once", async () => {
+    const store = await freshStore(engine);
+    const running = server(store, "one");
+    await running.renew(1000);
+    let beats = 1000;
+    const connected = async () => {
+      await running.renew((beats += 1));
+      return true;
+    };
+    for (const now of [1, Date.now(), Date.now() + HOUR_MS]) {
+      const attempt = start(store, connected, 600_000, now);
+      expect(attempt).rejects.toBeInstanceOf(NameTakenError);
+      await attempt.catch(() => {});
+    }
+    await running.end();
+    const gone = () => Promise.resolve(false);
+    const both = await Promise.allSettled([start(store, gone), start(store, gone)]);
+    const left = both.filter(({ status }) => status === "fulfilled");
+    expect(left.length).toBeLessThan(2);
+    expect((await rows(store)).length).toBe(left.length);
+    for (const each of left) await (each as { value: { lease: ServerLease } }).value.lease.end();
     await store.close();
   });
 

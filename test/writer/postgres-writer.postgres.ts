@@ -3,9 +3,9 @@
 
 import { describe, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { createId } from "../../src/db/ids.ts";
-import { createPostgresStore, type PostgresOptions } from "../../src/db/postgres/store.ts";
-import type { CommandRequest } from "../../src/operations/commands.ts";
+import { createId } from "../../src/db/port/ids.ts";
+import { createPostgresStore, type PostgresOptions } from "../../src/db/postgres/batch/store.ts";
+import type { CommandRequest } from "../../src/operations/batch/commands.ts";
 import { createPostgresWriter } from "../../src/writer/postgres-writer.ts";
 import { CommandError } from "../../src/writer/queue.ts";
 import { type Cluster, cluster, startCluster } from "../support/postgres.ts";

@@ -5,13 +5,13 @@ import { createSqliteStore, type SqliteStore } from "./store.ts";
 
 export interface Connection {
   readonly sqlite: Database;
-  /** The row port on it. */
+  /** The row port on this connection. */
   readonly store: SqliteStore;
   /** Absolute path of the database file. */
   readonly path: string;
 }
 
-/** `keepRows`: see createSqliteStore. */
+/** Wraps an open database. `keepRows`: see createSqliteStore. */
 export function connectionOf(sqlite: Database, path: string, keepRows = false): Connection {
   return { sqlite, store: createSqliteStore(sqlite, keepRows), path };
 }

@@ -1,10 +1,13 @@
-// Which errors of SQLite are transient, and which fatal.
+// Classifies errors of SQLite as transient or fatal.
 
-import { errorCode } from "../../domain/refusals.ts";
+import { errorCode } from "../../domain/values/refusals.ts";
 
 /** A disk or file that cannot be trusted any more. */
 const FATAL = /^SQLITE_(IOERR|CORRUPT|NOTADB)/;
-/** Nothing was written and a later try may succeed: no disk space (for the WAL's index too), or a lock that another process holds. */
+/**
+ * Nothing was written and a later try may succeed: no disk space (also for the WAL's index), or another process holds
+ * a lock.
+ */
 const TRANSIENT = /^SQLITE_(FULL|BUSY|LOCKED|IOERR_SHMSIZE)/;
 
 export function isTransientError(error: unknown): boolean {
@@ -15,7 +18,7 @@ export function isFatalError(error: unknown): boolean {
   return FATAL.test(errorCode(error)) && !isTransientError(error);
 }
 
-/** Concerns the whole batch, not the command that met it. */
+/** Returns whether an error concerns the whole batch, not just the command that met it. */
 export function isDatabaseError(error: unknown): boolean {
   return isFatalError(error) || isTransientError(error);
 }

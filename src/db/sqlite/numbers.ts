@@ -1,8 +1,8 @@
-// The numbers of orders, transfers, audit entries, services and requests, which callers and operators know. They only grow, also
-// across a restore: a number that was issued after the backup must not be issued again.
+// The numbers of orders, transfers, audit entries, services and requests, which callers and operators know. They only
+// grow, even across a restore: a number that was issued after the backup must not be issued again.
 
 import type { Database } from "bun:sqlite";
-import { MARGIN, type NumberedTable, type Numbers, numbersBy } from "../number-floors.ts";
+import { MARGIN, type NumberedTable, type Numbers, numbersBy } from "../ledger/number-floors.ts";
 
 /** The column that numbers the rows of a table. */
 export const NUMBERED: Readonly<Record<NumberedTable, string>> = {
@@ -14,15 +14,18 @@ export const NUMBERED: Readonly<Record<NumberedTable, string>> = {
   service_changes: "seq",
 };
 
-/** No service issues so many numbers; as many again are left above it below 2^53. */
+/** Far above any number that a service issues, with as many numbers again left below 2^53. */
 const PLAUSIBLE_LIMIT = 2 ** 52;
 
-/** Whether highestNumber read a number that a service can have issued. */
+/** Returns whether a service can have issued a number that highestNumber read. */
 export function isPlausible(number: number): boolean {
   return Number.isSafeInteger(number) && number <= PLAUSIBLE_LIMIT;
 }
 
-/** The highest number issued in a database of any version, floor included; 0 without the table or its number. In a damaged or foreign one it may be any value. */
+/**
+ * Returns the highest number issued in a database of any version, floor included; 0 if the table or its number column
+ * is missing. A damaged or foreign database may give any value.
+ */
 export function highestNumber(sqlite: Database, table: NumberedTable): number {
   if (!isNumbered(sqlite, table)) return 0;
   const isThere = sqlite.query<unknown, [string]>("SELECT 1 FROM sqlite_schema WHERE name = ?");
@@ -31,13 +34,13 @@ export function highestNumber(sqlite: Database, table: NumberedTable): number {
   return numberIn(sqlite, isThere.get("number_floors") ? `${highest} UNION ALL ${floor}` : highest);
 }
 
-/** An older version numbered fewer tables. */
+/** Returns whether the table has its number column: older versions numbered fewer tables. */
 function isNumbered(sqlite: Database, table: NumberedTable): boolean {
   const column = sqlite.query("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
   return column.get(table, NUMBERED[table]) !== null;
 }
 
-/** How many numbers to skip for each table: as many as it has rows, and at least MARGIN. */
+/** Returns how many numbers to skip for each table: as many as it has rows, and at least MARGIN. */
 export function margins(sqlite: Database): Numbers {
   return numbersBy((table) =>
     isNumbered(sqlite, table)
@@ -46,7 +49,7 @@ export function margins(sqlite: Database): Numbers {
   );
 }
 
-/** The greatest number in the result of a query; 0 without rows. */
+/** Returns the greatest number in the result of a query; 0 without rows. */
 function numberIn(sqlite: Database, query: string): number {
   const [[number]] = sqlite.query(`SELECT max(number) FROM (${query})`).values() as [
     [number | null],
@@ -55,15 +58,18 @@ function numberIn(sqlite: Database, query: string): number {
 }
 
 /**
- * SQL for the number of the next row: NULL, for which SQLite takes the highest plus 1, unless the floor is above that.
- * Evaluated at each INSERT, so that a rolled-back one has no effect.
+ * Returns SQL for the number of the next row: NULL, for which SQLite takes the highest plus 1, unless the floor is
+ * above that. It is evaluated at each INSERT, so an INSERT that is rolled back has no effect.
  */
 export function nextNumber(table: NumberedTable): string {
   return `(SELECT floor + 1 FROM number_floors WHERE table_name = '${table}'
     AND floor > (SELECT coalesce(max(${NUMBERED[table]}), 0) FROM ${table}))`;
 }
 
-/** The same for a frequent statement; null when the floor has already been exceeded, so that the subquery can be left out. */
+/**
+ * Returns the same for a frequent statement, or null once the numbers have passed the floor, so that the subquery can
+ * be left out.
+ */
 export function preparedNumber(sqlite: Database, table: NumberedTable): string | null {
   const [[number]] = sqlite.query(`SELECT ${nextNumber(table)}`).values() as [[number | null]];
   return number === null ? null : nextNumber(table);

@@ -1,10 +1,11 @@
-// The port's calls as prepared statements of bun:sqlite, generated from the tables and made once a connection.
+// Runs the port's calls as prepared statements of bun:sqlite, generated from the tables and prepared once for each
+// connection.
 
 import type { Database, SQLQueryBindings, Statement as Prepared } from "bun:sqlite";
-import { selected, withMarks, type Query, type Statement } from "../query.ts";
+import { selected, withMarks, type Query, type Statement } from "../port/query.ts";
 import { NUMBERED, preparedNumber } from "./numbers.ts";
 import { TimeSpans } from "./time-spans.ts";
-import type { AnyRow, AnyTable, Column, Index, Kinds, Value } from "../table-definition.ts";
+import type { AnyRow, AnyTable, Column, Index, Kinds, Value } from "../port/table-definition.ts";
 
 type Found = Record<string, Value>;
 type Any = Prepared<Found, SQLQueryBindings[]>;
@@ -24,7 +25,7 @@ export class Statements {
     this.timeSpans = new TimeSpans(sqlite);
   }
 
-  /** One for each depth, since savepoints nest. */
+  /** Returns the statements for one depth, because savepoints nest. */
   savepoint(depth: number): { begin: Any; release: Any; undo: Any } {
     return (this.#savepoints[depth] ??= {
       begin: this.sqlite.prepare(`SAVEPOINT s${depth}`),
@@ -57,7 +58,7 @@ export class Statements {
     return prepared.run(...bind(values)).changes;
   }
 
-  /** Returns the row's number, where the table has one that is not given. */
+  /** Returns the new rowid: the row's number, if the table is numbered and the row brought none. */
   insert(table: AnyTable, row: AnyRow): number {
     let insert = this.#inserts.get(table);
     if (!insert) this.#inserts.set(table, (insert = this.#makeInsert(table)));
@@ -94,8 +95,9 @@ export class Statements {
     let found = this.#byQuery.get(identity);
     if (!found) {
       const { text, takes, gives } = query;
-      // SQLite prepares a query with `column = ?1` and ORDER BY again for each new value: a list of orders costs 136 µs
-      // instead of 12. It plans `column = +?1` once for all values; so what a partial index asks for must be a literal.
+      // SQLite prepares a query with `column = ?1` and ORDER BY again for each new value: a list of orders then costs
+      // 136 µs instead of 12. It plans `column = +?1` once for all values. So conditions of partial indexes must be
+      // literals.
       const marked = withMarks(text.sqlite, takes, (place, { name }) =>
         name === "numbers" || name === "texts"
           ? `SELECT value FROM json_each(?${place + 1})`
@@ -135,7 +137,7 @@ export class Statements {
     const insert = (into: readonly Column[], number: string | null = null): Any => {
       const names = into.map(({ name }) => name);
       const values = into.map(() => "?");
-      // Left out, not NULL: with a value SQLite would check first whether the rowid exists.
+      // Left out instead of NULL: with a value SQLite would first check whether the rowid exists.
       if (number !== null) {
         names.push(columnOf(table, numbered!).name);
         values.push(number);
@@ -148,7 +150,7 @@ export class Statements {
     const number = isFloored(table.name) ? preparedNumber(this.sqlite, table.name) : null;
     const withNumber = insert(columns);
     const withoutNumber = insert(given, number);
-    // A call for each value of a table that has none: a hundredth of what an order costs.
+    // Tables without booleans skip a call for each value, which saves a hundredth of the cost of an order.
     const hasBooleans = columns.some(({ kind }) => kind.name === "boolean");
     return (row: AnyRow) => {
       const isGiven = numbered === null || row[numbered] !== null;
@@ -166,7 +168,7 @@ export class Statements {
 }
 
 type Binder = (values: AnyRow | undefined) => SQLQueryBindings[];
-/** The fields that are not read as they are. */
+/** The fields whose values must be converted. */
 type Decoder = readonly (readonly [field: string, isBoolean: boolean])[];
 
 function decoderOf(gives: Kinds): Decoder {

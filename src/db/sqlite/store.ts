@@ -1,4 +1,4 @@
-// The port on one SQLite connection: reads at once, commands in batches between BEGIN IMMEDIATE and COMMIT.
+// The port on one SQLite connection: reads run immediately, commands in batches between BEGIN IMMEDIATE and COMMIT.
 
 import type { Database } from "bun:sqlite";
 import {
@@ -13,20 +13,26 @@ import {
   type TimeWindow,
   TransientError,
   type Values,
-} from "../port.ts";
-import type { Query } from "../query.ts";
-import { RowMap } from "../row-map.ts";
-import { type AnyRow, type Index, keyOf, type Kinds, type Value } from "../table-definition.ts";
+} from "../port/port.ts";
+import type { Query } from "../port/query.ts";
+import { RowMap } from "../port/row-map.ts";
+import {
+  type AnyRow,
+  type Index,
+  keyOf,
+  type Kinds,
+  type Value,
+} from "../port/table-definition.ts";
 import { isFatalError, isTransientError } from "./errors.ts";
 import { Statements } from "./prepared.ts";
 import { SavepointNeeded, SqliteTx } from "./write-transaction.ts";
 
 export interface SqliteStore extends Store {
   readonly sqlite: Database;
-  /** For reads in a transaction that is open already, or in none: then each sees what is committed by then. */
+  /** Reads in the transaction that is open. If none is, each read sees what is committed by then. */
   readonly reader: Reader;
   read<T>(body: (reader: Reader) => Synchronous<T>): T;
-  /** Throws when nothing of the batch could be written: TransientError or FatalError. */
+  /** Throws TransientError or FatalError if nothing of the batch could be written. */
   runBatch(jobs: readonly Job[]): Outcome[];
   close(): void;
 }
@@ -48,7 +54,7 @@ class SqliteReader implements Reader {
     return this.statements.one(query as unknown as Query, values[0] as AnyRow) as Row | undefined;
   }
 
-  /** Of all accounts' rows: numbers follow the clock here. */
+  /** Returns the spans of all accounts' rows: here numbers follow the clock. */
   spans(ledger: Ledger, _account: number | null, window: TimeWindow): Span[] {
     return this.statements.timeSpans.within(ledger, window);
   }
@@ -58,12 +64,13 @@ class SqliteReader implements Reader {
   }
 }
 
-/** Rows of an index that are kept: some 10 MB in all. */
+/** Rows kept for each index; about 10 MB in total. */
 const KEPT_LIMIT = 10_000;
 
 /**
- * The connection is the caller's to open; the store closes it. `keepRows`: rows of the tables that most commands read stay
- * in memory from batch to batch while no other connection writes. Then nothing but the store may write on this one.
+ * Creates a store on a connection that the caller opened; the store closes it. `keepRows`: rows of the tables that
+ * most commands read stay in memory from batch to batch, as long as no other connection writes. Then only the store
+ * may write on this connection.
  */
 export function createSqliteStore(sqlite: Database, keepRows = false): SqliteStore {
   const statements = new Statements(sqlite);
@@ -75,10 +82,10 @@ export function createSqliteStore(sqlite: Database, keepRows = false): SqliteSto
   const beginImmediate = sqlite.prepare("BEGIN IMMEDIATE");
   const commit = sqlite.prepare("COMMIT");
 
-  /** Within a transaction: forgets what may have changed since the last one. */
+  /** Called in a transaction; forgets rows that may have changed since the last one. */
   const refreshRows = () => {
     if (!keepRows) return rows.clear();
-    // Differs when another connection has committed, not after this one's own commits.
+    // The version changes when another connection has committed, not after commits of this one.
     const version = dataVersion.get()!.data_version;
     if (version === knownVersion) rows.keep(KEPT_LIMIT);
     else rows.clear();
@@ -96,13 +103,15 @@ export function createSqliteStore(sqlite: Database, keepRows = false): SqliteSto
       return outcomes;
     } catch (error) {
       rows.clear();
-      // SQLite has rolled back by itself after a full disk or an I/O error.
+      // After a full disk or an I/O error SQLite itself has already rolled back.
       if (sqlite.inTransaction) sqlite.run("ROLLBACK");
       throw error;
     }
   };
 
-  /** Earlier commands are committed by then: an error of this one must not be reported for them. */
+  /**
+   * Runs one command. Earlier commands are already committed, so an error of this one must not be reported for them.
+   */
   const alone = (job: Job): Outcome => {
     try {
       return store.runBatch([job])[0]!;
@@ -129,14 +138,15 @@ export function createSqliteStore(sqlite: Database, keepRows = false): SqliteSto
         try {
           return inTransaction(jobs, false);
         } catch (error) {
-          // An internal error, since operations refuse before they write: so rare that the whole batch may run again.
+          // An internal error, because operations refuse before they write. It is so rare that the whole batch may
+          // run again.
           if (!(error instanceof SavepointNeeded)) throw error;
           return inTransaction(jobs, true);
         }
       } catch (error) {
         if (isTransientError(error)) throw new TransientError(String(error), { cause: error });
         if (isFatalError(error)) throw new FatalError(textOf(error), { cause: error });
-        // A coalesced update violates a constraint: only by running each command alone is it known which one's.
+        // A coalesced update violates a constraint. Running each command by itself shows which one failed.
         if (jobs.length === 1) return [{ threw: error }];
         return jobs.map((job) => alone(job));
       }

@@ -1,11 +1,11 @@
-// From times to numbers. Lists are ordered by number, which only grows; times go back when the clock is put back.
-// Triggers record each such step in clock_steps, so that between two steps times only grow and a time is found by
-// binary search: some fifty reads of one row at ten million rows.
+// Finds the row numbers of a time window. Lists are ordered by number, which only grows; times go back when the clock
+// is set back. Triggers record each such step in clock_steps. So times only grow between two steps, and binary search
+// finds a time with about fifty reads of one row at ten million rows.
 
 import type { Database } from "bun:sqlite";
-import type { Ledger, Span, TimeWindow } from "../port.ts";
+import type { Ledger, Span, TimeWindow } from "../port/port.ts";
 
-/** The column that numbers the rows. */
+/** The number column of each ledger. */
 const NUMBERS = { orders: "order_id", transfers: "seq" } as const;
 
 interface Step {
@@ -14,13 +14,13 @@ interface Step {
   timeBefore: number;
 }
 
-/** The statements of a connection, made at first use. */
+/** Finds spans with the statements of one connection, which are prepared at first use. */
 export class TimeSpans {
   readonly #byLedger = new Map<Ledger, ReturnType<typeof prepare>>();
 
   constructor(readonly sqlite: Database) {}
 
-  /** The numbers of all rows whose time is in the window, and of no others; newest first. */
+  /** Returns the numbers of all rows whose time is in the window, and no others; newest first. */
   within(ledger: Ledger, { from, to }: TimeWindow): Span[] {
     if (from === null && to === null) return [{ first: 1, last: Number.MAX_SAFE_INTEGER }];
     let queries = this.#byLedger.get(ledger);
@@ -57,7 +57,10 @@ function prepare(sqlite: Database, ledger: Ledger) {
 
 type Queries = ReturnType<typeof prepare>;
 
-/** Rows between two steps of the clock, whose times only grow. `last` exists: after a restore numbers have gaps. */
+/**
+ * Rows between two steps of the clock, whose times only grow. `last` is an existing row: numbers have gaps after a
+ * restore.
+ */
 interface Run extends Span {
   earliest: number;
   latest: number;
@@ -76,7 +79,7 @@ function monotonicRuns({ steps, newestBelow }: Queries): Run[] {
   });
 }
 
-/** The first number of the run with a time from `time` on; one past the run when there is none. */
+/** Returns the first number in the run whose time is at least `time`; one past the run if there is none. */
 function firstAt(timeAt: Queries["timeAt"], run: Run, time: number): number {
   let low = run.first;
   let high = run.last + 1;

@@ -1,5 +1,5 @@
-// The port's Tx on SQLite. Writes go to the database at once, but for those of coalesced tables: a user's balance is
-// written once a batch. Rows that were read stay known until the COMMIT: there is one writer.
+// The port's Tx on SQLite. Writes go to the database immediately, except those to coalesced tables: a user's balance
+// is written once for each batch. Rows that were read stay known until the COMMIT, because there is only one writer.
 
 import type { Database } from "bun:sqlite";
 import {
@@ -9,9 +9,9 @@ import {
   type Synchronous,
   type Tx,
   type Values,
-} from "../port.ts";
-import { names, type Query, type Statement } from "../query.ts";
-import { RowMap } from "../row-map.ts";
+} from "../port/port.ts";
+import { names, type Query, type Statement } from "../port/query.ts";
+import { RowMap } from "../port/row-map.ts";
 import {
   type AnyRow,
   type AnyTable,
@@ -23,29 +23,29 @@ import {
   type Kinds,
   type Table,
   type Value,
-} from "../table-definition.ts";
+} from "../port/table-definition.ts";
 import { isDatabaseError } from "./errors.ts";
 import type { Statements } from "./prepared.ts";
 
-/** An update that is still to be written: the row as the database has it, and its key. */
+/** Updates that are not written yet: each row as it is in the database, by its key. */
 type Pending = Map<string | number, AnyRow>;
 
-/** A command failed that cannot be undone alone. */
+/** A command failed that cannot be undone by itself. */
 export class SavepointNeeded extends Error {
   override name = "SavepointNeeded";
 }
 
 export class SqliteTx implements Tx {
   readonly #pending = new Map<AnyTable, Pending>();
-  /** The tables that the command wrote, in order. */
+  /** Tables that the current command wrote, in order. */
   #written: AnyTable[] = [];
-  /** The tables of statements that the command ran; null: it ran none. */
+  /** Tables of the statements that the current command ran; null if it ran none. */
   #ran: Set<AnyTable> | null = null;
   #depth = 0;
 
   readonly #rows: RowMap;
 
-  /** `rows`: with what is known of the database already. */
+  /** `rows` holds rows that are already known. */
   constructor(
     readonly sqlite: Database,
     readonly statements: Statements,
@@ -77,7 +77,7 @@ export class SqliteTx implements Tx {
     return items.map(body);
   }
 
-  /** Nothing to do: BEGIN IMMEDIATE has locked the whole database. */
+  /** Does nothing: BEGIN IMMEDIATE has locked the whole database. */
   lock(_account: number): void {}
 
   insert<Row, New extends object, Key extends string>(table: Table<Row, New, Key>, row: New): Row {
@@ -128,7 +128,7 @@ export class SqliteTx implements Tx {
   }
 
   attempt<T>(body: () => Synchronous<T>): { done: T } | { threw: unknown } {
-    // What earlier bodies left to be written must not be undone with this one.
+    // Write pending updates of earlier bodies first: they must not be undone with this one.
     this.flush();
     this.#rows.isJournaled = true;
     const mark = this.#rows.mark();
@@ -142,10 +142,11 @@ export class SqliteTx implements Tx {
       return { done };
     } catch (error) {
       this.#rows.undo(mark);
-      // Nothing was pending when the body began; what is by now may stand for rows that its own flushes wrote.
+      // Nothing was pending when the body began. What is pending now may refer to rows that the body's own flushes
+      // wrote.
       for (const pending of this.#pending.values()) pending.clear();
       this.#written.length = written;
-      // The transaction is gone or cannot be committed: nothing of this batch is kept.
+      // The transaction is gone or cannot be committed: the whole batch fails.
       if (!this.sqlite.inTransaction || isDatabaseError(error)) throw error;
       undo.run();
       release.run();
@@ -157,8 +158,8 @@ export class SqliteTx implements Tx {
   }
 
   /**
-   * Runs a command of a batch. A savepoint for each would copy every page that it touches, so without one a command that
-   * throws after a write cannot be undone: then the batch must be run again with `savepoints`.
+   * Runs a command of a batch. A savepoint for each command would copy every page that it touches. Without one, a
+   * command that throws after a write cannot be undone: then the batch must run again with `savepoints`.
    */
   command(run: (tx: Tx) => unknown, savepoints: boolean): Outcome {
     this.#written = [];
@@ -175,7 +176,7 @@ export class SqliteTx implements Tx {
     }
   }
 
-  /** Writes the coalesced updates that are pending. */
+  /** Writes the pending coalesced updates. */
   flush(): void {
     for (const [table, pending] of this.#pending) {
       const [primary] = table.indexes;

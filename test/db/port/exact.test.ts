@@ -2,8 +2,8 @@
 
 import { expect, test } from "bun:test";
 import { customType, integer, sqliteTable, text as textColumn } from "drizzle-orm/sqlite-core";
-import { fields, query, select } from "../../../src/db/query.ts";
-import { bigint, nullable, table } from "../../../src/db/table-definition.ts";
+import { fields, query, select } from "../../../src/db/port/query.ts";
+import { bigint, nullable, table } from "../../../src/db/port/table-definition.ts";
 import { ENGINES, freshStore } from "../../support/stores.ts";
 
 const large = customType<{ data: bigint; driverData: bigint }>({ dataType: () => "integer" });

@@ -2,11 +2,11 @@
 // in what the tables hold in the end.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Outcome, Tx } from "../../../src/db/port.ts";
-import { fields, query, select, statement } from "../../../src/db/query.ts";
-import { number } from "../../../src/db/table-definition.ts";
-import { grants, keys, orders, services, users } from "../../../src/db/tables.ts";
-import { createId } from "../../../src/db/ids.ts";
+import type { Outcome, Tx } from "../../../src/db/port/port.ts";
+import { fields, query, select, statement } from "../../../src/db/port/query.ts";
+import { number } from "../../../src/db/port/table-definition.ts";
+import { grants, keys, orders, services, users } from "../../../src/db/tables/tables.ts";
+import { createId } from "../../../src/db/port/ids.ts";
 import { below, randomFrom, type Random } from "../../support/seeded.ts";
 import {
   ENGINES,

@@ -1,9 +1,15 @@
 // What the row port promises, on every engine.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { needLock, needNumbers, needRow, PortError, UniqueError } from "../../../src/db/port.ts";
-import { fields, query, select, statement } from "../../../src/db/query.ts";
-import { number, numbers, text, texts } from "../../../src/db/table-definition.ts";
+import {
+  needLock,
+  needNumbers,
+  needRow,
+  PortError,
+  UniqueError,
+} from "../../../src/db/port/port.ts";
+import { fields, query, select, statement } from "../../../src/db/port/query.ts";
+import { number, numbers, text, texts } from "../../../src/db/port/table-definition.ts";
 import {
   accounts,
   attempts,
@@ -17,8 +23,8 @@ import {
   services,
   transfers,
   users,
-} from "../../../src/db/tables.ts";
-import { createId } from "../../../src/db/ids.ts";
+} from "../../../src/db/tables/tables.ts";
+import { createId } from "../../../src/db/port/ids.ts";
 import {
   ENGINES,
   freshStore,
@@ -27,7 +33,7 @@ import {
   insertUser,
   type TestStore,
 } from "../../support/stores.ts";
-import type { Tx } from "../../../src/db/port.ts";
+import type { Tx } from "../../../src/db/port/port.ts";
 
 const ALL_USERS = query({
   gives: fields(users, "account", "username"),

@@ -4,11 +4,15 @@
 
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import type { Reader, Store } from "../../../src/db/port.ts";
-import { createPostgresStore } from "../../../src/db/postgres/store.ts";
+import type { Reader, Store } from "../../../src/db/port/port.ts";
+import { createPostgresStore } from "../../../src/db/postgres/batch/store.ts";
 import { createSqliteStore } from "../../../src/db/sqlite/store.ts";
-import { runBatch, type CommandRequest, type Reply } from "../../../src/operations/commands.ts";
-import { claimDataDirectory } from "../../../src/storage/open.ts";
+import {
+  runBatch,
+  type CommandRequest,
+  type Reply,
+} from "../../../src/operations/batch/commands.ts";
+import { claimDataDirectory } from "../../../src/storage/file/open.ts";
 import { cluster, SERVICE_ROLE } from "../../support/postgres.ts";
 import { LONG_AGO } from "../../support/random-chores.ts";
 import { namesIn, problemsIn, readAll } from "../../support/random-world.ts";

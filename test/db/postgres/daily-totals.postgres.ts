@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { SQL } from "bun";
-import { readReport } from "../../../src/monitoring/reports.ts";
+import { readReport } from "../../../src/reports/reports.ts";
 import { freshPostgresDatabase } from "../../support/service.ts";
 import { verifyStore } from "../../support/verify.ts";
 

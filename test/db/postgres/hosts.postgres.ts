@@ -1,8 +1,8 @@
 // Several hosts, of which one is the primary, or becomes it.
 
 import { expect, test } from "bun:test";
-import { connect } from "../../../src/db/postgres/connection.ts";
-import { createPostgresStore } from "../../../src/db/postgres/store.ts";
+import { connect } from "../../../src/db/postgres/connection/connection.ts";
+import { createPostgresStore } from "../../../src/db/postgres/batch/store.ts";
 import { type Cluster, startCluster } from "../../support/postgres.ts";
 import { insertUser } from "../../support/stores.ts";
 

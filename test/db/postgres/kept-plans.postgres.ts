@@ -3,13 +3,13 @@
 // index without entries, until its table is analyzed again.
 
 import { expect, test } from "bun:test";
-import { createId } from "../../../src/db/ids.ts";
-import { createPostgresStore } from "../../../src/db/postgres/store.ts";
+import { createId } from "../../../src/db/port/ids.ts";
+import { createPostgresStore } from "../../../src/db/postgres/batch/store.ts";
 import {
   type CommandName,
   type CommandRequest,
   runBatch,
-} from "../../../src/operations/commands.ts";
+} from "../../../src/operations/batch/commands.ts";
 import { cluster } from "../../support/postgres.ts";
 
 const BATCH = 32;

@@ -3,15 +3,15 @@
 
 import { expect, test } from "bun:test";
 import { SQL } from "bun";
-import { listOrdersBelow } from "../../../src/db/order-lists.ts";
-import { listOrdersById } from "../../../src/db/public-orders.ts";
-import type { Reader } from "../../../src/db/port.ts";
-import { READER_SETTINGS } from "../../../src/db/postgres/store.ts";
-import { queryStatement } from "../../../src/db/postgres/text.ts";
-import { spansWithin } from "../../../src/db/postgres/time-spans.ts";
-import type { Query } from "../../../src/db/query.ts";
-import { listTransactionsBelow } from "../../../src/db/transactions.ts";
-import { TRANSFER_KINDS } from "../../../src/domain/ledger.ts";
+import { listOrdersBelow } from "../../../src/db/orders/order-lists.ts";
+import { listOrdersById } from "../../../src/db/orders/public-orders.ts";
+import type { Reader } from "../../../src/db/port/port.ts";
+import { READER_SETTINGS } from "../../../src/db/postgres/batch/store.ts";
+import { queryStatement } from "../../../src/db/postgres/batch/text.ts";
+import { spansWithin } from "../../../src/db/postgres/batch/time-spans.ts";
+import type { Query } from "../../../src/db/port/query.ts";
+import { listTransactionsBelow } from "../../../src/db/ledger/transactions.ts";
+import { TRANSFER_KINDS } from "../../../src/domain/ledger/ledger.ts";
 import { cluster } from "../../support/postgres.ts";
 
 const ROWS = 40_000;

@@ -2,11 +2,11 @@
 // nothing waits for ever.
 
 import { describe, expect, test } from "bun:test";
-import { OutcomeUnknownError, TransientError, type Tx } from "../../../src/db/port.ts";
-import type { Address } from "../../../src/db/postgres/address.ts";
-import { createPostgresStore } from "../../../src/db/postgres/store.ts";
-import { orders, users } from "../../../src/db/tables.ts";
-import { createId } from "../../../src/db/ids.ts";
+import { OutcomeUnknownError, TransientError, type Tx } from "../../../src/db/port/port.ts";
+import type { Address } from "../../../src/db/postgres/connection/address.ts";
+import { createPostgresStore } from "../../../src/db/postgres/batch/store.ts";
+import { orders, users } from "../../../src/db/tables/tables.ts";
+import { createId } from "../../../src/db/port/ids.ts";
 import { cluster, startCluster } from "../../support/postgres.ts";
 import { startProxy } from "../../support/proxy.ts";
 import { below, randomFrom } from "../../support/seeded.ts";

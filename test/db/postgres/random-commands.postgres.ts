@@ -1,9 +1,9 @@
 // Random commands of two servers on one database at once: nothing fails, and it is in order afterwards.
 
 import { expect, test } from "bun:test";
-import type { Reader } from "../../../src/db/port.ts";
-import { createPostgresStore } from "../../../src/db/postgres/store.ts";
-import { type Reply, runBatch } from "../../../src/operations/commands.ts";
+import type { Reader } from "../../../src/db/port/port.ts";
+import { createPostgresStore } from "../../../src/db/postgres/batch/store.ts";
+import { type Reply, runBatch } from "../../../src/operations/batch/commands.ts";
 import { cluster, SERVICE_ROLE } from "../../support/postgres.ts";
 import { LONG_AGO } from "../../support/random-chores.ts";
 import { RandomCommands } from "../../support/random-commands.ts";

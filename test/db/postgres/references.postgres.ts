@@ -1,9 +1,9 @@
-// References that are checked by statement instead of by foreign keys: docs/decisions/0051-references-checked-by-statement.md.
+// References that are checked by statement instead of by foreign keys: docs/decisions/0026-batches-on-postgresql.md.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { createPostgresStore } from "../../../src/db/postgres/store.ts";
-import { verifyPostgres } from "../../../src/db/postgres/verify.ts";
+import { createPostgresStore } from "../../../src/db/postgres/batch/store.ts";
+import { verifyPostgres } from "../../../src/db/postgres/schema/verify.ts";
 import { cluster } from "../../support/postgres.ts";
 import { insertService, insertUser } from "../../support/stores.ts";
 

@@ -2,9 +2,11 @@
 
 import { expect, test } from "bun:test";
 import { SQL } from "bun";
-import { TABLES } from "../../../src/db/tables.ts";
-import { migrate } from "../../../src/db/postgres/migrate.ts";
+import { TABLES } from "../../../src/db/tables/tables.ts";
+import { migrate } from "../../../src/db/postgres/schema/migrate.ts";
+import { reseller } from "../../support/cli.ts";
 import { cluster, SERVICE_ROLE } from "../../support/postgres.ts";
+import { freshFolder } from "../../support/service.ts";
 
 async function serviceDatabase() {
   const server = await cluster();
@@ -19,6 +21,36 @@ test("the service's role starts a server where nothing is to be migrated", async
   const { address, sql } = await serviceDatabase();
   expect(await migrate(address, 1)).toEqual([]);
   await sql.close();
+});
+
+test("the service's role can verify, look at its state with doctor, and is told what it lacks by name", async () => {
+  const server = await cluster();
+  const database = await server.createDatabase();
+  const url = `postgres://${SERVICE_ROLE}@127.0.0.1:${server.port}/${database}`;
+  const verified = await reseller("verify", "--database", url, "--json");
+  expect([verified.code, verified.stderr]).toEqual([0, ""]);
+  expect((await reseller("doctor", "--database", url)).stdout).toContain("this version's");
+  await server.query(database, `REVOKE SELECT ON SEQUENCE orders_number FROM ${SERVICE_ROLE}`);
+  const denied = await reseller("verify", "--database", url);
+  expect([denied.code, denied.stderr]).toEqual([
+    1,
+    expect.stringMatching(
+      /permission denied for sequence orders_number\): apply postgres-role\.sql /,
+    ),
+  ]);
+});
+
+test("a server whose role was not granted the tables of an upgrade does not start, and names one", async () => {
+  const server = await cluster();
+  const database = await server.createDatabase();
+  const url = `postgres://${SERVICE_ROLE}@127.0.0.1:${server.port}/${database}`;
+  await server.query(database, `REVOKE ALL ON key_recharges FROM ${SERVICE_ROLE}`);
+  const data = freshFolder();
+  const refused = await reseller("serve", "--database", url, "--data", data, "--port", "0");
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    expect.stringMatching(/permission denied for table key_recharges\): apply postgres-role\.sql /),
+  ]);
 });
 
 test("the service's role can neither change the schema nor take back what is kept for good", async () => {

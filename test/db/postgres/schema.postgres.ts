@@ -1,11 +1,11 @@
 // The two schemas are one: the same columns, and the same rows refused. And migrations, with several servers at once.
 
 import { describe, expect, test } from "bun:test";
-import { migrate, MIGRATIONS, SchemaError } from "../../../src/db/postgres/migrate.ts";
-import { createPostgresStore } from "../../../src/db/postgres/store.ts";
-import { query } from "../../../src/db/query.ts";
-import { number } from "../../../src/db/table-definition.ts";
-import { TABLES } from "../../../src/db/tables.ts";
+import { migrate, MIGRATIONS, SchemaError } from "../../../src/db/postgres/schema/migrate.ts";
+import { createPostgresStore } from "../../../src/db/postgres/batch/store.ts";
+import { query } from "../../../src/db/port/query.ts";
+import { number } from "../../../src/db/port/table-definition.ts";
+import { TABLES } from "../../../src/db/tables/tables.ts";
 import { createPostgresWriter } from "../../../src/writer/postgres-writer.ts";
 import { cluster, freshPostgres } from "../../support/postgres.ts";
 import { ENGINES, freshStore, insertKey, insertService, insertUser } from "../../support/stores.ts";
@@ -92,6 +92,8 @@ const TAKEN = [
   "UPDATE order_requests SET state = 'sent', unknown = 1, sent_at = 8, next_at = NULL WHERE request_id = 31",
   "UPDATE services SET cancel = 1, refill = 1, refill_days = 3650",
   "UPDATE services SET dripfeed = 1",
+  "UPDATE keys SET type = 'full', recharge_limit_micros = 1, recharge_daily_micros = 1000000000000000, origin_id = id, recharge_refused_at = 1",
+  "INSERT INTO key_recharges (key_id, day, recharged_micros) SELECT id, 20000, 9000000000000000001 FROM keys LIMIT 1",
   "UPDATE services SET dripfeed = 0, type = 'poll', per = '1000'",
   order({
     order_id: "52", id: `'${CUID.replace("a", "x")}'`, status: "'PENDING'", placement: "'queued'", provider_id: "1",
@@ -119,6 +121,15 @@ const TAKEN = [
 
 /** Statements that both must refuse. */
 const REFUSED = [
+  ...["recharge_limit_micros", "recharge_daily_micros"].flatMap((column) => [
+    `UPDATE keys SET ${column} = 0`,
+    `UPDATE keys SET ${column} = -1`,
+    `UPDATE keys SET type = 'order', ${column} = 5`,
+  ]),
+  "UPDATE keys SET origin_id = 'none'",
+  "INSERT INTO key_recharges (key_id, day, recharged_micros) SELECT id, 20000, 1 FROM keys LIMIT 1",
+  "INSERT INTO key_recharges (key_id, day, recharged_micros) SELECT id, 20001, 0 FROM keys LIMIT 1",
+  "INSERT INTO key_recharges (key_id, day, recharged_micros) VALUES ('none', 1, 1)",
   "UPDATE users SET balance_micros = -1 WHERE account = 3",
   "UPDATE users SET id = id || 'x' WHERE account = 3",
   "UPDATE users SET parent_account = 3 WHERE account = 3",
@@ -349,7 +360,7 @@ describe("migrations of PostgreSQL", () => {
     const server = await cluster();
     await server.query("postgres", "CREATE DATABASE unnumbered");
     const address = server.address("unnumbered");
-    await migrate(address, 1, MIGRATIONS.slice(0, 2));
+    await migrate(address, 1, { migrations: MIGRATIONS.slice(0, 2) });
     const service = (id: string, createdAt: number) =>
       `INSERT INTO services (id, name, price_micros, per, min, max, active, private, created_at)
       VALUES ('${id}', 'n', 1, '1', 1, 2, 1, 0, ${createdAt})`;
@@ -380,9 +391,11 @@ describe("migrations of PostgreSQL", () => {
 
   test("of a newer program, or of another build, are refused", async () => {
     const address = await freshPostgres();
-    expect(migrate(address, 1, [])).rejects.toBeInstanceOf(SchemaError);
+    expect(migrate(address, 1, { migrations: [] })).rejects.toBeInstanceOf(SchemaError);
     const altered = [{ version: 1, name: "0001_service", sql: "SELECT 1" }];
-    expect(migrate(address, 1, altered)).rejects.toThrow("another build of schema 1");
+    expect(migrate(address, 1, { migrations: altered })).rejects.toThrow(
+      "another build of schema 1",
+    );
   });
 
   test("that fail leave nothing behind", async () => {
@@ -391,7 +404,9 @@ describe("migrations of PostgreSQL", () => {
     const broken = [
       { version: 1, name: "0001_broken", sql: "CREATE TABLE one (a int); SELECT 1 / 0" },
     ];
-    expect(migrate(server.address("empty_two"), 1, broken)).rejects.toThrow("division by zero");
+    expect(migrate(server.address("empty_two"), 1, { migrations: broken })).rejects.toThrow(
+      "division by zero",
+    );
     const tables = await server.query(
       "empty_two",
       "SELECT 1 FROM pg_tables WHERE tablename IN ('one', 'migrations')",
@@ -437,7 +452,7 @@ test("a migration is applied while servers of the version before place orders: n
   }));
   for (let count = 1; count <= later.length; count += 1) {
     const before = placed;
-    await migrate(address, 2, [...MIGRATIONS, ...later.slice(0, count)]);
+    await migrate(address, 2, { migrations: [...MIGRATIONS, ...later.slice(0, count)] });
     while (placed < before + 10) await new Promise((resolve) => setImmediate(resolve));
   }
   isDone = true;

@@ -1,13 +1,13 @@
 // Two servers on one database.
 
 import { expect, test } from "bun:test";
-import { connect } from "../../../src/db/postgres/connection.ts";
-import { type Tx, TransientError } from "../../../src/db/port.ts";
-import { Lane } from "../../../src/db/postgres/lane.ts";
-import { createPostgresStore } from "../../../src/db/postgres/store.ts";
-import { createId } from "../../../src/db/ids.ts";
-import { accounts, users } from "../../../src/db/tables.ts";
-import { runBatch } from "../../../src/operations/commands.ts";
+import { connect } from "../../../src/db/postgres/connection/connection.ts";
+import { type Tx, TransientError } from "../../../src/db/port/port.ts";
+import { Lane } from "../../../src/db/postgres/connection/lane.ts";
+import { createPostgresStore } from "../../../src/db/postgres/batch/store.ts";
+import { createId } from "../../../src/db/port/ids.ts";
+import { accounts, users } from "../../../src/db/tables/tables.ts";
+import { runBatch } from "../../../src/operations/batch/commands.ts";
 import { insertKey, insertService, insertUser } from "../../support/stores.ts";
 import { cluster } from "../../support/postgres.ts";
 
@@ -145,7 +145,12 @@ test("an account that somebody keeps locked holds up a batch for a time, not for
   const lock = `SELECT 1 FROM accounts WHERE account = ${account} FOR NO KEY UPDATE`;
   await other.turn([BEGIN, { text: lock, values: [] }]);
   const settings = { lock_timeout: "'50ms'" };
-  const lane = new Lane(server.address(database), { ...options, settings, patienceMs: 300 });
+  const lane = new Lane(server.address(database), {
+    ...options,
+    settings,
+    patienceMs: 300,
+    now: Date.now,
+  });
   const alone = new Set<number>();
   const running: number[] = [];
   const jobs = Array.from({ length: 30 }, (_, index) => ({

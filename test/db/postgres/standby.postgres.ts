@@ -2,8 +2,8 @@
 // done is refused.
 
 import { expect, test } from "bun:test";
-import { type Outcome, TransientError } from "../../../src/db/port.ts";
-import { createPostgresStore } from "../../../src/db/postgres/store.ts";
+import { type Outcome, TransientError } from "../../../src/db/port/port.ts";
+import { createPostgresStore } from "../../../src/db/postgres/batch/store.ts";
 import { type Cluster, startCluster } from "../../support/postgres.ts";
 import { insertUser } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";

@@ -4,10 +4,10 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { chownSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describeAddress, parseAddress } from "../../../src/db/postgres/address.ts";
-import { readConditions } from "../../../src/db/postgres/conditions.ts";
-import { weaknesses } from "../../../src/db/postgres/weaknesses.ts";
-import { databaseOpenErrorOf } from "../../../src/db/postgres/open-error.ts";
+import { describeAddress, parseAddress } from "../../../src/db/postgres/connection/address.ts";
+import { readConditions } from "../../../src/db/postgres/connection/conditions.ts";
+import { weaknesses } from "../../../src/db/postgres/schema/weaknesses.ts";
+import { databaseOpenErrorOf } from "../../../src/db/postgres/connection/open-error.ts";
 import { makeCertificate } from "../../support/certificates.ts";
 import { type Cluster, cluster, startCluster } from "../../support/postgres.ts";
 

@@ -1,13 +1,13 @@
 // The ids of commands that are run again after SQLite rolled their whole transaction back.
 
 import { expect, test } from "bun:test";
-import { createCommandIds } from "../../../src/operations/command-ids.ts";
-import { findUser } from "../../../src/db/users.ts";
+import { createCommandIds } from "../../../src/operations/batch/command-ids.ts";
+import { findUser } from "../../../src/db/users/users.ts";
 import type {
   CommandInput,
   CommandName,
   CommandRequest,
-} from "../../../src/operations/commands.ts";
+} from "../../../src/operations/batch/commands.ts";
 import { freshSqliteDatabase, OPERATOR } from "../../support/service.ts";
 
 function requestOf<Name extends CommandName>(name: Name, input: object): CommandRequest {

@@ -2,9 +2,9 @@
 
 import { Database } from "bun:sqlite";
 import { beforeEach, describe, expect, test } from "bun:test";
-import { createId } from "../../../src/db/ids.ts";
-import { findUser } from "../../../src/db/users.ts";
-import { type Reply, type CommandRequest } from "../../../src/operations/commands.ts";
+import { createId } from "../../../src/db/port/ids.ts";
+import { findUser } from "../../../src/db/users/users.ts";
+import { type Reply, type CommandRequest } from "../../../src/operations/batch/commands.ts";
 import { audit } from "../../support/audit.ts";
 import { freshSqliteDatabase, type TestDatabase } from "../../support/service.ts";
 

@@ -3,9 +3,9 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { createSqliteStore } from "../../../src/db/sqlite/store.ts";
-import { IDEMPOTENCY_RETENTION_MS } from "../../../src/domain/idempotency.ts";
-import { execute } from "../../../src/operations/execute.ts";
-import { migrate, MIGRATIONS } from "../../../src/storage/migrate.ts";
+import { IDEMPOTENCY_RETENTION_MS } from "../../../src/domain/values/idempotency.ts";
+import { execute } from "../../../src/operations/batch/execute.ts";
+import { migrate, MIGRATIONS } from "../../../src/storage/file/migrate.ts";
 
 test("idempotency records of an older schema are kept for a full term from the upgrade on", () => {
   const sqlite = new Database(":memory:");

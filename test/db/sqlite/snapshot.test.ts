@@ -3,8 +3,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createKeyFinder } from "../../../src/db/sqlite/key-cache.ts";
 import type { Connection } from "../../../src/db/sqlite/connection.ts";
-import { openReader } from "../../../src/storage/open.ts";
-import { balanceOf } from "../../../src/db/users.ts";
+import { openReader } from "../../../src/storage/file/open.ts";
+import { balanceOf } from "../../../src/db/users/users.ts";
 import { createSnapshot, type Snapshot } from "../../../src/db/sqlite/snapshot.ts";
 import { freshDatabase, freshService, OPERATOR, type TestDatabase } from "../../support/service.ts";
 

@@ -2,10 +2,10 @@
 
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { transact, TransientError, type Tx } from "../../../src/db/port.ts";
+import { transact, TransientError, type Tx } from "../../../src/db/port/port.ts";
 import { createSqliteStore } from "../../../src/db/sqlite/store.ts";
-import { users } from "../../../src/db/tables.ts";
-import { claimDataDirectory } from "../../../src/storage/open.ts";
+import { users } from "../../../src/db/tables/tables.ts";
+import { claimDataDirectory } from "../../../src/storage/file/open.ts";
 import { freshFolder } from "../../support/service.ts";
 import { freshStore, insertUser } from "../../support/stores.ts";
 

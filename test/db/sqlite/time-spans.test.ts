@@ -3,9 +3,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { raiseFloor } from "../../support/number-floors.ts";
-import { transact } from "../../../src/db/port.ts";
-import { runCommand } from "../../../src/operations/commands.ts";
-import { contextOf } from "../../../src/operations/context.ts";
+import { transact } from "../../../src/db/port/port.ts";
+import { runCommand } from "../../../src/operations/batch/commands.ts";
+import { contextOf } from "../../../src/operations/batch/context.ts";
 import { freshDatabase, OPERATOR } from "../../support/service.ts";
 
 /** Mostly forward, sometimes back. */

@@ -79,6 +79,7 @@ test("promtool finds nothing wrong with the metrics; series are 0 before their f
     "reseller_log_lines_lost_total",
     'reseller_test_requests_total{status="200"}',
     'reseller_unknown_orders{provider="acme"}',
+    'reseller_provider_paused{provider="acme"}',
     ...["/api/v1/orders", "/api/v2 add"].map(
       (route) =>
         `reseller_http_request_duration_seconds_count{method="POST",route="${route}",status="200"}`,

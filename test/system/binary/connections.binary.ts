@@ -51,7 +51,11 @@ async function openShop(provider: string, isTls: boolean): Promise<Shop> {
   const folder = freshFolder();
   const files = isTls ? makeCertificate(folder, "first") : null;
   const tls = files ? ["--tls-cert", files.cert, "--tls-key", files.key] : [];
-  const { server, key } = await stall(folder, "--log-level", "warn", "--place-wait", "10m", ...tls);
+  const { server } = await stall(folder, "--log-level", "warn", "--place-wait", "10m", ...tls);
+  const { key } = await binaryJson(
+    folder,
+    ..."admin key create --user alice --type full --reach all".split(" "),
+  );
   const create = `admin provider create acme --url ${provider} --key-stdin --no-check`;
   const { exitCode, stderr } = Bun.spawnSync([BINARY, ...create.split(" ")], {
     cwd: folder,

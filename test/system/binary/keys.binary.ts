@@ -6,7 +6,7 @@ import { rawRequest, sendRaw, sendRawInTwo } from "../../support/raw.ts";
 import { type Body, callApi, freshFolder } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
 
-const CREATE = "admin key create --user alice --type full".split(" ");
+const CREATE = "admin key create --user alice --type order".split(" ");
 const DAY = 24 * 3_600_000;
 
 const list = (folder: string): Promise<Body[]> => binaryJson(folder, "admin", "key", "list");
@@ -168,7 +168,12 @@ describe("rotate", () => {
       return (await ask(old.key)) === 200 ? { old, fresh } : rotated(2 * seconds);
     };
     const { old, fresh } = await rotated(1);
-    expect(fresh).toMatchObject({ label: "bot", allow: "127.0.0.0/8", type: "full", active: true });
+    expect(fresh).toMatchObject({
+      label: "bot",
+      allow: "127.0.0.0/8",
+      type: "order",
+      active: true,
+    });
     expect(fresh.id).not.toBe(old.id);
     const lifetime = Date.parse(fresh.expiresAt) - Date.now();
     expect(Math.abs(lifetime - 90 * DAY)).toBeLessThan(60_000);

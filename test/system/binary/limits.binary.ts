@@ -27,7 +27,7 @@ test("a key has twice its rate at once, then 429 with Retry-After; other keys ar
   const { server, key } = await stall(folder, "--rate-limit", "5/h");
   const { key: other } = await binaryJson(
     folder,
-    ..."admin key create --user alice --type full".split(" "),
+    ..."admin key create --user alice --type order".split(" "),
   );
   const order = { service: "s", link: "x", quantity: 1 };
   const statuses = [];

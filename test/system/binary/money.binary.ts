@@ -23,7 +23,8 @@ beforeAll(async () => {
   await stop(await serving(folder, "serve"));
   await adminJson("user", "create", "alice");
   await adminJson("user", "credit", "alice", "1000");
-  key = (await adminJson("key", "create", "--user", "alice", "--type", "full")).key as string;
+  key = (await adminJson("key", "create", "--user", "alice", "--type", "full", "--reach", "all"))
+    .key as string;
   const created = Bun.spawn(
     [
       BINARY,

@@ -3,7 +3,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { openForCommand } from "../../../src/storage/open.ts";
+import { openForCommand } from "../../../src/storage/file/open.ts";
 import { binaryWith } from "../../support/binary.ts";
 import { type S3, startS3 } from "../../support/s3.ts";
 import { randomFrom } from "../../support/seeded.ts";

@@ -12,8 +12,6 @@ const ANSWERS: object[] = [
   { status: "success", order: { orderId: 48, quantity: 1000, charge: 2.32, status: "PROCESSING" } },
   { status: "success", order: { orderId: 48, startCount: 0, remains: 1000 } },
   { status: "success", balance: 97.68, currency: "USD" },
-  { exists: true, user: { username: "demo", balance: 97.68, resellerId: null } },
-  { status: "success", user: { previousBalance: 97.68, balance: 123.18 }, amount: 25.5 },
 ]; // prettier-ignore
 
 test("every printed command works when pasted, and the same data is there after a restart", async () => {
@@ -26,10 +24,19 @@ test("every printed command works when pasted, and the same data is there after 
   }
   const [key] = /rk_[0-9A-Za-z]{28}/.exec(first.stdout())!;
 
-  const operator = /^The operator's side of it: +(.+)$/m.exec(first.stdout())![1]!;
-  expect(Bun.spawnSync(["bash", "-c", operator], { cwd: folder }).stdout.toString()).toContain(
-    "https://example.com/me",
+  const operator = first.stdout().match(/^ .* admin .+$/gm)!;
+  const run = (line: string) =>
+    Bun.spawnSync(["bash", "-c", line], { cwd: folder }).stdout.toString();
+  expect(operator.map(run)).toEqual([
+    expect.stringContaining("123.18"),
+    expect.stringContaining("https://example.com/me"),
+  ]);
+  // The key that it hands out adds no money.
+  const recharge = commands[1]!.replace(
+    /\/orders -d .*/,
+    `/recharge -d '{"username":"demo","amount":1}'`,
   );
+  expect(paste(recharge)).toMatchObject({ code: "permission_denied" });
 
   await stop(first);
   const again = await serving(folder, "quickstart");
@@ -70,3 +77,33 @@ function paste(command: string): Body {
   if (stdout.length === 0) throw new Error(`${command}: ${stderr.toString()}`);
   return JSON.parse(stdout.toString());
 }
+
+test("Ctrl-C of `bun run quickstart` stops it in order, although the script runner passes the signal on once more", async () => {
+  const folder = freshFolder();
+  const command = `exec bun run quickstart --data ${folder}/data --port 0 --panel-listen 0`;
+  // A terminal: its Ctrl-C reaches the runner and the server.
+  const terminal = Bun.spawn(["script", "-qec", command, "/dev/null"], {
+    cwd: join(import.meta.dir, "../../.."),
+    env: { ...process.env, SHELL: "/bin/sh" },
+    stdin: "pipe",
+    stdout: "pipe",
+  });
+  let shown = "";
+  let isInterrupted = false;
+  for await (const chunk of terminal.stdout) {
+    shown += new TextDecoder().decode(chunk);
+    if (isInterrupted || !shown.includes("listening on")) continue;
+    isInterrupted = true;
+    void terminal.stdin.write("\x03");
+    await terminal.stdin.flush();
+  }
+  expect([await terminal.exited, shown]).toEqual([0, expect.stringContaining("stopped")]);
+  expect(shown).not.toContain("exited with code");
+});
+
+test("a signal that comes twice at once stops the server in order", async () => {
+  const server = await serving(freshFolder(), "quickstart");
+  for (const signal of ["SIGINT", "SIGINT", "SIGTERM"] as const) server.kill(signal);
+  const { code, stderr } = await server.ended;
+  expect([code, stderr]).toEqual([0, expect.stringContaining('"stopped"')]);
+});

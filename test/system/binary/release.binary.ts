@@ -126,6 +126,7 @@ test("the Debian package holds what it should, for root alone to change, and is 
     "./usr/bin/reseller": "-rwxr-xr-x",
     "./usr/lib/systemd/system/reseller.service": "-rw-r--r--",
     "./usr/lib/reseller/data": "-rw-r--r--",
+    "./usr/share/reseller/postgres-role.sql": "-rw-r--r--",
     "./usr/share/bash-completion/completions/reseller": "-rw-r--r--",
     "./usr/share/doc/reseller/changelog.gz": "-rw-r--r--",
     "./usr/share/doc/reseller/copyright": "-rw-r--r--",

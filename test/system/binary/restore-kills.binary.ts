@@ -5,7 +5,7 @@ import { Database } from "bun:sqlite";
 import { cpSync, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "bun:test";
-import { copyDatabase } from "../../../src/storage/backup.ts";
+import { copyDatabase } from "../../../src/storage/backup/backup.ts";
 import { binaryWith } from "../../support/binary.ts";
 import { startServerProcess } from "../../support/server-process.ts";
 import { freshDatabase, freshFolder } from "../../support/service.ts";

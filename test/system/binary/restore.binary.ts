@@ -280,7 +280,7 @@ describe("a database whose triggers were removed or added", () => {
     /trigger gift\b.*was made by no migration/,
   ];
 
-  test("fails verify and doctor, and no backup of it is made", async () => {
+  test("fails verify and doctor, and its backup is marked as not verified", async () => {
     const { folder } = await tampered();
     for (const command of ["verify", "doctor"]) {
       const { code, stdout } = await binary(folder, command, "--data", folder);
@@ -290,7 +290,7 @@ describe("a database whose triggers were removed or added", () => {
     const place = freshFolder();
     const { code, stderr } = await binary(folder, "backup", join(place, "b.db"), "--data", folder);
     expect([code, stderr]).toEqual([1, expect.stringContaining("trigger gift")]);
-    expect(readdirSync(place)).toEqual([]);
+    expect(readdirSync(place)).toEqual(["b.unverified.db"]);
   });
 
   test("is not restored", async () => {

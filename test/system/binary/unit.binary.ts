@@ -1,11 +1,13 @@
 // deploy/reseller.service applied for real: every feature of the binary behind the unit's seccomp filter, as another
 // user, with its limits, on a file system that is read-only but for one folder.
 
-import { copyFileSync, readdirSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { makeCertificate } from "../../support/certificates.ts";
+import { startCluster } from "../../support/postgres.ts";
 import { runBinary, type ServerProcess, startServerProcess } from "../../support/server-process.ts";
 import { callApi } from "../../support/service.ts";
 import { PROVIDER_KEY, startUpstream } from "../../support/upstream.ts";
@@ -40,7 +42,7 @@ function operatorOf({ program, folder }: Confined, name: string) {
       await this.run("admin user create alice");
       await this.run("admin user credit alice 100");
       await this.run("admin service create --id s --name S --price 1 --min 1 --max 10");
-      const { key } = await this.run("admin key create --user alice --type full");
+      const { key } = await this.run("admin key create --user alice --type order");
       return key;
     },
   };
@@ -107,6 +109,23 @@ describe.each(["EPERM", "killed"] as const)("with other calls refused (%s),", (r
     await upstream.stop();
   });
 
+  test("PostgreSQL behind its Unix socket on this machine is served, and commands reach it", async () => {
+    // Where the unit's user may look.
+    const sockets = mkdtempSync(join(tmpdir(), "reseller-sockets-"));
+    chmodSync(sockets, 0o777);
+    const postgres = await startCluster({ fsync: "off", unix_socket_directories: sockets });
+    const host = `${encodeURIComponent(sockets)}:${postgres.port}`;
+    const url = `postgres://postgres@${host}/${await postgres.createDatabase()}`;
+    const operator = operatorOf(confined, "socket");
+    const server = await operator.serve("--database", url);
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+    const argv = ["admin", "user", "create", "alice", "--database", url];
+    expect(await runBinary(argv, { binary: confined.program })).toMatchObject({ exitCode: 0 });
+    expect(await server.stop()).toBe(0);
+    postgres.stop("immediate");
+    rmSync(sockets, { recursive: true });
+  });
+
   test("backups are made at intervals, on SIGUSR1 and by hand, at a low priority, and can be restored", async () => {
     const operator = operatorOf(confined, "backups");
     const first = await operator.serve("--backup-every", "200ms", "--backup-keep", "2");
@@ -164,16 +183,17 @@ test("what the unit forbids is forbidden here: calls, file modes, families of so
   await Bun.write(
     script,
     `import { chmodSync, chownSync, writeFileSync } from "node:fs";
+     import { networkInterfaces } from "node:os";
      const refused = (work) => { try { work(); } catch (error) { return error.code ?? error.message; } };
      console.log(JSON.stringify({
        chown: refused(() => chownSync("${script}", 1, 1)),
        setuid: refused(() => chmodSync("${folder}", 0o4700)),
        outside: refused(() => writeFileSync("/tmp/outside", "")),
-       unix: refused(() => Bun.listen({ unix: "${folder}/socket", socket: { data() {} } })),
+       netlink: refused(() => networkInterfaces()),
      }));`,
   );
   const environment = { BUN_BE_BUN: "1" };
   const { stdout, stderr } = await runBinary(["run", script], { binary: program, environment });
-  const found = { chown: "EPERM", setuid: "EPERM", outside: "EROFS", unix: expect.any(String) };
+  const found = { chown: "EPERM", setuid: "EPERM", outside: "EROFS", netlink: expect.any(String) };
   expect([stderr, JSON.parse(stdout)]).toEqual(["", found]);
 });

@@ -4,7 +4,7 @@ import { Database } from "bun:sqlite";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
-import { migrate, MIGRATIONS } from "../../../src/storage/migrate.ts";
+import { migrate, MIGRATIONS } from "../../../src/storage/file/migrate.ts";
 import { BINARY, startServerProcess } from "../../support/server-process.ts";
 import { freshFolder } from "../../support/service.ts";
 import { until } from "../../support/until.ts";

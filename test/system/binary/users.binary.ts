@@ -82,7 +82,10 @@ test("a user is renamed, deactivated and activated, and its personal data erased
   await admin(folder, "order", "cancel", "2", "--note", `from ${secret}`, ...told);
   expect((await binary(folder, ...erase, "--yes")).stderr).toContain("an open request");
   await admin(folder, "request", "decline", "1", "--note", `not for ${secret}`);
-  expect((await binary(folder, ...erase)).stderr).toContain("give --yes");
+  expect(await binary(folder, ...erase)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("add --yes"),
+  });
   const balance = (await admin(folder, "user", "show", secret)).balance;
   const erased = await binaryJson(folder, ...erase, "--yes");
   const { username } = erased;
@@ -99,7 +102,7 @@ test("a user is renamed, deactivated and activated, and its personal data erased
     [["user", "activate", username], "was erased"],
     [["user", "update", username, "--name", "x"], "was erased"],
     [["key", "update", id, "--label", "x"], "was erased"],
-    [["key", "create", "--user", username, "--type", "full"], "inactive"],
+    [["key", "create", "--user", username, "--type", "order"], "inactive"],
   ] as const) {
     expect((await binary(folder, "admin", ...argv)).stderr).toContain(says);
   }

@@ -4,8 +4,8 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseAddress } from "../../../src/db/postgres/address.ts";
-import { connect } from "../../../src/db/postgres/connection.ts";
+import { parseAddress } from "../../../src/db/postgres/connection/address.ts";
+import { connect } from "../../../src/db/postgres/connection/connection.ts";
 import { SERVICE_ROLE } from "../../support/postgres.ts";
 import { PROVIDER_KEY, startUpstream } from "../../support/upstream.ts";
 import { runBinary, startServerProcess } from "../../support/server-process.ts";
@@ -21,16 +21,18 @@ const PAUSE_MS = 4;
 /** Of a caller: longer than a server is frozen. */
 const RESPONSE_LIMIT_MS = 30_000;
 const FROZEN_MS = 12_000;
-const SERVICES = [
+export const SERVICES = [
   { id: "by-hand", options: [] },
   { id: "passed-on", options: ["--provider", "upstream", "--provider-service", "7"] },
 ];
 
-interface Caller {
+export interface Caller {
   keys: string[];
   /** Names of orders that are to be sent again. */
   again: string[];
   next: number;
+  /** Of each connection between two orders. */
+  pauseMs: number;
 }
 
 export async function prepareBinaryLoad(options: LoadOptions): Promise<Load> {
@@ -42,7 +44,7 @@ export async function prepareBinaryLoad(options: LoadOptions): Promise<Load> {
   const upstream = await startUpstream();
   const treeOf = (place: number) => options.treeOf?.(place) ?? TREE;
   const keys = await fill(address, upstream.url, treeOf(0));
-  const caller: Caller = { keys, again: [], next: 0 };
+  const caller: Caller = { keys, again: [], next: 0, pauseMs: PAUSE_MS };
   const folders = new Map<number, string>();
   const folderOf = (place: number) => {
     const folder = folders.get(place) ?? freshFolder();
@@ -94,7 +96,7 @@ export async function prepareBinaryLoad(options: LoadOptions): Promise<Load> {
 const binaryOf = (tree: string): string => join(tree, "dist", "reseller");
 
 /** Those of the last server send again what is left, and nothing new. */
-function startCallers(
+export function startCallers(
   url: string,
   caller: Caller,
   journal: Journal,
@@ -108,7 +110,7 @@ function startCallers(
       if (name === null) return;
       if (!journal.entries.has(name)) journal.sent(name);
       await send(url, caller, journal, name);
-      await Bun.sleep(PAUSE_MS);
+      await Bun.sleep(caller.pauseMs);
     }
   };
   const ended = Promise.all(Array.from({ length: CONNECTIONS }, connection));

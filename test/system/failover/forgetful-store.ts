@@ -1,10 +1,10 @@
 // The control of the batch marker: what a server would do that takes a lost COMMIT for one that never was.
 
-import type { Job, Outcome } from "../../../src/db/port.ts";
-import type { Address } from "../../../src/db/postgres/address.ts";
-import { CommitLostError, runInTransaction } from "../../../src/db/postgres/batch.ts";
-import { connect, type Connection } from "../../../src/db/postgres/connection.ts";
-import { errorClassOf } from "../../../src/db/postgres/errors.ts";
+import type { Job, Outcome } from "../../../src/db/port/port.ts";
+import type { Address } from "../../../src/db/postgres/connection/address.ts";
+import { CommitLostError, runInTransaction } from "../../../src/db/postgres/batch/batch.ts";
+import { connect, type Connection } from "../../../src/db/postgres/connection/connection.ts";
+import { errorClassOf } from "../../../src/db/postgres/connection/errors.ts";
 
 const RECONNECT_MS = 20;
 
@@ -24,7 +24,7 @@ export function createForgetfulStore(address: Address, { turnMs }: { turnMs: num
             settings: {},
           });
         }
-        const result = await runInTransaction(open, jobs.slice(outcomes.length));
+        const result = await runInTransaction(open, jobs.slice(outcomes.length), Date.now());
         outcomes.push(...result.outcomes);
       } catch (error) {
         if (!(error instanceof CommitLostError) && errorClassOf(error) !== "lost") throw error;

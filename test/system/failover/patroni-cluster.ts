@@ -95,6 +95,7 @@ export class PatroniCluster {
       "listen-peer-urls": peer,
       "initial-advertise-peer-urls": peer,
       "initial-cluster": `etcd=${peer}`,
+      "enable-v2": "true",
       // What this machine's disk takes to sync is not what is tried here.
       "unsafe-no-fsync": "true",
     };
@@ -201,7 +202,7 @@ export class PatroniCluster {
       name,
       log: { level: "INFO", dir: folder },
       restapi: { listen: `127.0.0.1:${apiPort}`, connect_address: `127.0.0.1:${apiPort}` },
-      etcd3: { hosts: [`127.0.0.1:${this.etcdPort}`] },
+      etcd: { hosts: [`127.0.0.1:${this.etcdPort}`] },
       bootstrap: {
         dcs: {
           ttl,

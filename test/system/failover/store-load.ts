@@ -1,10 +1,10 @@
 // `bun store-load.ts <options as JSON>`: a server's part of the load, on the store itself: batches of orders, each with
-// its charge, as operations/orders.ts writes them. Every answer is a line on the standard output: whoever reads it keeps
+// its charge, as operations/orders/orders.ts writes them. Every answer is a line on the standard output: whoever reads it keeps
 // the journal, and what was written before a kill is there after it. SIGTERM ends it after its batches.
 
 import { writeSync } from "node:fs";
-import { SALES_ACCOUNT } from "../../../src/domain/ledger.ts";
-import { createId } from "../../../src/db/ids.ts";
+import { SALES_ACCOUNT } from "../../../src/domain/ledger/ledger.ts";
+import { createId } from "../../../src/db/port/ids.ts";
 import {
   type Job,
   needLock,
@@ -13,10 +13,10 @@ import {
   OutcomeUnknownError,
   TransientError,
   type Tx,
-} from "../../../src/db/port.ts";
-import { parseAddress } from "../../../src/db/postgres/address.ts";
-import { createPostgresStore } from "../../../src/db/postgres/store.ts";
-import { orders, transfers, users } from "../../../src/db/tables.ts";
+} from "../../../src/db/port/port.ts";
+import { parseAddress } from "../../../src/db/postgres/connection/address.ts";
+import { createPostgresStore } from "../../../src/db/postgres/batch/store.ts";
+import { orders, transfers, users } from "../../../src/db/tables/tables.ts";
 import { below, randomFrom } from "../../support/seeded.ts";
 import { linkOf } from "./audit.ts";
 import type { Fate } from "./journal.ts";

@@ -1,10 +1,10 @@
 // Servers that are nothing but the store and its load, each a process of its own (store-load.ts).
 
-import { CASH_ACCOUNT } from "../../../src/domain/ledger.ts";
-import { parseAddress } from "../../../src/db/postgres/address.ts";
-import { migrate } from "../../../src/db/postgres/migrate.ts";
-import { createPostgresStore } from "../../../src/db/postgres/store.ts";
-import { transfers, users } from "../../../src/db/tables.ts";
+import { CASH_ACCOUNT } from "../../../src/domain/ledger/ledger.ts";
+import { parseAddress } from "../../../src/db/postgres/connection/address.ts";
+import { migrate } from "../../../src/db/postgres/schema/migrate.ts";
+import { createPostgresStore } from "../../../src/db/postgres/batch/store.ts";
+import { transfers, users } from "../../../src/db/tables/tables.ts";
 import { insertService, insertUser } from "../../support/stores.ts";
 import type { Fate, Journal } from "./journal.ts";
 import type { Load, LoadOptions, Server } from "./load.ts";

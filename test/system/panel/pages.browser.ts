@@ -1,7 +1,7 @@
 // Every page of the panel in Chromium: at two widths, light and dark, by axe-core, and with what is folded open.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { ROUTES } from "../../../src/panel/routes.ts";
+import { ROUTES } from "../../../src/panel/server/routes.ts";
 import { expectSound, screenshot, VIEWS } from "./browser.ts";
 import { type Looking, startLooking } from "./looking.ts";
 import { PAGES } from "./pages.ts";

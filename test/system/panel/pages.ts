@@ -1,7 +1,7 @@
 // The pages that are looked at in every view: a page that is added gets a line here. And what they show.
 
-import { ALL_EVENTS } from "../../../src/domain/webhook-events.ts";
-import { formatSecret } from "../../../src/domain/webhooks.ts";
+import { ALL_EVENTS } from "../../../src/domain/webhooks/webhook-events.ts";
+import { formatSecret } from "../../../src/domain/webhooks/webhooks.ts";
 import type { TestPanel } from "../../support/panel.ts";
 
 export interface LookedAt {

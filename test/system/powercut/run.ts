@@ -15,8 +15,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { claimDataDirectory, openForCommand } from "../../../src/storage/open.ts";
-import { verify } from "../../../src/storage/verify.ts";
+import { claimDataDirectory, openForCommand } from "../../../src/storage/file/open.ts";
+import { verify } from "../../../src/storage/doctor/verify.ts";
 import { effects, prepareLoad, sendLoad } from "../../support/wishes.ts";
 import { BINARY, startServerProcess } from "../../support/server-process.ts";
 import { below, randomFrom } from "../../support/seeded.ts";
@@ -222,10 +222,11 @@ async function buildUnsafe(): Promise<string> {
     cpSync(join(root, part), join(copy, part), { recursive: true });
   }
   cpSync(join(root, "node_modules"), join(copy, "node_modules"), { recursive: true });
-  const open = join(copy, "src/storage/open.ts");
+  const open = join(copy, "src/storage/file/open.ts");
   const source = readFileSync(open, "utf8");
   const patched = source.replaceAll("synchronous = FULL", "synchronous = NORMAL");
-  if (patched === source) throw new Error("src/storage/open.ts does not set synchronous = FULL");
+  if (patched === source)
+    throw new Error("src/storage/file/open.ts does not set synchronous = FULL");
   writeFileSync(open, patched);
   const build = Bun.spawn([process.execPath, "run", "build"], {
     cwd: copy,

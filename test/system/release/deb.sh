@@ -32,6 +32,7 @@ wait $server || fail "the server ended with $?"
 as_service reseller verify --data $data
 
 echo 'RESELLER_PORT=8081' >"$root/etc/reseller/reseller.env"
+as_service reseller config show | grep -q '8081.*reseller.env' || fail "a command has other settings than the unit"
 inside dpkg -i /reseller.deb
 [ -e "$root/etc/reseller/reseller.env" ] || fail "an upgrade took the settings"
 as_service reseller verify --data $data

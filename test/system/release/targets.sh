@@ -50,7 +50,7 @@ steps() {
   "${run[@]}" admin user create alice --data $data
   "${run[@]}" admin user credit alice 25.50 --data $data
   "${run[@]}" admin service create --name Views --price 1 --min 1 --max 1000 --id views --data $data
-  key=$("${run[@]}" admin key create --user alice --type full --json --data $data | grep -o 'rk_[0-9A-Za-z]*')
+  key=$("${run[@]}" admin key create --user alice --type order --json --data $data | grep -o 'rk_[0-9A-Za-z]*')
   for number in $(seq 20); do
     curl -fsS -H "x-api-key: $key" -H 'content-type: application/json' "$url/api/v1/orders" \
       -d "{\"service\":\"views\",\"link\":\"order $number\",\"quantity\":100}" >"$root/order"

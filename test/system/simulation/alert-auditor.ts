@@ -72,13 +72,21 @@ export function createAlertAuditor({ query }: Pick<MarketDatabase, "query">): Al
   /** A begin, an end, a begin, …; and no more begins than there were reasons. Returns what is open. */
   const auditStory = (events: readonly EventRow[]): Set<string> => {
     const open = new Set<string>();
+    const amounts = new Map<string, number>();
     const counts = new Map<string, number>();
     for (const { type, body } of events) {
       const told = JSON.parse(body) as Record<string, string>;
       const key = `${told["kind"]} ${told["subject"]}`;
       must(told["type"] === type, `${key} is told as another type than it is`);
-      if (type === "alert.raised") {
-        must(!open.has(key), `${key} begins twice`);
+      const amount = Number(/\d+/.exec(told["message"]!)?.[0] ?? 0);
+      const before = amounts.get(key) ?? 0;
+      amounts.set(key, amount);
+      if (type === "alert.raised" && open.has(key)) {
+        const isWorse = key.startsWith("placement_unknown ")
+          ? amount >= 2 * before
+          : key.startsWith("disk_low ") && amount <= before / 2;
+        must(isWorse, `${key} begins twice, with ${before} and ${amount}`);
+      } else if (type === "alert.raised") {
         open.add(key);
         counts.set(key, (counts.get(key) ?? 0) + 1);
       } else {
@@ -155,11 +163,15 @@ export function createAlertAuditor({ query }: Pick<MarketDatabase, "query">): Al
           WHERE status = 'PENDING' AND placement = 'unknown' AND protocol <> 'sandbox'`,
       ).map(({ name }) => name);
       const unfunded = query<{ name: string }>(
-        "SELECT name FROM providers WHERE out_of_funds_at IS NOT NULL",
+        "SELECT name FROM providers WHERE active = 1 AND out_of_funds_at IS NOT NULL",
       ).map(({ name }) => name);
       const held = query<{ name: string }>(
         "SELECT name FROM providers WHERE active = 1 AND sync_held IS NOT NULL",
       ).map(({ name }) => name);
+      const pausedProviders = query<{ name: string }>(
+        "SELECT name FROM providers WHERE active = 1 AND paused_by = 'unknown'",
+      ).map(({ name }) => name);
+      must(pausedProviders.length === 0, `${pausedProviders.join()} stayed paused without faults`);
       const disabled = query<{ id: string }>(
         `SELECT webhooks.id FROM webhooks JOIN users ON users.account = webhooks.reseller_account
           WHERE test_of IS NULL AND disabled_reason IN ('failures', 'gone')`,
@@ -169,12 +181,22 @@ export function createAlertAuditor({ query }: Pick<MarketDatabase, "query">): Al
         webhook_disabled: disabled,
         placement_unknown: unknown,
         provider_out_of_funds: unfunded,
+        provider_paused: pausedProviders,
         sync_held: held,
       };
       for (const [kind, subjects] of Object.entries(truth)) {
         const told = [...open].filter((key) => key.startsWith(`${kind} `)).toSorted();
         const wrong = subjects.map((subject) => `${kind} ${subject}`).toSorted();
         must(told.join() === wrong.join(), `wrong is ${wrong.join()}, told is ${told.join()}`);
+      }
+      const texts = query<{ subject: string; message: string; unknown: number }>(
+        `SELECT subject, message, (SELECT count(*) FROM orders JOIN providers USING (provider_id)
+            WHERE name = subject AND status = 'PENDING' AND placement = 'unknown') AS "unknown"
+          FROM alerts WHERE resolved_at IS NULL AND kind = 'placement_unknown'`,
+      );
+      for (const { subject, message, unknown: count } of texts) {
+        const isSo = message.startsWith(`${Number(count)} order`);
+        must(isSo, `${Number(count)} unknown orders at ${subject} are told as: ${message}`);
       }
       for (const { target, eventId, state, dueAt } of selectDeliveries()) {
         if (state === "delivered" || state === "failed") continue;

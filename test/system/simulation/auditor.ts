@@ -67,6 +67,8 @@ interface Row {
   remains: number;
   /** Attempts on record: one that the clock kept from its call is among them, and was no send. */
   attempts: number;
+  /** Attempts at its provider, of all orders, that are or were unknown. */
+  unknownThere: number;
 }
 
 export interface Auditor {
@@ -83,6 +85,8 @@ export interface Auditor {
   routesChanged(service: string): void;
   /** From that time on, in milliseconds since the beginning, others go before the provider; null: it is active again. */
   deactivated(provider: string, at: number | null): void;
+  /** An operator paused it. */
+  paused(provider: string): void;
   sent(link: string, provider: string, service: string, at: number): Sent;
   /** A provider put the order into its book. */
   taken(link: string, provider: string): void;
@@ -125,6 +129,10 @@ const ASK_LIMIT = 100;
 const SENT_WITH_ALL = new Set(["key", "action", "service", "link"]);
 /** A process may take so long to notice that a provider was deactivated: its timers are late here. */
 const NOTICED_MS = 120_000;
+/** Unknown outcomes in a row that pause a provider: a setting of the market's processes. */
+export const PAUSE_AFTER = 3;
+/** An attempt that began before a pause may be sent so much later. */
+const SENT_WITHIN_MS = 15_000;
 
 export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor {
   const dossiers = new Map<string, Dossier>();
@@ -136,6 +144,9 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
   const wrong: string[] = [];
   const routes = new Map<string, ReadonlySet<string>>();
   const inactive = new Map<string, number>();
+  const pausedByHand = new Set<string>();
+  /** Providers that were seen paused: since when by their rows, and when that was first seen. */
+  const paused = new Map<string, { pausedAt: number; seenAt: number }>();
   let calm = false;
   const isListed = (link: string, meaning: Meaning) =>
     query(
@@ -164,9 +175,16 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
     query<Row>(`SELECT order_id AS "orderId", link, username, quantity, charge_micros AS charge,
       refunded_micros AS refunded, status, placement, providers.name AS "provider",
       provider_order AS "providerOrder", remains,
-      (SELECT count(*) FROM placement_attempts WHERE placement_attempts.order_id = orders.order_id) AS "attempts"
+      (SELECT count(*) FROM placement_attempts WHERE placement_attempts.order_id = orders.order_id) AS "attempts",
+      (SELECT count(*) FROM placement_attempts WHERE placement_attempts.provider_id = orders.provider_id
+        AND outcome = 'unknown') AS "unknownThere"
     FROM orders JOIN users ON account = reseller_account LEFT JOIN providers USING (provider_id)
     WHERE test_of IS NULL ORDER BY order_id`);
+  const selectStranded = () =>
+    query<{ link: string }>(`SELECT link FROM orders JOIN placement_attempts AS attempts
+        ON attempts.order_id = orders.order_id AND attempts.provider_id = orders.provider_id
+          AND attempts.provider_service = orders.provider_service
+      WHERE placement = 'queued' AND outcome = 'refused'`);
   const selectBalances = () =>
     query<{
       username: string;
@@ -177,6 +195,8 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
       - (SELECT coalesce(sum(amount_micros), 0) FROM transfers WHERE debit_account = account) AS ledger
     FROM users WHERE test_of IS NULL`);
 
+  const mayHavePaused = ({ provider, unknownThere }: Row) =>
+    pausedByHand.has(provider ?? "") || Number(unknownThere) >= PAUSE_AFTER;
   const auditOrder = (row: Row): number => {
     const known = dossier(row.link);
     const at = `order ${row.orderId} (${row.link}, ${row.status}, ${row.placement})`;
@@ -193,7 +213,7 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
     must(!isReopened || known.accepted, `${at} changed after its end, and nobody accepted that`);
     known.seen = row.status;
     if (FINAL.has(row.status)) known.final = row.status;
-    must(isJustified(row, known), `${at} has no reason to be so`);
+    must(isJustified(row, known, mayHavePaused), `${at} has no reason to be so`);
     const asked = new Set(known.sends.map(routeOf));
     const untried = [...(routes.get(known.service) ?? [])].filter((route) => !asked.has(route));
     const isRefused = row.placement === "refused" && !known.settledNotPlaced;
@@ -255,8 +275,20 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
       // Whoever is passed over may be one that was never asked.
       routes.clear();
     },
+    paused: (provider) => void pausedByHand.add(provider),
     sent(link, provider, service, at) {
       const { sends } = dossier(link);
+      const [{ pausedAt } = { pausedAt: null }] = query<{ pausedAt: number | null }>(
+        `SELECT paused_at AS "pausedAt" FROM providers WHERE name = ?`,
+        provider,
+      );
+      const seen = paused.get(provider);
+      const isSame = pausedAt !== null && seen?.pausedAt === Number(pausedAt);
+      if (isSame && at - seen.seenAt > SENT_WITHIN_MS) {
+        wrong.push(`${link} was sent to ${provider}, which is paused`);
+      }
+      if (pausedAt === null) paused.delete(provider);
+      else if (!isSame) paused.set(provider, { pausedAt: Number(pausedAt), seenAt: at });
       const isInactive = at - (inactive.get(provider) ?? at) > NOTICED_MS;
       const refused = new Set(sends.filter(({ heard }) => heard === "refused").map(routeOf));
       const isAlone = activeRoutes(dossier(link).service).every((route) => refused.has(route));
@@ -323,10 +355,17 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
       dossier(link).isPriced = true;
       const { manual } = dossier(link);
       if (manual) must(status === "PROCESSING", `${link} was answered ${status}`);
-      if (status === "FAILED") must(isFailed(dossier(link)), `${link} was answered as refused`);
+      if (status !== "FAILED") return;
+      // Its caller may still wait when the clock jumps beyond --place-retry.
+      const row = selectRows().find((each) => each.link === link);
+      const isRight =
+        isFailed(dossier(link)) || (row && isGivenUp(row, dossier(link), mayHavePaused(row)));
+      must(Boolean(isRight), `${link} was answered as refused`);
     },
     audit() {
       must(wrong.length === 0, wrong[0]!);
+      const [stranded] = selectStranded();
+      must(!stranded, `${stranded?.link} is on a route that has refused it`);
       const spent = new Map<string, number>();
       for (const row of selectRows()) {
         spent.set(row.username, (spent.get(row.username) ?? 0) + auditOrder(row));
@@ -382,7 +421,7 @@ function routeOf({ provider, service }: Pick<Sent, "provider" | "service">): str
 }
 
 /** Whether something that was seen led to the status. */
-function isJustified(row: Row, known: Dossier): boolean {
+function isJustified(row: Row, known: Dossier, mayPause: (row: Row) => boolean): boolean {
   const { status, placement, provider, providerOrder, remains } = row;
   const isPlaced = [known.acceptedAs, known.settledAs].some(
     (placed) => placed?.number === providerOrder && placed?.provider === provider,
@@ -396,7 +435,7 @@ function isJustified(row: Row, known: Dossier): boolean {
     case "PARTIAL":
       return known.partials.has(remains);
     case "FAILED":
-      return known.heard.has("FAILED") || isFailed(known) || isGivenUp(row, known);
+      return known.heard.has("FAILED") || isFailed(known) || isGivenUp(row, known, mayPause(row));
     case "CANCELLED":
       return known.heard.has(status) || isCancelledUnsent(row, known);
     default:
@@ -415,9 +454,14 @@ function isFailed({ sends, settledNotPlaced }: Dossier): boolean {
   return settledNotPlaced || (sends.at(-1)?.heard === "refused" && sends.every(isWithout));
 }
 
-/** Given up after tries of which none can have arrived. */
-function isGivenUp({ placement, attempts }: Row, { sends, takenBy }: Dossier): boolean {
-  return placement === "expired" && attempts > 0 && sends.every(isWithout) && takenBy.length === 0;
+/** Given up after tries of which none can have arrived, or without one because its provider was paused. */
+function isGivenUp(
+  { placement, attempts }: Row,
+  { sends, takenBy }: Dossier,
+  wasPaused: boolean,
+): boolean {
+  const isTried = attempts > 0 || wasPaused;
+  return placement === "expired" && isTried && sends.every(isWithout) && takenBy.length === 0;
 }
 
 /** Its provider certainly does not have the order. */

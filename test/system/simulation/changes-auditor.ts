@@ -1,8 +1,8 @@
 // The auditor of the changes feed: whoever read the catalogue once and then followed the feed has the catalogue as it is now,
 // at its own prices, and what it once read is never told otherwise. It works out prices itself.
 
-import type { ReadStore } from "../../../src/db/port.ts";
-import { listServiceChanges } from "../../../src/db/service-changes.ts";
+import type { ReadStore } from "../../../src/db/port/port.ts";
+import { listServiceChanges } from "../../../src/db/catalogue/service-changes.ts";
 import { Finding, priceOf } from "./auditor.ts";
 import type { MarketDatabase } from "./databases.ts";
 
@@ -12,12 +12,20 @@ interface Service {
   id: string;
   name: string;
   price: number;
+  per: string;
   min: number;
   max: number;
 }
 
 const PAGE = 50;
-const NOT_OFFERED: Offer = { name: null, price: null, min: null, max: null, available: false };
+const NOT_OFFERED: Offer = {
+  name: null,
+  price: null,
+  per: null,
+  min: null,
+  max: null,
+  available: false,
+};
 
 export function createChangesAuditor(
   store: ReadStore,
@@ -60,11 +68,14 @@ export function createChangesAuditor(
     }
     const followed = new Map([...catalogue].filter(([, offer]) => offer["available"] === true));
     const services = query<Service>(
-      "SELECT id, name, price_micros AS price, min, max FROM services WHERE active = 1",
+      "SELECT id, name, price_micros AS price, per, min, max FROM services WHERE active = 1",
     );
-    const offered = services.map(({ id, name, price, min, max }): [string, Offer] => {
+    const offered = services.map(({ id, name, price, per, min, max }): [string, Offer] => {
       const dollars = Number(priceOf(Number(price), discountPpm)) / 1_000_000;
-      return [id, { name, price: dollars, min: Number(min), max: Number(max), available: true }];
+      return [
+        id,
+        { name, price: dollars, per, min: Number(min), max: Number(max), available: true },
+      ];
     });
     const own = new Map(offered);
     for (const service of new Set([...followed.keys(), ...own.keys()])) {

@@ -2,9 +2,9 @@
 // they can come to, in the end the one that was heard last, and a report says what all orders come to. It computes with
 // whole numbers of its own.
 
-import type { ReadStore } from "../../../src/db/port.ts";
-import { REPORT_KEYS } from "../../../src/db/reports.ts";
-import { readReport, totalOf } from "../../../src/monitoring/reports.ts";
+import type { ReadStore } from "../../../src/db/port/port.ts";
+import { REPORT_KEYS } from "../../../src/db/reports/reports.ts";
+import { readReport, totalOf } from "../../../src/reports/reports.ts";
 import { type Auditor, Finding, type Meaning } from "./auditor.ts";
 import type { MarketDatabase } from "./databases.ts";
 
@@ -67,6 +67,7 @@ export function createCostAuditor({ query }: Pick<MarketDatabase, "query">) {
 
   /** In micros, for each rate to USD that the provider had. */
   const costsOf = (row: Row, { told, meaning, remains }: Heard): number[] => {
+    if (meaning === "CANCELLED" || meaning === "FAILED") return [0];
     const seller = sellers.get(row.provider)!;
     if (told?.currency != null && told.currency !== seller.currency) return [0];
     // The others were never in a list of it.
@@ -124,7 +125,9 @@ export function createCostAuditor({ query }: Pick<MarketDatabase, "query">) {
         orders.reduce((total, row) => total + BigInt(pick(row)), 0n);
       const expected = {
         orders: orders.length,
-        revenueMicros: sum(({ charge }) => charge),
+        revenueMicros: sum(({ charge, status, placement }) =>
+          status === "PENDING" && placement === "unknown" ? 0 : charge,
+        ),
         refundsMicros: sum(({ refunded }) => refunded),
         costMicros: rows().reduce((total, { micros }) => total + BigInt(micros), 0n),
       };

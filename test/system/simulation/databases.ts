@@ -1,12 +1,16 @@
 // The database of a simulated market on either engine, called synchronously: what happens next never waits for it.
 
 import type { Statement } from "bun:sqlite";
-import type { ReadStore } from "../../../src/db/port.ts";
+import type { ReadStore } from "../../../src/db/port/port.ts";
 import { createSqliteStore } from "../../../src/db/sqlite/store.ts";
-import type { CommandInput, CommandName, CommandOutput } from "../../../src/operations/commands.ts";
-import { runCommand } from "../../../src/operations/commands.ts";
-import { transact, type Tx } from "../../../src/db/port.ts";
-import { Refusal } from "../../../src/domain/refusals.ts";
+import type {
+  CommandInput,
+  CommandName,
+  CommandOutput,
+} from "../../../src/operations/batch/commands.ts";
+import { runCommand } from "../../../src/operations/batch/commands.ts";
+import { transact, type Tx } from "../../../src/db/port/port.ts";
+import { Refusal } from "../../../src/domain/values/refusals.ts";
 import { createPostgresDatabase } from "../../support/postgres-sync.ts";
 import { emptyMemoryDatabase } from "../../support/sqlite-template.ts";
 

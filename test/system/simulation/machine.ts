@@ -1,6 +1,6 @@
 // What a simulated operator is alerted of besides orders: the machine's disk, and balances at providers.
 
-import type { AlertMachineFacts } from "../../../src/domain/alerts.ts";
+import type { AlertMachineFacts } from "../../../src/domain/webhooks/alerts.ts";
 import type { Market } from "./market.ts";
 import type { World } from "./world.ts";
 
@@ -13,6 +13,8 @@ export interface Machine {
   facts(): AlertMachineFacts;
   isDiskLow(): boolean;
   setDiskLow(isLow: boolean): void;
+  /** Our balance at each provider, by its name; without an entry there is enough. */
+  balances: Map<string, number>;
 }
 
 export function createMachine(world: World): Machine {
@@ -20,6 +22,7 @@ export function createMachine(world: World): Machine {
   return {
     facts: () => ({ freeBytes: isLow ? GIB - 1 : 3 * GIB }),
     isDiskLow: () => isLow,
+    balances: new Map(),
     setDiskLow(now) {
       isLow = now;
       world.trace(`the disk is ${now ? "low" : "fine"}`);
@@ -64,7 +67,7 @@ export function addAlerts(market: Market, troubleMs: number): void {
       });
     }
   }
-  const balances = new Map<string, number>();
+  const { balances } = machine;
   for (const name of PROVIDERS) {
     if (!chance.happens(0.5)) continue;
     run("updateProvider", { name, changes: { lowBalanceMicros: THRESHOLD }, actor });

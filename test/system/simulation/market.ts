@@ -1,8 +1,12 @@
 // A simulated market at its beginning: resellers with keys and endpoints, providers, services with routes, and the auditors,
 // which have seen all of that.
 
-import type { ReadStore } from "../../../src/db/port.ts";
-import type { CommandInput, CommandName, CommandOutput } from "../../../src/operations/commands.ts";
+import type { ReadStore } from "../../../src/db/port/port.ts";
+import type {
+  CommandInput,
+  CommandName,
+  CommandOutput,
+} from "../../../src/operations/batch/commands.ts";
 import { type AlertAuditor, createAlertAuditor } from "./alert-auditor.ts";
 import { type Asked, type Auditor, createAuditor } from "./auditor.ts";
 import { type ChangesAuditor, createChangesAuditor } from "./changes-auditor.ts";

@@ -1,6 +1,6 @@
 // A simulated operator: mostly valid commands, sometimes ones that must be refused.
 
-import { planCatalogue, requireProvider } from "../../../src/operations/providers.ts";
+import { planCatalogue, requireProvider } from "../../../src/operations/providers/providers.ts";
 import { Finding, priceOf } from "./auditor.ts";
 import { decide } from "./request-actors.ts";
 import { CATALOGUE, type Market } from "./market.ts";
@@ -12,7 +12,7 @@ const SETTLE_AFTER_MS = 60_000;
 const ROUTED = ["a-likes", "b-pack"];
 
 /** Alerts of providers that are active alone. */
-const OF_ACTIVE = ["provider_out_of_funds", "sync_held"];
+const OF_ACTIVE = ["provider_out_of_funds", "provider_paused", "sync_held"];
 
 type Target = "COMPLETED" | "PARTIAL" | "FAILED" | "CANCELLED" | "REFUNDED";
 
@@ -151,6 +151,13 @@ function rerouteOne({ world, auditor, alertAuditor, run }: Market): void {
       if (active) for (const kind of OF_ACTIVE) alertAuditor.began(kind, provider);
     });
   }
+  if (chance.happens(0.2)) {
+    const paused = chance.happens(0.5);
+    return attempt(world, `operator ${paused ? "pauses" : "resumes"} ${provider}`, () => {
+      run("setProviderPaused", { name: provider, paused, actor });
+      if (paused) auditor.paused(provider);
+    });
+  }
   const id = chance.pick(ROUTED);
   const route = { id, provider, providerService: chance.pick(["1", "2"]) };
   const shown = `${provider}:${route.providerService}`;
@@ -225,6 +232,16 @@ export function correct({ world, auditor, run, providers, mistakes }: Market): v
     attempt(world, `operator corrects ${link} to ${number}`, () => {
       run("settleOrder", { id: String(row.orderId), providerOrder: number, actor });
       auditor.operatorSettled(link, { provider, number });
+    });
+  }
+}
+
+/** What an operator paused stays so until an operator resumes it. */
+export function resume({ world, run }: Market): void {
+  const actor = { keyId: null, operator: "sim" };
+  for (const name of ["a", "b", "c"]) {
+    attempt(world, `operator resumes ${name}`, () => {
+      run("setProviderPaused", { name, paused: false, actor });
     });
   }
 }

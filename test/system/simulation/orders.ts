@@ -1,9 +1,9 @@
 // What resellers order in a simulated market, and what they ask of their orders.
 
-import { OutcomeUnknownError } from "../../../src/db/port.ts";
-import type { Order } from "../../../src/db/orders.ts";
-import { placementOf } from "../../../src/domain/deliveries.ts";
-import { Refusal } from "../../../src/domain/refusals.ts";
+import { OutcomeUnknownError } from "../../../src/db/port/port.ts";
+import type { Order } from "../../../src/db/orders/orders.ts";
+import { placementOf } from "../../../src/domain/delivery/deliveries.ts";
+import { Refusal } from "../../../src/domain/values/refusals.ts";
 import type { Asked } from "./auditor.ts";
 import { type Catalogue, CATALOGUE, type Market, RESELLERS } from "./market.ts";
 import { makeRequest } from "./request-actors.ts";
@@ -72,12 +72,17 @@ async function order(
   }
 }
 
-/** A reseller asks for an order; nobody answers while there is no process. */
-export async function request(market: Market, { life, writer, delivery }: Process): Promise<void> {
+/** A reseller asks for an order, or to cancel this one; nobody answers while there is no process. */
+export async function request(
+  market: Market,
+  { life, writer, delivery }: Process,
+  cancels?: string,
+): Promise<void> {
   if (life.dead || !delivery) return;
   const keyOf = (reseller: string) => ({
     keyId: market.keyIds.get(reseller)!,
     resellerAccount: market.auditor.accountOf(reseller),
   });
-  await makeRequest(market, { writer, keyOf, resellers: RESELLERS });
+  const wish = cancels === undefined ? {} : { cancels };
+  await makeRequest(market, { writer, keyOf, resellers: RESELLERS, ...wish });
 }

@@ -1,7 +1,7 @@
 // Resellers who ask for cancellations and refills, sometimes of others' orders, and the operator who decides.
 
-import { OutcomeUnknownError } from "../../../src/db/port.ts";
-import { Refusal } from "../../../src/domain/refusals.ts";
+import { OutcomeUnknownError } from "../../../src/db/port/port.ts";
+import { Refusal } from "../../../src/domain/values/refusals.ts";
 import type { Writer } from "../../../src/writer/writer.ts";
 import type { Kind } from "./request-auditor.ts";
 import type { Market } from "./market.ts";
@@ -11,22 +11,28 @@ interface Caller {
   /** The key of a reseller, and its account. */
   keyOf: (reseller: string) => { keyId: string; resellerAccount: number };
   resellers: readonly string[];
+  /** The order of its own that the reseller asks to cancel; absent: any wish for any order. */
+  cancels?: string;
 }
 
 /** One request for an order that exists; nothing where nobody answers or there is none. */
 export async function makeRequest(
   { world, auditor, requests }: Market,
-  { writer, keyOf, resellers }: Caller,
+  { writer, keyOf, resellers, cancels }: Caller,
 ): Promise<void> {
   const { chance } = world;
   const rows = auditor.rows();
   if (rows.length === 0) return;
-  const kind = chance.pick<Kind>(["cancel", "cancel", "refill"]);
-  const fits = rows.filter(({ status }) =>
-    kind === "cancel" ? status === "PENDING" || status === "PROCESSING" : status === "COMPLETED",
+  const kind = cancels ? "cancel" : chance.pick<Kind>(["cancel", "cancel", "refill"]);
+  const fits = rows.filter(({ status, link }) =>
+    cancels
+      ? link === cancels
+      : kind === "cancel"
+        ? status === "PENDING" || status === "PROCESSING"
+        : status === "COMPLETED",
   );
   const { orderId, link, username } = chance.pick(fits.length > 0 ? fits : rows);
-  const by = chance.happens(0.1) ? chance.pick(resellers) : username;
+  const by = !cancels && chance.happens(0.1) ? chance.pick(resellers) : username;
   const id = String(orderId);
   if (by === username) requests.asks(link, kind);
   try {

@@ -1,32 +1,46 @@
 // A process of the service on a market's database, whose commits and answers take time: so it can die before, between and
 // after them, and a connection can be lost in the middle.
 
-import { OutcomeUnknownError } from "../../../src/db/port.ts";
-import { listSandboxOrders, listSandboxRefills } from "../../../src/db/sandbox.ts";
-import { Refusal, refusal } from "../../../src/domain/refusals.ts";
+import { OutcomeUnknownError } from "../../../src/db/port/port.ts";
+import { listSandboxOrders, listSandboxRefills } from "../../../src/db/orders/sandbox.ts";
+import { Refusal, refusal } from "../../../src/domain/values/refusals.ts";
 import { type DeliveryService, startDelivery } from "../../../src/delivery/delivery.ts";
-import type { CommandInput, CommandName, CommandOutput } from "../../../src/operations/commands.ts";
+import type {
+  CommandInput,
+  CommandName,
+  CommandOutput,
+} from "../../../src/operations/batch/commands.ts";
 import type { SandboxDeps } from "../../../src/providers/provider.ts";
 import { sandbox } from "../../../src/providers/sandbox.ts";
 import { smmApi } from "../../../src/providers/smm-api.ts";
 import type { Writer } from "../../../src/writer/writer.ts";
-import { startAlerts } from "../../../src/webhooks/alerts.ts";
+import { startProviderBalances } from "../../../src/delivery/provider-balances.ts";
+import { startAlerts } from "../../../src/alerts/alerts.ts";
 import { startWebhooks } from "../../../src/webhooks/worker.ts";
 import { Finding } from "./auditor.ts";
+import { PAUSE_AFTER } from "./auditor.ts";
 import type { Market } from "./market.ts";
+import { request } from "./orders.ts";
 import type { SimulatedProvider } from "./upstream.ts";
 import type { Life } from "./world.ts";
 
+/** Only what the world does takes time. */
+const NO_TURN = () => Promise.resolve();
 const SETTINGS = {
   placeWaitMs: 10_000,
   placeRetryMs: 15 * 60_000,
   pollIntervalMs: 20_000,
+  pauseAfter: PAUSE_AFTER,
 };
 /** How often a connection to the database is lost in a COMMIT that was made. */
 const OUTCOME_UNTOLD = 0.003;
+/** How often a reseller asks to cancel an order while it is being sent, and how soon. */
+const CANCELS_IN_FLIGHT = 0.1;
+const IN_FLIGHT_MS = 80;
 /** Commands that mostly find nothing to do. */
 const UNTRACED: ReadonlySet<CommandName> = new Set([
   "takeDuePolls",
+  "takeDueBalances",
   "takeDueRefills",
   "takeDueWebhookDeliveries",
 ]);
@@ -66,7 +80,7 @@ export function begin(market: Market, isCalm: () => boolean): Process {
     connect: ({ name, key, protocol }: { name: string; key: string; protocol: string }) =>
       protocol === "sandbox"
         ? sandbox(sandboxOf(market))
-        : smmApi(trackSends(market, market.providers.get(name)!.send(life)), key),
+        : smmApi(trackSends(market, process, market.providers.get(name)!.send(life)), key, NO_TURN),
   };
   const start = () =>
     startDelivery(deps).then(
@@ -75,6 +89,7 @@ export function begin(market: Market, isCalm: () => boolean): Process {
         const { ticker } = delivery;
         const send = market.receivers.send(life);
         startWebhooks({ ...deps, ticker, send });
+        startProviderBalances({ ...deps, ticker, isLeader: () => true });
         startAlerts({
           ...deps,
           ticker,
@@ -102,14 +117,21 @@ function sandboxOf({ world, store }: Market): SandboxDeps {
 }
 
 function trackSends(
-  { sentAt, world, testAuditor }: Market,
+  market: Market,
+  process: Process,
   send: ReturnType<SimulatedProvider["send"]>,
 ): ReturnType<SimulatedProvider["send"]> {
+  const { sentAt, world, testAuditor } = market;
   return (form, options) => {
     testAuditor.sent(form);
-    if (form["action"] === "add") {
-      sentAt.set(form["link"]!, world.elapsed());
-      world.trace(`add ${form["link"]} for ${form["quantity"]}`);
+    const link = form["link"];
+    if (form["action"] === "add" && link !== undefined) {
+      sentAt.set(link, world.elapsed());
+      world.trace(`add ${link} for ${form["quantity"]}`);
+      if (world.chance.happens(CANCELS_IN_FLIGHT)) {
+        const cancel = () => void request(market, process, link).catch(world.fail);
+        world.later(world.chance.whole(0, IN_FLIGHT_MS), null, cancel);
+      }
     }
     // The service takes what is found here for an internal error.
     const reply = send(form, options);

@@ -2,10 +2,11 @@
 // the clock jumps, the process crashes between any two steps and starts again; then the failures end and every
 // open order must reach a final state. An independent auditor checks the result.
 
+import { verifyStore } from "../../support/verify.ts";
 import { Finding } from "./auditor.ts";
 import type { Engine } from "./databases.ts";
 import { audit, CATALOGUE, type Market, openMarket, SELLERS } from "./market.ts";
-import { correct, operate } from "./operator.ts";
+import { correct, operate, resume } from "./operator.ts";
 import { planOrders, request } from "./orders.ts";
 import { begin, crash } from "./server.ts";
 import { planTests } from "./test-actors.ts";
@@ -18,6 +19,8 @@ const TROUBLE_MS = 40 * MINUTE_MS;
 const CALM_MS = 100 * MINUTE_MS;
 /** One that runs out, and one that does not. */
 const CREDITS_MICROS = [20_000_000, 2_000_000_000];
+/** A balance that no alert is about. */
+const ENOUGH = 1000;
 /** Events between two audits, and in a crowd, where each takes long. */
 const AUDIT_EVENTS = 150;
 const CROWD_AUDIT_EVENTS = 600;
@@ -54,7 +57,15 @@ export async function simulate(
   for (const { name, currency } of SELLERS) {
     const { auditor, costAuditor: costs, requests } = market;
     const unfunded = () => market.alertAuditor.began("provider_out_of_funds", name);
-    const setup = { name, currency, world, auditor, costs, requests, unfunded, faults };
+    const balance = () => {
+      const known = market.machine.balances.get(name) ?? ENOUGH;
+      // One that was asked for before a change may be told after it: then the alert ends and begins again.
+      return {
+        balance: known,
+        told: () => market.alertAuditor.began("provider_balance_low", name),
+      };
+    };
+    const setup = { name, currency, world, auditor, costs, requests, unfunded, balance, faults };
     market.providers.set(name, createProvider(setup));
   }
   let process = begin(market, () => calm);
@@ -73,6 +84,7 @@ export async function simulate(
   // The last word of a careful operator.
   world.later(TROUBLE_MS + CALM_MS / 3, null, () => {
     correct(market);
+    resume(market);
     world.idle();
   });
   for (let count = chance.whole(0, 3); count > 0; count -= 1) {
@@ -111,6 +123,7 @@ export async function simulate(
   });
   try {
     await world.runUntil(TROUBLE_MS, afterEvent);
+    await verify(market);
     calm = true;
     market.auditor.calmBegins();
     market.costAuditor.calmBegins(world.elapsed());
@@ -131,6 +144,7 @@ export async function simulate(
     await market.changesAuditor.audit();
     market.costAuditor.auditEnd(world.elapsed());
     await market.costAuditor.auditReports(market.store, market.auditor.rows());
+    await verify(market);
     return { ...outcome(), finding: null };
   } catch (error) {
     if (!(error instanceof Finding)) throw error;
@@ -140,6 +154,12 @@ export async function simulate(
     process.life.dead = true;
     market.close();
   }
+}
+
+/** What `reseller verify` checks: whatever happened, backups must not be marked as wrong. */
+async function verify({ store }: Market): Promise<void> {
+  const [first] = await verifyStore({ store });
+  if (first) throw new Finding(`verify: ${first.check}: ${first.subject} ${first.problem}`);
 }
 
 /** What was open when the faults ended has come to its end, whatever the others did. */

@@ -1,8 +1,8 @@
 // Programs of resellers that try things with a test key beside the live one: orders with magic links, which they move and
 // cancel, and recharges. Now and then one names an order of the other side.
 
-import { OutcomeUnknownError } from "../../../src/db/port.ts";
-import { Refusal } from "../../../src/domain/refusals.ts";
+import { OutcomeUnknownError } from "../../../src/db/port/port.ts";
+import { Refusal } from "../../../src/domain/values/refusals.ts";
 import type { DeliveryService } from "../../../src/delivery/delivery.ts";
 import type { Writer } from "../../../src/writer/writer.ts";
 import { Finding } from "./auditor.ts";

@@ -57,6 +57,8 @@ export interface ProviderSetup {
   requests: RequestAuditor;
   /** It was heard that it refused an order for lack of funds. */
   unfunded: () => void;
+  /** Our balance there; `told`: it was heard. */
+  balance: () => { balance: number; told: () => void };
   /** How often something goes wrong, 0 to 1; asked anew each time. */
   faults: () => number;
 }
@@ -69,6 +71,8 @@ export function createProvider(setup: ProviderSetup): SimulatedProvider {
   const book = new Map<string, Destiny>();
   const numbers = new Map<string, string>();
   let downUntil = 0;
+  /** Its replies to orders are pages: it is the kind of trouble that pauses submissions. */
+  let brokenUntil = 0;
   let refusesUntil = 0;
   let lastNumber = chance.whole(1, 5) * 1000;
 
@@ -120,11 +124,14 @@ export function createProvider(setup: ProviderSetup): SimulatedProvider {
         world.later(chance.whole(1, LATENCY_MS), null, () => {
           if (isLost) return;
           const asked = upstreamRequests.answer(form, (number) => book.get(number));
-          const { reply, heard } = asked
-            ? spoil(json(asked.body), asked.heard)
-            : attempt
-              ? takeOrder(form, attempt)
-              : tellStatus(form);
+          const { reply, heard } =
+            form["action"] === "balance"
+              ? tellBalance()
+              : asked
+                ? spoil(json(asked.body), asked.heard)
+                : attempt
+                  ? takeOrder(form, attempt)
+                  : tellStatus(form);
           const latency = chance.whole(1, goes(0.1) ? 45_000 : LATENCY_MS);
           if (reply !== "never") world.later(latency, life, () => end(reply, heard));
         });
@@ -144,12 +151,17 @@ export function createProvider(setup: ProviderSetup): SimulatedProvider {
       });
     }
     if (goes(0.04)) return spoil(unreadable("HTTP 500"), () => {});
+    if (goes(0.02)) brokenUntil = world.elapsed() + chance.whole(1000, 600_000);
+    const isBroken = faults() > 0 && world.elapsed() < brokenUntil;
+    if (isBroken && chance.happens(0.5)) return { reply: unreadable("HTTP 502"), heard: () => {} };
     lastNumber += 1;
     const number = String(lastNumber);
     book.set(number, destinyOf(number, link, auditor.dossier(link).quantity));
     numbers.set(link, number);
     auditor.taken(link, name);
     const order = chance.happens(0.5) ? lastNumber : number;
+    // It took the order, and its front end says otherwise.
+    if (isBroken) return { reply: unreadable("HTTP 502"), heard: () => {} };
     return spoil(json({ order }), () => auditor.heardAccepted(attempt, number));
   };
 
@@ -177,6 +189,11 @@ export function createProvider(setup: ProviderSetup): SimulatedProvider {
           heard: nothing,
         };
     }
+  };
+
+  const tellBalance = () => {
+    const { balance, told } = setup.balance();
+    return spoil(json({ balance: String(balance), currency }), told);
   };
 
   const tellStatus = (form: Record<string, string>) => {
@@ -222,7 +239,8 @@ export function createProvider(setup: ProviderSetup): SimulatedProvider {
   const moneyOf = (order: Destiny, meaning: Meaning, remains: number): Told | null => {
     if (goes(0.1)) order.charge = chance.whole(0, 3_000_000);
     if (!chance.happens(tells.charge)) return null;
-    const isFree = meaning === "CANCELLED" || meaning === "FAILED";
+    // Many go on reporting what they charged, and have refunded it.
+    const isFree = (meaning === "CANCELLED" || meaning === "FAILED") && chance.happens(0.5);
     const part = meaning === "PARTIAL" ? order.quantity - remains : order.quantity;
     const micros = isFree ? 0 : Math.floor((order.charge * part) / order.quantity);
     const said = goes(0.05) ? "XTS" : chance.happens(tells.currency) ? currency : null;

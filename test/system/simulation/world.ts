@@ -1,8 +1,8 @@
 // The simulation's clock and randomness: one queue of events and one seeded random source.
 
 import { drainMicrotasks } from "bun:jsc";
-import type { Clock } from "../../../src/delivery/clock.ts";
-import { Refusal } from "../../../src/domain/refusals.ts";
+import type { Clock } from "../../../src/scheduling/clock.ts";
+import { Refusal } from "../../../src/domain/values/refusals.ts";
 
 const START = Date.UTC(2026, 0, 1);
 /** Timers are late by up to this; so a tick is not worth an event each quarter of a second. */

@@ -8,9 +8,9 @@ import { parseArgs } from "node:util";
 import { Webhook } from "standardwebhooks";
 import { threadMicroseconds } from "../../../bench/tools/processes.ts";
 import { median } from "../../../bench/tools/results.ts";
-import { createId } from "../../../src/db/ids.ts";
-import { WEBHOOK_ATTEMPTS } from "../../../src/domain/webhook-schedule.ts";
-import { formatSecret } from "../../../src/domain/webhooks.ts";
+import { createId } from "../../../src/db/port/ids.ts";
+import { WEBHOOK_ATTEMPTS } from "../../../src/domain/webhooks/webhook-schedule.ts";
+import { formatSecret } from "../../../src/domain/webhooks/webhooks.ts";
 import { binaryJson, serving, stop } from "../../support/binary.ts";
 import { freshFolder } from "../../support/service.ts";
 

@@ -1,0 +1,11 @@
+-- From where each administrator has signed in lately: what others try delays nobody there.
+CREATE TABLE known_networks (
+  administrator text COLLATE "C" NOT NULL REFERENCES administrators (name),
+  -- As in sign_in_attempts.
+  network text COLLATE "C" NOT NULL,
+  signed_in_at bigint NOT NULL,
+  PRIMARY KEY (administrator, network)
+);
+
+-- Wrong passwords and codes since the last right one: after too many the session ends.
+ALTER TABLE panel_sessions ADD COLUMN failures bigint NOT NULL DEFAULT 0 CHECK (failures >= 0);

@@ -1,0 +1,153 @@
+// Checks every few seconds for conditions that the operator should know, and records which alerts begin and which end.
+// The queue of webhooks sends them. docs/decisions/0061-alerts-are-states-in-the-database.md.
+
+import {
+  listAlertEndpoints,
+  listLimitedKeys,
+  listOpenAlerts,
+  listWebhooksFailed,
+} from "../db/webhooks/alerts.ts";
+import { listProviderAttention } from "../db/reports/attention.ts";
+import type { Reader, ReadStore } from "../db/port/port.ts";
+import type { Clock } from "../scheduling/clock.ts";
+import { oneAtATime } from "../scheduling/one-at-a-time.ts";
+import type { Tick, Ticker } from "../scheduling/ticker.ts";
+import {
+  type AlertChanges,
+  alertChanges,
+  type AlertMachineFacts,
+  type AlertText,
+  conditionsOf,
+  type Lateness,
+  TIMED_KINDS,
+} from "../domain/webhooks/alerts.ts";
+import { utcDayBounds } from "../domain/ledger/recharges.ts";
+import type { Logger } from "../monitoring/log.ts";
+import type { Writer } from "../writer/writer.ts";
+import { createOutageWatch, type OutageDeps } from "./outage.ts";
+
+const LOOK_MS = 10_000;
+/** Number of looks in a row that must show a change, for kinds of alerts that depend on the clock. */
+const STEADY_LOOKS = 3;
+
+export interface AlertDeps extends Omit<OutageDeps, "endpoints"> {
+  store: ReadStore;
+  writer: Pick<Writer, "submit" | "isWritable">;
+  clock: Clock;
+  log: Pick<Logger, "info" | "warn" | "error">;
+  ticker: Pick<Ticker, "add" | "wake">;
+  /** Whether this server checks for all servers. */
+  isLeader: () => boolean;
+  machine: () => AlertMachineFacts;
+  /** Lateness by provider name; absent if nothing was requested there yet. */
+  lateness: () => Promise<ReadonlyMap<string, Lateness>>;
+}
+
+export interface AlertService {
+  /** Starts nothing new, and waits for work in progress. */
+  stop(): Promise<void>;
+}
+
+export function startAlerts(deps: AlertDeps): AlertService {
+  const { store, writer, log, ticker, isLeader } = deps;
+  const steadiness = createSteadiness();
+  let endpoints: ReturnType<typeof listAlertEndpoints> = [];
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let isStopping = false;
+
+  const look = oneAtATime(async () => {
+    try {
+      const lateness = await deps.lateness();
+      const machine = deps.machine();
+      const now = deps.clock.now();
+      const read = await store.read((reader) => ({
+        endpoints: listAlertEndpoints(reader),
+        open: listOpenAlerts(reader),
+        ...readFacts(reader, now),
+      }));
+      endpoints = read.endpoints;
+      const providers = read.providers.map((provider) => ({
+        ...provider,
+        // A provider without orders to poll is never late.
+        lateness: provider.pollDueAt === null ? "fine" : (lateness.get(provider.name) ?? "unknown"),
+      }));
+      const { failedWebhooks, limitedKeys } = read;
+      const facts = { providers, failedWebhooks, limitedKeys, machine };
+      const conditions = conditionsOf(facts, read.open, now);
+      const changes = steadiness.settled(alertChanges(conditions, read.open, now));
+      if (isStopping || isEmpty(changes)) return;
+      note(log, await writer.submit("recordAlerts", changes));
+    } catch (error) {
+      // The next look finds the same changes.
+      log.warn({ error: String(error) }, "alerts could not be recorded, tried again");
+    }
+  });
+  const outage = createOutageWatch({ ...deps, endpoints: () => endpoints });
+
+  // Never waits, because deliveries use the same timer.
+  const tick: Tick = (now) => {
+    if (!isLeader()) steadiness.clear();
+    const pause = outage.look(now);
+    const isDue = Math.abs(now - lookedAt) >= LOOK_MS;
+    if (isDue && isLeader() && writer.isWritable()) {
+      lookedAt = now;
+      void look.run();
+    }
+    return Promise.resolve(pause);
+  };
+  const endTicks = ticker.add(tick);
+  ticker.wake();
+  return {
+    async stop() {
+      isStopping = true;
+      endTicks();
+      outage.stop();
+      await look.idle();
+    },
+  };
+}
+
+function readFacts(reader: Reader, now: number) {
+  return {
+    providers: listProviderAttention(reader),
+    failedWebhooks: listWebhooksFailed(reader),
+    limitedKeys: listLimitedKeys(reader, utcDayBounds(now)),
+  };
+}
+
+/** Passes on changes of kinds that do not depend on the clock at once, and others after STEADY_LOOKS looks. */
+function createSteadiness() {
+  let seen = new Map<string, number>();
+  return {
+    settled({ begun, ended, changed = [] }: AlertChanges): AlertChanges {
+      const counted = new Map<string, number>();
+      const isSettled = (what: string) => (text: AlertText) => {
+        if (!TIMED_KINDS.has(text.kind)) return true;
+        const key = `${what} ${text.kind} ${text.subject}`;
+        const looks = (seen.get(key) ?? 0) + 1;
+        counted.set(key, looks);
+        return looks >= STEADY_LOOKS;
+      };
+      const settled = {
+        begun: begun.filter(isSettled("begun")),
+        ended: ended.filter(isSettled("ended")),
+        changed: changed.filter(isSettled("changed")),
+      };
+      seen = counted;
+      return settled;
+    },
+    clear: () => seen.clear(),
+  };
+}
+
+function isEmpty({ begun, ended, changed = [] }: AlertChanges): boolean {
+  return begun.length + ended.length + changed.length === 0;
+}
+
+function note(log: AlertDeps["log"], { begun, ended, changed = [] }: AlertChanges): void {
+  for (const { kind, subject, message } of changed)
+    log.warn({ kind, subject, message }, "alert became worse");
+  for (const { kind, subject, message } of begun)
+    log.warn({ kind, subject, message }, "alert raised");
+  for (const { kind, subject } of ended) log.info({ kind, subject }, "alert resolved");
+}

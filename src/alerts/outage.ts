@@ -1,0 +1,143 @@
+// The only alert that cannot go through the database: the database takes no writes. Its beginning is sent from memory, with
+// the same sender and schedule. Once writes succeed again, the queue sends the end, and the beginning to endpoints that it
+// did not reach. docs/decisions/0061-alerts-are-states-in-the-database.md.
+
+import type { AlertEndpoint } from "../db/webhooks/alerts.ts";
+import type { Random } from "../scheduling/backoff.ts";
+import type { Clock } from "../scheduling/clock.ts";
+import { alertBody, UNWRITABLE } from "../domain/webhooks/alerts.ts";
+import { webhookPauseMs } from "../domain/webhooks/webhook-schedule.ts";
+import { signingSecrets } from "../domain/webhooks/webhooks.ts";
+import type { Logger } from "../monitoring/log.ts";
+import { eventIdOf } from "../operations/batch/context.ts";
+import type { Writer } from "../writer/writer.ts";
+import type { SendWebhook, WebhookReply } from "../webhooks/sender.ts";
+
+/** Limit in milliseconds: a shorter outage is not worth a message. */
+const PATIENCE_MS = 10_000;
+
+export interface OutageDeps {
+  /** The id of this start of the server. */
+  serverId: string;
+  writer: Pick<Writer, "submit" | "isWritable">;
+  clock: Clock;
+  random: Random;
+  log: Pick<Logger, "info" | "warn" | "error">;
+  send: SendWebhook;
+  /** Whether this server checks for all servers. */
+  isLeader: () => boolean;
+  /** The endpoints as they were last read. */
+  endpoints: () => readonly AlertEndpoint[];
+}
+
+interface Outage {
+  eventId: string;
+  beganAt: number;
+  /** Public ids of endpoints that received the beginning. */
+  notified: Set<string>;
+  /** Aborted when the outage ends. */
+  over: AbortController;
+  cancels: Set<() => void>;
+  underWay: Set<Promise<void>>;
+}
+
+export interface OutageWatch {
+  /** Returns the milliseconds until the next look; null if any time will do. */
+  look(now: number): number | null;
+  stop(): void;
+}
+
+export function createOutageWatch(deps: OutageDeps): OutageWatch {
+  const { writer, clock, log, isLeader } = deps;
+  let count = 0;
+  let since: { at: number; isOurs: boolean } | null = null;
+  let patience: (() => void) | null = null;
+  let outage: Outage | null = null;
+  let ending: Promise<void> | null = null;
+
+  const begin = () => {
+    patience = null;
+    if (writer.isWritable() || outage || !since?.isOurs) return;
+    count += 1;
+    outage = {
+      eventId: eventIdOf(`${deps.serverId} outage ${count}`),
+      beganAt: since.at,
+      notified: new Set(),
+      over: new AbortController(),
+      cancels: new Set(),
+      underWay: new Set(),
+    };
+    log.warn({ ...UNWRITABLE }, "alert raised");
+    for (const endpoint of deps.endpoints()) follow(outage, tell(deps, outage, endpoint, 1));
+  };
+  const end = async (ended: Outage) => {
+    ended.over.abort();
+    for (const cancel of ended.cancels) cancel();
+    await Promise.all(ended.underWay);
+    const { beganAt, eventId, notified } = ended;
+    try {
+      await writer.submit("recordOutage", { beganAt, eventId, notified: [...notified] });
+      log.info({ kind: UNWRITABLE.kind, subject: UNWRITABLE.subject }, "alert resolved");
+      outage = null;
+    } catch (error) {
+      log.warn({ error: String(error) }, "the end of an outage could not be recorded, tried again");
+    }
+  };
+
+  return {
+    look(now) {
+      if (writer.isWritable()) {
+        since = null;
+        patience?.();
+        patience = null;
+        if (outage) ending ??= end(outage).finally(() => (ending = null));
+      } else if (!since) {
+        since = { at: now, isOurs: isLeader() };
+        patience = clock.after(PATIENCE_MS, begin);
+      }
+      return null;
+    },
+    stop() {
+      patience?.();
+      outage?.over.abort();
+      for (const cancel of outage?.cancels ?? []) cancel();
+    },
+  };
+}
+
+/** Makes attempts on the schedule of webhooks, until one succeeds or the outage ends. */
+async function tell(
+  deps: OutageDeps,
+  outage: Outage,
+  endpoint: AlertEndpoint,
+  attempt: number,
+): Promise<void> {
+  const { clock, random, send } = deps;
+  const { eventId, beganAt, over } = outage;
+  const reply: WebhookReply = await send(
+    {
+      url: endpoint.url,
+      secrets: signingSecrets(endpoint, clock.now()),
+      eventId,
+      body: alertBody("alert.raised", UNWRITABLE, beganAt),
+      alert: { telegramChat: endpoint.telegramChat },
+    },
+    over.signal,
+  );
+  if (reply.error === null) {
+    outage.notified.add(endpoint.id);
+    return;
+  }
+  const pause = webhookPauseMs(attempt, random(), reply.retryAfterSeconds);
+  if (over.signal.aborted || pause === null) return;
+  const cancel = clock.after(pause, () => {
+    outage.cancels.delete(cancel);
+    follow(outage, tell(deps, outage, endpoint, attempt + 1));
+  });
+  outage.cancels.add(cancel);
+}
+
+function follow(outage: Outage, telling: Promise<void>): void {
+  const followed: Promise<void> = telling.finally(() => outage.underWay.delete(followed));
+  outage.underWay.add(followed);
+}

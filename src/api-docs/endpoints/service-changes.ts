@@ -1,0 +1,59 @@
+// The OpenAPI description of the changes feed.
+
+import { Refusal } from "../../domain/values/refusals.ts";
+import { SINCE_FORM } from "../../domain/catalogue/service-changes.ts";
+import { CREATED_AT } from "../schemas/examples.ts";
+import type { Operation } from "../schemas/operation.ts";
+import { PAGE_PARAMETERS } from "./orders.ts";
+
+const SERVICE = "instagram-followers";
+const AT = { service: SERVICE, at: CREATED_AT };
+
+export const listServiceChanges: Operation = {
+  id: "listServiceChanges",
+  tag: "Services",
+  summary: "Follow the changes of services",
+  description:
+    "Every change of what your key may order, at the price that you pay, oldest first. `since=0` is the beginning: applied from there, or from any cursor to the list as it was then, the changes lead to the list of `GET /services`. A service that becomes available comes whole: its name, price, per, min and max with `before` null, then `available`. Ask again with `nextCursor` until it no longer moves: a page may be short, or empty, before the end. With `since=now` it is the cursor of this moment: take it, read `GET /services` once, and follow from there. After your operator restored a backup, cursors from before may be refused: begin anew. Needs an Order Key or Full Access.",
+  parameters: [
+    {
+      name: "since",
+      in: "query",
+      description: "0, `now`, or the `nextCursor` of an earlier answer. Required.",
+      schema: { type: "string" },
+    },
+    ...PAGE_PARAMETERS.filter(({ name }) => name === "limit"),
+  ],
+  response: "ServiceChanges",
+  examples: [
+    {
+      name: "changes",
+      summary: "The first service of the catalogue",
+      parameters: { since: "0", limit: "6" },
+      response: {
+        status: "success",
+        changes: [
+          { seq: 8, ...AT, field: "name", before: null, after: "Instagram Followers" },
+          { seq: 9, ...AT, field: "price", before: null, after: 2.32 },
+          { seq: 10, ...AT, field: "per", before: null, after: "1000" },
+          { seq: 11, ...AT, field: "min", before: null, after: 50 },
+          { seq: 12, ...AT, field: "max", before: null, after: 10_000 },
+          { seq: 13, ...AT, field: "available", before: false, after: true },
+        ],
+        nextCursor: "13",
+      },
+    },
+    {
+      name: "field_missing",
+      summary: "Without a cursor",
+      response: new Refusal("field_missing", { field: "since" }),
+    },
+    {
+      name: "field_invalid",
+      summary: "A cursor that was never given",
+      parameters: { since: "999999999999" },
+      response: new Refusal("field_invalid", { field: "since", must: SINCE_FORM }),
+    },
+  ],
+  refusals: [],
+};

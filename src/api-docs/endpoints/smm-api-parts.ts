@@ -1,0 +1,57 @@
+// Schemas of /api/v2: their parts, and the lists in responses to requests for orders.
+
+import type { Schema } from "../schemas/operation.ts";
+
+export const text = (description: string, more: Schema = {}): Schema => {
+  return { type: "string", description, ...more };
+};
+/** A value that may be a number or a string. */
+export const number = (description: string, examples?: string[]): Schema => {
+  return { type: ["string", "integer"], description, ...(examples && { examples }) };
+};
+export const object = (description: string, properties: Record<string, Schema>): Schema => ({
+  type: "object",
+  description,
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+});
+
+export const ERROR = object("A refusal.", { error: text("The words that clients match.") });
+
+/** The id as it was sent, as a number if it is one. */
+const ASKED: Schema = { type: ["integer", "string"], description: "As it was asked." };
+
+export const REFILL_WORD = text("How far the refill is.", {
+  enum: ["Pending", "In progress", "Completed", "Rejected"],
+});
+
+const listOf = (items: Schema, description: string): Schema => ({
+  type: "array",
+  items,
+  description,
+});
+
+/** Lists of results of requests, in the order in which they were sent. */
+export const LISTS: readonly Schema[] = [
+  listOf(
+    object("An order.", {
+      order: ASKED,
+      cancel: { anyOf: [{ type: "integer", const: 1, description: "It is asked for." }, ERROR] },
+    }),
+    "Of `cancel`, also for one order.",
+  ),
+  listOf(
+    object("An order.", {
+      order: ASKED,
+      refill: {
+        anyOf: [{ type: "integer", minimum: 1, description: "The refill's number." }, ERROR],
+      },
+    }),
+    "Of `refill` with `orders`.",
+  ),
+  listOf(
+    object("A refill.", { refill: ASKED, status: { anyOf: [REFILL_WORD, ERROR] } }),
+    "Of `refill_status` with `refills`.",
+  ),
+];

@@ -1,0 +1,272 @@
+// The OpenAPI description of /api/v2, the protocol of panels: one operation, whose form fields select the action.
+
+import { IDS_LIMIT } from "../../domain/values/limits.ts";
+import { LINK_LENGTH_LIMIT, REFERENCE_LENGTH_LIMIT } from "../../domain/orders/orders.ts";
+import { SERVICE_TYPES, typeTerms } from "../../domain/catalogue/service-types.ts";
+import type { OpenApiOperation } from "../schemas/document.ts";
+import type { Schema } from "../schemas/operation.ts";
+import { EXTRA_FIELD_VALUES } from "../schemas/order-fields.ts";
+import { ERROR, LISTS, number, object, REFILL_WORD, text } from "./smm-api-parts.ts";
+
+export const PANEL_PATH = "/api/v2";
+export const PANEL_TAG = {
+  name: "Panels",
+  description:
+    "The protocol that panels and their clients speak: one URL, a form with `key` and `action`, errors with status 200.",
+};
+
+const FIELDS: Schema = {
+  type: "object",
+  description: "The fields may be in the query too; those of the body win.",
+  properties: {
+    key: text("Your API key: an Order Key or Full Access."),
+    action: text("What to do.", {
+      enum: ["services", "add", "status", "balance", "cancel", "refill", "refill_status"],
+    }),
+    service: number("Of `add`: the number of a service."),
+    link: text(`Of \`add\`: what to deliver to, 1 to ${LINK_LENGTH_LIMIT} characters.`),
+    quantity: number("Of `add`: how many; not for a package, nor where lines are counted."),
+    ...Object.fromEntries(
+      Object.entries(EXTRA_FIELD_VALUES).map(([name, { description, examples }]) => [
+        name,
+        number(`Of \`add\`. ${String(description)}`, (examples as unknown[]).map(String)),
+      ]),
+    ),
+    reference: number(
+      `Of \`add\`, if you like: your own name for the order, 1 to ${REFERENCE_LENGTH_LIMIT} characters. A second \`add\` with it returns the first order.`,
+      ["4c1d7e0a9b"],
+    ),
+    order: number("Of `status`, `cancel`, `refill`: the number of an order."),
+    orders: {
+      type: ["string", "array"],
+      items: { type: ["string", "integer"] },
+      description: `Of \`status\`, \`cancel\`, \`refill\`: up to ${IDS_LIMIT} numbers, separated by commas; in JSON also a list.`,
+    },
+    refill: number("Of `refill_status`: the number of a refill.", ["7"]),
+    refills: {
+      type: ["string", "array"],
+      items: { type: ["string", "integer"] },
+      description: `Of \`refill_status\`: up to ${IDS_LIMIT} numbers.`,
+    },
+  },
+  required: ["key", "action"],
+};
+
+const STATUS = object("What became of an order.", {
+  charge: text("What it costs after refunds, in USD."),
+  start_count: text("The count at the start."),
+  status: text("Its state.", {
+    enum: ["Pending", "In progress", "Completed", "Partial", "Canceled"],
+  }),
+  remains: text("What is left to deliver; all of it where it was cancelled."),
+  currency: text("USD.", { const: "USD" }),
+});
+
+const SERVICE = object("A service that may be ordered.", {
+  service: { type: "integer", minimum: 1, description: "Its number, for ever." },
+  name: text("What it is called."),
+  type: text("Which fields its orders take.", {
+    enum: SERVICE_TYPES.map((type) => typeTerms(type).words),
+  }),
+  category: text("Where it is listed."),
+  rate: text("Of 1,000 units, or of the package, in USD."),
+  min: text("The smallest quantity."),
+  max: text("The largest quantity."),
+  dripfeed: { type: "boolean", description: "Whether its orders may have `runs`." },
+  refill: { type: "boolean", description: "Whether its orders can be refilled." },
+  cancel: { type: "boolean", description: "Whether its orders can be cancelled." },
+});
+
+const RESPONSE: Schema = {
+  anyOf: [
+    { type: "array", items: SERVICE, description: "Of `services`." },
+    ...LISTS,
+    object("Of `refill`.", { refill: text("The refill's number.", { examples: ["7"] }) }),
+    object("Of `refill_status`.", { status: REFILL_WORD }),
+    object("Of `add`.", {
+      order: { type: "integer", minimum: 1, description: "The order's number." },
+    }),
+    STATUS,
+    object("Of `balance`.", {
+      balance: text("What is left, in USD."),
+      currency: text("USD.", { const: "USD" }),
+    }),
+    ERROR,
+    {
+      type: "object",
+      description: "Of `status` with `orders`: by the numbers that were asked.",
+      additionalProperties: { anyOf: [STATUS, ERROR] },
+    },
+  ],
+};
+
+/** Examples, which the tests replay in this order. */
+export const PANEL_EXAMPLES: readonly {
+  name: string;
+  fields: Record<string, string>;
+  response: unknown;
+}[] = [
+  {
+    name: "services",
+    fields: { action: "services" },
+    response: [
+      {
+        service: 1,
+        name: "Instagram Followers",
+        type: "Default",
+        category: "Services",
+        rate: "2.32",
+        min: "50",
+        max: "10000",
+        dripfeed: false,
+        refill: false,
+        cancel: false,
+      },
+      {
+        service: 2,
+        name: "Instagram Comments",
+        type: "Custom Comments",
+        category: "Services",
+        rate: "8",
+        min: "1",
+        max: "1500",
+        dripfeed: false,
+        refill: false,
+        cancel: false,
+      },
+    ],
+  },
+  {
+    name: "add",
+    fields: { action: "add", service: "1", link: "https://example.com/me", quantity: "1000" },
+    response: { order: 1 },
+  },
+  {
+    name: "add comments",
+    fields: {
+      action: "add",
+      service: "2",
+      link: "https://example.com/p/1",
+      comments: "Lovely\nWhere is this?",
+    },
+    response: { order: 2 },
+  },
+  {
+    name: "status",
+    fields: { action: "status", order: "1" },
+    response: {
+      charge: "2.32",
+      start_count: "0",
+      status: "In progress",
+      remains: "1000",
+      currency: "USD",
+    },
+  },
+  {
+    name: "statuses",
+    fields: { action: "status", orders: "1,9" },
+    response: {
+      "1": {
+        charge: "2.32",
+        start_count: "0",
+        status: "In progress",
+        remains: "1000",
+        currency: "USD",
+      },
+      "9": { error: "Incorrect order ID" },
+    },
+  },
+  {
+    name: "balance",
+    fields: { action: "balance" },
+    response: { balance: "97.664", currency: "USD" },
+  },
+  {
+    name: "cancel",
+    fields: { action: "cancel", orders: "9,1" },
+    response: [
+      { order: 9, cancel: { error: "Incorrect order ID" } },
+      { order: 1, cancel: { error: "Order cannot be cancelled" } },
+    ],
+  },
+  {
+    name: "refill",
+    fields: { action: "refill", order: "1" },
+    response: { error: "Order cannot be refilled" },
+  },
+  {
+    name: "refill_status",
+    fields: { action: "refill_status", refills: "7" },
+    response: [{ refill: 7, status: { error: "Refill not found" } }],
+  },
+  {
+    name: "refused",
+    fields: { action: "add", service: "1", link: "https://example.com/me", quantity: "1" },
+    response: { error: "neworder.error.min_quantity" },
+  },
+];
+
+const REQUEST_ID = {
+  "x-request-id": {
+    description: "The request's id: yours if you gave one, else ours.",
+    required: true,
+    schema: { type: "string" },
+  },
+};
+
+const failure = (description: string, error: string) => ({
+  description,
+  headers: REQUEST_ID,
+  content: {
+    "application/json": { schema: ERROR, examples: { error: example(error, { error }) } },
+  },
+});
+const example = (summary: string, value: unknown) => ({ summary, value });
+
+export const PANEL_OPERATION = {
+  operationId: "panel",
+  tags: [PANEL_TAG.name],
+  summary: "Order as a panel does",
+  description:
+    "`services` lists what may be ordered, `add` places an order, `status` tells what became of orders, `balance` what is left. `cancel` and `refill` ask for that, which moves no money by itself: an order's status does. The key is a field, not a header. What was refused is a 200 with `error`.",
+  parameters: [],
+  security: [],
+  requestBody: {
+    required: false,
+    content: Object.fromEntries(
+      ["application/x-www-form-urlencoded", "multipart/form-data", "application/json"].map(
+        (type) => [
+          type,
+          {
+            schema: FIELDS,
+            examples: Object.fromEntries(
+              PANEL_EXAMPLES.map(({ name, fields }) => [
+                name,
+                example(name, { key: "YOUR_API_KEY", ...fields }),
+              ]),
+            ),
+          },
+        ],
+      ),
+    ),
+  },
+  responses: {
+    "200": {
+      description: "Success, or a refusal",
+      headers: REQUEST_ID,
+      content: {
+        "application/json": {
+          schema: RESPONSE,
+          examples: Object.fromEntries(
+            PANEL_EXAMPLES.map(({ name, response }) => [name, example(name, response)]),
+          ),
+        },
+      },
+    },
+    "405": failure("The method is not POST", "Incorrect request"),
+    "413": failure("The body is over 64 KiB", "Incorrect request"),
+    "429": failure("Nothing was changed: come back later", "Too many requests"),
+    "500": failure("A fault of the service", "Internal server error"),
+    "503": failure("Nothing was changed: try again", "Service temporarily unavailable"),
+  },
+} satisfies OpenApiOperation & { security: readonly object[] };

@@ -1,0 +1,31 @@
+// The OpenAPI description of sending an event to a reseller's test endpoints.
+
+import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { WEBHOOK_EVENT_TYPES } from "../../domain/webhooks/webhook-events.ts";
+import type { Operation } from "../schemas/operation.ts";
+
+export const sendTestEvent: Operation = {
+  id: "sendTestEvent",
+  tag: "Testing",
+  summary: "Send a test webhook",
+  description:
+    "Sends one event to each active webhook of your test side, whatever events it wants: the shape of a real one, with values that are made up. For test keys alone: with any other there is no such path. Needs an Order Key or Full Access.",
+  body: "TestEventRequest",
+  response: "Queued",
+  examples: [
+    {
+      name: "queued",
+      summary: "To no webhook: none is there yet",
+      body: { type: "order.completed" },
+      response: { status: "success", queued: 0 },
+    },
+  ],
+  refusals: [
+    refusal("not_found"),
+    new Refusal("field_missing", { field: "type" }),
+    new Refusal("field_invalid", {
+      field: "type",
+      must: `one of ${WEBHOOK_EVENT_TYPES.join(", ")}`,
+    }),
+  ],
+};

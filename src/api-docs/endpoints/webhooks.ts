@@ -1,0 +1,288 @@
+// The OpenAPI descriptions of webhook endpoints.
+
+import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { EVENTS_FORM } from "../../domain/webhooks/webhook-events.ts";
+import { SECRET_GRACE_FORM, WEBHOOKS_LIMIT } from "../../domain/webhooks/webhooks.ts";
+import { CREATED_AT, EVENT_ID, WEBHOOK_ID } from "../schemas/examples.ts";
+import type { Operation, Parameter } from "../schemas/operation.ts";
+import { PAGE_PARAMETERS } from "./orders.ts";
+
+const NEEDS = "Needs an Order Key or Full Access.";
+const OF = { id: WEBHOOK_ID };
+const UNKNOWN = "a".repeat(24);
+
+const WEBHOOK = {
+  id: WEBHOOK_ID,
+  url: "https://shop.example/hooks",
+  events: ["*"],
+  balanceLowBelow: 10,
+  active: true,
+  disabledReason: null,
+  createdAt: CREATED_AT,
+};
+const CHANGED = { ...WEBHOOK, events: ["order.completed", "order.partial"] };
+const SECRET = `whsec_${"A".repeat(43)}=`;
+
+const idParameter: Parameter = {
+  name: "id",
+  in: "path",
+  description: "The endpoint's id.",
+  schema: { type: "string" },
+};
+
+const notFound = {
+  name: "webhook_not_found",
+  summary: "No endpoint of yours",
+  parameters: { id: UNKNOWN },
+  response: refusal("webhook_not_found"),
+};
+
+export const createWebhook: Operation = {
+  id: "createWebhook",
+  tag: "Webhooks",
+  summary: "Make an endpoint",
+  description: `Events of your orders, your balance and your services are sent to its URL from now on, signed with its secret. At most ${WEBHOOKS_LIMIT} endpoints. ${NEEDS}`,
+  body: "WebhookRequest",
+  response: "WebhookSecretAnswer",
+  examples: [
+    {
+      name: "webhook",
+      summary: "All events, and a warning below 10 USD",
+      body: { url: "https://shop.example/hooks", events: ["*"], balanceLowBelow: 10 },
+      response: { status: "success", webhook: { ...WEBHOOK, secret: SECRET } },
+    },
+    {
+      name: "field_missing",
+      summary: "No URL",
+      body: { events: ["*"] },
+      response: new Refusal("field_missing", { field: "url" }),
+    },
+    {
+      name: "field_invalid",
+      summary: "An event that there is not",
+      body: { url: "https://shop.example/hooks", events: ["order.paid"] },
+      response: new Refusal("field_invalid", { field: "events", must: EVENTS_FORM }),
+    },
+    {
+      name: "url",
+      summary: "A URL with a fragment, which is never sent",
+      body: { url: "https://shop.example/hooks#orders" },
+      response: new Refusal("field_invalid", { field: "url", must: "a URL without a fragment" }),
+    },
+  ],
+  refusals: [refusal("webhooks_too_many")],
+};
+
+export const listWebhooks: Operation = {
+  id: "listWebhooks",
+  tag: "Webhooks",
+  summary: "List your endpoints",
+  description: `Oldest first, without their secrets. ${NEEDS}`,
+  response: "Webhooks",
+  examples: [
+    {
+      name: "webhooks",
+      summary: "One endpoint",
+      response: { status: "success", webhooks: [WEBHOOK] },
+    },
+  ],
+  refusals: [],
+};
+
+export const getWebhook: Operation = {
+  id: "getWebhook",
+  tag: "Webhooks",
+  summary: "Read an endpoint",
+  description: NEEDS,
+  parameters: [idParameter],
+  response: "WebhookAnswer",
+  examples: [
+    {
+      name: "webhook",
+      summary: "The endpoint",
+      parameters: OF,
+      response: { status: "success", webhook: WEBHOOK },
+    },
+    notFound,
+  ],
+  refusals: [],
+};
+
+export const updateWebhook: Operation = {
+  id: "updateWebhook",
+  tag: "Webhooks",
+  summary: "Change an endpoint",
+  description: `What the body does not name stays as it is; \`balanceLowBelow\` null ends the warning. ${NEEDS}`,
+  parameters: [idParameter],
+  body: "WebhookChanges",
+  response: "WebhookAnswer",
+  examples: [
+    {
+      name: "webhook",
+      summary: "Other events",
+      parameters: OF,
+      body: { events: ["order.completed", "order.partial"] },
+      response: { status: "success", webhook: CHANGED },
+    },
+    { ...notFound, body: { events: ["*"] } },
+    {
+      name: "field_invalid",
+      summary: "No events at all",
+      parameters: OF,
+      body: { events: [] },
+      response: new Refusal("field_invalid", { field: "events", must: EVENTS_FORM }),
+    },
+  ],
+  refusals: [],
+};
+
+export const testWebhook: Operation = {
+  id: "testWebhook",
+  tag: "Webhooks",
+  summary: "Send a test event",
+  description: `One attempt of a \`webhook.test\` event, to a disabled endpoint too. Its outcome is among the deliveries. ${NEEDS}`,
+  parameters: [idParameter],
+  response: "Queued",
+  examples: [
+    {
+      name: "queued",
+      summary: "It is on its way",
+      parameters: OF,
+      response: { status: "success", queued: 1 },
+    },
+    notFound,
+  ],
+  refusals: [],
+};
+
+export const listDeliveries: Operation = {
+  id: "listDeliveries",
+  tag: "Webhooks",
+  summary: "List what was sent",
+  description: `Every attempt of the last 30 days, newest first. ${NEEDS}`,
+  parameters: [idParameter, ...PAGE_PARAMETERS.filter(({ name }) => /limit|cursor/.test(name))],
+  response: "Deliveries",
+  examples: [
+    {
+      name: "deliveries",
+      summary: "An attempt that failed",
+      parameters: OF,
+      response: {
+        status: "success",
+        deliveries: [
+          {
+            id: `${EVENT_ID}.1`,
+            webhookId: WEBHOOK_ID,
+            eventId: EVENT_ID,
+            type: "webhook.test",
+            attempt: 1,
+            at: CREATED_AT,
+            durationMs: 34,
+            httpStatus: 503,
+            error: "status",
+            response: "come back later",
+          },
+        ],
+        nextCursor: null,
+      },
+    },
+    notFound,
+  ],
+  refusals: [
+    new Refusal("field_invalid", { field: "cursor", must: "the nextCursor of an earlier answer" }),
+  ],
+};
+
+export const replayWebhook: Operation = {
+  id: "replayWebhook",
+  tag: "Webhooks",
+  summary: "Send again",
+  description: `One delivery, or all that failed of events since a time: the same id and body, signed anew. It works on a disabled endpoint, and what fails counts for nothing. ${NEEDS}`,
+  parameters: [idParameter],
+  body: "ReplayRequest",
+  response: "Queued",
+  examples: [
+    {
+      name: "delivery",
+      summary: "One delivery",
+      parameters: OF,
+      body: { delivery: `${EVENT_ID}.1` },
+      response: { status: "success", queued: 1 },
+    },
+    notFoundReplay(),
+    {
+      name: "delivery_not_found",
+      summary: "No delivery of this endpoint",
+      parameters: OF,
+      body: { delivery: "evt_unknown.1" },
+      response: refusal("delivery_not_found"),
+    },
+    {
+      name: "field_invalid",
+      summary: "Too long ago",
+      parameters: OF,
+      body: { since: "2020-01-01T00:00:00Z" },
+      response: new Refusal("field_invalid", { field: "since", must: "at most 14 days ago" }),
+    },
+    {
+      name: "field_missing",
+      summary: "Neither of the two",
+      parameters: OF,
+      body: {},
+      response: new Refusal("field_missing", { field: "delivery" }),
+    },
+  ],
+  refusals: [],
+};
+
+function notFoundReplay() {
+  return { ...notFound, body: { delivery: `${EVENT_ID}.1` } };
+}
+
+export const rotateWebhook: Operation = {
+  id: "rotateWebhook",
+  tag: "Webhooks",
+  summary: "Change the secret",
+  description: `A new secret signs from now on. For \`graceSeconds\`, a day unless you say otherwise, the old one signs too, and those before it for as long as they were promised; with 0 none of them. ${NEEDS}`,
+  parameters: [idParameter],
+  body: "RotateRequest",
+  isBodyOptional: true,
+  response: "WebhookSecretAnswer",
+  examples: [
+    {
+      name: "webhook",
+      summary: "The old one ends in an hour",
+      parameters: OF,
+      body: { graceSeconds: 3600 },
+      response: { status: "success", webhook: { ...CHANGED, secret: SECRET } },
+    },
+    { ...notFound, body: {} },
+    {
+      name: "field_invalid",
+      summary: "A grace that is no whole number",
+      parameters: OF,
+      body: { graceSeconds: 1.5 },
+      response: new Refusal("field_invalid", { field: "graceSeconds", must: SECRET_GRACE_FORM }),
+    },
+  ],
+  refusals: [refusal("webhook_secrets_too_many")],
+};
+
+export const deleteWebhook: Operation = {
+  id: "deleteWebhook",
+  tag: "Webhooks",
+  summary: "Delete an endpoint",
+  description: `Nothing more is sent to it. ${NEEDS}`,
+  parameters: [idParameter],
+  response: "WebhookAnswer",
+  examples: [
+    {
+      name: "webhook",
+      summary: "The endpoint as it was",
+      parameters: OF,
+      response: { status: "success", webhook: CHANGED },
+    },
+    notFound,
+  ],
+  refusals: [],
+};

@@ -1,0 +1,169 @@
+// The documentation page for owners of panels: what to enter where, and how the protocol works here.
+
+import sample from "../../../docs/samples/panel.php" with { type: "text" };
+import { typeTerms } from "../../domain/catalogue/service-types.ts";
+import { code, html, type Html, prose, table } from "./html.ts";
+import { TYPE_ROWS } from "../schemas/order-fields.ts";
+import { PANEL_EXAMPLES } from "../endpoints/smm-api.ts";
+
+export const PANEL_SECTIONS = [
+  ["connect", "Connect your panel"],
+  ["fields", "What panels call it"],
+  ["actions", "What it does"],
+  ["statuses", "Statuses"],
+  ["panel-errors", "Errors"],
+  ["panel-sample", "Sample in PHP"],
+] as const;
+
+/** Each panel program's names for the two values to enter, and what else it needs. */
+const PANELS: readonly [name: string, url: string, key: string, besides: string][] = [
+  ["SmartPanel and its descendants", "`URL` of the provider", "`Key`", ""],
+  ["CMSNT SMMPANELV1", "`url` of the provider", "`key`", ""],
+  [
+    "CMSNT SHOPCLONE6",
+    "`Domain`: `RESELLER_URL_HERE/`, with the slash, because it adds `api/v2` by itself",
+    "API key",
+    "",
+  ],
+  [
+    "EGF SMM Panel Reseller",
+    "`API URL`, of orders and of statuses",
+    "a custom request parameter `key`, of both",
+    'HTTP method POST; parameters `action` (`add`, `status`), `service`, `link`, `quantity`; success response `{"order":1}` with order ID key `order`; of statuses `{"charge":"","start_count":"","status":"","remains":"","currency":""}` with the keys `start_count`, `status`, `remains`',
+  ],
+  ["smmdoc", "`api_url`", "`api_key`", "method POST, as a form or as JSON"],
+  [
+    "BerkanYesilyurt/SMM-Panel",
+    "`URL`",
+    "`Key`",
+    "actions `services`, `add`, `status`, `balance`; keys `service`, `link`, `quantity`, `order`, `orders`",
+  ],
+  ["smm-panel-qa-bot", "`SMM_API_URL`", "`SMM_API_KEY`", ""],
+  ["Any other", "the provider's API URL", "the provider's API key", "API version 2, POST"],
+];
+
+const ERRORS: readonly [words: string, meaning: string][] = [
+  ["Invalid API key", "The key is wrong, ended, or not for orders."],
+  [
+    "Incorrect request",
+    "The action is unknown here, more than 100 orders were asked for, a field that the type of the service needs is missing or malformed, or the `reference` is none: 1 to 64 characters of UTF-8.",
+  ],
+  ["error.incorrect_service_id", "The service is not offered to you, or not any more."],
+  ["neworder.error.link", "The link is missing or malformed."],
+  [
+    "neworder.error.min_quantity",
+    "The quantity is missing, not whole, or too small, or there are too few lines.",
+  ],
+  ["neworder.error.max_quantity", "The quantity is too large."],
+  ["neworder.error.not_enough_funds", "Your balance is too low: add funds, and send it again."],
+  ["Incorrect order ID", "It is none of your orders."],
+  [
+    "Order cannot be cancelled",
+    "It has ended, its service has no cancellation, or it is not known yet whether it was sent.",
+  ],
+  [
+    "Order cannot be refilled",
+    "It is not delivered, its service has no refill or no more, or it was refilled within 24 hours.",
+  ],
+  ["A request is already open", "The same was asked for the order, and is not decided yet."],
+  ["Refill not found", "It is none of your refills."],
+  ["Too many requests", "Status 429. Nothing was changed: slow down."],
+  ["Service temporarily unavailable", "Status 503. Nothing was changed: send it again."],
+  [
+    "Internal server error",
+    "Status 500. It is not known whether it was done: look before you send it again.",
+  ],
+];
+
+const STATUSES: readonly [word: string, meaning: string][] = [
+  ["Pending", "Charged, and not with its provider yet."],
+  ["In progress", "Being delivered; `remains` counts down."],
+  ["Completed", "Delivered."],
+  ["Partial", "Delivered in part: what `remains` was refunded, `charge` is what is left to pay."],
+  ["Canceled", "Not delivered, or refunded: `remains` is the whole quantity and `charge` 0."],
+];
+
+/** Words for the states of refills. */
+const REFILLS: readonly [word: string, meaning: string][] = [
+  ["Pending", "Asked for."],
+  ["In progress", "Taken on."],
+  ["Completed", "Done."],
+  ["Rejected", "Declined: the order stays as it is."],
+];
+
+export function renderPanels(): Html {
+  const rows = (entries: readonly (readonly [string, string])[]) =>
+    entries.map(([word, meaning]) => [html`<code>${word}</code>`, html`${prose(meaning)}`]);
+  return html`<section>
+      <h2 id="connect">Connect your panel</h2>
+      <p>Add a provider in your panel. It needs two things:</p>
+      ${code("RESELLER_URL_HERE/api/v2", "URL")} ${code("RESELLER_KEY_HERE", "Key")}
+      <p>
+        ${prose("The key is an Order Key or Full Access. Your operator makes it, and can tie it to the address of your server. Nothing else has to be set.")}
+      </p>
+    </section>
+    <section>
+      <h2 id="fields">What panels call it</h2>
+      ${table(
+        ["Panel", "The URL", "The key", "Besides"],
+        PANELS.map(([name, url, key, besides]) =>
+          [name, url, key, besides].map((text) => html`${prose(filled(text))}`),
+        ),
+      )}
+    </section>
+    <section>
+      <h2 id="actions">What it does</h2>
+      <p>
+        ${prose("`POST` with the fields as a form or as JSON. Service numbers stay as they are for ever. A second `add` with the same `reference` returns the first order. Where `dripfeed` is true an order may have `runs` and `interval`. `cancel` and `refill` ask for that, for services whose flags say so: no money moves until the order's status does.")}
+      </p>
+      <p>${prose("What `add` needs besides `service` and `link`, by the type of the service:")}</p>
+      ${table(
+        ["Type", "Fields", "Charged"],
+        TYPE_ROWS.map(({ type, fields, charged }) => [
+          html`${typeTerms(type).words}`,
+          html`${fields.join(", ") || "–"}`,
+          html`${charged}`,
+        ]),
+      )}
+      ${PANEL_EXAMPLES.map(
+        ({ name, fields, response }) =>
+          html`<div class="pair">
+            ${code(callOf(fields), name)}${code(JSON.stringify(response, null, 2), "200")}
+          </div>`,
+      )}
+    </section>
+    <section>
+      <h2 id="statuses">Statuses</h2>
+      ${table(["Word", "Meaning"], rows(STATUSES), "Statuses of an order")}
+      <p>${prose("Of a refill, by `refill_status`:")}</p>
+      ${table(["Word", "Meaning"], rows(REFILLS), "Statuses of a refill")}
+    </section>
+    <section>
+      <h2 id="panel-errors">Errors</h2>
+      <p>${prose('`{"error":"…"}` with status 200, unless another is named.')}</p>
+      ${table(["Words", "Meaning"], rows(ERRORS))}
+      <p>
+        ${prose("Another status, or anything but the JSON described here, such as a page of a proxy, is no answer: the order may have been placed. Send it again with the same `reference`.")}
+      </p>
+    </section>
+    <section>
+      <h2 id="panel-sample">Sample in PHP</h2>
+      ${code("export RESELLER_URL=RESELLER_URL_HERE RESELLER_KEY=RESELLER_KEY_HERE", "Environment")}
+      ${code(sample, "panel.php")}
+    </section>`;
+}
+
+/** Fills in an example URL, because the script does not fill in tables. */
+function filled(text: string): string {
+  return text.replaceAll("RESELLER_URL_HERE", "https://your-reseller.example");
+}
+
+function callOf(fields: Record<string, string>): string {
+  const lines = Object.entries({ key: "RESELLER_KEY_HERE", ...fields }).map(
+    ([name, value]) => `-d ${name}='${value}'`,
+  );
+  return [
+    ...lines.map((line, index) => (index === 0 ? `curl ${line}` : line)),
+    "RESELLER_URL_HERE/api/v2",
+  ].join(" \\\n  ");
+}

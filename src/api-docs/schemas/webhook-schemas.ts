@@ -1,0 +1,171 @@
+// The JSON Schemas of webhooks: their endpoints, deliveries and events.
+
+import {
+  DISABLED_REASONS,
+  WANTABLE_EVENTS,
+  WEBHOOK_EVENT_TYPES,
+} from "../../domain/webhooks/webhook-events.ts";
+import { WEBHOOK_URL_LIMIT } from "../../domain/webhooks/webhook-urls.ts";
+import { SECRET_GRACE_LIMIT_SECONDS } from "../../domain/webhooks/webhooks.ts";
+import { ORDER_STATUSES } from "../../domain/orders/orders.ts";
+import { type Schema, schemaRef } from "./operation.ts";
+import {
+  cuid,
+  listOf,
+  nextCursor,
+  object,
+  success,
+  text,
+  time,
+  usd,
+  whole,
+} from "./schema-parts.ts";
+
+const url = text("Where events are sent: https, without user, password and fragment.", {
+  minLength: 1,
+  maxLength: WEBHOOK_URL_LIMIT,
+});
+const events = {
+  ...listOf(
+    { type: "string", enum: WANTABLE_EVENTS },
+    "What is sent; `*` is everything but `order.progress`.",
+  ),
+  minItems: 1,
+};
+const balanceLowBelow = {
+  type: ["number", "null"],
+  description:
+    "`balance.low` is sent when the balance falls below it; null: never. In USD, with at most six decimals.",
+};
+const secret = text("The secret that signs deliveries. Shown this once only.", {
+  pattern: "^whsec_[A-Za-z0-9+/]{43}=$",
+});
+const nullable = (type: string, description: string): Schema => ({
+  type: [type, "null"],
+  description,
+});
+
+const webhook = {
+  id: cuid("Identifier of the endpoint."),
+  url: text("Where events are sent."),
+  events,
+  balanceLowBelow,
+  active: { type: "boolean", description: "Whether events are sent." },
+  disabledReason: {
+    enum: [...DISABLED_REASONS, null],
+    description:
+      "Why not: `failures` (five days of nothing else), `gone` (it answered 410), `operator`, `owner`.",
+  },
+  createdAt: time("When it was made."),
+};
+
+const eventOf = (type: Schema, data: Schema) =>
+  object("", { type, timestamp: time("When it happened."), data });
+const typeOf = (type: string) => text(`Always \`${type}\`.`, { const: type });
+
+export const WEBHOOK_SCHEMAS: Record<string, Schema> = {
+  Webhook: object("An endpoint.", webhook),
+  WebhookRequest: {
+    type: "object",
+    description: "Unknown fields are ignored.",
+    properties: { url, events, balanceLowBelow },
+    required: ["url"],
+  },
+  WebhookChanges: {
+    type: "object",
+    description: "What is absent stays as it is.",
+    properties: { url, events, balanceLowBelow },
+  },
+  RotateRequest: {
+    type: "object",
+    properties: {
+      graceSeconds: whole(
+        "For how long the old secret signs beside the new one.",
+        0,
+        SECRET_GRACE_LIMIT_SECONDS,
+      ),
+    },
+  },
+  ReplayRequest: {
+    type: "object",
+    description: "One of the two.",
+    properties: {
+      delivery: text("The id of a delivery."),
+      since: text("All that failed of events since then, at most 14 days ago. ISO 8601.", {
+        format: "date-time",
+        examples: ["2026-07-20T00:00:00Z"],
+      }),
+    },
+  },
+  WebhookAnswer: object("", { status: success, webhook: schemaRef("Webhook") }),
+  WebhookSecretAnswer: object("", {
+    status: success,
+    webhook: { ...object("An endpoint with its secret.", { ...webhook, secret }) },
+  }),
+  Webhooks: object("", {
+    status: success,
+    webhooks: listOf(schemaRef("Webhook"), "Oldest first."),
+  }),
+  Queued: object("", { status: success, queued: whole("How many deliveries are due now.", 0) }),
+  Delivery: object("An attempt to deliver an event.", {
+    id: text("Identifier, for a replay."),
+    webhookId: cuid("The endpoint."),
+    eventId: text("The event: its `webhook-id`."),
+    type: text("Its type.", { enum: WEBHOOK_EVENT_TYPES }),
+    attempt: whole("Which attempt of this event to this endpoint it was.", 1),
+    at: time("When it began."),
+    durationMs: whole("How long it took, in milliseconds.", 0),
+    httpStatus: nullable("integer", "The status of the response; null when there was none."),
+    error: nullable("string", "Null for a success, else a word that says what failed."),
+    response: nullable("string", "The first 1024 characters of the response's body."),
+  }),
+  Deliveries: object("", {
+    status: success,
+    deliveries: listOf(schemaRef("Delivery"), "Newest first, kept for 30 days."),
+    nextCursor,
+  }),
+  OrderEvent: eventOf(
+    text("What happened to the order.", {
+      enum: WEBHOOK_EVENT_TYPES.filter((type) => type.startsWith("order.")),
+    }),
+    object("", {
+      order: {
+        allOf: [schemaRef("EventOrder")],
+        description: "The order as it was then.",
+      },
+      previousStatus: text("Its status before.", { enum: ORDER_STATUSES }),
+      sequence: whole("Grows with each event of the order: keep the highest.", 1),
+    }),
+  ),
+  BalanceCreditedEvent: eventOf(
+    typeOf("balance.credited"),
+    object("", {
+      balance: usd("Your balance after it."),
+      amount: usd("What came in."),
+      kind: text("As in the statement.", { enum: ["recharge", "adjustment"] }),
+    }),
+  ),
+  BalanceLowEvent: eventOf(
+    typeOf("balance.low"),
+    object("", {
+      balance: usd("Your balance, below the threshold."),
+      threshold: usd("`balanceLowBelow` of the endpoint."),
+    }),
+  ),
+  ServiceChangedEvent: eventOf(
+    typeOf("service.changed"),
+    object("", {
+      service: schemaRef("Service"),
+      available: { type: "boolean", description: "Whether you may order it." },
+      changes: listOf(
+        object("", {
+          field: text("What changed.", { enum: ["price", "per", "min", "max", "available"] }),
+          before: { description: "As it was." },
+          after: { description: "As it is." },
+        }),
+        "What differs.",
+      ),
+    }),
+  ),
+  TestEvent: eventOf(typeOf("webhook.test"), object("Nothing.", {})),
+};

@@ -1,0 +1,211 @@
+// `panel …`: manages the administrators of the operator's panel. Only here can the first administrator be created.
+
+import { existsSync, readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { Argument, Option } from "commander";
+import { settingOption } from "../../config/flags.ts";
+import { type Endpoint, formatEndpoint } from "../../config/values.ts";
+import {
+  type Administrator,
+  findAdministrator,
+  listAdministrators,
+  listSessions,
+} from "../../db/administrators/administrators.ts";
+import type { Awaitable } from "../../db/port/port.ts";
+import {
+  ADMINISTRATOR_NAME_FORM,
+  isPassword,
+  PASSWORD_FORM,
+  type Role,
+  ROLES,
+} from "../../domain/administrators/administrators.ts";
+import { INVITATION_MS, isSessionLive } from "../../domain/administrators/sign-ins.ts";
+import type { ShownAdministrator } from "../../operations/administrators/administrators.ts";
+import { newToken, setUpLink } from "../../panel/server/tokens.ts";
+import { panelAddressPath } from "../../storage/file/open.ts";
+import {
+  type CommonOptions,
+  declare,
+  declareGroup,
+  type Session,
+  withDatabase,
+} from "../kernel/command.ts";
+import { print } from "../output/output.ts";
+import { readStdin } from "../kernel/stdin.ts";
+import { fields, table } from "../output/text-table.ts";
+import { administratorName } from "../kernel/values.ts";
+
+/** The panel's default address. */
+export const DEFAULT_PANEL: Endpoint = { host: "127.0.0.1", port: 8081 };
+
+type InviteOptions = CommonOptions & { role: Role; panelUrl: string | null };
+
+export function declarePanel(program: Command): void {
+  const group = declareGroup(program, "panel", "who may use the operator's panel");
+
+  declare(
+    group,
+    "invite",
+    "print a link with which someone becomes an administrator: once, within 30 minutes",
+    "reseller panel invite alice --role owner",
+  )
+    .argument("<name>", ADMINISTRATOR_NAME_FORM, administratorName)
+    .addOption(
+      new Option("--role <role>", "what the administrator may do").choices(ROLES).default("owner"),
+    )
+    .addOption(settingOption("panel-url"))
+    .action(async (name: string, options: InviteOptions) => {
+      const { role } = options;
+      const base =
+        options.panelUrl ?? runningPanel(options) ?? `http://${formatEndpoint(DEFAULT_PANEL)}`;
+      const invited = await withDatabase(options, (session) => invite(session, base, name, role));
+      print(options.json, invited, ({ link }) =>
+        [`Open within 30 minutes, once, to choose the password of ${name}:`, "", link].join("\n"),
+      );
+    });
+
+  declare(
+    group,
+    "password",
+    "set a password, read from stdin; ends the sessions",
+    "reseller panel password alice --stdin < password.txt",
+  )
+    .argument("<name>", "the administrator", administratorName)
+    .addOption(new Option("--stdin", "read it from stdin, up to its end").makeOptionMandatory())
+    .action(async (name: string, options: CommonOptions, command: Command) => {
+      const password = (await readStdin())?.replace(/\r?\n$/, "") ?? "";
+      if (!isPassword(password)) {
+        command.error(`error: stdin must hold the password: ${PASSWORD_FORM}.`);
+      }
+      // Hashed before the transaction, because hashing is slow by design.
+      const passwordHash = await Bun.password.hash(password);
+      const changed = await withDatabase(options, (session) =>
+        afterChange(session, name, () =>
+          session.execute("setAdministratorPassword", { name, passwordHash }),
+        ),
+      );
+      print(options.json, changed, fields);
+    });
+
+  declare(
+    group,
+    "role",
+    "give an administrator another role; ends the sessions",
+    "reseller panel role alice operator",
+  )
+    .argument("<name>", "the administrator", administratorName)
+    .addArgument(new Argument("<role>", "what the administrator may do").choices(ROLES))
+    .action(async (name: string, role: Role, options: CommonOptions) => {
+      const changed = await withDatabase(options, (session) =>
+        afterChange(session, name, () => session.execute("setAdministratorRole", { name, role })),
+      );
+      print(options.json, changed, fields);
+    });
+
+  declareChange(
+    group,
+    "remove-second-factor",
+    "for someone who lost it; ends the sessions",
+    ({ execute }, name) => execute("removeSecondFactor", { name }),
+  );
+  declareChange(
+    group,
+    "disable",
+    "refuse an administrator, and end the sessions",
+    (session, name) => session.execute("setAdministratorActive", { name, active: false }),
+  );
+  declareChange(group, "enable", "let a disabled administrator in again", (session, name) =>
+    session.execute("setAdministratorActive", { name, active: true }),
+  );
+
+  declare(group, "revoke", "end all sessions of an administrator", "reseller panel revoke alice")
+    .argument("<name>", "the administrator", administratorName)
+    .action(async (name: string, options: CommonOptions) => {
+      const ended = await withDatabase(options, ({ execute }) =>
+        execute("revokeSessions", { name, session: null }),
+      );
+      print(options.json, { name, ended }, () => `sessions ended: ${ended}`);
+    });
+
+  declare(group, "list", "list administrators", "reseller panel list").action(
+    async (options: CommonOptions) => {
+      const rows = await withDatabase(options, ({ store, now }) =>
+        store.read((reader) => {
+          const live = listSessions(reader).filter((session) => isSessionLive(session, now()));
+          return listAdministrators(reader).map((each) => ({
+            ...administratorJson(each),
+            sessions: live.filter(({ administrator }) => administrator === each.name).length,
+          }));
+        }),
+      );
+      print(options.json, rows, (listed) =>
+        table(
+          listed.map(({ secondFactor, signedInAt, ...row }) => ({
+            ...row,
+            "second factor": secondFactor,
+            "last sign-in": signedInAt,
+          })),
+          "no administrators yet: invite one with `reseller panel invite`",
+        ),
+      );
+    },
+  );
+}
+
+/**
+ * Invites an administrator and returns the link. The link cannot be shown again: the database has only the hash of
+ * its token.
+ */
+export async function invite({ execute, now }: Session, base: string, name: string, role: Role) {
+  const { token, invitationHash } = newToken();
+  await execute("inviteAdministrator", { name, role, invitationHash });
+  const until = new Date(now() + INVITATION_MS).toISOString();
+  return { name, role, link: setUpLink(base, token), until };
+}
+
+function declareChange(
+  group: Command,
+  verb: string,
+  description: string,
+  change: (session: Session, name: string) => Awaitable<ShownAdministrator>,
+): void {
+  declare(group, verb, description, `reseller panel ${verb} alice`)
+    .argument("<name>", "the administrator", administratorName)
+    .action(async (name: string, options: CommonOptions) => {
+      const changed = await withDatabase(options, (session) =>
+        afterChange(session, name, () => change(session, name)),
+      );
+      print(options.json, changed, fields);
+    });
+}
+
+/** Makes a change and returns the administrator after it. */
+async function afterChange(
+  { store }: Session,
+  name: string,
+  change: () => Awaitable<ShownAdministrator>,
+) {
+  await change();
+  return store.read((reader) => administratorJson(findAdministrator(reader, name)!));
+}
+
+/**
+ * Returns the panel address of the server that holds the data directory, or null if no server runs or its panel is
+ * off.
+ */
+function runningPanel({ data }: CommonOptions): string | null {
+  const path = panelAddressPath(data);
+  return existsSync(path) ? readFileSync(path, "utf8").trim() : null;
+}
+
+function administratorJson(administrator: Administrator) {
+  const { name, role, active, passwordHash, totpSecret, signedInAt } = administrator;
+  return {
+    name,
+    role,
+    active,
+    invited: passwordHash === null,
+    secondFactor: totpSecret !== null,
+    signedInAt: signedInAt === null ? null : new Date(signedInAt).toISOString(),
+  };
+}

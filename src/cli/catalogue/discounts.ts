@@ -1,0 +1,33 @@
+// `admin user discount`: sets a reseller's discount from the catalogue prices.
+
+import type { Command } from "commander";
+import { findUserByAccount } from "../../db/users/users.ts";
+import { FULL_DISCOUNT_PPM } from "../../domain/catalogue/prices.ts";
+import { type CommonOptions, declare, withDatabase } from "../kernel/command.ts";
+import { addConfirmation, confirm, type ConfirmOptions } from "../kernel/confirm.ts";
+import { print } from "../output/output.ts";
+import { stateJson, userText, withParent } from "../users/user-output.ts";
+import { discount, username } from "../kernel/values.ts";
+
+export function declareDiscount(group: Command): void {
+  const command = declare(
+    group,
+    "discount",
+    "give a reseller a percentage off the catalogue; its own prices stay as they are",
+    "reseller admin user discount alice 10%",
+  )
+    .argument("<username>", "the reseller", username)
+    .argument("<percent>", "0 to 100, at most four decimals; 0 ends it", discount);
+  addConfirmation(command).action(
+    async (user: string, discountPpm: number, options: CommonOptions & ConfirmOptions) => {
+      if (discountPpm === FULL_DISCOUNT_PPM) {
+        await confirm(options, `give ${user} 100 % off`, "everything for nothing");
+      }
+      const changed = await withDatabase(options, async ({ execute, store }) => {
+        const { account } = await execute("setDiscount", { username: user, discountPpm });
+        return store.read((reader) => withParent(reader, findUserByAccount(reader, account)!));
+      });
+      print(options.json, stateJson(changed), () => userText(changed));
+    },
+  );
+}

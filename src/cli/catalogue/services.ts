@@ -1,0 +1,238 @@
+// `admin service …`: creates, shows and changes services.
+
+import { type Command, Option } from "commander";
+import type { Awaitable } from "../../db/port/port.ts";
+import { findService, type Service } from "../../db/catalogue/services.ts";
+import { formatMicros, jsonAmount } from "../../domain/ledger/money.ts";
+import { attempt, Refusal } from "../../domain/values/refusals.ts";
+import { NO_PROVIDER } from "../../domain/providers/providers.ts";
+import {
+  DEFAULT_SERVICE_TYPE,
+  refuseUnfitType,
+  standardUnit,
+} from "../../domain/catalogue/service-types.ts";
+import {
+  type CommonOptions,
+  declare,
+  declareGroup,
+  type Session,
+  withDatabase,
+} from "../kernel/command.ts";
+import { sentenceOf } from "../kernel/errors.ts";
+import { providerNames } from "../providers/provider-names.ts";
+import { declareExport } from "./service-export.ts";
+import { declareImport } from "./service-import.ts";
+import { declareServiceList, serviceJson } from "./service-lists.ts";
+import { declareRoutes } from "./service-routes.ts";
+import { addConfirmation, confirm } from "../kernel/confirm.ts";
+import {
+  addServiceOptions,
+  boundsOf,
+  refuseCrossedBounds,
+  requestTermsOf,
+  type ServiceOptions,
+} from "./service-terms.ts";
+import { declareShow } from "./service-show.ts";
+import { declareReprice } from "./service-prices.ts";
+import { print, printError } from "../output/output.ts";
+import { fields } from "../output/text-table.ts";
+import { price, serviceId, username } from "../kernel/values.ts";
+
+export function declareServices(admin: Command): void {
+  const group = declareGroup(admin, "service", "the catalogue");
+  declareCreate(group);
+  declareUpdate(group);
+
+  declareServiceList(group);
+  declareShow(group);
+  declareReprice(group);
+  declareSwitch(group, "activate", true, "offer a service again");
+  declareSwitch(group, "deactivate", false, "stop offering a service; its orders go on");
+  declareGrants(group);
+  declareRoutes(group);
+  declareImport(group);
+  declareExport(group);
+  declareDelete(group);
+}
+
+function declareCreate(group: Command): void {
+  const command = declare(
+    group,
+    "create",
+    "add a service",
+    'reseller admin service create --name "Followers" --price 2.32 --min 10 --max 10000',
+  );
+  addServiceOptions(command, true)
+    .option("--id <id>", "an id of your own (default: a new one)", serviceId)
+    .action(async (options: ServiceOptions, command: Command) => {
+      const { provider: name, providerService: service } = options;
+      const { type = DEFAULT_SERVICE_TYPE, dripfeed = false } = options;
+      const { per = standardUnit(type) } = options;
+      const { min, max } = boundsOf(command, options, type);
+      refuseCrossedBounds(command, { min, max });
+      const unfit = attempt(() => refuseUnfitType({ type, per, dripfeed }));
+      if (unfit instanceof Refusal) command.error(`error: ${sentenceOf(unfit)}.`);
+      if ((name === undefined) !== (service === undefined)) {
+        command.error("error: give --provider and --provider-service together.");
+      }
+      await changeService(options, ({ execute }) =>
+        execute("createService", {
+          id: options.id ?? null,
+          name: options.name!,
+          ...(options.category === undefined ? {} : { category: options.category }),
+          priceMicros: options.price!,
+          per,
+          min,
+          max,
+          ...(options.type === undefined ? {} : { type }),
+          ...(options.dripfeed === undefined ? {} : { dripfeed }),
+          private: options.private ?? false,
+          ...requestTermsOf(options),
+          ...(name !== undefined && service !== undefined ? { provider: { name, service } } : {}),
+        }),
+      );
+    });
+}
+
+function declareUpdate(group: Command): void {
+  const command = declare(
+    group,
+    "update",
+    "change a service; what is not named stays as it is",
+    "reseller admin service update followers --price 2.50",
+  );
+  addConfirmation(addServiceOptions(command, false))
+    .argument("<id>", "the service", serviceId)
+    .addOption(new Option("--public", "open to every reseller").conflicts("private"))
+    .action(async (id: string, options: ServiceOptions, command: Command) => {
+      refuseCrossedBounds(command, options);
+      const { name, category: group, price: priceMicros, per, min, max, type, dripfeed } = options;
+      const hidden = options.private ? true : options.public ? false : undefined;
+      const terms = { name, category: group, priceMicros, per, min, max, type, dripfeed };
+      const changes = { ...terms, private: hidden, ...requestTermsOf(options) };
+      const named = Object.entries(changes).filter(([, value]) => value !== undefined);
+      const { provider: providerName, providerService: service } = options;
+      const isManual = providerName === NO_PROVIDER;
+      if (isManual && service !== undefined) {
+        command.error("error: --provider none takes no --provider-service.");
+      }
+      if (providerName !== undefined && !isManual && service === undefined) {
+        command.error("error: give --provider-service with --provider.");
+      }
+      if (named.length === 0 && service === undefined && !isManual) {
+        command.error("error: name at least one thing to change.");
+      }
+      if (priceMicros === 0) await confirmFree(id, options);
+      const former = isManual ? await formerLink(id, options) : null;
+      const link = providerName === undefined ? {} : { name: providerName };
+      const linked = service === undefined ? {} : { provider: { ...link, service } };
+      await changeService(options, ({ execute }) =>
+        execute("updateService", {
+          id,
+          changes: Object.fromEntries(named),
+          ...(isManual ? { provider: null } : linked),
+        }),
+      );
+      if (former !== null && !options.json) printError(former);
+    });
+}
+
+/**
+ * Returns a note about the service's former entry in the provider's list, which then belongs to no service. Null if
+ * the service was already delivered by hand.
+ */
+async function formerLink(id: string, options: ServiceOptions): Promise<string | null> {
+  const link = await withDatabase(options, ({ store }) =>
+    store.read((reader) => {
+      const service = findService(reader, id);
+      const name = providerNames(reader)(service?.providerId ?? null);
+      return name === null ? null : { name, number: service!.providerService };
+    }),
+  );
+  if (link === null) return null;
+  const { name, number } = link;
+  return `note: the next sync of ${name} takes its service ${number} for a new one; where that is not wanted: \`provider sync --only\` or \`provider update --sync-new ignore\``;
+}
+
+/** Asks before a price is set to 0, unless it is 0 already. */
+async function confirmFree(id: string, options: ServiceOptions): Promise<void> {
+  const service = await withDatabase(options, ({ store }) =>
+    store.read((reader) => findService(reader, id)),
+  );
+  if (!service || service.priceMicros === 0) return;
+  const now = formatMicros(service.priceMicros);
+  await confirm(options, `set the price of ${id} from ${now} USD to 0`, "a service for nothing");
+}
+
+function declareSwitch(group: Command, verb: string, active: boolean, description: string): void {
+  declare(group, verb, description, `reseller admin service ${verb} followers`)
+    .argument("<id>", "the service", serviceId)
+    .action(async (id: string, options: CommonOptions) => {
+      await changeService(options, ({ execute }) => execute("setServiceActive", { id, active }));
+    });
+}
+
+function declareDelete(group: Command): void {
+  declare(
+    group,
+    "delete",
+    "remove a service that was never ordered and has no grants; others can be deactivated",
+    "reseller admin service delete followers",
+  )
+    .argument("<id>", "the service", serviceId)
+    .action(async (id: string, options: CommonOptions) => {
+      await withDatabase(options, ({ execute }) => execute("deleteService", { id }));
+      print(options.json, { id, deleted: true }, fields);
+    });
+}
+
+function declareGrants(group: Command): void {
+  const user = () =>
+    new Option("--user <username>", "the reseller").argParser(username).makeOptionMandatory();
+
+  declare(
+    group,
+    "grant",
+    "open a private service to a reseller, or give it a price of its own",
+    "reseller admin service grant followers --user alice --price 1.90",
+  )
+    .argument("<id>", "the service", serviceId)
+    .addOption(user())
+    .option("--price <price>", "what this reseller pays (default: the service's price)", price)
+    .action(async (id: string, options: CommonOptions & { user: string; price?: number }) => {
+      const { user: name, price: priceMicros = null } = options;
+      await withDatabase(options, ({ execute }) =>
+        execute("grantService", { id, username: name, priceMicros }),
+      );
+      const shown = priceMicros === null ? null : jsonAmount(priceMicros);
+      print(options.json, { service: id, username: name, price: shown }, fields);
+    });
+
+  declare(
+    group,
+    "revoke",
+    "take a grant back",
+    "reseller admin service revoke followers --user alice",
+  )
+    .argument("<id>", "the service", serviceId)
+    .addOption(user())
+    .action(async (id: string, options: CommonOptions & { user: string }) => {
+      await withDatabase(options, ({ execute }) =>
+        execute("revokeService", { id, username: options.user }),
+      );
+      print(options.json, { service: id, username: options.user, revoked: true }, fields);
+    });
+}
+
+async function changeService(
+  options: CommonOptions,
+  change: (session: Session) => Awaitable<Service>,
+): Promise<void> {
+  const service = await withDatabase(options, async (session) => {
+    const changed = await change(session);
+    return session.store.read((reader) => {
+      return { ...changed, provider: providerNames(reader)(changed.providerId) };
+    });
+  });
+  print(options.json, serviceJson(service), fields);
+}

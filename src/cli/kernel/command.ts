@@ -1,0 +1,192 @@
+// Declares the commands of this program: --data, --database and --json on each, an example in its help, exit 2 for
+// wrong usage, exit 1 for a refusal or a failure.
+
+import { Command } from "commander";
+import { databaseOptions } from "../../config/flags.ts";
+import { BackupError } from "../../storage/backup/backup.ts";
+import {
+  type Awaitable,
+  FatalError,
+  OutcomeUnknownError,
+  type Store,
+  TransientError,
+} from "../../db/port/port.ts";
+import { databaseOpenErrorOf } from "../../db/postgres/connection/open-error.ts";
+import { openForCommand as openPostgres } from "../../db/postgres/connection/open-for-command.ts";
+import { openErrorOf } from "../../storage/file/open-error.ts";
+import { closeForCommand, openForCommand } from "../../storage/file/open.ts";
+import { Refusal } from "../../domain/values/refusals.ts";
+import {
+  type CommandInput,
+  type CommandName,
+  type CommandOutput,
+  type UnsignedInput,
+} from "../../operations/batch/commands.ts";
+import { execute } from "../../operations/batch/execute.ts";
+import { type DatabaseName, databaseOf } from "./database-name.ts";
+import { sentenceOf } from "./errors.ts";
+import { operator } from "./operator.ts";
+import { printError } from "../output/output.ts";
+import { authorName } from "./values.ts";
+
+const SIGNED_GROUPS = new Set(["admin", "panel"]);
+
+export interface CommonOptions {
+  data: string;
+  /** Address of a PostgreSQL database, or null for the database in `data`. Contains a password: never print it. */
+  database: string | null;
+  json?: true;
+  /** The name given by --as. */
+  as?: string;
+}
+
+/** A failure with one sentence for the operator and a code for programs. Exit 1. */
+export class CommandFailure extends Error {
+  override name = "CommandFailure";
+
+  constructor(
+    message: string,
+    readonly code = "failed",
+    /** The errors of single rows, one sentence each. */
+    readonly rows: readonly string[] = [],
+  ) {
+    super(message);
+  }
+}
+
+/** Declares the command `usage` (name and arguments) below `parent`. */
+export function declare(
+  parent: Command,
+  usage: string,
+  description: string,
+  example: string,
+): Command {
+  const command = parent.command(usage).description(description);
+  for (const option of databaseOptions()) command.addOption(option);
+  if (isSigned(parent)) {
+    command.option("--as <name>", "for scripts: a name beside yours in the audit log", authorName);
+  }
+  return command
+    .option("--json", "print the result as one JSON document")
+    .addHelpText("after", `\nExample:\n  ${example}`);
+}
+
+/** Marks a command that is not about the service: it reads a settings file only if one is named. */
+export function withoutService(command: Command): Command {
+  command.setOptionValueWithSource("envFile", null, "default");
+  return command;
+}
+
+/** Returns whether the audit log names an author for the commands of a group. */
+function isSigned(group: Command): boolean {
+  return SIGNED_GROUPS.has(group.name()) || (group.parent !== null && isSigned(group.parent));
+}
+
+/** Declares a command that only has subcommands. */
+export function declareGroup(parent: Command, name: string, description: string): Command {
+  return parent.command(name).description(description).helpCommand(false);
+}
+
+/** Access to the database for one command line: reads on the store, writes by named commands. */
+export interface Session {
+  store: Store;
+  /** The current time in milliseconds since 1970, by the service's clock. */
+  now: () => number;
+  /** Executes a command with the operator as the author of the change. */
+  execute: <Name extends CommandName>(
+    name: Name,
+    input: UnsignedInput<Name>,
+  ) => Awaitable<CommandOutput<Name>>;
+}
+
+/** Opens the database for `body` and closes it. Throws refusals and database errors as CommandFailure. */
+export async function withDatabase<T>(
+  options: CommonOptions,
+  body: (session: Session) => Awaitable<T>,
+): Promise<T> {
+  const database = databaseOf(options);
+  try {
+    const { close, ...opened } = await open(database, options);
+    try {
+      return await body(sessionOn(opened, options.as));
+    } finally {
+      await close();
+    }
+  } catch (error) {
+    throw asFailure(error, database);
+  }
+}
+
+type Opened = Pick<Session, "store" | "now">;
+
+async function open(
+  database: DatabaseName,
+  { json }: CommonOptions,
+): Promise<Opened & { close: () => Awaitable<void> }> {
+  if (database.address !== null) {
+    const opened = await openPostgres(database.address, {
+      // With --json, stderr must hold at most one document.
+      onAcknowledging: (acknowledges) =>
+        acknowledges || json || printError(waitsForStandby(database)),
+    });
+    return { ...opened, close: () => opened.store.close() };
+  }
+  const connection = openForCommand(database.data);
+  const { store } = connection;
+  return { store, now: Date.now, close: () => closeForCommand(connection) };
+}
+
+function waitsForStandby({ shown }: DatabaseName): string {
+  return `${shown} waits for a synchronous standby to have the change: it is made once one is there; what ends this command does not undo it`;
+}
+
+function sessionOn({ store, now }: Opened, as: string | undefined): Session {
+  return {
+    store,
+    now,
+    execute: (name, input) => execute(store, name, signed(input, as), now()),
+  };
+}
+
+/** Returns a command's input with the operator as the author of the change. */
+export function signed<Name extends CommandName>(
+  input: UnsignedInput<Name>,
+  as?: string,
+): CommandInput<Name> {
+  return { ...input, actor: operator(as) } as unknown as CommandInput<Name>;
+}
+
+/** Returns the error as a CommandFailure with a sentence for the operator. Internal errors are returned unchanged. */
+export function asFailure(error: unknown, database: DatabaseName): unknown {
+  const { address, shown } = database;
+  if (error instanceof Refusal) {
+    return new CommandFailure(`${sentenceOf(error)} (${shown})`, error.code);
+  }
+  if (error instanceof BackupError) return new CommandFailure(error.message);
+  if (error instanceof OutcomeUnknownError) {
+    return new CommandFailure(
+      `the connection to ${shown} was lost while the change was committed: look whether it was made before you make it again`,
+      "outcome_unknown",
+    );
+  }
+  const cause = causeOf(error);
+  const openError =
+    databaseOpenErrorOf(cause, shown) ?? (address === null ? openErrorOf(cause, shown) : undefined);
+  if (openError) return new CommandFailure(openError.message, "database_error");
+  if (!(error instanceof TransientError)) return error;
+  return new CommandFailure(
+    `${shown} is busy or away: nothing was changed, try again`,
+    "service_unavailable",
+  );
+}
+
+/** Returns the engine's own error behind an error of the port. */
+function causeOf(error: unknown): unknown {
+  const isWrapped = error instanceof TransientError || error instanceof FatalError;
+  return isWrapped ? (error.cause ?? error) : error;
+}
+
+/** Returns the text of an internal error. */
+export function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,121 @@
+// `admin order settle`: settles orders whose submission is unknown. For a number, the provider is asked first.
+
+import { type Command, Option } from "commander";
+import { settingOption } from "../../config/flags.ts";
+import { type Provider, providerOf } from "../../db/providers/providers.ts";
+import { usernameOf } from "../../db/users/users.ts";
+import type { Reader } from "../../db/port/port.ts";
+import { decideTransition } from "../../domain/orders/order-transitions.ts";
+import { attempt, Refusal } from "../../domain/values/refusals.ts";
+import { isTestOrder } from "../../domain/orders/sandbox.ts";
+import { requireSettleable } from "../../operations/delivery/unknown-settlement.ts";
+import { checkOrder } from "../../providers/order-check.ts";
+import { connectProvider } from "../../providers/protocols.ts";
+import { ProviderFailure } from "../../providers/provider.ts";
+import { CommandFailure, type CommonOptions, declare, withDatabase } from "../kernel/command.ts";
+import { addMoneyConfirmation, type ConfirmOptions } from "../kernel/confirm.ts";
+import { confirmRefunds, type Refund } from "./order-changes.ts";
+import { changeOrder } from "./order-output.ts";
+import { printError } from "../output/output.ts";
+import { never } from "../providers/providers.ts";
+import { changeOrders, ORDER_IDS, orderIdsArgument } from "../kernel/several-orders.ts";
+import { providerOrder } from "../kernel/values.ts";
+
+interface SettleOptions extends CommonOptions, ConfirmOptions {
+  placed?: string;
+  notPlaced?: true;
+  check: boolean;
+  providerTimeout: number;
+}
+
+export function declareSettle(group: Command): void {
+  const command = declare(
+    group,
+    "settle",
+    "say what became of orders whose placement is unknown, or correct the number of one",
+    "reseller admin order settle 12 --placed 23501",
+  )
+    .argument("<ids...>", ORDER_IDS, orderIdsArgument)
+    .option(
+      "--placed <number>",
+      "for one order: the provider has it under this number, and is asked for it: follow it",
+      providerOrder,
+    )
+    .addOption(
+      new Option("--not-placed", "the provider never had them: refund them").conflicts("placed"),
+    )
+    .option("--no-check", "believe the number without asking the provider")
+    .addOption(settingOption("provider-timeout"));
+  addMoneyConfirmation(command).action(async (ids: string[], options: SettleOptions) => {
+    const { placed, notPlaced } = options;
+    if (placed === undefined && !notPlaced) {
+      command.error("error: give --placed with the provider's order number, or --not-placed.");
+    }
+    if (placed === undefined) return settleNotPlaced(ids, options);
+    if (ids.length > 1) {
+      command.error("error: --placed is the number of one order: settle each with its own.");
+    }
+    await settlePlaced(ids[0]!, placed, options);
+  });
+}
+
+/** Fails the orders as not placed. Asks for confirmation of all refunds together before anything is written. */
+async function settleNotPlaced(ids: readonly string[], options: SettleOptions): Promise<void> {
+  const refunds = await withDatabase(options, ({ store }) =>
+    store.read((reader) => reader.each(ids, (id) => refundOf(reader, id))),
+  );
+  const confirmed = await confirmRefunds(options, refunds);
+  await changeOrders(options, ids, ({ execute }, id) =>
+    execute("settleOrder", { id, providerOrder: null, refundMicros: confirmed.get(id)! }),
+  );
+}
+
+/**
+ * Returns the refund of an order. An order that cannot be settled gets 0, so that it refunds nothing that was not
+ * confirmed.
+ */
+function refundOf(reader: Reader, id: string): Refund {
+  const refund = attempt(() => {
+    const order = requireSettleable(reader, id, null);
+    const { refundMicros } = decideTransition(order, "FAILED");
+    return { id, username: usernameOf(reader, order.resellerAccount), refundMicros };
+  });
+  return refund instanceof Refusal ? { id, username: "", refundMicros: 0 } : refund;
+}
+
+/** Settles an order as placed. Asks the provider before anything is written. */
+async function settlePlaced(id: string, placed: string, options: SettleOptions): Promise<void> {
+  const { order, provider } = await withDatabase(options, ({ store }) =>
+    store.read((reader) => {
+      const found = requireSettleable(reader, id, placed);
+      return { order: found, provider: providerOf(reader, found.delivery.providerId) };
+    }),
+  );
+  // The sandbox answers only inside the server process.
+  if (options.check && !isTestOrder(order)) await ask(provider, placed, options);
+  await changeOrder(options, ({ execute }) =>
+    execute("settleOrder", { id, providerOrder: placed }),
+  );
+}
+
+async function ask(
+  provider: Provider,
+  placed: string,
+  { providerTimeout, json }: SettleOptions,
+): Promise<void> {
+  const { name } = provider;
+  try {
+    const found = await checkOrder(connectProvider(provider, providerTimeout), placed, never());
+    if ("unknown" in found) {
+      throw new CommandFailure(
+        `provider ${name} does not know ${placed} (${found.unknown}): nothing was changed, look the number up there, or give --no-check`,
+      );
+    }
+    if (!json) printError(`${name} has ${placed}: ${found.word}`);
+  } catch (error) {
+    if (!(error instanceof ProviderFailure)) throw error;
+    throw new CommandFailure(
+      `provider ${name} could not be asked for ${placed}: ${error.message}: nothing was changed, try again, or give --no-check`,
+    );
+  }
+}

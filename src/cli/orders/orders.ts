@@ -1,0 +1,91 @@
+// `admin order …`: the commands for orders.
+
+import type { Command } from "commander";
+import { findCost } from "../../db/delivery/costs.ts";
+import { findOrder } from "../../db/orders/orders.ts";
+import { refusal } from "../../domain/values/refusals.ts";
+import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
+import { declareOrderChanges } from "./order-changes.ts";
+import { declareOrderList } from "./order-lists.ts";
+import { changeOrder, costJson, orderJson, withNames } from "./order-output.ts";
+import { declareSettle } from "./order-settlement.ts";
+import { timelineOf } from "./order-timeline.ts";
+import { print } from "../output/output.ts";
+import { fields, table } from "../output/text-table.ts";
+import { count, note } from "../kernel/values.ts";
+
+export function declareOrders(admin: Command): void {
+  const group = declareGroup(admin, "order", "orders, and delivering them by hand");
+  declareOrderList(group);
+  declareShow(group);
+  declareProgress(group);
+  declareOrderChanges(group);
+  declareSettle(group);
+  declareNote(group);
+}
+
+function declareShow(group: Command): void {
+  declare(group, "show", "show one order and what happened to it", "reseller admin order show 12")
+    .argument("<id>", "either of the order's ids")
+    .action(async (id: string, options: CommonOptions) => {
+      const { order, cost, timeline } = await withDatabase(options, ({ store }) =>
+        store.read((reader) => {
+          const found = findOrder(reader, id);
+          if (!found) throw refusal("order_not_found");
+          return {
+            order: withNames(reader, found),
+            cost: findCost(reader, found.orderId),
+            timeline: timelineOf(reader, found),
+          };
+        }),
+      );
+      const result = { ...orderJson(order), ...costJson(cost), timeline };
+      print(options.json, result, ({ timeline: rows, ...shown }) =>
+        [fields(shown), "", table(rows, "no change of status yet")].join("\n"),
+      );
+    });
+}
+
+function declareProgress(group: Command): void {
+  declare(
+    group,
+    "progress",
+    "note how far a delivery is",
+    "reseller admin order progress 12 --start-count 3572 --remains 157",
+  )
+    .argument("<id>", "either of the order's ids")
+    .option("--start-count <number>", "the count before the delivery began", count)
+    .option("--remains <number>", "what is not delivered yet", count)
+    .action(
+      async (
+        id: string,
+        options: CommonOptions & { startCount?: number; remains?: number },
+        command: Command,
+      ) => {
+        const { startCount = null, remains = null } = options;
+        if (startCount === null && remains === null) {
+          command.error("error: give --start-count, --remains, or both.");
+        }
+        await changeOrder(options, ({ execute }) =>
+          execute("progressOrder", { id, startCount, remains }),
+        );
+      },
+    );
+}
+
+function declareNote(group: Command): void {
+  declare(
+    group,
+    "note",
+    "leave a note on an order for other operators",
+    'reseller admin order note 12 "asked the provider"',
+  )
+    .argument("<id>", "either of the order's ids")
+    .argument("<text>", "what to keep with the order", note)
+    .action(async (id: string, text: string, options: CommonOptions) => {
+      await changeOrder(options, async ({ execute, store }) => {
+        await execute("noteOrder", { id, note: text });
+        return store.read((reader) => findOrder(reader, id)!);
+      });
+    });
+}

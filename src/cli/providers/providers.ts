@@ -1,0 +1,323 @@
+// `admin provider …`: the commands for providers.
+
+import { type Command, Option } from "commander";
+import { settingOption } from "../../config/flags.ts";
+import { listProviders, providerOf } from "../../db/providers/providers.ts";
+import { isProviderKey } from "../../domain/providers/providers.ts";
+import { IDENTIFIER_FORM } from "../../domain/values/text.ts";
+import { requireProvider } from "../../operations/providers/providers.ts";
+import {
+  connectProvider,
+  PROTOCOL_DEFAULT,
+  PROTOCOL_NAMES,
+  type ProviderAddress,
+} from "../../providers/protocols.ts";
+import {
+  type ProviderApi,
+  type ProviderBalance,
+  ProviderFailure,
+} from "../../providers/provider.ts";
+import {
+  CommandFailure,
+  type CommonOptions,
+  declare,
+  declareGroup,
+  withDatabase,
+} from "../kernel/command.ts";
+import { print } from "../output/output.ts";
+import { addCurrency, type CurrencyOptions, currencyOf } from "./provider-currency.ts";
+import { factsOf, providerJson, rowOf, statusOf } from "./provider-output.ts";
+import { readStdin } from "../kernel/stdin.ts";
+import { addSyncSettings, type SyncSettingOptions, syncSettingsOf } from "./sync-settings.ts";
+import { fields, type Row, table } from "../output/text-table.ts";
+import { declareSync } from "./provider-sync.ts";
+import { amount, providerName, providerUrl } from "../kernel/values.ts";
+
+export interface CallOptions extends CommonOptions {
+  providerTimeout: number;
+}
+
+export function declareProviders(admin: Command): void {
+  const group = declareGroup(admin, "provider", "upstream services that deliver orders");
+  declareCreate(group);
+  declareUpdate(group);
+  declareList(group);
+  declareShow(group);
+  declareBalance(group);
+  declareSync(group);
+  declareSwitch(group, "deactivate", false, "offer none of its services; its orders go on");
+  declareSwitch(group, "activate", true, "offer the services again that were offered before");
+  declarePause(
+    group,
+    "pause",
+    true,
+    "send it no orders until you resume it; queued ones go to the next route or wait",
+  );
+  declarePause(group, "resume", false, "send orders to it again, whatever paused it");
+  declareDelete(group);
+}
+
+function declareCreate(group: Command): void {
+  addCurrency(
+    addSyncSettings(
+      declare(
+        group,
+        "create",
+        "add a provider; its key is read from stdin, and tried by asking for our balance there",
+        "reseller admin provider create acme --url https://acme.example/api/v2 --key-stdin < acme.key",
+      ),
+    ),
+  )
+    .argument("<name>", IDENTIFIER_FORM, providerName)
+    .addOption(
+      new Option("--url <url>", "where its API is").argParser(providerUrl).makeOptionMandatory(),
+    )
+    .addOption(
+      new Option("--key-stdin", "read the key from stdin, up to its end").makeOptionMandatory(),
+    )
+    .addOption(
+      new Option("--protocol <name>", "what it speaks")
+        .choices(PROTOCOL_NAMES)
+        .default(PROTOCOL_DEFAULT),
+    )
+    .option("--no-check", "add it without asking for our balance there")
+    .addOption(settingOption("provider-timeout"))
+    .action(
+      async (
+        name: string,
+        options: CallOptions &
+          CurrencyOptions &
+          SyncSettingOptions & { url: string; protocol: string; check: boolean },
+        command: Command,
+      ) => {
+        const { url, protocol } = options;
+        const key = await readKey(command);
+        const settings = { ...syncSettingsOf(options), ...currencyOf(options) };
+        // Checked before the provider is created, so that a wrong address or key is not stored.
+        const funds = options.check ? await balanceOf({ name, url, protocol, key }, options) : null;
+        const provider = await withDatabase(options, async ({ store, now, execute }) => {
+          const created = await execute("createProvider", {
+            name,
+            protocol,
+            url,
+            key,
+            ...settings,
+          });
+          if (funds) await execute("noteProviderSuccess", { providerId: created.providerId });
+          const { providerId } = created;
+          return store.read((reader) => statusOf(reader, providerOf(reader, providerId), now()));
+        });
+        const asked = funds === null ? {} : { balance: funds.balance, currency: funds.currency };
+        print(options.json, { ...providerJson(provider), ...asked }, (shown) =>
+          fields({ ...rowOf(shown), ...balanceRow(asked) }),
+        );
+      },
+    );
+}
+
+function declareUpdate(group: Command): void {
+  addCurrency(
+    addSyncSettings(
+      declare(
+        group,
+        "update",
+        "change a provider; a running server takes it over within a second",
+        "reseller admin provider update acme --markup 30% --sync-every 6h",
+      ),
+    ),
+  )
+    .argument("<name>", "the provider", providerName)
+    .option("--url <url>", "where its API is; needs --key-stdin", providerUrl)
+    .option("--key-stdin", "read another key from stdin, up to its end")
+    .option("--rename <name>", `another name: ${IDENTIFIER_FORM}`, providerName)
+    .addOption(
+      new Option(
+        "--low-balance <amount>",
+        "alert when our balance there falls below it, in the provider's currency",
+      ).argParser(amount),
+    )
+    .option("--no-low-balance", "no such alert any more")
+    .action(
+      async (
+        name: string,
+        options: CommonOptions &
+          CurrencyOptions &
+          SyncSettingOptions & {
+            url?: string;
+            keyStdin?: true;
+            rename?: string;
+            lowBalance?: number | false;
+          },
+        command: Command,
+      ) => {
+        const { url, keyStdin, rename, lowBalance: low } = options;
+        const settings = { ...syncSettingsOf(options), ...currencyOf(options) };
+        const isEmpty = [url, keyStdin, rename, low].every((given) => given === undefined);
+        if (isEmpty && Object.keys(settings).length === 0) {
+          command.error(
+            "error: give --url, --key-stdin, --rename, --rate-to-usd, --currency, --low-balance, --markup or a flag of scheduled syncs.",
+          );
+        }
+        if (url !== undefined && !keyStdin) {
+          command.error(
+            "error: --url needs --key-stdin: a stored key is never sent to a new address.",
+          );
+        }
+        const changes = {
+          ...settings,
+          ...(url === undefined ? {} : { url }),
+          ...(keyStdin ? { key: await readKey(command) } : {}),
+          ...(rename === undefined ? {} : { name: rename }),
+          ...(low === undefined ? {} : { lowBalanceMicros: low || null }),
+        };
+        const provider = await withDatabase(options, async ({ store, now, execute }) => {
+          const { providerId } = await execute("updateProvider", { name, changes });
+          return store.read((reader) => statusOf(reader, providerOf(reader, providerId), now()));
+        });
+        print(options.json, providerJson(provider), (shown) => fields(factsOf(shown)));
+      },
+    );
+}
+
+function declareSwitch(group: Command, verb: string, active: boolean, description: string): void {
+  declare(group, verb, description, `reseller admin provider ${verb} acme`)
+    .argument("<name>", "the provider", providerName)
+    .action(async (name: string, options: CommonOptions) => {
+      const { services } = await withDatabase(options, ({ execute }) =>
+        execute("setProviderActive", { name, active }),
+      );
+      print(options.json, { name, active, services }, fields);
+    });
+}
+
+function declarePause(group: Command, verb: string, paused: boolean, description: string): void {
+  declare(group, verb, description, `reseller admin provider ${verb} acme`)
+    .argument("<name>", "the provider", providerName)
+    .action(async (name: string, options: CommonOptions) => {
+      await withDatabase(options, ({ execute }) => execute("setProviderPaused", { name, paused }));
+      print(options.json, { name, paused }, fields);
+    });
+}
+
+function declareDelete(group: Command): void {
+  declare(
+    group,
+    "delete",
+    "remove a provider that has no services and never had an order; others can be deactivated",
+    "reseller admin provider delete acme",
+  )
+    .argument("<name>", "the provider", providerName)
+    .action(async (name: string, options: CommonOptions) => {
+      await withDatabase(options, ({ execute }) => execute("deleteProvider", { name }));
+      print(options.json, { name, deleted: true }, fields);
+    });
+}
+
+function declareList(group: Command): void {
+  declare(
+    group,
+    "list",
+    "list providers and what needs attention",
+    "reseller admin provider list",
+  ).action(async (options: CommonOptions) => {
+    const providers = await withDatabase(options, ({ store, now }) =>
+      store.read((reader) =>
+        reader.each(listProviders(reader), (provider) => statusOf(reader, provider, now())),
+      ),
+    );
+    print(options.json, providers.map(providerJson), (rows) =>
+      table(
+        rows.map((row) => ({ ...rowOf(row), attention: row.attention.join("; ") })),
+        "no providers yet: create one with `reseller admin provider create`",
+      ),
+    );
+  });
+}
+
+function declareShow(group: Command): void {
+  declare(
+    group,
+    "show",
+    "show one provider, its settings and what needs attention",
+    "reseller admin provider show acme",
+  )
+    .argument("<name>", "the provider", providerName)
+    .action(async (name: string, options: CommonOptions) => {
+      const provider = await withDatabase(options, ({ store, now }) =>
+        store.read((reader) => statusOf(reader, requireProvider(reader, name), now())),
+      );
+      print(options.json, providerJson(provider), (shown) => fields(factsOf(shown)));
+    });
+}
+
+function declareBalance(group: Command): void {
+  declare(
+    group,
+    "balance",
+    "ask a provider for our balance",
+    "reseller admin provider balance acme",
+  )
+    .argument("<name>", "the provider", providerName)
+    .addOption(settingOption("provider-timeout"))
+    .action(async (name: string, options: CallOptions) => {
+      const funds = await callProvider(name, options, (api) => api.balance(never()));
+      await withDatabase(options, async ({ store, execute }) => {
+        const { providerId } = await store.read((reader) => requireProvider(reader, name));
+        await execute("noteProviderSuccess", { providerId });
+      });
+      print(options.json, { name: funds.name, ...funds.result }, fields);
+    });
+}
+
+/** Calls a provider, without keeping the database open during the call. Throws ProviderFailure as CommandFailure. */
+export async function callProvider<T>(
+  name: string,
+  options: CallOptions,
+  call: (api: ProviderApi) => Promise<T>,
+): Promise<{ name: string; result: T }> {
+  const provider = await withDatabase(options, ({ store }) =>
+    store.read((reader) => requireProvider(reader, name)),
+  );
+  try {
+    const result = await call(connectProvider(provider, options.providerTimeout));
+    return { name: provider.name, result };
+  } catch (error) {
+    throw asFailure(error, provider, "check its address, its key and its own status");
+  }
+}
+
+/** Asks for the balance at a provider that is about to be created. */
+async function balanceOf(
+  provider: ProviderAddress & { name: string },
+  options: CallOptions,
+): Promise<ProviderBalance> {
+  try {
+    return await connectProvider(provider, options.providerTimeout).balance(never());
+  } catch (error) {
+    throw asFailure(error, provider, "check its address and its key, or add it with --no-check");
+  }
+}
+
+function asFailure(error: unknown, { name, url }: { name: string; url: string }, todo: string) {
+  if (!(error instanceof ProviderFailure)) return error;
+  return new CommandFailure(
+    `provider ${name} at ${url}: ${error.message}: nothing was changed, ${todo}`,
+  );
+}
+
+function balanceRow({ balance, currency }: Partial<ProviderBalance>): Row {
+  return balance === undefined ? {} : { balance: `${balance} ${currency}`.trim() };
+}
+
+/** Returns a signal that never aborts: Ctrl-C ends the process. */
+export function never(): AbortSignal {
+  return new AbortController().signal;
+}
+
+async function readKey(command: Command): Promise<string> {
+  const key = (await readStdin())?.trim() ?? "";
+  if (!isProviderKey(key)) {
+    command.error("error: stdin must hold the key: 1 to 1024 visible characters.");
+  }
+  return key;
+}

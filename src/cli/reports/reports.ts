@@ -1,0 +1,106 @@
+// `report`: orders, revenue, refunds, net, cost and margin, by day, service, reseller or provider.
+
+import { type Command, Option } from "commander";
+import { REPORT_KEYS, type ReportKey } from "../../db/reports/reports.ts";
+import { CUID } from "../../db/orders/orders.ts";
+import { formatMicros, jsonAmount, roundToCents } from "../../domain/ledger/money.ts";
+import { counted } from "../../domain/values/text.ts";
+import {
+  readReport,
+  readUncounted,
+  readUnknown,
+  type ReportRow,
+  totalOf,
+} from "../../reports/reports.ts";
+import { type CommonOptions, declare, withDatabase } from "../kernel/command.ts";
+import { addWindow, type WindowOptions, windowOf } from "../output/list-pages.ts";
+import { dollars, print, printError } from "../output/output.ts";
+import { table } from "../output/text-table.ts";
+import { since } from "../kernel/values.ts";
+
+interface ReportOptions extends CommonOptions, WindowOptions {
+  by: ReportKey;
+  csv?: true;
+}
+
+export function declareReports(program: Command): void {
+  const command = declare(
+    program,
+    "report",
+    "orders, revenue, refunds, cost and margin of a time, by day or what they were for",
+    "reseller report --by service --since 2026-11-01 --until 2026-11-30",
+  ).addOption(
+    new Option("--by <key>", "what each row is about").choices(REPORT_KEYS).default("day"),
+  );
+  addWindow(command)
+    .addOption(new Option("--csv", "print the result as CSV").conflicts("json"))
+    .action(async (options: ReportOptions) => {
+      const { by } = options;
+      const { from, to } = windowOf(options);
+      const window = { from: from ?? since("30d"), to };
+      const { rows, uncounted, unknown } = await withDatabase(options, async ({ store }) => ({
+        rows: await readReport(store, by, window),
+        uncounted: await readUncounted(store),
+        unknown: await readUnknown(store, window),
+      }));
+      if (options.csv) print(undefined, rows, csvOf);
+      else print(options.json, rows.map(rowJson), () => reportTable(rows, by));
+      if (uncounted > 0) printError(uncountedNote(uncounted));
+      if (unknown.orders > 0) {
+        printError(
+          `note: unknown in this time: ${counted(unknown.orders, "order")} of ${formatMicros(unknown.micros)} USD, no revenue until settled; see \`admin order list --unknown\``,
+        );
+      }
+    });
+}
+
+/** Returns a note for stderr about orders whose cost is not counted. */
+function uncountedNote(orders: number): string {
+  return `note: of ${counted(orders, "order")} no cost is counted: it was charged in another currency than their provider's, see \`admin provider list\``;
+}
+
+function rowJson(row: ReportRow) {
+  return {
+    key: row.key,
+    orders: row.orders,
+    revenue: jsonAmount(row.revenueMicros),
+    refunds: jsonAmount(row.refundsMicros),
+    net: jsonAmount(row.netMicros),
+    cost: jsonAmount(row.costMicros),
+    margin: jsonAmount(row.marginMicros),
+  };
+}
+
+/** Returns CSV without a line break at the end, because print adds one. Keys hold no commas or quotes. */
+function csvOf(rows: readonly ReportRow[]): string {
+  const lines = rows.map(({ key, orders, ...row }) => {
+    const { revenueMicros, refundsMicros, netMicros, costMicros, marginMicros } = row;
+    const amounts = [revenueMicros, refundsMicros, netMicros, costMicros, marginMicros];
+    return [key ?? "", orders, ...amounts.map(formatMicros)].join(",");
+  });
+  return ["key,orders,revenue,refunds,net,cost,margin", ...lines].join("\n");
+}
+
+/** Returns a table for 80 columns: amounts in cents, without net, which is in --json and --csv. Long names wrap. */
+function reportTable(rows: readonly ReportRow[], by: ReportKey): string {
+  if (rows.length === 0) return "no orders, no refunds and no costs in this time";
+  const cells = (row: Omit<ReportRow, "key" | "name">) => ({
+    orders: row.orders,
+    "revenue usd": cents(row.revenueMicros),
+    "refunds usd": cents(row.refundsMicros),
+    "cost usd": cents(row.costMicros),
+    "margin usd": cents(row.marginMicros),
+  });
+  const lines = rows.map((row) => ({ [by]: keyText(row), ...cells(row) }));
+  return table([...lines, { [by]: "total", ...cells(totalOf(rows)) }], "");
+}
+
+function cents(micros: bigint): string {
+  return dollars(roundToCents(micros));
+}
+
+/** Returns the key, or the service's name if its id is random. */
+function keyText({ key, name }: ReportRow): string {
+  if (key === null) return "(by hand)";
+  return name !== null && CUID.test(key) ? name : key;
+}

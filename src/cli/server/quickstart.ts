@@ -1,0 +1,179 @@
+// `quickstart`: creates a demo reseller, a catalogue and a key in an empty data directory, then starts the server.
+// With a data directory that is not empty it only starts the server.
+
+import type { Command } from "commander";
+import catalogue from "../../../deploy/catalogue.example.csv" with { type: "text" };
+import { serveOptions } from "../../config/flags.ts";
+import type { Config } from "../../config/settings.ts";
+import { transact, type Tx } from "../../db/port/port.ts";
+import { listServices } from "../../db/catalogue/services.ts";
+import { listUsers } from "../../db/users/users.ts";
+import { MICROS_PER_DOLLAR } from "../../domain/ledger/money.ts";
+import { createCommandIds } from "../../operations/batch/command-ids.ts";
+import {
+  type CommandName,
+  runCommand,
+  type UnsignedInput,
+} from "../../operations/batch/commands.ts";
+import { contextOf } from "../../operations/batch/context.ts";
+import {
+  type CommonOptions,
+  declare,
+  signed,
+  withDatabase,
+  withoutService,
+} from "../kernel/command.ts";
+import { type DatabaseName, databaseOf } from "../kernel/database-name.ts";
+import { newKey } from "../users/keys.ts";
+import { DEFAULT_PANEL } from "../administrators/administrators.ts";
+import { print } from "../output/output.ts";
+import { SAMPLE_ORDERS, sampleOrders } from "./sample-orders.ts";
+import { panelLink, serve } from "./serve.ts";
+import { parseCatalogue } from "../catalogue/service-import.ts";
+
+/** The command that runs this program here, for copying: the binary's path, or bun with the source. */
+const PROGRAM = Bun.main.startsWith("/$bunfs/")
+  ? process.execPath
+  : `npx -y bun@${Bun.version} src/main.ts`;
+const DEMO_USER = "demo";
+const DEMO_BALANCE_MICROS = 100 * MICROS_PER_DOLLAR;
+
+export function declareQuickstart(program: Command): void {
+  const command = withoutService(
+    declare(
+      program,
+      "quickstart",
+      "make a demo reseller with 100 USD, a catalogue and a key, and serve them",
+      "reseller quickstart --data ./data",
+    ),
+  );
+  for (const option of serveOptions()) command.addOption(option);
+  command.action(async (options: Config & CommonOptions) => {
+    // Listens first: the key is shown only once and must not be lost if the port is in use.
+    const service = await serve(withPanel(options, command), command);
+    const { url } = service;
+    try {
+      const key = await seedDemo(options);
+      const panel = await panelLink(options, service);
+      const database = databaseOf(options);
+      print(options.json, { url, panel, database: database.shown, key }, () => {
+        const text = key ? introduction(url, database, key) : again(database);
+        return `${text}${panelText(panel)}\nDocumentation of the API:  ${url}/docs\n\nlistening on ${url}`;
+      });
+    } catch (error) {
+      await service.stop();
+      throw error;
+    }
+  });
+}
+
+/** Turns the panel on unless it is configured. If the API uses a free port, the panel does too. */
+function withPanel(options: Config & CommonOptions, command: Command): Config & CommonOptions {
+  if (command.getOptionValueSource("panelListen") !== "default") return options;
+  const port = options.port === 0 ? 0 : DEFAULT_PANEL.port;
+  command.setOptionValueWithSource(
+    "panelListen",
+    { ...DEFAULT_PANEL, port },
+    "default of quickstart",
+  );
+  return command.opts();
+}
+
+/** Creates the demo data in one transaction. Returns the text of the new key, or null if the database is not empty. */
+async function seedDemo(options: CommonOptions): Promise<string | null> {
+  const now = Date.now();
+  const { text, input } = newKey({
+    user: DEMO_USER,
+    type: "order",
+    label: "quickstart",
+  });
+  const credit = {
+    username: DEMO_USER,
+    amountMicros: DEMO_BALANCE_MICROS,
+    note: null,
+    publicNote: "quickstart",
+  };
+  const services = command("importServices", { services: parseCatalogue(catalogue) }, now);
+  const commands = [
+    command("createUser", { username: DEMO_USER, name: "Demo", parent: null }, now),
+    command("creditUser", credit, now),
+    command("createKey", input, now),
+  ];
+  const samples = sampleOrders(now);
+  const isSeeded = await withDatabase(options, ({ store }) =>
+    transact(store, (tx) => {
+      if (listUsers(tx).length > 0 || listServices(tx).length > 0) return false;
+      for (const run of [services, samples, ...commands]) run(tx);
+      return true;
+    }),
+  );
+  return isSeeded ? text : null;
+}
+
+/** Returns a function that runs a command. Its ids are created once, because the transaction may run more than once. */
+function command<Name extends CommandName>(
+  name: Name,
+  unsigned: UnsignedInput<Name>,
+  now: number,
+): (tx: Tx) => void {
+  const input = signed(unsigned);
+  const ids = createCommandIds(name, input);
+  return (tx) => void runCommand(tx, name, input, contextOf(now, ids, crypto.randomUUID()));
+}
+
+function introduction(url: string, database: DatabaseName, key: string): string {
+  const call = (options: string, path: string) => `  curl -s ${options}${url}/api/v1${path}`;
+  const auth = `-H 'x-api-key: ${key}' `;
+  const json = `${auth}-H 'content-type: application/json' `;
+  return `
+A demo reseller with 100 USD and six services is in ${database.shown},
+beside a month of orders of another one, for the panel to show.
+Its key, shown this once only: ${key}
+
+Paste into another terminal:
+
+List services
+${call(auth, "/services")}
+
+Place an order
+${call(json, `/orders -d '{"service":"instagram-followers","link":"https://example.com/me","quantity":1000}'`)}
+
+Read it
+${call(auth, `/orders/${SAMPLE_ORDERS + 1}`)}
+
+Balance
+${call(auth, "/balance")}
+
+What the operator does: add credit, list orders
+  ${PROGRAM} admin user credit ${DEMO_USER} 25.50 ${optionOf(database)}
+  ${PROGRAM} admin order list ${optionOf(database)}
+
+Ctrl-C stops the server; everything is kept.
+`;
+}
+
+function panelText(panel: string | null): string {
+  if (panel === null) return "";
+  const isInvitation = panel.includes("#");
+  return `
+The operator's panel${isInvitation ? ", to be set up within 30 minutes" : ""}:
+  ${panel}
+`;
+}
+
+function again(database: DatabaseName): string {
+  return `
+Serving ${database.shown} as it is.
+A further key:  ${PROGRAM} admin key create --user ${DEMO_USER} --type order ${optionOf(database)}
+`;
+}
+
+/** Returns the option that names the database, without the address after --database, which may hold a password. */
+function optionOf({ address, data }: DatabaseName): string {
+  return address === null ? `--data ${quoted(data)}` : "--database …";
+}
+
+/** Quotes text as one word for a shell. */
+function quoted(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

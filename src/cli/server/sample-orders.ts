@@ -1,0 +1,110 @@
+// Creates a month of orders of a second demo reseller, so that the panel of a fresh quickstart has something to show.
+// The orders are few and the same in every database. Their services are delivered by hand, so nothing is sent
+// anywhere.
+
+import type { Tx } from "../../db/port/port.ts";
+import { MICROS_PER_DOLLAR } from "../../domain/ledger/money.ts";
+import { createCommandIds } from "../../operations/batch/command-ids.ts";
+import {
+  type CommandInput,
+  type CommandName,
+  type CommandOutput,
+  runCommand,
+  type UnsignedInput,
+} from "../../operations/batch/commands.ts";
+import { contextOf } from "../../operations/batch/context.ts";
+import { signed } from "../kernel/command.ts";
+import { newKey } from "../users/keys.ts";
+
+const USER = "corner-shop";
+const BALANCE_MICROS = 200 * MICROS_PER_DOLLAR;
+const DAYS = 30;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+const SAMPLES = [
+  { service: "instagram-followers", quantity: 500, link: "https://example.com/corner.shop" },
+  { service: "tiktok-views", quantity: 20_000, link: "https://example.com/@corner/video/7301" },
+  { service: "instagram-likes", quantity: 800, link: "https://example.com/corner.shop/p/C1" },
+  { service: "telegram-members", quantity: 300, link: "https://example.com/cornershop" },
+  { service: "youtube-watch-hours", quantity: 100, link: "https://example.com/watch?v=corner" },
+  { service: "profile-review", quantity: 1, link: "https://example.com/corner.shop" },
+] as const;
+
+/** The number of orders per day, repeated each week, by the day's age. */
+const ORDERS_A_DAY = [2, 1, 3, 1, 2, 0, 2];
+const AGES = Array.from({ length: DAYS }, (_, at) => DAYS - 1 - at).flatMap((age) =>
+  Array.from({ length: ORDERS_A_DAY[age % ORDERS_A_DAY.length]! }, (_, of) => ({ age, of })),
+);
+
+/** The number of sample orders. */
+export const SAMPLE_ORDERS = AGES.length;
+
+type Change = Omit<UnsignedInput<"transitionOrder">, "id">;
+
+/** Returns the final transition of an order, or null if it is still being delivered. */
+function endOf(number: number, age: number): Change | null {
+  if (age < 2) return null;
+  if (number % 9 === 4) return { to: "PARTIAL", remains: 1, note: "the rest was not available" };
+  if (number % 11 === 5) return { to: "CANCELLED", note: "the link is private" };
+  if (number % 17 === 6) return { to: "FAILED", note: "the account is gone" };
+  return { to: "COMPLETED", note: null };
+}
+
+/** Returns a function that creates the orders in a transaction after the services. It may run more than once. */
+export function sampleOrders(now: number): (tx: Tx) => void {
+  const begin = now - (DAYS + 1) * DAY_MS;
+  const createUser = prepare("createUser", begin);
+  const creditUser = prepare("creditUser", begin);
+  const { input: key } = newKey({ user: USER, type: "order", label: "shop" });
+  const createKey = prepare("createKey", begin, key);
+  const orders = AGES.map(({ age, of }, at) => {
+    const placedAt = now - age * DAY_MS - (3 - of) * HOUR_MS;
+    const endsAt = placedAt + DAY_MS / 2;
+    const [place, end] = [prepare("placeOrder", placedAt), prepare("transitionOrder", endsAt)];
+    return {
+      number: at + 1,
+      sample: SAMPLES[at % SAMPLES.length]!,
+      age,
+      placedAt,
+      endsAt,
+      place,
+      end,
+    };
+  });
+  return (tx) => {
+    const user = { username: USER, name: "Corner Shop", parent: null };
+    const { account } = createUser(tx, signed<"createUser">(user));
+    const credit = { username: USER, amountMicros: BALANCE_MICROS, note: "cash" };
+    creditUser(tx, signed<"creditUser">(credit));
+    const { id: keyId } = createKey(tx, signed<"createKey">(key));
+    const open: { endsAt: number; end: () => void }[] = [];
+    // Orders that end before the next one is placed are ended first, so that times only increase.
+    const endUntil = (time: number) => {
+      while (open.length > 0 && open[0]!.endsAt <= time) open.shift()!.end();
+    };
+    for (const { number, sample, age, placedAt, endsAt, place, end } of orders) {
+      endUntil(placedAt);
+      const reference = `shop-${number}`;
+      const { orderId } = place(tx, { resellerAccount: account, keyId, ...sample, reference });
+      const change = endOf(number, age);
+      if (!change) continue;
+      const input = signed<"transitionOrder">({ id: String(orderId), ...change });
+      open.push({ endsAt, end: () => void end(tx, input) });
+    }
+    endUntil(now);
+  };
+}
+
+/**
+ * Prepares a command at a given time, with ids created once. `counted`: the input, if the number of ids depends on
+ * it.
+ */
+function prepare<Name extends CommandName>(
+  name: Name,
+  at: number,
+  counted: Partial<CommandInput<Name>> = {},
+): (tx: Tx, input: CommandInput<Name>) => CommandOutput<Name> {
+  const ids = createCommandIds(name, counted as CommandInput<Name>);
+  return (tx, input) => runCommand(tx, name, input, contextOf(at, ids, crypto.randomUUID()));
+}

@@ -1,0 +1,105 @@
+// `serve`: runs the server until a signal stops it.
+
+import type { Command } from "commander";
+import { freezeConfig, serveOptions, showSettings, unknownVariables } from "../../config/flags.ts";
+import { type Config, conflictOf } from "../../config/settings.ts";
+import { missingForRemote } from "../../config/remote-values.ts";
+import { refusedWithPostgres } from "../../config/sqlite-settings.ts";
+import { requireRecipient } from "../../offsite/encryption.ts";
+import { listAdministrators } from "../../db/administrators/administrators.ts";
+import { maskKeys } from "../../domain/users/keys.ts";
+import { logConsole } from "../../monitoring/log.ts";
+import { TlsError } from "../../config/tls.ts";
+import { ListenError } from "../../server/listeners.ts";
+import { type Service, startService } from "../../server/serve.ts";
+import { handleSignals } from "../../server/signals.ts";
+import {
+  asFailure,
+  CommandFailure,
+  type CommonOptions,
+  declare,
+  stackOf,
+  withDatabase,
+} from "../kernel/command.ts";
+import { databaseOf } from "../kernel/database-name.ts";
+import { invite } from "../administrators/administrators.ts";
+import { handleOutputFailure, print } from "../output/output.ts";
+
+export function declareServe(program: Command): void {
+  const command = declare(
+    program,
+    "serve",
+    "run the server; creates the data directory and the database",
+    "reseller serve --data /var/lib/reseller --port 8080",
+  );
+  for (const option of serveOptions()) command.addOption(option);
+  command.action(async (options: Config & CommonOptions) => {
+    const service = await serve(options, command);
+    const { url } = service;
+    // The link is printed only on a terminal, because a log must not keep it.
+    const panel = process.stdout.isTTY ? await panelLink(options, service) : service.panelUrl;
+    const result = { url, panel, database: databaseOf(options).shown };
+    print(options.json, result, () =>
+      panel === null ? `listening on ${url}` : `the panel is at ${panel}\nlistening on ${url}`,
+    );
+  });
+}
+
+/** The name of the first administrator if none was asked for. */
+const FIRST_ADMINISTRATOR = "owner";
+
+/**
+ * Returns the link that creates the first administrator if nobody can sign in yet, otherwise the panel's address.
+ * Null without a panel.
+ */
+export async function panelLink(
+  options: CommonOptions,
+  { panelUrl }: Service,
+): Promise<string | null> {
+  if (panelUrl === null) return null;
+  return withDatabase(options, async (session) => {
+    const administrators = await session.store.read(listAdministrators);
+    if (administrators.some(({ passwordHash }) => passwordHash !== null)) return panelUrl;
+    const name = administrators[0]?.name ?? FIRST_ADMINISTRATOR;
+    const { link } = await invite(session, panelUrl, name, "owner");
+    return link;
+  });
+}
+
+/** Starts the server, which runs until a signal or a fatal error ends the process. */
+export async function serve(options: Config, command: Command): Promise<Service> {
+  const conflict = conflictOf(options) ?? refusedWithPostgres(options) ?? missingForRemote(options);
+  if (conflict) command.error(`error: ${conflict}.`);
+  const service = await start(options, command);
+  const { log, url } = service;
+  logConsole(log);
+  for (const variable of unknownVariables(command)) {
+    log.warn(variable, "no setting has this variable: it has no effect");
+  }
+  const fail = (error: unknown, message: string) => {
+    log.error({ error: maskKeys(stackOf(error)) }, message);
+    void log.close().then(() => process.exit(1));
+  };
+  process.on("uncaughtException", (error) => fail(error, "uncaught exception: stopping"));
+  process.on("unhandledRejection", (error) => fail(error, "unhandled rejection: stopping"));
+  handleOutputFailure((code) =>
+    log.warn({ url, code }, "standard output took no address: the service goes on without"),
+  );
+  handleSignals(service, (error) => fail(error, "stopping failed"));
+  return service;
+}
+
+async function start(options: Config, command: Command): Promise<Service> {
+  try {
+    if (options.backupRecipient !== null) await requireRecipient(options.backupRecipient);
+    const config = freezeConfig(options);
+    return await startService(config, () => process.exit(1), showSettings(command));
+  } catch (error) {
+    const database = databaseOf(options);
+    if (error instanceof TlsError) throw new CommandFailure(error.message);
+    if (!(error instanceof ListenError)) throw asFailure(error, database);
+    throw new CommandFailure(
+      `cannot listen on ${error.address} (${error.message}): choose another --port, --host or --panel-listen, or stop what holds it; the database is ${database.shown}`,
+    );
+  }
+}

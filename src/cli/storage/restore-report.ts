@@ -1,0 +1,129 @@
+// Reports a restore: what it did and what the operator must check, as JSON and for a person.
+
+import type { KeyState } from "../../storage/backup/restore-changes.ts";
+import type { Numbers } from "../../db/ledger/number-floors.ts";
+import type { Restored } from "../../storage/backup/restore.ts";
+import type { Totals } from "../../storage/backup/totals.ts";
+import { jsonAmount } from "../../domain/ledger/money.ts";
+import { counted } from "../../domain/values/text.ts";
+import { type Row, table } from "../output/text-table.ts";
+
+/** Limit for printed changes, because a catalogue sync may have made thousands. --json has all. */
+const CHANGES_SHOWN = 50;
+
+export interface Outcome extends Restored {
+  /** Number of webhook deliveries that will be sent, although some may have been sent since the backup. */
+  webhooksWaiting: number;
+  /** The numbers above which those of orders, transfers, audit entries and services continue. */
+  floors: Numbers;
+}
+
+export function result(
+  database: string,
+  ok: boolean,
+  { since, after, keptAside, floors, webhooksWaiting, fault }: Outcome,
+) {
+  const { ended, revived, lost } = since.keys;
+  return {
+    ok,
+    fault,
+    database,
+    keptAside,
+    before: since.totals && totalsJson(since.totals),
+    after: totalsJson(after),
+    /** Null if everything that happened since the backup is known. */
+    unknownBecause: since.unknownBecause,
+    next: {
+      orderId: floors.orders + 1,
+      transaction: floors.transfers + 1,
+      audit: floors.audit + 1,
+      service: floors.services + 1,
+    },
+    keys: { ended: ended.map(keyJson), revived: revived.map(keyJson), lost: lost.map(keyJson) },
+    webhooksWaiting,
+    changes: since.changes,
+  };
+}
+
+export function report(path: string, file: string, outcome: Outcome): string {
+  const { since, after, keptAside, fault } = outcome;
+  const { ended, revived, lost } = since.keys;
+  const totals = [
+    ...(since.totals ? [{ "": "before", ...totalsJson(since.totals) }] : []),
+    { "": "after", ...totalsJson(after) },
+  ];
+  const why = since.unknownBecause ?? "they were given an end since the backup";
+  const changed = since.changes.length;
+  const previous = keptAside
+    ? `what was there is kept as ${keptAside}`
+    : "there was no database before";
+  return [
+    table(totals, ""),
+    numbers(outcome),
+    webhooks(outcome),
+    section(`ended since the backup, and so deactivated now (${keysOf(ended)}):`, ended.map(row)),
+    section(
+      `usable again, for ${why} (${keysOf(revived)}): \`reseller admin key deactivate ID\` those that must not be`,
+      revived.map(row),
+    ),
+    section(
+      `made since the backup, and gone (${keysOf(lost)}): their callers need new ones`,
+      lost.map(row),
+    ),
+    section(
+      `set otherwise since the backup, and as in the backup again (${changed}${changed > CHANGES_SHOWN ? `, the first ${CHANGES_SHOWN}` : ""}):`,
+      since.changes.slice(0, CHANGES_SHOWN).map((change) => ({ ...change })),
+    ),
+    fault === null
+      ? `ok: ${path} is ${file} now, verified; ${previous}`
+      : `${path} is ${file} now, NOT VERIFIED: it ${fault}; ${previous}`,
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+function numbers({ since, floors }: Outcome): string {
+  const next = `the next order is number ${floors.orders + 1}, the next transaction ${floors.transfers + 1}`;
+  if (since.unknownBecause === null) return `${next}: above all that were given out`;
+  return `${next}: above any that may have been given out, for ${since.unknownBecause}; --order-numbers-from sets the order's`;
+}
+
+function webhooks({ webhooksWaiting: waiting }: Outcome): string {
+  if (waiting === 0) return "";
+  return `waiting to be sent to webhooks in the backup (${waiting}): all of them are sent, some for the second time, with the id they had`;
+}
+
+function section(title: string, rows: readonly Row[]): string {
+  return rows.length === 0 ? "" : `${title}\n${table(rows, "")}`;
+}
+
+function keysOf({ length }: readonly KeyState[]): string {
+  return counted(length, "key");
+}
+
+function row(key: KeyState): Row {
+  const { id, start, username, type, label, expiresAt, lastUsedAt } = keyJson(key);
+  const times = { expires: expiresAt, "last used": lastUsedAt };
+  return { id, start, user: username, type, label, ...times };
+}
+
+function keyJson(key: KeyState) {
+  const { id, start, username, type, label, expiresAt, lastUsedAt } = key;
+  const times = { expiresAt: timeOf(expiresAt), lastUsedAt: timeOf(lastUsedAt) };
+  return { id, start, username, type, label, ...times };
+}
+
+function totalsJson({ users, orders, transfers, balanceMicros, lastOrderAt }: Totals) {
+  const balance = jsonAmount(balanceMicros);
+  return { users, orders, transfers, balance, lastOrderAt: timeOf(lastOrderAt) };
+}
+
+/**
+ * Returns the time in ISO 8601, or null for an invalid time: the replaced database may hold anything, and the restore
+ * is complete by now.
+ */
+function timeOf(milliseconds: number | null): string | null {
+  if (milliseconds === null) return null;
+  const time = new Date(milliseconds);
+  return Number.isNaN(time.getTime()) ? null : time.toISOString();
+}

@@ -1,0 +1,131 @@
+// `restored`: run after PostgreSQL's own tools put a database back to an earlier moment. It does what `restore` does
+// for a SQLite backup.
+
+import { type Command, Option } from "commander";
+import { ConfigError } from "../../config/flags.ts";
+import { countUnplaced } from "../../db/delivery/deliveries.ts";
+import { countUsableKeys } from "../../db/users/keys.ts";
+import type { Numbers } from "../../db/ledger/number-floors.ts";
+import { numbersAfterRestore } from "../../db/postgres/schema/numbers.ts";
+import { LEASE_MS } from "../../db/delivery/server-leases.ts";
+import { listRunningServers } from "../../db/postgres/connection/sessions.ts";
+import { counted } from "../../domain/values/text.ts";
+import { execute } from "../../operations/batch/execute.ts";
+import {
+  CommandFailure,
+  type CommonOptions,
+  declare,
+  signed,
+  withDatabase,
+} from "../kernel/command.ts";
+import { addConfirmation, confirm, type ConfirmOptions } from "../kernel/confirm.ts";
+import { databaseOf } from "../kernel/database-name.ts";
+import { print } from "../output/output.ts";
+import { orderNumber } from "../kernel/values.ts";
+import { verifyShown } from "./verify.ts";
+
+interface RestoredOptions extends CommonOptions, ConfirmOptions {
+  orderNumbersFrom?: number;
+}
+
+interface Carried {
+  floors: Numbers;
+  unknownOrders: number;
+  webhooksWaiting: number;
+  usableKeys: number;
+}
+
+export function declareRestored(program: Command): void {
+  const command = declare(
+    program,
+    "restored",
+    "after PostgreSQL's tools put the database back to an earlier moment: nothing since is done twice; refused while a server runs",
+    "reseller restored --database postgres://reseller_owner@db.example/reseller",
+  );
+  addConfirmation(command)
+    .addOption(
+      new Option(
+        "--order-numbers-from <number>",
+        "the number of the next order (default: a million or more above the database's)",
+      ).argParser(orderNumber),
+    )
+    .action(async (options: RestoredOptions) => {
+      const database = databaseOf(options);
+      if (database.address === null) {
+        throw new ConfigError(
+          "restored is for the PostgreSQL database of --database: `restore` does the same for a backup of SQLite",
+        );
+      }
+      const carried = await carryOver(options, database.shown);
+      const { problemCount } = await verifyShown(database);
+      const ok = problemCount === 0;
+      print(options.json, result(database.shown, ok, carried), () =>
+        report(database.shown, carried),
+      );
+      if (!ok) {
+        throw new CommandFailure(
+          `${counted(problemCount, "problem")} in ${database.shown}: run \`reseller verify\``,
+        );
+      }
+    });
+}
+
+function carryOver(options: RestoredOptions, shown: string): Promise<Carried> {
+  return withDatabase(options, async ({ store, now: clock }) => {
+    const now = clock();
+    const found = await store.read((reader) => ({
+      servers: listRunningServers(reader),
+      numbers: numbersAfterRestore(reader),
+      unplaced: countUnplaced(reader),
+      usableKeys: countUsableKeys(reader, now),
+    }));
+    const [server] = found.servers;
+    if (server) {
+      throw new CommandFailure(
+        `${shown} is served by ${server.name}: stop it first; one that ran at the restored moment counts as running for ${LEASE_MS / 1000} s after it`,
+      );
+    }
+    const floors = floorsOf(found.numbers, options.orderNumbersFrom);
+    const orders = `${counted(found.unplaced, "order")} queued or being sent: unknown from then on`;
+    await confirm(options, `take ${shown} for restored`, `not to be undone: ${orders}`);
+    await execute(store, "skipSequences", null, now);
+    const carried = signed<"carryOver">({ floors, endedKeys: [] });
+    const done = await execute(store, "carryOver", carried, now);
+    return { ...done, floors, usableKeys: found.usableKeys };
+  });
+}
+
+function floorsOf(
+  { given, floors }: ReturnType<typeof numbersAfterRestore>,
+  from?: number,
+): Numbers {
+  if (from === undefined) return floors;
+  if (from <= given.orders) {
+    throw new CommandFailure(
+      `order numbers up to ${given.orders} were given out: name a higher one with --order-numbers-from`,
+    );
+  }
+  return { ...floors, orders: from - 1 };
+}
+
+function result(database: string, ok: boolean, carried: Carried) {
+  const { floors, unknownOrders, webhooksWaiting, usableKeys } = carried;
+  const next = {
+    orderId: floors.orders + 1,
+    transaction: floors.transfers + 1,
+    audit: floors.audit + 1,
+    service: floors.services + 1,
+  };
+  return { ok, database, next, unknownOrders, webhooksWaiting, usableKeys };
+}
+
+function report(database: string, carried: Carried): string {
+  const { floors, unknownOrders, webhooksWaiting, usableKeys } = carried;
+  return [
+    `the next order is number ${floors.orders + 1}, the next transaction ${floors.transfers + 1}: above any that may have been given out; --order-numbers-from sets the order's`,
+    `orders that may have been sent since, and are unknown now: ${unknownOrders}: settle them (\`reseller admin order list --unknown\`)`,
+    `webhooks that wait to be sent: ${webhooksWaiting}: all of them are sent, some for the second time, with the id they had`,
+    `keys that can be used: ${usableKeys}: deactivate those that were deactivated since`,
+    `ok: ${database}, verified`,
+  ].join("\n");
+}

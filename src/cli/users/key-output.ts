@@ -1,0 +1,92 @@
+// Output of the key commands.
+
+import { type ListedKey } from "../../db/users/keys.ts";
+import { createsCredit, keyState, mayKey, shownStart } from "../../domain/users/keys.ts";
+import { jsonAmount } from "../../domain/ledger/money.ts";
+import { limitsText } from "../../domain/ledger/recharges.ts";
+import { type List } from "../output/list-columns.ts";
+import { ageText } from "../output/output.ts";
+import { fields } from "../output/text-table.ts";
+
+export function keyJson(key: ListedKey) {
+  return {
+    id: key.id,
+    start: shownStart(key),
+    type: key.type,
+    reach: key.reach,
+    createsCredit: createsCredit(key),
+    rechargeLimit: amountOrNull(key.rechargeLimitMicros),
+    rechargeDaily: amountOrNull(key.rechargeDailyMicros),
+    username: key.username,
+    label: key.label,
+    state: keyState(key, Date.now()),
+    active: key.active,
+    expiresAt: isoTime(key.expiresAt),
+    allow: key.allow,
+    lastUsedAt: isoTime(key.lastUsedAt),
+    lastAddress: key.lastAddress,
+    replacedBy: key.replacedBy,
+    test: key.testOf !== null,
+  };
+}
+
+/** Returns the key for a person. The reach of an order key is left out, because it applies to no one. */
+export function keyText<Shown extends Pick<KeyJson, "type" | "reach">>(key: Shown): string {
+  return fields({ ...key, reach: reachText(key) });
+}
+
+function reachText({ type, reach }: Pick<KeyJson, "type" | "reach">): string | null {
+  return mayKey(type, "user lookup") ? reach : null;
+}
+
+function amountOrNull(micros: number | null): number | null {
+  return micros === null ? null : jsonAmount(micros);
+}
+
+/** Returns one sentence about the credit that a new key can add, or null if it can add none. */
+export function powerOf(key: ListedKey): string | null {
+  if (!mayKey(key.type, "recharge")) return null;
+  const { username, type, reach, testOf } = key;
+  const orders = type === "full" ? `place orders of ${username} and ` : "";
+  const money = testOf === null ? "credit" : "test credit";
+  const whom =
+    reach === "all" ? `any user, ${username} included` : `the child users of ${username}`;
+  return `This key can ${orders}add ${money} to ${whom}: ${limitsText(key)}.`;
+}
+
+/** Returns for a list whom the key can credit, how much at once and how much a day; empty if it can add no credit. */
+function creditText({ createsCredit: can, reach, rechargeLimit, rechargeDaily }: KeyJson): string {
+  if (!can) return "";
+  const once = rechargeLimit === null ? [] : [`${rechargeLimit} once`];
+  const daily = rechargeDaily === null ? [] : [`${rechargeDaily} daily`];
+  return [reach, ...once, ...daily].join(", ");
+}
+
+type KeyJson = ReturnType<typeof keyJson>;
+
+/** The columns of `key list`. The default ones fit into 80 columns. */
+export const KEY_LIST: List<KeyJson> = {
+  columns: {
+    id: ({ id }) => id,
+    start: ({ start }) => start,
+    type: ({ type }) => type,
+    reach: reachText,
+    credits: creditText,
+    username: ({ username: user }) => user,
+    label: ({ label }) => label,
+    state: ({ state }) => state,
+    test: ({ test }) => test,
+    expires: ({ expiresAt }) => expiresAt,
+    used: ({ lastUsedAt }) => lastUsedAt && ageText(Date.now() - Date.parse(lastUsedAt)),
+    "last used": ({ lastUsedAt }) => lastUsedAt,
+    from: ({ lastAddress }) => lastAddress,
+    "replaced by": ({ replacedBy }) => replacedBy,
+    allow: ({ allow }) => allow,
+  },
+  shown: ["id", "type", "credits", "username", "label", "state", "used"],
+  empty: "no keys yet: create one with `reseller admin key create`",
+};
+
+export function isoTime(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : new Date(milliseconds).toISOString();
+}

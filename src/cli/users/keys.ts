@@ -1,0 +1,322 @@
+// `admin key …`: creates and changes API keys.
+
+import { randomBytes } from "node:crypto";
+import { type Command, Option } from "commander";
+import { findKey, type ListedKey, listKeys } from "../../db/users/keys.ts";
+import { refusal } from "../../domain/values/refusals.ts";
+import {
+  formatKey,
+  hashKey,
+  KEY_RANDOM_BYTES,
+  KEY_SCOPES,
+  KEY_TYPES,
+  type KeyScope,
+  type KeyType,
+  mayKey,
+  startOfKey,
+} from "../../domain/users/keys.ts";
+import type { UnsignedInput } from "../../operations/batch/commands.ts";
+import { requireUser } from "../../operations/users/users.ts";
+import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
+import { addColumns, type ColumnOptions, listTable } from "../output/list-columns.ts";
+import { addPaging, type PageOptions, printMore } from "../output/list-pages.ts";
+import { print, printError } from "../output/output.ts";
+import { fields } from "../output/text-table.ts";
+import {
+  amount,
+  duration,
+  keyId,
+  keyLabel,
+  lifetime,
+  networks,
+  username,
+} from "../kernel/values.ts";
+import { keyJson, keyText, KEY_LIST, powerOf } from "./key-output.ts";
+
+interface CreateOptions extends CommonOptions {
+  user: string;
+  type: KeyType;
+  /** Absent only for an order key, which cannot reach users. */
+  reach?: KeyScope;
+  /** In micros. */
+  rechargeLimit?: number;
+  rechargeDaily?: number;
+  label?: string;
+  /** In milliseconds from now. */
+  expires?: number;
+  allow?: string;
+  test?: true;
+}
+
+interface ListOptions extends CommonOptions, PageOptions, ColumnOptions {
+  user?: string;
+  type?: KeyType;
+  active?: true;
+  inactive?: true;
+  cursor?: string;
+}
+
+export function declareKeys(admin: Command): void {
+  const group = declareGroup(admin, "key", "API keys of resellers");
+
+  declare(
+    group,
+    "create",
+    "create a key; it is shown this once only",
+    "reseller admin key create --user alice --type order",
+  )
+    .addOption(
+      new Option("--user <username>", "the reseller it belongs to")
+        .argParser(username)
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      new Option("--type <type>", "what it may do").choices(KEY_TYPES).makeOptionMandatory(),
+    )
+    .addOption(
+      new Option(
+        "--reach <reach>",
+        "whom it may look up and recharge: all users, or its reseller's children; required unless --type order",
+      ).choices(KEY_SCOPES),
+    )
+    .option("--recharge-limit <amount>", "the most that one recharge may add, in USD", amount)
+    .option("--recharge-daily <amount>", "the most that its recharges may add a UTC day", amount)
+    .option("--label <text>", "a name to recognise it by", keyLabel)
+    .option("--expires <duration>", "how long it lives (default: until deactivated)", lifetime)
+    .option("--allow <cidr>", "only from this network, v4 or v6; may be given again", networks)
+    .option("--test", "a test key: test money, no provider, the same catalogue")
+    .action(async (options: CreateOptions, command: Command) => {
+      requireReach(options, command);
+      const { text, input } = newKey(options);
+      const key = await withDatabase(options, ({ execute }) => execute("createKey", input));
+      printNew(options, key, text);
+    });
+
+  const list = declare(
+    group,
+    "list",
+    "list keys, oldest first",
+    "reseller admin key list --user alice",
+  )
+    .option("--user <username>", "only this reseller's", username)
+    .addOption(new Option("--type <type>", "only these").choices(KEY_TYPES))
+    .addOption(new Option("--active", "only active ones").conflicts("inactive"))
+    .addOption(new Option("--inactive", "only inactive ones").conflicts("active"));
+  addColumns(list, KEY_LIST);
+  addPaging(list, { what: "id", parse: keyId }).action(async (options: ListOptions) => {
+    const keys = await withDatabase(options, ({ store }) =>
+      store.read((reader) => {
+        const { user, type, active, inactive, cursor = null, limit } = options;
+        const account = user === undefined ? null : requireUser(reader, user).account;
+        const filter = { account, type, active: active ? true : inactive ? false : null };
+        if (cursor !== null && !findKey(reader, cursor)) throw refusal("key_not_found");
+        return listKeys(reader, filter, cursor, limit);
+      }),
+    );
+    print(options.json, keys.map(keyJson), (rows) => listTable(KEY_LIST, rows, options));
+    printMore(options, keys, () => keys.at(-1)!.id);
+  });
+
+  declareRotate(group);
+  declareUpdate(group);
+  declareDeactivate(group);
+  declareSwitch(group, "activate", true, "accept a deactivated key again");
+}
+
+/** Requires --reach for a key that can add credit, and refuses recharge limits for any other key. */
+function requireReach({ type, reach, ...limits }: CreateOptions, command: Command): void {
+  const { rechargeLimit, rechargeDaily } = limits;
+  if (!mayKey(type, "recharge")) {
+    if (rechargeLimit === undefined && rechargeDaily === undefined) return;
+    command.error(
+      "error: an order key cannot recharge: leave out --recharge-limit and --recharge-daily.",
+    );
+  }
+  if (reach !== undefined) return;
+  command.error(
+    "error: give --reach children (it recharges the child users of its reseller) or --reach all (it recharges any user with any amount: only for your own payment program). To place orders, give --type order.",
+  );
+}
+
+/** Returns the text of a new key, which is not stored anywhere, and the input of the command that creates it. */
+export function newKey(options: Omit<CreateOptions, keyof CommonOptions>): {
+  text: string;
+  input: UnsignedInput<"createKey">;
+} {
+  const test = options.test ?? false;
+  const text = formatKey(randomBytes(KEY_RANDOM_BYTES), test);
+  const input = {
+    username: options.user,
+    type: options.type,
+    reach: options.reach ?? "all",
+    rechargeLimitMicros: options.rechargeLimit ?? null,
+    rechargeDailyMicros: options.rechargeDaily ?? null,
+    label: options.label ?? "",
+    hash: hashKey(text),
+    start: startOfKey(text),
+    lifetimeMilliseconds: options.expires ?? null,
+    allow: options.allow ?? "",
+    test,
+  };
+  return { text, input };
+}
+
+function declareRotate(group: Command): void {
+  declare(
+    group,
+    "rotate",
+    "make a key like it to take its place; the old one lives on for a while",
+    "reseller admin key rotate tz4a98xxat96iws9zmbrgj3a --grace 24h",
+  )
+    .argument("<id>", "the key's id, as `key list` shows it")
+    .addOption(
+      new Option("--grace <duration>", "how long the old key still works; 0: no longer")
+        .argParser(duration)
+        .default(duration("24h"), "24h"),
+    )
+    .action(async (id: string, options: CommonOptions & { grace: number }) => {
+      const { key, text } = await withDatabase(options, async ({ store, execute }) => {
+        const old = await store.read((reader) => findKey(reader, id));
+        if (!old) throw refusal("key_not_found");
+        const replacing = formatKey(randomBytes(KEY_RANDOM_BYTES), old.testOf !== null);
+        const rotated = await execute("rotateKey", {
+          id,
+          hash: hashKey(replacing),
+          start: startOfKey(replacing),
+          graceMilliseconds: options.grace,
+        });
+        return { key: rotated, text: replacing };
+      });
+      printNew(options, key, text);
+    });
+}
+
+interface UpdateOptions extends CommonOptions {
+  /** In micros; false removes the limit. */
+  rechargeLimit?: number | false;
+  rechargeDaily?: number | false;
+  label?: string;
+  /** In milliseconds from now; Infinity means never. */
+  expires?: number;
+  allow?: string;
+}
+
+function declareUpdate(group: Command): void {
+  declare(
+    group,
+    "update",
+    "change a key's label, expiry, networks or limits; a running server goes by it on the next request",
+    "reseller admin key update tz4a98xxat96iws9zmbrgj3a --expires 90d --allow 10.0.0.0/8",
+  )
+    .argument("<id>", "the key's id, as `key list` shows it")
+    .option("--label <text>", "a name to recognise it by", keyLabel)
+    .option(
+      "--expires <duration>",
+      "how long it lives from now on; never: until deactivated",
+      expiry,
+    )
+    .option(
+      "--allow <cidr>",
+      "only from this network, v4 or v6; may be given again; any: from everywhere",
+      allowed,
+    )
+    .option("--recharge-limit <amount>", "the most that one recharge may add, in USD", amount)
+    .option("--no-recharge-limit", "one recharge may add any amount")
+    .option("--recharge-daily <amount>", "the most that its recharges may add a UTC day", amount)
+    .option("--no-recharge-daily", "its recharges may add any amount a day")
+    .action(async (id: string, options: UpdateOptions, command: Command) => {
+      const { label, expires, allow, rechargeLimit, rechargeDaily } = options;
+      const changes = {
+        ...(label === undefined ? {} : { label }),
+        ...(expires === undefined
+          ? {}
+          : { lifetimeMilliseconds: expires === Infinity ? null : expires }),
+        ...(allow === undefined ? {} : { allow }),
+        ...(rechargeLimit === undefined ? {} : { rechargeLimitMicros: rechargeLimit || null }),
+        ...(rechargeDaily === undefined ? {} : { rechargeDailyMicros: rechargeDaily || null }),
+      };
+      if (Object.keys(changes).length === 0) {
+        command.error(
+          "error: give --label, --expires, --allow, --recharge-limit, --recharge-daily, --no-recharge-limit or --no-recharge-daily.",
+        );
+      }
+      const key = await withDatabase(options, ({ execute }) =>
+        execute("updateKey", { id, changes }),
+      );
+      print(options.json, keyJson(key), keyText);
+    });
+}
+
+/** Parses --expires. Returns Infinity for `never`, because an option's value is never null. */
+function expiry(text: string): number {
+  return text === "never" ? Infinity : lifetime(text);
+}
+
+/** Parses --allow. Returns an empty text for `any`. */
+function allowed(text: string, before = ""): string {
+  return text === "any" ? "" : networks(text, before);
+}
+
+function declareDeactivate(group: Command): void {
+  declare(
+    group,
+    "deactivate [id]",
+    "refuse a key, or all of a reseller's, from the next request on",
+    "reseller admin key deactivate tz4a98xxat96iws9zmbrgj3a",
+  )
+    .addOption(new Option("--user <username>", "all keys of this reseller").argParser(username))
+    .action(
+      async (
+        id: string | undefined,
+        options: CommonOptions & { user?: string },
+        command: Command,
+      ) => {
+        const { user } = options;
+        if ((id === undefined) === (user === undefined)) {
+          command.error("error: give a key's id or --user, one of them.");
+        }
+        if (user !== undefined) {
+          const { keys } = await withDatabase(options, ({ execute }) =>
+            execute("deactivateKeys", { username: user }),
+          );
+          return print(options.json, { username: user, deactivated: keys }, fields);
+        }
+        const key = await withDatabase(options, ({ execute }) =>
+          execute("setKeyActive", { id: id!, active: false }),
+        );
+        print(options.json, keyJson(key), keyText);
+      },
+    );
+}
+
+/**
+ * Prints a new key. Its text is never shown again. What it can do goes to stderr, so that --json stays one document.
+ */
+function printNew({ json }: CommonOptions, key: ListedKey, text: string): void {
+  const power = powerOf(key);
+  if (power !== null) printError(power);
+  const {
+    start: _,
+    state: __,
+    lastUsedAt: ___,
+    lastAddress: ____,
+    replacedBy: _____,
+    ...shown
+  } = keyJson(key);
+  print(json, { ...shown, key: text }, (result) =>
+    [keyText(result), "", "Keep the key now: it is not stored and cannot be shown again."].join(
+      "\n",
+    ),
+  );
+}
+
+function declareSwitch(group: Command, verb: string, active: boolean, description: string): void {
+  declare(group, verb, description, `reseller admin key ${verb} tz4a98xxat96iws9zmbrgj3a`)
+    .argument("<id>", "the key's id, as `key list` shows it")
+    .action(async (id: string, options: CommonOptions) => {
+      const key = await withDatabase(options, ({ execute }) =>
+        execute("setKeyActive", { id, active }),
+      );
+      print(options.json, keyJson(key), keyText);
+    });
+}

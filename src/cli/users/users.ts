@@ -1,0 +1,170 @@
+// `admin user …`: the commands for users.
+
+import { type Command, Option } from "commander";
+import type { Reader } from "../../db/port/port.ts";
+import { type ListedUser, listUsersAfter, type UserFilter } from "../../db/users/user-lists.ts";
+import { findUserByAccount } from "../../db/users/users.ts";
+import { USERNAME_FORM } from "../../domain/users/users.ts";
+import { requireUser } from "../../operations/users/users.ts";
+import { declareAdjustments } from "../ledger/adjustments.ts";
+import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
+import { declareDiscount } from "../catalogue/discounts.ts";
+import { declareErase } from "./user-erase.ts";
+import { addPaging, type PageOptions, printMore, readPages } from "../output/list-pages.ts";
+import { print } from "../output/output.ts";
+import { table } from "../output/text-table.ts";
+import { stateJson, userCells, userJson, userText, withParent } from "./user-output.ts";
+import { searchText, userDisplayName, username } from "../kernel/values.ts";
+
+export function declareUsers(admin: Command): void {
+  const group = declareGroup(admin, "user", "resellers, child users and their balances");
+
+  declare(
+    group,
+    "create",
+    "create a reseller, or with --parent a child user",
+    'reseller admin user create alice --name "Alice Ltd"',
+  )
+    .argument("<username>", USERNAME_FORM, username)
+    .option("--name <name>", "display name (default: the username)", userDisplayName)
+    .option("--parent <username>", "the reseller of a child user", username)
+    .action(async (name: string, options: CommonOptions & { name?: string; parent?: string }) => {
+      const created = await withDatabase(options, async ({ execute, store }) => {
+        const user = await execute("createUser", {
+          username: name,
+          name: options.name ?? name,
+          parent: options.parent ?? null,
+        });
+        return store.read((reader) => withParent(reader, user));
+      });
+      print(options.json, userJson(created), () => userText(created));
+    });
+
+  declareList(group);
+
+  declare(group, "show", "show one user", "reseller admin user show alice")
+    .argument("<username>", "the user", username)
+    .action(async (name: string, options: CommonOptions) => {
+      const user = await withDatabase(options, ({ store }) =>
+        store.read((reader) => withParent(reader, requireUser(reader, name))),
+      );
+      print(options.json, stateJson(user), () => userText(user));
+    });
+
+  declareUpdate(group);
+  declareSwitch(group, "deactivate", false, "refuse a reseller's keys from the next request on");
+  declareSwitch(group, "activate", true, "accept the keys of a deactivated reseller again");
+  declareErase(group);
+  declareAdjustments(group);
+  declareDiscount(group);
+  explainDelete(group);
+}
+
+/** Explains why users are not deleted, before commander suggests the nearest name, `debit`. */
+function explainDelete(group: Command): void {
+  group.on("command:*", ([word]: string[]) => {
+    if (/^(delete|remove|rm)$/.test(word!)) {
+      group.error(
+        "error: users are never deleted, because the ledger refers to them: `reseller admin user deactivate` refuses their keys, `erase` takes their personal data away.",
+      );
+    }
+  });
+}
+
+interface ListOptions extends CommonOptions, PageOptions {
+  search?: string;
+  parent?: string;
+  resellers?: true;
+  children?: true;
+  active?: true;
+  inactive?: true;
+  cursor?: string;
+}
+
+function declareList(group: Command): void {
+  const command = declare(
+    group,
+    "list",
+    "list users, oldest first",
+    "reseller admin user list --search ann",
+  )
+    .option("--search <text>", "only with this in the username or the name", searchText)
+    .option("--parent <username>", "only this reseller's child users", username)
+    .addOption(new Option("--resellers", "no child users").conflicts("children"))
+    .addOption(new Option("--children", "only child users").conflicts("resellers"))
+    .addOption(new Option("--active", "only active ones").conflicts("inactive"))
+    .addOption(new Option("--inactive", "only inactive ones").conflicts("active"));
+  addPaging(command, { what: "username", parse: username }).action(async (options: ListOptions) => {
+    const users = await withDatabase(options, async ({ store }) => {
+      const { filter, after } = await store.read((reader) => filterOf(reader, options));
+      return readPages(options, after, (account, most) =>
+        store.read((reader) => listUsersAfter(reader, filter, account, most)),
+      );
+    });
+    print(options.json, users.map(stateJson), () => userTable(users));
+    printMore(options, users, () => users.at(-1)!.username);
+  });
+}
+
+/** Turns options into a filter. Refuses: user_not_found. */
+function filterOf(reader: Reader, options: ListOptions): { filter: UserFilter; after: number } {
+  const accountOf = (name: string | undefined) =>
+    name === undefined ? undefined : requireUser(reader, name).account;
+  const filter = {
+    search: options.search,
+    parentAccount: accountOf(options.parent),
+    isChild: options.children ? true : options.resellers ? false : null,
+    active: options.active ? true : options.inactive ? false : null,
+  };
+  return { filter, after: accountOf(options.cursor) ?? 0 };
+}
+
+function declareUpdate(group: Command): void {
+  declare(
+    group,
+    "update",
+    "change a user's names; its account and all that belongs to it stay",
+    "reseller admin user update alice --rename alice2",
+  )
+    .argument("<username>", "the user", username)
+    .option("--name <name>", "display name", userDisplayName)
+    .option("--rename <username>", "another username", username)
+    .action(
+      async (
+        user: string,
+        options: CommonOptions & { name?: string; rename?: string },
+        command: Command,
+      ) => {
+        const { name, rename } = options;
+        if (name === undefined && rename === undefined) {
+          command.error("error: give --name, --rename, or both.");
+        }
+        const changes = {
+          ...(name === undefined ? {} : { name }),
+          ...(rename === undefined ? {} : { username: rename }),
+        };
+        const changed = await withDatabase(options, async ({ execute, store }) => {
+          const { account } = await execute("updateUser", { username: user, changes });
+          return store.read((reader) => withParent(reader, findUserByAccount(reader, account)!));
+        });
+        print(options.json, stateJson(changed), () => userText(changed));
+      },
+    );
+}
+
+function declareSwitch(group: Command, verb: string, active: boolean, description: string): void {
+  declare(group, verb, description, `reseller admin user ${verb} alice`)
+    .argument("<username>", "the reseller", username)
+    .action(async (user: string, options: CommonOptions) => {
+      const { changed, keys } = await withDatabase(options, async ({ execute, store }) => {
+        const { keys } = await execute("setUserActive", { username: user, active });
+        const changed = await store.read((reader) => withParent(reader, requireUser(reader, user)));
+        return { changed, keys };
+      });
+      print(options.json, { ...stateJson(changed), keys }, () => userText(changed, { keys }));
+    });
+}
+
+function userTable(users: ListedUser[]): string {
+  return table(users.map(userCells), "no users yet: create one with `reseller admin user create`");
+}

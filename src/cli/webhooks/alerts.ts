@@ -1,0 +1,155 @@
+// `admin alert …`: the commands for alerts.
+
+import { randomBytes } from "node:crypto";
+import { type Command, Option } from "commander";
+import {
+  type AlertEndpoint,
+  listAlertEndpoints,
+  listOpenAlerts,
+} from "../../db/webhooks/alerts.ts";
+import {
+  CHAT_FORM,
+  isChat,
+  isTelegramToken,
+  publicAlertEndpoint,
+  TOKEN_FORM,
+} from "../../domain/webhooks/alert-endpoints.ts";
+import { parseWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
+import { formatSecret, WEBHOOK_SECRET_BYTES } from "../../domain/webhooks/webhooks.ts";
+import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
+import { print } from "../output/output.ts";
+import { readStdin } from "../kernel/stdin.ts";
+import { fields, table } from "../output/text-table.ts";
+
+const EXAMPLE_ID = "q3c8m0vz5k7r1t9w2x4y6b8n";
+const ID = ["<id>", "the endpoint's id, as `alert list` shows it"] as const;
+
+interface CreateOptions extends CommonOptions {
+  url?: string;
+  telegramChat?: string;
+  tokenStdin?: true;
+}
+
+export function declareAlerts(admin: Command): void {
+  const group = declareGroup(admin, "alert", "where alerts are sent when something is wrong");
+  declareCreate(group);
+  declareList(group);
+  declareTest(group);
+  declareDelete(group);
+}
+
+function declareCreate(group: Command): void {
+  const command = declare(
+    group,
+    "create",
+    "send alerts to a chat of Telegram, or to a URL, whose secret is shown this once only",
+    "reseller admin alert create --telegram-chat 123456789 --token-stdin < bot.token",
+  )
+    .option("--telegram-chat <id>", CHAT_FORM)
+    .option("--token-stdin", "read the token of the bot from stdin, up to its end")
+    .addOption(
+      new Option("--url <url>", "an http or https URL, in any network").conflicts([
+        "telegramChat",
+        "tokenStdin",
+      ]),
+    )
+    .action(async (options: CreateOptions) => {
+      if (options.url !== undefined) return createUrl(options, command);
+      return createChat(options, command);
+    });
+}
+
+async function createUrl(options: CreateOptions, command: Command): Promise<void> {
+  const parsed = parseWebhookUrl(options.url!, true);
+  if ("must" in parsed) return command.error(`error: --url must be ${parsed.must}.`);
+  const secret = formatSecret(randomBytes(WEBHOOK_SECRET_BYTES));
+  const target = { url: parsed.url };
+  const endpoint = await withDatabase(options, ({ execute }) =>
+    execute("createAlertEndpoint", { target, secret }),
+  );
+  print(options.json, { ...publicAlertEndpoint(endpoint), secret }, (row) =>
+    [fields({ ...row }), "", "Keep the secret now: it is not shown again."].join("\n"),
+  );
+}
+
+async function createChat(options: CreateOptions, command: Command): Promise<void> {
+  const { telegramChat, tokenStdin } = options;
+  if (telegramChat === undefined || !tokenStdin) {
+    command.error("error: give --telegram-chat with --token-stdin, or --url.");
+  }
+  if (!isChat(telegramChat)) command.error(`error: --telegram-chat must be ${CHAT_FORM}.`);
+  const token = (await readStdin())?.trim() ?? "";
+  if (!isTelegramToken(token)) command.error(`error: stdin must hold ${TOKEN_FORM}.`);
+  const target = { telegramChat };
+  await printEndpoint(options, ({ execute }) =>
+    execute("createAlertEndpoint", { target, secret: token }),
+  );
+}
+
+function declareList(group: Command): void {
+  declare(
+    group,
+    "list",
+    "list where alerts are sent, and with --open what is wrong now",
+    "reseller admin alert list --open",
+  )
+    .option("--open", "list the alerts that go on")
+    .action(async (options: CommonOptions & { open?: true }) => {
+      if (options.open) return listOpen(options);
+      const endpoints = await withDatabase(options, ({ store }) => store.read(listAlertEndpoints));
+      print(options.json, endpoints.map(publicAlertEndpoint), (rows) =>
+        table(
+          rows.map((row) => ({ ...row })),
+          "nobody is alerted yet: see `reseller admin alert create --help`",
+        ),
+      );
+    });
+}
+
+async function listOpen(options: CommonOptions): Promise<void> {
+  const open = await withDatabase(options, ({ store }) => store.read(listOpenAlerts));
+  const rows = open.map(({ kind, subject, message, raisedAt }) => ({
+    kind,
+    subject,
+    message,
+    since: new Date(raisedAt).toISOString(),
+  }));
+  print(options.json, rows, (shown) => table(shown, "nothing is wrong"));
+}
+
+function declareTest(group: Command): void {
+  declare(
+    group,
+    "test",
+    "send an alert of kind test, once; a running server sends it",
+    `reseller admin alert test ${EXAMPLE_ID}`,
+  )
+    .argument(...ID)
+    .action(async (id: string, options: CommonOptions) => {
+      const queued = await withDatabase(options, ({ execute }) =>
+        execute("testAlertEndpoint", { id }),
+      );
+      print(options.json, { queued }, fields);
+    });
+}
+
+function declareDelete(group: Command): void {
+  declare(
+    group,
+    "delete",
+    "send no more alerts there; shown as it was",
+    `reseller admin alert delete ${EXAMPLE_ID}`,
+  )
+    .argument(...ID)
+    .action((id: string, options: CommonOptions) =>
+      printEndpoint(options, ({ execute }) => execute("deleteAlertEndpoint", { id })),
+    );
+}
+
+async function printEndpoint(
+  options: CommonOptions,
+  change: Parameters<typeof withDatabase<AlertEndpoint>>[1],
+): Promise<void> {
+  const endpoint = await withDatabase(options, change);
+  print(options.json, publicAlertEndpoint(endpoint), (row) => fields({ ...row }));
+}

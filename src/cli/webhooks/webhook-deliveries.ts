@@ -1,0 +1,107 @@
+// `admin webhook test|deliveries|replay`: lists what was sent, and sends it once more.
+
+import { type Command, Option } from "commander";
+import type { Reader } from "../../db/port/port.ts";
+import { listWebhookAttempts } from "../../db/webhooks/webhook-deliveries.ts";
+import { findWebhook, type Webhook } from "../../db/webhooks/webhooks.ts";
+import { refusal } from "../../domain/values/refusals.ts";
+import { publicDelivery, REPLAY_LIMIT_MS } from "../../domain/webhooks/webhooks.ts";
+import { type CommonOptions, declare, type Session, withDatabase } from "../kernel/command.ts";
+import { print } from "../output/output.ts";
+import { fields, table } from "../output/text-table.ts";
+import { limit, since } from "../kernel/values.ts";
+
+export const EXAMPLE_ID = "q3c8m0vz5k7r1t9w2x4y6b8n";
+export const ID = ["<id>", "the webhook's id, as `webhook list` shows it"] as const;
+const DELIVERIES_DEFAULT = 50;
+
+export function declareDeliveries(group: Command): void {
+  declareTest(group);
+  declareList(group);
+  declareReplay(group);
+}
+
+function declareTest(group: Command): void {
+  declare(
+    group,
+    "test",
+    "send a webhook.test event, to a disabled webhook too",
+    `reseller admin webhook test ${EXAMPLE_ID}`,
+  )
+    .argument(...ID)
+    .action((id: string, options: CommonOptions) =>
+      printQueued(options, ({ execute }) => execute("testWebhook", { id })),
+    );
+}
+
+function declareList(group: Command): void {
+  declare(
+    group,
+    "deliveries",
+    "list what was sent to a webhook in the last 30 days, newest first",
+    `reseller admin webhook deliveries ${EXAMPLE_ID}`,
+  )
+    .argument(...ID)
+    .addOption(
+      new Option("--limit <number>", "how many").argParser(limit).default(DELIVERIES_DEFAULT),
+    )
+    .action(async (id: string, options: CommonOptions & { limit: number }) => {
+      const { rows } = await withDatabase(options, ({ store }) =>
+        store.read((reader) => {
+          const webhook = requireWebhook(reader, id);
+          return listWebhookAttempts(reader, webhook, Number.MAX_SAFE_INTEGER, options.limit);
+        }),
+      );
+      print(options.json, rows.map(publicDelivery), (deliveries) =>
+        table(
+          deliveries.map(({ id: delivery, type, attempt, at, durationMs, httpStatus, error }) => ({
+            type,
+            attempt,
+            at,
+            ms: durationMs,
+            status: httpStatus,
+            error,
+            id: delivery,
+          })),
+          "nothing was sent yet",
+        ),
+      );
+    });
+}
+
+function declareReplay(group: Command): void {
+  const command = declare(
+    group,
+    "replay",
+    "send once more: one delivery, or all that failed since a time",
+    `reseller admin webhook replay ${EXAMPLE_ID} --since 24h`,
+  )
+    .argument(...ID)
+    .option("--delivery <id>", "a delivery, as `webhook deliveries` shows it")
+    .option("--since <time>", "all that failed since then, at most 14 days ago", since)
+    .action(async (id: string, options: CommonOptions & { delivery?: string; since?: number }) => {
+      const { delivery, since: from } = options;
+      if ((delivery === undefined) === (from === undefined)) {
+        command.error("error: give --delivery or --since.");
+      }
+      if (from !== undefined && from < Date.now() - REPLAY_LIMIT_MS - 1000) {
+        command.error("error: --since must be at most 14 days ago.");
+      }
+      const what = delivery === undefined ? { since: from! } : { delivery };
+      await printQueued(options, ({ execute }) => execute("replayWebhook", { id, what }));
+    });
+}
+
+/** Returns the webhook. Refuses: webhook_not_found. */
+export function requireWebhook(reader: Reader, id: string): Webhook {
+  const webhook = findWebhook(reader, id);
+  if (!webhook) throw refusal("webhook_not_found");
+  return webhook;
+}
+
+export type Change<T> = (session: Session) => T | Promise<T>;
+
+async function printQueued(options: CommonOptions, change: Change<number>): Promise<void> {
+  const queued = await withDatabase(options, change);
+  print(options.json, { queued }, fields);
+}

@@ -1,0 +1,101 @@
+// Attempts to sign in to the panel that failed or are being checked, known networks, and used confirmations.
+
+import type { Failures } from "../../domain/administrators/sign-ins.ts";
+import type { Reader } from "../port/port.ts";
+import { fields, query, select, statement } from "../port/query.ts";
+import type { signInAttempts as schema } from "../tables/schema.ts";
+import { nullable, number, text } from "../port/table-definition.ts";
+import { confirmations, knownNetworks, signInAttempts } from "../tables/tables.ts";
+
+export type SignInAttempt = typeof schema.$inferSelect;
+
+const COUNTS = {
+  count: number,
+  firstAt: nullable(number),
+  lastAt: nullable(number),
+};
+const SELECTED = `count(*) AS "count", min(at) AS "firstAt", max(at) AS "lastAt"`;
+
+const OF_NETWORK = query({
+  takes: { network: text, since: number },
+  gives: COUNTS,
+  text: `SELECT ${SELECTED} FROM sign_in_attempts WHERE network = :network AND at > :since`,
+});
+
+const OF_NAME = query({
+  takes: { nameTag: number, since: number },
+  gives: COUNTS,
+  text: `SELECT ${SELECTED} FROM sign_in_attempts WHERE name_tag = :nameTag AND at > :since`,
+});
+
+const OF_PAIR = query({
+  takes: { nameTag: number, network: text, since: number },
+  gives: COUNTS,
+  text: `SELECT ${SELECTED} FROM sign_in_attempts
+    WHERE network = :network AND name_tag = :nameTag AND at > :since`,
+});
+
+const KNOWN_OF = query({
+  takes: { administrator: text },
+  gives: fields(knownNetworks),
+  text: `SELECT ${select(knownNetworks)} FROM known_networks WHERE administrator = :administrator
+    ORDER BY signed_in_at DESC, network`,
+});
+
+const LIST = query({
+  takes: { below: number, limit: number },
+  gives: fields(signInAttempts),
+  text: `SELECT ${select(signInAttempts)} FROM sign_in_attempts WHERE seq < :below
+    ORDER BY seq DESC LIMIT :limit`,
+});
+
+/**
+ * Deletes old attempts, except wrong codes that still count. Those are few, and many other attempts must not push
+ * them out.
+ */
+export const FORGET_ATTEMPTS = statement({
+  takes: { before: number, codes: number, since: number },
+  writes: [signInAttempts],
+  text: `DELETE FROM sign_in_attempts
+    WHERE seq <= :before AND NOT (name_tag >= :codes AND at > :since)`,
+});
+
+export const FORGET_CONFIRMATIONS = statement({
+  takes: { before: number },
+  writes: [confirmations],
+  text: "DELETE FROM confirmations WHERE at < :before",
+});
+
+/** Attempts from an address's network after `since`. */
+export function failuresOfNetwork(reader: Reader, network: string, since: number): Failures {
+  return reader.one(OF_NETWORK, { network, since })!;
+}
+
+/** Attempts with a name after `since`. */
+export function failuresOfName(reader: Reader, nameTag: number, since: number): Failures {
+  return reader.one(OF_NAME, { nameTag, since })!;
+}
+
+/** Attempts with a name from an address's network after `since`. */
+export function failuresOfPair(
+  reader: Reader,
+  nameTag: number,
+  network: string,
+  since: number,
+): Failures {
+  return reader.one(OF_PAIR, { nameTag, network, since })!;
+}
+
+export function findKnownNetwork(reader: Reader, administrator: string, network: string) {
+  return reader.row(knownNetworks.byKey, administrator, network);
+}
+
+/** The networks from which an administrator signed in, the most recent first. */
+export function listKnownNetworks(reader: Reader, administrator: string) {
+  return reader.all(KNOWN_OF, { administrator });
+}
+
+/** Attempts with numbers lower than `below`, newest first. */
+export function listSignInAttempts(reader: Reader, below: number, limit: number): SignInAttempt[] {
+  return reader.all(LIST, { below, limit });
+}

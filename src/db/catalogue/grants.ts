@@ -1,0 +1,56 @@
+// Lists of grants for the operator.
+
+import type { Reader } from "../port/port.ts";
+import { query } from "../port/query.ts";
+import { nullable, number, text } from "../port/table-definition.ts";
+
+export interface ListedGrant {
+  serviceId: string;
+  serviceName: string;
+  username: string;
+  /** Null: the service's own price. */
+  priceMicros: number | null;
+  listPriceMicros: number;
+}
+
+const GIVES = {
+  serviceId: text,
+  serviceName: text,
+  username: text,
+  priceMicros: nullable(number),
+  listPriceMicros: number,
+};
+
+const listWhere = (where: string) => `SELECT grants.service_id AS "serviceId",
+    services.name AS "serviceName", users.username AS "username",
+    grants.price_micros AS "priceMicros", services.price_micros AS "listPriceMicros"
+  FROM grants JOIN services ON services.id = grants.service_id
+    JOIN users ON users.account = grants.reseller_account
+  ${where} ORDER BY grants.service_id, users.username`;
+
+const ALL = query({ gives: GIVES, text: listWhere("") });
+const OF_SERVICE = query({
+  takes: { service: text },
+  gives: GIVES,
+  text: listWhere("WHERE grants.service_id = :service"),
+});
+const OF_RESELLER = query({
+  takes: { account: number },
+  gives: GIVES,
+  text: listWhere("WHERE grants.reseller_account = :account"),
+});
+
+/** Grants by service, then username. Null means any service or any account. */
+export function listAllGrants(
+  reader: Reader,
+  service: string | null,
+  account: number | null,
+): ListedGrant[] {
+  if (service !== null) {
+    const found = reader.all(OF_SERVICE, { service });
+    if (account === null) return found;
+    const own = new Set(reader.all(OF_RESELLER, { account }).map(({ username }) => username));
+    return found.filter(({ username }) => own.has(username));
+  }
+  return account === null ? reader.all(ALL) : reader.all(OF_RESELLER, { account });
+}

@@ -1,0 +1,188 @@
+// Submission attempts, and the orders that are queued or in flight.
+
+import type { AttemptOutcome, Delivery } from "../../domain/delivery/deliveries.ts";
+import type { Reader, Tx } from "../port/port.ts";
+import { fields, query, select, statement } from "../port/query.ts";
+import { boolean, number, text } from "../port/table-definition.ts";
+import { attempts, orders } from "../tables/tables.ts";
+import { findOrder, NO_TEST_ORDER, type Order } from "../orders/orders.ts";
+
+/** An order that has a provider. */
+export interface OrderWithDelivery extends Order {
+  delivery: Delivery;
+}
+
+export interface Attempt {
+  attemptId: number;
+  orderId: number;
+  outcome: AttemptOutcome;
+  /** Shown only to the operator. */
+  cause: string | null;
+  startedAt: number;
+  finishedAt: number | null;
+  /** The id of the server that makes it; null if there is none, or an earlier version made it. */
+  server: string | null;
+  /** The route on which it is made, with `providerService`. */
+  providerId: number;
+  providerService: string;
+}
+
+/** An attempt that was started and has no outcome yet. */
+export interface SendingAttempt {
+  orderId: number;
+  attemptId: number;
+  server: string | null;
+  /** Whether its server has a lease. Always false on SQLite. */
+  isServerLive: boolean;
+}
+
+const ATTEMPTS = query({
+  takes: { orderId: number },
+  gives: fields(attempts),
+  text: `SELECT ${select(attempts)} FROM placement_attempts
+    WHERE order_id = :orderId ORDER BY attempt_id`,
+});
+
+const COUNT_ATTEMPTS = query({
+  takes: { orderId: number, providerId: number, providerService: text },
+  gives: { tries: number },
+  within: ["orderId"],
+  text: `SELECT count(*) AS "tries" FROM placement_attempts
+    WHERE order_id = :orderId AND provider_id = :providerId AND provider_service = :providerService`,
+});
+
+// Status and placement are literals, so that the partial indexes can be used.
+const DUE = query({
+  takes: { providerId: number, now: number, limit: number },
+  gives: fields(orders, "orderId"),
+  text: `SELECT ${select(orders, "orderId")} FROM orders
+    WHERE provider_id = :providerId AND placement = 'queued' AND status = 'PENDING' AND next_place_at <= :now
+    ORDER BY next_place_at, order_id LIMIT :limit`,
+});
+
+// `+reseller_account` prevents grouping in the order of an index, which would read every order of each reseller.
+const DUE_ON_PROBATION = query({
+  takes: { providerId: number, now: number, limit: number },
+  gives: fields(orders, "orderId"),
+  text: `SELECT ${select(orders, "orderId")} FROM orders LEFT JOIN (
+      SELECT +reseller_account AS account, count(*) AS unknown_orders FROM orders
+      WHERE provider_id = :providerId AND placement = 'unknown' AND status = 'PENDING' GROUP BY 1
+    ) AS resellers ON resellers.account = orders.reseller_account
+    WHERE orders.provider_id = :providerId AND orders.placement = 'queued' AND orders.status = 'PENDING'
+      AND orders.next_place_at <= :now
+    ORDER BY coalesce(unknown_orders, 0), orders.next_place_at, orders.order_id LIMIT :limit`,
+});
+
+const QUEUED = query({
+  gives: fields(orders, "orderId"),
+  text: `SELECT ${select(orders, "orderId")} FROM orders
+    WHERE placement = 'queued' AND status = 'PENDING' AND ${NO_TEST_ORDER} ORDER BY order_id`,
+});
+
+const SENDING = query({
+  gives: { ...fields(attempts, "orderId", "attemptId", "server"), isServerLive: boolean },
+  text: `SELECT ${select(attempts, "orderId", "attemptId", "server")},
+      EXISTS (SELECT 1 FROM servers WHERE servers.id = placement_attempts.server) AS "isServerLive"
+    FROM orders JOIN placement_attempts
+      ON placement_attempts.order_id = orders.order_id AND placement_attempts.outcome = 'sending'
+    WHERE orders.placement = 'sending' ORDER BY orders.order_id`,
+});
+
+const CLAMP_SUBMIT_SCHEDULE = statement({
+  takes: { latest: number },
+  writes: [orders],
+  text: `UPDATE orders SET next_place_at = :latest
+    WHERE placement = 'queued' AND status = 'PENDING' AND next_place_at > :latest`,
+});
+
+/** The numbers of a provider's queued orders that are due, most overdue first. */
+export function listDueSubmissions(
+  reader: Reader,
+  providerId: number,
+  now: number,
+  limit: number,
+): number[] {
+  return reader.all(DUE, { providerId, now, limit }).map(({ orderId }) => orderId);
+}
+
+/**
+ * Like listDueSubmissions, for a provider on probation, where one order decides whether all others keep waiting. Orders
+ * of resellers with the fewest unknown orders there come first. A reseller whose orders make the provider answer
+ * uselessly then does not delay the others.
+ */
+export function listDueOnProbation(
+  reader: Reader,
+  providerId: number,
+  now: number,
+  limit: number,
+): number[] {
+  return reader.all(DUE_ON_PROBATION, { providerId, now, limit }).map(({ orderId }) => orderId);
+}
+
+/** The numbers of all queued orders, without test orders. */
+export function listQueued(reader: Reader): number[] {
+  return reader.all(QUEUED).map(({ orderId }) => orderId);
+}
+
+/** Counts the orders that are queued or being sent. */
+export function countUnplaced(reader: Reader): number {
+  return listQueued(reader).length + listSending(reader).length;
+}
+
+/** All attempts without an outcome, by order number. */
+export function listSending(reader: Reader): SendingAttempt[] {
+  return reader.all(SENDING);
+}
+
+export function listAttempts(reader: Reader, orderId: number): Attempt[] {
+  return reader.all(ATTEMPTS, { orderId });
+}
+
+/** Counts the order's attempts on its present route. */
+export function countAttempts(reader: Reader, { orderId, delivery }: OrderWithDelivery): number {
+  const { providerId, providerService } = delivery;
+  return reader.one(COUNT_ATTEMPTS, { orderId, providerId, providerService })!.tries;
+}
+
+/** Inserts an attempt. A UNIQUE index refuses it while another is unfinished, or after one that may have arrived. */
+export function insertAttempt(
+  tx: Tx,
+  attempt: Omit<Attempt, "attemptId" | "outcome" | "cause" | "finishedAt">,
+): Attempt {
+  return tx.insert(attempts, { ...attempt, outcome: "sending" });
+}
+
+/** The attempt with that number, which must exist. */
+export function attemptOf(reader: Reader, attemptId: number): Attempt {
+  const attempt = reader.row(attempts.byKey, attemptId);
+  if (!attempt) throw new Error(`there is no attempt ${attemptId}`);
+  return attempt;
+}
+
+/** Records the outcome of an attempt. A trigger refuses to finish an attempt twice. */
+export function finishAttemptRow(
+  tx: Tx,
+  attempt: Pick<Attempt, "attemptId">,
+  finished: Pick<Attempt, "outcome" | "cause" | "finishedAt">,
+): void {
+  tx.update(attempts, attempt, finished);
+}
+
+/** Moves retries that are scheduled after `latest` back to `latest`. */
+export function clampSubmitSchedule(tx: Tx, latest: number): void {
+  tx.run(CLAMP_SUBMIT_SCHEDULE, { latest });
+}
+
+/** The order with that number, which must exist and have a provider. */
+export function orderOf(reader: Reader, orderId: number): OrderWithDelivery {
+  const order = findOrder(reader, String(orderId));
+  if (!order) throw new Error(`there is no order ${orderId}`);
+  return requireDelivery(order);
+}
+
+/** Returns the order with its delivery. Throws if it has no provider. */
+export function requireDelivery(order: Order): OrderWithDelivery {
+  const { delivery } = order;
+  if (!delivery) throw new Error(`order ${order.orderId} has no provider`);
+  return { ...order, delivery };
+}

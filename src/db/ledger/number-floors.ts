@@ -1,0 +1,49 @@
+// Floors for new numbers: numbers up to a floor are never issued again. Rows on SQLite, sequences on PostgreSQL.
+
+import type { Tx } from "../port/port.ts";
+import { statement } from "../port/query.ts";
+import { number } from "../port/table-definition.ts";
+import { numberFloors } from "../tables/tables.ts";
+
+/** Tables whose numbers are visible to callers and operators. */
+export const NUMBERED_TABLES = [
+  "orders",
+  "transfers",
+  "audit",
+  "services",
+  "order_requests",
+  "service_changes",
+] as const;
+
+export type NumberedTable = (typeof NUMBERED_TABLES)[number];
+export type Numbers = Record<NumberedTable, number>;
+
+/** Minimum of numbers to skip when it is unknown which were issued after a backup. */
+export const MARGIN = 1_000_000;
+
+export function numbersBy(number: (table: NumberedTable) => number): Numbers {
+  return Object.fromEntries(NUMBERED_TABLES.map((table) => [table, number(table)])) as Numbers;
+}
+
+const RAISE = statement({
+  takes: Object.fromEntries(NUMBERED_TABLES.map((table) => [table, number])) as Record<
+    NumberedTable,
+    typeof number
+  >,
+  writes: [numberFloors],
+  text: {
+    sqlite: `INSERT INTO number_floors (table_name, floor)
+      VALUES ${NUMBERED_TABLES.map((table) => `('${table}', :${table})`).join()}
+      ON CONFLICT (table_name) DO UPDATE SET floor = max(floor, excluded.floor)`,
+    // A rollback does not undo setval, but repeating it has the same result.
+    postgres: `SELECT ${NUMBERED_TABLES.map(
+      (table) =>
+        `setval('${table}_number', greatest(:${table}, (SELECT last_value FROM ${table}_number)))`,
+    ).join()}`,
+  },
+});
+
+/** Makes numbers continue above these. Call it before the database is in use: SQLite's prepared statements ignore it. */
+export function raiseFloors(tx: Tx, numbers: Numbers): void {
+  tx.run(RAISE, numbers);
+}

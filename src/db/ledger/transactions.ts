@@ -1,0 +1,200 @@
+// A user's transactions: its side of the ledger, newest first, in pages. A page costs the same at any size.
+
+import type { Actor, TransferKind } from "../../domain/ledger/ledger.ts";
+import {
+  isTimed,
+  LIST_PARAMETERS,
+  type Page,
+  ROWS_LIMIT,
+  spansBelow,
+  timesOf,
+  WINDOW_PARAMETERS,
+} from "../port/pages.ts";
+import { type Entries, newestOf, rowsInWindow } from "../port/newest-entries.ts";
+import type { Reader, TimeWindow } from "../port/port.ts";
+import { byDialect, type Dialect, fields, isOneOf, query, select } from "../port/query.ts";
+import { type Kinds, number, type Typed } from "../port/table-definition.ts";
+import { transferDetails, transfers } from "../tables/tables.ts";
+
+export interface TransactionQuery {
+  account: number;
+  kind: TransferKind | null;
+  /** The number of an order. */
+  orderId: number | null;
+  window: TimeWindow;
+}
+
+/** A transfer as the user on one side sees it. */
+export interface TransactionRow {
+  seq: number;
+  kind: TransferKind;
+  /** Positive for a credit, negative for a debit. */
+  amountMicros: number;
+  balanceAfterMicros: bigint;
+  orderId: number | null;
+  /** The operator's internal note, or one by the system. Never shown to the user. */
+  note: string | null;
+  /** The operator's note for the user. */
+  publicNote: string | null;
+  /** The operator's reference of an adjustment. */
+  reference: string | null;
+  /** The operator who made the adjustment. Shown only to operators. */
+  operator: string | null;
+  createdAt: number;
+}
+
+// `> 2` is true for every user. It allows the partial indexes of users' transfers to be used.
+const debits = (...where: string[]): Entries => ({
+  values: { debit_account: ":account" },
+  where: ["debit_account > 2", ...where],
+});
+const credits = (kind: TransferKind): Entries => ({
+  values: { credit_account: ":account", kind: `'${kind}'` },
+  where: ["credit_account > 2"],
+});
+
+/** The parts of indexes that together contain an account's transfers of a kind. */
+const ENTRIES: Record<TransferKind | "all", readonly Entries[]> = {
+  all: [
+    debits(),
+    credits("recharge"),
+    credits("partial_refund"),
+    credits("refund"),
+    credits("adjustment"),
+  ],
+  order: [debits("kind = 'order'")],
+  adjustment: [debits("kind = 'adjustment'"), credits("adjustment")],
+  recharge: [credits("recharge")],
+  partial_refund: [credits("partial_refund")],
+  refund: [credits("refund")],
+};
+
+const FIELDS = [
+  "seq",
+  "debitAccount",
+  "creditAccount",
+  "amountMicros",
+  "kind",
+  "orderId",
+  "operator",
+  "note",
+  "createdAt",
+  "balanceAfterMicros",
+] as const;
+const GIVES = {
+  ...fields(transfers, ...FIELDS),
+  ...fields(transferDetails, "reference", "publicNote"),
+};
+const ROWS = `SELECT ${select(transfers, ...FIELDS)}, ${select(transferDetails, "reference", "publicNote")}
+  FROM transfers LEFT JOIN transfer_details ON transfer_details.seq = transfers.seq`;
+type Found = Typed<typeof GIVES>;
+
+const makePage = (kind: TransferKind | "all", byTime: boolean) =>
+  query({
+    takes: { ...LIST_PARAMETERS, ...(byTime && WINDOW_PARAMETERS) } as Kinds,
+    gives: GIVES,
+    text: byDialect(
+      (dialect) => `${ROWS}
+        WHERE ${isOneOf("transfers.seq", newest(kind, byTime, dialect), dialect)}
+        ${rowsInWindow(byTime, dialect)}
+        ORDER BY transfers.seq DESC`,
+    ),
+  });
+
+function newest(kind: TransferKind | "all", byTime: boolean, dialect: Dialect): string {
+  const parts = ENTRIES[kind];
+  return newestOf(
+    { table: "transfers", number: "seq", parts, byTime, most: ROWS_LIMIT + 1 },
+    dialect,
+  );
+}
+
+/** The queries of a page by kind, with and without a time window. */
+const PAGES = Object.fromEntries(
+  (Object.keys(ENTRIES) as (keyof typeof ENTRIES)[]).map((kind) => [
+    kind,
+    { always: makePage(kind, false), inWindow: makePage(kind, true) },
+  ]),
+) as Record<keyof typeof ENTRIES, Record<"always" | "inWindow", ReturnType<typeof makePage>>>;
+
+const OF_ORDER = query({
+  takes: { orderId: number },
+  gives: GIVES,
+  text: `${ROWS} WHERE transfers.order_id = :orderId ORDER BY transfers.seq DESC`,
+});
+
+const SIGNED = ["createdAt", "kind", "amountMicros", "keyId", "operator"] as const;
+const OF_ORDER_SIGNED = query({
+  takes: { orderId: number },
+  gives: fields(transfers, ...SIGNED),
+  text: `SELECT ${select(transfers, ...SIGNED)} FROM transfers WHERE order_id = :orderId ORDER BY seq DESC`,
+});
+
+/** The transfers of an order with their actors, newest first. There are at most three. */
+export function listTransfersOfOrder(
+  reader: Reader,
+  orderId: number,
+): { createdAt: number; kind: TransferKind; amountMicros: number; actor: Actor }[] {
+  return reader
+    .all(OF_ORDER_SIGNED, { orderId })
+    .map(({ keyId, operator, ...transfer }) => ({ ...transfer, actor: { keyId, operator } }));
+}
+
+/** Returns the newest transactions with numbers lower than `below`, at most `limit`. */
+export function listTransactionsBelow(
+  reader: Reader,
+  filters: TransactionQuery,
+  below: number,
+  limit: number,
+): Page<TransactionRow> {
+  const { account, kind, orderId, window } = filters;
+  if (orderId !== null) return pageOf(ofOrder(reader, filters, orderId, below), account, limit);
+  const page = PAGES[kind ?? "all"][isTimed(window) ? "inWindow" : "always"];
+  const rows: Found[] = [];
+  for (const span of spansBelow(reader, "transfers", { account, window, below })) {
+    const left = limit + 1 - rows.length;
+    rows.push(...reader.all(page, { account, ...timesOf(window), ...span, limit: left }));
+    if (rows.length > limit) break;
+  }
+  return pageOf(rows, account, limit);
+}
+
+/** The account's transfers of an order, filtered here because there are at most three. */
+function ofOrder(
+  reader: Reader,
+  { account, kind, window: { from, to } }: TransactionQuery,
+  orderId: number,
+  below: number,
+): Found[] {
+  return reader
+    .all(OF_ORDER, { orderId })
+    .filter((row) => row.debitAccount === account || row.creditAccount === account)
+    .filter((row) => (kind === null || row.kind === kind) && row.seq < below)
+    .filter((row) => row.createdAt >= (from ?? -Infinity) && row.createdAt <= (to ?? Infinity));
+}
+
+/** Makes a page. One row more than `limit` means that more rows follow. */
+function pageOf(rows: readonly Found[], account: number, limit: number): Page<TransactionRow> {
+  const shown = rows.slice(0, limit);
+  return {
+    rows: shown.map((row) => transactionOf(row, account)),
+    next: rows.length > limit ? shown.at(-1)!.seq : null,
+  };
+}
+
+function transactionOf(row: Found, account: number): TransactionRow {
+  const { seq, kind, amountMicros, balanceAfterMicros, orderId, createdAt } = row;
+  const { note, publicNote, reference, operator } = row;
+  return {
+    seq,
+    kind,
+    amountMicros: row.creditAccount === account ? amountMicros : -amountMicros,
+    balanceAfterMicros,
+    orderId,
+    note,
+    publicNote,
+    reference,
+    operator,
+    createdAt,
+  };
+}

@@ -1,0 +1,181 @@
+// All resellers' orders for the operator, newest first, in pages. A page costs the same at ten million orders, because
+// the list is read from an index. Filters without an index (service, provider, most placements, text in the link)
+// examine a bounded number of orders; `next` is then where the following page continues.
+
+import type { Placement } from "../../domain/delivery/deliveries.ts";
+import type { OrderStatus } from "../../domain/orders/orders.ts";
+import { orderSource, type Source } from "./operator-order-sources.ts";
+import { IS_TEST_ORDER, type ListedOrder, NO_TEST_ORDER, NUMERIC_ID, toOrder } from "./orders.ts";
+import { contains, lowerAscii, queryNaming } from "../port/filtered-lists.ts";
+import { isTimed, type Page, timesOf, WINDOW_PARAMETERS } from "../port/pages.ts";
+import type { Reader, Span, TimeWindow } from "../port/port.ts";
+import { type Dialect, fields, isOneOf, type Query, select } from "../port/query.ts";
+import {
+  type Kinds,
+  nullable,
+  number,
+  numbers,
+  text,
+  texts,
+  type Typed,
+} from "../port/table-definition.ts";
+import { orders } from "../tables/tables.ts";
+
+/** Filters of the list. Absent or null means any value. */
+export interface OperatorOrderFilter {
+  status?: OrderStatus | null | undefined;
+  resellerAccount?: number | null | undefined;
+  /** The id of a service. */
+  service?: string | null | undefined;
+  providerId?: number | null | undefined;
+  placement?: Placement | null | undefined;
+  /** Only orders with an undecided late report. */
+  late?: boolean | undefined;
+  window?: TimeWindow | undefined;
+  /** Order numbers and ids. */
+  ids?: readonly string[] | null | undefined;
+  /** The caller's reference. */
+  reference?: string | null | undefined;
+  /** The order's number at the provider. */
+  providerOrder?: string | null | undefined;
+  /** A part of the link, ignoring the case of ASCII letters. */
+  link?: string | null | undefined;
+  /** True: only test orders. Otherwise: no test orders. */
+  test?: boolean | undefined;
+}
+
+const LISTED = { ...fields(orders), username: text };
+const EXTENT = { examined: number, lowest: nullable(number) };
+
+/** The parameters of all filters. A query takes only those that its text names. */
+const PARAMETERS: Kinds = {
+  first: number,
+  last: number,
+  limit: number,
+  shown: number,
+  account: number,
+  status: text,
+  service: text,
+  providerId: number,
+  placement: text,
+  numbers,
+  ids: texts,
+  reference: text,
+  providerOrder: text,
+  link: text,
+  ...WINDOW_PARAMETERS,
+};
+
+interface Queries {
+  page: Query<Typed<typeof LISTED>, Kinds>;
+  /** How many orders the page's query examined, and the lowest number among them. */
+  extent: Query<Typed<typeof EXTENT>, Kinds>;
+}
+
+/**
+ * Returns the newest orders with numbers lower than `below`, at most `limit` (which is at most ROWS_LIMIT). A page may
+ * have fewer although more follow: only a null `next` means the end of the list.
+ */
+export function listOperatorOrders(
+  reader: Reader,
+  filter: OperatorOrderFilter,
+  below: number,
+  limit: number,
+): Page<ListedOrder> {
+  const source = orderSource(filter);
+  const isBounded = source.remaining.length > 0;
+  const { page, extent } = queriesFor(source, isTimed(windowOf(filter)));
+  const rows: ListedOrder[] = [];
+  let left = source.most;
+  for (const span of spansOf(reader, filter, below)) {
+    const shown = limit + 1 - rows.length;
+    const values = { ...valuesOf(filter), ...span, limit: isBounded ? left : shown, shown };
+    for (const { username, ...row } of reader.all(page, values)) {
+      rows.push({ ...toOrder(row), username });
+    }
+    if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1]!.orderId };
+    if (!isBounded) continue;
+    const { examined, lowest } = reader.one(extent, values)!;
+    left -= examined;
+    if (left <= 0) return { rows, next: lowest };
+  }
+  return { rows, next: null };
+}
+
+/** The parts of the list inside the time window, newest first. */
+function spansOf(reader: Reader, filter: OperatorOrderFilter, below: number): Span[] {
+  return reader
+    .spans("orders", filter.resellerAccount ?? null, windowOf(filter))
+    .filter(({ first }) => first < below)
+    .map(({ first, last }) => ({ first, last: Math.min(last, below - 1) }));
+}
+
+function windowOf({ window }: OperatorOrderFilter): TimeWindow {
+  return window ?? { from: null, to: null };
+}
+
+function valuesOf(filter: OperatorOrderFilter) {
+  const ids = filter.ids ?? [];
+  return {
+    account: filter.resellerAccount ?? 0,
+    status: filter.status ?? "",
+    service: filter.service ?? "",
+    providerId: filter.providerId ?? 0,
+    placement: filter.placement ?? "",
+    numbers: ids.filter((id) => NUMERIC_ID.test(id)).map(Number),
+    ids: ids.filter((id) => !NUMERIC_ID.test(id)),
+    reference: filter.reference ?? "",
+    providerOrder: filter.providerOrder ?? "",
+    link: lowerAscii(filter.link ?? ""),
+    ...timesOf(windowOf(filter)),
+  };
+}
+
+/** The queries, made once for each set of filters. */
+const made = new Map<string, Queries>();
+
+function queriesFor(source: Source, byTime: boolean): Queries {
+  const key = JSON.stringify([source.key, source.remaining, byTime]);
+  let queries = made.get(key);
+  if (!queries) {
+    queries = {
+      page: queryNaming(PARAMETERS, LISTED, (dialect) => pageText(source, byTime, dialect)),
+      extent: queryNaming(PARAMETERS, EXTENT, (dialect) => {
+        const examined = `(${source.numbers(byTime, dialect)}) AS examined`;
+        // Always true. Not every source uses the window, but the text must name all of the query's parameters.
+        const named = byTime ? "WHERE :from <= :to" : "";
+        return `SELECT count(*) AS "examined", min(order_id) AS "lowest" FROM ${examined} ${named}`;
+      }),
+    };
+    made.set(key, queries);
+  }
+  return queries;
+}
+
+function pageText(source: Source, byTime: boolean, dialect: Dialect): string {
+  const conditions = [
+    isOneOf("orders.order_id", source.numbers(byTime, dialect), dialect),
+    ...source.remaining.map((condition) => REMAINING[condition](dialect)),
+    ...(byTime ? ["orders.created_at BETWEEN :from AND :to"] : []),
+  ];
+  return `SELECT ${select(orders)}, users.username AS username
+    FROM orders JOIN users AS owners ON owners.account = orders.reseller_account
+      JOIN users ON users.account = coalesce(owners.test_of, owners.account)
+    WHERE ${conditions.join(" AND ")} ORDER BY orders.order_id DESC LIMIT :shown`;
+}
+
+/** SQL of the filters that the source of the numbers does not apply itself. */
+const REMAINING: Record<Source["remaining"][number], (dialect: Dialect) => string> = {
+  status: () => "orders.status = :status",
+  resellerAccount: () => "orders.reseller_account = :account",
+  service: () => "orders.service_id = :service",
+  providerId: () => "orders.provider_id = :providerId",
+  placement: () => "orders.placement = :placement",
+  reference: () => "orders.reference = :reference",
+  providerOrder: () => "orders.provider_order = :providerOrder",
+  late: () =>
+    "EXISTS (SELECT 1 FROM late_reports WHERE late_reports.order_id = orders.order_id AND decision IS NULL)",
+  link: contains("orders.link", ":link"),
+  test: () => IS_TEST_ORDER,
+  live: () => NO_TEST_ORDER,
+};

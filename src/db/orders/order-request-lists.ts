@@ -1,0 +1,81 @@
+// Requests for orders, for the operator: a list with order and user, newest first, and counts.
+
+import type { RequestKind } from "../../domain/orders/order-requests.ts";
+import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
+import { IS_OPEN, type OrderRequest } from "./order-requests.ts";
+import type { Reader } from "../port/port.ts";
+import { fields, listByConditions, query, select } from "../port/query.ts";
+import { number, text } from "../port/table-definition.ts";
+import { orderRequests, orders } from "../tables/tables.ts";
+
+/** A request with its order's service and status, and its user's name. */
+export interface ListedRequest extends OrderRequest {
+  serviceName: string;
+  status: string;
+  username: string;
+}
+
+export interface RequestFilter {
+  /** Only open requests. */
+  open?: boolean | undefined;
+  kind?: RequestKind | undefined;
+  orderId?: number | undefined;
+  /** Only requests with a lower number. */
+  below?: number | undefined;
+  /** True: only requests for test orders. Otherwise: no such requests. */
+  test?: boolean | undefined;
+}
+
+const LIST = listByConditions(
+  { ...fields(orderRequests), ...fields(orders, "serviceName", "status"), username: text },
+  (where) => `SELECT ${select(orderRequests)}, service_name AS "serviceName", status, username
+    FROM order_requests
+    JOIN orders ON orders.order_id = order_requests.order_id
+    JOIN users ON users.account = order_requests.reseller_account
+    ${where} ORDER BY order_requests.request_id DESC LIMIT :limit`,
+);
+
+/** Returns at most `limit` requests, newest first. */
+export function listOrderRequests(
+  reader: Reader,
+  { open, kind, orderId, below, test }: RequestFilter,
+  limit: number,
+): ListedRequest[] {
+  const side = "coalesce(order_requests.provider_id, -1)";
+  const conditions = [`${side} ${test ? "=" : "<>"} ${SANDBOX_PROVIDER}`];
+  if (open) conditions.push(IS_OPEN);
+  const given = { kind, orderId, below };
+  if (kind !== undefined) conditions.push("order_requests.kind = :kind");
+  if (orderId !== undefined) conditions.push("order_requests.order_id = :orderId");
+  if (below !== undefined) conditions.push("order_requests.request_id < :below");
+  const kinds = { kind: text, orderId: number, below: number };
+  const takes = Object.entries(kinds).filter(
+    ([name]) => given[name as keyof typeof given] !== undefined,
+  );
+  const list = LIST(conditions, { limit: number, ...Object.fromEntries(takes) });
+  return reader.all(list, { ...given, limit }) as ListedRequest[];
+}
+
+/** Counts of open requests by what they wait for, without those for test orders. */
+export interface RequestFigures {
+  /** For the operator's decision: requests for manual services. */
+  toDecide: number;
+  /** For the operator: requests whose outcome at the provider is unknown. */
+  unknown: number;
+  /** For the provider's answer. */
+  atProvider: number;
+}
+
+const FIGURES = query({
+  gives: { toDecide: number, unknown: number, atProvider: number },
+  text: `SELECT
+      count(*) FILTER (WHERE provider_id IS NULL AND state = 'requested') AS "toDecide",
+      count(*) FILTER (WHERE unknown = 1) AS "unknown",
+      count(*) FILTER (WHERE provider_id IS NOT NULL AND unknown = 0) AS "atProvider"
+    FROM order_requests
+    WHERE ${IS_OPEN} AND coalesce(provider_id, -1) <> ${SANDBOX_PROVIDER}`,
+});
+
+export function countOpenRequests(reader: Reader): RequestFigures {
+  return reader.one(FIGURES)!;
+}

@@ -1,0 +1,129 @@
+// Orders as the API returns them, with half of their columns: by their ids and by the caller's reference.
+
+import type { PublicOrderStatus } from "../../domain/orders/responses.ts";
+import { CUID, NUMERIC_ID, type Order } from "./orders.ts";
+import type { Reader } from "../port/port.ts";
+import { byDialect, fields, isOneOf, query, select } from "../port/query.ts";
+import { number, numbers, text, texts } from "../port/table-definition.ts";
+import { orders } from "../tables/tables.ts";
+
+/** The columns that the API returns, and the owner's account. */
+export type OwnedPublicOrder = PublicOrderStatus & Pick<Order, "resellerAccount">;
+
+export const PUBLIC_COLUMNS = [
+  "orderId",
+  "id",
+  "resellerAccount",
+  "serviceName",
+  "link",
+  "quantity",
+  "chargeMicros",
+  "status",
+  "startCount",
+  "remains",
+  "createdAt",
+  "reference",
+  "extra",
+] as const;
+
+const SELECT_PUBLIC = `SELECT ${select(orders, ...PUBLIC_COLUMNS)} FROM orders`;
+
+/** Queries instead of row look-ups: they read half of the columns, for the most frequent requests. */
+const PUBLIC_BY_ORDER_ID = query({
+  takes: { orderId: number },
+  gives: fields(orders, ...PUBLIC_COLUMNS),
+  text: `${SELECT_PUBLIC} WHERE order_id = :orderId`,
+});
+const PUBLIC_BY_ID = query({
+  takes: { id: text },
+  gives: fields(orders, ...PUBLIC_COLUMNS),
+  text: `${SELECT_PUBLIC} WHERE id = :id`,
+});
+
+const NAMED = query({
+  takes: { orderIds: numbers, ids: texts },
+  gives: fields(orders, ...PUBLIC_COLUMNS),
+  text: namedText(SELECT_PUBLIC),
+});
+
+/** SQL for the rows of `selected` whose number or cuid2 is among the given ids. */
+function namedText(selected: string) {
+  return byDialect(
+    (dialect) => `${selected} WHERE ${isOneOf("order_id", ":orderIds", dialect)}
+      UNION ALL ${selected} WHERE ${isOneOf("id", ":ids", dialect)}`,
+  );
+}
+
+const OUTCOME_COLUMNS = [
+  "orderId",
+  "id",
+  "resellerAccount",
+  "quantity",
+  "chargeMicros",
+  "refundedMicros",
+  "status",
+  "startCount",
+  "remains",
+] as const;
+
+/** The result of an order, and its charge and refunds. */
+export type OrderOutcome = Pick<Order, (typeof OUTCOME_COLUMNS)[number]>;
+
+const OUTCOMES = query({
+  takes: { orderIds: numbers, ids: texts },
+  gives: fields(orders, ...OUTCOME_COLUMNS),
+  text: namedText(`SELECT ${select(orders, ...OUTCOME_COLUMNS)} FROM orders`),
+});
+
+/** Finds an order by its number or its cuid2, with only the columns that the API returns. */
+export function findPublicOrder(reader: Reader, id: string): OwnedPublicOrder | undefined {
+  if (NUMERIC_ID.test(id)) return reader.one(PUBLIC_BY_ORDER_ID, { orderId: Number(id) });
+  if (CUID.test(id)) return reader.one(PUBLIC_BY_ID, { id });
+  return undefined;
+}
+
+/** Finds an order by its reseller's reference. */
+export function findOrderByReference(
+  reader: Reader,
+  resellerAccount: number,
+  reference: string,
+): (OwnedPublicOrder & Pick<Order, "serviceId">) | undefined {
+  const row = reader.row(orders.byReference, resellerAccount, reference);
+  if (!row) return undefined;
+  const { orderId, id, serviceId, serviceName, link, quantity, chargeMicros, status } = row;
+  const order = { orderId, id, resellerAccount, serviceId, serviceName, link, quantity };
+  const { startCount, remains, createdAt, extra } = row;
+  return { ...order, chargeMicros, status, startCount, remains, createdAt, reference, extra };
+}
+
+/** The orders with these ids (numbers or cuid2s), under both of their ids. Missing orders are left out. */
+export function listOrdersById(
+  reader: Reader,
+  ids: readonly string[],
+): Map<string, OwnedPublicOrder> {
+  return byEitherId(reader.all(NAMED, idsByKind(ids)));
+}
+
+/** Like listOrdersById, with the outcomes of the orders. */
+export function listOrderOutcomes(
+  reader: Reader,
+  ids: readonly string[],
+): Map<string, OrderOutcome> {
+  return byEitherId(reader.all(OUTCOMES, idsByKind(ids)));
+}
+
+function idsByKind(ids: readonly string[]) {
+  return {
+    orderIds: ids.filter((id) => NUMERIC_ID.test(id)).map(Number),
+    ids: ids.filter((id) => CUID.test(id)),
+  };
+}
+
+function byEitherId<T extends { orderId: number; id: string }>(found: readonly T[]) {
+  return new Map(
+    found.flatMap((order): [string, T][] => [
+      [String(order.orderId), order],
+      [order.id, order],
+    ]),
+  );
+}

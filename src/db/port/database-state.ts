@@ -1,0 +1,107 @@
+// Decides from a database's tables and migrations whether this program can use it. Both engines use the same rules and
+// the same messages: docs/specification/storage.md#database-states.
+
+/** A migration of this program. */
+export interface KnownMigration {
+  version: number;
+  name: string;
+  hash: string;
+}
+
+export interface AppliedMigration {
+  version: number;
+  hash: string;
+}
+
+export interface FoundDatabase {
+  /** The names of its tables and views, without those of an extension or of the engine. */
+  tables: readonly string[];
+  /** The columns of the table `migrations`; null: the table does not exist. */
+  migrationColumns: readonly string[] | null;
+  /** The rows of that table; null: it does not have our columns. */
+  applied: readonly AppliedMigration[] | null;
+  /** Whether the database has the mark that only ours have; null: the engine has no such mark. */
+  isMarked: boolean | null;
+}
+
+/** An engine's advice for the messages. */
+export interface Advice {
+  /** What to do when the database belongs to another program. */
+  another: string;
+  /** How to remove the target of an unfinished move. */
+  remove: string;
+}
+
+/** Marks the target of a `move`: this table exists from before the first row until all rows are committed. */
+export const UNFINISHED_MOVE = "unfinished_move";
+
+const MIGRATIONS_TABLE = "migrations";
+const MIGRATION_COLUMNS = ["version", "name", "hash", "applied_at"];
+/** Tables of the first migration. A database with these is ours, even if its table of migrations is damaged or lost. */
+const OUR_TABLES = ["accounts", "transfers", "placement_attempts"];
+const NAMED_LIMIT = 4;
+
+/** Whether a table of migrations has our columns, so that it can be read. */
+export function areMigrationColumns(columns: readonly string[] | null): boolean {
+  return columns !== null && MIGRATION_COLUMNS.every((column) => columns.includes(column));
+}
+
+/**
+ * Returns why a database cannot be used, as the end of a sentence that begins with its name. Returns null if it is
+ * empty, or ours of this version or an older one. `known`: oldest first.
+ */
+export function whyUnusable(
+  found: FoundDatabase,
+  known: readonly KnownMigration[],
+  advice: Advice,
+): string | null {
+  const { tables, migrationColumns, applied, isMarked } = found;
+  if (tables.length === 0) return null;
+  const isOurs =
+    isMarked ?? (isTableOurs(found) || OUR_TABLES.every((name) => tables.includes(name)));
+  if (!isOurs && !tables.includes(UNFINISHED_MOVE)) {
+    return `is a database of another program (it has ${listed(tables)}): ${advice.another}`;
+  }
+  if (tables.includes(UNFINISHED_MOVE)) {
+    return `is the target of a move that did not end: repeat the move, or ${advice.remove}`;
+  }
+  if (migrationColumns === null) return "has lost its table of migrations: restore a backup";
+  if (applied === null) return damaged("it has other columns");
+  return applied.length === 0 ? damaged("it is empty") : whyOtherSchema(applied, known);
+}
+
+function isTableOurs({ migrationColumns, tables }: FoundDatabase): boolean {
+  // Other programs also have a table named `migrations`.
+  return areMigrationColumns(migrationColumns) && OUR_TABLES.some((name) => tables.includes(name));
+}
+
+function whyOtherSchema(
+  applied: readonly AppliedMigration[],
+  known: readonly KnownMigration[],
+): string | null {
+  const last = known.at(-1)?.version ?? 0;
+  for (const { version, hash } of applied) {
+    const migration = known.find((each) => each.version === version);
+    if (!migration) {
+      return `was written by a newer reseller (schema ${version}, this binary knows ${last}): run that version or a later one`;
+    }
+    if (migration.hash !== hash) {
+      return `was made by another build of schema ${version} (${migration.name} differs): run the build that made it`;
+    }
+  }
+  const versions = new Set(applied.map(({ version }) => version));
+  const highest = Math.max(...versions);
+  const missing = known.find(({ version }) => version < highest && !versions.has(version));
+  return missing ? damaged(`version ${missing.version} is missing`) : null;
+}
+
+function damaged(how: string): string {
+  return `has a damaged table of migrations (${how}): restore a backup`;
+}
+
+function listed(tables: readonly string[]): string {
+  const named = tables.filter((name) => name !== MIGRATIONS_TABLE).toSorted();
+  const names = named.length === 0 ? tables : named;
+  const more = names.length - NAMED_LIMIT;
+  return names.slice(0, NAMED_LIMIT).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}

@@ -1,0 +1,73 @@
+// SQL for the newest numbers of a list, read in the order of an index. Each dialect gets the form for which its planner
+// reads the fewest entries.
+
+import type { Ledger } from "./port.ts";
+import type { Dialect } from "./query.ts";
+
+/** A part of an index whose entries are in the order of their numbers, because all other columns are fixed. */
+export interface Entries {
+  /** SQL for the value of each column except the number, in the order of the index. */
+  values: Readonly<Record<string, string>>;
+  /** The predicate of a partial index, and other conditions. */
+  where: readonly string[];
+}
+
+/** A list that is read from several parts of a table's indexes. */
+interface ListSource {
+  table: Ledger;
+  /** The column of the numbers. */
+  number: string;
+  /** No number is in two parts. */
+  parts: readonly Entries[];
+  /** Whether it has a time window. */
+  byTime: boolean;
+  /** The highest value of `:limit`. */
+  most: number;
+}
+
+/** SQL for the `:limit` highest numbers from `:first` to `:last`, highest first. */
+export function newestOf(source: ListSource, dialect: Dialect): string {
+  const { number, parts } = source;
+  const entries = dialect === "sqlite" ? sqliteEntries : postgresEntries;
+  const lists = parts.map((part) => entries(source, part));
+  const all = lists.join(" UNION ALL ");
+  const select = dialect === "sqlite" ? all : `SELECT ${number} FROM (${all}) AS newest`;
+  return `${select} ORDER BY ${number} DESC LIMIT :limit`;
+}
+
+/**
+ * SQLite merges the parts itself, so it reads hardly more than it returns. Its spans contain no rows of other times, so
+ * rowsInWindow checks only the rows that are returned.
+ */
+function sqliteEntries({ table, number }: ListSource, { values, where }: Entries): string {
+  const equal = Object.entries(values).map(([column, value]) => `${column} = ${value}`);
+  const conditions = [...equal, ...where, `${number} BETWEEN :first AND :last`];
+  return `SELECT ${number} FROM ${table} WHERE ${conditions.join(" AND ")}`;
+}
+
+/**
+ * PostgreSQL plans without knowing the parameters. With one condition per column it may read the whole table by its
+ * primary key. Only one index has the order of both columns, and a constant LIMIT makes reading in that order cheaper
+ * than sorting. `coalesce` prevents it from reading a whole window by the index of times.
+ */
+function postgresEntries(
+  { table, number, byTime, most }: ListSource,
+  { values, where }: Entries,
+): string {
+  const given = Object.entries(values);
+  const [column, value] = given.pop()!;
+  const conditions = [
+    ...given.map(([each, equal]) => `${each} = ${equal}`),
+    `(${column}, ${number}) >= (${value}, :first)`,
+    `(${column}, ${number}) <= (${value}, :last)`,
+    ...where,
+    ...(byTime ? ["coalesce(created_at BETWEEN :from AND :to, FALSE)"] : []),
+  ];
+  return `(SELECT ${number} FROM ${table} WHERE ${conditions.join(" AND ")}
+    ORDER BY ${column} DESC, ${number} DESC LIMIT ${most})`;
+}
+
+/** SQL for the time window of a page's rows. Empty on PostgreSQL, whose numbers are already chosen by the window. */
+export function rowsInWindow(byTime: boolean, dialect: Dialect): string {
+  return byTime && dialect === "sqlite" ? "AND created_at BETWEEN :from AND :to" : "";
+}

@@ -1,0 +1,48 @@
+// Facts that `doctor` reads from the rows of a database with the current schema.
+
+import { CREDIT_KEYS, UNLIMITED_CREDIT_KEYS } from "../users/keys.ts";
+import { NO_TEST_ORDER, UNKNOWN_PLACEMENTS } from "../orders/orders.ts";
+import { OLDEST_DUE_POLL } from "../delivery/polling.ts";
+import type { Reader } from "./port.ts";
+import { query } from "./query.ts";
+import { nullable, number } from "./table-definition.ts";
+import { UNRECOGNIZED_NUMBERS } from "../delivery/unrecognized-numbers.ts";
+import { FAILED_WEBHOOKS } from "../webhooks/webhook-figures.ts";
+
+const FACTS = query({
+  gives: {
+    lastTransferAt: nullable(number),
+    lastOrderAt: nullable(number),
+    lastUserAt: nullable(number),
+    unknownPlacements: number,
+    unrecognizedNumbers: number,
+    oldestDuePollAt: nullable(number),
+    failedWebhooks: number,
+    creditKeys: number,
+    unlimitedCreditKeys: number,
+  },
+  text: `SELECT
+    (SELECT created_at FROM transfers ORDER BY seq DESC LIMIT 1) AS "lastTransferAt",
+    (SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1) AS "lastOrderAt",
+    (SELECT max(created_at) FROM users) AS "lastUserAt",
+    (${UNKNOWN_PLACEMENTS}) AS "unknownPlacements",
+    (${UNRECOGNIZED_NUMBERS}) AS "unrecognizedNumbers",
+    (${OLDEST_DUE_POLL} AND ${NO_TEST_ORDER}) AS "oldestDuePollAt",
+    (${FAILED_WEBHOOKS}) AS "failedWebhooks",
+    (${CREDIT_KEYS}) AS "creditKeys",
+    (${UNLIMITED_CREDIT_KEYS}) AS "unlimitedCreditKeys"`,
+});
+
+export function readRowFacts(reader: Reader): {
+  lastRowAt: number | null;
+  unknownPlacements: number;
+  unrecognizedNumbers: number;
+  oldestDuePollAt: number | null;
+  failedWebhooks: number;
+  creditKeys: number;
+  unlimitedCreditKeys: number;
+} {
+  const { lastTransferAt, lastOrderAt, lastUserAt, ...facts } = reader.one(FACTS)!;
+  const lastRowAt = Math.max(lastTransferAt ?? 0, lastOrderAt ?? 0, lastUserAt ?? 0) || null;
+  return { lastRowAt, ...facts };
+}

@@ -1,0 +1,273 @@
+// Table definitions for the engines: columns, their kinds and unique indexes, read from the drizzle schema.
+
+import { getTableColumns, getTableName } from "drizzle-orm";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+
+/** A value that is written to a column or read from one. */
+export type Value = string | number | bigint | boolean | null;
+
+/**
+ * `number`: an integer below 2^53. `bigint`: any 64-bit integer. `numbers`, `texts`: lists, only for parameters. Engines
+ * store booleans as 0 and 1.
+ */
+export type KindName = "number" | "text" | "boolean" | "bigint" | "numbers" | "texts";
+
+/** The kind of a column, a parameter or a field of a query's rows. `T` is its TypeScript type. */
+export interface Kind<T = unknown> {
+  readonly name: KindName;
+  readonly type?: T;
+}
+
+export const number: Kind<number> = { name: "number" };
+export const text: Kind<string> = { name: "text" };
+export const boolean: Kind<boolean> = { name: "boolean" };
+export const bigint: Kind<bigint> = { name: "bigint" };
+export const numbers: Kind<readonly number[]> = { name: "numbers" };
+export const texts: Kind<readonly string[]> = { name: "texts" };
+
+export function nullable<T>(kind: Kind<T>): Kind<T | null> {
+  return kind as Kind<T | null>;
+}
+
+/** A text column whose values are the union `T`. */
+export function textOf<T extends string>(): Kind<T> {
+  return text as Kind<T>;
+}
+
+export type Kinds = Readonly<Record<string, Kind>>;
+/** An object with a field of each of these kinds. */
+export type Typed<K extends Kinds> = { [F in keyof K]: K[F] extends Kind<infer T> ? T : never };
+
+export interface Column {
+  /** Its name in row objects. */
+  readonly field: string;
+  /** Its name in SQL. */
+  readonly name: string;
+  readonly kind: Kind;
+  /** The value when an insert does not give one; undefined: the insert must give one, or the database counts it up. */
+  readonly initial: Value | undefined;
+}
+
+/** Rows as engines handle them. */
+export type AnyRow = Readonly<Record<string, Value>>;
+
+export interface Table<Row = object, New = object, Key extends string = string> {
+  readonly name: string;
+  readonly columns: readonly Column[];
+  /** The fields of the primary key. */
+  readonly key: readonly string[];
+  /** The field that the database counts up; null if there is no such field. */
+  readonly numbered: string | null;
+  /** All unique indexes, starting with the primary key. */
+  readonly indexes: readonly Index[];
+  /** Returns the account whose lock is needed to insert, update or delete a row; null: no lock. */
+  readonly lockOf: (row: AnyRow, isNew: boolean) => number | null;
+  /** Fields that are written without that lock. The last write wins. */
+  readonly unlocked: ReadonlySet<string>;
+  /** Whether several updates of one row in a batch are written as one. */
+  readonly coalesced: boolean;
+  /** Whether engines may keep its rows in memory while no other connection writes: most commands read them. */
+  readonly kept: boolean;
+  readonly types?: { row: Row; new: New; key: Key };
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- any rows; where a table is named, its own types are checked
+export type AnyTable = Table<any, any, any>;
+
+/** A unique index: at most one row has a given key. */
+export interface Index<Row = object, Key extends readonly Value[] = readonly Value[]> {
+  readonly name: string;
+  readonly table: AnyTable;
+  readonly fields: readonly string[];
+  readonly columns: readonly Column[];
+  /** Whether the first column is compared without regard to the case of ASCII letters. */
+  readonly folded: boolean;
+  /** The condition of a partial index: which rows it contains; null: all rows. */
+  readonly where: Condition | null;
+  readonly types?: { row: Row; key: Key };
+}
+
+/** One condition in two forms: SQL text and a function. */
+export interface Condition {
+  readonly text: string;
+  readonly holds: (row: AnyRow) => boolean;
+}
+
+type FieldOf<T extends SQLiteTable> = keyof T["$inferSelect"] & string;
+type KeyOf<T extends SQLiteTable, Fields extends readonly string[]> = {
+  [I in keyof Fields]: Fields[I] extends keyof T["$inferSelect"]
+    ? NonNullable<T["$inferSelect"][Fields[I]]>
+    : never;
+};
+
+export interface TableOptions<
+  T extends SQLiteTable,
+  Key extends readonly FieldOf<T>[],
+  Unique extends Record<string, readonly FieldOf<T>[]>,
+> {
+  key: Key;
+  numbered?: FieldOf<T>;
+  unique?: Unique;
+  /** Names of unique indexes that disregard the case of ASCII letters. */
+  folded?: readonly (keyof Unique)[];
+  /** The conditions of partial unique indexes, by name. "Part of the key is not null" need not be stated. */
+  where?: { [Name in keyof Unique]?: Condition };
+  lock?: (row: T["$inferSelect"], isNew: boolean) => number | null;
+  unlocked?: readonly FieldOf<T>[];
+  coalesced?: boolean;
+  kept?: boolean;
+}
+
+type Indexes<T extends SQLiteTable, Unique extends Record<string, readonly FieldOf<T>[]>> = {
+  [Name in keyof Unique]: Index<T["$inferSelect"], KeyOf<T, Unique[Name]> & readonly Value[]>;
+};
+
+/** Defines a table. The result has its indexes as members: `byKey` for the primary key, the others by their names. */
+export function table<
+  T extends SQLiteTable,
+  const Key extends readonly FieldOf<T>[],
+  const Unique extends Record<string, readonly FieldOf<T>[]> = Record<never, never>,
+>(
+  schema: T,
+  options: TableOptions<T, Key, Unique>,
+): Table<T["$inferSelect"], T["$inferInsert"], Key[number]> &
+  Indexes<T, { byKey: Key }> &
+  Indexes<T, Unique> {
+  const columns = Object.entries(getTableColumns(schema)).map(([field, column]) => ({
+    field,
+    name: column.name,
+    kind: { name: kindOf(column.dataType) },
+    // Undefined for a number that the database counts up, and for values that an insert must give.
+    initial: column.hasDefault ? (column.default as Value) : column.notNull ? undefined : null,
+  }));
+  const indexes: Index[] = [];
+  const described = {
+    name: getTableName(schema),
+    columns,
+    key: options.key,
+    numbered: options.numbered ?? null,
+    indexes,
+    lockOf: (options.lock ?? (() => null)) as Table["lockOf"],
+    unlocked: new Set<string>(options.unlocked),
+    coalesced: options.coalesced ?? false,
+    kept: options.kept ?? false,
+  };
+  const byName: Record<string, Index> = {};
+  for (const [name, fields] of Object.entries({ byKey: options.key, ...options.unique })) {
+    const folded = options.folded?.includes(name) ?? false;
+    const columnsOfKey = (fields as readonly string[]).map((field) =>
+      columns.find((column) => column.field === field)!,
+    );
+    const where = (options.where as Record<string, Condition> | undefined)?.[name] ?? null;
+    const index = { name, table: described, fields, columns: columnsOfKey, folded, where };
+    indexes.push(index);
+    byName[name] = index;
+  }
+  return Object.assign(described, byName) as unknown as ReturnType<typeof table<T, Key, Unique>>;
+}
+
+function kindOf(dataType: string): KindName {
+  switch (dataType) {
+    case "boolean":
+      return "boolean";
+    case "number":
+      return "number";
+    case "string":
+      return "text";
+    // The only custom type of the schema: an integer that may exceed 2^53.
+    case "custom":
+    case "bigint":
+      return "bigint";
+    default:
+      throw new Error(`columns of type ${dataType} are not carried`);
+  }
+}
+
+interface Initial {
+  /** All fields of a table in their order. Rows then have the same object shape, which is fast. */
+  row: Record<string, Value | undefined>;
+  /** The fields that an insert must give. */
+  required: readonly string[];
+}
+
+/**
+ * Returns a row as an insert stores it, with fields in the order of the columns. Its number is still null. Throws if a
+ * required field is missing.
+ */
+export function completeRow(table: AnyTable, row: object): Record<string, Value> {
+  const { row: initial, required } = initialOf(table);
+  const complete = { ...initial };
+  // for…in takes a fifth of the time: its reads and writes are compiled as if they named the field.
+  for (const field in row) {
+    const value = (row as AnyRow)[field];
+    if (value !== undefined) complete[field] = value;
+  }
+  for (const field of required) {
+    if (complete[field] === undefined) throw new Error(`a row of ${table.name} needs ${field}`);
+  }
+  return complete as Record<string, Value>;
+}
+
+const initials = new WeakMap<AnyTable, Initial>();
+
+function initialOf(table: AnyTable): Initial {
+  let found = initials.get(table);
+  if (!found) {
+    const { columns, numbered } = table;
+    const row = columns.map(({ field, initial }) => [field, field === numbered ? null : initial]);
+    const required = columns.filter(
+      ({ field, initial }) => field !== numbered && initial === undefined,
+    );
+    found = {
+      row: Object.fromEntries(row) as Initial["row"],
+      required: required.map(({ field }) => field),
+    };
+    initials.set(table, found);
+  }
+  return found;
+}
+
+/** The fields whose value in `changes` differs from the value in `before`. */
+export function changedFields(before: AnyRow, changes: AnyRow): string[] {
+  const changed: string[] = [];
+  for (const field in changes) {
+    const value = changes[field];
+    const old = before[field];
+    // A row has a value for every field; an empty field is null, not undefined.
+    if (value !== undefined && value !== old && old !== undefined) changed.push(field);
+  }
+  return changed;
+}
+
+/** A key as one value, unique within its index; null when a part is null, since such rows are not in the index. */
+export function keyOf(index: Index, values: readonly Value[]): string | number | null {
+  const { folded } = index;
+  const [first] = values;
+  if (values.length === 1 && !folded) {
+    return typeof first === "bigint" || typeof first === "boolean" ? String(first) : first!;
+  }
+  let key = "";
+  for (let place = 0; place < values.length; place += 1) {
+    const value = values[place]!;
+    if (value === null) return null;
+    const part = folded && place === 0 ? foldCase(String(value)) : String(value);
+    key = place === 0 ? part : `${key}\0${part}`;
+  }
+  return key;
+}
+
+/** The key of a row in an index; null when the index does not contain the row. */
+export function keyOfRow(index: Index, row: AnyRow): string | number | null {
+  const { fields, folded, where } = index;
+  if (where && !where.holds(row)) return null;
+  if (fields.length === 1 && !folded) return row[fields[0]!] as string | number | null;
+  return keyOf(
+    index,
+    fields.map((field) => row[field]!),
+  );
+}
+
+/** Folds only ASCII letters, like NOCASE in SQLite. */
+function foldCase(value: string): string {
+  return value.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}

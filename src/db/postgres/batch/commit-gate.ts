@@ -1,0 +1,72 @@
+// Closes while commits wait for a synchronous standby that is unavailable: batches are then refused before they
+// begin. Nothing of a refused batch was sent, so the refusal is correct whatever happens to the waiting commits.
+// Waiting sessions stay on PostgreSQL after their connection was given up. Once none is left, commits are
+// acknowledged again. docs/decisions/0027-lost-commits-by-marker-row.md.
+
+import type { Address } from "../connection/address.ts";
+import { connect, type Connection, type ConnectionOptions } from "../connection/connection.ts";
+
+const LOOK_MS = 500;
+/** Finds waiting sessions of this store, by name: commits of other servers may wait for a millisecond at any time. */
+const WAITING = `SELECT 1 FROM pg_stat_activity
+  WHERE application_name = $1 AND wait_event = 'SyncRep' LIMIT 1`;
+
+export class CommitGate {
+  #isClosed = false;
+  #isStopped = false;
+  #connection: Connection | null = null;
+  #looking: Promise<void> | null = null;
+
+  constructor(
+    readonly address: Address,
+    readonly options: ConnectionOptions,
+    /** Called when the gate closes and when it opens. */
+    readonly onChange: (isClosed: boolean) => void,
+  ) {}
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Closes the gate because a COMMIT waits for a standby. */
+  close(): void {
+    if (this.#isClosed || this.#isStopped) return;
+    this.#isClosed = true;
+    this.onChange(true);
+    void this.#lookAgain();
+  }
+
+  /** Opens the gate if no session waits any more. */
+  look(): Promise<void> {
+    return (this.#looking ??= this.#ask().finally(() => (this.#looking = null)));
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#connection?.close();
+  }
+
+  async #lookAgain(): Promise<void> {
+    while (this.#isClosed && !this.#isStopped) {
+      await Bun.sleep(LOOK_MS);
+      await this.look();
+    }
+  }
+
+  async #ask(): Promise<void> {
+    const { options, address } = this;
+    if (!this.#isClosed || this.#isStopped) return;
+    try {
+      this.#connection ??= await connect(address, options);
+      const asked = [{ text: WAITING, values: [options.name] }];
+      const [rows] = await this.#connection.turn(asked, options.connectMs);
+      if (rows!.length > 0 || this.#isStopped) return;
+      this.#isClosed = false;
+      this.onChange(false);
+    } catch {
+      // No primary: nothing can be committed either. The next try connects anew and may find another primary.
+    }
+    this.#connection?.close();
+    this.#connection = null;
+  }
+}

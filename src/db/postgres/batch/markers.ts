@@ -1,0 +1,29 @@
+// Deletes old rows of `batches`, which has one row for each committed transaction (lane.ts).
+
+import { type Store, transact } from "../../port/port.ts";
+import { statement } from "../../port/query.ts";
+import { number, text } from "../../port/table-definition.ts";
+
+/** Far longer than servers ask for a marker: they give up after 15 s. */
+const KEPT_MS = 24 * 3_600_000;
+/** Rows that one command deletes. */
+const LIMIT = 10_000;
+
+const DELETE = statement({
+  takes: { before: text, limit: number },
+  writes: [],
+  text: `DELETE FROM batches WHERE id IN (
+    SELECT id FROM batches WHERE id < CAST(:before AS uuid) ORDER BY id LIMIT :limit)`,
+});
+
+/** Deletes up to 10,000 markers older than a day. Resolves with whether there may be more. */
+export async function deleteOldMarkers(store: Store, now: number): Promise<boolean> {
+  const values = { before: firstIdAt(now - KEPT_MS), limit: LIMIT };
+  return (await transact(store, (tx) => tx.run(DELETE, values))) === LIMIT;
+}
+
+/** Returns the lowest UUID v7 of a time: its first 48 bits are the milliseconds since 1970. */
+function firstIdAt(time: number): string {
+  const digits = time.toString(16).padStart(12, "0");
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`;
+}

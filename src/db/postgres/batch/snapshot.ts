@@ -1,0 +1,101 @@
+// One unchanging view of the database for long reads, such as `verify`. Every read sees what was committed when the
+// view was opened, however long it takes and whatever servers write in the meantime.
+
+import { type ReadStore, refusePromise } from "../../port/port.ts";
+import type { Query } from "../../port/query.ts";
+import { type AnyRow, keyOfRow } from "../../port/table-definition.ts";
+import type { Address } from "../connection/address.ts";
+import { connect, type Connection } from "../connection/connection.ts";
+import { sqlStateOf } from "../connection/errors.ts";
+import { Known, Missing } from "./known.ts";
+import { KnownReader } from "./reader.ts";
+import { decodeRows, kindsOf, loadStatement, queryStatement } from "./text.ts";
+
+export interface PostgresSnapshot extends ReadStore {
+  close(): void;
+}
+
+/** One statement may read whole tables while servers use the same disk. */
+const STATEMENT_MS = 6 * 3_600_000;
+const CONNECT_MS = 5000;
+/**
+ * jit: compiling takes longer than running most of these statements. Sequential scans stay allowed, unlike in the
+ * store: these statements read whole tables.
+ */
+const SETTINGS = {
+  jit: "off",
+  statement_timeout: "0",
+  idle_in_transaction_session_timeout: "0",
+  max_parallel_workers_per_gather: "0",
+};
+
+const GO_ON = { text: "ROLLBACK TO SAVEPOINT begun", values: [] };
+
+/** Opens a snapshot. `name`: shown in pg_stat_activity. Throws what connect throws. */
+export async function openSnapshot(address: Address, name: string): Promise<PostgresSnapshot> {
+  const connection = await connect(address, {
+    turnMs: STATEMENT_MS,
+    connectMs: CONNECT_MS,
+    name,
+    settings: SETTINGS,
+  });
+  await connection.turn([
+    { text: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", values: [] },
+    { text: "SAVEPOINT begun", values: [] },
+  ]);
+  // After an error PostgreSQL would refuse every further statement of the transaction.
+  const goOn = async () => void (await connection.turn([GO_ON]));
+  return { ...readOn(connection, goOn), close: () => connection.close() };
+}
+
+/** Reads in the transaction that is open on a connection, if any. `onError` runs after an error from the database. */
+export function readOn(connection: Connection, onError?: () => Promise<void>): ReadStore {
+  return {
+    async read(body) {
+      const known = new Known();
+      const reader = new KnownReader(known);
+      for (;;) {
+        try {
+          const result = body(reader);
+          refusePromise(result);
+          return result;
+        } catch (error) {
+          if (!(error instanceof Missing)) throw error;
+        }
+        try {
+          await load(connection, known);
+        } catch (error) {
+          if (onError && !connection.isLost && sqlStateOf(error) !== null) await onError();
+          throw error;
+        }
+      }
+    },
+  };
+}
+
+async function load(connection: Connection, known: Known): Promise<void> {
+  const { rows, queries } = known.takeWanted();
+  for (const wanted of rows) {
+    const { index } = wanted[0]!;
+    const statement = loadStatement(
+      index,
+      wanted.map(({ values }) => values),
+    );
+    const [found] = await connection.turn([statement]);
+    const decoded = decodeRows(found!, kindsOf(index.table));
+    known.putRows(wanted, new Map(decoded.map((row) => [keyOfRow(index, row)!, row])));
+  }
+  for (const wanted of queries) {
+    const { query, values } = wanted;
+    known.putResult(wanted, await rowsOf(connection, query, values));
+  }
+}
+
+async function rowsOf(
+  connection: Connection,
+  query: Query,
+  values: AnyRow | undefined,
+): Promise<AnyRow[]> {
+  const [found] = await connection.turn([queryStatement(query, values)]);
+  return decodeRows(found!, query.gives);
+}

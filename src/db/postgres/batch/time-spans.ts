@@ -1,0 +1,54 @@
+// Finds the row numbers of a time window. Numbers come from sequences and the clocks of servers differ, so times do
+// not follow numbers: an index by time finds the lowest and the highest number of the window.
+
+import type { Ledger, Reader, Span, TimeWindow } from "../../port/port.ts";
+import { query } from "../../port/query.ts";
+import { nullable, number } from "../../port/table-definition.ts";
+
+const window = { from: number, to: number };
+const gives = { first: nullable(number), last: nullable(number) };
+
+const EVERY_ACCOUNT = "= ANY (ARRAY(SELECT account FROM users))";
+
+const ordersIn = (account: string): string => `SELECT min(order_id) AS first, max(order_id) AS last
+  FROM orders WHERE reseller_account ${account} AND created_at BETWEEN :from AND :to`;
+
+// Searches both sides of a transfer: each has an index by time, which holds no times below 0.
+const transfersIn = (account: string): string => `SELECT min(seq) AS first, max(seq) AS last FROM (
+    SELECT seq FROM transfers WHERE debit_account ${account} AND debit_account > 2
+      AND created_at >= 0 AND created_at BETWEEN :from AND :to
+    UNION ALL
+    SELECT seq FROM transfers WHERE credit_account ${account} AND credit_account > 2
+      AND created_at >= 0 AND created_at BETWEEN :from AND :to
+  ) AS found`;
+
+const ofOne = (textFor: (account: string) => string) =>
+  query({ takes: { ...window, account: number }, gives, text: textFor("= :account") });
+
+const ofEvery = (textFor: (account: string) => string) =>
+  query({ takes: window, gives, text: textFor(EVERY_ACCOUNT) });
+
+const QUERIES = {
+  orders: { ofOne: ofOne(ordersIn), ofEvery: ofEvery(ordersIn) },
+  transfers: { ofOne: ofOne(transfersIn), ofEvery: ofEvery(transfersIn) },
+} as const satisfies Record<Ledger, unknown>;
+
+/**
+ * Returns at most one span, which may also hold rows of the account with other times. Reads every index entry of the
+ * window.
+ */
+export function spansWithin(
+  reader: Reader,
+  ledger: Ledger,
+  account: number | null,
+  { from, to }: TimeWindow,
+): Span[] {
+  if (from === null && to === null) return [{ first: 1, last: Number.MAX_SAFE_INTEGER }];
+  const times = { from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER };
+  const found =
+    account === null
+      ? reader.one(QUERIES[ledger].ofEvery, times)!
+      : reader.one(QUERIES[ledger].ofOne, { ...times, account })!;
+  if (found.first === null || found.last === null) return [];
+  return [{ first: found.first, last: found.last }];
+}

@@ -1,0 +1,232 @@
+// The port's Tx on PostgreSQL: reads what was loaded for the batch and writes to memory. The batch runs from its
+// start until nothing is missing; only then are the writes sent.
+
+import {
+  PortError,
+  refusePromise,
+  type Synchronous,
+  type Tx,
+  type Values,
+} from "../../port/port.ts";
+import { names, type Query, type Statement } from "../../port/query.ts";
+import {
+  type AnyRow,
+  type AnyTable,
+  changedFields,
+  completeRow,
+  type Index,
+  type Kinds,
+  type Table,
+  type Value,
+} from "../../port/table-definition.ts";
+import { eachOf, type Known, Missing, type Ran } from "./known.ts";
+
+/** One buffered write. */
+export interface Write {
+  kind: "insert" | "update" | "delete";
+  table: AnyTable;
+  /** Null for an insert. */
+  before: AnyRow | null;
+  /** The row after the write; for a delete, the row that is deleted. */
+  row: AnyRow;
+  /** Changed fields of an update; empty otherwise. */
+  fields: readonly string[];
+}
+
+/** Thrown through a command that must begin a batch, or run alone in one. */
+export class BatchEnd extends Error {
+  override name = "BatchEnd";
+}
+
+export interface Held {
+  known: Known;
+  /** Accounts that the transaction has locked. */
+  locks: ReadonlySet<number>;
+  /** Numbers that the database has given, by table. */
+  numbers: ReadonlyMap<AnyTable, readonly number[]>;
+  /** Numbers of rows that the statements changed, in order, if the batch has only one command. */
+  ran: readonly number[];
+}
+
+/** Numbers from here down stand in for numbers that must still be fetched. */
+const PROVISIONAL = Number.MAX_SAFE_INTEGER;
+
+export class PostgresTx implements Tx {
+  readonly writes: Write[] = [];
+  readonly missingLocks = new Set<number>();
+  /** How many numbers of each table were used. If that is more than were fetched, some are missing. */
+  readonly usedNumbers = new Map<AnyTable, number>();
+  missingRun: Ran | null = null;
+  /**
+   * Accounts that this transaction creates. No other transaction sees them, so they need no lock. Each round may
+   * number them anew.
+   */
+  readonly #newAccounts = new Set<Value>();
+  /** Index of the current command's first write. */
+  #commandStart = 0;
+  #runs = 0;
+  readonly #ran = new Set<AnyTable>();
+
+  constructor(
+    readonly held: Held,
+    /** Whether the batch has only one command. */
+    readonly isAlone: boolean,
+  ) {}
+
+  row<Row, Key extends readonly Value[]>(index: Index<Row, Key>, ...key: Key): Row | undefined {
+    return (this.#row(index as unknown as Index, key) ?? undefined) as Row | undefined;
+  }
+
+  all<Row, P extends Kinds>(query: Query<Row, P>, ...values: Values<P>): Row[] {
+    const any = query as unknown as Query;
+    this.#beforeQuery(any, values[0] as AnyRow);
+    return this.held.known.all(any, values[0] as AnyRow) as Row[];
+  }
+
+  one<Row, P extends Kinds>(query: Query<Row, P>, ...values: Values<P>): Row | undefined {
+    return this.all(query, ...values)[0];
+  }
+
+  spans(): never {
+    throw new PortError("lists are not read in a transaction");
+  }
+
+  each<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[] {
+    return eachOf(items, body);
+  }
+
+  lock(account: number): void {
+    if (this.held.locks.has(account) || this.#newAccounts.has(account)) return;
+    this.missingLocks.add(account);
+  }
+
+  insert<Row, New extends object, Key extends string>(table: Table<Row, New, Key>, row: New): Row {
+    const complete = completeRow(table, row);
+    const { numbered } = table;
+    if (numbered !== null && complete[numbered] === null) complete[numbered] = this.#number(table);
+    if (table.name === "accounts") this.#newAccounts.add(complete["account"]!);
+    this.#lockOf(table, complete, true);
+    this.held.known.rows.add(table, complete, true);
+    this.writes.push({ kind: "insert", table, before: null, row: complete, fields: [] });
+    return complete as Row;
+  }
+
+  update<Row, New, Key extends string>(
+    table: Table<Row, New, Key>,
+    key: Pick<Row, Key & keyof Row>,
+    changes: Partial<Row>,
+  ): Row {
+    const before = this.#require(table, key as AnyRow);
+    // Lock even if nothing changes: the command may have decided by an older version of the row.
+    if (!Object.keys(changes).every((field) => table.unlocked.has(field)))
+      this.#lockOf(table, before, false);
+    const fields = changedFields(before, changes as AnyRow);
+    if (fields.length === 0) return before as Row;
+    const row: Record<string, Value> = { ...before };
+    for (const field of fields) row[field] = (changes as AnyRow)[field]!;
+    this.held.known.rows.replace(table, before, row, fields);
+    this.writes.push({ kind: "update", table, before, row, fields });
+    return row as Row;
+  }
+
+  delete<Row, New, Key extends string>(
+    table: Table<Row, New, Key>,
+    key: Pick<Row, Key & keyof Row>,
+  ): void {
+    const row = this.#require(table, key as AnyRow);
+    this.#lockOf(table, row, false);
+    this.held.known.rows.remove(table, row);
+    this.writes.push({ kind: "delete", table, before: row, row, fields: [] });
+  }
+
+  run<P extends Kinds>(statement: Statement<P>, ...values: Values<P>): number {
+    if (this.writes.length > this.#commandStart) {
+      throw new PortError(`a statement must come before other writes: ${statement.text.postgres}`);
+    }
+    if (!this.isAlone) throw new BatchEnd();
+    const any = statement as unknown as Statement;
+    const changed = this.held.ran[this.#runs++];
+    if (changed === undefined) {
+      this.missingRun = { statement: any, values: values[0] as AnyRow };
+      throw new Missing();
+    }
+    for (const table of any.writes) this.#ran.add(table);
+    return changed;
+  }
+
+  attempt<T>(body: () => Synchronous<T>): { done: T } | { threw: unknown } {
+    const mark = this.held.known.rows.mark();
+    const { length } = this.writes;
+    try {
+      const done = body();
+      refusePromise(done);
+      return { done };
+    } catch (error) {
+      this.held.known.rows.undo(mark);
+      this.writes.length = length;
+      if (error instanceof Missing || error instanceof BatchEnd) throw error;
+      return { threw: error };
+    }
+  }
+
+  /** Begins the next command of the batch. */
+  nextCommand(): void {
+    this.#commandStart = this.writes.length;
+  }
+
+  #row(index: Index, values: readonly Value[]): AnyRow | null {
+    if (this.#ran.has(index.table)) {
+      throw new PortError(`a row of ${index.table.name} after a statement that wrote the table`);
+    }
+    return this.held.known.row(index, values);
+  }
+
+  #require(table: AnyTable, key: AnyRow): AnyRow {
+    const [primary] = table.indexes;
+    const row = this.#row(
+      primary!,
+      table.key.map((field) => key[field]!),
+    );
+    if (!row) throw new Error(`there is no such row of ${table.name}`);
+    return row;
+  }
+
+  #lockOf(table: AnyTable, row: AnyRow, isNew: boolean): void {
+    const account = table.lockOf(row, isNew);
+    if (account !== null) this.lock(account);
+  }
+
+  #number(table: AnyTable): number {
+    const used = this.usedNumbers.get(table) ?? 0;
+    this.usedNumbers.set(table, used + 1);
+    // Provisional numbers differ, so that two rows are not mistaken for one.
+    return this.held.numbers.get(table)?.[used] ?? PROVISIONAL - used;
+  }
+
+  #beforeQuery(query: Query, values: AnyRow | undefined): void {
+    for (let place = this.writes.length - 1; place >= 0; place -= 1) {
+      const write = this.writes[place]!;
+      if (!names(query, write.table)) continue;
+      if (place >= this.#commandStart) {
+        throw new PortError(
+          `a query of what its command wrote to ${write.table.name}: ${query.text.postgres}`,
+        );
+      }
+      if (!isOutside(query, values, write)) throw new BatchEnd();
+    }
+    for (const table of this.#ran) {
+      if (names(query, table)) {
+        throw new PortError(`a query of ${table.name} after a statement that wrote it`);
+      }
+    }
+  }
+}
+
+/** Returns whether the query cannot read the written row. */
+function isOutside({ within }: Query, values: AnyRow | undefined, { before, row }: Write): boolean {
+  return within.some((field) => {
+    if (!(field in row)) return false;
+    const value = values![field];
+    return row[field] !== value && (before === null || before[field] !== value);
+  });
+}

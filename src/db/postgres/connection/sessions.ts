@@ -1,0 +1,51 @@
+// The connections of a server, as pg_stat_activity shows them.
+
+import type { Reader } from "../../port/port.ts";
+import { fields, query, select } from "../../port/query.ts";
+import { number, text } from "../../port/table-definition.ts";
+import { servers } from "../../tables/tables.ts";
+import { LEASE_MS, type Server } from "../../delivery/server-leases.ts";
+
+/** PostgreSQL truncates longer names. */
+const NAME_LIMIT = 63;
+
+const COUNT = query({
+  takes: { prefix: text },
+  gives: { sessions: number },
+  text: `SELECT count(*) AS sessions FROM pg_stat_activity
+    WHERE datname = current_database() AND starts_with(application_name, :prefix)`,
+});
+
+/**
+ * Returns the name of a server's sessions in pg_stat_activity: people recognise the server's name, other servers its
+ * id.
+ */
+export function sessionName(id: string, name: string): string {
+  return `reseller ${id} ${name}`.slice(0, NAME_LIMIT);
+}
+
+export function countSessions(reader: Reader, id: string): number {
+  return reader.one(COUNT, { prefix: sessionName(id, "") })!.sessions;
+}
+
+/**
+ * Servers that have a current lease by the clock of the database, or a connection. A lease that ends later than this
+ * clock could have set it proves nothing: it was taken on another primary.
+ */
+const RUNNING = query({
+  gives: fields(servers),
+  text: `SELECT ${select(servers)} FROM servers,
+      (SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now) AS clock
+    WHERE (lease_until > now AND lease_until <= now + ${LEASE_MS})
+      OR EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
+        AND starts_with(application_name, 'reseller ' || servers.id || ' '))
+    ORDER BY started_at, id`,
+});
+
+/**
+ * Lists running servers for commands that must not run beside one, and that cannot observe leases for as long as a
+ * server does.
+ */
+export function listRunningServers(reader: Reader): Server[] {
+  return reader.all(RUNNING);
+}

@@ -1,0 +1,55 @@
+// The numbers of orders, transfers and other numbered rows: one sequence for each table. Numbers are taken under the
+// batch's locks, so within an account they grow in the order of commits. Between accounts they need not, and a batch
+// that is rolled back leaves a gap.
+
+import { MARGIN, NUMBERED_TABLES, type Numbers, numbersBy } from "../../ledger/number-floors.ts";
+import type { Reader } from "../../port/port.ts";
+import { query } from "../../port/query.ts";
+import { type AnyTable, number } from "../../port/table-definition.ts";
+import type { Rows, Statement } from "../connection/connection.ts";
+import { arrayOf } from "../batch/text.ts";
+
+/**
+ * Returns one row for each sequence, its numbers joined into one text: hundreds of rows would cost more than the
+ * numbers in them.
+ */
+const NUMBERS = `SELECT (
+    SELECT string_agg(number::text, ',')
+    FROM (SELECT nextval(wanted.sequence) AS number FROM generate_series(1, wanted.count)) AS taken
+  ) AS numbers
+  FROM unnest($1::regclass[], $2::int[]) WITH ORDINALITY AS wanted (sequence, count, place) ORDER BY wanted.place`;
+
+/** Takes the wanted count of numbers for each table. */
+export function numbersStatement(wanted: ReadonlyMap<AnyTable, number>): Statement {
+  const sequences = [...wanted.keys()].map(({ name }) => `${name}_number`);
+  return { text: NUMBERS, values: [arrayOf(sequences), arrayOf([...wanted.values()])] };
+}
+
+/** Returns the numbers of each table, in the order of the tables. */
+export function numbersIn(rows: Rows): number[][] {
+  return (rows as unknown as { numbers: string | null }[]).map(({ numbers }) =>
+    numbers === null ? [] : numbers.split(",").map(Number),
+  );
+}
+
+const gives = Object.fromEntries(NUMBERED_TABLES.map((table) => [table, number])) as Record<
+  keyof Numbers,
+  typeof number
+>;
+const ofEach = (value: (table: string) => string) =>
+  query({
+    gives,
+    text: `SELECT ${NUMBERED_TABLES.map((table) => `(${value(table)}) AS ${table}`).join()}`,
+  });
+const GIVEN = ofEach((table) => `SELECT last_value FROM ${table}_number`);
+const ROWS = ofEach((table) => `SELECT count(*) FROM ${table}`);
+
+/**
+ * Returns the last number of each sequence, and a floor for each. The floor is above every number that may have been
+ * given after the moment to which the database was restored.
+ */
+export function numbersAfterRestore(reader: Reader): { given: Numbers; floors: Numbers } {
+  const given = reader.one(GIVEN)!;
+  const rows = reader.one(ROWS)!;
+  return { given, floors: numbersBy((table) => given[table] + Math.max(MARGIN, rows[table])) };
+}

@@ -1,0 +1,112 @@
+// Compares the tables, constraints, indexes, triggers and functions of the database with those of the migrations. For
+// that, the migrations are applied in the session's temporary schema and rolled back.
+
+import type { Address } from "../connection/address.ts";
+import { connectForCommand } from "../connection/open-for-command.ts";
+import { MIGRATIONS } from "./migrate.ts";
+
+export interface SchemaProblem {
+  /** For example `trigger orders_are_kept of orders`. */
+  subject: string;
+  problem: string;
+}
+
+/**
+ * Lists the objects of a schema. A definition names the schema of what it refers to unless that schema is first in
+ * the search path; `withoutSchema` removes the name.
+ */
+const OBJECTS = `
+  SELECT 'table ' || t.relname AS subject, (
+    SELECT string_agg(concat_ws(' ', attname, format_type(atttypid, atttypmod), collname,
+      CASE WHEN attnotnull THEN 'NOT NULL' END, pg_get_expr(adbin, adrelid)), ', ' ORDER BY attname)
+    FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+      LEFT JOIN pg_collation c ON c.oid = attcollation
+    WHERE attrelid = t.oid AND attnum > 0 AND NOT attisdropped) AS definition
+  FROM pg_class t WHERE relkind = 'r' AND relnamespace = $1::oid
+  UNION ALL
+  SELECT 'sequence ' || relname, '' FROM pg_class WHERE relkind = 'S' AND relnamespace = $1::oid
+  UNION ALL
+  SELECT 'constraint ' || conname || ' of ' || relname, pg_get_constraintdef(c.oid)
+  FROM pg_constraint c JOIN pg_class t ON t.oid = conrelid WHERE relnamespace = $1::oid
+    AND contype <> 'n' AND contype <> 't'
+  UNION ALL
+  SELECT 'index ' || i.relname || ' of ' || t.relname,
+    pg_get_indexdef(i.oid) || CASE WHEN indisvalid THEN '' ELSE ' INVALID' END
+  FROM pg_index JOIN pg_class i ON i.oid = indexrelid JOIN pg_class t ON t.oid = indrelid
+  WHERE t.relnamespace = $1::oid AND t.relkind = 'r'
+  UNION ALL
+  SELECT 'trigger ' || tgname || ' of ' || relname, pg_get_triggerdef(g.oid) || ' ' || tgenabled::text
+  FROM pg_trigger g JOIN pg_class t ON t.oid = tgrelid WHERE relnamespace = $1::oid AND NOT tgisinternal
+  UNION ALL
+  SELECT 'function ' || proname, prosrc FROM pg_proc WHERE pronamespace = $1::oid`;
+
+/**
+ * Matches the table or function that an object belongs to. The schema may hold objects of other programs, which are
+ * not compared.
+ */
+const OWNER = /^(?:table|sequence|function) (\S+)$|^\S+ \S+ of (\S+)$/;
+
+/** Returns one problem for each object that is missing, differs, or was added to one of our tables. */
+export async function schemaProblems(address: Address): Promise<SchemaProblem[]> {
+  const connection = await connectForCommand(address);
+  const { reserved } = connection;
+  const objectsIn = async (namespace: string): Promise<Map<string, string>> => {
+    const rows = (await reserved.unsafe(OBJECTS, [namespace])) as Definition[];
+    return new Map(
+      rows.map(({ subject, definition }) => [subject, withoutSchema(definition, schema)]),
+    );
+  };
+  const scalar = async (expression: string): Promise<string> => {
+    const [row] = (await reserved.unsafe(`SELECT ${expression} AS value`)) as { value: string }[];
+    return row!.value;
+  };
+  const schema = await scalar("current_schema()::text").catch((error: unknown) => {
+    connection.close();
+    throw error;
+  });
+  try {
+    const found = await objectsIn(await scalar("current_schema()::regnamespace::oid::text"));
+    await reserved.unsafe("BEGIN");
+    // Functions and collations of a temporary schema are never found by name, so the triggers created there use the
+    // real ones.
+    await reserved.unsafe(`SET LOCAL search_path = pg_temp, "${schema.replaceAll('"', '""')}"`);
+    for (const { sql } of MIGRATIONS) await reserved.unsafe(sql);
+    const expected = await objectsIn(await scalar("pg_my_temp_schema()::text"));
+    return compare(expected, found);
+  } finally {
+    connection.close();
+  }
+}
+
+interface Definition {
+  subject: string;
+  definition: string | null;
+}
+
+function withoutSchema(definition: string | null, schema: string): string {
+  return (definition ?? "").replaceAll(`${schema}.`, "").replaceAll(/\bpg_temp(_\d+)?\./g, "");
+}
+
+function compare(
+  expected: ReadonlyMap<string, string>,
+  found: ReadonlyMap<string, string>,
+): SchemaProblem[] {
+  const tables = new Set([...expected.keys()].filter((subject) => subject.startsWith("table ")));
+  const isOurs = (subject: string) => {
+    const [, name, table] = OWNER.exec(subject) ?? [];
+    return name === undefined ? tables.has(`table ${table}`) : expected.has(subject);
+  };
+  const problems: SchemaProblem[] = [];
+  for (const [subject, definition] of expected) {
+    const actual = found.get(subject);
+    if (actual === undefined) problems.push({ subject, problem: "is missing" });
+    else if (actual !== definition)
+      problems.push({ subject, problem: "differs from the migrations'" });
+  }
+  for (const subject of found.keys()) {
+    if (!expected.has(subject) && isOurs(subject)) {
+      problems.push({ subject, problem: "was made by no migration" });
+    }
+  }
+  return problems.toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
+}

@@ -1,0 +1,28 @@
+// Decides when a connection must make its plans anew. A plan suits the size that its tables had when it was made. For
+// an empty table, reading all of any index costs as little as searching the right one; kept as the table grows, such
+// a plan reads the whole table. So plans are discarded each time a table has doubled by inserts of this lane.
+
+import type { AnyTable } from "../../port/table-definition.ts";
+import type { Write } from "../batch/write-transaction.ts";
+
+/** Below this number of rows any plan is good enough. */
+const FEW_ROWS = 64;
+
+export class TableGrowth {
+  readonly #tables = new Map<AnyTable, { rows: number; limit: number }>();
+
+  /** Counts inserted rows. Returns whether the count of a table has doubled since its last doubling. */
+  note(writes: readonly Write[]): boolean {
+    let isDoubled = false;
+    for (const { kind, table } of writes) {
+      if (kind !== "insert") continue;
+      let grown = this.#tables.get(table);
+      if (!grown) this.#tables.set(table, (grown = { rows: 0, limit: FEW_ROWS }));
+      grown.rows += 1;
+      if (grown.rows < grown.limit) continue;
+      grown.limit *= 2;
+      isDoubled = true;
+    }
+    return isDoubled;
+  }
+}

@@ -1,0 +1,28 @@
+// Recent outcomes of submission attempts by provider, for the operator.
+
+import type { AttemptOutcome } from "../../domain/delivery/deliveries.ts";
+import type { Reader } from "../port/port.ts";
+import { query } from "../port/query.ts";
+import { number, textOf } from "../port/table-definition.ts";
+
+/** Limit for attempts examined, the newest of all providers: 10 ms. */
+export const ATTEMPTS_LIMIT = 5000;
+
+const OUTCOMES = query({
+  takes: { since: number, limit: number },
+  gives: { providerId: number, outcome: textOf<AttemptOutcome>(), attempts: number },
+  text: `SELECT provider_id AS "providerId", outcome AS "outcome", count(*) AS "attempts"
+    FROM (SELECT provider_id, outcome, started_at FROM placement_attempts ORDER BY attempt_id DESC LIMIT :limit) AS newest
+    WHERE started_at >= :since GROUP BY provider_id, outcome`,
+});
+
+export interface AttemptCount {
+  providerId: number;
+  outcome: AttemptOutcome;
+  attempts: number;
+}
+
+/** Counts attempts since `since` by provider and outcome. Only the newest ATTEMPTS_LIMIT attempts are examined. */
+export function countAttemptsSince(reader: Reader, since: number): AttemptCount[] {
+  return reader.all(OUTCOMES, { since, limit: ATTEMPTS_LIMIT });
+}

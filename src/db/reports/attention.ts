@@ -1,0 +1,128 @@
+// What needs the operator's attention. Uses only index searches, so it costs the same at ten million orders.
+
+import type { Reader } from "../port/port.ts";
+import type { PausedBy } from "../../domain/providers/provider-pauses.ts";
+import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
+import { NO_TEST_ORDER } from "../orders/orders.ts";
+import { countOpenRequests, type RequestFigures } from "../orders/order-request-lists.ts";
+import { query } from "../port/query.ts";
+import { delistedRoutesOf } from "../catalogue/route-listing.ts";
+import { boolean, nullable, number, text, textOf } from "../port/table-definition.ts";
+import { listUnrecognized, type UnrecognizedOrder } from "../delivery/unrecognized-numbers.ts";
+import { type FailedWebhooks, listFailedWebhooks } from "../webhooks/webhook-figures.ts";
+
+/** Limit for late reports counted: those of the newest orders. */
+const LATE_REPORTS_LIMIT = 10_000;
+const UNRECOGNIZED_LIMIT = 100;
+
+export interface ProviderAttention {
+  name: string;
+  /** Whether it gets new orders. */
+  active: boolean;
+  /** The threshold for our balance in the provider's currency (null: none), and the last known balance (null: none). */
+  lowBalanceMicros: number | null;
+  balanceMicros: number | null;
+  balanceCurrency: string | null;
+  /** Since when it refuses orders for lack of funds; null: it does not. */
+  outOfFundsAt: number | null;
+  /** A currency without a known rate to USD in which it charged; null: none. */
+  foreignCurrency: string | null;
+  /** Since when submissions to it are paused, and why; null: they are not. */
+  pausedAt: number | null;
+  pausedBy: PausedBy | null;
+  lastSuccessAt: number | null;
+  /** PENDING orders whose submission is unknown. */
+  unknown: number;
+  /** The time of the oldest last answer for any of its open orders. */
+  oldestUncheckedAt: number | null;
+  /** When its most overdue submission and poll were due. In the future if none is overdue. */
+  submissionDueAt: number | null;
+  pollDueAt: number | null;
+  /** Why its last scheduled sync was not applied; null if it was. */
+  syncHeld: string | null;
+  /** Routes of active services that it no longer lists. */
+  delistedRoutes: number;
+}
+
+export interface Attention {
+  providers: ProviderAttention[];
+  /** Open orders whose number their provider does not recognize. */
+  unrecognized: UnrecognizedOrder[];
+  /** Orders with an undecided late report. */
+  lateOrders: number;
+  /** Users with webhooks that fail, or were disabled because they failed, with counts. */
+  failedWebhooks: FailedWebhooks[];
+  /** Counts of open requests for orders. */
+  requests: RequestFigures;
+  /** The latest creation time of a transfer, order or user; null if there is none. */
+  lastRowAt: number | null;
+}
+
+// The conditions repeat those of the partial indexes orders_open_by_provider, orders_queued and orders_followed, and of
+// those for delisted routes.
+const OPEN = "provider_id = providers.provider_id AND status IN ('PENDING', 'PROCESSING')";
+const PROVIDERS = query({
+  gives: {
+    name: text,
+    active: boolean,
+    lowBalanceMicros: nullable(number),
+    balanceMicros: nullable(number),
+    balanceCurrency: nullable(text),
+    outOfFundsAt: nullable(number),
+    foreignCurrency: nullable(text),
+    pausedAt: nullable(number),
+    pausedBy: nullable(textOf<PausedBy>()),
+    lastSuccessAt: nullable(number),
+    unknown: number,
+    oldestUncheckedAt: nullable(number),
+    submissionDueAt: nullable(number),
+    pollDueAt: nullable(number),
+    syncHeld: nullable(text),
+    delistedRoutes: number,
+  },
+  text: `SELECT name, active, low_balance_micros AS "lowBalanceMicros", balance_micros AS "balanceMicros",
+      balance_currency AS "balanceCurrency", out_of_funds_at AS "outOfFundsAt", foreign_currency AS "foreignCurrency",
+      last_success_at AS "lastSuccessAt", sync_held AS "syncHeld", paused_at AS "pausedAt", paused_by AS "pausedBy",
+      (SELECT count(*) FROM orders WHERE ${OPEN} AND placement = 'unknown') AS "unknown",
+      (SELECT min(checked_at) FROM orders WHERE ${OPEN} AND placement = 'placed') AS "oldestUncheckedAt",
+      (SELECT min(next_place_at) FROM orders WHERE provider_id = providers.provider_id
+        AND placement = 'queued' AND status = 'PENDING') AS "submissionDueAt",
+      (SELECT min(next_check_at) FROM orders WHERE provider_id = providers.provider_id
+        AND next_check_at IS NOT NULL) AS "pollDueAt",
+      ${delistedRoutesOf("providers.provider_id")} AS "delistedRoutes"
+    FROM providers WHERE providers.provider_id <> ${SANDBOX_PROVIDER}
+    ORDER BY providers.name COLLATE "binary"`,
+});
+
+const FACTS = query({
+  gives: {
+    lateOrders: number,
+    lastTransferAt: nullable(number),
+    lastOrderAt: nullable(number),
+    lastUserAt: nullable(number),
+  },
+  text: `SELECT
+    (SELECT count(DISTINCT newest.order_id) FROM (
+        SELECT order_id FROM late_reports WHERE decision IS NULL
+        ORDER BY order_id DESC LIMIT ${LATE_REPORTS_LIMIT}
+      ) AS newest JOIN orders ON orders.order_id = newest.order_id
+      WHERE ${NO_TEST_ORDER}) AS "lateOrders",
+    (SELECT created_at FROM transfers ORDER BY seq DESC LIMIT 1) AS "lastTransferAt",
+    (SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1) AS "lastOrderAt",
+    (SELECT created_at FROM users ORDER BY account DESC LIMIT 1) AS "lastUserAt"`,
+});
+
+/** All providers by name, without the sandbox. */
+export function listProviderAttention(reader: Reader): ProviderAttention[] {
+  return reader.all(PROVIDERS);
+}
+
+export function readAttention(reader: Reader): Attention {
+  const providers = listProviderAttention(reader);
+  const { lateOrders, ...times } = reader.one(FACTS)!;
+  const lastRowAt = Math.max(0, ...Object.values(times).map((time) => time ?? 0)) || null;
+  const unrecognized = listUnrecognized(reader, UNRECOGNIZED_LIMIT);
+  const failedWebhooks = listFailedWebhooks(reader);
+  const requests = countOpenRequests(reader);
+  return { providers, unrecognized, lateOrders, failedWebhooks, requests, lastRowAt };
+}

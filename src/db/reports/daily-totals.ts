@@ -1,0 +1,183 @@
+// Totals of days, for the rows up to a position. Each report adds the rows after it. Rows are counted by number, not by
+// time, so that a row with an earlier time (the clock was set back) is counted like any other.
+
+import type { Reader, Tx } from "../port/port.ts";
+import { query, statement } from "../port/query.ts";
+import {
+  type Amounts,
+  DAY_MS,
+  keyOf,
+  microsOf,
+  REPORT_SOURCES,
+  type ReportKey,
+  type ReportPosition,
+  type ReportSource,
+  SOURCES,
+} from "./reports.ts";
+import { number, text, textOf } from "../port/table-definition.ts";
+import { dailyTotals, totalsPosition } from "../tables/tables.ts";
+
+export const TOTAL_KINDS = ["service", "reseller", "provider"] as const;
+export type TotalKind = (typeof TOTAL_KINDS)[number];
+
+/** The id of the table's only row. */
+const ID = 1;
+
+export interface Position {
+  counted: ReportPosition;
+  /** The position up to which rows may be counted next. */
+  goal: ReportPosition;
+  /**
+   * The goal may be counted once no transaction before this one is open; 0: not set yet. See
+   * operations/reports/daily-totals.ts.
+   */
+  goalTransaction: number;
+}
+
+/** SQL for a sum that is read in two halves. */
+const halves = (
+  column: string,
+  name: string,
+) => `CAST(sum(${column} / 1000000000) AS BIGINT) AS "${name}Thousands",
+  CAST(sum(${column} % 1000000000) AS BIGINT) AS "${name}Rest"`;
+
+// Reads the position in the same statement, so that both are of the same moment.
+const totalsQuery = (key: string) =>
+  query({
+    takes: { kind: textOf<TotalKind>(), first: number, last: number },
+    gives: {
+      isPosition: number,
+      key: text,
+      orders: number,
+      revenueThousands: number,
+      revenueRest: number,
+      refundsThousands: number,
+      refundsRest: number,
+      costThousands: number,
+      costRest: number,
+    },
+    text: `SELECT 0 AS "isPosition", CAST(${key} AS TEXT) AS "key", CAST(sum(orders) AS BIGINT) AS "orders",
+        ${halves("revenue_micros", "revenue")}, ${halves("refunds_micros", "refunds")}, ${halves("cost_micros", "cost")}
+      FROM daily_totals WHERE kind = :kind AND day BETWEEN :first AND :last GROUP BY ${key}
+      UNION ALL SELECT 1, '', orders, transfers, costs, 0, 0, 0, 0 FROM totals_position`,
+  });
+
+const BY_DAY = totalsQuery("day");
+const BY_KEY = totalsQuery("key");
+
+/** PostgreSQL's transaction numbers: the oldest open one, and this one. */
+const TRANSACTIONS = query({
+  gives: { oldest: number, own: number },
+  text: {
+    sqlite: `SELECT 0 AS "oldest", 0 AS "own"`,
+    postgres: `SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT) AS "oldest",
+      CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT) AS "own"`,
+  },
+});
+
+/** The totals of the days from `first` to `last`, by the keys of ReportPart, and the position up to which they go. */
+export function readTotals(
+  reader: Reader,
+  by: ReportKey,
+  days: { first: number; last: number },
+): { counted: ReportPosition; totals: Map<string, Amounts> } {
+  // The sum over all providers covers all orders of a day, and providers are few.
+  const found = reader.all(by === "day" ? BY_DAY : BY_KEY, {
+    kind: by === "day" ? "provider" : by,
+    ...days,
+  });
+  const totals = new Map<string, Amounts>();
+  let counted: ReportPosition = { orders: 0, transfers: 0, order_costs: 0 };
+  for (const row of found) {
+    if (row.isPosition === 1) {
+      const { orders, revenueThousands: transfers, revenueRest: costs } = row;
+      counted = { orders, transfers, order_costs: costs };
+      continue;
+    }
+    totals.set(row.key, {
+      orders: row.orders,
+      revenueMicros: microsOf(row.revenueThousands, row.revenueRest),
+      refundsMicros: microsOf(row.refundsThousands, row.refundsRest),
+      costMicros: microsOf(row.costThousands, row.costRest),
+    });
+  }
+  return { counted, totals };
+}
+
+export function readPosition(reader: Reader): Position {
+  const row = reader.row(totalsPosition.byKey, ID)!;
+  const { orders, transfers, costs, goalOrders, goalTransfers, goalCosts } = row;
+  return {
+    counted: { orders, transfers, order_costs: costs },
+    goal: { orders: goalOrders, transfers: goalTransfers, order_costs: goalCosts },
+    goalTransaction: row.goalTransaction,
+  };
+}
+
+// A command with a statement runs alone in its transaction, so no other command of a batch changes what it counts.
+const LOCK_POSITION = statement({
+  writes: [],
+  text: {
+    sqlite: "UPDATE totals_position SET id = id WHERE id = 0",
+    postgres: "SELECT 1 FROM totals_position WHERE id = 1 FOR UPDATE",
+  },
+});
+
+/** Ensures that only one transaction counts, and that none changes an order's provider (a trigger waits for this). */
+export function lockPosition(tx: Tx): void {
+  tx.run(LOCK_POSITION);
+}
+
+/** Reads TRANSACTIONS. Both are 0 on SQLite, which has one writer. */
+export function readTransactions(tx: Tx): { oldest: number; own: number } {
+  return tx.one(TRANSACTIONS)!;
+}
+
+export function writePosition(tx: Tx, { counted, goal, goalTransaction }: Position): void {
+  tx.update(
+    totalsPosition,
+    { id: ID },
+    {
+      orders: counted.orders,
+      transfers: counted.transfers,
+      costs: counted.order_costs,
+      goalOrders: goal.orders,
+      goalTransfers: goal.transfers,
+      goalCosts: goal.order_costs,
+      goalTransaction,
+    },
+  );
+}
+
+/** SQL for the amounts of a total, by source: the source's sum is one of them. */
+const AMOUNTS: Record<ReportSource, (sum: string) => string> = {
+  orders: (sum) => `count(*), ${sum}, 0, 0`,
+  transfers: (sum) => `0, 0, ${sum}, 0`,
+  order_costs: (sum) => `0, 0, 0, ${sum}`,
+};
+
+// One statement for all keys: many keys have few rows each, and the writer must stay free for orders.
+const addStatement = (kind: TotalKind, source: ReportSource) => {
+  const { rows, number: column, amount, at } = SOURCES[source];
+  const key = keyOf(kind, at);
+  const grown = (name: string) => `${name} = total.${name} + excluded.${name}`;
+  return statement({
+    takes: { after: number, upTo: number },
+    writes: [dailyTotals],
+    text: `INSERT INTO daily_totals AS total (kind, day, key, orders, revenue_micros, refunds_micros, cost_micros)
+      SELECT '${kind}', ${at} / ${DAY_MS}, ${key}, ${AMOUNTS[source](`CAST(sum(${amount}) AS BIGINT)`)}
+      FROM ${rows} AND ${column} > :after AND ${column} <= :upTo GROUP BY ${at} / ${DAY_MS}, ${key}
+      ON CONFLICT (kind, day, key) DO UPDATE SET ${["orders", "revenue_micros", "refunds_micros", "cost_micros"].map(grown).join(", ")}`,
+  });
+};
+
+const ADD = TOTAL_KINDS.flatMap((kind) =>
+  REPORT_SOURCES.map((source) => ({ source, add: addStatement(kind, source) })),
+);
+
+/** Adds the rows after one position, up to another, to the totals of their days. */
+export function addToTotals(tx: Tx, after: ReportPosition, upTo: ReportPosition): void {
+  for (const { source, add } of ADD) {
+    if (upTo[source] > after[source]) tx.run(add, { after: after[source], upTo: upTo[source] });
+  }
+}

@@ -1,0 +1,239 @@
+// Revenue, refunds and costs of orders by day, service, reseller or provider: sums over ranges of rows, so that many
+// rows can be read in steps. Test orders are left out. Stored totals are in daily-totals.ts.
+
+import { stepAbove } from "./activity.ts";
+import { NO_TEST_ORDER } from "../orders/orders.ts";
+import type { Reader, Span } from "../port/port.ts";
+import { query } from "../port/query.ts";
+import { type Kinds, nullable, number, text } from "../port/table-definition.ts";
+
+export const REPORT_KEYS = ["day", "service", "reseller", "provider"] as const;
+export type ReportKey = (typeof REPORT_KEYS)[number];
+
+export interface Amounts {
+  orders: number;
+  revenueMicros: bigint;
+  refundsMicros: bigint;
+  /** Negative if more was taken back than spent. */
+  costMicros: bigint;
+}
+
+/** The sums of a range of rows for one key. */
+export interface ReportPart extends Amounts {
+  /** The number of a day since 1970 (UTC), the id of a service, an account, or a provider's number (empty: by hand). */
+  key: string;
+}
+
+/** The rows that a report is counted from: orders with their charges, refunds, changes of costs. */
+export const REPORT_SOURCES = ["orders", "transfers", "order_costs"] as const;
+export type ReportSource = (typeof REPORT_SOURCES)[number];
+
+/** The number of the last row of each source. */
+export type ReportPosition = Record<ReportSource, number>;
+
+/** A range of times in milliseconds, both ends included. */
+export interface Times {
+  from: number;
+  to: number;
+}
+
+export const DAY_MS = 86_400_000;
+
+// Sums are read in two halves: sum() fails above 64 bits, and a double is not exact above 2^53.
+const sumOf = (column: string) => `CAST(sum(${column} / 1000000000) AS BIGINT) AS "thousands",
+  CAST(sum(${column} % 1000000000) AS BIGINT) AS "rest"`;
+
+interface Source {
+  /** The rows to add up, joined with their orders. Each counts for its own day. */
+  rows: string;
+  number: string;
+  amount: string;
+  at: string;
+  orders: string;
+}
+
+export const SOURCES: Record<ReportSource, Source> = {
+  orders: {
+    rows: `orders WHERE ${NO_TEST_ORDER}`,
+    number: "orders.order_id",
+    amount: "orders.charge_micros",
+    at: "orders.created_at",
+    orders: "count(*)",
+  },
+  transfers: {
+    // coalesce does not imply "IS NOT NULL". Without it, PostgreSQL may read the whole partial index
+    // transfers_once_an_order, because its statistics call it empty until ANALYZE has seen the first orders.
+    rows: `transfers JOIN orders ON orders.order_id = coalesce(transfers.order_id, 0)
+      WHERE transfers.kind IN ('refund', 'partial_refund') AND ${NO_TEST_ORDER}`,
+    number: "transfers.seq",
+    amount: "transfers.amount_micros",
+    at: "transfers.created_at",
+    orders: "0",
+  },
+  order_costs: {
+    rows: `order_costs JOIN orders ON orders.order_id = order_costs.order_id WHERE ${NO_TEST_ORDER}`,
+    number: "order_costs.seq",
+    amount: "order_costs.change_micros",
+    at: "order_costs.created_at",
+    orders: "0",
+  },
+};
+
+/** SQL for the key of a row, as text. */
+export const keyOf = (by: ReportKey, at: string): string =>
+  ({
+    day: `CAST(${at} / ${DAY_MS} AS TEXT)`,
+    service: "orders.service_id",
+    reseller: "CAST(orders.reseller_account AS TEXT)",
+    provider: "coalesce(CAST(orders.provider_id AS TEXT), '')",
+  })[by];
+
+/** The query for the sums of a source's rows. `condition`: SQL on its number and time. */
+function sumsQuery<P extends Kinds>(
+  by: ReportKey,
+  source: ReportSource,
+  takes: P,
+  condition: (source: Source) => string,
+) {
+  const { rows, amount, at, orders } = SOURCES[source];
+  const key = keyOf(by, at);
+  return query({
+    takes,
+    gives: { key: text, orders: number, thousands: number, rest: number },
+    text: `SELECT ${key} AS "key", ${orders} AS "orders", ${sumOf(amount)}
+      FROM ${rows} AND ${condition(SOURCES[source])} GROUP BY ${key}`,
+  });
+}
+
+const byKey = <T>(make: (by: ReportKey) => T): Record<ReportKey, T> => ({
+  day: make("day"),
+  service: make("service"),
+  reseller: make("reseller"),
+  provider: make("provider"),
+});
+
+const bySource = <T>(make: (source: ReportSource) => T): Record<ReportSource, T> => ({
+  orders: make("orders"),
+  transfers: make("transfers"),
+  order_costs: make("order_costs"),
+});
+
+const STEP = byKey((by) =>
+  bySource((source) =>
+    sumsQuery(
+      by,
+      source,
+      { after: number, upTo: number, from: number, to: number },
+      ({ number: column, at }) =>
+        `${column} > :after AND ${column} <= :upTo AND ${at} BETWEEN :from AND :to`,
+    ),
+  ),
+);
+
+/** Sums of changes of costs, read by the index on their times. */
+const COSTS_WITHIN = byKey((by) =>
+  sumsQuery(
+    by,
+    "order_costs",
+    { from: number, to: number, upTo: number },
+    ({ number: column, at }) => `${at} BETWEEN :from AND :to AND ${column} <= :upTo`,
+  ),
+);
+
+/** Sums of unknown orders, which are few, read by their partial index. */
+const UNKNOWN = byKey((by) => {
+  const key = keyOf(by, "orders.created_at");
+  return query({
+    takes: { from: number, to: number },
+    gives: { key: text, orders: number, thousands: number, rest: number },
+    text: `SELECT ${key} AS "key", count(*) AS "orders", ${sumOf("orders.charge_micros")} FROM orders
+      WHERE placement = 'unknown' AND status = 'PENDING' AND ${NO_TEST_ORDER}
+        AND orders.created_at BETWEEN :from AND :to GROUP BY ${key}`,
+  });
+});
+
+const LAST = query({
+  gives: { orders: nullable(number), transfers: nullable(number), order_costs: nullable(number) },
+  text: `SELECT (SELECT max(order_id) FROM orders) AS "orders", (SELECT max(seq) FROM transfers) AS "transfers",
+    (SELECT max(seq) FROM order_costs) AS "order_costs"`,
+});
+
+/** The position after all present rows. */
+export function lastPosition(reader: Reader): ReportPosition {
+  const { orders, transfers, order_costs: costs } = reader.one(LAST)!;
+  return { orders: orders ?? 0, transfers: transfers ?? 0, order_costs: costs ?? 0 };
+}
+
+/** Sums the first `rows` rows of a span. `next`: the rest of the span, null at its end. */
+export function sumStep(
+  reader: Reader,
+  by: ReportKey,
+  source: ReportSource,
+  { first, last }: Span,
+  times: Times,
+  rows: number,
+): { parts: ReportPart[]; next: Span | null } {
+  const upTo = Math.min(stepAbove(reader, source, first - 1, rows), last);
+  const found = reader.all(STEP[by][source], { after: first - 1, upTo, ...times });
+  const parts = found.map((row) => partOf(source, row));
+  return { parts, next: upTo < last ? { first: upTo + 1, last } : null };
+}
+
+/** Sums the changes of costs within `times`, up to the row `upTo`. */
+export function sumCostsWithin(
+  reader: Reader,
+  by: ReportKey,
+  times: Times,
+  upTo: number,
+): ReportPart[] {
+  const found = reader.all(COSTS_WITHIN[by], { ...times, upTo });
+  return found.map((row) => partOf("order_costs", row));
+}
+
+/** Sums the charges of the orders created within `times` whose submission is unknown now. */
+export function sumUnknown(
+  reader: Reader,
+  by: ReportKey,
+  times: Times,
+): { key: string; orders: number; micros: bigint }[] {
+  return reader.all(UNKNOWN[by], { ...times }).map(({ key, orders, thousands, rest }) => ({
+    key,
+    orders,
+    micros: microsOf(thousands, rest),
+  }));
+}
+
+function partOf(
+  source: ReportSource,
+  {
+    key,
+    orders,
+    thousands,
+    rest,
+  }: { key: string; orders: number; thousands: number; rest: number },
+): ReportPart {
+  const micros = microsOf(thousands, rest);
+  return {
+    key,
+    orders,
+    revenueMicros: source === "orders" ? micros : 0n,
+    refundsMicros: source === "transfers" ? micros : 0n,
+    costMicros: source === "order_costs" ? micros : 0n,
+  };
+}
+
+/** Joins the two halves of a sum. */
+export function microsOf(thousands: number, rest: number): bigint {
+  return BigInt(thousands) * 1_000_000_000n + BigInt(rest);
+}
+
+export function noAmounts(): Amounts {
+  return { orders: 0, revenueMicros: 0n, refundsMicros: 0n, costMicros: 0n };
+}
+
+export function addAmounts(sum: Amounts, part: Amounts): void {
+  sum.orders += part.orders;
+  sum.revenueMicros += part.revenueMicros;
+  sum.refundsMicros += part.refundsMicros;
+  sum.costMicros += part.costMicros;
+}

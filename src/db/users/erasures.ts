@@ -1,0 +1,235 @@
+// Erases personal data from a user's rows, in pieces, so that no order waits long for it. The columns are listed here and
+// in the triggers of migrations/sqlite/0019_catalogue.sql and 0021_money.sql. Add new columns with such data to both.
+
+import type { OrderStatus } from "../../domain/orders/orders.ts";
+import { ERASED } from "../../domain/users/erasures.ts";
+import { erasedExtra } from "../../domain/orders/order-fields.ts";
+import { IS_OPEN } from "../orders/order-requests.ts";
+import type { Reader, Tx } from "../port/port.ts";
+import { fields, query, select, statement } from "../port/query.ts";
+import { number, numbers, text } from "../port/table-definition.ts";
+import {
+  attempts,
+  audit,
+  idempotency,
+  orderEvents,
+  orderRequests,
+  orders,
+  transferDetails,
+  transfers,
+  unrecognizedNumbers,
+  webhookAttempts,
+  webhookDeliveries,
+  webhookEvents,
+} from "../tables/tables.ts";
+
+const OPEN_ORDERS = query({
+  takes: { account: number },
+  gives: { orders: number },
+  text: `SELECT count(*) AS "orders" FROM orders
+    WHERE reseller_account = :account AND status IN ('PENDING', 'PROCESSING')`,
+});
+
+const OPEN_REQUESTS = query({
+  takes: { account: number },
+  gives: { requests: number },
+  text: `SELECT count(*) AS "requests" FROM order_requests WHERE reseller_account = :account AND ${IS_OPEN}`,
+});
+
+const ORDERS = query({
+  takes: { account: number, status: text, after: number, limit: number },
+  gives: fields(orders, "orderId", "extra"),
+  text: `SELECT ${select(orders, "orderId", "extra")} FROM orders
+    WHERE reseller_account = :account AND status = :status AND order_id > :after
+    ORDER BY order_id LIMIT :limit`,
+});
+
+// A CHECK requires a reference or a public note, so the note becomes a fixed text.
+const NO_DETAILS = `reference = NULL, public_note = '${ERASED}'`;
+
+const OF_ORDERS = [
+  statement({
+    takes: { orderIds: numbers },
+    writes: [orders],
+    text: `UPDATE orders SET link = '${ERASED}', reference = NULL WHERE order_id IN (:orderIds)`,
+  }),
+  statement({
+    takes: { orderIds: numbers },
+    writes: [orderEvents],
+    text: "UPDATE order_events SET note = NULL WHERE order_id IN (:orderIds) AND note IS NOT NULL",
+  }),
+  statement({
+    takes: { orderIds: numbers },
+    writes: [attempts],
+    text: `UPDATE placement_attempts SET cause = NULL
+      WHERE order_id IN (:orderIds) AND cause IS NOT NULL AND outcome <> 'sending'`,
+  }),
+  statement({
+    takes: { orderIds: numbers },
+    writes: [transfers],
+    text: "UPDATE transfers SET note = NULL WHERE order_id IN (:orderIds) AND note IS NOT NULL",
+  }),
+  statement({
+    takes: { orderIds: numbers },
+    writes: [transferDetails],
+    text: `UPDATE transfer_details SET ${NO_DETAILS}
+      WHERE seq IN (SELECT seq FROM transfers WHERE order_id IN (:orderIds))`,
+  }),
+  statement({
+    takes: { orderIds: numbers },
+    writes: [orderRequests],
+    text: "UPDATE order_requests SET note = NULL WHERE order_id IN (:orderIds) AND note IS NOT NULL",
+  }),
+  // The provider's answers for orders that have ended since.
+  statement({
+    takes: { orderIds: numbers },
+    writes: [unrecognizedNumbers],
+    text: "DELETE FROM unrecognized_numbers WHERE order_id IN (:orderIds)",
+  }),
+];
+
+const EXTRA = statement({
+  takes: { orderIds: numbers, extra: text },
+  writes: [orders],
+  text: "UPDATE orders SET extra = :extra WHERE order_id IN (:orderIds)",
+});
+
+// Uses the index of each kind. Operators make few of these transfers.
+const OF_ACCOUNT = `
+  SELECT seq FROM transfers WHERE credit_account = :account AND credit_account > 2 AND kind IN ('adjustment', 'recharge')
+  UNION ALL
+  SELECT seq FROM transfers WHERE debit_account = :account AND debit_account > 2 AND kind = 'adjustment'`;
+
+const TRANSFERS = statement({
+  takes: { account: number },
+  writes: [transfers],
+  text: `UPDATE transfers SET note = NULL WHERE note IS NOT NULL AND seq IN (${OF_ACCOUNT})`,
+});
+
+const DETAILS = statement({
+  takes: { account: number },
+  writes: [transferDetails],
+  text: `UPDATE transfer_details SET ${NO_DETAILS} WHERE seq IN (${OF_ACCOUNT})`,
+});
+
+const AUDIT = query({
+  takes: { account: number, after: number, limit: number },
+  gives: fields(audit),
+  text: `SELECT ${select(audit)} FROM audit
+    WHERE account = :account AND seq > :after ORDER BY seq LIMIT :limit`,
+});
+
+const AUDIT_OF_CHILDREN = query({
+  takes: { account: number, after: number, limit: number },
+  gives: fields(audit),
+  text: `SELECT ${select(audit)} FROM audit
+    WHERE account IN (SELECT account FROM users WHERE parent_account = :account) AND action = 'user.create'
+      AND seq > :after ORDER BY seq LIMIT :limit`,
+});
+
+const IDEMPOTENCY = statement({
+  takes: { account: number, limit: number },
+  writes: [idempotency],
+  text: `DELETE FROM idempotency WHERE seq IN (
+    SELECT seq FROM idempotency WHERE reseller_account = :account LIMIT :limit)`,
+});
+
+// Deliveries that are being sent now are deleted later, when they expire.
+const DELIVERIES = query({
+  takes: { account: number, limit: number },
+  gives: fields(webhookDeliveries, "deliveryId", "eventId"),
+  text: `SELECT ${select(webhookDeliveries, "deliveryId", "eventId")} FROM webhook_deliveries
+    WHERE webhook_id IN (SELECT webhook_id FROM webhooks WHERE reseller_account = :account)
+      AND state <> 'sending' ORDER BY delivery_id LIMIT :limit`,
+});
+
+const ATTEMPTS = statement({
+  takes: { deliveryIds: numbers },
+  writes: [webhookAttempts],
+  text: "DELETE FROM webhook_attempts WHERE delivery_id IN (:deliveryIds)",
+});
+
+const SENT = statement({
+  takes: { deliveryIds: numbers },
+  writes: [webhookDeliveries],
+  text: "DELETE FROM webhook_deliveries WHERE delivery_id IN (:deliveryIds)",
+});
+
+const EVENTS = statement({
+  takes: { eventIds: numbers },
+  writes: [webhookEvents],
+  text: `DELETE FROM webhook_events WHERE event_id IN (:eventIds) AND NOT EXISTS (
+    SELECT 1 FROM webhook_deliveries WHERE webhook_deliveries.event_id = webhook_events.event_id)`,
+});
+
+/** Counts PENDING and PROCESSING orders. */
+export function countOpenOrders(reader: Reader, account: number): number {
+  return reader.one(OPEN_ORDERS, { account })!.orders;
+}
+
+/** Counts open requests to cancel or refill an order. The provider's answers are still to be recorded. */
+export function countOpenRequests(reader: Reader, account: number): number {
+  return reader.one(OPEN_REQUESTS, { account })!.requests;
+}
+
+/** A piece of an account's rows: those after `after`, at most `limit`. */
+interface Piece {
+  account: number;
+  after: number;
+  limit: number;
+}
+
+/** How many rows of a piece were erased, and the `after` of the next piece; null: nothing is left. */
+export interface Erased {
+  rows: number;
+  next: number | null;
+}
+
+const END: Erased = { rows: 0, next: null };
+
+/** Erases links, texts, references and notes of orders, and causes of their attempts. The status must be final. */
+export function eraseOrders(tx: Tx, piece: Piece, status: OrderStatus): Erased {
+  const found = tx.all(ORDERS, { ...piece, status });
+  if (found.length === 0) return END;
+  const orderIds = found.map(({ orderId }) => orderId);
+  for (const each of OF_ORDERS) tx.run(each, { orderIds });
+  const typed = found.flatMap(({ orderId, extra }) =>
+    extra === null ? [] : [{ orderId, extra: erasedExtra(extra) }],
+  );
+  // Few remaining values differ: orders of the same service and quantity keep the same.
+  for (const [extra, alike] of Map.groupBy(typed, (order) => order.extra)) {
+    tx.run(EXTRA, { extra, orderIds: alike.map(({ orderId }) => orderId) });
+  }
+  return { rows: orderIds.length, next: orderIds.at(-1)! };
+}
+
+/** Erases notes and references of recharges and adjustments. */
+export function eraseTransferNotes(tx: Tx, account: number): Erased {
+  const rows = tx.run(TRANSFERS, { account });
+  return { rows: rows + tx.run(DETAILS, { account }), next: null };
+}
+
+export type AuditRow = ReturnType<typeof listAuditRows>[number];
+
+/** Audit entries of the account, or of the creation of its child users. */
+export function listAuditRows(reader: Reader, piece: Piece, ofChildren: boolean) {
+  return reader.all(ofChildren ? AUDIT_OF_CHILDREN : AUDIT, { ...piece });
+}
+
+/** Erases stored requests and their responses. The user's keys are inactive, so no request can be sent again. */
+export function eraseIdempotencyRecords(tx: Tx, { account, limit }: Piece): Erased {
+  const rows = tx.run(IDEMPOTENCY, { account, limit });
+  return { rows, next: rows === limit ? 0 : null };
+}
+
+/** Erases events with their bodies, deliveries and attempts. */
+export function eraseWebhookEvents(tx: Tx, { account, limit }: Piece): Erased {
+  const found = tx.all(DELIVERIES, { account, limit });
+  if (found.length === 0) return END;
+  const deliveryIds = found.map(({ deliveryId }) => deliveryId);
+  const eventIds = [...new Set(found.map(({ eventId }) => eventId))];
+  tx.run(ATTEMPTS, { deliveryIds });
+  tx.run(SENT, { deliveryIds });
+  tx.run(EVENTS, { eventIds });
+  return { rows: found.length, next: 0 };
+}

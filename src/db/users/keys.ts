@@ -1,0 +1,162 @@
+// API keys, found by their hash. The text of a key is not stored.
+
+import type { KeyScope, KeyType } from "../../domain/users/keys.ts";
+import type { Reader } from "../port/port.ts";
+import { givenOf, listByFilters } from "../port/filtered-lists.ts";
+import { fields, query, select } from "../port/query.ts";
+import { boolean, number, text } from "../port/table-definition.ts";
+import { keys, users } from "../tables/tables.ts";
+
+/** The fields of a key that a request needs. */
+export interface CallerKey {
+  id: string;
+  resellerAccount: number;
+  type: KeyType;
+  reach: KeyScope;
+  active: boolean;
+  /** Null: the key never expires. */
+  expiresAt: number | null;
+  /** Has expired permanently, even if the clock is set back. */
+  ended: boolean;
+  /** Networks in CIDR notation, separated by commas; empty: every address. */
+  allow: string;
+  /** For a test key, its reseller's live account; `resellerAccount` is then the test account. Null: a live key. */
+  testOf: number | null;
+}
+
+/** The key of a request with its user's name. */
+export interface Caller extends CallerKey {
+  /** The reseller's username, also for a test key. Used in the log. */
+  username: string;
+}
+
+export interface Key extends CallerKey {
+  hash: string;
+  start: string;
+  label: string;
+  /** The address of the use at `lastUsedAt`; null: unknown. */
+  lastAddress: string | null;
+  createdAt: number;
+  /** Inactive because its user is. It becomes active again with the user. */
+  suspended: boolean;
+  /** Limit for one recharge; null: no limit. */
+  rechargeLimitMicros: number | null;
+  /** Limit for all recharges of a UTC day; null: no limit. */
+  rechargeDailyMicros: number | null;
+  /** The id of the first in the chain of keys that were rotated to this one; null: this is the first. */
+  originId: string | null;
+  /** Time of the first refused recharge on the last day with one; null: none since the limits were changed. */
+  rechargeRefusedAt: number | null;
+}
+
+export interface ListedKey extends Key {
+  lastUsedAt: number | null;
+  /** The id of the key that it was rotated to. */
+  replacedBy: string | null;
+  /** The reseller's username, also for a test key. */
+  username: string;
+}
+
+const CALLER_FIELDS = [
+  "id",
+  "resellerAccount",
+  "type",
+  "reach",
+  "active",
+  "expiresAt",
+  "ended",
+  "allow",
+  "testOf",
+] as const;
+
+/** A query instead of a row look-up: it reads half of the columns, and every request needs it. */
+const CALLER_BY_HASH = query({
+  takes: { hash: text },
+  gives: { ...fields(keys, ...CALLER_FIELDS), username: text },
+  // Not a join, because SQLite would read all users to find the one that coalesce() names.
+  text: `SELECT ${select(keys, ...CALLER_FIELDS)}, (SELECT users.username FROM users
+      WHERE users.account = coalesce(keys.test_of, keys.reseller_account)) AS username
+    FROM keys WHERE keys.hash = :hash`,
+});
+
+/** Filters of the list. Absent or null means any value. */
+export interface KeyFilter {
+  account?: number | null | undefined;
+  type?: KeyType | null | undefined;
+  /** Does not consider whether the key has expired. */
+  active?: boolean | null | undefined;
+}
+
+const LIST = listByFilters({
+  gives: { ...fields(keys), username: text },
+  parameters: {
+    account: number,
+    type: text,
+    active: boolean,
+    afterTime: number,
+    after: text,
+    limit: number,
+  },
+  conditions: {
+    account: "users.account = :account",
+    type: "keys.type = :type",
+    active: "keys.active = :active",
+    after: "(keys.created_at, keys.id) > (:afterTime, :after)",
+  },
+  text: (and) => `SELECT ${select(keys)}, users.username AS username
+    FROM keys JOIN users ON users.account = coalesce(keys.test_of, keys.reseller_account)
+    WHERE TRUE${and} ORDER BY keys.created_at, keys.id LIMIT :limit`,
+});
+
+const EXPIRED = query({
+  takes: { now: number },
+  gives: fields(keys, "id"),
+  text: `SELECT ${select(keys, "id")} FROM keys WHERE expires_at <= :now AND ended = 0`,
+});
+
+const USABLE = query({
+  takes: { now: number },
+  gives: { usable: number },
+  text: `SELECT count(*) AS usable FROM keys
+    WHERE active = 1 AND ended = 0 AND (expires_at IS NULL OR expires_at > :now)`,
+});
+
+/** SQL for how many keys can add credit. Includes expired keys that are not yet marked: the clock may be wrong. */
+export const CREDIT_KEYS = `SELECT count(*) FROM keys
+  WHERE type <> 'order' AND test_of IS NULL AND active = 1 AND ended = 0`;
+
+/** SQL for how many of these keys can add credit to any user without a daily limit. */
+export const UNLIMITED_CREDIT_KEYS = `${CREDIT_KEYS} AND reach = 'all' AND recharge_daily_micros IS NULL`;
+
+export function countUsableKeys(reader: Reader, now: number): number {
+  return reader.one(USABLE, { now })!.usable;
+}
+
+/** Finds the key of a request. Servers keep the result in memory; commands look up the key's row instead. */
+export function findCallerKeyByHash(reader: Reader, hash: string): Caller | undefined {
+  return reader.one(CALLER_BY_HASH, { hash });
+}
+
+export function findKey(reader: Reader, id: string): ListedKey | undefined {
+  const key = reader.row(keys.byKey, id);
+  if (!key) return undefined;
+  const { username } = reader.row(users.byKey, key.testOf ?? key.resellerAccount)!;
+  return { ...key, username };
+}
+
+/** Keys after the key `after` (null: from the first), oldest first, including test keys. */
+export function listKeys(
+  reader: Reader,
+  filter: KeyFilter = {},
+  after: string | null = null,
+  limit = Number.MAX_SAFE_INTEGER,
+): ListedKey[] {
+  const last = after === null ? undefined : reader.row(keys.byKey, after);
+  const values = { ...filter, afterTime: last?.createdAt ?? 0, after: last?.id, limit };
+  return reader.all(LIST(givenOf(values, ["account", "type", "active", "after"])), values);
+}
+
+/** The ids of keys that have expired but are not yet marked as ended. */
+export function listExpiredKeys(reader: Reader, now: number): string[] {
+  return reader.all(EXPIRED, { now }).map(({ id }) => id);
+}

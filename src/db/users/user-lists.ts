@@ -1,0 +1,112 @@
+// Users for the operator, newest or oldest first, in pages. A page costs the same at any number of users. With a filter,
+// a bounded number of accounts is examined, and `next` is where the following page continues.
+
+import { contains, givenOf, listByFilters, lowerAscii } from "../port/filtered-lists.ts";
+import type { Page } from "../port/pages.ts";
+import type { Reader } from "../port/port.ts";
+import { fields, query, selectAs } from "../port/query.ts";
+import { boolean, nullable, number, text } from "../port/table-definition.ts";
+import { users } from "../tables/tables.ts";
+import type { User } from "./users.ts";
+
+/** Limit for accounts examined per page with filters: 5 ms. */
+const EXAMINED_LIMIT = 10_000;
+
+/** Filters of the list. Absent or null means any value. */
+export interface UserFilter {
+  /** A part of the username or of the name, ignoring the case of ASCII letters. */
+  search?: string | null | undefined;
+  /** The reseller whose child users are listed. */
+  parentAccount?: number | null | undefined;
+  /** Whether the user has a parent. */
+  isChild?: boolean | null | undefined;
+  active?: boolean | null | undefined;
+}
+
+export interface ListedUser extends User {
+  /** The username of a child user's reseller. */
+  parent: string | null;
+}
+
+const FILTERS = ["search", "parentAccount", "isChild", "active"] as const;
+
+const ENDS = query({
+  gives: { newest: nullable(number) },
+  text: "SELECT max(account) AS newest FROM users",
+});
+
+const listIn = (order: "ASC" | "DESC") =>
+  listByFilters({
+    gives: { ...fields(users), resellerId: nullable(text), parent: nullable(text) },
+    parameters: {
+      first: number,
+      last: number,
+      limit: number,
+      search: text,
+      parentAccount: number,
+      isChild: boolean,
+      active: boolean,
+    },
+    conditions: {
+      search: (dialect) =>
+        `(${contains("users.username", ":search")(dialect)} OR ${contains("users.name", ":search")(dialect)})`,
+      parentAccount: "users.parent_account = :parentAccount",
+      isChild: "CASE WHEN users.parent_account IS NULL THEN 0 ELSE 1 END = :isChild",
+      active: "users.active = :active",
+    },
+    text: (
+      and,
+    ) => `SELECT ${selectAs(users, "users")}, parents.id AS "resellerId", parents.username AS "parent"
+      FROM users LEFT JOIN users AS parents ON parents.account = users.parent_account
+      WHERE users.account BETWEEN :first AND :last AND users.test_of IS NULL${and} ORDER BY users.account ${order} LIMIT :limit`,
+  });
+
+const LISTS = { newestFirst: listIn("DESC"), oldestFirst: listIn("ASC") };
+
+/** The newest users with accounts lower than `below`. A page may have fewer than `limit`: only null `next` is the end. */
+export function listUsersBelow(
+  reader: Reader,
+  filter: UserFilter,
+  below: number,
+  limit: number,
+): Page<ListedUser> {
+  const newest = reader.one(ENDS)!.newest ?? 0;
+  const last = Math.min(newest, below - 1);
+  const first = isFiltered(filter) ? Math.max(last - EXAMINED_LIMIT + 1, 1) : 1;
+  const rows = read(reader, "newestFirst", filter, { first, last, limit: limit + 1 });
+  return pageOf(rows, limit, first === 1 ? null : first);
+}
+
+/** Like listUsersBelow, but oldest first, with accounts higher than `after`. */
+export function listUsersAfter(
+  reader: Reader,
+  filter: UserFilter,
+  after: number,
+  limit: number,
+): Page<ListedUser> {
+  const newest = reader.one(ENDS)!.newest ?? 0;
+  const first = after + 1;
+  const last = isFiltered(filter) ? Math.min(after + EXAMINED_LIMIT, newest) : newest;
+  const rows = read(reader, "oldestFirst", filter, { first, last, limit: limit + 1 });
+  return pageOf(rows, limit, last === newest ? null : last);
+}
+
+function isFiltered(filter: UserFilter): boolean {
+  return givenOf(filter, FILTERS).length > 0;
+}
+
+function read(
+  reader: Reader,
+  order: keyof typeof LISTS,
+  filter: UserFilter,
+  range: { first: number; last: number; limit: number },
+): ListedUser[] {
+  const list = LISTS[order](givenOf(filter, FILTERS));
+  return reader.all(list, { ...filter, search: lowerAscii(filter.search ?? ""), ...range });
+}
+
+/** Makes a page. One row more than `limit` means that more rows follow. `next`: where an incomplete page continues. */
+function pageOf(rows: ListedUser[], limit: number, next: number | null): Page<ListedUser> {
+  if (rows.length <= limit) return { rows, next };
+  return { rows: rows.slice(0, limit), next: rows[limit - 1]!.account };
+}

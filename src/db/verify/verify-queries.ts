@@ -1,0 +1,245 @@
+// Checks the invariants of the ledger, of orders, deliveries and users, by queries that return violations.
+
+import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
+import { IS_OPEN } from "../orders/order-requests.ts";
+import { type Check, queryCheck } from "./verify.ts";
+import { COST_QUERIES } from "./verify-costs.ts";
+
+/**
+ * Sums the column `amount` in two halves, because sum() fails when an intermediate sum exceeds 64 bits. The credits
+ * of an account with many refunded orders can exceed them, although credits less debits cannot.
+ */
+const sumOf = (rows: string) =>
+  `(SELECT coalesce(sum(amount / 1000000000) * 1000000000 + sum(amount % 1000000000), 0) FROM (${rows}) AS flows)`;
+
+/** Selects the credits of a user's account, and its debits as negative amounts. */
+const flows = (condition: string) => `
+  SELECT amount_micros AS amount FROM transfers
+  WHERE credit_account = users.account AND credit_account > 2 AND ${condition}
+  UNION ALL SELECT -amount_micros FROM transfers
+  WHERE debit_account = users.account AND debit_account > 2 AND ${condition}`;
+
+/** The cash and sales accounts for the side of a user or an order. */
+const CASH = "CASE WHEN test_of IS NULL THEN 1 ELSE -1 END";
+const SALES = `CASE WHEN orders.provider_id = ${SANDBOX_PROVIDER} THEN -2 ELSE 2 END`;
+
+/**
+ * Selects the sum of a side's balances, and what its cash and sales accounts paid the users less what they received.
+ */
+const sideOf = (testOf: string, accounts: string) => `
+  ${sumOf(`SELECT balance_micros AS amount FROM users WHERE test_of ${testOf}`)} AS balances,
+  ${sumOf(`SELECT amount_micros AS amount FROM transfers WHERE debit_account IN ${accounts}
+    UNION ALL SELECT -amount_micros FROM transfers WHERE credit_account IN ${accounts}`)} AS paid`;
+
+/** Each query returns a row (subject, problem) for each violation of its rule. */
+const QUERIES: Record<string, string> = {
+  "balances equal the ledger": `
+    SELECT 'user ' || username AS subject,
+      'balance is ' || balance_micros || ' micros, its transfers add up to ' || total AS problem
+    FROM (SELECT username, balance_micros, ${sumOf(flows("1 = 1"))} AS total FROM users) AS summed
+    WHERE balance_micros <> total`,
+  "deposits equal the ledger": `
+    SELECT 'user ' || username AS subject,
+      'deposited are ' || deposited_micros || ' micros, its credits less its debits make ' || total AS problem
+    FROM (
+      SELECT username, deposited_micros, ${sumOf(flows("kind IN ('recharge', 'adjustment')"))} AS total FROM users
+    ) AS summed WHERE deposited_micros <> total`,
+  "every charge is one transfer": `
+    SELECT 'order ' || orders.order_id AS subject,
+      'charge is ' || charge_micros || ' micros, transferred from its reseller were '
+        || coalesce(amount_micros, 0) AS problem
+    FROM orders LEFT JOIN transfers
+      ON transfers.order_id = orders.order_id AND kind = 'order'
+      AND debit_account = reseller_account AND credit_account = ${SALES}
+    WHERE charge_micros <> coalesce(amount_micros, 0)`,
+  "refunds are what was transferred back": `
+    SELECT 'order ' || orders.order_id AS subject,
+      'refunded is ' || refunded_micros || ' micros, transferred back were ' || coalesce(total, 0) AS problem
+    FROM orders LEFT JOIN (
+      SELECT order_id, sum(amount_micros) AS total FROM transfers JOIN orders USING (order_id)
+      WHERE kind IN ('refund', 'partial_refund') AND debit_account = ${SALES} AND credit_account = reseller_account
+      GROUP BY order_id
+    ) AS refunds ON refunds.order_id = orders.order_id
+    WHERE refunded_micros <> coalesce(total, 0)`,
+  "refunds never exceed the charge": `
+    SELECT 'order ' || order_id AS subject,
+      'refunded ' || refunded_micros || ' of ' || charge_micros || ' micros' AS problem
+    FROM orders WHERE refunded_micros > charge_micros`,
+  "order transfers are between the order's reseller and sales": `
+    SELECT 'transfer ' || seq AS subject, kind || ' between accounts ' || debit_account || ' and ' || credit_account AS problem
+    FROM transfers JOIN orders USING (order_id)
+    WHERE NOT CASE kind
+      WHEN 'order' THEN debit_account = reseller_account AND credit_account = ${SALES}
+      ELSE debit_account = ${SALES} AND credit_account = reseller_account END`,
+  "credits and debits are between a user and cash": `
+    SELECT 'transfer ' || seq AS subject, kind || ' between accounts ' || debit_account || ' and ' || credit_account AS problem
+    FROM transfers
+    LEFT JOIN users ON users.account = CASE WHEN debit_account > credit_account THEN debit_account ELSE credit_account END
+    WHERE order_id IS NULL AND NOT coalesce(
+      (debit_account = ${CASH} AND credit_account > 2)
+      OR (kind = 'adjustment' AND credit_account = ${CASH} AND debit_account > 2), FALSE)`,
+  "test orders are the sandbox's, and no others": `
+    SELECT 'order ' || order_id AS subject, 'belongs to ' || username || ', its provider is ' || coalesce(provider_id, -1) AS problem
+    FROM orders JOIN users ON account = reseller_account
+    WHERE (test_of IS NOT NULL) <> (coalesce(provider_id, -1) = ${SANDBOX_PROVIDER})`,
+  "a test key belongs to its reseller's test account": `
+    SELECT 'key ' || keys.id AS subject, 'belongs to ' || username AS problem
+    FROM keys JOIN users ON account = reseller_account
+    WHERE coalesce(keys.test_of, 0) <> coalesce(users.test_of, 0)`,
+  "a test account is that of a user": `
+    SELECT 'user ' || tests.username AS subject, 'is the test account of ' || users.username AS problem
+    FROM users AS tests JOIN users ON users.account = tests.test_of
+    WHERE users.test_of IS NOT NULL OR tests.parent_account IS NOT NULL`,
+  "each side of the ledger adds up": `
+    SELECT side AS subject, 'balances make ' || balances || ' micros, its cash and sales accounts paid ' || paid AS problem
+    FROM (SELECT 'the live side' AS side, ${sideOf("IS NULL", "(1, 2)")} UNION ALL
+      SELECT 'the test side', ${sideOf("IS NOT NULL", "(-1, -2)")}) AS sides
+    WHERE balances <> paid`,
+  "the last event of an order is its status": `
+    SELECT 'order ' || order_id AS subject, 'status is ' || status || ', its last event led to ' || to_status AS problem
+    FROM orders JOIN order_events USING (order_id)
+    WHERE seq = (SELECT max(seq) FROM order_events AS later WHERE later.order_id = orders.order_id)
+      AND status <> to_status`,
+  "an order that moved has an event": `
+    SELECT 'order ' || order_id AS subject, 'status is ' || status || ' without an event' AS problem
+    FROM orders
+    WHERE status NOT IN ('PENDING', 'PROCESSING')
+      AND NOT EXISTS (SELECT 1 FROM order_events WHERE order_events.order_id = orders.order_id)`,
+  "events are moves of the state table": `
+    SELECT 'order ' || order_id AS subject, 'an event moved it from ' || from_status || ' to ' || to_status AS problem
+    FROM order_events
+    WHERE (from_status, to_status) NOT IN (VALUES
+      ('PENDING', 'PROCESSING'), ('PENDING', 'FAILED'), ('PENDING', 'CANCELLED'),
+      ('PROCESSING', 'COMPLETED'), ('PROCESSING', 'PARTIAL'), ('PROCESSING', 'FAILED'), ('PROCESSING', 'CANCELLED'),
+      ('COMPLETED', 'REFUNDED'), ('PARTIAL', 'REFUNDED'),
+      -- A late report that the operator accepted.
+      ('COMPLETED', 'PARTIAL'))`,
+  "details are of a transfer of their user": `
+    SELECT 'transfer ' || transfer_details.seq AS subject,
+      'its details are of account ' || account || ', it is between ' || debit_account || ' and ' || credit_account AS problem
+    FROM transfer_details JOIN transfers ON transfers.seq = transfer_details.seq
+    WHERE account <> CASE WHEN debit_account > credit_account THEN debit_account ELSE credit_account END
+      OR (reference IS NOT NULL AND kind <> 'adjustment')`,
+  "an accepted late report was applied": `
+    SELECT 'order ' || orders.order_id AS subject,
+      'a late ' || late_reports.reported || ' was accepted, its status is ' || orders.status AS problem
+    FROM late_reports JOIN orders ON orders.order_id = late_reports.order_id
+    WHERE decision = 'accepted' AND orders.status NOT IN ('PARTIAL', 'REFUNDED')`,
+  "only resellers have a discount": `
+    SELECT 'user ' || username AS subject, 'has a discount of ' || discount_ppm || ' ppm' AS problem
+    FROM users WHERE discount_ppm > 0 AND (parent_account IS NOT NULL OR test_of IS NOT NULL)`,
+  "every event begins where the one before it ended": `
+    SELECT 'order ' || order_id AS subject, 'an event begins at ' || from_status || ', the one before it ended at ' || before AS problem
+    FROM (
+      SELECT order_id, from_status, lag(to_status) OVER (PARTITION BY order_id ORDER BY seq) AS before
+      FROM order_events
+    ) AS steps WHERE before <> from_status`,
+  "nothing remains of a completed order": `
+    SELECT 'order ' || order_id AS subject, 'COMPLETED with ' || remains || ' remaining' AS problem
+    FROM orders WHERE status = 'COMPLETED' AND remains <> 0`,
+  "orders belong to resellers": `
+    SELECT 'order ' || order_id AS subject, 'belongs to the child user ' || username AS problem
+    FROM orders JOIN users ON account = reseller_account WHERE parent_account IS NOT NULL`,
+  "an order is sent at most once": `
+    SELECT 'order ' || order_id AS subject, 'may have been sent ' || count(*) || ' times' AS problem
+    FROM placement_attempts WHERE outcome <> 'not_sent' AND outcome <> 'refused' GROUP BY order_id HAVING count(*) > 1`,
+  "an order is sent at most once on a route": `
+    SELECT 'order ' || order_id AS subject,
+      'was sent ' || count(*) || ' times as service ' || provider_service || ' of provider ' || provider_id AS problem
+    FROM placement_attempts WHERE outcome <> 'not_sent'
+    GROUP BY order_id, provider_id, provider_service HAVING count(*) > 1`,
+  "an order is with the provider of its attempt": `
+    SELECT 'order ' || order_id AS subject,
+      'is with provider ' || orders.provider_id || ', was sent to ' || placement_attempts.provider_id AS problem
+    FROM placement_attempts JOIN orders USING (order_id)
+    WHERE outcome <> 'not_sent' AND outcome <> 'refused'
+      AND (orders.provider_id <> placement_attempts.provider_id
+        OR orders.provider_service <> placement_attempts.provider_service)`,
+  "attempts are of providers": `
+    SELECT 'attempt ' || attempt_id AS subject, 'refers to a missing row of providers' AS problem
+    FROM placement_attempts LEFT JOIN providers ON providers.provider_id = placement_attempts.provider_id
+    WHERE providers.provider_id IS NULL`,
+  "the routes of a service follow its provider": `
+    SELECT 'service ' || services.id AS subject,
+      'its route to provider ' || routes.provider_id || ' has priority ' || routes.priority
+        || ', its provider ' || coalesce(CAST(services.provider_id AS TEXT), 'is none and') || ' has '
+        || services.provider_priority AS problem
+    FROM service_routes AS routes JOIN services ON services.id = routes.service_id
+    WHERE services.provider_id IS NULL OR routes.priority < services.provider_priority
+      OR (routes.provider_id = services.provider_id AND routes.provider_service = services.provider_service)`,
+  "placements follow from their attempts": `
+    SELECT 'order ' || orders.order_id AS subject,
+      'placement is ' || placement || ', its attempt came to '
+        || coalesce(sent.outcome, refused.outcome, 'nothing that was sent') AS problem
+    FROM orders LEFT JOIN (
+        SELECT order_id, outcome FROM placement_attempts WHERE outcome <> 'not_sent' AND outcome <> 'refused'
+      ) AS sent ON sent.order_id = orders.order_id
+      LEFT JOIN placement_attempts AS refused ON refused.order_id = orders.order_id AND refused.outcome = 'refused'
+        AND refused.provider_id = orders.provider_id AND refused.provider_service = orders.provider_service
+    WHERE NOT CASE placement
+      WHEN 'sending' THEN coalesce(sent.outcome, '') = 'sending'
+      WHEN 'unknown' THEN coalesce(sent.outcome, '') = 'unknown'
+      WHEN 'placed' THEN coalesce(sent.outcome, '') IN ('accepted', 'unknown')
+      WHEN 'refused' THEN coalesce(sent.outcome, refused.outcome, '') IN ('refused', 'unknown')
+      -- Earlier versions left an order on the route that had refused it when they cancelled it before the next one.
+      ELSE sent.outcome IS NULL AND (refused.outcome IS NULL OR (placement = 'queued' AND status = 'CANCELLED')) END`,
+  "an order has at most one open request of a kind": `
+    SELECT 'order ' || order_id AS subject, count(*) || ' requests to ' || kind || ' are open' AS problem
+    FROM order_requests WHERE ${IS_OPEN} GROUP BY order_id, kind HAVING count(*) > 1`,
+  "a request is its order's reseller's": `
+    SELECT 'request ' || request_id AS subject,
+      'it is of account ' || order_requests.reseller_account || ', its order of ' || orders.reseller_account
+        || ', its key of ' || keys.reseller_account AS problem
+    FROM order_requests JOIN orders ON orders.order_id = order_requests.order_id JOIN keys ON keys.id = key_id
+    WHERE order_requests.reseller_account <> orders.reseller_account
+      OR keys.reseller_account <> orders.reseller_account`,
+  "a request to cancel ends with its order": `
+    SELECT 'request ' || request_id AS subject, 'it is ' || state || ', its order is ' || status AS problem
+    FROM order_requests JOIN orders ON orders.order_id = order_requests.order_id
+    WHERE kind = 'cancel' AND ((${IS_OPEN} AND status NOT IN ('PENDING', 'PROCESSING'))
+      OR (state = 'done' AND status NOT IN ('CANCELLED', 'PARTIAL', 'FAILED', 'REFUNDED')))`,
+  "only what was delivered is refilled": `
+    SELECT 'request ' || request_id AS subject, 'its order was neither COMPLETED nor PARTIAL' AS problem
+    FROM order_requests
+    WHERE kind = 'refill' AND NOT EXISTS (SELECT 1 FROM order_events
+      WHERE order_events.order_id = order_requests.order_id AND to_status IN ('COMPLETED', 'PARTIAL'))`,
+  "keys belong to resellers": `
+    SELECT 'key ' || keys.id AS subject, 'belongs to the child user ' || username AS problem
+    FROM keys JOIN users ON account = reseller_account WHERE parent_account IS NOT NULL`,
+  "parents are resellers": `
+    SELECT 'user ' || child.username AS subject, 'parent ' || parent.username || ' is a child user' AS problem
+    FROM users AS child JOIN users AS parent ON parent.account = child.parent_account
+    WHERE parent.parent_account IS NOT NULL`,
+  "a used key has an effect of its own reseller": `
+    SELECT 'used key ' || idempotency.seq AS subject,
+      'its reseller is account ' || idempotency.reseller_account || ', its effect is one of account '
+        || coalesce(CAST(coalesce(orders.reseller_account, keys.reseller_account) AS TEXT), 'nobody') AS problem
+    FROM idempotency LEFT JOIN orders USING (order_id)
+      LEFT JOIN transfers ON transfers.seq = transfer_seq AND kind = 'recharge'
+      LEFT JOIN keys ON keys.id = key_id
+    WHERE coalesce(orders.reseller_account, keys.reseller_account, 0) <> idempotency.reseller_account`,
+  "webhooks belong to resellers": `
+    SELECT 'webhook ' || webhooks.id AS subject, 'belongs to the child user ' || username AS problem
+    FROM webhooks JOIN users ON account = reseller_account WHERE parent_account IS NOT NULL`,
+  "an event of an order is one that the order has had": `
+    SELECT 'event ' || webhook_events.id AS subject,
+      'it is number ' || webhook_events.sequence || ' of account ' || webhook_events.reseller_account
+        || ', the order has had ' || orders.sequence || ' and is of account ' || orders.reseller_account AS problem
+    FROM webhook_events JOIN orders USING (order_id)
+    WHERE webhook_events.sequence > orders.sequence OR webhook_events.reseller_account <> orders.reseller_account`,
+  "a webhook is sent the events of its own reseller": `
+    SELECT 'webhook ' || webhooks.id AS subject,
+      'it is sent the event ' || webhook_events.id || ' of another account' AS problem
+    FROM webhook_deliveries JOIN webhooks USING (webhook_id) JOIN webhook_events USING (event_id)
+    WHERE webhooks.reseller_account IS DISTINCT FROM webhook_events.reseller_account`,
+  "no effect has two used keys": `
+    SELECT coalesce('order ' || order_id, 'transfer ' || transfer_seq) AS subject,
+      'it was done under ' || count(*) || ' keys' AS problem
+    FROM (
+      SELECT order_id, transfer_seq, CASE WHEN results LIKE '{%' THEN results ELSE '' END AS request FROM idempotency
+    ) AS effects GROUP BY order_id, transfer_seq, request HAVING count(*) > 1`,
+};
+
+export const QUERY_CHECKS: readonly Check[] = Object.entries({ ...QUERIES, ...COST_QUERIES }).map(
+  ([name, sql]) => queryCheck(name, sql),
+);

@@ -1,0 +1,127 @@
+// Alerts for the operator: the raised alerts, the endpoints that receive them, and data that decides about alerts.
+
+import type { AlertKind } from "../../domain/webhooks/alerts.ts";
+import { CUID } from "../orders/orders.ts";
+import type { Reader, Tx } from "../port/port.ts";
+import { fields, query, select, statement } from "../port/query.ts";
+import type { alerts as schema } from "../tables/schema.ts";
+import { number, text } from "../port/table-definition.ts";
+import { alerts, webhooks } from "../tables/tables.ts";
+import type { AnyWebhook } from "./webhooks.ts";
+
+export type Alert = typeof schema.$inferSelect;
+
+/** A row of `webhooks` without a reseller. */
+export interface AlertEndpoint extends AnyWebhook {
+  resellerAccount: null;
+}
+
+const OPEN = query({
+  gives: fields(alerts),
+  text: `SELECT ${select(alerts)} FROM alerts WHERE resolved_at IS NULL ORDER BY seq`,
+});
+
+const RECENT = query({
+  takes: { limit: number },
+  gives: fields(alerts),
+  text: `SELECT ${select(alerts)} FROM alerts ORDER BY seq DESC LIMIT :limit`,
+});
+
+const COUNTS = query({
+  gives: { kind: text, open: number },
+  text: `SELECT kind, count(*) AS "open" FROM alerts WHERE resolved_at IS NULL GROUP BY kind`,
+});
+
+const ENDPOINTS = query({
+  gives: fields(webhooks),
+  text: `SELECT ${select(webhooks)} FROM webhooks
+    WHERE reseller_account IS NULL AND deleted_at IS NULL ORDER BY webhook_id`,
+});
+
+const FAILED_WEBHOOKS = query({
+  gives: { id: text },
+  text: `SELECT webhooks.id AS "id"
+    FROM webhooks JOIN users ON users.account = webhooks.reseller_account
+    WHERE deleted_at IS NULL AND (disabled_reason = 'failures' OR disabled_reason = 'gone')
+      AND users.test_of IS NULL
+    ORDER BY webhook_id`,
+});
+
+const LIMITED_KEYS = query({
+  takes: { from: number, to: number },
+  gives: { id: text },
+  text: `SELECT id FROM keys WHERE recharge_refused_at BETWEEN :from AND :to
+      AND active = 1 AND ended = 0 AND test_of IS NULL
+    ORDER BY created_at, id`,
+});
+
+const EXPIRE = statement({
+  takes: { before: number, limit: number },
+  writes: [alerts],
+  text: `DELETE FROM alerts WHERE seq IN (
+    SELECT seq FROM alerts WHERE resolved_at < :before ORDER BY resolved_at LIMIT :limit)`,
+});
+
+/** All open alerts, oldest first. */
+export function listOpenAlerts(reader: Reader): Alert[] {
+  return reader.all(OPEN);
+}
+
+/** The newest alerts, open and resolved, newest first. */
+export function listRecentAlerts(reader: Reader, limit: number): Alert[] {
+  return reader.all(RECENT, { limit });
+}
+
+export function countOpenAlerts(reader: Reader): Map<string, number> {
+  return new Map(reader.all(COUNTS).map(({ kind, open }) => [kind, open]));
+}
+
+/** All alert endpoints, oldest first. */
+export function listAlertEndpoints(reader: Reader): AlertEndpoint[] {
+  return reader.all(ENDPOINTS) as AlertEndpoint[];
+}
+
+/** Finds an alert endpoint by its public id. Returns undefined for a deleted one and for a reseller's. */
+export function findAlertEndpoint(reader: Reader, id: string): AlertEndpoint | undefined {
+  const found = CUID.test(id) ? reader.row(webhooks.byId, id) : undefined;
+  if (!found || found.resellerAccount !== null || found.deletedAt !== null) return undefined;
+  return found as AlertEndpoint;
+}
+
+/** Ids of live resellers' endpoints that were disabled because they failed. */
+export function listWebhooksFailed(reader: Reader): string[] {
+  return reader.all(FAILED_WEBHOOKS).map(({ id }) => id);
+}
+
+/** Ids of live resellers' keys whose recharges were refused because of a limit, within the window. */
+export function listLimitedKeys(reader: Reader, window: { from: number; to: number }): string[] {
+  return reader.all(LIMITED_KEYS, window).map(({ id }) => id);
+}
+
+export function findOpenAlert(reader: Reader, kind: AlertKind, subject: string): Alert | undefined {
+  return reader.row(alerts.byOpen, kind, subject);
+}
+
+export function insertAlert(
+  tx: Tx,
+  alert: Omit<Alert, "seq" | "toldAmount" | "toldAt"> & Partial<Alert>,
+): Alert {
+  return tx.insert(alerts, alert);
+}
+
+export function resolveAlert(tx: Tx, alert: Alert, resolvedAt: number): void {
+  tx.update(alerts, alert, { resolvedAt });
+}
+
+export function updateAlert(
+  tx: Tx,
+  alert: Alert,
+  changes: Partial<Pick<Alert, "message" | "toldAmount" | "toldAt">>,
+): void {
+  tx.update(alerts, alert, changes);
+}
+
+/** Deletes alerts that were resolved before that time, at most `limit`. Returns how many. */
+export function deleteOldAlerts(tx: Tx, before: number, limit: number): number {
+  return tx.run(EXPIRE, { before, limit });
+}

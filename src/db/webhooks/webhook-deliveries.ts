@@ -1,0 +1,298 @@
+// The queue of webhooks: deliveries that are due, the log of attempts, and changes of many deliveries at once.
+
+import type { WebhookEventType } from "../../domain/webhooks/webhook-events.ts";
+import {
+  type ShownDelivery,
+  type WaitingEndpoint,
+  WEBHOOK_LEASE_MS,
+} from "../../domain/webhooks/webhooks.ts";
+import type { Page } from "../port/pages.ts";
+import type { Reader, Tx } from "../port/port.ts";
+import { fields, query, select, statement } from "../port/query.ts";
+import type {
+  webhookAttempts as attemptsSchema,
+  webhookDeliveries as deliveriesSchema,
+} from "../tables/schema.ts";
+import { nullable, number, text, textOf } from "../port/table-definition.ts";
+import { webhookAttempts, webhookDeliveries } from "../tables/tables.ts";
+
+export type WebhookDelivery = typeof deliveriesSchema.$inferSelect;
+export type WebhookAttempt = typeof attemptsSchema.$inferSelect;
+
+/**
+ * SQL for the endpoints that have deliveries to send. Each is found from the one before it, so the cost depends on the
+ * number of endpoints, not of deliveries. `due_at`: when the next delivery is due; for a disabled endpoint, the next
+ * replay.
+ */
+const WAITING = `WITH RECURSIVE waiting (webhook_id) AS (
+    SELECT min(webhook_id) FROM webhook_deliveries WHERE due_at IS NOT NULL
+    UNION ALL
+    SELECT (SELECT min(later.webhook_id) FROM webhook_deliveries AS later
+      WHERE later.due_at IS NOT NULL AND later.webhook_id > waiting.webhook_id)
+    FROM waiting WHERE waiting.webhook_id IS NOT NULL
+  ), due AS (
+    SELECT webhooks.webhook_id, webhooks.failures, webhooks.reseller_account, CASE WHEN webhooks.active = 1
+      THEN (SELECT min(due_at) FROM webhook_deliveries AS each
+        WHERE each.webhook_id = webhooks.webhook_id AND due_at IS NOT NULL)
+      ELSE (SELECT min(due_at) FROM webhook_deliveries AS each
+        WHERE each.webhook_id = webhooks.webhook_id AND due_at IS NOT NULL AND replay = 1)
+      END AS due_at
+    FROM waiting JOIN webhooks ON webhooks.webhook_id = waiting.webhook_id
+    WHERE webhooks.deleted_at IS NULL
+  )`;
+
+/** SQL for the account of an endpoint's reseller, also for its test account; 0: the operator. */
+const ownerOf = (table: string) =>
+  `coalesce((SELECT coalesce(test_of, account) FROM users WHERE account = ${table}.reseller_account), 0)`;
+
+const DUE_ENDPOINTS = query({
+  takes: { now: number },
+  gives: { webhookId: number, owner: number, failures: number, dueAt: number },
+  text: `${WAITING} SELECT webhook_id AS "webhookId", ${ownerOf("due")} AS "owner", failures, due_at AS "dueAt" FROM due
+    WHERE due_at <= :now ORDER BY due_at, webhook_id`,
+});
+
+const NEXT_DUE = query({
+  gives: { dueAt: nullable(number) },
+  text: `${WAITING} SELECT min(due_at) AS "dueAt" FROM due`,
+});
+
+const UNDER_WAY = query({
+  takes: { now: number, server: text },
+  gives: { webhookId: number, owner: number, sending: number, own: number, failures: number },
+  text: `SELECT webhook_deliveries.webhook_id AS "webhookId", min(${ownerOf("webhooks")}) AS "owner", count(*) AS sending,
+      count(*) FILTER (WHERE server = :server) AS own, max(webhooks.failures) AS failures
+    FROM webhook_deliveries JOIN webhooks ON webhooks.webhook_id = webhook_deliveries.webhook_id
+    WHERE state = 'sending' AND due_at > :now
+    GROUP BY webhook_deliveries.webhook_id`,
+});
+
+const DUE = `SELECT ${select(webhookDeliveries, "deliveryId")} FROM webhook_deliveries
+  WHERE webhook_id = :webhookId AND due_at IS NOT NULL AND due_at <= :now`;
+const DUE_TAKES = { webhookId: number, now: number, limit: number };
+
+const DUE_OF_ACTIVE = query({
+  takes: DUE_TAKES,
+  gives: fields(webhookDeliveries, "deliveryId"),
+  text: `${DUE} ORDER BY due_at, delivery_id LIMIT :limit`,
+});
+
+const DUE_REPLAYS = query({
+  takes: DUE_TAKES,
+  gives: fields(webhookDeliveries, "deliveryId"),
+  text: `${DUE} AND replay = 1 ORDER BY due_at, delivery_id LIMIT :limit`,
+});
+
+const INTERRUPTED = query({
+  takes: { server: text },
+  gives: fields(webhookDeliveries, "deliveryId"),
+  text: `SELECT ${select(webhookDeliveries, "deliveryId")} FROM webhook_deliveries
+    WHERE state = 'sending' AND server <> :server 
+      AND NOT EXISTS (SELECT 1 FROM servers WHERE servers.id = webhook_deliveries.server)
+    ORDER BY delivery_id`,
+});
+
+// Leases are clamped too: if a lost connection kept an attempt from starting, only the end of its lease sends it again.
+const LATEST_DUE = `CASE WHEN state = 'sending' THEN :leaseEnd WHEN failures = 0 THEN :now ELSE :latest END`;
+const CLAMP = statement({
+  takes: { now: number, latest: number, leaseEnd: number },
+  writes: [webhookDeliveries],
+  text: `UPDATE webhook_deliveries SET due_at = ${LATEST_DUE} WHERE due_at > ${LATEST_DUE}`,
+});
+
+const RESUME = statement({
+  takes: { webhookId: number, now: number },
+  writes: [webhookDeliveries],
+  text: `UPDATE webhook_deliveries SET due_at = :now, failures = 0
+    WHERE webhook_id = :webhookId AND due_at IS NOT NULL AND state = 'waiting'`,
+});
+
+const DROP = statement({
+  takes: { webhookId: number },
+  writes: [webhookDeliveries],
+  text: `UPDATE webhook_deliveries SET state = 'failed', due_at = NULL, failures = tries
+    WHERE webhook_id = :webhookId AND due_at IS NOT NULL AND state = 'waiting' AND replay = 0`,
+});
+
+const REPLAY = statement({
+  takes: { webhookId: number, since: number, now: number, active: number },
+  writes: [webhookDeliveries],
+  text: `UPDATE webhook_deliveries SET state = 'waiting', due_at = :now, replay = 1
+    WHERE webhook_id = :webhookId
+      AND (state = 'failed' OR (state = 'waiting' AND (attempts > 0 OR :active = 0)))
+      AND event_id IN (SELECT event_id FROM webhook_events WHERE created_at >= :since)`,
+});
+
+const ATTEMPTS = query({
+  takes: { webhookId: number, below: number, limit: number },
+  gives: {
+    ...fields(
+      webhookAttempts,
+      "seq",
+      "attempt",
+      "at",
+      "durationMs",
+      "httpStatus",
+      "error",
+      "response",
+    ),
+    eventId: text,
+    type: textOf<WebhookEventType>(),
+  },
+  text: `SELECT ${select(webhookAttempts, "seq", "attempt", "at", "durationMs", "httpStatus", "error", "response")},
+      webhook_events.id AS "eventId", webhook_events.type AS type
+    FROM webhook_attempts
+    JOIN webhook_deliveries ON webhook_deliveries.delivery_id = webhook_attempts.delivery_id
+    JOIN webhook_events ON webhook_events.event_id = webhook_deliveries.event_id
+    WHERE webhook_attempts.webhook_id = :webhookId AND webhook_attempts.seq < :below
+    ORDER BY webhook_attempts.seq DESC LIMIT :limit`,
+});
+
+const ATTEMPTS_OF_ORDER = query({
+  takes: { orderId: number, limit: number },
+  gives: {
+    ...fields(webhookAttempts, "at", "attempt", "httpStatus", "error"),
+    type: textOf<WebhookEventType>(),
+    url: text,
+  },
+  text: `SELECT ${select(webhookAttempts, "at", "attempt", "httpStatus", "error")},
+      webhook_events.type AS type, webhooks.url AS url
+    FROM webhook_events
+    JOIN webhook_deliveries ON webhook_deliveries.event_id = webhook_events.event_id
+    JOIN webhook_attempts ON webhook_attempts.delivery_id = webhook_deliveries.delivery_id
+    JOIN webhooks ON webhooks.webhook_id = webhook_attempts.webhook_id
+    WHERE webhook_events.order_id = :orderId
+    ORDER BY webhook_attempts.seq DESC LIMIT :limit`,
+});
+
+/** The attempts to deliver an order's events that are still kept, newest first. `url`: the endpoint's present URL. */
+export function listWebhookAttemptsOfOrder(reader: Reader, orderId: number, limit: number) {
+  return reader.all(ATTEMPTS_OF_ORDER, { orderId, limit });
+}
+
+const COUNT_WAITING = query({
+  takes: { webhookId: number },
+  gives: { waiting: number },
+  text: `SELECT count(*) AS waiting FROM webhook_deliveries
+    WHERE webhook_id = :webhookId AND due_at IS NOT NULL`,
+});
+
+/** How many deliveries of the endpoint are waiting or in flight. */
+export function countWaiting(reader: Reader, webhookId: number): number {
+  return reader.one(COUNT_WAITING, { webhookId })!.waiting;
+}
+
+const COUNT_ALL_WAITING = query({
+  gives: { waiting: number },
+  text: "SELECT count(*) AS waiting FROM webhook_deliveries WHERE due_at IS NOT NULL",
+});
+
+/** How many deliveries are neither delivered nor given up. */
+export function countAllWaiting(reader: Reader): number {
+  return reader.one(COUNT_ALL_WAITING)!.waiting;
+}
+
+/** The endpoint's attempts with numbers lower than `below`, newest first. */
+export function listWebhookAttempts(
+  reader: Reader,
+  webhook: { webhookId: number; id: string },
+  below: number,
+  limit: number,
+): Page<ShownDelivery> {
+  const { webhookId, id } = webhook;
+  const found = reader.all(ATTEMPTS, { webhookId, below, limit: limit + 1 });
+  const shown = found.slice(0, limit);
+  return {
+    rows: shown.map((attempt) => ({ ...attempt, webhookId: id })),
+    next: found.length > limit ? shown.at(-1)!.seq : null,
+  };
+}
+
+/**
+ * Endpoints with due deliveries, most overdue first. `sending`: deliveries in flight on any server. `slow`: ids of slow
+ * endpoints.
+ */
+export function listDueEndpoints(
+  reader: Reader,
+  now: number,
+  server: string,
+  slow: ReadonlySet<number>,
+): { waiting: WaitingEndpoint[]; underWay: EndpointsUnderWay } {
+  const sending = reader.all(UNDER_WAY, { now, server });
+  const byEndpoint = new Map(sending.map((each) => [each.webhookId, each.sending]));
+  const isTroubled = (each: { webhookId: number; failures: number }) =>
+    each.failures > 0 || slow.has(each.webhookId);
+  const waiting = reader.all(DUE_ENDPOINTS, { now }).map((each) => ({
+    webhookId: each.webhookId,
+    owner: each.owner,
+    dueAt: each.dueAt,
+    sending: byEndpoint.get(each.webhookId) ?? 0,
+    isTroubled: isTroubled(each),
+  }));
+  const sum = (counts: readonly { own: number }[]) => counts.reduce((all, { own }) => all + own, 0);
+  const troubled = sum(sending.filter(isTroubled));
+  const byOwner = new Map<number, number>();
+  for (const { owner, own } of sending) byOwner.set(owner, (byOwner.get(owner) ?? 0) + own);
+  return { waiting, underWay: { all: sum(sending), troubled, byOwner } };
+}
+
+/** Counts of a server's deliveries in flight. `troubled`: those to endpoints that fail or are slow. */
+export interface EndpointsUnderWay {
+  all: number;
+  troubled: number;
+  /** Counts by the reseller's account. */
+  byOwner: ReadonlyMap<number, number>;
+}
+
+/** The endpoint's due deliveries, most overdue first. For a disabled endpoint, only replays. */
+export function listDueDeliveries(
+  reader: Reader,
+  { webhookId, active }: { webhookId: number; active: boolean },
+  now: number,
+  limit: number,
+): number[] {
+  const due = active ? DUE_OF_ACTIVE : DUE_REPLAYS;
+  return reader.all(due, { webhookId, now, limit }).map(({ deliveryId }) => deliveryId);
+}
+
+/** When the next delivery is due; null if none waits. A delivery in flight is due when its lease ends. */
+export function nextWebhookDueAt(reader: Reader): number | null {
+  return reader.one(NEXT_DUE)?.dueAt ?? null;
+}
+
+/** Deliveries in flight on servers that no longer exist. */
+export function listInterruptedDeliveries(reader: Reader, server: string): number[] {
+  return reader.all(INTERRUPTED, { server }).map(({ deliveryId }) => deliveryId);
+}
+
+/** Makes the endpoint's waiting deliveries due now, with all their attempts again. Returns how many. */
+export function resumeWaitingDeliveries(tx: Tx, webhookId: number, now: number): number {
+  return tx.run(RESUME, { webhookId, now });
+}
+
+/** Gives up the endpoint's waiting deliveries, except replays. Returns how many. */
+export function dropWaitingDeliveries(tx: Tx, webhookId: number): number {
+  return tx.run(DROP, { webhookId });
+}
+
+/**
+ * Makes undelivered events from `since` on due now, as replays: deliveries that failed or wait for a retry. For a
+ * disabled endpoint, also those that were never tried. Returns how many.
+ */
+export function replayUndelivered(
+  tx: Tx,
+  webhookId: number,
+  since: number,
+  now: number,
+  active: boolean,
+): number {
+  return tx.run(REPLAY, { webhookId, since, now, active: active ? 1 : 0 });
+}
+
+/**
+ * Corrects the schedule after the clock was set back: deliveries without a failure are due now, others at `latest` or
+ * earlier, and no lease exceeds its normal duration.
+ */
+export function clampWebhookSchedule(tx: Tx, now: number, latest: number): void {
+  tx.run(CLAMP, { now, latest, leaseEnd: now + WEBHOOK_LEASE_MS });
+}

@@ -1,0 +1,31 @@
+// Administrators of the panel: their roles and permissions, and the form of names and passwords.
+
+/** Roles from the least to the most privileged; each includes the permissions of those before it. */
+export const ROLES = ["support", "operator", "owner"] as const;
+export type Role = (typeof ROLES)[number];
+
+export function mayAct(role: Role, least: Role): boolean {
+  return ROLES.indexOf(role) >= ROLES.indexOf(least);
+}
+
+const NAME = /^[a-z0-9][a-z0-9._-]{0,31}$/;
+export const ADMINISTRATOR_NAME_FORM =
+  "1 to 32 of a-z, 0-9 and . _ -, beginning with a letter or digit";
+
+export function isAdministratorName(text: string): boolean {
+  return NAME.test(text);
+}
+
+/** How the ledger, the audit log and the events of orders name an administrator. */
+export function authorOf(name: string): string {
+  return `panel:${name}`;
+}
+
+/** Lengths of a password, in UTF-16 units. */
+export const PASSWORD_LEAST = 12;
+export const PASSWORD_MOST = 1024;
+export const PASSWORD_FORM = `${PASSWORD_LEAST} to ${PASSWORD_MOST} characters`;
+
+export function isPassword(text: string): boolean {
+  return text.length >= PASSWORD_LEAST && text.length <= PASSWORD_MOST && text.isWellFormed();
+}

@@ -1,0 +1,92 @@
+// The audit log: its actions, and the facts recorded of a change: the fields that differ, before and after. A change that
+// alters nothing leaves no entry. Secrets are never recorded. Actions of the system actor are in the order events.
+
+export const AUDIT_ACTIONS = [
+  "user.create",
+  "user.update",
+  "user.activate",
+  "user.deactivate",
+  "user.erase",
+  "user.credit",
+  "user.debit",
+  "user.recharge",
+  "user.discount",
+  "key.create",
+  "key.update",
+  "key.rotate",
+  "key.activate",
+  "key.deactivate",
+  "service.create",
+  "service.update",
+  "service.activate",
+  "service.deactivate",
+  "service.delete",
+  "provider.create",
+  "provider.update",
+  "provider.activate",
+  "provider.deactivate",
+  "provider.delete",
+  "provider.pause",
+  "provider.resume",
+  "grant.put",
+  "grant.revoke",
+  "route.put",
+  "route.remove",
+  "order.move",
+  "order.progress",
+  "webhook.create",
+  "webhook.update",
+  "webhook.delete",
+  "webhook.enable",
+  "webhook.disable",
+  "webhook.rotate",
+  "webhook.replay",
+  "order.note",
+  "request.approve",
+  "request.decline",
+  "request.complete",
+  "order.late",
+  "order.settle",
+  "alert.create",
+  "alert.delete",
+  "administrator.invite",
+  "administrator.accept",
+  "administrator.password",
+  "administrator.role",
+  "administrator.second_factor",
+  "administrator.revoke",
+  "administrator.disable",
+  "administrator.enable",
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/**
+ * Whether `name` made a change that the log attributes to `operator`: it is all of that text, or one of the names in a
+ * text such as `reseller (alice) as nightly-import`.
+ */
+export function isAuthor(operator: string, name: string): boolean {
+  if (operator === name) return true;
+  const [, user, login, as] = AUTHOR.exec(operator) ?? [];
+  return [user, login, as].includes(name);
+}
+
+/** Matches the operating-system user, the login name, and the name of --as: cli/kernel/operator.ts. */
+const AUTHOR = /^(.+?)(?: \((.+)\))?(?: as (\S+))?$/;
+
+/** Values by name. Names of amounts in micros end in `Micros`, names of times in `At`. */
+export type AuditFacts = Record<string, string | number | bigint | boolean | null>;
+
+/** Returns the fields that differ, with both values; null when none differs. */
+export function diffFacts(
+  before: AuditFacts | null,
+  after: AuditFacts | null,
+): { before: AuditFacts | null; after: AuditFacts | null } | null {
+  if (before === null || after === null) return before === after ? null : { before, after };
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (name) => before[name] !== after[name],
+  );
+  if (names.length === 0) return null;
+  const pick = (facts: AuditFacts) =>
+    Object.fromEntries(names.filter((name) => name in facts).map((name) => [name, facts[name]!]));
+  return { before: pick(before), after: pick(after) };
+}

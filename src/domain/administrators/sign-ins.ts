@@ -1,0 +1,108 @@
+// Sign-ins to the panel: lifetimes of sessions and invitations, and delays after failures.
+
+export const INVITATION_MS = 30 * 60_000;
+export const SESSION_IDLE_MS = 30 * 60_000;
+export const SESSION_MOST_MS = 12 * 60 * 60_000;
+/** Most time between the password and the code. */
+export const AWAITING_CODE_MS = 5 * 60_000;
+/** Least time between two writes of a session's last use. */
+export const SEEN_INTERVAL_MS = 60_000;
+/** How long an entered password or code counts for actions that ask for it again. */
+export const PROOF_MS = 10 * 60_000;
+/** How long a shown confirmation can be given, and how long a given one is remembered. */
+export const CONFIRMATION_MS = 60 * 60_000;
+export const USER_AGENT_LIMIT = 200;
+
+export const FAILURE_WINDOW_MS = 15 * 60_000;
+/** Limit for failures from one network in the window, with any names. */
+export const FAILURES_OF_NETWORK = 10;
+/** Limits for a name from a network where it has signed in. Only failures of this name from this network count. */
+export const FAILURES_OF_KNOWN = { password: 100, code: 10 };
+/** Failures before the first delay. */
+const FAILURES_BEFORE_DELAY = 3;
+/** Delays double up to this limit. */
+const DELAY_MOST_MS = 60_000;
+/** Limit for wrong passwords and codes in a row in a signed-in session: one more ends it. They are never delayed. */
+export const FAILURES_OF_SESSION = 10;
+
+/** How long a network stays known without a sign-in, and how many networks are kept for an administrator. */
+export const KNOWN_MS = 90 * 24 * 60 * 60_000;
+export const KNOWN_NETWORKS = 20;
+
+export interface SessionTimes {
+  awaitsCode: boolean;
+  createdAt: number;
+  seenAt: number;
+  /** Wrong passwords and codes since the last right one. */
+  failures: number;
+}
+
+export function isSessionLive(
+  { awaitsCode, createdAt, seenAt, failures }: SessionTimes,
+  now: number,
+): boolean {
+  if (failures > FAILURES_OF_SESSION) return false;
+  if (awaitsCode) return now - createdAt < AWAITING_CODE_MS;
+  return now - seenAt < SESSION_IDLE_MS && now - createdAt < SESSION_MOST_MS;
+}
+
+/** Failures in the window: how many, and the times of the oldest and of the last one. */
+export interface Failures {
+  count: number;
+  firstAt: number | null;
+  lastAt: number | null;
+}
+
+/** What is tried. Proofs in a signed-in session are not among these: they are never delayed. */
+export type SignInStep = "password" | "code" | "invitation";
+
+/** Failures that count against a try. */
+export interface CountedFailures {
+  /** Failures from the network, with any name. */
+  ofNetwork: Failures;
+  /** Failures of this step with the name from the network, since its last sign-in there. */
+  ofPair: Failures;
+  /** Failures of this step with the name from anywhere, since its last sign-in. */
+  ofName: Failures;
+  /** Whether the administrator has signed in from the network. */
+  isKnown: boolean;
+}
+
+/**
+ * Milliseconds until the next try is allowed; 0: now. Passwords are delayed per name and network, so that nobody can
+ * delay a name elsewhere. Codes are delayed per name, because trying one needs the password.
+ */
+export function waitAfter(
+  step: SignInStep,
+  { ofNetwork, ofPair, ofName, isKnown }: CountedFailures,
+  now: number,
+): number {
+  let until: number;
+  if (isKnown && step !== "invitation") until = closedUntil(ofPair, FAILURES_OF_KNOWN[step], now);
+  else {
+    until = closedUntil(ofNetwork, FAILURES_OF_NETWORK, now);
+    if (step === "password") until = Math.max(until, delayedUntil(ofPair, now));
+    if (step === "code") until = Math.max(until, delayedUntil(ofName, now));
+  }
+  return Math.max(0, until - now);
+}
+
+function closedUntil({ count, firstAt }: Failures, most: number, now: number): number {
+  return count >= most ? (firstAt ?? now) + FAILURE_WINDOW_MS : 0;
+}
+
+function delayedUntil({ count, lastAt }: Failures, now: number): number {
+  const beyond = count - FAILURES_BEFORE_DELAY;
+  if (beyond < 0) return 0;
+  return (lastAt ?? now) + Math.min(1000 * 2 ** Math.min(beyond, 16), DELAY_MOST_MS);
+}
+
+/** Tags of tries with a code start here, so that a statement can distinguish them. */
+export const CODE_TAGS = 2 ** 32;
+
+/** 32 bits of a hash of the name and the step; codes add CODE_TAGS. `proof`: what a signed-in session proves again. */
+export function tagOfName(name: string, step: SignInStep | "proof"): number {
+  const text = step === "password" ? name : `${step} ${name}`;
+  const tag = Number.parseInt(Bun.SHA256.hash(text, "hex").slice(0, 8), 16);
+  return step === "code" ? CODE_TAGS + tag : tag;
+}

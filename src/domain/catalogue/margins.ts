@@ -1,0 +1,43 @@
+// Margins: what a price leaves above the provider's charge for the same quantity, at the rate in its list.
+
+import { microsOf, type RateUnit } from "../delivery/costs.ts";
+import { type Decimal, parseDecimal } from "../values/decimals.ts";
+import type { PriceUnit } from "./services.ts";
+
+export interface Margin {
+  /** The provider's charge for what the price buys, rounded up. A price per order is compared with the largest order. */
+  costMicros: number;
+  isBelowCost: boolean;
+  /** The margin as a percentage of the price, rounded down to a tenth; null: the price is 0. */
+  percent: string | null;
+}
+
+/** The margin of a price; null when it cannot be compared: a package sold by units, or a cost that is too large. */
+export function marginOf(
+  priceMicros: number,
+  { per, max }: { per: PriceUnit; max: number },
+  { rate, unit }: { rate: string; unit: RateUnit },
+  rateToUsd: string,
+): Margin | null {
+  if (unit === "order" && per !== "order") return null;
+  const costMicros = microsOf(costOf(parseDecimal(rate)!, unit, per, max), rateToUsd);
+  if (costMicros === null) return null;
+  const isBelowCost = priceMicros < costMicros;
+  return { costMicros, isBelowCost, percent: percentOf(priceMicros, costMicros) };
+}
+
+function costOf(rate: Decimal, unit: RateUnit, per: PriceUnit, max: number): Decimal {
+  if (unit === "order" || per === "1000") return rate;
+  const units = per === "1" ? 1n : BigInt(max);
+  return { digits: rate.digits * units, scale: rate.scale + 3 };
+}
+
+function percentOf(priceMicros: number, costMicros: number): string | null {
+  if (priceMicros === 0) return null;
+  const left = BigInt(priceMicros) - BigInt(costMicros);
+  const scaled = left * 1000n;
+  const price = BigInt(priceMicros);
+  const tenths = scaled / price - (scaled < 0n && scaled % price !== 0n ? 1n : 0n);
+  const text = (tenths < 0n ? -tenths : tenths).toString().padStart(2, "0");
+  return `${tenths < 0n ? "-" : ""}${text.slice(0, -1)}.${text.slice(-1)}`;
+}

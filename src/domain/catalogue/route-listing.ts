@@ -1,0 +1,69 @@
+// Compares our routes with a provider's list, and decides which services become active or inactive.
+// docs/specification/providers.md#sync.
+
+import { type Standing, standingWith } from "./service-routes.ts";
+
+export interface SyncedRoute {
+  /** The service's id at the synced provider; null: a route to another provider. */
+  providerService: string | null;
+  isDelisted: boolean;
+  isProviderActive: boolean;
+}
+
+/** A service with a route to the synced provider, and all of its routes. */
+export interface RoutedService extends Standing {
+  id: string;
+  name: string;
+  routes: readonly SyncedRoute[];
+}
+
+/** A route that is no longer listed, or listed again. */
+export interface RouteListing {
+  /** The id of our service. */
+  id: string;
+  name: string;
+  providerService: string;
+  isDelisted: boolean;
+  /** Whether the service is active after the change. */
+  isOffered: boolean;
+}
+
+/** The effect of a provider's list on one service. */
+export interface ServiceListing {
+  routes: RouteListing[];
+  /** null: active or inactive as before. */
+  becomes: "deactivated" | "reactivated" | null;
+}
+
+/** Decides the effect of a list. `isListed` takes an id at the provider; null: the list does not say. */
+export function listingOf(
+  service: RoutedService,
+  isListed: (providerService: string) => boolean | null,
+): ServiceListing {
+  const { id, name, active } = service;
+  const after = service.routes.map((route) => {
+    const listed = route.providerService === null ? null : isListed(route.providerService);
+    return listed === null ? route : { ...route, isDelisted: !listed };
+  });
+  const standing = standingWith(service, after);
+  const { active: isOffered } = standing;
+  const routes = after.flatMap(({ providerService, isDelisted }, at) =>
+    providerService === null || isDelisted === service.routes[at]!.isDelisted
+      ? []
+      : [{ id, name, providerService, isDelisted, isOffered }],
+  );
+  if (isOffered === active) return { routes, becomes: null };
+  return { routes, becomes: active ? "deactivated" : "reactivated" };
+}
+
+/** Makes a service whose only route is the one to the synced provider. */
+export function onlyRouteOf(
+  service: Omit<RoutedService, "routes"> & {
+    providerService: string | null;
+    isRouteDelisted: boolean;
+  },
+): RoutedService {
+  const { id, name, active, delisted, suspended, providerService } = service;
+  const route = { providerService, isDelisted: service.isRouteDelisted, isProviderActive: true };
+  return { id, name, active, delisted, suspended, routes: [route] };
+}

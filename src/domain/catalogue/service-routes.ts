@@ -1,0 +1,122 @@
+// Routes: the providers of a service, in the sequence in which an order tries them. An order goes to another route only
+// if it was refused or certainly not sent, and never to one that refused it.
+// docs/specification/delivery.md#delivery-routes.
+
+import type { SubmissionResult } from "../delivery/deliveries.ts";
+
+export const PRIORITY_LIMIT = 1_000_000;
+/** Limit for the routes of one service. */
+export const ROUTES_LIMIT = 20;
+
+/** A provider, and the service's id there. */
+export interface Route {
+  providerId: number;
+  providerService: string;
+}
+
+export interface PrioritizedRoute extends Route {
+  /** Whole, 0 to PRIORITY_LIMIT; the smallest is tried first. */
+  priority: number;
+  /** The provider's list did not contain the service at its last sync. */
+  isDelisted: boolean;
+}
+
+/** A route, with the results of one order's attempts there. */
+export interface TriedRoute extends Route {
+  /** Whether the route gets orders: its provider is active and lists the service. */
+  isActive: boolean;
+  /** Whether submissions to its provider are paused. */
+  isPaused: boolean;
+  /** Attempts that were certainly not sent. */
+  tries: number;
+  /** Whether the provider refused the order; it is never asked again. */
+  isRefused: boolean;
+}
+
+export function isSameRoute(one: Route, other: Route): boolean {
+  return one.providerId === other.providerId && one.providerService === other.providerService;
+}
+
+/**
+ * Adds a route after those of the same priority, or after all routes when it has no priority. A route that exists already
+ * gets the new priority.
+ */
+export function withRoute(
+  routes: readonly PrioritizedRoute[],
+  route: Route & { priority: number | null },
+): PrioritizedRoute[] {
+  const others = routes.filter((each) => !isSameRoute(each, route));
+  const last = others.at(-1);
+  const next = last ? Math.min(last.priority + 1, PRIORITY_LIMIT) : 0;
+  const { providerId, providerService, priority } = route;
+  const { isDelisted = false } = routes.find((each) => isSameRoute(each, route)) ?? {};
+  const added = { providerId, providerService, priority: priority ?? next, isDelisted };
+  // The sort is stable.
+  return [...others, added].toSorted((a, b) => a.priority - b.priority);
+}
+
+export function withoutRoute(
+  routes: readonly PrioritizedRoute[],
+  route: Route,
+): PrioritizedRoute[] {
+  return routes.filter((each) => !isSameRoute(each, route));
+}
+
+/** Whether a service is active, and if not, why. */
+export interface Standing {
+  active: boolean;
+  /** Inactive because no provider lists it any more. */
+  delisted: boolean;
+  /** Inactive because every provider that lists it is inactive. */
+  suspended: boolean;
+}
+
+/**
+ * The standing of a service with these routes. Unless the operator deactivated it, it is active while any route gets
+ * orders. A service without routes is delivered by hand.
+ */
+export function standingWith(
+  { active, delisted, suspended }: Standing,
+  routes: readonly { isDelisted: boolean; isProviderActive: boolean }[],
+): Standing {
+  if (!active && !delisted && !suspended) return { active, delisted, suspended };
+  const listed = routes.filter(({ isDelisted }) => !isDelisted);
+  const isOffered = routes.length === 0 || listed.some((each) => each.isProviderActive);
+  const isDelisted = !isOffered && listed.length === 0;
+  return { active: isOffered, delisted: isDelisted, suspended: !isOffered && !isDelisted };
+}
+
+/** An outcome after which the order is certainly not with the provider, for a reason on the provider's side. */
+type Unplaced = Extract<SubmissionResult, { outcome: "refused" | "not_sent" }>;
+
+/**
+ * Whether another route may be tried after this outcome. Every refusal allows it, whatever the reason: lack of funds, an
+ * unknown service, a link or a quantity that another provider takes. An attempt that ended before the call says nothing
+ * about its provider, so it is repeated on the same route.
+ */
+export function allowsNextRoute(result: SubmissionResult): result is Unplaced {
+  if (result.outcome === "refused") return true;
+  return result.outcome === "not_sent" && !result.isUncalled;
+}
+
+/**
+ * The next route after `current`, or null when every route has refused the order. `current` has refused it, was not
+ * reached, or gets no new orders. `isAtOnce` is false when all remaining routes were tried equally often or are paused:
+ * wait before retrying. `routes` are sorted by priority.
+ */
+export function nextRoute(
+  routes: readonly TriedRoute[],
+  current: TriedRoute,
+): { route: Route; isAtOnce: boolean } | null {
+  const open = routes.filter(({ isActive, isRefused }) => isActive && !isRefused);
+  const ready = open.filter(({ isPaused }) => !isPaused);
+  // An inactive or paused `current` was not tried now, so the next route is tried however often it was tried before.
+  const isTried = current.isActive && !current.isPaused;
+  const tries = isTried ? current.tries : Number.POSITIVE_INFINITY;
+  const next = ready.find((each) => each.tries < tries);
+  if (next) return { route: next, isAtOnce: true };
+  // An order whose routes are all paused waits on one of them.
+  const first = ready[0] ?? open.find((each) => isSameRoute(each, current)) ?? open[0];
+  if (first) return { route: first, isAtOnce: false };
+  return current.isRefused ? null : { route: current, isAtOnce: false };
+}

@@ -1,0 +1,79 @@
+// Catalogue services: price units, the form of their fields, and changes of prices by percent.
+
+import { AMOUNT_LIMIT_MICROS } from "../ledger/money.ts";
+import { QUANTITY_LIMIT } from "../orders/orders.ts";
+import { Refusal } from "../values/refusals.ts";
+import { type ServiceType, typeTerms } from "./service-types.ts";
+
+export const PRICE_UNITS = ["1000", "1", "order"] as const;
+/** What a price buys: 1000 units, one unit, or the whole order. Orders of a free service (price 0) have no transfer. */
+export type PriceUnit = (typeof PRICE_UNITS)[number];
+
+export const SERVICE_NAME_LENGTH_LIMIT = 200;
+export const CATEGORY_LENGTH_LIMIT = 200;
+/** Category of a service that was given none. */
+export const DEFAULT_CATEGORY = "Services";
+
+/** Whether a number can be the `min` or `max` of a service. */
+export function isQuantity(value: number): boolean {
+  return Number.isInteger(value) && value >= 1 && value <= QUANTITY_LIMIT;
+}
+
+/** A service in the terms of panels: a type and a rate. */
+export interface PanelTerms {
+  type: string;
+  /** Price of 1,000 units, or of the package. */
+  rateMicros: bigint;
+}
+
+/**
+ * Describes a service in the terms of panels. Panels cannot express a price per order for type default: null, unless the
+ * service has only one quantity, which makes it a package. docs/specification/smm-api.md#v2-services.
+ */
+export function panelTerms(service: {
+  type: ServiceType;
+  priceMicros: number;
+  per: PriceUnit;
+  min: number;
+  max: number;
+}): PanelTerms | null {
+  const { type, per, min, max } = service;
+  const { words } = typeTerms(type);
+  const price = BigInt(service.priceMicros);
+  if (per === "1") return { type: words, rateMicros: price * 1000n };
+  if (per === "1000" || type !== "default") return { type: words, rateMicros: price };
+  return min === max ? { type: typeTerms("package").words, rateMicros: price } : null;
+}
+
+/** A service's price before and after, in micros. */
+export interface PriceChange {
+  id: string;
+  before: number;
+  after: number;
+}
+
+const PERCENT = /^([+-]?)(\d{1,6})(?:\.(\d{1,6}))?%?$/;
+/** 100 % in millionths of a percent. */
+const HUNDRED_PERCENT = 100_000_000n;
+
+/** Parses text such as `10` or `-5.5%` to millionths of a percent; null when malformed or below -100 %. */
+export function parsePercent(text: string): bigint | null {
+  const [, sign, whole, decimals = ""] = PERCENT.exec(text) ?? [];
+  if (whole === undefined) return null;
+  const value = BigInt(whole + decimals.padEnd(6, "0"));
+  const percent = sign === "-" ? -value : value;
+  return percent < -HUNDRED_PERCENT ? null : percent;
+}
+
+/** The changed prices, rounded up to a whole micro. `percent`: in millionths of a percent. Refuses: price_too_large. */
+export function planPrices(
+  services: readonly { id: string; priceMicros: number }[],
+  percent: bigint,
+): PriceChange[] {
+  return services.flatMap(({ id, priceMicros: before }) => {
+    const scaled = BigInt(before) * (HUNDRED_PERCENT + percent);
+    const after = Number((scaled + HUNDRED_PERCENT - 1n) / HUNDRED_PERCENT);
+    if (after > AMOUNT_LIMIT_MICROS) throw new Refusal("price_too_large", { id });
+    return after === before ? [] : [{ id, before, after }];
+  });
+}

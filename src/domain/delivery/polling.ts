@@ -1,0 +1,136 @@
+// Polling: maps a provider's report of an order to a transition. An unknown status word, or a PARTIAL with invalid
+// remains, changes nothing; the caller logs it. docs/specification/delivery.md#polling-mapping and #polling-doubt.
+
+import {
+  decideTransition,
+  type OrderTransition,
+  type TransitionInput,
+} from "../orders/order-transitions.ts";
+import type { ReportedCost } from "./costs.ts";
+import type { OrderStatus } from "../orders/orders.ts";
+
+/** The longest backoff between two polls of an open order, in poll intervals. */
+export const POLL_BACKOFF_LIMIT_INTERVALS = 30;
+/** How long orders that are no longer PROCESSING are polled, less and less often: providers change statuses within days. */
+export const LATE_POLL_MS = 3 * 24 * 60 * 60 * 1000;
+/** Random jitter as a fraction of the backoff, so that orders placed together are not always polled together. */
+const JITTER_FRACTION = 0.2;
+
+/** One order's entry in a reply, as far as it could be read. */
+export interface Report {
+  /** The status as the provider wrote it; null when it was missing. */
+  word: string | null;
+  /** A whole number from 0; null when it was anything else. */
+  startCount: number | null;
+  remains: number | null;
+  /** What the provider charges for the order; absent when the entry has no charge. */
+  cost?: ReportedCost;
+  /** The entry as received, truncated and with the key masked, for the log. */
+  text: string;
+  /** When to ask again, if the protocol says so. null: never again once the order has ended. Absent: by the schedule. */
+  pollInMs?: number | null;
+  /** The provider says that it has no order of that number, or does not mention it. */
+  isUnrecognized?: true;
+}
+
+/** A status that a provider can report. */
+export type ReportedStatus = "PROCESSING" | "COMPLETED" | "PARTIAL" | "CANCELLED" | "FAILED";
+
+const STATUS_BY_WORD: Record<string, ReportedStatus> = {
+  pending: "PROCESSING",
+  processing: "PROCESSING",
+  inprogress: "PROCESSING",
+  completed: "COMPLETED",
+  partial: "PARTIAL",
+  canceled: "CANCELLED",
+  cancelled: "CANCELLED",
+  refunded: "CANCELLED",
+  fail: "FAILED",
+  failed: "FAILED",
+  error: "FAILED",
+};
+
+/** Parses a provider's status word, ignoring case, white space, `-` and `_`; null for an unknown word. */
+export function statusOfWord(word: string): ReportedStatus | null {
+  const normalized = word.toLowerCase().replace(/[\s_-]+/g, "");
+  return Object.hasOwn(STATUS_BY_WORD, normalized) ? STATUS_BY_WORD[normalized]! : null;
+}
+
+export interface PolledOrder extends TransitionInput {
+  startCount: number;
+  /** The status that the provider reported last; null before the first report. */
+  reported: OrderStatus | null;
+}
+
+/**
+ * ignore: the report is invalid. late: a new status of an order that is no longer PROCESSING, for the log and
+ * `order list --late`.
+ * progress: counts, possibly unchanged. transition: a transition of the state table with its refund.
+ */
+export type ReportDecision =
+  | { kind: "ignore" }
+  | { kind: "late"; reported: ReportedStatus; remains: number | null }
+  | { kind: "progress"; reported: ReportedStatus; startCount: number; remains: number }
+  | {
+      kind: "transition";
+      reported: ReportedStatus;
+      startCount: number;
+      transition: OrderTransition;
+    };
+
+/** The status that a report gives; null when the report is invalid. */
+export function reportedStatus(
+  order: { quantity: number },
+  report: Pick<Report, "word" | "remains">,
+): ReportedStatus | null {
+  const reported = report.word === null ? null : statusOfWord(report.word);
+  return reported === "PARTIAL" && !hasValidRemains(order, report) ? null : reported;
+}
+
+function hasValidRemains(
+  { quantity }: { quantity: number },
+  { remains }: Pick<Report, "remains">,
+): boolean {
+  return remains !== null && remains <= quantity;
+}
+
+export function decideReport(order: PolledOrder, report: Report): ReportDecision {
+  const reported = reportedStatus(order, report);
+  if (reported === null) return { kind: "ignore" };
+  const isValid = hasValidRemains(order, report);
+  const startCount = report.startCount ?? order.startCount;
+  const remains = isValid ? report.remains! : order.remains;
+  if (order.status !== "PROCESSING") {
+    // A repeated PARTIAL counts as new: its remains may have changed.
+    const isNew = reported !== order.reported || reported === "PARTIAL";
+    if (isNew && reported !== order.status) {
+      return { kind: "late", reported, remains: isValid ? report.remains : null };
+    }
+    return { kind: "progress", reported, startCount: order.startCount, remains: order.remains };
+  }
+  if (reported === "PROCESSING") return { kind: "progress", reported, startCount, remains };
+  const transition = decideTransition({ ...order, remains }, reported, remains);
+  return { kind: "transition", reported, startCount, transition };
+}
+
+/**
+ * When an order is polled next. The backoff is half the time since the last change: at least one poll interval, at most
+ * POLL_BACKOFF_LIMIT_INTERVALS of them. An order that is no longer PROCESSING has no such limit; null (no further poll)
+ * once its last change is more than LATE_POLL_MS ago. `jitter` is 0 to 1.
+ */
+export function nextPollAt(
+  order: { status: OrderStatus; changedAt: number },
+  now: number,
+  pollIntervalMs: number,
+  jitter: number,
+): number | null {
+  const unchangedMs = Math.max(0, now - order.changedAt);
+  const open = order.status === "PROCESSING";
+  if (!open && unchangedMs > LATE_POLL_MS) return null;
+  const limitMs = open ? pollIntervalMs * POLL_BACKOFF_LIMIT_INTERVALS : LATE_POLL_MS;
+  const backoffMs = Math.max(
+    Math.min(unchangedMs / 2, limitMs / (1 + JITTER_FRACTION)),
+    pollIntervalMs,
+  );
+  return now + Math.ceil(backoffMs * (1 + JITTER_FRACTION * jitter));
+}

@@ -1,0 +1,45 @@
+// Late reports: what a provider reports of an order that has ended here. Nothing is applied automatically; the operator
+// accepts or dismisses each report. docs/specification/delivery.md#polling-late.
+
+import {
+  decideTransition,
+  type OrderTransition,
+  type TransitionInput,
+} from "./order-transitions.ts";
+import type { OrderStatus } from "./orders.ts";
+import { Refusal, refusal } from "../values/refusals.ts";
+
+export type LateDecision = "accepted" | "dismissed";
+
+/** A late report that is not decided yet. */
+export interface OpenLateReport {
+  reported: OrderStatus;
+  /** Remaining quantity of a PARTIAL; null when it was stored without one. */
+  remains: number | null;
+}
+
+/** Describes a report for the operator: `PARTIAL, 40 remain`. */
+export function lateText({ reported, remains }: OpenLateReport): string {
+  return remains === null ? reported : `${reported}, ${remains} remain`;
+}
+
+/**
+ * The transition that brings an ended order in line with its provider. COMPLETED becomes PARTIAL with a refund of the
+ * remains; an order that was cancelled or failed there becomes REFUNDED. The refund never exceeds the unrefunded part of
+ * the charge. Nothing is ever debited: a report that would take money back can only be dismissed.
+ * Refuses: late_report_inapplicable, late_remains_missing, remains_above_quantity.
+ */
+export function decideLateReport(order: TransitionInput, late: OpenLateReport): OrderTransition {
+  const { status } = order;
+  const { reported, remains } = late;
+  if (reported === "PARTIAL" && status === "COMPLETED") {
+    if (remains === null) throw refusal("late_remains_missing");
+    // A COMPLETED order has no refunds, so the rules of an order that just ends apply.
+    return decideTransition({ ...order, status: "PROCESSING" }, "PARTIAL", remains);
+  }
+  const hasEnded = status === "COMPLETED" || status === "PARTIAL";
+  if (hasEnded && (reported === "CANCELLED" || reported === "FAILED")) {
+    return decideTransition(order, "REFUNDED");
+  }
+  throw new Refusal("late_report_inapplicable", { status, reported });
+}

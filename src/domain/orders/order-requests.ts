@@ -1,0 +1,150 @@
+// Requests of resellers for placed orders: to cancel one, or to refill it, which means delivering lost units again. A
+// request alone moves no money; only a change of the order's status does. docs/specification/orders.md#order-requests.
+
+import type { Delivery } from "../delivery/deliveries.ts";
+import type { OrderStatus } from "./orders.ts";
+import { refusal } from "../values/refusals.ts";
+
+export const REQUEST_KINDS = ["cancel", "refill"] as const;
+export type RequestKind = (typeof REQUEST_KINDS)[number];
+
+export const REQUEST_STATES = ["requested", "sent", "accepted", "declined", "done"] as const;
+export type RequestState = (typeof REQUEST_STATES)[number];
+
+const DAY_MS = 86_400_000;
+export const REFILL_DAYS_DEFAULT = 30;
+export const REFILL_DAYS_LIMIT = 3650;
+/** Least time between two requests to refill an order. */
+export const REFILL_PAUSE_MS = DAY_MS;
+/** Limit for the requests listed with an order: the newest ones. */
+export const REQUESTS_LISTED = 100;
+/** How soon a request for an order that is being submitted is tried again. */
+export const REQUEST_WAIT_MS = 1000;
+
+export function isRefillDays(value: number): boolean {
+  return Number.isInteger(value) && value >= 1 && value <= REFILL_DAYS_LIMIT;
+}
+
+export function isOpen(state: RequestState): boolean {
+  return state !== "declined" && state !== "done";
+}
+
+/** The facts that decide a request, besides whether another of its kind is open. */
+export interface RequestFacts {
+  order: { status: OrderStatus; delivery: Pick<Delivery, "placement"> | null };
+  service: { cancel: boolean; refill: boolean; refillDays: number };
+  /** When the order became COMPLETED or PARTIAL; null: never. */
+  endedAt: number | null;
+  /** When the order's last refill was requested, whatever its result. */
+  lastRefillAt: number | null;
+}
+
+/** Refuses: order_not_cancellable, order_not_refillable. */
+export function refuseRequest(kind: RequestKind, facts: RequestFacts, now: number): void {
+  if (kind === "cancel" && !isCancellable(facts)) throw refusal("order_not_cancellable");
+  if (kind === "refill" && !isRefillable(facts, now)) throw refusal("order_not_refillable");
+}
+
+/** False while it is unknown whether the provider has the order: nobody knows what a cancellation would cancel. */
+function isCancellable({ order, service }: RequestFacts): boolean {
+  if (!service.cancel || order.delivery?.placement === "unknown") return false;
+  return order.status === "PENDING" || order.status === "PROCESSING";
+}
+
+function isRefillable({ order, service, endedAt, lastRefillAt }: RequestFacts, now: number) {
+  if (!service.refill || !hasDelivered(order.status) || endedAt === null) return false;
+  if (now - endedAt > service.refillDays * DAY_MS) return false;
+  return lastRefillAt === null || now - lastRefillAt >= REFILL_PAUSE_MS;
+}
+
+/** Whether the order was delivered, at least in part: only such an order can be refilled. */
+export function hasDelivered(status: OrderStatus): boolean {
+  return status === "COMPLETED" || status === "PARTIAL";
+}
+
+/** Whether an order was certainly never sent, and will not be sent before the calling transaction ends. */
+export function isQueued(order: RequestFacts["order"]): boolean {
+  return order.status === "PENDING" && order.delivery?.placement === "queued";
+}
+
+/** The new state of an open request to cancel when its order changes to this status; null: it stays open. */
+export function cancelAfter(status: OrderStatus): "done" | "declined" | null {
+  if (status === "PENDING" || status === "PROCESSING") return null;
+  return status === "COMPLETED" ? "declined" : "done";
+}
+
+/** The operator's decisions about a request. */
+export const REQUEST_DECISIONS = ["approve", "decline", "complete"] as const;
+export type RequestDecision = (typeof REQUEST_DECISIONS)[number];
+
+interface DecidedRequest {
+  kind: RequestKind;
+  state: RequestState;
+  unknown: boolean;
+  providerId: number | null;
+}
+
+/** The decisions that a request allows in its present state. docs/specification/orders.md#order-request-decisions. */
+export function decisionsFor(request: DecidedRequest): readonly RequestDecision[] {
+  const { kind, state, unknown, providerId } = request;
+  switch (state) {
+    case "requested":
+      return providerId === null ? ["approve", "decline"] : ["decline"];
+    case "sent":
+      return unknown ? ["approve", "decline"] : [];
+    case "accepted":
+      // A request to cancel is done once the order's status says so.
+      return kind === "cancel" ? ["decline"] : ["complete", "decline"];
+    default:
+      return [];
+  }
+}
+
+/** Refuses: request_being_sent, request_not_open. */
+export function refuseDecision(request: DecidedRequest, decision: RequestDecision): void {
+  if (decisionsFor(request).includes(decision)) return;
+  throw refusal(
+    request.state === "sent" && !request.unknown ? "request_being_sent" : "request_not_open",
+  );
+}
+
+/** The result of sending a request to its provider. `cause` is for the operator, with the provider's key masked. */
+export type RequestResult =
+  /**
+   * `refill`: the provider's number for the refill; null for a cancellation, which has no number. `pollInMs`: when to
+   * ask for its progress, if the protocol says so.
+   */
+  | { outcome: "accepted"; refill: string | null; pollInMs?: number }
+  | { outcome: "refused"; cause: string }
+  | { outcome: "not_sent"; cause: string }
+  | { outcome: "unknown"; cause: string };
+
+/** The progress of a refill, as its provider reports it. */
+export interface RefillReport {
+  /** The status as the provider wrote it; null when it was missing. */
+  word: string | null;
+  /** The reply as received, truncated and with the key masked, for the log. */
+  text: string;
+  /** When to ask again, if the protocol says so. */
+  pollInMs?: number;
+}
+
+const STATE_BY_WORD: Record<string, RequestState> = {
+  pending: "accepted",
+  processing: "accepted",
+  inprogress: "accepted",
+  awaiting: "accepted",
+  completed: "done",
+  success: "done",
+  rejected: "declined",
+  declined: "declined",
+  canceled: "declined",
+  cancelled: "declined",
+};
+
+/** Parses a provider's word, ignoring case, white space, `-` and `_`; null for an unknown word, which changes nothing. */
+export function stateOfRefillWord(word: string): "accepted" | "done" | "declined" | null {
+  const normalized = word.toLowerCase().replace(/[\s_-]+/g, "");
+  if (!Object.hasOwn(STATE_BY_WORD, normalized)) return null;
+  return STATE_BY_WORD[normalized] as "accepted" | "done" | "declined";
+}

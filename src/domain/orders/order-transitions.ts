@@ -1,0 +1,88 @@
+// The state table of orders: which transitions a status allows, and what each refunds. FAILED, CANCELLED and REFUNDED are
+// final: no transition leaves them. docs/specification/orders.md#order-transitions.
+
+import { Refusal } from "../values/refusals.ts";
+import { multiplyDivideDown } from "../ledger/money.ts";
+import type { OrderStatus } from "./orders.ts";
+
+const TRANSITIONS: Record<OrderStatus, readonly OrderStatus[]> = {
+  PENDING: ["PROCESSING", "FAILED", "CANCELLED"],
+  PROCESSING: ["COMPLETED", "PARTIAL", "FAILED", "CANCELLED"],
+  COMPLETED: ["REFUNDED"],
+  PARTIAL: ["REFUNDED"],
+  FAILED: [],
+  CANCELLED: [],
+  REFUNDED: [],
+};
+
+/** The statuses that an order in this status may change to. */
+export function transitionsFrom(status: OrderStatus): readonly OrderStatus[] {
+  return TRANSITIONS[status];
+}
+
+/** The fields of an order that decide its next transition. */
+export interface TransitionInput {
+  status: OrderStatus;
+  quantity: number;
+  chargeMicros: number;
+  refundedMicros: number;
+  remains: number;
+}
+
+export interface OrderTransition {
+  status: OrderStatus;
+  remains: number;
+  /** 0 when the transition refunds nothing. */
+  refundMicros: number;
+}
+
+/**
+ * Decides a transition and its refund, which never exceeds the part of the charge that is not refunded yet.
+ * `remains` is used only for PARTIAL. Refuses: order_transition_illegal, remains_above_quantity.
+ */
+export function decideTransition(
+  order: TransitionInput,
+  to: OrderStatus,
+  remains = 0,
+): OrderTransition {
+  if (!TRANSITIONS[order.status].includes(to)) {
+    throw new Refusal("order_transition_illegal", { from: order.status, to });
+  }
+  const unrefundedMicros = order.chargeMicros - order.refundedMicros;
+  switch (to) {
+    case "PARTIAL": {
+      refuseRemainsAboveQuantity(order.quantity, remains);
+      const proportionalMicros = multiplyDivideDown(order.chargeMicros, remains, order.quantity);
+      return { status: to, remains, refundMicros: Math.min(unrefundedMicros, proportionalMicros) };
+    }
+    case "COMPLETED":
+      return { status: to, remains: 0, refundMicros: 0 };
+    case "FAILED":
+    case "CANCELLED":
+    case "REFUNDED":
+      return { status: to, remains: order.remains, refundMicros: unrefundedMicros };
+    case "PENDING":
+    case "PROCESSING":
+      return { status: to, remains: order.remains, refundMicros: 0 };
+  }
+}
+
+/** Refuses: order_not_processing, remains_above_quantity. */
+export function refuseProgress(order: TransitionInput, remains: number | null): void {
+  if (order.status !== "PROCESSING") {
+    throw new Refusal("order_not_processing", { status: order.status });
+  }
+  if (remains !== null) refuseRemainsAboveQuantity(order.quantity, remains);
+}
+
+/** Sets start count and remains. If either changes, an event is sent, so the sequence grows by 1. */
+export function withProgress<
+  Order extends { startCount: number; remains: number; sequence: number },
+>(order: Order, startCount: number, remains: number): Order {
+  const hasMoved = startCount !== order.startCount || remains !== order.remains;
+  return { ...order, startCount, remains, sequence: order.sequence + (hasMoved ? 1 : 0) };
+}
+
+function refuseRemainsAboveQuantity(quantity: number, remains: number): void {
+  if (remains > quantity) throw new Refusal("remains_above_quantity", { quantity });
+}

@@ -1,0 +1,56 @@
+// Limits of a scheduled sync; beyond them it waits for the operator. docs/specification/providers.md#sync-schedule.
+
+import type { Decimal } from "../values/decimals.ts";
+import type { SyncedFields, SyncPlan } from "./catalogue-sync.ts";
+import { formatMicros } from "../ledger/money.ts";
+import { delistedRoutes } from "./sync-counts.ts";
+import { counted } from "../values/text.ts";
+
+export interface SyncLimits {
+  /** Largest price change, up or down, in percent of the old price. */
+  pricePercent: Decimal;
+  /** Most services that may be deactivated or lose a delisted route. */
+  deactivations: number;
+}
+
+/** Why the plan waits for the operator; null when it is within the limits. */
+export function beyondLimits(plan: SyncPlan, limits: SyncLimits): string | null {
+  const reasons: string[] = [];
+  const dear = plan.updated.filter(({ before, after }) => isBeyond(before, after, limits));
+  const [first] = dear;
+  if (first) {
+    const [before, after] = [first.before, first.after].map((each) =>
+      formatMicros(each.priceMicros),
+    );
+    reasons.push(
+      `${counted(dear.length, "price")} would change by more than ${percentText(limits.pricePercent)} % (${first.id} from ${before} to ${after} USD)`,
+    );
+  }
+  // A delisted route counts, too: its orders go to another provider, at that provider's rate.
+  const delisted = delistedRoutes(plan).length;
+  const gone = plan.deactivated.length + delisted;
+  if (gone > limits.deactivations) {
+    const what = delisted === 0 ? "deactivated" : "deactivated or left to other providers";
+    reasons.push(`${counted(gone, "service")} would be ${what}, more than ${limits.deactivations}`);
+  }
+  return reasons.length === 0 ? null : reasons.join("; ");
+}
+
+/**
+ * Whether `|after − before| ÷ before > percent ÷ 100`, computed exactly. A price for a free service is always beyond the
+ * limit, and so is a change of the price unit, because such prices cannot be compared.
+ */
+function isBeyond(
+  { priceMicros: before, per: unitBefore }: SyncedFields,
+  { priceMicros: after, per: unitAfter }: SyncedFields,
+  { pricePercent: { digits, scale } }: SyncLimits,
+): boolean {
+  if (unitBefore !== unitAfter) return true;
+  const change = BigInt(Math.abs(after - before));
+  return change * 100n * 10n ** BigInt(scale) > BigInt(before) * digits;
+}
+
+function percentText({ digits, scale }: Decimal): string {
+  const text = String(digits).padStart(scale + 1, "0");
+  return scale === 0 ? text : `${text.slice(0, -scale)}.${text.slice(-scale)}`;
+}

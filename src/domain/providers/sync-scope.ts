@@ -1,0 +1,38 @@
+// The scope of a catalogue sync: which services it covers, and our routes to them.
+
+import type { KnownService, SyncPlan, TargetService } from "./catalogue-sync.ts";
+import type { RoutedService } from "../catalogue/route-listing.ts";
+import { CatalogueError, type UpstreamEntry } from "./upstream-services.ts";
+
+/** The provider's services that a sync covers. */
+export interface SyncScope {
+  /** Ids of the covered services at the provider; absent: all. */
+  only?: readonly string[] | undefined;
+  /** Leaves out services that the catalogue does not have yet. */
+  ignoresNew?: boolean;
+  /** Services there that are further routes of ours, and so are not added: our service's name by the id there. */
+  routed?: ReadonlyMap<string, string>;
+  /** Our services with further routes, at least one of them to this provider. */
+  services?: readonly RoutedService[];
+}
+
+/** Removes services that `only` does not name from the target and the plan; returns the rest of our services. */
+export function narrow(
+  upstream: readonly UpstreamEntry[],
+  known: readonly KnownService[],
+  target: Map<string, TargetService>,
+  plan: SyncPlan,
+  only: readonly string[] | undefined,
+): readonly KnownService[] {
+  if (only === undefined) return known;
+  const there = new Set([...upstream, ...known.map(linkOf)].map(({ service }) => service));
+  const missing = only.find((service) => !there.has(service));
+  if (missing !== undefined) throw new CatalogueError(`it has no service ${missing}`);
+  const named = new Set<string | null>(only);
+  for (const service of target.keys()) if (!named.has(service)) target.delete(service);
+  plan.skipped = plan.skipped.filter(({ service }) => named.has(service));
+  plan.unreadable = plan.unreadable.filter(({ service }) => service === null || named.has(service));
+  return known.filter(({ providerService }) => named.has(providerService));
+}
+
+const linkOf = ({ providerService }: KnownService) => ({ service: providerService });

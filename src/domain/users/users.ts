@@ -1,0 +1,22 @@
+// Users, who hold balances: resellers (main users) and their child users.
+
+import type { KeyScope } from "./keys.ts";
+
+export const USERNAME_PATTERN = "^[A-Za-z0-9._@+-]{1,64}$";
+export const USERNAME_FORM = "1 to 64 of letters, digits and . _ - @ +";
+const USERNAME = new RegExp(USERNAME_PATTERN);
+export const USER_NAME_LENGTH_LIMIT = 200;
+
+/** Usernames are 1 to 64 ASCII letters, digits and `. _ - @ +`; unique and looked up case-insensitively. */
+export function isUsername(text: string): boolean {
+  return USERNAME.test(text);
+}
+
+/** Whether a reseller's key of this scope may look up and recharge the user. docs/specification/users.md#keys-reach. */
+export function isInScope(
+  scope: KeyScope,
+  resellerAccount: number,
+  user: { parentAccount: number | null },
+): boolean {
+  return scope === "all" || user.parentAccount === resellerAccount;
+}

@@ -1,0 +1,20 @@
+// Limits of a whole request or response. The limits of single fields are in the files of their nouns.
+
+const BODY_LIMIT_KIB = 64;
+export const BODY_LIMIT_BYTES = BODY_LIMIT_KIB * 1024;
+export const BODY_LIMIT_TEXT = `${BODY_LIMIT_KIB} KiB`;
+
+export const PAGE_DEFAULT = 50;
+export const PAGE_LIMIT = 100;
+export const PAGE_LIMIT_FORM = `a whole number from 1 to ${PAGE_LIMIT}`;
+
+/** Limit for ids in one GET /orders?ids=. */
+export const IDS_LIMIT = 100;
+export const IDS_FORM = `1 to ${IDS_LIMIT} order ids separated by commas`;
+
+/** Limit for orders in one batch. */
+export const BATCH_LIMIT = 100;
+export const BATCH_FORM = `a list of 1 to ${BATCH_LIMIT} orders`;
+
+/** Form of an X-Request-Id that is accepted from the caller. */
+export const REQUEST_ID_PATTERN = "^[A-Za-z0-9._-]{1,128}$";

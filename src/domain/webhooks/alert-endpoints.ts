@@ -1,0 +1,51 @@
+// Alert endpoints: a URL, signed like a webhook, or a Telegram chat. docs/specification/alerts.md#alerts.
+
+/** Limit for the operator's endpoints. */
+export const ALERT_ENDPOINTS_LIMIT = 10;
+/** Stored in place of the event types that a reseller's endpoint names. */
+export const ALERT_EVENTS = "alerts";
+
+/** Most characters of a message that Telegram accepts. */
+const TELEGRAM_TEXT_LIMIT = 4096;
+const CHAT = /^(?:-?[1-9]\d{0,18}|@[A-Za-z][A-Za-z0-9_]{3,63})$/;
+export const CHAT_FORM = "the number of a chat, or @ and the name of a channel";
+const TOKEN = /^\d{3,20}:[A-Za-z0-9_-]{20,100}$/;
+export const TOKEN_FORM = "a bot's token as BotFather shows it, such as 123456:ABC-DEF…";
+
+export function isChat(text: string): boolean {
+  return CHAT.test(text);
+}
+
+export function isTelegramToken(text: string): boolean {
+  return TOKEN.test(text);
+}
+
+/** The text of a Telegram message. `body`: as alertBody makes it. */
+export function telegramText(body: string): string {
+  const { type, kind, message, at } = JSON.parse(body) as Record<string, string>;
+  const head = type === "alert.resolved" ? "Resolved" : "Alert";
+  const text = `${head}: ${message}\n${kind}, ${at}`;
+  return text.slice(0, TELEGRAM_TEXT_LIMIT).toWellFormed();
+}
+
+/** The fields of an operator's endpoint that are shown; its secret never is. */
+export interface ShownAlertEndpoint {
+  id: string;
+  url: string;
+  telegramChat: string | null;
+  failures: number;
+  failingSince: number | null;
+  createdAt: number;
+}
+
+export function publicAlertEndpoint(endpoint: ShownAlertEndpoint) {
+  const { id, url, telegramChat, failures, failingSince, createdAt } = endpoint;
+  return {
+    id,
+    channel: telegramChat === null ? ("url" as const) : ("telegram" as const),
+    target: telegramChat ?? url,
+    failures,
+    failingSince: failingSince === null ? null : new Date(failingSince).toISOString(),
+    createdAt: new Date(createdAt).toISOString(),
+  };
+}

@@ -1,0 +1,104 @@
+// The events of webhooks: their types, which endpoints want them, and their bodies.
+// docs/specification/webhooks.md#webhook-events.
+
+import { jsonAmount, type Micros } from "../ledger/money.ts";
+import { ORDER_STATUSES, type OrderStatus } from "../orders/orders.ts";
+import { orderStatus, type PublicOrderStatus } from "../orders/responses.ts";
+
+export const WEBHOOK_EVENT_TYPES = [
+  "order.processing",
+  "order.completed",
+  "order.partial",
+  "order.failed",
+  "order.cancelled",
+  "order.refunded",
+  "order.progress",
+  "balance.credited",
+  "balance.low",
+  "service.changed",
+  "webhook.test",
+] as const;
+export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
+
+/** Means all types, except those that are sent only to endpoints that name them. */
+export const ALL_EVENTS = "*";
+const ONLY_BY_NAME: ReadonlySet<WebhookEventType> = new Set(["order.progress", "webhook.test"]);
+/** The event types that an endpoint may ask for. */
+export const WANTABLE_EVENTS = [
+  ALL_EVENTS,
+  ...WEBHOOK_EVENT_TYPES.filter((type) => type !== "webhook.test"),
+] as const;
+export type WantedEvent = (typeof WANTABLE_EVENTS)[number];
+export const EVENTS_FORM = `a list of event types or ["${ALL_EVENTS}"]`;
+
+/** Why an endpoint is disabled. `gone`: it answered 410. */
+export const DISABLED_REASONS = ["failures", "gone", "operator", "owner"] as const;
+export type DisabledReason = (typeof DISABLED_REASONS)[number];
+
+/** Returns each type once, in the order of WANTABLE_EVENTS; null when the list is empty or has an unknown type. */
+export function parseEvents(events: readonly unknown[]): WantedEvent[] | null {
+  const known = WANTABLE_EVENTS.filter((type) => events.includes(type));
+  const isKnown = (type: unknown) => WANTABLE_EVENTS.some((each) => each === type);
+  return known.length > 0 && events.every(isKnown) ? known : null;
+}
+
+/** Converts an endpoint's stored list of types to the bits that its account's row holds. */
+export function bitsOfEvents(events: string): number {
+  const named = events.split(",");
+  return WEBHOOK_EVENT_TYPES.reduce((bits, type, place) => {
+    const isAll = named.includes(ALL_EVENTS) && !ONLY_BY_NAME.has(type);
+    return isAll || named.includes(type) ? bits | (1 << place) : bits;
+  }, 0);
+}
+
+export function wantsEvent(bits: number, type: WebhookEventType): boolean {
+  return (bits & (1 << WEBHOOK_EVENT_TYPES.indexOf(type))) !== 0;
+}
+
+const TYPE_BY_STATUS = Object.fromEntries(
+  ORDER_STATUSES.map((status) => [status, `order.${status.toLowerCase()}`]),
+) as Record<Exclude<OrderStatus, "PENDING">, WebhookEventType>;
+
+/** The event of a transition; no transition leads to PENDING. */
+export function typeOfTransition(to: OrderStatus): WebhookEventType {
+  return TYPE_BY_STATUS[to as Exclude<OrderStatus, "PENDING">];
+}
+
+export interface EventOrder extends PublicOrderStatus {
+  refundedMicros: number;
+  sequence: number;
+}
+
+/** The body of an event, as it is stored and sent. */
+export function eventBody(
+  type: WebhookEventType,
+  at: number,
+  data: object,
+  isTest = false,
+): string {
+  const side = isTest ? { test: true } : {};
+  return JSON.stringify({ type, timestamp: new Date(at).toISOString(), ...side, data });
+}
+
+export function orderEventData(order: EventOrder, previousStatus: OrderStatus): object {
+  const { refundedMicros, sequence } = order;
+  const status = { ...orderStatus(order), refunded: jsonAmount(refundedMicros) };
+  return { order: status, previousStatus, sequence };
+}
+
+export function balanceCreditedData(
+  balanceMicros: Micros,
+  amountMicros: number,
+  kind: "recharge" | "adjustment",
+): object {
+  return { balance: jsonAmount(balanceMicros), amount: jsonAmount(amountMicros), kind };
+}
+
+/** Whether a balance falls below a threshold that it was not below before. */
+export function fallsBelow(before: Micros, after: Micros, thresholdMicros: number): boolean {
+  return before >= thresholdMicros && after < thresholdMicros;
+}
+
+export function balanceLowData(balanceMicros: Micros, thresholdMicros: number): object {
+  return { balance: jsonAmount(balanceMicros), threshold: jsonAmount(thresholdMicros) };
+}

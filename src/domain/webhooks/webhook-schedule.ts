@@ -1,0 +1,58 @@
+// The schedule of a webhook's attempts: docs/specification/webhooks.md#webhook-schedule.
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Pauses after the first failed attempt, the second, and so on. There is one attempt more than there are steps. */
+export const WEBHOOK_STEPS_MS: readonly number[] = [
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+];
+/** Number of attempts: the first, and one after each step. */
+export const WEBHOOK_ATTEMPTS = WEBHOOK_STEPS_MS.length + 1;
+/** Number of attempts for an event of the test side. */
+export const TEST_WEBHOOK_ATTEMPTS = 3;
+/** Random fraction of a pause, added or taken away: deliveries that failed together are not retried together. */
+const JITTER = 0.2;
+/** `Retry-After` counts up to this many times the step. */
+const RETRY_AFTER_STEPS = 2;
+/** `Retry-After` counts up to this limit for receivers that are known to mean it. */
+const RETRY_AFTER_LIMIT_MS = HOUR_MS;
+
+/** Matches the present form of an HTTP date and the oldest. The third, asctime's, has no zone and is no longer sent. */
+const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*, .* GMT$/;
+
+/**
+ * The pause after this many failed attempts, from 1; null when there is no further attempt. `random`: 0 to 1.
+ * `retryAfterSeconds`: what the receiver asked for; it never shortens the pause.
+ */
+export function webhookPauseMs(
+  attempts: number,
+  random: number,
+  retryAfterSeconds: number | null = null,
+  mayAskForMore = false,
+): number | null {
+  const step = WEBHOOK_STEPS_MS[attempts - 1];
+  if (step === undefined) return null;
+  const pause = Math.round(step * (1 - JITTER + 2 * JITTER * random));
+  if (retryAfterSeconds === null) return pause;
+  const limit = Math.max(step * RETRY_AFTER_STEPS, mayAskForMore ? RETRY_AFTER_LIMIT_MS : 0);
+  return Math.max(pause, Math.min(retryAfterSeconds * SECOND_MS, limit));
+}
+
+/** Parses a `Retry-After` header (RFC 9110, 10.2.3), whole seconds or a date, to seconds; null when it is neither. */
+export function parseRetryAfter(header: string | null, now: number): number | null {
+  const text = header?.trim() ?? "";
+  if (/^\d{1,10}$/.test(text)) return Number(text);
+  // Date.parse accepts far more than HTTP dates, and reads a date without a zone as local time.
+  const at = HTTP_DATE.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? null : Math.max(0, Math.ceil((at - now) / SECOND_MS));
+}

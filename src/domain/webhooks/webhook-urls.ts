@@ -1,0 +1,25 @@
+// Checks the text of a webhook endpoint's URL: docs/specification/webhooks.md#webhook-urls. webhooks/targets.ts decides
+// whether its addresses may be connected to.
+
+export const WEBHOOK_URL_LIMIT = 2048;
+
+/** The URL as it is stored and requested, or the requirement that it violates. */
+export type WebhookUrl = { url: string } | { must: string };
+
+/** White space and control characters. The URL standard drops some of them, which would hide what is requested. */
+const UNPRINTABLE = /[\s\p{Cc}]/u;
+
+export function parseWebhookUrl(text: string, allowHttp: boolean): WebhookUrl {
+  const form = allowHttp ? "an http or https URL" : "an https URL";
+  if (text.length > WEBHOOK_URL_LIMIT) return tooLong;
+  const url = UNPRINTABLE.test(text) ? null : URL.parse(text);
+  if (!url) return { must: form };
+  if (url.protocol !== "https:" && !(allowHttp && url.protocol === "http:")) return { must: form };
+  // An empty user or fragment leaves no trace in the parsed URL.
+  const [, authority = ""] = /^[^:]*:[/\\]*([^/\\?#]*)/.exec(text) ?? [];
+  if (authority.includes("@")) return { must: "a URL without user and password" };
+  if (text.includes("#")) return { must: "a URL without a fragment" };
+  return url.href.length > WEBHOOK_URL_LIMIT ? tooLong : { url: url.href };
+}
+
+const tooLong = { must: `at most ${WEBHOOK_URL_LIMIT} characters` };

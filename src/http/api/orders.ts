@@ -1,0 +1,87 @@
+// POST /orders and GET /orders/:id. docs/specification/endpoints.md#post-orders and #get-order.
+
+import type { Order } from "../../db/orders/orders.ts";
+import { findPublicOrder } from "../../db/orders/public-orders.ts";
+import type { Awaitable, ReadStore } from "../../db/port/port.ts";
+import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { orderResponse, orderCreated, orderStatus } from "../../domain/orders/responses.ts";
+import type { PlaceOrder } from "../../operations/orders/orders.ts";
+import {
+  extraFields,
+  type Fields,
+  linkField,
+  quantityField,
+  readBody,
+  referenceField,
+  serviceField,
+} from "../read/body.ts";
+import { type Call, LostResponse } from "../server/endpoint.ts";
+import { type ClaimDeps, respondOnce, claimOf } from "../server/idempotency.ts";
+import { isLostOrder, refuseAsAsked } from "./sandbox.ts";
+
+export interface OrderDeps extends ClaimDeps {
+  /** Resolves with the order once its provider has replied, or with its current state if that takes too long. */
+  placed(order: Order): Promise<Order>;
+}
+
+/**
+ * Responds 502 if the provider refuses the order while the caller waits; it was refunded.
+ * docs/specification/delivery.md#delivery-wait.
+ */
+export async function postOrder(deps: OrderDeps, call: Call): Promise<object> {
+  const { writer } = deps;
+  const { request, key } = call;
+  const { bytes, fields } = await readBody(request);
+  const order = placeOrderOf(fields, key);
+  const claim = claimOf(request, bytes);
+  refuseAsAsked(key, [order]);
+  let isLost = false;
+  const wait = async (placed: Order) => {
+    isLost = isLostOrder(placed);
+    return placedResponse(await deps.placed(placed));
+  };
+  const respond = async () => {
+    if (!claim) return wait(await writer.submit("placeOrder", order));
+    const act = () => writer.submit("placeOrderOnce", { order, claim });
+    return respondOnce(deps, call, claim, act, orderResponse, wait);
+  };
+  const response = await respond();
+  return isLost ? new LostResponse() : response;
+}
+
+/** Refuses: provider_refused. */
+export function placedResponse(order: Order): object {
+  if (order.delivery?.placement === "refused") {
+    throw new Refusal("provider_refused", { order: orderCreated(order) });
+  }
+  return orderResponse(order);
+}
+
+/** Responds to another reseller's order with the same 404 as to one that does not exist. */
+export function getOrder(
+  { store }: { store: ReadStore },
+  { params, key }: Call,
+): Awaitable<object> {
+  return store.read((reader) => {
+    const order = findPublicOrder(reader, params["id"]!);
+    if (!order || order.resellerAccount !== key.resellerAccount) throw refusal("order_not_found");
+    return { status: "success", order: orderStatus(order) };
+  });
+}
+
+/**
+ * Reads the order in a body. Refuses the first malformed field, in the order of
+ * docs/specification/endpoints.md#post-orders.
+ */
+export function placeOrderOf(fields: Fields, key: Call["key"]): PlaceOrder {
+  const order = {
+    resellerAccount: key.resellerAccount,
+    keyId: key.id,
+    service: serviceField(fields),
+    link: linkField(fields, key),
+    quantity: quantityField(fields),
+    reference: referenceField(fields),
+  };
+  const given = extraFields(fields);
+  return given ? { ...order, given } : order;
+}

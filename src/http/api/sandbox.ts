@@ -1,0 +1,42 @@
+// Effects of magic links on the response to a test order: an error instead of the order, or no response at all.
+// docs/specification/sandbox.md#sandbox-links.
+
+import type { CallerKey } from "../../db/users/keys.ts";
+import type { Order } from "../../db/orders/orders.ts";
+import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { isTestOrder, magicOf } from "../../domain/orders/sandbox.ts";
+
+/** Details of a rate limit like one that a live key may exceed. */
+const EXCEEDED = {
+  by: "key",
+  requests: 100,
+  windowSeconds: 1,
+  burst: 200,
+  retryAfterSeconds: 1,
+} as const;
+
+/**
+ * Throws the refusal that a magic link asks for, of the first link that does. Nothing is written.
+ * Refuses: too_many_requests, service_unavailable, internal_error.
+ */
+export function refuseAsAsked(
+  { testOf }: Pick<CallerKey, "testOf">,
+  orders: readonly { link: string }[],
+): void {
+  if (testOf === null) return;
+  for (const { link } of orders) {
+    switch (magicOf(link).refusal) {
+      case "too_many_requests":
+        throw new Refusal("too_many_requests", EXCEEDED);
+      case "service_unavailable":
+        throw refusal("service_unavailable");
+      case "internal_error":
+        throw refusal("internal_error");
+    }
+  }
+}
+
+/** Whether to send no response to the request that placed the order. */
+export function isLostOrder(order: Order): boolean {
+  return isTestOrder(order) && magicOf(order.link).isLost;
+}

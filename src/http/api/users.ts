@@ -1,0 +1,64 @@
+// GET /balance, GET /user and POST /recharge. docs/specification/endpoints.md#get-balance, #get-user, #post-recharge.
+
+import type { Awaitable, ReadStore } from "../../db/port/port.ts";
+import { balanceOf, findTestAccount, findUser } from "../../db/users/users.ts";
+import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { jsonAmount } from "../../domain/ledger/money.ts";
+import { isInScope } from "../../domain/users/users.ts";
+import { rechargeResponse, userBalances } from "../../domain/orders/responses.ts";
+import { amountField, readBody, usernameField } from "../read/body.ts";
+import type { LimitedRecharge, Recharged } from "../../operations/ledger/recharges.ts";
+import type { Call } from "../server/endpoint.ts";
+import { type ClaimDeps, respondOnce, claimOf } from "../server/idempotency.ts";
+import { queryOf } from "../read/query.ts";
+
+export function getBalance({ store }: { store: ReadStore }, { key }: Call): Awaitable<object> {
+  return store.read((reader) => {
+    const balance = jsonAmount(balanceOf(reader, key.resellerAccount));
+    return { status: "success", balance, currency: "USD" };
+  });
+}
+
+export function getUser(
+  { store }: { store: ReadStore },
+  { request, key }: Call,
+): Awaitable<object> {
+  const username = usernameField({ username: queryOf(request).get("username") });
+  return store.read((reader) => {
+    const user = findUser(reader, username);
+    if (!user) throw new Refusal("user_not_found", { exists: false });
+    const { testOf, resellerAccount } = key;
+    if (!isInScope(key.reach, testOf ?? resellerAccount, user)) throw refusal("user_out_of_reach");
+    // A user has no test account until its first credit.
+    const holder = testOf === null ? user : findTestAccount(reader, user.account);
+    const balances = userBalances({ ...user, balanceMicros: holder?.balanceMicros ?? 0 });
+    return { exists: true, user: { ...balances, resellerId: user.resellerId } };
+  });
+}
+
+export async function postRecharge(deps: ClaimDeps, call: Call): Promise<object> {
+  const { writer } = deps;
+  const { request, key } = call;
+  const { bytes, fields } = await readBody(request);
+  const recharge = {
+    keyId: key.id,
+    resellerAccount: key.resellerAccount,
+    isTest: key.testOf !== null,
+    username: usernameField(fields),
+    amountMicros: amountField(fields),
+  };
+  const claim = claimOf(request, bytes);
+  if (!claim) return rechargeResponse(withinLimits(await writer.submit("recharge", recharge)));
+  const act = async () => {
+    const outcome = await writer.submit("rechargeOnce", { recharge, claim });
+    return outcome.response ? outcome : { ...outcome, effect: withinLimits(outcome.effect) };
+  };
+  return respondOnce(deps, call, claim, act, rechargeResponse);
+}
+
+/** Refuses: recharge_limit_exceeded, daily_limit_exceeded. */
+function withinLimits(outcome: Recharged | LimitedRecharge): Recharged {
+  if (!("limited" in outcome)) return outcome;
+  const { code, details } = outcome.limited;
+  throw new Refusal<typeof code>(code, details);
+}

@@ -1,0 +1,273 @@
+// Reads a request body: bytes up to a limit, strict UTF-8, strict JSON, strict fields.
+// No refusal repeats any part of the body.
+
+import { BrokenOff } from "../../http1/parser.ts";
+import type { IncomingRequest } from "../../http1/request.ts";
+import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { BATCH_FORM, BATCH_LIMIT, BODY_LIMIT_BYTES } from "../../domain/values/limits.ts";
+import { parseJsonExactly } from "../../domain/values/json-numbers.ts";
+import {
+  AMOUNT_LIMIT_MICROS,
+  microsFromNumber,
+  MICROS_PER_DOLLAR,
+} from "../../domain/ledger/money.ts";
+import {
+  isReference,
+  LINK_FORM,
+  LINK_LENGTH_LIMIT,
+  ORDER_STATUSES,
+  type OrderStatus,
+  QUANTITY_LIMIT,
+  REFERENCE_FORM,
+} from "../../domain/orders/orders.ts";
+import { EXTRA_FIELDS, type GivenFields } from "../../domain/orders/order-fields.ts";
+import type { CallerKey } from "../../db/users/keys.ts";
+import { isMistypedMagicLink, MAGIC_LINK_FORM } from "../../domain/orders/sandbox.ts";
+import { hasControlCharacter } from "../../domain/values/text.ts";
+import { isUsername, USERNAME_FORM } from "../../domain/users/users.ts";
+import {
+  WEBHOOK_EVENT_TYPES,
+  type WebhookEventType,
+} from "../../domain/webhooks/webhook-events.ts";
+
+const JSON_TYPE = /^application\/json\s*(;|$)/i;
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+export type Fields = Record<string, unknown>;
+
+export interface Body {
+  /** The body as it was sent. */
+  bytes: Uint8Array;
+  fields: Fields;
+}
+
+/** Reads the body. Refuses, in this order: body_too_large or headers_too_large, content_type_invalid, body_invalid. */
+export async function readBody(request: IncomingRequest): Promise<Body> {
+  const bytes = await readSentBytes(request);
+  return { bytes, fields: fieldsIn(request, bytes) };
+}
+
+function readSentBytes(request: IncomingRequest): Promise<Uint8Array> {
+  return readBytes(request).catch(refuseBroken);
+}
+
+/** Throws the refusal for a body that broke off: the client disconnected, or its chunked encoding was invalid. */
+export function refuseBroken(error: unknown): never {
+  if (!(error instanceof BrokenOff)) throw error;
+  throw error.status === 431
+    ? refusal("headers_too_large")
+    : new Refusal("body_invalid", { must: "valid JSON" });
+}
+
+function fieldsIn(request: IncomingRequest, bytes: Uint8Array): Fields {
+  if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) {
+    throw refusal("content_type_invalid");
+  }
+  return parseFields(bytes);
+}
+
+/** Reads the body, if any, of a request that takes no fields. Refuses as readBody does. */
+export async function readOptionalBytes(request: IncomingRequest): Promise<Uint8Array> {
+  if (!hasBody(request)) return new Uint8Array();
+  const bytes = await readSentBytes(request);
+  if (bytes.byteLength > 0) fieldsIn(request, bytes);
+  return bytes;
+}
+
+/** Reads the fields of a request whose body is optional; without a body it has none. Refuses as readBody does. */
+export async function readOptionalBody(request: IncomingRequest): Promise<Fields> {
+  return hasBody(request) ? (await readBody(request)).fields : {};
+}
+
+function hasBody({ headers }: Pick<IncomingRequest, "headers">): boolean {
+  const isThere = headers.has("content-length") || headers.has("content-type");
+  return isThere && headers.get("content-length") !== "0";
+}
+
+/** Whether Content-Length exceeds the limit. */
+export function announcesTooMuch({ headers }: Pick<IncomingRequest, "headers">): boolean {
+  return Number(headers.get("content-length") ?? 0) > BODY_LIMIT_BYTES;
+}
+
+async function readBytes(request: IncomingRequest): Promise<Uint8Array> {
+  const bytes = announcesTooMuch(request) ? null : await request.body();
+  if (bytes === null) throw refusal("body_too_large");
+  return bytes;
+}
+
+function parseFields(bytes: Uint8Array): Fields {
+  let value: unknown;
+  try {
+    value = parseJsonExactly(utf8.decode(bytes), { replaced: neitherWholeNorMicros });
+  } catch {
+    throw new Refusal("body_invalid", { must: "valid JSON" });
+  }
+  return objectOf(value);
+}
+
+/**
+ * Replaces a number that would be rounded by one of its size that every field refuses: it has seven decimals. If a double has
+ * no room for them, the number is beyond every limit.
+ */
+function neitherWholeNorMicros(number: string): string {
+  const whole = Math.trunc(Math.abs(Number(number)));
+  return (number.startsWith("-") ? "-" : "") + String(whole + 5e-7);
+}
+
+/** Refuses: body_invalid. */
+export function objectOf(value: unknown): Fields {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new Refusal("body_invalid", { must: "a JSON object" });
+  }
+  return value as Fields;
+}
+
+/** `service`: any non-empty text; an unknown service is refused later. */
+export function serviceField(fields: Fields): string {
+  const service = required(fields, "service");
+  if (typeof service !== "string" || service === "")
+    throw invalidField("service", "a non-empty string");
+  return lookedUp(service);
+}
+
+/**
+ * Returns a text that is safe to look up, without the NULs that PostgreSQL refuses. No stored text has a NUL and no id has the
+ * replacement, so such a text is not found.
+ */
+export function lookedUp(text: string): string {
+  return text.replaceAll("\0", "\ufffd");
+}
+
+/** `link`, trimmed. With a test key a mistyped magic link is refused, because it would silently have no effect. */
+export function linkField(fields: Fields, { testOf }: Pick<CallerKey, "testOf">): string {
+  const value = required(fields, "link");
+  const link = typeof value === "string" ? value.trim() : "";
+  // A lone surrogate cannot be stored as UTF-8: refuse it rather than change the link silently.
+  const valid =
+    link !== "" &&
+    link.length <= LINK_LENGTH_LIMIT &&
+    link.isWellFormed() &&
+    !hasControlCharacter(link);
+  if (!valid) {
+    throw invalidField("link", LINK_FORM);
+  }
+  if (testOf !== null && isMistypedMagicLink(link)) throw invalidField("link", MAGIC_LINK_FORM);
+  return link;
+}
+
+/** `quantity`: null when it is absent, for service types without a quantity. */
+export function quantityField(fields: Fields): number | null {
+  const quantity = optional(fields, "quantity");
+  if (quantity === null) return null;
+  if (typeof quantity !== "number" || !Number.isInteger(quantity)) {
+    throw invalidField("quantity", "a whole number");
+  }
+  if (quantity < 1 || quantity > QUANTITY_LIMIT) {
+    throw invalidField("quantity", `a whole number from 1 to ${QUANTITY_LIMIT}`);
+  }
+  return quantity;
+}
+
+/** `reference`: null when it is absent. */
+export function referenceField(fields: Fields): string | null {
+  const reference = optional(fields, "reference");
+  if (reference === null) return null;
+  if (typeof reference !== "string" || !isReference(reference)) {
+    throw invalidField("reference", REFERENCE_FORM);
+  }
+  return reference;
+}
+
+const EXTRA: ReadonlySet<string> = new Set(EXTRA_FIELDS);
+
+/**
+ * Returns the fields that only some service types take, or undefined if there are none. They are not checked yet: what they
+ * must be depends on the service.
+ */
+export function extraFields(fields: Fields): GivenFields | undefined {
+  let given: Record<string, string | number | false> | undefined;
+  for (const name in fields) {
+    if (!EXTRA.has(name)) continue;
+    const value = optional(fields, name);
+    if (value === null) continue;
+    given ??= {};
+    given[name] = typeof value === "string" || typeof value === "number" ? value : false;
+  }
+  return given;
+}
+
+/** `orders`: a list; its entries are not checked here. */
+export function ordersField(fields: Fields): unknown[] {
+  const orders = required(fields, "orders");
+  if (!Array.isArray(orders) || orders.length < 1 || orders.length > BATCH_LIMIT) {
+    throw invalidField("orders", BATCH_FORM);
+  }
+  return orders;
+}
+
+/** `status`: an order's status. */
+export function orderStatusField(fields: Fields): OrderStatus {
+  const status = required(fields, "status");
+  const found = ORDER_STATUSES.find((each) => each === status);
+  if (!found) throw invalidField("status", `one of ${ORDER_STATUSES.join(", ")}`);
+  return found;
+}
+
+/** `type`: a webhook event's type. */
+export function eventTypeField(fields: Fields): WebhookEventType {
+  const type = required(fields, "type");
+  const found = WEBHOOK_EVENT_TYPES.find((each) => each === type);
+  if (!found) throw invalidField("type", `one of ${WEBHOOK_EVENT_TYPES.join(", ")}`);
+  return found;
+}
+
+export function remainsField(fields: Fields): number {
+  const remains = required(fields, "remains");
+  if (typeof remains !== "number" || !Number.isSafeInteger(remains) || remains < 0) {
+    throw invalidField("remains", "a whole number from 0");
+  }
+  // -0 is 0.
+  return remains + 0;
+}
+
+export function usernameField(fields: Fields): string {
+  const username = required(fields, "username");
+  if (typeof username !== "string" || !isUsername(username)) {
+    throw invalidField("username", USERNAME_FORM);
+  }
+  return username;
+}
+
+/** `amount` in micros. */
+export function amountField(fields: Fields): number {
+  return microsOf("amount", required(fields, "amount"));
+}
+
+/** Converts an amount of money to micros. Refuses: field_invalid. */
+export function microsOf(field: string, amount: unknown): number {
+  if (typeof amount !== "number" || !(amount > 0) || amount === Infinity) {
+    throw invalidField(field, "a positive number");
+  }
+  if (amount > AMOUNT_LIMIT_MICROS / MICROS_PER_DOLLAR) {
+    throw invalidField(field, `at most ${AMOUNT_LIMIT_MICROS / MICROS_PER_DOLLAR}`);
+  }
+  const micros = microsFromNumber(amount);
+  if (micros === null) throw invalidField(field, "a number with at most six decimals");
+  return micros;
+}
+
+export function required(fields: Fields, field: string): unknown {
+  const value = optional(fields, field);
+  if (value === null) throw new Refusal("field_missing", { field });
+  return value;
+}
+
+/** Null when the field is absent or null. */
+export function optional(fields: Fields, field: string): unknown {
+  return Object.hasOwn(fields, field) ? (fields[field] ?? null) : null;
+}
+
+/** The refusal of a malformed field, header or filter. */
+export function invalidField(field: string, must: string): Refusal {
+  return new Refusal("field_invalid", { field, must });
+}

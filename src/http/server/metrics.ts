@@ -1,0 +1,24 @@
+// The listener that Prometheus scrapes: GET /metrics and nothing else, on a port of its own.
+
+import { Elysia } from "elysia";
+import type { ConnectionPool } from "../../http1/connection-pool.ts";
+import { type Address, listen, type Server } from "../../http1/listen.ts";
+import { withText } from "../../http1/response.ts";
+import type { Metrics } from "../../monitoring/metrics.ts";
+import { routerOf } from "./router.ts";
+
+/** Starts the metrics server. Throws when the address cannot be listened on. */
+export function startMetricsServer(
+  metrics: Metrics,
+  address: Address,
+  connections: ConnectionPool,
+): Server {
+  const app = new Elysia({ name: "metrics" }).get("/metrics", async () => {
+    const text = await metrics.render();
+    return withText(new Response(text, { headers: { "content-type": metrics.contentType } }), text);
+  });
+  const refuse = (status: number) => new Response(null, { status });
+  const { fetch: handle } = routerOf(app).compile();
+  const handler = { handle, refuse, fail: () => refuse(500), bodyLimitBytes: 0 };
+  return listen(handler, address, null, connections);
+}

@@ -1,0 +1,112 @@
+// The routes, and the server that listens on them.
+
+import { Elysia, NotFoundError } from "elysia";
+import type { Handler, Malformed } from "../../http1/connection.ts";
+import type { ConnectionPool } from "../../http1/connection-pool.ts";
+import { type Address, listen, type Server } from "../../http1/listen.ts";
+import type { IncomingRequest } from "../../http1/request.ts";
+import type { Tls } from "../../config/tls.ts";
+import { BODY_LIMIT_BYTES } from "../../domain/values/limits.ts";
+import { type DocumentationDeps, documentationRoutes } from "./documentation.ts";
+import {
+  respondInternalError,
+  respondMalformed,
+  respondWith,
+  endpoint,
+  publicEndpoint,
+  openPage,
+} from "./endpoint.ts";
+import { MALFORMED, methodNotAllowed, NOT_FOUND } from "./errors.ts";
+import { getLivez, getReadyz, type HealthDeps } from "./health.ts";
+import type { EndpointDeps } from "./request-context.ts";
+import { addRoute, type RouteContext, type Router, routerOf } from "./router.ts";
+import { type HandlerDeps, methodsByPath, ROUTES } from "./routes.ts";
+
+/** Unreserved characters and slashes only. A decoded path with any other character is not routed again. */
+const PLAIN_PATH = /^[A-Za-z0-9/._~-]+$/;
+
+export type ServerDeps = EndpointDeps & HandlerDeps & HealthDeps & DocumentationDeps;
+
+/** A route of another folder, which has its own form of responses. */
+export interface MountedRoute {
+  method: "GET" | "POST";
+  path: string;
+  handle: (context: RouteContext) => Promise<Response>;
+  /** Responds to every other method. */
+  refuseMethod: (context: RouteContext) => Response;
+}
+
+/** Starts the API server. Throws when the address cannot be listened on. */
+export function startServer(
+  deps: ServerDeps,
+  address: Address,
+  tls: Tls | null,
+  mounted: readonly MountedRoute[] = [],
+  connections?: ConnectionPool,
+): Server {
+  return listen(handlerOf(deps, mounted), address, tls, connections);
+}
+
+function handlerOf(deps: ServerDeps, mounted: readonly MountedRoute[]): Handler {
+  return {
+    handle: createRouter(deps, mounted).fetch,
+    refuse: (status: Malformed) => respondMalformed(deps, MALFORMED[status]),
+    fail: (error) => respondInternalError(deps, null, error),
+    bodyLimitBytes: BODY_LIMIT_BYTES,
+  };
+}
+
+function createRouter(deps: ServerDeps, mounted: readonly MountedRoute[]): Router {
+  const router = routerOf(new Elysia({ name: "reseller", strictPath: true }));
+  for (const [method, path, needs, handle] of ROUTES) {
+    const respond = endpoint(deps, method, path, needs, (call) => handle(deps, call));
+    addRoute(router, method, path, respond);
+  }
+  const others = methodsByPath();
+  for (const [path, handle] of [
+    ["/livez", getLivez],
+    ["/readyz", getReadyz],
+  ] as const) {
+    const respond = publicEndpoint(deps, path, () => handle(deps));
+    addRoute(router, "GET", path, respond);
+    others.set(path, ["GET"]);
+  }
+  for (const [path, page] of documentationRoutes(deps)) {
+    addRoute(router, "GET", path, openPage(deps, path, page));
+    others.set(path, ["GET"]);
+  }
+  for (const [path, methods] of others) {
+    const refuse = ({ request }: RouteContext) => {
+      // `/orders/%62atch` matches `/orders/:id` undecoded, but decoded it is `/orders/batch`.
+      const decoded = decodedRequest(request);
+      if (decoded) return router.handle(decoded);
+      return respondWith(deps, request, path, methodNotAllowed(methods.join(", ")));
+    };
+    // HEAD and OPTIONS are 405 too, docs/specification/http.md#http-paths.
+    addRoute(router, "ALL", path, refuse);
+  }
+  for (const { method, path, handle, refuseMethod } of mounted) {
+    addRoute(router, method, path, handle);
+    addRoute(router, "ALL", path, refuseMethod);
+  }
+  router.onError(({ error, request }) => {
+    if (!(error instanceof NotFoundError)) return respondInternalError(deps, request, error);
+    const decoded = decodedRequest(request);
+    return decoded ? router.handle(decoded) : respondWith(deps, request, null, NOT_FOUND);
+  });
+  return router.compile();
+}
+
+/**
+ * Returns the request with its path decoded once; null if the path has nothing to decode or cannot be routed decoded.
+ */
+function decodedRequest(request: IncomingRequest): IncomingRequest | null {
+  const [path, ...query] = request.path.split("?");
+  if (!path!.includes("%")) return null;
+  try {
+    const decoded = decodeURIComponent(path!);
+    return PLAIN_PATH.test(decoded) ? request.withPath([decoded, ...query].join("?")) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,16 @@
+// The protocol's only path, with and without a trailing slash: a redirect would turn a POST into a GET.
+
+import type { MountedRoute } from "../server/server.ts";
+import { type ActionDeps, ACTIONS } from "./actions.ts";
+import { actionRoute, panelEndpoint, refuseMethod } from "./endpoint.ts";
+
+/** The routes as the metrics name them. */
+export const PANEL_ROUTES: readonly string[] = ACTIONS.map(actionRoute);
+
+export function panelRoutes(deps: ActionDeps): MountedRoute[] {
+  const handle = panelEndpoint(deps);
+  const refuse = refuseMethod(deps);
+  return ["/api/v2", "/api/v2/"].map((path) => {
+    return { method: "POST", path, handle, refuseMethod: refuse };
+  });
+}

@@ -1,0 +1,40 @@
+// Metrics of connections by listener: open ones, their limit, and how many were closed for lack of room.
+
+import { Counter, Gauge, type Registry } from "prom-client";
+import type { ConnectionFigures } from "./metrics.ts";
+
+export function addConnectionFigures(
+  registry: Registry,
+  read: () => readonly ConnectionFigures[],
+): void {
+  const figure = (
+    Kind: typeof Gauge | typeof Counter,
+    name: string,
+    help: string,
+    value: (figures: ConnectionFigures) => number,
+  ) =>
+    new Kind({
+      name,
+      help,
+      labelNames: ["listener"],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const figures of read()) this.inc({ listener: figures.listener }, value(figures));
+      },
+    });
+  figure(Gauge, "reseller_connections", "Open connections.", ({ open }) => open);
+  figure(Gauge, "reseller_connections_max", "Connections allowed.", ({ limit }) => limit);
+  figure(
+    Counter,
+    "reseller_connections_refused_total",
+    "New connections that were closed at once, because there were as many as are allowed.",
+    ({ refused }) => refused,
+  );
+  figure(
+    Counter,
+    "reseller_connections_displaced_total",
+    "Connections that waited for a request and were closed for a new one.",
+    ({ displaced }) => displaced,
+  );
+}

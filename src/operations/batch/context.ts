@@ -1,0 +1,38 @@
+// What an operation gets besides its command: the time and new ids. All are passed in, so that tests can set them.
+
+export interface Context {
+  /** Milliseconds since 1970, the same for a whole batch. */
+  now: number;
+  /** The next of the ids that came with the command. */
+  createId: () => string;
+  /** The next id of an event: how many a command needs is known only when it runs. */
+  createEventId: () => string;
+}
+
+const EVENT_ID_PREFIX = "evt_";
+const EVENT_ID_LENGTH = 24;
+
+/**
+ * Returns the context for one run of one command: a second run takes the same ids. `seed`: random, different for each.
+ */
+export function contextOf(now: number, ids: readonly string[], seed: string): Context {
+  let used = 0;
+  let events = 0;
+  const createId = () => {
+    const id = ids[used];
+    if (id === undefined) throw new Error(`the command came with ${ids.length} ids and needs more`);
+    used += 1;
+    return id;
+  };
+  const createEventId = () => {
+    events += 1;
+    return eventIdOf(`${seed}.${events}`);
+  };
+  return { now, createId, createEventId };
+}
+
+/** `evt_` and 24 lower-case letters and digits: 124 bits of the hash. */
+export function eventIdOf(text: string): string {
+  const digits = BigInt(`0x${Bun.SHA256.hash(text, "hex")}`).toString(36);
+  return EVENT_ID_PREFIX + digits.slice(-EVENT_ID_LENGTH).padStart(EVENT_ID_LENGTH, "0");
+}

@@ -1,0 +1,21 @@
+// Runs a command in the process that gives it, without the writer, as the command line does.
+// Separate from commands.ts, so that the writer thread does not load the library that makes ids.
+
+import { type Awaitable, type Store, transact, type Tx } from "../../db/port/port.ts";
+import { createCommandIds, createSeed } from "./command-ids.ts";
+import { type CommandInput, type CommandName, type CommandOutput, runCommand } from "./commands.ts";
+import { contextOf } from "./context.ts";
+
+/** Runs a command in a transaction of its own, at the time `now`. */
+export function execute<Name extends CommandName>(
+  store: Store,
+  name: Name,
+  input: CommandInput<Name>,
+  now: number,
+): Awaitable<CommandOutput<Name>> {
+  // Before the transaction, so that a large import does not hold the write lock while its ids are made.
+  const ids = createCommandIds(name, input);
+  const seed = createSeed();
+  const run = (tx: Tx): unknown => runCommand(tx, name, input, contextOf(now, ids, seed));
+  return transact(store, run as (tx: Tx) => object) as Awaitable<CommandOutput<Name>>;
+}

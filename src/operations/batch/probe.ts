@@ -1,0 +1,15 @@
+// A write without effect, to find out whether the database is writable.
+
+import type { Tx } from "../../db/port/port.ts";
+import { statement } from "../../db/port/query.ts";
+
+const TOUCH = statement({
+  writes: [],
+  text: "UPDATE uptime SET milliseconds = milliseconds",
+});
+
+/** Needs disk space and a flush to disk, as any other write does, and changes nothing. */
+export function probe(tx: Tx): null {
+  tx.run(TOUCH);
+  return null;
+}

@@ -1,0 +1,36 @@
+// Uptime: how long the service has run in total, stored across restarts. Unlike the wall clock it is never set.
+
+import type { Tx } from "../../db/port/port.ts";
+import { statement } from "../../db/port/query.ts";
+import { number } from "../../db/port/table-definition.ts";
+import { uptime } from "../../db/tables/tables.ts";
+
+/** The condition is part of the write, because another server may add at the same moment. */
+const ADD = statement({
+  takes: { milliseconds: number, seen: number },
+  writes: [uptime],
+  text: "UPDATE uptime SET milliseconds = milliseconds + :milliseconds WHERE milliseconds = :seen",
+});
+
+export interface AddUptime {
+  /** A whole number: the time since the uptime was `seen`, by a monotonic clock. */
+  milliseconds: number;
+  /** The uptime as of the last call; null for the first call of a process. */
+  seen: number | null;
+}
+
+export interface Uptime {
+  milliseconds: number;
+  added: boolean;
+}
+
+/**
+ * Adds nothing when the uptime is not what was seen: another server has counted the time since then. So no two servers
+ * count the same time. What a process had not added before it died is lost: uptime may lag behind real time, but never
+ * runs ahead of it.
+ */
+export function addUptime(tx: Tx, { milliseconds, seen }: AddUptime): Uptime {
+  const found = tx.row(uptime.byKey, 1)!.milliseconds;
+  const added = seen === found && tx.run(ADD, { milliseconds, seen }) === 1;
+  return { milliseconds: added ? found + milliseconds : found, added };
+}

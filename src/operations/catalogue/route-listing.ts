@@ -1,0 +1,66 @@
+// What a sync writes about routes that their provider no longer lists, or lists again, and about their services.
+
+import type { SyncPlan } from "../../domain/providers/catalogue-sync.ts";
+import type { Actor } from "../../domain/ledger/ledger.ts";
+import { onlyRouteOf, type RouteListing } from "../../domain/catalogue/route-listing.ts";
+import { type Standing, standingWith } from "../../domain/catalogue/service-routes.ts";
+import type { Reader, Tx } from "../../db/port/port.ts";
+import type { Provider } from "../../db/providers/providers.ts";
+import { listRoutedServices, updateListed } from "../../db/catalogue/route-listing.ts";
+import { findService, type Service } from "../../db/catalogue/services.ts";
+import { audit } from "../batch/audit.ts";
+import type { Context } from "../batch/context.ts";
+
+/** What changes in a service. */
+export type ListedService = Standing & Pick<Service, "isRouteDelisted">;
+
+/** Decides what changes in services, by their ids. */
+export function decideListings(
+  reader: Reader,
+  { providerId }: Provider,
+  plan: SyncPlan,
+): ReadonlyMap<string, ListedService> {
+  const routed = new Map(listRoutedServices(reader, providerId).map((each) => [each.id, each]));
+  const listings = Map.groupBy(plan.routes, ({ id }) => id);
+  const returning = plan.updated.filter(({ returns }) => returns);
+  const changed = [...plan.routes, ...plan.deactivated, ...plan.returned, ...returning];
+  const ids = [...new Set(changed.map(({ id }) => id))];
+  return new Map(
+    reader.each(ids, (id): [string, ListedService] => {
+      const service = findService(reader, id)!;
+      const listingOf = (providerService: string | null) =>
+        listings.get(id)?.find((each) => each.providerService === providerService);
+      const { routes } = routed.get(id) ?? onlyRouteOf(service);
+      const after = routes.map((route) => ({ ...route, ...listingOf(route.providerService) }));
+      const isOwn = service.providerId === providerId;
+      const { isDelisted = service.isRouteDelisted } =
+        (isOwn && listingOf(service.providerService)) || {};
+      return [id, { ...standingWith(service, after), isRouteDelisted: isDelisted }];
+    }),
+  );
+}
+
+/** Writes the listings of further routes. That of a first route is in its service's row, which the caller writes. */
+export function writeListings(
+  tx: Tx,
+  provider: Provider,
+  routes: readonly RouteListing[],
+  actor: Actor,
+  context: Context,
+): void {
+  const { providerId, name } = provider;
+  tx.each(routes, ({ id, providerService, isDelisted, isOffered }) => {
+    const isFurther = updateListed(tx, id, { providerId, providerService }, isDelisted);
+    // If the service is deactivated too, that has its own audit entry.
+    if (!isFurther && !isOffered) return;
+    const route = `${name} ${providerService}`;
+    audit(tx, context, {
+      actor,
+      action: "route.put",
+      subject: id,
+      account: null,
+      before: { [route]: isDelisted ? "listed" : "not listed" },
+      after: { [route]: isDelisted ? "not listed" : "listed" },
+    });
+  });
+}

@@ -1,0 +1,107 @@
+// Costs of orders, written in the transaction of the report that has them. docs/specification/reports.md#costs.
+
+import {
+  costByRate,
+  countedCharge,
+  type CurrencyTerms,
+  decideCost,
+  expectedCurrency,
+  type OrderCost,
+} from "../../domain/delivery/costs.ts";
+import { type Report, reportedStatus } from "../../domain/delivery/polling.ts";
+import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
+import { findRate, insertCost, lastCosts, listForeignCosts } from "../../db/delivery/costs.ts";
+import { orderOf } from "../../db/delivery/deliveries.ts";
+import type { Tx } from "../../db/port/port.ts";
+import { type Provider, providerOf } from "../../db/providers/providers.ts";
+import { providers } from "../../db/tables/tables.ts";
+import type { Context } from "../batch/context.ts";
+
+/** Limit for the costs that one update of a provider settles; the next update takes more. */
+const FOREIGN_LIMIT = 10_000;
+
+/** A cost to be written, and the one before it. */
+export interface CostChange {
+  cost: OrderCost;
+  before: OrderCost | null;
+}
+
+/** Decides the costs that the reports give, by order id. Reads all that it needs, so it runs before the first write. */
+export function decideCosts(
+  tx: Tx,
+  providerId: number,
+  reports: readonly { orderId: number; report: Report }[],
+): Map<number, CostChange> {
+  const changes = new Map<number, CostChange>();
+  if (providerId === SANDBOX_PROVIDER) return changes;
+  const provider = tx.row(providers.byKey, providerId);
+  // The provider was deleted after the poll, so it had no orders.
+  if (!provider) return changes;
+  const terms = reportedTerms(provider, reports);
+  const known = lastCosts(
+    tx,
+    reports.map(({ orderId }) => orderId),
+  );
+  tx.each(reports, ({ orderId, report }) => {
+    const order = orderOf(tx, orderId);
+    const reported = reportedStatus(order, report);
+    if (reported === null) return;
+    const before = known.get(orderId) ?? null;
+    // Belongs to the provider that took the order, even if another one delivers its service now.
+    const { providerService } = order.delivery;
+    const byRate = () => {
+      const rate = findRate(tx, providerId, providerService, orderId);
+      return rate ? costByRate(rate, order.quantity, reported, report.remains) : null;
+    };
+    const charge = countedCharge(reported, report.cost ?? null, before);
+    const cost = decideCost(before, charge, byRate, terms);
+    if (cost) changes.set(orderId, { cost, before });
+  });
+  return changes;
+}
+
+export function writeCost(
+  tx: Tx,
+  orderId: number,
+  { cost, before }: CostChange,
+  context: Context,
+): void {
+  insertCost(tx, orderId, cost, before, context.now);
+}
+
+/** Notes what the reports say about the provider: its currency, or a currency that is not its own. */
+export function noteCurrencies(
+  tx: Tx,
+  providerId: number,
+  reports: readonly { report: Report }[],
+  changes: ReadonlyMap<number, CostChange>,
+): void {
+  if (providerId === SANDBOX_PROVIDER) return;
+  const provider = providerOf(tx, providerId);
+  const { currency } = reportedTerms(provider, reports);
+  const foreign = [...changes.values()].find(({ cost }) => cost.basis === "foreign");
+  const foreignCurrency = foreign?.cost.currency ?? provider.foreignCurrency;
+  if (currency === provider.currency && foreignCurrency === provider.foreignCurrency) return;
+  tx.update(providers, provider, { currency, foreignCurrency });
+}
+
+/** Returns the terms for costs. A provider with its own rate has the currency that it reports first. */
+function reportedTerms(provider: Provider, reports: readonly { report: Report }[]): CurrencyTerms {
+  const { rateToUsd, currency } = provider;
+  if (expectedCurrency(provider) !== null) return { rateToUsd, currency };
+  const first = reports.find(({ report }) => report.cost?.currency != null);
+  return { rateToUsd, currency: first?.report.cost?.currency ?? null };
+}
+
+/** Decides costs in the currency whose rate is known now. Reads before the command's first write. */
+export function decideForeignCosts(
+  tx: Tx,
+  providerId: number,
+  terms: CurrencyTerms,
+): { orderId: number; change: CostChange }[] {
+  return listForeignCosts(tx, providerId, FOREIGN_LIMIT).flatMap((before) => {
+    const { orderId, amount, currency } = before;
+    const cost = decideCost(before, { charge: amount, currency }, () => null, terms);
+    return cost && cost.basis === "charge" ? [{ orderId, change: { cost, before } }] : [];
+  });
+}

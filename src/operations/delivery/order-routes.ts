@@ -1,0 +1,79 @@
+// Chooses the next route after a provider refused an order or could not be reached. It is written with the outcome that
+// led to it, so that no crash comes between them. docs/specification/delivery.md#delivery-routes.
+
+import { nextSubmitAt, type SubmissionResult } from "../../domain/delivery/deliveries.ts";
+import { isTestOrder } from "../../domain/orders/sandbox.ts";
+import {
+  allowsNextRoute,
+  isSameRoute,
+  nextRoute,
+  type Route,
+} from "../../domain/catalogue/service-routes.ts";
+import type { OrderWithDelivery } from "../../db/delivery/deliveries.ts";
+import { type Order, updateOrder } from "../../db/orders/orders.ts";
+import type { Reader, Tx } from "../../db/port/port.ts";
+import { providerOf } from "../../db/providers/providers.ts";
+import { readTriedRoutes } from "../../db/catalogue/service-routes.ts";
+import type { Context } from "../batch/context.ts";
+
+export interface RetryTimes {
+  /** Time after its creation during which an order that was not sent is retried. */
+  placeRetryMs: number;
+  /** Delay before the next try of an order that was not sent. */
+  backoffMs: number;
+}
+
+/** A route, and whether it is tried at once. */
+export interface Onward {
+  route: Route;
+  isAtOnce: boolean;
+}
+
+/**
+ * Returns the route after an attempt with this result; null when all have refused. Call it before the attempt is
+ * finished.
+ */
+export function routeAfter(
+  reader: Reader,
+  order: OrderWithDelivery,
+  result: Extract<SubmissionResult, { outcome: "refused" | "not_sent" }>,
+): Onward | null {
+  const isRefused = result.outcome === "refused";
+  // A test order stays with the sandbox: the routes of its service are for other orders.
+  if (isTestOrder(order) || !allowsNextRoute(result)) {
+    return isRefused ? null : { route: order.delivery, isAtOnce: false };
+  }
+  const { routes, current } = readTriedRoutes(reader, order);
+  const ended = { ...current, tries: current.tries + 1, isRefused };
+  return nextRoute(
+    routes.map((each) => (isSameRoute(each, ended) ? ended : each)),
+    ended,
+  );
+}
+
+/** Queues the order for its next attempt, on that route. */
+export function queueOn(
+  tx: Tx,
+  order: OrderWithDelivery,
+  { route, isAtOnce }: Onward,
+  { placeRetryMs, backoffMs }: RetryTimes,
+  { now }: Context,
+): { order: Order; passedTo: string | null } {
+  const { providerId, providerService } = route;
+  const at = isAtOnce ? now : nextSubmitAt(order, now, backoffMs, placeRetryMs);
+  const placed = { placement: "queued" as const, nextSubmitAt: at };
+  const queued = {
+    ...order,
+    delivery: { ...order.delivery, ...placed, providerId, providerService },
+  };
+  updateOrder(tx, queued);
+  return { order: queued, passedTo: isAtOnce ? providerOf(tx, providerId).name : null };
+}
+
+/** Returns the name of the provider that the order has moved to from `route` and is now due at; null: none. */
+export function passedFrom(reader: Reader, order: Order, route: Route, now: number): string | null {
+  const { status, delivery } = order;
+  if (status !== "PENDING" || delivery?.placement !== "queued") return null;
+  if (isSameRoute(delivery, route) || delivery.nextSubmitAt! > now) return null;
+  return providerOf(reader, delivery.providerId).name;
+}

@@ -1,0 +1,41 @@
+// Moves queued orders of a deactivated provider to the next route of their service.
+// docs/specification/delivery.md#delivery-routes.
+
+import { isSameRoute, nextRoute } from "../../domain/catalogue/service-routes.ts";
+import { orderOf } from "../../db/delivery/deliveries.ts";
+import type { Order } from "../../db/orders/orders.ts";
+import type { Tx } from "../../db/port/port.ts";
+import { readTriedRoutes } from "../../db/catalogue/service-routes.ts";
+import type { Context } from "../batch/context.ts";
+import { queueOn } from "./order-routes.ts";
+
+export interface PassRoute {
+  orderId: number;
+  /** The deactivated provider. */
+  providerId: number;
+}
+
+export interface PassedRoute {
+  order: Order;
+  /** The provider that is tried at once; null: none, for example because the order is no longer queued there. */
+  passedTo: string | null;
+}
+
+/**
+ * Takes a queued order off a deactivated provider. Returns null if it stays: the provider is active, or no other is
+ * left.
+ */
+export function passRoute(tx: Tx, command: PassRoute, context: Context): PassedRoute | null {
+  const order = orderOf(tx, command.orderId);
+  const { providerId, placement } = order.delivery;
+  if (order.status !== "PENDING" || placement !== "queued" || providerId !== command.providerId) {
+    return { order, passedTo: null };
+  }
+  const { routes, current } = readTriedRoutes(tx, order);
+  if (current.isActive) return null;
+  const onward = nextRoute(routes, current);
+  // The order waits for a paused route rather than going to an inactive one.
+  const isElsewhere = onward !== null && !isSameRoute(onward.route, current);
+  if (!isElsewhere) return null;
+  return queueOn(tx, order, onward, { placeRetryMs: 0, backoffMs: 0 }, context);
+}

@@ -1,0 +1,168 @@
+// Recharges: a payment bot credits a balance with its Recharge key. docs/specification/endpoints.md#post-recharge.
+
+import { refusal } from "../../domain/values/refusals.ts";
+import type { Claim } from "../../domain/values/idempotency.ts";
+import { cashAccount, refuseCreditAboveLimit } from "../../domain/ledger/ledger.ts";
+import { rechargeResponse } from "../../domain/orders/responses.ts";
+import type { Tx } from "../../db/port/port.ts";
+import type { Key } from "../../db/users/keys.ts";
+import { postTransfer } from "../../db/ledger/ledger.ts";
+import { addRecharged, rechargedOn } from "../../db/ledger/recharges.ts";
+import { keys, transfers, users } from "../../db/tables/tables.ts";
+import { findTestAccount, findUser, type User } from "../../db/users/users.ts";
+import {
+  exceededRechargeLimit,
+  type RechargeRefusal,
+  utcDayOf,
+} from "../../domain/ledger/recharges.ts";
+import { testUsername } from "../../domain/orders/sandbox.ts";
+import { isInScope } from "../../domain/users/users.ts";
+import { audit } from "../batch/audit.ts";
+import { requireCaller } from "../batch/callers.ts";
+import type { Context } from "../batch/context.ts";
+import { type Done, type IdempotencyRecord, once, type Outcome } from "../batch/idempotency.ts";
+import { insertTestAccount } from "../users/test-accounts.ts";
+import { recordCreditEvent } from "../webhooks/webhook-events.ts";
+
+export interface Recharge {
+  keyId: string;
+  /** The account that the key belongs to. */
+  resellerAccount: number;
+  /** Whether the key is a test key: the command may create a test account, which needs an id. */
+  isTest?: boolean;
+  username: string;
+  /** Above 0, at most AMOUNT_LIMIT_MICROS. */
+  amountMicros: number;
+}
+
+export interface Recharged {
+  /** The user after the credit. Its balance is at most BALANCE_LIMIT_MICROS, which is below 2^53. */
+  user: Omit<User, "balanceMicros" | "depositedMicros"> & { balanceMicros: number };
+  previousBalanceMicros: number;
+}
+
+/**
+ * The result when a limit of the key refused the recharge; no balance changed. It is not thrown as a refusal, because
+ * the same transaction records it in the key's row, for the operator's alert.
+ */
+export interface LimitedRecharge {
+  limited: RechargeRefusal;
+}
+
+/** Refuses what requireCaller refuses, then what `credit` refuses. */
+export function recharge(tx: Tx, command: Recharge, context: Context): Recharged | LimitedRecharge {
+  const caller = requireCaller(tx, command.keyId, "recharge", context);
+  const outcome = credit(tx, caller, command, context);
+  return "limited" in outcome ? outcome : outcome.recharged;
+}
+
+export interface RechargeOnce {
+  recharge: Recharge;
+  claim: Claim;
+}
+
+/**
+ * recharge, run by `once`. A recharge that a limit refused is not recorded, so it can be tried again.
+ * docs/specification/http.md#idempotency-record.
+ */
+export function rechargeOnce(
+  tx: Tx,
+  command: RechargeOnce,
+  context: Context,
+): Outcome<Recharged | LimitedRecharge> {
+  const { resellerAccount, keyId } = command.recharge;
+  const claimant = {
+    keyId,
+    resellerAccount,
+    permission: "recharge",
+    claim: command.claim,
+  } as const;
+  const run = (caller: Key): Done<Recharged | LimitedRecharge> => {
+    const outcome = credit(tx, caller, command.recharge, context);
+    if ("limited" in outcome) return { result: outcome, effect: null, body: null };
+    const { recharged, transferSeq } = outcome;
+    return { result: recharged, effect: { transferSeq }, body: rechargeResponse(recharged) };
+  };
+  const current = () => {
+    throw new Error("a recharge was stored without its response");
+  };
+  const refuseReplay = (caller: Key, { transferSeq }: IdempotencyRecord) => {
+    const { creditAccount } = tx.row(transfers.byKey, transferSeq!)!;
+    const holder = tx.row(users.byKey, creditAccount)!;
+    refuseOutOfReach(caller, holder.testOf === null ? holder : tx.row(users.byKey, holder.testOf)!);
+  };
+  return once(tx, claimant, { refuseReplay, run, current }, context);
+}
+
+/** Stands for a test account that does not exist yet. */
+const NO_MONEY = { balanceMicros: 0n, depositedMicros: 0n, wantedEvents: 0 };
+
+/**
+ * Credits the user, or with a test key the user's test account. The key has been checked.
+ * Refuses: user_not_found, user_out_of_reach, balance_too_large, deposits_too_large.
+ */
+function credit(
+  tx: Tx,
+  caller: Key,
+  command: Recharge,
+  context: Context,
+): { recharged: Recharged; transferSeq: number } | LimitedRecharge {
+  const found = findUser(tx, command.username);
+  if (!found) throw refusal("user_not_found");
+  const { testOf } = caller;
+  refuseOutOfReach(caller, found);
+  const day = utcDayOf(context.now);
+  const limited = exceededRechargeLimit(caller, rechargedOn(tx, caller, day), command.amountMicros);
+  if (limited) {
+    noteLimited(tx, caller, context);
+    return { limited };
+  }
+  const holder = testOf === null ? found : findTestAccount(tx, found.account);
+  refuseCreditAboveLimit(holder ?? NO_MONEY, command.amountMicros);
+  // Nothing is refused from here on.
+  const account = holder?.account ?? insertTestAccount(tx, found, context);
+  const { depositedMicros: _, ...user } = found;
+  const previousBalanceMicros = Number((holder ?? NO_MONEY).balanceMicros);
+  const actor = { keyId: command.keyId, operator: null };
+  const transferSeq = postTransfer(tx, {
+    debitAccount: cashAccount(testOf !== null),
+    creditAccount: account,
+    amountMicros: command.amountMicros,
+    kind: "recharge",
+    orderId: null,
+    actor,
+    note: null,
+    createdAt: context.now,
+  });
+  addRecharged(tx, caller, day, command.amountMicros);
+  const recharged = { ...user, balanceMicros: previousBalanceMicros + command.amountMicros };
+  audit(tx, context, {
+    actor,
+    action: "user.recharge",
+    subject: testOf === null ? user.username : testUsername(user),
+    account,
+    before: { balanceMicros: previousBalanceMicros },
+    after: { balanceMicros: recharged.balanceMicros },
+  });
+  recordCreditEvent(
+    tx,
+    holder ?? { ...NO_MONEY, account },
+    command.amountMicros,
+    "recharge",
+    context,
+  );
+  return { recharged: { user: recharged, previousBalanceMicros }, transferSeq: transferSeq! };
+}
+
+/** Refuses: user_out_of_reach. */
+function refuseOutOfReach(key: Key, user: { parentAccount: number | null }): void {
+  const reseller = key.testOf ?? key.resellerAccount;
+  if (!isInScope(key.reach, reseller, user)) throw refusal("user_out_of_reach");
+}
+
+/** Records a refused recharge at most once a day, so that a caller that keeps retrying causes no writes. */
+function noteLimited(tx: Tx, key: Key, { now }: Context): void {
+  const { rechargeRefusedAt: at } = key;
+  if (at === null || utcDayOf(at) !== utcDayOf(now))
+    tx.update(keys, key, { rechargeRefusedAt: now });
+}

@@ -1,0 +1,76 @@
+// Several orders in one command, and so in one commit.
+
+import { attempt, Refusal, type RefusalCode } from "../../domain/values/refusals.ts";
+import type { Claim } from "../../domain/values/idempotency.ts";
+import type { Tx } from "../../db/port/port.ts";
+import type { Order } from "../../db/orders/orders.ts";
+import { requireCaller } from "../batch/callers.ts";
+import type { Context } from "../batch/context.ts";
+import { type IdempotencyRecord, once, type Outcome } from "../batch/idempotency.ts";
+import { createOrder, type PlaceOrder, requireOrder } from "./orders.ts";
+
+/** A refusal as plain data. */
+export interface Refused {
+  refused: RefusalCode;
+  details: unknown;
+}
+
+export interface PlaceOrders {
+  keyId: string;
+  /** In the order of the request. A malformed order is given as its refusal. */
+  entries: ({ order: PlaceOrder } | Refused)[];
+}
+
+/** The result of an entry. */
+export type Placed = { order: Order } | Refused;
+
+/** Places several orders. Refuses what requireCaller refuses: then no order is placed. */
+export function placeOrders(tx: Tx, command: PlaceOrders, context: Context): Placed[] {
+  requireCaller(tx, command.keyId, "order", context);
+  return createOrders(tx, command, context);
+}
+
+/**
+ * Places each order as createOrder does, in turn, so that an earlier one lowers the balance for a later one.
+ * Refuses nothing itself: createOrder refuses before its first write, so a refused order does not affect the others.
+ */
+function createOrders(tx: Tx, command: PlaceOrders, context: Context): Placed[] {
+  return tx.each(command.entries, (entry) => {
+    if ("refused" in entry) return entry;
+    const placed = attempt(() => createOrder(tx, entry.order, context));
+    return placed instanceof Refusal
+      ? { refused: placed.code, details: placed.details }
+      : { order: placed };
+  });
+}
+
+export interface PlaceOrdersOnce extends PlaceOrders {
+  resellerAccount: number;
+  claim: Claim;
+}
+
+/** placeOrders, run by `once`; a batch that created no order leaves no record. docs/specification/http.md#idempotency-record. */
+export function placeOrdersOnce(
+  tx: Tx,
+  command: PlaceOrdersOnce,
+  context: Context,
+): Outcome<Placed[]> {
+  const { keyId, resellerAccount, claim } = command;
+  const run = () => {
+    const placed = createOrders(tx, command, context);
+    const first = placed.find((result) => "order" in result);
+    const effect = first && { orderId: first.order.orderId, results: JSON.stringify(placed) };
+    return { result: placed, effect: effect ?? null, body: null };
+  };
+  const current = ({ results }: IdempotencyRecord) => currentOrders(tx, results!);
+  const claimant = { keyId, resellerAccount, permission: "order", claim } as const;
+  return once(tx, claimant, { run, current }, context);
+}
+
+/** The results of the record, with the current state of each order. */
+function currentOrders(tx: Tx, results: string): Placed[] {
+  const placed = JSON.parse(results) as Placed[];
+  return tx.each(placed, (result) =>
+    "order" in result ? { order: requireOrder(tx, String(result.order.orderId)) } : result,
+  );
+}

@@ -1,0 +1,288 @@
+// Orders: placing one charges the reseller's balance; the operator may change its status or its progress.
+// docs/specification/endpoints.md#post-orders, #order-transitions.
+
+import { attempt, Refusal, refusal, type RefusalCode } from "../../domain/values/refusals.ts";
+import type { Claim } from "../../domain/values/idempotency.ts";
+import { type Actor, refuseDebitAboveBalance, salesAccount } from "../../domain/ledger/ledger.ts";
+import {
+  decideTransition,
+  type OrderTransition,
+  refuseProgress,
+  withProgress,
+} from "../../domain/orders/order-transitions.ts";
+import type { Micros } from "../../domain/ledger/money.ts";
+import { type AskedOrder, orderTerms } from "../../domain/orders/order-fields.ts";
+import {
+  chargeMicros,
+  type OrderStatus,
+  refuseChargeAboveLimit,
+} from "../../domain/orders/orders.ts";
+import {
+  type Delivery,
+  newDelivery,
+  refuseOperatorTransition,
+} from "../../domain/delivery/deliveries.ts";
+import type { Route } from "../../domain/catalogue/service-routes.ts";
+import { orderResponse } from "../../domain/orders/responses.ts";
+import { isTest, magicOf, SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
+import type { Tx } from "../../db/port/port.ts";
+import { postTransfer } from "../../db/ledger/ledger.ts";
+import { findOrder, insertOrder, type Order, updateOrder } from "../../db/orders/orders.ts";
+import { findOrderByReference } from "../../db/orders/public-orders.ts";
+import { listedRoute } from "../../db/catalogue/service-routes.ts";
+import { findOpenService, type OpenService, type Payer } from "../../db/catalogue/services.ts";
+import { users } from "../../db/tables/tables.ts";
+import { audit, orderFacts } from "../batch/audit.ts";
+import { requireCaller } from "../batch/callers.ts";
+import type { Context } from "../batch/context.ts";
+import { type IdempotencyRecord, once, type Outcome } from "../batch/idempotency.ts";
+import { applyTransition } from "./order-transitions.ts";
+import { recordDebitEvents, recordProgressEvent } from "../webhooks/webhook-events.ts";
+
+export interface PlaceOrder extends AskedOrder {
+  resellerAccount: number;
+  keyId: string;
+  service: string;
+  /** Trimmed, 1 to LINK_LENGTH_LIMIT UTF-16 units, no control characters. */
+  link: string;
+  /** Unique among the reseller's orders; null or absent: without a reference. */
+  reference?: string | null;
+}
+
+/** Refuses what requireCaller refuses, then what createOrder refuses. */
+export function placeOrder(tx: Tx, command: PlaceOrder, context: Context): Order {
+  requireCaller(tx, command.keyId, "order", context);
+  return createOrder(tx, command, context);
+}
+
+export interface PlaceOrderOnce {
+  order: PlaceOrder;
+  claim: Claim;
+}
+
+/** placeOrder, run by `once`. docs/specification/http.md#idempotency-record. */
+export function placeOrderOnce(tx: Tx, command: PlaceOrderOnce, context: Context): Outcome<Order> {
+  const { resellerAccount, keyId } = command.order;
+  const claimant = { keyId, resellerAccount, permission: "order", claim: command.claim } as const;
+  const run = () => {
+    const order = createOrder(tx, command.order, context);
+    // The response to an order that is submitted to a provider depends on the outcome.
+    const body = order.status === "PENDING" ? null : orderResponse(order);
+    return { result: order, effect: { orderId: order.orderId }, body };
+  };
+  const current = ({ orderId }: IdempotencyRecord) => {
+    const order = findOrder(tx, String(orderId));
+    if (!order) throw new Error(`an idempotency record refers to order ${orderId}: there is none`);
+    return order;
+  };
+  try {
+    return once(tx, claimant, { run, current }, context);
+  } catch (error) {
+    if (error instanceof Refusal && error.code === "idempotency_key_reused") {
+      refuseFields(tx, command.order);
+    }
+    throw error;
+  }
+}
+
+/** Reports a malformed body as such even under a used key. Which fields are required depends on the service. */
+function refuseFields(tx: Tx, order: PlaceOrder): void {
+  const { resellerAccount } = order;
+  const refused = attempt(() => {
+    const payer = payerOf(tx, tx.row(users.byKey, resellerAccount)!);
+    const service = findOpenService(tx, payer, order.service);
+    if (!service) throw notFound(order);
+    return orderTerms(service, order);
+  });
+  if (refused instanceof Refusal && FIELD_REFUSALS.has(refused.code)) throw refused;
+}
+
+/** Returns the user whose prices count: for a test account, its reseller. */
+function payerOf(tx: Tx, reseller: Payer & { testOf: number | null }): Payer {
+  return reseller.testOf === null ? reseller : tx.row(users.byKey, reseller.testOf)!;
+}
+
+const FIELD_REFUSALS: ReadonlySet<RefusalCode> = new Set(["field_missing", "field_invalid"]);
+
+/**
+ * Charges the reseller's balance and creates the order, both or neither. The key has been checked.
+ * Refuses, in this order: reference_taken, service_not_found, what orderTerms refuses, insufficient_balance,
+ * charge_too_large. docs/specification/http.md#precedence, step 13.
+ */
+export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Order {
+  const { resellerAccount, reference = null } = command;
+  // First: a retry must get the existing order even if its service or the balance is gone by now.
+  refuseTakenReference(tx, resellerAccount, reference);
+  const reseller = tx.row(users.byKey, resellerAccount)!;
+  const service = findOpenService(tx, payerOf(tx, reseller), command.service);
+  if (!service) throw notFound(command);
+  const { quantity, extra } = orderTerms(service, command);
+  const charge = chargeMicros(service.priceMicros, service.per, quantity);
+  refuseDebitAboveBalance(reseller.balanceMicros, charge);
+  refuseChargeAboveLimit(charge);
+  if (isTest(reseller)) refuseAsAsked(command.link);
+  const delivery = isTest(reseller)
+    ? newDelivery(SANDBOX_PROVIDER, service.id, context.now)
+    : initialDelivery(service.isRouteDelisted ? listedRoute(tx, service) : service, context.now);
+  // Nothing is refused from here on.
+  const order = insertOrder(tx, {
+    id: context.createId(),
+    resellerAccount,
+    serviceId: service.id,
+    serviceName: service.name,
+    priceMicros: service.priceMicros,
+    per: service.per,
+    link: command.link,
+    quantity,
+    chargeMicros: charge,
+    remains: quantity,
+    createdAt: context.now,
+    reference,
+    extra,
+    status: delivery ? "PENDING" : "PROCESSING",
+    delivery,
+  });
+  postTransfer(tx, {
+    debitAccount: resellerAccount,
+    creditAccount: salesAccount(isTest(reseller)),
+    amountMicros: charge,
+    kind: "order",
+    orderId: order.orderId,
+    actor: { keyId: command.keyId, operator: null },
+    note: null,
+    createdAt: context.now,
+  });
+  recordDebitEvents(tx, reseller, charge, context);
+  return order;
+}
+
+/** Reports the missing quantity instead of "service not found", so that callers cannot probe which types exist. */
+function notFound({ quantity, given }: AskedOrder): Refusal {
+  const isPlain = quantity === null && given === undefined;
+  return isPlain
+    ? new Refusal("field_missing", { field: "quantity" })
+    : refusal("service_not_found");
+}
+
+/** Refuses: reference_taken. */
+function refuseTakenReference(tx: Tx, resellerAccount: number, reference: string | null): void {
+  if (reference === null) return;
+  const order = findOrderByReference(tx, resellerAccount, reference);
+  if (order) throw new Refusal("reference_taken", { order });
+}
+
+export interface OrderChange {
+  to: Exclude<OrderStatus, "PENDING" | "PROCESSING">;
+  /** Whole, not negative; for PARTIAL only. */
+  remains?: number;
+  /** The refund that the operator confirmed; absent: any refund will do. */
+  refundMicros?: Micros;
+  /** Shown to the reseller with the refund. */
+  publicNote?: string | null;
+}
+
+export interface TransitionOrder extends OrderChange {
+  /** Either id of the order. */
+  id: string;
+  note: string | null;
+  actor: Actor;
+}
+
+/**
+ * Decides a transition by the operator. Refuses: order_transition_illegal, order_being_sent, remains_above_quantity,
+ * order_changed, nothing_refunded.
+ */
+export function decideOperatorTransition(
+  order: Order,
+  { to, remains, refundMicros: confirmed, publicNote = null }: OrderChange,
+): OrderTransition {
+  refuseOperatorTransition(order, to);
+  const transition = decideTransition(order, to, remains);
+  const { refundMicros } = transition;
+  if ((confirmed ?? refundMicros) !== refundMicros) throw refusal("order_changed");
+  if (publicNote !== null && refundMicros === 0) throw refusal("nothing_refunded");
+  return transition;
+}
+
+/**
+ * Writes the operator's transition of an order and its refund, both or neither. Refuses: order_not_found, and what
+ * decideOperatorTransition refuses.
+ */
+export function transitionOrder(tx: Tx, command: TransitionOrder, context: Context): Order {
+  const order = requireOrder(tx, command.id);
+  const transition = decideOperatorTransition(order, command);
+  const { actor, note, publicNote = null } = command;
+  return applyTransition(tx, order, transition, { actor, note, publicNote }, context);
+}
+
+export interface ProgressOrder {
+  /** Either id of the order. */
+  id: string;
+  /** Whole, not negative; null leaves it as it is. */
+  startCount: number | null;
+  remains: number | null;
+  actor: Actor;
+}
+
+/** Sets the start count and what remains. Refuses: order_not_found, order_not_processing, remains_above_quantity. */
+export function progressOrder(tx: Tx, command: ProgressOrder, context: Context): Order {
+  const order = requireOrder(tx, command.id);
+  refuseProgress(order, command.remains);
+  const startCount = command.startCount ?? order.startCount;
+  const remains = command.remains ?? order.remains;
+  const progressed = withProgress(order, startCount, remains);
+  updateOrder(tx, progressed);
+  audit(tx, context, {
+    actor: command.actor,
+    action: "order.progress",
+    subject: String(order.orderId),
+    account: order.resellerAccount,
+    before: orderFacts(order),
+    after: orderFacts(progressed),
+  });
+  if (progressed.sequence > order.sequence) recordProgressEvent(tx, progressed, context);
+  return progressed;
+}
+
+/** Refuses a test order whose magic link asks for that: insufficient_balance. */
+function refuseAsAsked(link: string): void {
+  if (magicOf(link).refusal === "insufficient_balance") throw refusal("insufficient_balance");
+}
+
+export interface NoteOrder {
+  /** Either id of the order. */
+  id: string;
+  note: string;
+  actor: Actor;
+}
+
+/** Adds a note for other operators to the audit log. Changes nothing in the order. Refuses: order_not_found. */
+export function noteOrder(tx: Tx, { id, note, actor }: NoteOrder, context: Context): null {
+  const { orderId, resellerAccount: account } = requireOrder(tx, id);
+  const subject = String(orderId);
+  audit(tx, context, {
+    actor,
+    action: "order.note",
+    subject,
+    account,
+    before: null,
+    after: { note },
+  });
+  return null;
+}
+
+/** Returns the first state of the delivery; null for a manual service. */
+function initialDelivery(
+  { providerId, providerService }: Route | Pick<OpenService, "providerId" | "providerService">,
+  now: number,
+): Delivery | null {
+  if (providerId === null || providerService === null) return null;
+  return newDelivery(providerId, providerService, now);
+}
+
+/** Refuses: order_not_found. */
+export function requireOrder(tx: Tx, id: string): Order {
+  const order = findOrder(tx, id);
+  if (!order) throw refusal("order_not_found");
+  return order;
+}

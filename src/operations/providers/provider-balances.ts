@@ -1,0 +1,59 @@
+// Asks for our balance at the providers that have a threshold, for the alert: now and then, by one server.
+
+import { isBalanceDue } from "../../domain/webhooks/alerts.ts";
+import type { Tx } from "../../db/port/port.ts";
+import { afterBalance } from "../../domain/providers/provider-pauses.ts";
+import {
+  hastenSubmissions,
+  listProviders,
+  updateLastSuccess,
+} from "../../db/providers/providers.ts";
+import { CATALOGUE_LOCK, providers } from "../../db/tables/tables.ts";
+import type { Context } from "../batch/context.ts";
+
+/** A balance beyond this is not noted exactly; no threshold is that high. */
+const BALANCE_LIMIT_MICROS = 9_000_000_000_000_000;
+
+/**
+ * Returns the numbers of the providers to ask now. Noted before they are asked, so that a restart asks none more often.
+ */
+export function takeDueBalances(tx: Tx, _command: null, { now }: Context): number[] {
+  tx.lock(CATALOGUE_LOCK);
+  const due = listProviders(tx).filter((provider) => isBalanceDue(provider, now));
+  for (const provider of due) {
+    const { pausedBy, pauseAsks } = provider;
+    const asks = pausedBy === "unknown" ? { pauseAsks: pauseAsks + 1 } : {};
+    tx.update(providers, provider, { balanceAskedAt: now, ...asks });
+  }
+  return due.map(({ providerId }) => providerId);
+}
+
+export interface RecordProviderBalance {
+  providerId: number;
+  balance: number;
+  currency: string;
+}
+
+/**
+ * Records a balance. This ends a pause for unknown outcomes: the provider's queued orders are due at once. Does nothing
+ * if the provider was deleted.
+ */
+export function recordProviderBalance(
+  tx: Tx,
+  { providerId, balance, currency }: RecordProviderBalance,
+  { now }: Context,
+): { isResumed: boolean } {
+  tx.lock(CATALOGUE_LOCK);
+  const provider = tx.row(providers.byKey, providerId);
+  if (!provider) return { isResumed: false };
+  const ended = afterBalance(provider);
+  const isResumed = "pausedAt" in ended;
+  if (isResumed) hastenSubmissions(tx, providerId, now);
+  const micros = Math.round(balance * 1_000_000);
+  const balanceMicros = Math.max(-BALANCE_LIMIT_MICROS, Math.min(micros, BALANCE_LIMIT_MICROS));
+  const balanceCurrency = currency === "" ? null : currency;
+  const noted = { balanceMicros, balanceCurrency, balanceAt: now, ...ended };
+  tx.update(providers, provider, noted);
+  updateLastSuccess(tx, providerId, now);
+  return { isResumed };
+}

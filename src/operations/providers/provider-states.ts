@@ -1,0 +1,138 @@
+// Activates, pauses and deletes providers, and notes scheduled syncs that were not applied.
+
+import { PROVIDER_KINDS } from "../../domain/webhooks/alerts.ts";
+import { Refusal } from "../../domain/values/refusals.ts";
+import type { Actor } from "../../domain/ledger/ledger.ts";
+import type { Tx } from "../../db/port/port.ts";
+import { NO_PAUSE } from "../../domain/providers/provider-pauses.ts";
+import { hastenSubmissions, readProviderUses } from "../../db/providers/providers.ts";
+import { listServicesRoutedTo } from "../../db/catalogue/service-routes.ts";
+import { CATALOGUE_LOCK, providers } from "../../db/tables/tables.ts";
+import { endProviderAlerts } from "../webhooks/alerts.ts";
+import { audit } from "../batch/audit.ts";
+import type { Context } from "../batch/context.ts";
+import { requireProvider } from "./providers.ts";
+import { changeService, listServiceListeners } from "../catalogue/service-changes.ts";
+
+const OF_ACTIVE: ReadonlySet<string> = new Set([
+  "provider_out_of_funds",
+  "provider_paused",
+  "sync_held",
+]);
+
+export interface SetProviderActive {
+  name: string;
+  active: boolean;
+  actor: Actor;
+}
+
+/**
+ * Activates or deactivates a provider. A deactivated one gets no orders and no syncs; orders that were placed go on.
+ * Services that no other provider delivers are suspended until it is activated: those that were active are active again
+ * then. Returns how many services changed. Refuses: provider_not_found.
+ */
+export function setProviderActive(
+  tx: Tx,
+  command: SetProviderActive,
+  context: Context,
+): { services: number } {
+  const { active, actor } = command;
+  const provider = requireProvider(tx, command.name);
+  const changed = listServicesRoutedTo(tx, provider.providerId)
+    .filter(({ service, isDeliveredElsewhere, isListedThere }) => {
+      if (!active) return service.active && !isDeliveredElsewhere;
+      return (service.suspended || service.delisted) && (isListedThere || isDeliveredElsewhere);
+    })
+    .map(({ service }) => service);
+  const listeners = listServiceListeners(tx, context);
+  if (!active) {
+    // A deactivated provider accepts no order and is not synced, so nothing else would end these alerts.
+    const message = `${provider.name} was deactivated`;
+    endProviderAlerts(tx, { kinds: OF_ACTIVE, provider: provider.name, message }, context);
+  }
+  tx.update(providers, provider, { active });
+  tx.each(changed, (before) => {
+    const service = { ...before, active, suspended: !active, delisted: false };
+    changeService(tx, listeners, before, service, context);
+  });
+  audit(tx, context, {
+    actor,
+    action: active ? "provider.activate" : "provider.deactivate",
+    subject: provider.name,
+    account: null,
+    before: { active: provider.active },
+    after: { active, ...(provider.active === active ? {} : { services: changed.length }) },
+  });
+  return { services: changed.length };
+}
+
+export interface SetProviderPaused {
+  name: string;
+  paused: boolean;
+  actor: Actor;
+}
+
+/**
+ * Pauses or resumes a provider. Its queued orders go on to the next route, or wait there; submissions in flight run to
+ * their end. Only the operator ends a pause by the operator. Refuses: provider_not_found.
+ */
+export function setProviderPaused(tx: Tx, command: SetProviderPaused, context: Context): null {
+  const { paused, actor } = command;
+  tx.lock(CATALOGUE_LOCK);
+  const provider = requireProvider(tx, command.name);
+  if (!paused) hastenSubmissions(tx, provider.providerId, context.now);
+  const pausedAt = provider.pausedAt ?? context.now;
+  const changes = paused ? { pausedAt, pausedBy: "operator" as const } : NO_PAUSE;
+  tx.update(providers, provider, changes);
+  audit(tx, context, {
+    actor,
+    action: paused ? "provider.pause" : "provider.resume",
+    subject: provider.name,
+    account: null,
+    before: { paused: provider.pausedBy },
+    after: { paused: changes.pausedBy },
+  });
+  return null;
+}
+
+export interface DeleteProvider {
+  name: string;
+  actor: Actor;
+}
+
+/** Deletes a provider that nothing uses. Refuses: provider_not_found, provider_in_use. */
+export function deleteProvider(tx: Tx, command: DeleteProvider, context: Context): null {
+  const provider = requireProvider(tx, command.name);
+  const uses = readProviderUses(tx, provider.providerId);
+  if (uses.services > 0 || uses.orders) throw new Refusal("provider_in_use", uses);
+  const { name, protocol, url } = provider;
+  const message = `${name} was deleted`;
+  endProviderAlerts(tx, { kinds: PROVIDER_KINDS, provider: name, message }, context);
+  tx.delete(providers, provider);
+  audit(tx, context, {
+    actor: command.actor,
+    action: "provider.delete",
+    subject: name,
+    account: null,
+    before: { protocol, url },
+    after: null,
+  });
+  return null;
+}
+
+export interface HoldSync {
+  providerId: number;
+  /** Why the sync was not applied, for the operator. */
+  held: string;
+}
+
+/**
+ * Notes that a scheduled sync was not applied. Does nothing if the provider was deleted or deactivated since, or has
+ * lost its schedule.
+ */
+export function holdSync(tx: Tx, { providerId, held }: HoldSync, { now }: Context): null {
+  const provider = tx.row(providers.byKey, providerId);
+  if (!provider?.active || provider.syncEvery === null) return null;
+  tx.update(providers, provider, { syncedAt: now, syncHeld: held });
+  return null;
+}

@@ -1,0 +1,79 @@
+// Counts rows into the totals of their days, a bounded number at a time. docs/specification/reports.md#daily-totals.
+
+import { stepAbove } from "../../db/reports/activity.ts";
+import type { Tx } from "../../db/port/port.ts";
+import {
+  addToTotals,
+  lockPosition,
+  type Position,
+  readPosition,
+  readTransactions,
+  writePosition,
+} from "../../db/reports/daily-totals.ts";
+import { lastPosition, REPORT_SOURCES } from "../../db/reports/reports.ts";
+
+/** The transaction id of a goal that no transaction has stamped yet. */
+const NOT_STAMPED = 0;
+
+export interface CountDailyTotals {
+  /** Maximum number of rows of each kind to count. */
+  limit: number;
+}
+
+/**
+ * Counts rows into the totals of their days. Returns:
+ * - again: something was done, and there may be more.
+ * - waiting: rows below the goal may still be committed; call it later.
+ * - reached: the goal is reached. Newer rows are for the next goal, because new orders may arrive all the time.
+ * - done: nothing is left.
+ *
+ * SQLite has one writer, so everything that is visible can be counted. On PostgreSQL numbers are not committed in order:
+ * an open transaction may have taken a number below a visible one. That transaction has locked its account before, so
+ * its id is below the id of any transaction that begins later. So one transaction sets the goal to what it sees, and a
+ * later one stamps the goal with its own id. Once no transaction below that id is open, each row up to the goal is
+ * visible or will never exist.
+ */
+export function countDailyTotals(
+  tx: Tx,
+  { limit }: CountDailyTotals,
+): "again" | "waiting" | "reached" | "done" {
+  lockPosition(tx);
+  const position = readPosition(tx);
+  const { oldest, own } = readTransactions(tx);
+  const { counted, goal, goalTransaction } = position;
+  const isReached = REPORT_SOURCES.every((source) => counted[source] >= goal[source]);
+  // A copy of another cluster's database: all its rows are visible, and that cluster's transaction ids mean nothing
+  // here.
+  const isForeign = goalTransaction > own;
+  if (isReached || isForeign) {
+    const seen = lastPosition(tx);
+    const isNew = REPORT_SOURCES.some((source) => seen[source] > counted[source]);
+    if (!isNew) return "done";
+    const next = { ...counted };
+    for (const source of REPORT_SOURCES) next[source] = Math.max(counted[source], seen[source]);
+    const sighted = { counted, goal: next, goalTransaction: NOT_STAMPED };
+    if (own === NOT_STAMPED) return countUpTo(tx, sighted, limit);
+    writePosition(tx, sighted);
+    return "again";
+  }
+  if (own !== NOT_STAMPED && goalTransaction === NOT_STAMPED) {
+    writePosition(tx, { counted, goal, goalTransaction: own });
+    return "again";
+  }
+  return oldest < goalTransaction ? "waiting" : countUpTo(tx, position, limit);
+}
+
+function countUpTo(
+  tx: Tx,
+  { counted, goal, goalTransaction }: Position,
+  limit: number,
+): "again" | "reached" {
+  const reached = { ...counted };
+  for (const source of REPORT_SOURCES) {
+    if (counted[source] >= goal[source]) continue;
+    reached[source] = Math.min(stepAbove(tx, source, counted[source], limit), goal[source]);
+  }
+  addToTotals(tx, counted, reached);
+  writePosition(tx, { counted: reached, goal, goalTransaction });
+  return REPORT_SOURCES.every((source) => reached[source] >= goal[source]) ? "reached" : "again";
+}

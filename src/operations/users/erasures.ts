@@ -1,0 +1,192 @@
+// Erases the personal data of a user, on request: first the user itself, then its history in pieces, in one transaction
+// each. An interrupted erasure is repeated from the beginning. docs/specification/users.md#erasure.
+
+import { NO_EARLIER_SECRETS } from "../../domain/webhooks/webhooks.ts";
+import { readExactJson, writeExactJson } from "../../domain/ledger/money.ts";
+import type { AuditFacts } from "../../domain/administrators/audit.ts";
+import { ERASED, erasedFacts, erasedSubject, erasedUsername } from "../../domain/users/erasures.ts";
+import type { Actor } from "../../domain/ledger/ledger.ts";
+import { testUsername } from "../../domain/orders/sandbox.ts";
+import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import {
+  countOpenOrders,
+  countOpenRequests,
+  type Erased,
+  eraseIdempotencyRecords,
+  eraseOrders,
+  eraseTransferNotes,
+  eraseWebhookEvents,
+  listAuditRows,
+} from "../../db/users/erasures.ts";
+import { listKeys } from "../../db/users/keys.ts";
+import type { Tx } from "../../db/port/port.ts";
+import {
+  audit as auditTable,
+  keys,
+  users,
+  WEBHOOK_QUEUE_LOCK,
+  webhooks,
+} from "../../db/tables/tables.ts";
+import { findTestAccount, updateUserFields, type User } from "../../db/users/users.ts";
+import { listWebhooks, updateWanted } from "../../db/webhooks/webhooks.ts";
+import { audit } from "../batch/audit.ts";
+import type { Context } from "../batch/context.ts";
+import { requireUser } from "./users.ts";
+
+export interface EraseUser {
+  username: string;
+  /** The reason, for the record; it must hold nothing personal. */
+  reason: string;
+  actor: Actor;
+}
+
+export interface ErasedUser {
+  /** The username from now on. */
+  username: string;
+  /** Accounts whose history is erased next: the user's own, and its test account if it has one. */
+  accounts: number[];
+}
+
+/**
+ * Erases the user's names, and the labels, networks and addresses of its keys, which stay inactive; deletes its
+ * webhooks. Balance, orders and transfers stay. Does nothing for a user that is already erased. Refuses:
+ * user_not_found, user_active, user_has_open_orders, user_has_open_requests.
+ */
+export function eraseUser(tx: Tx, command: EraseUser, context: Context): ErasedUser {
+  const user = requireUser(tx, command.username);
+  const test = findTestAccount(tx, user.account);
+  const accounts = [user.account, ...(test ? [test.account] : [])];
+  const username = erasedUsername(user);
+  if (user.erasedAt !== null) return { username, accounts };
+  // A child user has no keys and cannot be deactivated, so it is always active.
+  if (user.active && user.parentAccount === null) throw refusal("user_active");
+  const sumOf = (counts: number[]) => counts.reduce((sum, count) => sum + count, 0);
+  const orders = sumOf(tx.each(accounts, (account) => countOpenOrders(tx, account)));
+  if (orders > 0) throw new Refusal("user_has_open_orders", { orders });
+  const requests = sumOf(tx.each(accounts, (account) => countOpenRequests(tx, account)));
+  if (requests > 0) throw new Refusal("user_has_open_requests", { requests });
+  const held = listKeys(tx, { account: user.account });
+  const endpoints = accounts.flatMap((account) => listWebhooks(tx, account));
+  // Nothing is refused from here on.
+  tx.each(accounts, (account) =>
+    updateWanted(tx, account, { wantedEvents: 0, lowBalanceMicros: null }),
+  );
+  rename(tx, user, username, context);
+  if (test) rename(tx, test, testUsername({ username, account: test.account }), context);
+  tx.each(held, (key) => {
+    const off = { active: false, suspended: false };
+    tx.update(keys, key, { ...off, label: ERASED, allow: "", lastAddress: null });
+  });
+  const { now } = context;
+  tx.each(endpoints, (webhook) =>
+    tx.update(webhooks, webhook, {
+      url: "https://erased.invalid",
+      active: false,
+      disabledReason: "operator",
+      disabledAt: now,
+      deletedAt: now,
+      secret: "",
+      ...NO_EARLIER_SECRETS,
+    }),
+  );
+  audit(tx, context, {
+    actor: command.actor,
+    action: "user.erase",
+    subject: username,
+    account: user.account,
+    before: null,
+    after: {
+      reason: command.reason,
+      erased:
+        "names, links, texts of orders, references, notes, labels, networks, addresses, webhooks, stored requests",
+      kept: "balance, transfers, orders without links and texts, the audit log without names: for the ledger",
+      keys: held.length,
+      webhooks: endpoints.length,
+    },
+  });
+  return { username, accounts };
+}
+
+function rename(tx: Tx, { account }: Pick<User, "account">, username: string, { now }: Context) {
+  updateUserFields(tx, account, { username, name: ERASED, active: false, erasedAt: now });
+}
+
+const FINAL = ["COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "REFUNDED"] as const;
+
+type Piece = { account: number; after: number; limit: number };
+
+/** Run in this order. The audit log is last, so that the record of an interrupted erasure shows what is left. */
+const STEPS: readonly ((tx: Tx, piece: Piece, username: string) => Erased)[] = [
+  ...FINAL.map((status) => (tx: Tx, piece: Piece) => eraseOrders(tx, piece, status)),
+  (tx, { account }) => eraseTransferNotes(tx, account),
+  (tx, piece) => eraseIdempotencyRecords(tx, piece),
+  (tx, piece) => {
+    tx.lock(WEBHOOK_QUEUE_LOCK);
+    return eraseWebhookEvents(tx, piece);
+  },
+  (tx, piece, username) => eraseAudit(tx, piece, username, false),
+  (tx, piece, username) => eraseAudit(tx, piece, username, true),
+];
+
+/** Start of a piece: the step, and the row after which the piece begins. */
+export interface Place {
+  step: number;
+  after: number;
+}
+
+export interface EraseHistory extends Place {
+  /** One of ErasedUser.accounts. */
+  account: number;
+  /** Maximum number of rows. */
+  limit: number;
+}
+
+export interface ErasedPiece {
+  rows: number;
+  /** Null when nothing is left. */
+  next: Place | null;
+}
+
+/** Erases one piece of the user's history. Refuses: user_active, for a user that is not erased. */
+export function eraseHistory(tx: Tx, command: EraseHistory): ErasedPiece {
+  const { account, step, after, limit } = command;
+  const user = tx.row(users.byKey, account);
+  if (!user || user.erasedAt === null) throw refusal("user_active");
+  const { rows, next } = STEPS[step]!(tx, { account, after, limit }, user.username);
+  if (next !== null) return { rows, next: { step, after: next } };
+  return { rows, next: step + 1 < STEPS.length ? { step: step + 1, after: 0 } : null };
+}
+
+function eraseAudit(tx: Tx, piece: Piece, username: string, ofChildren: boolean): Erased {
+  const rows = listAuditRows(tx, piece, ofChildren);
+  const erased = (text: string | null): string | null => {
+    const facts = text === null ? null : (readExactJson(text) as AuditFacts);
+    const left = erasedFacts(facts, ofChildren ? username : undefined);
+    return left && writeExactJson(left);
+  };
+  tx.each(rows, (row) => {
+    const subject = ofChildren ? row.subject : erasedSubject(row.action, row.subject, username);
+    tx.update(auditTable, row, { subject, before: erased(row.before), after: erased(row.after) });
+  });
+  return { rows: rows.length, next: rows.at(-1)?.seq ?? null };
+}
+
+/** Rows per piece: some milliseconds of the writer's time. */
+const PIECE = 200;
+
+/** Erases everything. Resolves with what `eraseUser` returned and the number of history rows that were examined. */
+export async function eraseWholly(run: {
+  user: () => ErasedUser | Promise<ErasedUser>;
+  piece: (input: EraseHistory) => ErasedPiece | Promise<ErasedPiece>;
+}): Promise<ErasedUser & { rows: number }> {
+  const user = await run.user();
+  let rows = 0;
+  for (const account of user.accounts) {
+    for (let place: Place | null = { step: 0, after: 0 }; place !== null;) {
+      const piece: ErasedPiece = await run.piece({ account, ...place, limit: PIECE });
+      rows += piece.rows;
+      place = piece.next;
+    }
+  }
+  return { ...user, rows };
+}

@@ -1,0 +1,64 @@
+// Test accounts: a user's second account, created when it is first needed. docs/specification/sandbox.md#sandbox-accounts.
+
+import { type Actor, cashAccount } from "../../domain/ledger/ledger.ts";
+import { TEST_CREDIT_MICROS, testUsername } from "../../domain/orders/sandbox.ts";
+import { postTransfer } from "../../db/ledger/ledger.ts";
+import { listKeys } from "../../db/users/keys.ts";
+import type { Tx } from "../../db/port/port.ts";
+import { findTestAccount, insertUser, updateUserFields, type User } from "../../db/users/users.ts";
+import type { Context } from "../batch/context.ts";
+
+/**
+ * Returns the number of a reseller's test account, for a new test key. The reseller's first test key credits the account
+ * with TEST_CREDIT_MICROS, even if another reseller's test key has recharged it before.
+ */
+export function openTestAccount(tx: Tx, user: User, actor: Actor, context: Context): number {
+  const found = findTestAccount(tx, user.account);
+  if (found) {
+    tx.lock(found.account);
+    const all = listKeys(tx, { account: user.account });
+    if (all.some(({ testOf }) => testOf !== null)) return found.account;
+  }
+  const account = found?.account ?? insertTestAccount(tx, user, context);
+  postTransfer(tx, {
+    debitAccount: cashAccount(true),
+    creditAccount: account,
+    amountMicros: TEST_CREDIT_MICROS,
+    kind: "adjustment",
+    orderId: null,
+    actor,
+    note: null,
+    publicNote: "test money",
+    createdAt: context.now,
+  });
+  return account;
+}
+
+/** Creates an empty test account for a user that has none; returns its number. */
+export function insertTestAccount(
+  tx: Tx,
+  user: Pick<User, "account" | "username" | "name">,
+  context: Context,
+): number {
+  return insertUser(tx, {
+    id: context.createId(),
+    username: testUsername(user),
+    name: user.name,
+    parentAccount: null,
+    createdAt: context.now,
+    testOf: user.account,
+  });
+}
+
+/** Renames a test account with its user: another user may get the old username, and a test account with it. */
+export function renameTestAccount(tx: Tx, user: Pick<User, "account" | "username" | "name">): void {
+  const found = findTestAccount(tx, user.account);
+  if (found) updateUserFields(tx, found.account, { username: testUsername(user), name: user.name });
+}
+
+/** Locks a user's account and its test account, so that a concurrently created key is either listed or refused. */
+export function lockSides(tx: Tx, account: number): void {
+  tx.lock(account);
+  const test = findTestAccount(tx, account);
+  if (test) tx.lock(test.account);
+}

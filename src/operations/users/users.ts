@@ -1,0 +1,160 @@
+// Users: creating and changing them. Credits and debits by the operator: adjustments.ts.
+
+import type { Actor } from "../../domain/ledger/ledger.ts";
+import { discountPercent } from "../../domain/catalogue/prices.ts";
+import { refusal } from "../../domain/values/refusals.ts";
+import type { Reader, Tx } from "../../db/port/port.ts";
+import { listKeys } from "../../db/users/keys.ts";
+import { CATALOGUE_LOCK, keys } from "../../db/tables/tables.ts";
+import {
+  findUser,
+  findUserByAccount,
+  insertUser,
+  updateUserFields,
+  type User,
+} from "../../db/users/users.ts";
+import { audit } from "../batch/audit.ts";
+import type { Context } from "../batch/context.ts";
+import { lockSides, renameTestAccount } from "./test-accounts.ts";
+import { changeDiscount } from "../catalogue/service-changes.ts";
+
+export interface CreateUser {
+  username: string;
+  name: string;
+  /** The reseller of a child user; null for a reseller. */
+  parent: string | null;
+  actor: Actor;
+}
+
+/** Refuses: parent_not_found, parent_is_child, username_taken. */
+export function createUser(tx: Tx, command: CreateUser, context: Context): User {
+  const parent = command.parent === null ? null : findUser(tx, command.parent);
+  if (parent === undefined) throw refusal("parent_not_found");
+  if (parent && parent.parentAccount !== null) throw refusal("parent_is_child");
+  if (findUser(tx, command.username)) throw refusal("username_taken");
+  // Nothing is refused from here on.
+  const account = insertUser(tx, {
+    id: context.createId(),
+    username: command.username,
+    name: command.name,
+    parentAccount: parent?.account ?? null,
+    createdAt: context.now,
+  });
+  audit(tx, context, {
+    actor: command.actor,
+    action: "user.create",
+    subject: command.username,
+    account,
+    before: null,
+    after: { name: command.name, parent: parent?.username ?? null },
+  });
+  return findUserByAccount(tx, account)!;
+}
+
+export interface UpdateUser {
+  username: string;
+  /** Absent: unchanged. */
+  changes: { name?: string; username?: string };
+  actor: Actor;
+}
+
+/**
+ * Changes a user's names. Its account, its id and what refers to them stay.
+ * Refuses: user_not_found, user_erased, username_taken.
+ */
+export function updateUser(tx: Tx, command: UpdateUser, context: Context): { account: number } {
+  const before = requireUser(tx, command.username);
+  const { account } = before;
+  if (before.erasedAt !== null) throw refusal("user_erased");
+  const { username } = command.changes;
+  const holder = username === undefined ? undefined : findUser(tx, username);
+  if (holder && holder.account !== account) throw refusal("username_taken");
+  // Nothing is refused from here on.
+  const after = updateUserFields(tx, account, command.changes);
+  renameTestAccount(tx, { ...before, ...after });
+  audit(tx, context, {
+    actor: command.actor,
+    action: "user.update",
+    subject: after.username,
+    account,
+    before: { username: before.username, name: before.name },
+    after: { username: after.username, name: after.name },
+  });
+  return { account };
+}
+
+export interface SetUserActive {
+  username: string;
+  active: boolean;
+  actor: Actor;
+}
+
+/**
+ * Activates or deactivates a reseller. Its keys are suspended while it is inactive; keys that were deactivated one by one
+ * stay so. Its balance, its child users and its orders stay as they are. Returns how many keys changed.
+ * Refuses: user_not_found, child_has_no_keys, user_erased.
+ */
+export function setUserActive(tx: Tx, command: SetUserActive, context: Context): { keys: number } {
+  const { active, actor } = command;
+  const { account, username, parentAccount, ...user } = requireUser(tx, command.username);
+  if (parentAccount !== null) throw refusal("child_has_no_keys");
+  if (user.erasedAt !== null) throw refusal("user_erased");
+  lockSides(tx, account);
+  const changed = listKeys(tx, { account }).filter((key) => (active ? key.suspended : key.active));
+  // Nothing is refused from here on.
+  updateUserFields(tx, account, { active });
+  tx.each(changed, ({ id }) => tx.update(keys, { id }, { active, suspended: !active }));
+  audit(tx, context, {
+    actor,
+    action: active ? "user.activate" : "user.deactivate",
+    subject: username,
+    account,
+    before: { active: user.active },
+    after: { active, ...(user.active === active ? {} : { keys: changed.length }) },
+  });
+  return { keys: changed.length };
+}
+
+export interface SetDiscount {
+  username: string;
+  /** 0 to FULL_DISCOUNT_PPM; 0: no discount. */
+  discountPpm: number;
+  actor: Actor;
+}
+
+/**
+ * Sets how much less than the catalogue price a reseller pays for services without a price of its own. Existing orders
+ * keep their price. Refuses: user_not_found, child_cannot_hold_discount.
+ */
+export function setDiscount(tx: Tx, command: SetDiscount, context: Context): { account: number } {
+  const { discountPpm, actor } = command;
+  const user = requireUser(tx, command.username);
+  const { account, username, parentAccount } = user;
+  if (parentAccount !== null) throw refusal("child_cannot_hold_discount");
+  if (discountPpm === user.discountPpm) return { account };
+  // Nothing is refused from here on. The events show the prices of the catalogue at this moment.
+  tx.lock(CATALOGUE_LOCK);
+  changeDiscount(tx, user, discountPpm, context);
+  audit(tx, context, {
+    actor,
+    action: "user.discount",
+    subject: username,
+    account,
+    before: { discountPercent: discountPercent(user.discountPpm) },
+    after: { discountPercent: discountPercent(discountPpm) },
+  });
+  return { account };
+}
+
+/** createUser without returning the balance: see adjustBalance (adjustments.ts). */
+export function addUser(tx: Tx, command: CreateUser, context: Context): null {
+  createUser(tx, command, context);
+  return null;
+}
+
+/** Refuses: user_not_found. */
+export function requireUser(reader: Reader, username: string): User {
+  const user = findUser(reader, username);
+  if (!user) throw refusal("user_not_found");
+  return user;
+}

@@ -1,0 +1,269 @@
+// Alerts for the operator: where they are sent, and one message when each begins and one when it ends. The messages are
+// written in the transaction that records the change. docs/specification/alerts.md#alerts.
+
+import { ALERT_ENDPOINTS_LIMIT, ALERT_EVENTS } from "../../domain/webhooks/alert-endpoints.ts";
+import {
+  type AlertChanges,
+  type AlertEventType,
+  type AlertText,
+  alertBody,
+  endingOf,
+  isToldAgain,
+  PROVIDER_KINDS,
+  TEST_ALERT_KIND,
+  UNWRITABLE,
+} from "../../domain/webhooks/alerts.ts";
+import type { AuditFacts } from "../../domain/administrators/audit.ts";
+import type { Actor } from "../../domain/ledger/ledger.ts";
+import { refusal } from "../../domain/values/refusals.ts";
+import {
+  type Alert,
+  type AlertEndpoint,
+  findAlertEndpoint,
+  findOpenAlert,
+  insertAlert,
+  listAlertEndpoints,
+  listOpenAlerts,
+  resolveAlert,
+  updateAlert,
+} from "../../db/webhooks/alerts.ts";
+import type { Tx } from "../../db/port/port.ts";
+import { CATALOGUE_LOCK, webhookEvents, webhooks } from "../../db/tables/tables.ts";
+import { audit } from "../batch/audit.ts";
+import type { Context } from "../batch/context.ts";
+import { type EventDelivery, insertOutboxEvent } from "./webhook-events.ts";
+
+const TELEGRAM_URL = "https://api.telegram.org/";
+const ONCE: EventDelivery = { tries: 1, replay: true };
+
+export interface CreateAlertEndpoint {
+  /** Checked by parseWebhookUrl, or a Telegram chat. */
+  target: { url: string } | { telegramChat: string };
+  /** The secret that signs, or the token of the Telegram bot. */
+  secret: string;
+  actor: Actor;
+}
+
+/**
+ * Creates an endpoint. It also receives the alerts that are open now, so that each end it receives had a beginning.
+ * Refuses: alert_endpoints_too_many.
+ */
+export function createAlertEndpoint(
+  tx: Tx,
+  { target, secret, actor }: CreateAlertEndpoint,
+  context: Context,
+): AlertEndpoint {
+  tx.lock(CATALOGUE_LOCK);
+  const others = listAlertEndpoints(tx);
+  if (others.length >= ALERT_ENDPOINTS_LIMIT) throw refusal("alert_endpoints_too_many");
+  const open = listOpenAlerts(tx);
+  // Nothing is refused from here on.
+  const endpoint = tx.insert(webhooks, {
+    id: context.createId(),
+    resellerAccount: null,
+    telegramChat: "telegramChat" in target ? target.telegramChat : null,
+    url: "url" in target ? target.url : TELEGRAM_URL,
+    events: ALERT_EVENTS,
+    secret,
+    active: true,
+    createdAt: context.now,
+  }) as AlertEndpoint;
+  for (const { kind, subject, message, raisedAt } of open) {
+    notify(tx, "alert.raised", { kind, subject, message }, raisedAt, [endpoint], context);
+  }
+  auditEndpoint(tx, context, actor, null, endpoint);
+  return endpoint;
+}
+
+export interface OfAlertEndpoint {
+  id: string;
+  actor: Actor;
+}
+
+/** Deletes an endpoint: nothing more is sent to it. Returns it as it was. Refuses: alert_endpoint_not_found. */
+export function deleteAlertEndpoint(
+  tx: Tx,
+  { id, actor }: OfAlertEndpoint,
+  context: Context,
+): AlertEndpoint {
+  const endpoint = requireEndpoint(tx, id);
+  tx.update(webhooks, endpoint, {
+    active: false,
+    disabledReason: "operator",
+    disabledAt: context.now,
+    deletedAt: context.now,
+    secret: "",
+  });
+  auditEndpoint(tx, context, actor, endpoint, null);
+  return endpoint;
+}
+
+/**
+ * Sends an alert of kind `test` in one attempt; nothing resolves it. Returns how many are queued.
+ * Refuses: alert_endpoint_not_found.
+ */
+export function testAlertEndpoint(tx: Tx, { id }: OfAlertEndpoint, context: Context): number {
+  const endpoint = requireEndpoint(tx, id);
+  const message = "This is a test: alerts arrive here";
+  const text = { kind: TEST_ALERT_KIND, subject: TEST_ALERT_KIND, message };
+  notify(tx, "alert.raised", text, context.now, [endpoint], context, ONCE);
+  return 1;
+}
+
+/**
+ * Records alerts. Returns those that were new and are sent: another server may have recorded them already, or an
+ * attempt of this one whose reply was lost.
+ */
+export function recordAlerts(
+  tx: Tx,
+  { begun, ended, changed = [] }: AlertChanges,
+  context: Context,
+): AlertChanges {
+  tx.lock(CATALOGUE_LOCK);
+  const endpoints = listAlertEndpoints(tx);
+  const fresh = begun.filter(({ kind, subject }) => !findOpenAlert(tx, kind, subject));
+  const over = ended.filter(({ kind, subject }) => findOpenAlert(tx, kind, subject));
+  for (const { amount = 0, ...text } of fresh) {
+    const times = { raisedAt: context.now, toldAt: context.now, resolvedAt: null };
+    insertAlert(tx, { ...text, ...times, toldAmount: amount });
+    notify(tx, "alert.raised", text, context.now, endpoints, context);
+  }
+  const again = changed.filter((text) => followAlert(tx, text, context));
+  for (const text of again) notify(tx, "alert.raised", text, context.now, endpoints, context);
+  for (const text of over) {
+    resolveAlert(tx, findOpenAlert(tx, text.kind, text.subject)!, context.now);
+    notify(tx, "alert.resolved", text, context.now, endpoints, context);
+  }
+  return { begun: fresh, ended: over, changed: again };
+}
+
+/** Updates the text of an open alert. Returns whether the alert is sent once more. */
+function followAlert(
+  tx: Tx,
+  { kind, subject, message, amount = 0 }: AlertText,
+  { now }: Context,
+): boolean {
+  const open = findOpenAlert(tx, kind, subject);
+  if (!open) return false;
+  const isTold = isToldAgain(open, amount, now);
+  updateAlert(tx, open, { message, ...(isTold ? { toldAmount: amount, toldAt: now } : {}) });
+  return isTold;
+}
+
+/**
+ * Ends alerts about a provider because of what the operator did with it. The next check would report instead that the
+ * problem is over. Returns the alerts that ended.
+ */
+export function endProviderAlerts(
+  tx: Tx,
+  { kinds, provider, message }: { kinds: ReadonlySet<string>; provider: string; message: string },
+  context: Context,
+): Alert[] {
+  const open = listOpenAlerts(tx).filter(
+    ({ kind, subject }) => kinds.has(kind) && subject === provider,
+  );
+  const endpoints = listAlertEndpoints(tx);
+  for (const alert of open) {
+    const { kind, subject } = alert;
+    resolveAlert(tx, alert, context.now);
+    const ended = { kind, subject, message };
+    notify(tx, "alert.resolved", ended, context.now, endpoints, context);
+  }
+  return open;
+}
+
+/** Ends the alerts about a provider that was renamed, and begins them anew under its new name. */
+export function renameAlerts(tx: Tx, before: string, name: string, context: Context): void {
+  const endpoints = listAlertEndpoints(tx);
+  const message = `${before} is called ${name} now`;
+  const renamed = { kinds: PROVIDER_KINDS, provider: before, message };
+  for (const alert of endProviderAlerts(tx, renamed, context)) {
+    const text = `${name}, formerly ${before}: ${alert.message}`;
+    const begun = { kind: alert.kind, subject: name, message: text };
+    const times = { raisedAt: context.now, toldAt: context.now, resolvedAt: null };
+    insertAlert(tx, { ...begun, ...times, toldAmount: alert.toldAmount });
+    notify(tx, "alert.raised", begun, context.now, endpoints, context);
+  }
+}
+
+export interface RecordOutage {
+  /** When the database began to accept no writes. */
+  beganAt: number;
+  /** The id under which the beginning was sent past the queue. */
+  eventId: string;
+  /** The public ids of endpoints that received it. */
+  notified: string[];
+}
+
+/**
+ * Records an outage once the database accepts writes again: its beginning goes to endpoints that it has not reached
+ * yet. Returns null if the outage was recorded before.
+ */
+export function recordOutage(
+  tx: Tx,
+  { beganAt, eventId, notified }: RecordOutage,
+  context: Context,
+): { began: number } | null {
+  tx.lock(CATALOGUE_LOCK);
+  const endpoints = listAlertEndpoints(tx);
+  if (tx.row(webhookEvents.byId, eventId)) return null;
+  const { kind, subject } = UNWRITABLE;
+  insertAlert(tx, { ...UNWRITABLE, raisedAt: beganAt, resolvedAt: context.now });
+  const others = endpoints.filter(({ id }) => !notified.includes(id));
+  insertOutboxEvent(
+    tx,
+    {
+      id: eventId,
+      account: null,
+      type: "alert.raised",
+      body: alertBody("alert.raised", UNWRITABLE, beganAt),
+    },
+    others,
+    context,
+  );
+  notify(tx, "alert.resolved", endingOf(kind, subject), context.now, endpoints, context);
+  return { began: beganAt };
+}
+
+function notify(
+  tx: Tx,
+  type: AlertEventType,
+  text: Omit<AlertText, "kind"> & { kind: string },
+  at: number,
+  endpoints: readonly AlertEndpoint[],
+  context: Context,
+  delivery?: EventDelivery,
+): void {
+  if (endpoints.length === 0) return;
+  const body = alertBody(type, text, at);
+  const event = { id: context.createEventId(), account: null, type, body };
+  insertOutboxEvent(tx, event, endpoints, context, delivery);
+}
+
+function requireEndpoint(tx: Tx, id: string): AlertEndpoint {
+  const endpoint = findAlertEndpoint(tx, id);
+  if (!endpoint) throw refusal("alert_endpoint_not_found");
+  return endpoint;
+}
+
+function auditEndpoint(
+  tx: Tx,
+  context: Context,
+  actor: Actor,
+  before: AlertEndpoint | null,
+  after: AlertEndpoint | null,
+): void {
+  audit(tx, context, {
+    actor,
+    action: after ? "alert.create" : "alert.delete",
+    subject: (after ?? before)!.id,
+    account: null,
+    before: before && endpointFacts(before),
+    after: after && endpointFacts(after),
+  });
+}
+
+/** The fields of an endpoint that the audit log records: no secret, no token. */
+function endpointFacts({ url, telegramChat }: AlertEndpoint): AuditFacts {
+  return telegramChat === null ? { url } : { telegramChat };
+}

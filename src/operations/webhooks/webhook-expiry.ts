@@ -1,0 +1,35 @@
+// Deletes in pieces what webhooks leave behind: attempts, then deliveries that are over, then their events, then
+// deleted endpoints. Also gives up what waits for an endpoint that has been disabled for too long.
+
+import { ALERT_RETENTION_MS } from "../../domain/webhooks/alerts.ts";
+import { DISABLED_RETENTION_MS, WEBHOOK_RETENTION_MS } from "../../domain/webhooks/webhooks.ts";
+import { deleteOldAlerts } from "../../db/webhooks/alerts.ts";
+import type { Tx } from "../../db/port/port.ts";
+import { WEBHOOK_QUEUE_LOCK } from "../../db/tables/tables.ts";
+import {
+  deleteOldAttempts,
+  deleteOldDeliveries,
+  deleteOldEvents,
+  deleteRemovedWebhooks,
+  giveUpWaitingDeliveries,
+} from "../../db/webhooks/webhook-expiry.ts";
+import type { Context } from "../batch/context.ts";
+
+export interface ExpireWebhooks {
+  /** Maximum number of rows of each kind, so that no order waits long for this command. */
+  limit: number;
+}
+
+/** Returns the largest number of rows of one kind: below the limit, nothing is left. */
+export function expireWebhooks(tx: Tx, { limit }: ExpireWebhooks, { now }: Context): number {
+  const before = now - WEBHOOK_RETENTION_MS;
+  tx.lock(WEBHOOK_QUEUE_LOCK);
+  return Math.max(
+    giveUpWaitingDeliveries(tx, now - DISABLED_RETENTION_MS, limit),
+    deleteOldAttempts(tx, before, limit),
+    deleteOldDeliveries(tx, before, limit),
+    deleteOldEvents(tx, before, limit),
+    deleteRemovedWebhooks(tx, limit),
+    deleteOldAlerts(tx, now - ALERT_RETENTION_MS, limit),
+  );
+}

@@ -1,0 +1,252 @@
+// Endpoints of webhooks: created, changed, enabled, disabled and deleted by the reseller's own key or by the operator.
+// docs/specification/webhooks.md#webhooks.
+
+import type { AuditAction, AuditFacts } from "../../domain/administrators/audit.ts";
+import type { Actor } from "../../domain/ledger/ledger.ts";
+import { refusal } from "../../domain/values/refusals.ts";
+import {
+  isDisabledByFailures,
+  NO_EARLIER_SECRETS,
+  refuseTooManyWebhooks,
+  rotatedSecrets,
+  wantedBy,
+} from "../../domain/webhooks/webhooks.ts";
+import type { Tx } from "../../db/port/port.ts";
+import { WEBHOOK_QUEUE_LOCK } from "../../db/tables/tables.ts";
+import {
+  findWebhook,
+  insertWebhook,
+  listWebhooks,
+  updateWanted,
+  updateWebhook as writeWebhook,
+  type Webhook,
+} from "../../db/webhooks/webhooks.ts";
+import {
+  dropWaitingDeliveries,
+  resumeWaitingDeliveries,
+} from "../../db/webhooks/webhook-deliveries.ts";
+import { audit } from "../batch/audit.ts";
+import { requireCaller } from "../batch/callers.ts";
+import type { Context } from "../batch/context.ts";
+import { requireUser } from "../users/users.ts";
+import { insertEvent } from "./webhook-events.ts";
+
+/** What the owner of an endpoint may set. */
+export interface WebhookTerms {
+  /** Checked by parseWebhookUrl. */
+  url: string;
+  /** As parseEvents returns them, separated by commas. */
+  events: string;
+  balanceLowBelow: number | null;
+}
+
+export interface CreateWebhook extends WebhookTerms {
+  /** Null: the reseller that the actor's key belongs to. */
+  username: string | null;
+  secret: string;
+  actor: Actor;
+}
+
+/**
+ * Creates an endpoint. Refuses what requireCaller refuses, then: user_not_found, child_cannot_hold_webhook,
+ * webhooks_too_many.
+ */
+export function createWebhook(tx: Tx, command: CreateWebhook, context: Context): Webhook {
+  const { username, actor, url, events, balanceLowBelow, secret } = command;
+  const account = ownerOf(tx, username, actor, context);
+  const others = listWebhooks(tx, account);
+  refuseTooManyWebhooks(others.length);
+  // Nothing is refused from here on.
+  const webhook = insertWebhook(tx, {
+    id: context.createId(),
+    resellerAccount: account,
+    url,
+    events,
+    balanceLowBelow,
+    secret,
+    active: true,
+    createdAt: context.now,
+  });
+  noteWanted(tx, account, [...others, webhook]);
+  auditWebhook(tx, context, actor, "webhook.create", null, webhook);
+  return webhook;
+}
+
+/** A change by the operator, or by a key of the reseller that owns the endpoint. */
+export interface OfWebhook {
+  id: string;
+  actor: Actor;
+}
+
+export interface UpdateWebhook extends OfWebhook {
+  /** Absent fields stay as they are. */
+  changes: Partial<WebhookTerms>;
+}
+
+/** Changes an endpoint. Refuses what requireCaller refuses, then: webhook_not_found. */
+export function updateWebhook(tx: Tx, command: UpdateWebhook, context: Context): Webhook {
+  const webhook = requireWebhook(tx, command, context);
+  return change(tx, webhook, command.changes, "webhook.update", command.actor, context);
+}
+
+/**
+ * Deletes an endpoint; returns it as it was. Its events are kept until they expire, and are never sent. Refuses as
+ * updateWebhook does.
+ */
+export function deleteWebhook(tx: Tx, command: OfWebhook, context: Context): Webhook {
+  const webhook = requireWebhook(tx, command, context);
+  const others = othersOf(tx, webhook);
+  const disabledReason = command.actor.keyId === null ? "operator" : "owner";
+  writeWebhook(tx, webhook, {
+    active: false,
+    disabledReason,
+    disabledAt: context.now,
+    deletedAt: context.now,
+    secret: "",
+    ...NO_EARLIER_SECRETS,
+  });
+  noteWanted(tx, webhook.resellerAccount, others);
+  auditWebhook(tx, context, command.actor, "webhook.delete", webhook, null);
+  return webhook;
+}
+
+/**
+ * Disables an endpoint: waiting events are not sent, and no new ones are written for it. Refuses as updateWebhook does.
+ */
+export function disableWebhook(tx: Tx, command: OfWebhook, context: Context): Webhook {
+  const webhook = requireWebhook(tx, command, context);
+  if (!webhook.active && !isDisabledByFailures(webhook)) return webhook;
+  const { actor } = command;
+  const disabledReason = actor.keyId === null ? "operator" : "owner";
+  const changes = { active: false, disabledReason, disabledAt: context.now } as const;
+  return change(tx, webhook, changes, "webhook.disable", actor, context);
+}
+
+export interface EnableWebhook extends OfWebhook {
+  /** Whether what was kept while it was disabled is sent now; otherwise it is given up, and can be replayed. */
+  replay: boolean;
+}
+
+/** Enables an endpoint and resets its failures. Refuses as updateWebhook does. */
+export function enableWebhook(tx: Tx, command: EnableWebhook, context: Context): Webhook {
+  const webhook = requireWebhook(tx, command, context);
+  if (webhook.active) return webhook;
+  const others = othersOf(tx, webhook);
+  tx.lock(WEBHOOK_QUEUE_LOCK);
+  if (command.replay) resumeWaitingDeliveries(tx, webhook.webhookId, context.now);
+  else dropWaitingDeliveries(tx, webhook.webhookId);
+  const changes = {
+    active: true,
+    disabledReason: null,
+    disabledAt: null,
+    failures: 0,
+    failingSince: null,
+  };
+  const enabled = writeWebhook(tx, webhook, changes);
+  noteWanted(tx, webhook.resellerAccount, [...others, enabled]);
+  auditWebhook(tx, context, command.actor, "webhook.enable", webhook, enabled);
+  return enabled;
+}
+
+export interface RotateWebhook extends OfWebhook {
+  secret: string;
+  /** How long the old secret signs beside the new one; 0: no earlier secret signs any more. */
+  graceMs: number;
+}
+
+/** Replaces the secret. Refuses as updateWebhook does, then: webhook_secrets_too_many. */
+export function rotateWebhook(tx: Tx, command: RotateWebhook, context: Context): Webhook {
+  const webhook = requireWebhook(tx, command, context);
+  const { secret, graceMs, actor } = command;
+  const secrets = rotatedSecrets(webhook, secret, graceMs, context.now);
+  const { previousUntil } = secrets;
+  const rotated = writeWebhook(tx, webhook, secrets);
+  audit(tx, context, {
+    actor,
+    action: "webhook.rotate",
+    subject: webhook.id,
+    account: webhook.resellerAccount,
+    before: null,
+    after: { previousUntilAt: previousUntil },
+  });
+  return rotated;
+}
+
+/** Sends a `webhook.test` event in one attempt, to a disabled endpoint too. Refuses as updateWebhook does. */
+export function testWebhook(tx: Tx, command: OfWebhook, context: Context): number {
+  const webhook = requireWebhook(tx, command, context);
+  const { resellerAccount: account } = webhook;
+  const event = { account, type: "webhook.test", data: {} } as const;
+  insertEvent(tx, event, [webhook], context, { tries: 1, replay: true });
+  return 1;
+}
+
+/** Returns the endpoint. Refuses what requireCaller refuses, then: webhook_not_found, also for another reseller's. */
+export function requireWebhook(tx: Tx, { id, actor }: OfWebhook, context: Context): Webhook {
+  const owner = actor.keyId === null ? null : accountOfKey(tx, actor.keyId, context);
+  const webhook = findWebhook(tx, id);
+  if (!webhook || (owner !== null && webhook.resellerAccount !== owner)) {
+    throw refusal("webhook_not_found");
+  }
+  return webhook;
+}
+
+function ownerOf(tx: Tx, username: string | null, actor: Actor, context: Context): number {
+  if (username === null) return accountOfKey(tx, actor.keyId!, context);
+  const user = requireUser(tx, username);
+  if (user.parentAccount !== null) throw refusal("child_cannot_hold_webhook");
+  return user.account;
+}
+
+function accountOfKey(tx: Tx, keyId: string, context: Context): number {
+  return requireCaller(tx, keyId, "webhook", context).resellerAccount;
+}
+
+function othersOf(tx: Tx, { resellerAccount, webhookId }: Webhook): Webhook[] {
+  return listWebhooks(tx, resellerAccount).filter((other) => other.webhookId !== webhookId);
+}
+
+function change(
+  tx: Tx,
+  webhook: Webhook,
+  changes: Partial<Webhook>,
+  action: AuditAction,
+  actor: Actor,
+  context: Context,
+): Webhook {
+  const others = othersOf(tx, webhook);
+  const changed = writeWebhook(tx, webhook, changes);
+  noteWanted(tx, webhook.resellerAccount, [...others, changed]);
+  auditWebhook(tx, context, actor, action, webhook, changed);
+  return changed;
+}
+
+/** Keeps on the account's row which events its endpoints want (wantedBy). */
+function noteWanted(tx: Tx, account: number, endpoints: readonly Webhook[]): void {
+  updateWanted(tx, account, wantedBy(endpoints));
+}
+
+function auditWebhook(
+  tx: Tx,
+  context: Context,
+  actor: Actor,
+  action: AuditAction,
+  before: Webhook | null,
+  after: Webhook | null,
+): void {
+  const { id, resellerAccount } = (after ?? before)!;
+  audit(tx, context, {
+    actor,
+    action,
+    subject: id,
+    account: resellerAccount,
+    before: before && webhookFacts(before),
+    after: after && webhookFacts(after),
+  });
+}
+
+/** The fields of an endpoint that the audit log records: no secret. */
+function webhookFacts(webhook: Webhook): AuditFacts {
+  const { url, events, balanceLowBelow, active, disabledReason } = webhook;
+  return { url, events, balanceLowMicros: balanceLowBelow, active, disabledReason };
+}

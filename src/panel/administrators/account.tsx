@@ -1,0 +1,144 @@
+// Own account: the password, the second factor, and the sessions of the signed-in administrator.
+
+/** @jsxImportSource preact */
+
+import { listSessionsOf, type PanelSession } from "../../db/administrators/administrators.ts";
+import { PASSWORD_FORM } from "../../domain/administrators/administrators.ts";
+import { refusal } from "../../domain/values/refusals.ts";
+import { isSessionLive } from "../../domain/administrators/sign-ins.ts";
+import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
+import { Field, Form, ForUser } from "../components/fields.tsx";
+import { Facts, List } from "../components/lists.tsx";
+import { newPassword } from "./set-up.tsx";
+import { Time, Typed } from "../components/shown.tsx";
+
+export async function accountPage(call: Call, panel: Panel): Promise<View> {
+  const { administrator, session } = call.visitor.identity();
+  const { name, role, totpSecret } = administrator;
+  const all = await call.read((reader) => listSessionsOf(reader, name));
+  const sessions = all.filter((each) => isSessionLive(each, panel.now()));
+  return {
+    title: "Account",
+    body: (
+      <>
+        <h1>Account</h1>
+        <Facts
+          facts={[
+            ["Name", name],
+            ["Role", role],
+            [
+              "Second factor",
+              totpSecret === null ? (
+                <Form action="/account/second-factor/offer">
+                  <div class="inline">
+                    off
+                    <button>
+                      Set up<span class="hidden"> the second factor</span>
+                    </button>
+                  </div>
+                </Form>
+              ) : (
+                <>
+                  on{" "}
+                  <a href="/account/second-factor">
+                    Remove<span class="hidden"> the second factor</span>
+                  </a>
+                </>
+              ),
+            ],
+          ]}
+        />
+        <h2>Sessions</h2>
+        <Sessions sessions={sessions} own={session.id} action="/account/sessions" />
+        <h2>Password</h2>
+        <Form action="/account/password" submit="Change the password">
+          <ForUser name={name} />
+          <Field
+            name="current"
+            label="Present password"
+            type="password"
+            autocomplete="current-password"
+            required
+          />
+          <Field
+            name="password"
+            label="New password"
+            hint={`${PASSWORD_FORM}. Every other session of yours ends.`}
+            type="password"
+            autocomplete="new-password"
+            required
+          />
+        </Form>
+      </>
+    ),
+  };
+}
+
+export function Sessions({
+  sessions,
+  own,
+  action,
+}: {
+  sessions: readonly PanelSession[];
+  /** Id of the session that shows this page. */
+  own: string;
+  action: string;
+}) {
+  return (
+    <List
+      caption="Sessions"
+      rows={sessions}
+      empty="No sessions."
+      columns={[
+        { heading: "Administrator", cell: ({ administrator }) => administrator },
+        { heading: "Signed in", cell: ({ createdAt }) => <Time at={createdAt} /> },
+        { heading: "Last use", cell: ({ seenAt }) => <Time at={seenAt} /> },
+        { heading: "Address", cell: ({ address }) => address },
+        { heading: "Browser", cell: ({ userAgent }) => <Typed text={userAgent} /> },
+        {
+          heading: "End",
+          cell: ({ id, administrator }) =>
+            id === own ? (
+              "this one"
+            ) : (
+              <Form action={action} hidden={{ session: id, name: administrator }}>
+                <button>
+                  End<span class="hidden"> session of {administrator}</span>
+                </button>
+              </Form>
+            ),
+        },
+      ]}
+    />
+  );
+}
+
+export async function endOwnSession(submission: Submission): Promise<Redirect> {
+  const { name } = submission.administrator;
+  const session = submission.form.text("session");
+  await submission.submit("revokeSessions", { name, session });
+  return { to: "/account", note: "The session has ended." };
+}
+
+export async function changePassword(submission: Submission, panel: Panel): Promise<Redirect> {
+  const { form, visitor } = submission;
+  const current = form.secret("current");
+  if (current === "") form.note("current", "current is required");
+  const password = newPassword(submission);
+  form.check();
+  const { name } = visitor.identity().administrator;
+  const attempt = await visitor.judge(name, async () => {
+    const begun = await visitor.beginProof();
+    if (await panel.passwords.isRight(current, begun.passwordHash, true)) return begun.attempt;
+    form.note("current", "Wrong password");
+    throw refusal("sign_in_refused");
+  });
+  const passwordHash = await panel.passwords.hash(password);
+  await submission.submit("setAdministratorPassword", { name, passwordHash });
+  const cookie = await visitor.renewSession(attempt, passwordHash, true);
+  return {
+    to: "/account",
+    note: "The password is changed, your other sessions have ended.",
+    cookie,
+  };
+}

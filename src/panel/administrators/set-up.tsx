@@ -1,0 +1,69 @@
+// Set-up: whoever has the link of an invitation chooses a password. The token is in the link's fragment, which never
+// reaches a server or a log. The script copies it into the field; without JavaScript the person pastes it.
+
+/** @jsxImportSource preact */
+
+import { findInvited } from "../../db/administrators/administrators.ts";
+import { isPassword, PASSWORD_FORM } from "../../domain/administrators/administrators.ts";
+import { refusal } from "../../domain/values/refusals.ts";
+import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
+import { Field, Form } from "../components/fields.tsx";
+import { hashSecret } from "../server/sessions.ts";
+
+export function setUpPage(_call: Call): View {
+  return {
+    title: "Set up",
+    body: (
+      <div class="narrow">
+        <h1>Set up your account</h1>
+        <Form action="/setup" submit="Continue">
+          <div id="set-up-token">
+            <Field
+              name="token"
+              label="Token"
+              hint="What follows # in the link that you were given. It works once, for 30 minutes."
+              required
+            />
+          </div>
+          <Field
+            name="password"
+            label="Choose a password"
+            hint={`${PASSWORD_FORM}: several words are easy to keep.`}
+            type="password"
+            autocomplete="new-password"
+            required
+          />
+        </Form>
+      </div>
+    ),
+  };
+}
+
+export async function setUp(submission: Submission, panel: Panel): Promise<Redirect> {
+  const { form, visitor } = submission;
+  const token = form.text("token", 100);
+  const password = newPassword(submission);
+  form.check();
+  return visitor.judge(null, async () => {
+    const { attempt } = await visitor.begin("invitation", "");
+    const invitationHash = hashSecret(token);
+    const invited = await submission.read((reader) => findInvited(reader, invitationHash));
+    if (!invited) throw refusal("invitation_invalid");
+    const passwordHash = await panel.passwords.hash(password);
+    const { name } = await panel.writer.submit("acceptInvitation", {
+      invitationHash,
+      passwordHash,
+    });
+    const { session, cookie } = visitor.newSession();
+    const { network } = visitor;
+    await panel.writer.submit("openSession", { attempt, name, passwordHash, session, network });
+    return { to: "/", note: `Welcome, ${name}.`, cookie };
+  });
+}
+
+/** Returns the field `password`, refused if it cannot be a password. */
+export function newPassword({ form }: Submission): string {
+  const password = form.secret("password");
+  if (!isPassword(password)) form.refuse("password", PASSWORD_FORM);
+  return password;
+}

@@ -1,0 +1,121 @@
+// Signing in with name and password, then with a code if there is a second factor; and signing out.
+
+/** @jsxImportSource preact */
+
+import { findAdministrator } from "../../db/administrators/administrators.ts";
+import { refusal } from "../../domain/values/refusals.ts";
+import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
+import { Field, Form } from "../components/fields.tsx";
+import { redirect } from "../server/response.ts";
+import { endedCookie } from "../server/sessions.ts";
+
+export function signInPage(call: Call): View | Response {
+  const { visitor, filters } = call;
+  if (visitor.isSignedIn() && !visitor.identity().session.awaitsCode) return redirect("/");
+  const next = filters.raw("next");
+  return {
+    title: "Sign in",
+    body: (
+      <div class="narrow">
+        <h1>Sign in</h1>
+        <Form action="/sign-in" submit="Sign in" hidden={next === "" ? {} : { next }}>
+          <Field name="name" label="Name" autocomplete="username" required />
+          <Field
+            name="password"
+            label="Password"
+            type="password"
+            autocomplete="current-password"
+            required
+          />
+        </Form>
+        <p class="hint">
+          No account yet, or a forgotten password: someone with a terminal on the server runs{" "}
+          <code>reseller panel invite NAME</code> or <code>reseller panel password NAME</code>.
+        </p>
+      </div>
+    ),
+  };
+}
+
+export async function signIn(submission: Submission, panel: Panel): Promise<Redirect> {
+  const { form, visitor } = submission;
+  const name = form.text("name", 100).toLowerCase();
+  const password = form.secret("password");
+  if (password === "") form.note("password", "password is required");
+  form.check();
+  const known = await submission.read((reader) => findAdministrator(reader, name) !== undefined);
+  return visitor.judge(known ? name : null, async () => {
+    const { attempt, passwordHash, isKnown } = await visitor.begin("password", name);
+    const isRight = await panel.passwords.isRight(password, passwordHash, isKnown);
+    if (!isRight || passwordHash === null) throw refusal("sign_in_refused");
+    const { session, cookie } = visitor.newSession();
+    const { network } = visitor;
+    const opened = { attempt, name, passwordHash, session, network };
+    const awaitsCode = await panel.writer.submit("openSession", opened);
+    const next = pathOf(form.raw("next"));
+    if (!awaitsCode) return { to: next, cookie };
+    return { to: `/sign-in/code?${new URLSearchParams({ next })}`, cookie };
+  });
+}
+
+export function codePage({ visitor, filters }: Call): View | Response {
+  if (!visitor.isSignedIn()) return redirect("/sign-in");
+  if (!visitor.identity().session.awaitsCode) return redirect("/");
+  return {
+    title: "Second factor",
+    body: (
+      <div class="narrow">
+        <h1>Second factor</h1>
+        <Form
+          action="/sign-in/code"
+          submit="Continue"
+          hidden={{ next: pathOf(filters.raw("next")) }}
+        >
+          <Field
+            name="code"
+            label="Code"
+            hint="Six digits of your authenticator, or a recovery code."
+            autocomplete="one-time-code"
+            required
+          />
+        </Form>
+        <Form action="/sign-out">
+          <p>
+            <button>Sign in as someone else</button>
+          </p>
+        </Form>
+      </div>
+    ),
+  };
+}
+
+export async function passCode(submission: Submission, panel: Panel): Promise<Redirect> {
+  const { form, visitor } = submission;
+  if (!visitor.isSignedIn() || !visitor.identity().session.awaitsCode) return { to: "/sign-in" };
+  const code = form.text("code", 40);
+  form.check();
+  const { administrator, session: awaiting } = visitor.identity();
+  return visitor.judge(administrator.name, async () => {
+    const { attempt } = await visitor.begin("code", administrator.name);
+    const { session, cookie } = visitor.newSession();
+    const { network } = visitor;
+    await panel.writer.submit("passCode", { attempt, id: awaiting.id, code, session, network });
+    return { to: pathOf(form.raw("next")), cookie };
+  });
+}
+
+export async function signOut({ visitor }: Submission, panel: Panel): Promise<Redirect> {
+  if (visitor.isSignedIn()) {
+    await panel.writer.submit("endSession", { id: visitor.identity().session.id });
+  }
+  return { to: "/sign-in", cookie: endedCookie(panel.settings.isSecure) };
+}
+
+/** Returns a path of the panel, so that whoever makes a link cannot choose another site as the target of signing in. */
+function pathOf(next: string): string {
+  const base = "http://panel";
+  if (!next.startsWith("/") || !URL.canParse(next, base)) return "/";
+  const { origin, pathname, search } = new URL(next, base);
+  // `/..//host` has this origin, but its normalized path is a link to that host.
+  return origin === base && !pathname.startsWith("//") ? pathname + search : "/";
+}

@@ -1,0 +1,97 @@
+// Changes many prices by a percentage. Each new price is shown first, and exactly the shown prices are changed.
+
+/** @jsxImportSource preact */
+
+import { listServicesAfter } from "../../db/catalogue/service-lists.ts";
+import { findService, type Service } from "../../db/catalogue/services.ts";
+import type { Margin } from "../../domain/catalogue/margins.ts";
+import { parsePercent, planPrices, type PriceChange } from "../../domain/catalogue/services.ts";
+import { refusal } from "../../domain/values/refusals.ts";
+import { counted } from "../../domain/values/text.ts";
+import type { Redirect, Submission } from "../server/call.ts";
+import { Form as Values } from "../server/form.ts";
+import { List } from "../components/lists.tsx";
+import { MarginText, readMargins } from "./margins.tsx";
+import { filterOf } from "./services.tsx";
+import { Money, Typed } from "../components/shown.tsx";
+
+/** Limit for the prices that a preview shows. */
+const SHOWN_LIMIT = 200;
+/** Limit for "all services", above the size of any catalogue. */
+const ALL = 10_000_000;
+
+/** Changes prices by a percentage: shows each new price first, then changes exactly those. */
+export async function changePrices(submission: Submission): Promise<Redirect> {
+  const { form } = submission;
+  const percent = parsePercent(form.raw("percent"));
+  if (percent === null) form.refuse("percent", "from -100 to 999999, such as 10 or -2.5");
+  const query = form.raw("query");
+  const ids = [...new Set(form.all("service"))];
+  const ofAll = form.isChecked("all");
+  if (ids.length === 0 && !ofAll) form.note("percent", "Select services, or every one of the list");
+  form.check();
+  const services = await submission.read((reader) => {
+    if (ofAll) {
+      const { payer: _, ...filter } = filterOf(new Values(new URLSearchParams(query)), reader);
+      return listServicesAfter(reader, filter, null, ALL).rows;
+    }
+    return reader.each(ids, (id) => {
+      const service = findService(reader, id);
+      if (!service) throw refusal("service_not_found");
+      return service;
+    });
+  });
+  const prices = planPrices(services, percent!);
+  if (prices.length === 0) form.note("percent", "No price would change");
+  const count = counted(prices.length, "price");
+  const after = new Map(prices.slice(0, SHOWN_LIMIT).map((price) => [price.id, price.after]));
+  const margins = await submission.read((reader) => {
+    const shown = services.filter(({ id }) => after.has(id));
+    return readMargins(reader, shown, ({ id }) => after.get(id)!);
+  });
+  await submission.confirm({
+    title: `Change ${count} by ${form.raw("percent").replace(/%$/, "")} %`,
+    moves: [],
+    details: <Prices prices={prices} services={services} margins={margins} />,
+    plan: prices,
+  });
+  await submission.submit("changePrices", { prices });
+  return {
+    to: query === "" ? "/services" : `/services?${new URLSearchParams(query)}`,
+    note: `${count} changed.`,
+  };
+}
+
+function Prices({
+  prices,
+  services,
+  margins,
+}: {
+  prices: readonly PriceChange[];
+  services: readonly Service[];
+  /** The margins at the new prices. */
+  margins: ReadonlyMap<string, Margin>;
+}) {
+  const names = new Map(services.map(({ id, name }) => [id, name]));
+  return (
+    <>
+      <p>Orders that were placed keep their price. A later sync keeps the new prices.</p>
+      <List
+        caption="New prices"
+        rows={prices.slice(0, SHOWN_LIMIT)}
+        empty="No price would change."
+        columns={[
+          { heading: "Service", cell: ({ id }) => <Typed text={names.get(id)} /> },
+          { heading: "Now USD", number: true, cell: ({ before }) => <Money micros={before} /> },
+          { heading: "Then USD", number: true, cell: ({ after }) => <Money micros={after} /> },
+          {
+            heading: "Margin then",
+            number: true,
+            cell: ({ id }) => <MarginText margin={margins.get(id)} />,
+          },
+        ]}
+      />
+      {prices.length > SHOWN_LIMIT && <p>And {prices.length - SHOWN_LIMIT} more.</p>}
+    </>
+  );
+}

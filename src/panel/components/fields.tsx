@@ -1,0 +1,270 @@
+// Forms and their fields. A refused form is shown again with what was typed and the errors beside its fields. Pages
+// do nothing for this: the refused form and its values are passed by the context.
+
+/** @jsxImportSource preact */
+
+import { type ComponentChildren, createContext } from "preact";
+import { useContext } from "preact/hooks";
+import { showHidden } from "../../domain/values/text.ts";
+import type { Form as Values } from "../server/form.ts";
+
+/** A form that was refused, and is shown again. */
+export interface RefusedForm {
+  action: string;
+  form: Values;
+  /** True once the page has shown the form. It may be missing from the page, if what it was for no longer exists. */
+  isShown?: boolean;
+}
+
+/** The refused form of this page; null on any other page. */
+export const Refused = createContext<RefusedForm | null>(null);
+
+/** The form around the fields, with the values that they show. */
+const Current = createContext<{ id: string; form: Values | null }>({ id: "form", form: null });
+
+/** A form that changes something. It is sent with POST to a route of the table. */
+export function Form({
+  action,
+  children,
+  submit,
+  danger,
+  hidden = {},
+}: {
+  action: string;
+  children?: ComponentChildren;
+  /** The button's text. Without it the form has its own buttons. */
+  submit?: string;
+  danger?: boolean;
+  /** Values of hidden fields. */
+  hidden?: Readonly<Record<string, string | number>>;
+}) {
+  const refused = useContext(Refused);
+  const isRefused = refused?.action === action;
+  if (isRefused) refused.isShown = true;
+  const form = isRefused ? refused.form : null;
+  const id = action.replace(/[^A-Za-z0-9]+/g, "-").slice(1) || "form";
+  return (
+    <Current.Provider value={{ id, form }}>
+      <form method="post" action={action} id={id} novalidate>
+        {form && <Errors id={id} form={form} />}
+        {Object.entries(hidden).map(([name, value]) => (
+          <input type="hidden" name={name} value={value} />
+        ))}
+        {children}
+        {submit && (
+          <p class="actions">
+            <button class={danger ? "danger" : "primary"}>{submit}</button>
+          </p>
+        )}
+      </form>
+    </Current.Provider>
+  );
+}
+
+/** A form that is opened on request. A refused form is already open, so that its errors are visible. */
+export function Fold({
+  action,
+  summary,
+  children,
+}: {
+  /** Action of the form. */
+  action: string;
+  summary: string;
+  children: ComponentChildren;
+}) {
+  const isRefused = useContext(Refused)?.action === action;
+  return (
+    <details open={isRefused}>
+      <summary>{summary}</summary>
+      {children}
+    </details>
+  );
+}
+
+/** A form for the filters of a list, which are kept in the query string. */
+export function Filters({
+  action,
+  filters,
+  children,
+}: {
+  action: string;
+  filters: Values;
+  children: ComponentChildren;
+}) {
+  const isFiltered = [...filters.values].some(([name, value]) => name !== "below" && value !== "");
+  return (
+    <Current.Provider value={{ id: "filter", form: filters }}>
+      <form method="get" action={action} class="filters" role="search" aria-label="Filters">
+        {children}
+        <p class="actions">
+          <button>Filter</button>
+          {isFiltered && <a href={action}>Clear</a>}
+        </p>
+      </form>
+    </Current.Provider>
+  );
+}
+
+/**
+ * The list of errors, announced by screen readers, with a link to each field. `id`: id of the form, or null if it is
+ * not on the page.
+ */
+export function Errors({ id, form }: { id: string | null; form: Values }) {
+  return (
+    <div class="notice bad" role="alert">
+      <p>Nothing was changed.</p>
+      <ul>
+        {[...form.errors].map(([name, message]) => {
+          const text = showHidden(message);
+          return (
+            <li>{name === "" || id === null ? text : <a href={`#${id}-${name}`}>{text}</a>}</li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}
+
+interface FieldProps {
+  name: string;
+  label: string;
+  hint?: string;
+  required?: boolean;
+}
+
+function useField({ name, hint, required }: FieldProps, value?: string | number) {
+  const { id: form, form: values } = useContext(Current);
+  const id = `${form}-${name}`;
+  const error = values?.errors.get(name);
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(" ");
+  return {
+    error,
+    id,
+    value: values?.values.get(name) ?? value,
+    attributes: {
+      id,
+      name,
+      required,
+      "aria-describedby": described || undefined,
+      "aria-invalid": error ? ("true" as const) : undefined,
+    },
+  };
+}
+
+function Labelled({
+  id,
+  label,
+  hint,
+  error,
+  children,
+}: {
+  id: string;
+  label: string;
+  hint?: string | undefined;
+  error?: string | undefined;
+  children: ComponentChildren;
+}) {
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {hint && <small id={`${id}-hint`}>{hint}</small>}
+      {children}
+      {error && (
+        <strong class="error" id={`${id}-error`}>
+          {showHidden(error)}
+        </strong>
+      )}
+    </div>
+  );
+}
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+/** A hidden field with the name that a password belongs to, for password managers. */
+export function ForUser({ name }: { name: string }) {
+  const input = { value: name, autocomplete: "username", readOnly: true, hidden: true } as object;
+  return <input type="text" {...input} />;
+}
+
+/** A field of one line. A typed password is never shown again. */
+export function Field(
+  props: FieldProps & {
+    type?: "text" | "password" | "date" | "number" | "url";
+    value?: string | number;
+    inputmode?: "decimal" | "numeric" | "text";
+    /** What a password manager may fill in. */
+    autocomplete?: string;
+  },
+) {
+  const { label, hint, inputmode, autocomplete = "off" } = props;
+  const { error, id, value, attributes } = useField(props, props.value);
+  // A date field would not show an invalid date, so it is shown as text.
+  const isDate = value === undefined || value === "" || DATE.test(String(value));
+  const type = props.type === "date" && !isDate ? "text" : (props.type ?? "text");
+  const shown = type === "password" ? undefined : value;
+  // Preact's types do not accept a variable as the type of an input.
+  const input = { ...attributes, type, inputmode, autocomplete, value: shown } as object;
+  return (
+    <Labelled {...{ id, label, hint, error }}>
+      <input {...input} />
+    </Labelled>
+  );
+}
+
+export function Area(props: FieldProps & { value?: string; rows?: number }) {
+  const { label, hint, rows = 4 } = props;
+  const { error, id, value = "", attributes } = useField(props, props.value);
+  return (
+    <Labelled {...{ id, label, hint, error }}>
+      {/* HTML parsers drop the first line break in a textarea. */}
+      <textarea {...attributes} rows={rows}>{`\n${value}`}</textarea>
+    </Labelled>
+  );
+}
+
+/** A choice of options: values, or pairs of value and text. `any`: the text of the empty option. */
+export function Choice(
+  props: FieldProps & {
+    options: readonly (string | readonly [value: string, text: string])[];
+    value?: string;
+    any?: string;
+  },
+) {
+  const { label, hint, any, options } = props;
+  const { error, id, value = "", attributes } = useField(props, props.value);
+  const pairs = options.map((option) => (typeof option === "string" ? [option, option] : option));
+  return (
+    <Labelled {...{ id, label, hint, error }}>
+      <select {...attributes}>
+        {any !== undefined && <option value="">{any}</option>}
+        {pairs.map(([each, text]) => (
+          <option value={each} selected={each === value}>
+            {showHidden(text!)}
+          </option>
+        ))}
+      </select>
+    </Labelled>
+  );
+}
+
+export function Box({
+  name,
+  label,
+  value = "yes",
+  checked,
+}: {
+  name: string;
+  label: string;
+  value?: string;
+  checked?: boolean;
+}) {
+  const { id: form, form: values } = useContext(Current);
+  const id = `${form}-${name}-${value}`;
+  const isChecked = values ? values.all(name).includes(value) : checked;
+  return (
+    <div class="box">
+      <input type="checkbox" id={id} name={name} value={value} checked={isChecked} />
+      <label for={id}>{label}</label>
+    </div>
+  );
+}

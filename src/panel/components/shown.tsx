@@ -1,0 +1,94 @@
+// Formatting of values: amounts, times, states, and text that callers typed.
+
+/** @jsxImportSource preact */
+
+import { formatMicros, type Micros } from "../../domain/ledger/money.ts";
+import { showHidden } from "../../domain/values/text.ts";
+
+/** Formats an amount with at least two decimals, and a narrow space between thousands. */
+export function moneyText(micros: Micros): string {
+  const [whole, decimals = ""] = formatMicros(micros).split(".");
+  return `${whole!.replace(/\B(?=(\d{3})+$)/g, "\u202f")}.${decimals.padEnd(2, "0")}`;
+}
+
+/** An amount in USD. `signed`: with a plus if it is positive. */
+export function Money({ micros, signed }: { micros: Micros; signed?: boolean }) {
+  return (
+    <span class="money">
+      {signed && micros > 0 ? "+" : ""}
+      {moneyText(micros)}
+    </span>
+  );
+}
+
+/** A dash for a missing value. On a phone the line is left out. */
+function None() {
+  return <span class="none">–</span>;
+}
+
+export function timeText(at: number): string {
+  return new Date(at).toISOString().slice(0, 19).replace("T", " ");
+}
+
+/** A time in UTC. The script adds the reader's local time. */
+export function Time({ at }: { at: number | null }) {
+  if (at === null) return <None />;
+  return <time datetime={new Date(at).toISOString()}>{timeText(at)}</time>;
+}
+
+/** A text up to this length is never broken across lines. */
+const SHORT = 24;
+
+/** Text that someone typed. Invisible characters, and characters that change its direction, are made visible. */
+export function Typed({ text }: { text: string | null | undefined }) {
+  if (text === null || text === undefined || text === "") return <None />;
+  const shown = showHidden(text.toWellFormed()).replaceAll("\n", "<U+000A>");
+  return <bdi class={shown.length <= SHORT ? "typed short" : "typed"}>{shown}</bdi>;
+}
+
+/** Text of several lines that someone typed. */
+export function TypedLines({ text }: { text: string }) {
+  return (
+    <>
+      {text.split("\n").map((line) => (
+        <div>
+          <Typed text={line} />
+        </div>
+      ))}
+    </>
+  );
+}
+
+const WEB = /^https?:\/\//i;
+
+/** An address that someone typed. It is a link if it is a web address. The panel never fetches it. */
+export function TypedLink({ text }: { text: string }) {
+  if (!WEB.test(text) || !URL.canParse(text)) return <Typed text={text} />;
+  return (
+    <a href={new URL(text).href} rel="noopener noreferrer" target="_blank">
+      <Typed text={text} />
+    </a>
+  );
+}
+
+export type Tone = "good" | "busy" | "bad" | "quiet";
+
+const TONES: Record<string, Tone> = {
+  PENDING: "busy",
+  PROCESSING: "busy",
+  COMPLETED: "good",
+  PARTIAL: "quiet",
+  CANCELLED: "quiet",
+  REFUNDED: "quiet",
+  FAILED: "bad",
+  unknown: "bad",
+  sending: "busy",
+  queued: "busy",
+  active: "good",
+  inactive: "quiet",
+};
+
+/** A state as a word. Its colour only repeats the word. */
+export function Badge({ state, tone = TONES[state] ?? "quiet" }: { state: string; tone?: Tone }) {
+  return <span class={`badge ${tone}`}>{state}</span>;
+}

@@ -1,0 +1,91 @@
+// Decision about what a provider reported after an order's end: accept it with its refund, or dismiss it.
+
+/** @jsxImportSource preact */
+
+import type { LateReport } from "../../db/orders/late-reports.ts";
+import type { Order } from "../../db/orders/orders.ts";
+import { usernameOf } from "../../db/users/users.ts";
+import { decideLateReport, lateText } from "../../domain/orders/late-reports.ts";
+import { attempt, Refusal } from "../../domain/values/refusals.ts";
+import { previewLateReport } from "../../operations/orders/late-reports.ts";
+import type { Redirect, Submission } from "../server/call.ts";
+import { Field, Form } from "../components/fields.tsx";
+import { NOTE_LIMIT } from "./order.tsx";
+import { moneyText } from "../components/shown.tsx";
+
+const COUNT_LIMIT = 999_999_999_999_999;
+
+/** Form for the decision. `report`: the newest undecided report. */
+export function LateDecision({ order, report }: { order: Order; report: LateReport }) {
+  const decided = attempt(() => decideLateReport(order, report));
+  const isRefused = decided instanceof Refusal;
+  // The report came without the remaining quantity, so the form asks for it.
+  const needsRemains = isRefused && decided.code === "late_remains_missing";
+  return (
+    <Form action={`/orders/${order.orderId}/late`}>
+      <h2>Reported late: {lateText(report)}</h2>
+      {needsRemains && (
+        <Field
+          name="remains"
+          label="What remained"
+          inputmode="numeric"
+          hint={`of ${order.quantity}; it was not stored with this report: ask the provider`}
+        />
+      )}
+      <Field name="note" label="Note" hint="for operators alone" />
+      {(!isRefused || needsRemains) && (
+        <Field name="public-note" label="Note to the reseller" hint="told with the refund" />
+      )}
+      <p class="actions">
+        {(!isRefused || needsRemains) && (
+          <button class="primary" name="decision" value="accept">
+            {isRefused
+              ? "Accept, refund what remains"
+              : `Accept, refund ${moneyText(decided.refundMicros)} USD`}
+          </button>
+        )}
+        <button name="decision" value="dismiss">
+          Dismiss: it stays {order.status}
+        </button>
+      </p>
+    </Form>
+  );
+}
+
+export async function decideLate(submission: Submission): Promise<Redirect> {
+  const { form } = submission;
+  const id = submission.params["order"]!;
+  const to = `/orders/${id}`;
+  const decision = form.choice("decision", ["accept", "dismiss"]);
+  const note = form.optionalText("note", NOTE_LIMIT);
+  const publicNote = form.optionalText("public-note", NOTE_LIMIT);
+  const remains = form.optionalWhole("remains", 0, COUNT_LIMIT);
+  form.check();
+  if (decision === "dismiss") {
+    await submission.submit("dismissLateReports", { id, note });
+    return { to, note: "What was reported late was dismissed." };
+  }
+  const { order, report, transition, username } = await submission.read((reader) => {
+    const preview = previewLateReport(reader, id, remains);
+    return { ...preview, username: usernameOf(reader, preview.order.resellerAccount) };
+  });
+  const { refundMicros, status } = transition;
+  const { reported } = report;
+  await submission.confirm({
+    title: `Accept the late ${reported} of order ${order.orderId}`,
+    moves: refundMicros === 0 ? [] : [{ account: username, micros: refundMicros }],
+    danger: true,
+    details: (
+      <p>
+        {order.status} → {status}
+        {refundMicros === 0 && ": nothing is refunded"}
+      </p>
+    ),
+  });
+  const confirmed = { reported, refundMicros };
+  await submission.submit("acceptLateReport", { id, remains, confirmed, note, publicNote });
+  return {
+    to,
+    note: `Order ${order.orderId} is ${status}, ${moneyText(refundMicros)} USD refunded.`,
+  };
+}

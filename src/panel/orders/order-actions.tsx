@@ -1,0 +1,106 @@
+// The actions of an administrator on one order.
+
+/** @jsxImportSource preact */
+
+import { findOrder } from "../../db/orders/orders.ts";
+import { usernameOf } from "../../db/users/users.ts";
+import { refusal } from "../../domain/values/refusals.ts";
+import { findRunning } from "../../operations/orders/order-cancellation.ts";
+import { decideOperatorTransition } from "../../operations/orders/orders.ts";
+import type { Panel, Redirect, Submission } from "../server/call.ts";
+import { FormError } from "../server/form.ts";
+import { askToCancel, Running } from "./order-cancellation.tsx";
+import { NOTE_LIMIT } from "./order.tsx";
+import { type Target, TARGETS, VERBS } from "./order-change.ts";
+import { moneyText } from "../components/shown.tsx";
+
+const COUNT_LIMIT = 999_999_999_999_999;
+
+export function changeOrder(submission: Submission, panel: Panel): Promise<Redirect> {
+  const { form } = submission;
+  const to = form.choice("to", TARGETS);
+  return change(submission, panel, to, 0);
+}
+
+export function endOrderEarly(submission: Submission, panel: Panel): Promise<Redirect> {
+  const remains = submission.form.whole("remains", 0, COUNT_LIMIT);
+  return change(submission, panel, "PARTIAL", remains);
+}
+
+async function change(
+  submission: Submission,
+  panel: Panel,
+  to: Target,
+  remains: number,
+): Promise<Redirect> {
+  const { form } = submission;
+  const note = form.optionalText("note", NOTE_LIMIT);
+  const publicNote = form.optionalText("public-note", NOTE_LIMIT);
+  form.check();
+  const { order, username, running } = await orderOf(submission);
+  // Checks first for every possible refusal, because a request to the provider cannot be undone.
+  const preview = decideOperatorTransition(order, { to, remains, publicNote });
+  const { refundMicros } = preview;
+  const title = `${VERBS[to]}: order ${order.orderId}`;
+  // Completing an order moves no money and can be refunded later, so it is not confirmed.
+  if (to !== "COMPLETED") {
+    await submission.confirm({
+      title,
+      moves: refundMicros === 0 ? [] : [{ account: username, micros: refundMicros }],
+      danger: true,
+      details: (
+        <>
+          <p>
+            {order.status} → {preview.status}
+            {refundMicros === 0 && ": nothing is refunded"}
+          </p>
+          {running && <Running running={[running]} to={to} />}
+        </>
+      ),
+    });
+  }
+  const { link } = order;
+  const asked = await askToCancel(submission, panel, { running, to, link }, note);
+  if ("refused" in asked) throw failed(submission, asked.refused);
+  const id = String(order.orderId);
+  const notes = { note: asked.note, publicNote };
+  await submission.submit("transitionOrder", { id, to, remains, refundMicros, ...notes });
+  const refunded = refundMicros === 0 ? "" : `, ${moneyText(refundMicros)} USD refunded`;
+  return {
+    to: `/orders/${order.orderId}`,
+    note: `Order ${order.orderId} is ${preview.status}${refunded}.`,
+  };
+}
+
+export async function progressOrder(submission: Submission): Promise<Redirect> {
+  const { form } = submission;
+  const startCount = form.optionalWhole("start-count", 0, COUNT_LIMIT);
+  const remains = form.optionalWhole("remains", 0, COUNT_LIMIT);
+  if (startCount === null && remains === null) form.note("remains", "Give one of the two");
+  const { order } = await orderOf(submission);
+  const id = String(order.orderId);
+  await submission.submit("progressOrder", { id, startCount, remains });
+  return { to: `/orders/${id}`, note: "The progress was saved." };
+}
+
+export async function noteOrder(submission: Submission): Promise<Redirect> {
+  const note = submission.form.text("text", NOTE_LIMIT);
+  const { order } = await orderOf(submission);
+  const id = String(order.orderId);
+  await submission.submit("noteOrder", { id, note });
+  return { to: `/orders/${id}`, note: "The note was added." };
+}
+
+function failed({ form }: Submission, why: string): FormError {
+  form.note("", why);
+  return new FormError(why);
+}
+
+function orderOf(submission: Submission) {
+  return submission.read((reader) => {
+    const order = findOrder(reader, submission.params["order"]!);
+    if (!order) throw refusal("order_not_found");
+    const username = usernameOf(reader, order.resellerAccount);
+    return { order, username, running: findRunning(reader, order) };
+  });
+}

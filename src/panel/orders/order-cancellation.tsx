@@ -1,0 +1,50 @@
+// Ending an order that a provider delivers: what that means at the provider, and the call that asks it to cancel.
+
+/** @jsxImportSource preact */
+
+import {
+  agreedNote,
+  refusedText,
+  type RunningDelivery,
+  runningText,
+} from "../../operations/orders/order-cancellation.ts";
+import type { Panel, Submission } from "../server/call.ts";
+import { Box } from "../components/fields.tsx";
+import type { Target } from "./order-change.ts";
+
+const UNASKED = "unasked";
+
+/** Returns whether the provider will be asked. */
+function asks(running: RunningDelivery, to: Target): boolean {
+  return to === "CANCELLED" && running.cancel === "may";
+}
+
+/** Notices for the orders to be ended. `running`: their deliveries. */
+export function Running({ running, to }: { running: readonly RunningDelivery[]; to: Target }) {
+  const texts = new Set(running.map((each) => runningText(each, asks(each, to))));
+  return (
+    <>
+      {[...texts].map((text) => (
+        <p class="notice busy">{text}</p>
+      ))}
+      {running.some((each) => asks(each, to)) && (
+        <Box name={UNASKED} label="End it here without asking the provider" />
+      )}
+    </>
+  );
+}
+
+/** Asks the provider to cancel, if it can be asked. With `refused` nothing may be changed. */
+export async function askToCancel(
+  { form }: Submission,
+  panel: Panel,
+  { running, to, link }: { running: RunningDelivery | null; to: Target; link: string },
+  note: string | null,
+): Promise<{ note: string | null } | { refused: string }> {
+  if (running === null || !asks(running, to) || form.isChecked(UNASKED)) return { note };
+  const { provider, providerOrder } = running;
+  const request = { providerOrder: providerOrder!, requestId: 0, link };
+  const stop = new AbortController().signal;
+  const refused = refusedText(provider.name, await panel.connect(provider).cancel(request, stop));
+  return refused === null ? { note: agreedNote(note, provider.name) } : { refused };
+}

@@ -1,0 +1,78 @@
+// Facts about an order: its service, link, quantity, money and provider.
+
+/** @jsxImportSource preact */
+
+import type { Order } from "../../db/orders/orders.ts";
+import { costText, type OrderCost } from "../../domain/delivery/costs.ts";
+import { extraFields, orderedQuantity, orderType } from "../../domain/orders/order-fields.ts";
+import { isTestOrder } from "../../domain/orders/sandbox.ts";
+import { typeTerms } from "../../domain/catalogue/service-types.ts";
+import { Facts } from "../components/lists.tsx";
+import type { ShownOrder } from "./order.tsx";
+import { Money, Time, Typed, TypedLines, TypedLink } from "../components/shown.tsx";
+
+export function OrderFacts({ order, username, provider, cost }: ShownOrder) {
+  const { delivery } = order;
+  return (
+    <Facts
+      facts={[
+        ["User", <a href={`/users/${username}`}>{username}</a>],
+        [
+          "Service",
+          <a href={`/services/${order.serviceId}`}>
+            <Typed text={order.serviceName} />
+          </a>,
+        ],
+        ["Link", <TypedLink text={order.link} />],
+        ["Quantity", quantityText(order)],
+        ...extraFacts(order),
+        ["Charge USD", <Money micros={order.chargeMicros} />],
+        ["Refunded USD", <Money micros={order.refundedMicros} />],
+        ["Start count", order.startCount],
+        ["Remains", order.remains],
+        ["Created (UTC)", <Time at={order.createdAt} />],
+        ["Id", <code>{order.id}</code>],
+        ["Reference", <Typed text={order.reference} />],
+        ["Provider", <ItsProvider order={order} provider={provider} />],
+        ...(delivery
+          ? ([
+              ["Number there", delivery.providerOrder ?? "–"],
+              ["Last answer for it", <Time at={delivery.polledAt} />],
+              ["Cost", cost ? <Typed text={costText(cost)} /> : "not known"],
+              ["Margin USD", cost ? <Money micros={marginOf(order, cost)} /> : "–"],
+            ] as const)
+          : []),
+      ]}
+    />
+  );
+}
+
+function ItsProvider({ order, provider }: Pick<ShownOrder, "order" | "provider">) {
+  if (provider === null) return <>delivered by hand</>;
+  // The sandbox provider has no page.
+  if (isTestOrder(order)) return <>{provider.name}</>;
+  return <a href={`/providers/${provider.name}`}>{provider.name}</a>;
+}
+
+/** Returns the quantity of all runs together for a drip-feed. The remaining quantity is a part of that. */
+function quantityText(order: Order): string {
+  const single = orderedQuantity(order);
+  const { quantity } = order;
+  return single === quantity
+    ? `${quantity}`
+    : `${quantity}: ${quantity / single} runs of ${single}`;
+}
+
+/** Returns the type under which the order was sold, and its extra fields. */
+function extraFacts(order: Order) {
+  if (order.extra === null) return [];
+  const fields = Object.entries(extraFields(order));
+  return [
+    ["Type", typeTerms(orderType(order)).words] as const,
+    ...fields.map(([name, value]) => [name, <TypedLines text={String(value)} />] as const),
+  ];
+}
+
+function marginOf(order: Order, { costMicros }: OrderCost): number {
+  return order.chargeMicros - order.refundedMicros - costMicros;
+}

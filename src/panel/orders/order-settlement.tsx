@@ -1,0 +1,105 @@
+// Settles an order whose submission is unknown, and corrects its number. The provider is asked first.
+
+/** @jsxImportSource preact */
+
+import type { UnrecognizedNumber } from "../../db/delivery/unrecognized-numbers.ts";
+import type { Order } from "../../db/orders/orders.ts";
+import { providerOf } from "../../db/providers/providers.ts";
+import { usernameOf } from "../../db/users/users.ts";
+import { isProviderOrder } from "../../domain/delivery/deliveries.ts";
+import { isTestOrder } from "../../domain/orders/sandbox.ts";
+import { requireSettleable } from "../../operations/delivery/unknown-settlement.ts";
+import { checkOrder } from "../../providers/order-check.ts";
+import { ProviderFailure } from "../../providers/provider.ts";
+import type { Panel, Redirect, Submission } from "../server/call.ts";
+import { Box, Field, Form } from "../components/fields.tsx";
+import { moneyText, Typed } from "../components/shown.tsx";
+
+/** Form for the settlement. `isCorrection`: the order was settled before, and its number is to be corrected. */
+export function Settlement({ order, isCorrection }: { order: Order; isCorrection: boolean }) {
+  return (
+    <Form action={`/orders/${order.orderId}/settle`}>
+      <h2>{isCorrection ? "Correct its number" : "Settle"}</h2>
+      <Field
+        name="provider-order"
+        label="Its number at the provider"
+        inputmode="numeric"
+        hint="where the provider has the order; the provider is asked for it"
+      />
+      <Box name="unchecked" label="Believe it without asking the provider" />
+      <p class="actions">
+        <button class="primary" name="settlement" value="placed">
+          It has it: follow it
+        </button>
+        {!isCorrection && (
+          <button name="settlement" value="not-placed">
+            It never had it: refund {moneyText(order.chargeMicros - order.refundedMicros)} USD
+          </button>
+        )}
+      </p>
+    </Form>
+  );
+}
+
+export function Unrecognized({ found, provider }: { found: UnrecognizedNumber; provider: string }) {
+  return (
+    <p class="notice bad">
+      {provider} does not know {found.providerOrder} (<Typed text={found.cause} />
+      ): look the number up there and correct it here, or end the order.
+    </p>
+  );
+}
+
+export async function settleOrder(submission: Submission, panel: Panel): Promise<Redirect> {
+  const { form } = submission;
+  const settlement = form.choice("settlement", ["placed", "not-placed"]);
+  const number = form.optionalText("provider-order");
+  if (settlement === "placed" && (number === null || !isProviderOrder(number))) {
+    form.refuse("provider-order", "the number that the provider gave the order");
+  }
+  form.check();
+  const providerOrder = settlement === "placed" ? number : null;
+  const { order, provider, username } = await submission.read((reader) => {
+    const found = requireSettleable(reader, submission.params["order"]!, providerOrder);
+    const { resellerAccount, delivery } = found;
+    const names = { username: usernameOf(reader, resellerAccount) };
+    return { order: found, provider: providerOf(reader, delivery.providerId), ...names };
+  });
+  const id = String(order.orderId);
+  const to = `/orders/${id}`;
+  if (providerOrder !== null) {
+    const isBelieved = form.isChecked("unchecked") || isTestOrder(order);
+    if (!isBelieved) await ask(submission, panel, provider, providerOrder);
+    await submission.submit("settleOrder", { id, providerOrder });
+    return { to, note: `Order ${id} is followed as ${providerOrder}.` };
+  }
+  const micros = order.chargeMicros - order.refundedMicros;
+  await submission.confirm({
+    title: `Settle order ${id} as not placed`,
+    moves: micros === 0 ? [] : [{ account: username, micros }],
+    danger: true,
+    details: <p>{order.status} → FAILED. It will not be sent again.</p>,
+  });
+  await submission.submit("settleOrder", { id, providerOrder: null });
+  return { to, note: `Order ${id} has failed, ${moneyText(micros)} USD refunded.` };
+}
+
+/** Asks the provider for the order. Throws FormError unless the provider knows the number. */
+async function ask(
+  { form }: Submission,
+  panel: Panel,
+  provider: ReturnType<typeof providerOf>,
+  providerOrder: string,
+): Promise<void> {
+  try {
+    const stop = new AbortController().signal;
+    const found = await checkOrder(panel.connect(provider), providerOrder, stop);
+    if ("unknown" in found) {
+      form.note("provider-order", `${provider.name} does not know it: ${found.unknown}`);
+    }
+  } catch (error) {
+    if (!(error instanceof ProviderFailure)) throw error;
+    form.note("provider-order", `${provider.name} could not be asked: ${error.message}`);
+  }
+  form.check();
+}

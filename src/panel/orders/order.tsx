@@ -1,0 +1,276 @@
+// One order: the reason for its state, the possible actions, and its history.
+
+/** @jsxImportSource preact */
+
+import { findCost } from "../../db/delivery/costs.ts";
+import { findOrder, type Order } from "../../db/orders/orders.ts";
+import { readOrderTimeline, type TimelineEntry } from "../../db/orders/order-timeline.ts";
+import { type LateReport, listOpenLateReports } from "../../db/orders/late-reports.ts";
+import { type ListedRequest, listOrderRequests } from "../../db/orders/order-request-lists.ts";
+import type { Reader } from "../../db/port/port.ts";
+import { providerOf } from "../../db/providers/providers.ts";
+import { findKey } from "../../db/users/keys.ts";
+import { attempts } from "../../db/tables/tables.ts";
+import {
+  findUnrecognizedNumber,
+  type UnrecognizedNumber,
+} from "../../db/delivery/unrecognized-numbers.ts";
+import { usernameOf } from "../../db/users/users.ts";
+import { shownStart } from "../../domain/users/keys.ts";
+import { isTestOrder } from "../../domain/orders/sandbox.ts";
+import { mayAct } from "../../domain/administrators/administrators.ts";
+import type { OrderCost } from "../../domain/delivery/costs.ts";
+import { isSettlementCorrectable, placementOf } from "../../domain/delivery/deliveries.ts";
+import type { OrderStatus } from "../../domain/orders/orders.ts";
+import { refusal, Refusal } from "../../domain/values/refusals.ts";
+import type { Call, View } from "../server/call.ts";
+import { Field, Form } from "../components/fields.tsx";
+import { LateDecision } from "./late-reports.tsx";
+import { Settlement, Unrecognized } from "./order-settlement.tsx";
+import { OrderFacts } from "./order-facts.tsx";
+import { changesOf, previewChange, type Target, VERBS } from "./order-change.ts";
+import { OpenRequests, Stand } from "./order-stand.tsx";
+import { States } from "./orders.tsx";
+import { Badge, Money, moneyText, Time, Typed } from "../components/shown.tsx";
+
+export const NOTE_LIMIT = 500;
+/** Limit for open requests of an order: one of each kind can be open. */
+const REQUESTS = 2;
+
+export interface ShownOrder {
+  order: Order;
+  username: string;
+  provider: { name: string; outOfFundsAt: number | null } | null;
+  /** Null if unknown. */
+  cost: OrderCost | null;
+  timeline: (TimelineEntry & { by: string })[];
+  /** The newest undecided late report. */
+  late: LateReport | undefined;
+  /** Its number was entered by the operator, and its provider has not reported anything yet. */
+  isCorrectable: boolean;
+  /** Set if its provider does not know the number. */
+  unrecognized: UnrecognizedNumber | undefined;
+  /** Open requests to cancel or refill the order. */
+  requests: ListedRequest[];
+}
+
+/** Reads an order for its page. Throws order_not_found. */
+export function readShownOrder(reader: Reader, id: string): ShownOrder {
+  const order = findOrder(reader, id);
+  if (!order) throw refusal("order_not_found");
+  const sent = reader.row(attempts.bySentOrder, order.orderId);
+  const provider = order.delivery && providerOf(reader, order.delivery.providerId);
+  return {
+    order,
+    username: usernameOf(reader, order.resellerAccount),
+    provider: provider && { name: provider.name, outOfFundsAt: provider.outOfFundsAt },
+    cost: findCost(reader, order.orderId),
+    timeline: readOrderTimeline(reader, order).map((entry) => ({
+      ...entry,
+      by: authorOf(reader, entry),
+    })),
+    late: listOpenLateReports(reader, order.orderId).at(-1),
+    isCorrectable: isSettlementCorrectable(order, sent?.outcome),
+    unrecognized:
+      order.status === "PROCESSING" ? findUnrecognizedNumber(reader, order.orderId) : undefined,
+    requests: listOrderRequests(
+      reader,
+      { open: true, orderId: order.orderId, test: isTestOrder(order) },
+      REQUESTS,
+    ),
+  };
+}
+
+function authorOf(reader: Reader, { actor }: TimelineEntry): string {
+  if (actor === null) return "";
+  if (actor.operator !== null) return actor.operator;
+  if (actor.keyId === null) return "the service";
+  const key = findKey(reader, actor.keyId);
+  return key ? `key ${key.label || shownStart(key)} of ${key.username}` : `key ${actor.keyId}`;
+}
+
+export async function orderPage(call: Call): Promise<View> {
+  const shown = await call.read((reader) => readShownOrder(reader, call.params["order"]!));
+  const { order, timeline } = shown;
+  const mayChange = mayAct(call.administrator.role, "operator");
+  return {
+    title: `Order ${order.orderId}`,
+    body: (
+      <>
+        <h1>
+          Order {order.orderId}{" "}
+          <States status={order.status} placement={placementOf(order.delivery)} />{" "}
+          {isTestOrder(order) && <Badge state="test" />}
+        </h1>
+        <Stand {...shown} />
+        <OpenRequests {...shown} />
+        {shown.unrecognized && (
+          <Unrecognized found={shown.unrecognized} provider={shown.provider?.name ?? ""} />
+        )}
+        <div class="columns">
+          <section class="card">
+            <OrderFacts {...shown} />
+          </section>
+          {mayChange && (
+            <section class="card first">
+              <Changes {...shown} />
+            </section>
+          )}
+        </div>
+        <h2>What happened</h2>
+        <ol class="timeline" id="timeline" data-refresh>
+          <li>
+            <Time at={order.createdAt} /> <strong>created</strong> by{" "}
+            <Typed text={shown.username} />
+          </li>
+          {timeline.map((entry) => (
+            <li>
+              <Entry entry={entry} />
+            </li>
+          ))}
+        </ol>
+        <section class="card narrow-card">
+          <Form action={`/orders/${order.orderId}/note`} submit="Add the note">
+            <Field name="text" label="Note for other administrators" hint="callers never see it" />
+          </Form>
+        </section>
+      </>
+    ),
+  };
+}
+
+/** Buttons for the possible changes in one form. Each names its refund, so that the confirmation holds no surprise. */
+function Changes({ order, late, isCorrectable }: ShownOrder) {
+  const changes = changesOf(order);
+  const path = `/orders/${order.orderId}`;
+  const isUnknown = order.status === "PENDING" && placementOf(order.delivery) === "unknown";
+  const simple = changes.filter((to) => to !== "PARTIAL");
+  return (
+    <>
+      {late && <LateDecision order={order} report={late} />}
+      {(isUnknown || isCorrectable) && <Settlement order={order} isCorrection={isCorrectable} />}
+      {simple.length > 0 && (
+        <Form action={`${path}/change`}>
+          <h2>{FINISHING[order.status]}</h2>
+          <Notes />
+          <p class="actions">
+            {simple.map((to) => (
+              <button name="to" value={to} class={to === "COMPLETED" ? "primary" : undefined}>
+                {VERBS[to]}
+                {refundText(order, to)}
+              </button>
+            ))}
+          </p>
+        </Form>
+      )}
+      {order.status === "PROCESSING" && (
+        <Form action={`${path}/progress`} submit="Save the progress">
+          <h2>Progress</h2>
+          <div class="pair">
+            <Field
+              name="start-count"
+              label="Start count"
+              inputmode="numeric"
+              value={order.startCount}
+            />
+            <Field name="remains" label="Remains" inputmode="numeric" value={order.remains} />
+          </div>
+        </Form>
+      )}
+      {changes.includes("PARTIAL") && (
+        <Form action={`${path}/partial`}>
+          <h2>End early</h2>
+          <Field
+            name="remains"
+            label="Not delivered"
+            inputmode="numeric"
+            required
+            hint={`of ${order.quantity}: this part of the charge is refunded`}
+          />
+          <Notes />
+          <p class="actions">
+            <button>End early and refund that part</button>
+          </p>
+        </Form>
+      )}
+      {changes.length === 0 && !isUnknown && !late && (
+        <p>
+          {order.status === "PENDING"
+            ? "It is being sent to its provider: nothing can be changed until that has ended."
+            : `${order.status} is final: nothing can be changed any more.`}
+        </p>
+      )}
+    </>
+  );
+}
+
+function Notes() {
+  return (
+    <div class="pair">
+      <Field name="note" label="Note" hint="why, for operators alone" />
+      <Field name="public-note" label="Note to the reseller" hint="told with the refund" />
+    </div>
+  );
+}
+
+/** Headings for the changes that end an order, by its status. */
+const FINISHING: Partial<Record<OrderStatus, string>> = {
+  PENDING: "Cancel instead",
+  PROCESSING: "Finish",
+  COMPLETED: "Refund",
+  PARTIAL: "Refund",
+};
+
+function refundText(order: Order, to: Target): string {
+  const change = previewChange(order, to);
+  if (change instanceof Refusal || change.refundMicros === 0) return "";
+  return to === "REFUNDED"
+    ? ` ${moneyText(change.refundMicros)} USD`
+    : `, refund ${moneyText(change.refundMicros)} USD`;
+}
+
+/** Words for the entries of the timeline. The words of attempts are followed by the provider's name. */
+const WORDS: Record<string, string> = {
+  sending: "sent to",
+  accepted: "accepted by",
+  refused: "refused by",
+  not_sent: "not sent to",
+  unknown: "not known whether it arrived at",
+  late: "reported after the end",
+  cost: "cost",
+  order: "charged",
+  partial_refund: "refunded in part",
+  refund: "refunded",
+};
+
+function Entry({ entry }: { entry: ShownOrder["timeline"][number] }) {
+  const { at, what, from, to, by, note, provider, micros } = entry;
+  return (
+    <>
+      <Time at={at} /> <strong>{what === "status" ? "" : (WORDS[what] ?? what)}</strong>{" "}
+      {provider !== null && `${provider} `}
+      {micros !== null && (
+        <>
+          <Money micros={micros} signed /> USD{" "}
+        </>
+      )}
+      {what === "status" || what === "late" ? (
+        <>
+          <Badge state={from!} /> → <Badge state={to!} />{" "}
+        </>
+      ) : (
+        (from !== null && `${from} → ${to} `) || (what === "request" && `${to} `)
+      )}
+      {by !== "" && (
+        <small>
+          by <Typed text={by} />
+        </small>
+      )}
+      {note !== null && note !== "" && (
+        <div>
+          <Typed text={note} />
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,247 @@
+// One provider: its address and key, a test of both, and the sync of its list into the catalogue.
+
+/** @jsxImportSource preact */
+
+import { countForeignCosts } from "../../db/delivery/costs.ts";
+import { countAttemptsSince } from "../../db/providers/provider-figures.ts";
+import type { Reader } from "../../db/port/port.ts";
+import { findProvider, type Provider, readProviderOrders } from "../../db/providers/providers.ts";
+import { mayAct } from "../../domain/administrators/administrators.ts";
+import { expectedCurrency } from "../../domain/delivery/costs.ts";
+import { formatMicros } from "../../domain/ledger/money.ts";
+import { refusal } from "../../domain/values/refusals.ts";
+import { counted, IDENTIFIER_FORM } from "../../domain/values/text.ts";
+import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
+import { Box, Field, Form } from "../components/fields.tsx";
+import { Facts } from "../components/lists.tsx";
+import { States } from "./provider-states.tsx";
+import {
+  Balance,
+  CurrencyFields,
+  currencyOf,
+  Errors,
+  requireKey,
+  requireUrl,
+  testOf,
+} from "./providers.tsx";
+import { Badge, Time, Typed } from "../components/shown.tsx";
+import { SyncSettings } from "./sync-settings.tsx";
+
+const DAY_MS = 86_400_000;
+
+export async function providerPage(call: Call, panel: Panel): Promise<View> {
+  const since = panel.now() - DAY_MS;
+  const { provider, orders, attempts, uncounted } = await call.read((reader) => {
+    const found = requireProvider(reader, call.params["provider"]!);
+    const { providerId } = found;
+    return {
+      provider: found,
+      uncounted: countForeignCosts(reader).get(providerId) ?? 0,
+      orders: readProviderOrders(reader, providerId),
+      attempts: countAttemptsSince(reader, since).filter((each) => each.providerId === providerId),
+    };
+  });
+  const { name } = provider;
+  const path = `/providers/${name}`;
+  const isUnknown = orders.unknown > 0;
+  return {
+    title: `Provider ${name}`,
+    body: (
+      <>
+        <h1>
+          {name} {!provider.active && <Badge state="inactive" tone="bad" />}
+          {provider.pausedAt !== null && <Badge state="paused" tone="bad" />}
+        </h1>
+        {provider.pausedAt !== null && <Paused provider={provider} />}
+        {provider.syncHeld !== null && (
+          <p class="notice busy">
+            The scheduled sync was not applied: <Typed text={provider.syncHeld} />. Look at what it
+            would do, and apply it by hand.
+          </p>
+        )}
+        <div class="columns">
+          <section class="card">
+            <Facts
+              facts={[
+                ["Address", <Typed text={provider.url} />],
+                ["Balance", <Balance provider={provider} panel={panel} />],
+                ["Alert below", lowBalanceText(provider)],
+                ["Open orders", <a href={`/orders?provider=${name}`}>{orders.open}</a>],
+                [
+                  "Unknown",
+                  isUnknown ? (
+                    <a href={`/orders?provider=${name}&status=PENDING&placement=unknown`}>
+                      <Badge state={`${orders.unknown} to settle`} tone="bad" />
+                    </a>
+                  ) : (
+                    "0"
+                  ),
+                ],
+                ["Its currency", <Currency provider={provider} uncounted={uncounted} />],
+                ["Last success (UTC)", <Time at={provider.lastSuccessAt} />],
+                ["Oldest unchecked (UTC)", <Time at={orders.oldestUncheckedAt} />],
+                ["Errors of 24 h", <Errors attempts={attempts} />],
+                ["Markup", provider.markup === null ? "none is stored" : `${provider.markup} %`],
+                ["Last sync (UTC)", <LastSync provider={provider} />],
+                ["Added (UTC)", <Time at={provider.createdAt} />],
+              ]}
+            />
+            <p class="actions">
+              <a href={`/services?provider=${name}`}>Its services</a>
+              <a href={`/audit?subject=${name}`}>Who changed what</a>
+            </p>
+          </section>
+          {mayAct(call.administrator.role, "operator") && (
+            <>
+              <Changes provider={provider} path={path} />
+              <SyncSettings provider={provider} path={path} />
+              <States provider={provider} path={path} />
+            </>
+          )}
+        </div>
+      </>
+    ),
+  };
+}
+
+function Paused({ provider: { pausedAt, pausedBy, unknownInRow } }: { provider: Provider }) {
+  return (
+    <p class="notice busy">
+      {pausedBy === "operator"
+        ? "An operator paused it: it is sent no orders until it is resumed."
+        : `Not known in a row whether it took an order: ${unknownInRow}. It is sent no orders until it says our balance, or is resumed.`}{" "}
+      Since <Time at={pausedAt} /> UTC. Queued orders go to their next route, or wait.
+    </p>
+  );
+}
+
+/** The time at which a sync last read the list, and whether that list was not applied. */
+function LastSync({ provider: { syncedAt, syncHeld } }: { provider: Provider }) {
+  return (
+    <>
+      <Time at={syncedAt} /> {syncHeld !== null && <Badge state="not applied" tone="busy" />}
+    </>
+  );
+}
+
+function Currency({ provider, uncounted }: { provider: Provider; uncounted: number }) {
+  const { rateToUsd, foreignCurrency } = provider;
+  return (
+    <>
+      {expectedCurrency(provider) ?? "not known yet"}, 1 is {rateToUsd} USD{" "}
+      {uncounted > 0 && (
+        <Badge
+          state={`${counted(uncounted, "order")} charged in ${foreignCurrency ?? "another"}: not counted`}
+          tone="bad"
+        />
+      )}
+    </>
+  );
+}
+
+function Changes({ provider, path }: { provider: Provider; path: string }) {
+  return (
+    <>
+      <section class="card">
+        <Form action={`${path}/test`}>
+          <h2>Test</h2>
+          <p>Asks for our balance there: this tries the address and the key.</p>
+          <p class="actions">
+            <button>Test it</button>
+          </p>
+        </Form>
+        <Form action={`${path}/sync`} submit="Show what a sync would do">
+          <h2>Sync its services</h2>
+          <Field
+            name="markup"
+            label="Markup in percent"
+            hint="added to its rates for new services and those with prices of a sync; stored"
+            inputmode="decimal"
+            value={provider.markup ?? ""}
+            required
+          />
+          <Field
+            name="only"
+            label="Only these of its services"
+            hint="their ids there, separated by commas; empty: all"
+          />
+          <Box name="private" label="New ones for resellers with a grant alone" />
+        </Form>
+      </section>
+      <section class="card">
+        <Form action={path} submit="Save">
+          <h2>Address and key</h2>
+          <Field name="url" label="Address of its API" type="url" value={provider.url} />
+          <Field
+            name="key"
+            label="Another key"
+            type="password"
+            hint="empty: the present one stays; needed again for a new address; never shown"
+          />
+          <Field name="name" label="Name" hint={IDENTIFIER_FORM} value={provider.name} />
+          <CurrencyFields provider={provider} />
+          <Field
+            name="low-balance"
+            label="Alert when our balance there falls below"
+            inputmode="decimal"
+            value={
+              provider.lowBalanceMicros === null ? "" : formatMicros(provider.lowBalanceMicros)
+            }
+            hint="in the provider's currency; empty: no alert"
+          />
+        </Form>
+      </section>
+    </>
+  );
+}
+
+function lowBalanceText({ lowBalanceMicros: micros, balanceCurrency }: Provider): string {
+  return micros === null
+    ? "no threshold"
+    : `${formatMicros(micros)} ${balanceCurrency ?? ""}`.trim();
+}
+
+/** Returns the provider. Throws provider_not_found. */
+export function requireProvider(reader: Reader, name: string): Provider {
+  const provider = findProvider(reader, name);
+  if (!provider) throw refusal("provider_not_found");
+  return provider;
+}
+
+export async function updateProvider(submission: Submission): Promise<Redirect> {
+  const { form, params } = submission;
+  const url = requireUrl(form);
+  const key = requireKey(form);
+  const name = form.optionalIdentifier("name");
+  const provider = await submission.read((reader) => requireProvider(reader, params["provider"]!));
+  const terms = currencyOf(form);
+  // A rate is changed only if it differs. While costs wait for a rate, sending the same rate confirms it.
+  const isSame =
+    provider.foreignCurrency === null &&
+    (terms.rateToUsd ?? "1") === provider.rateToUsd &&
+    (terms.currency ?? null) === provider.currency;
+  // Without this field the threshold stays unchanged.
+  const hasThreshold = form.values.has("low-balance");
+  const lowBalanceMicros = form.raw("low-balance") === "" ? null : form.amount("low-balance");
+  const changes = {
+    ...(isSame ? {} : terms),
+    ...(hasThreshold && { lowBalanceMicros }),
+    ...(url === null ? {} : { url }),
+    ...(key === null ? {} : { key }),
+    ...(name === null ? {} : { name }),
+  };
+  await submission.submit("updateProvider", { name: params["provider"]!, changes });
+  return {
+    to: `/providers/${name ?? params["provider"]!}`,
+    note: "The provider was saved: it is called with this from now on.",
+  };
+}
+
+export async function testProvider(submission: Submission, panel: Panel): Promise<Redirect> {
+  const name = submission.params["provider"]!;
+  const provider = await submission.read((reader) => requireProvider(reader, name));
+  const { ok, text } = await testOf(panel, provider);
+  if (!ok) submission.form.note("", text);
+  submission.form.check();
+  return { to: `/providers/${name}`, note: text };
+}

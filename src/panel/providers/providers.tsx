@@ -1,0 +1,292 @@
+// Providers: what needs attention at each, and new providers.
+
+/** @jsxImportSource preact */
+
+import { type AttemptCount, countAttemptsSince } from "../../db/providers/provider-figures.ts";
+import {
+  findProvider,
+  listProviders,
+  type Provider,
+  type ProviderOrders,
+  readProviderOrders,
+} from "../../db/providers/providers.ts";
+import { mayAct } from "../../domain/administrators/administrators.ts";
+import {
+  CURRENCY_FORM,
+  parseCurrency,
+  parseRateToUsd,
+  RATE_TO_USD_FORM,
+} from "../../domain/delivery/costs.ts";
+import { formatMicros } from "../../domain/ledger/money.ts";
+import { isProviderKey, isProviderUrl } from "../../domain/providers/providers.ts";
+import { refusal } from "../../domain/values/refusals.ts";
+import { IDENTIFIER_FORM } from "../../domain/values/text.ts";
+import {
+  PROTOCOL_DEFAULT,
+  PROTOCOL_NAMES,
+  type ProviderAddress,
+} from "../../providers/protocols.ts";
+import { ProviderFailure } from "../../providers/provider.ts";
+import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
+import { Box, Choice, Field, Form } from "../components/fields.tsx";
+import type { Form as Values } from "../server/form.ts";
+import { List } from "../components/lists.tsx";
+import { Badge, Time, Typed } from "../components/shown.tsx";
+
+const DAY_MS = 86_400_000;
+const URL_LIMIT = 2000;
+
+export interface ShownProvider extends Provider, ProviderOrders {
+  /** Attempts of the last 24 h by outcome. */
+  attempts: AttemptCount[];
+}
+
+export async function providersPage(call: Call, panel: Panel): Promise<View> {
+  const since = panel.now() - DAY_MS;
+  const rows = await call.read((reader): ShownProvider[] => {
+    const attempts = countAttemptsSince(reader, since);
+    return reader.each(listProviders(reader), (provider) => ({
+      ...provider,
+      ...readProviderOrders(reader, provider.providerId),
+      attempts: attempts.filter(({ providerId }) => providerId === provider.providerId),
+    }));
+  });
+  const mayChange = mayAct(call.administrator.role, "operator");
+  return {
+    title: "Providers",
+    body: (
+      <>
+        <h1>Providers</h1>
+        <List
+          caption="Providers"
+          rows={rows}
+          empty="No providers yet: services are delivered by hand."
+          columns={[
+            {
+              heading: "Provider",
+              cell: ({ name, pausedAt }) => (
+                <>
+                  <a href={`/providers/${name}`}>{name}</a>{" "}
+                  {pausedAt !== null && <Badge state="paused" tone="bad" />}
+                </>
+              ),
+            },
+            { heading: "Address", cell: ({ url }) => <Typed text={url} /> },
+            {
+              heading: "Balance",
+              number: true,
+              cell: (provider) => <Balance provider={provider} panel={panel} />,
+            },
+            {
+              heading: "Open",
+              number: true,
+              cell: ({ name, open }) => <a href={`/orders?provider=${name}`}>{open}</a>,
+            },
+            { heading: "Unknown", number: true, cell: (provider) => <Unknown {...provider} /> },
+            {
+              heading: "Last success (UTC)",
+              cell: ({ lastSuccessAt }) => <Time at={lastSuccessAt} />,
+            },
+            {
+              heading: "Oldest unchecked (UTC)",
+              cell: ({ oldestUncheckedAt }) => <Time at={oldestUncheckedAt} />,
+            },
+            { heading: "Errors of 24 h", cell: ({ attempts }) => <Errors attempts={attempts} /> },
+          ]}
+        />
+        {mayChange && (
+          <section class="card narrow-card">
+            <Form action="/providers" submit="Add and test">
+              <h2>New provider</h2>
+              <Field name="name" label="Name" hint={IDENTIFIER_FORM} required />
+              <Field name="url" label="Address of its API" type="url" required />
+              <Field
+                name="key"
+                label="Our key there"
+                type="password"
+                hint="stored, and never shown again"
+                required
+              />
+              <CurrencyFields />
+              {PROTOCOL_NAMES.length > 1 && (
+                <Choice
+                  name="protocol"
+                  label="Protocol"
+                  options={PROTOCOL_NAMES}
+                  value={PROTOCOL_DEFAULT}
+                />
+              )}
+              <Box name="untested" label="Add it without the test" />
+            </Form>
+          </section>
+        )}
+      </>
+    ),
+  };
+}
+
+function Unknown({ name, unknown }: ShownProvider) {
+  if (unknown === 0) return <>0</>;
+  return (
+    <a href={`/orders?provider=${name}&status=PENDING&placement=unknown`}>
+      <Badge state={`${unknown} to settle`} tone="bad" />
+    </a>
+  );
+}
+
+const WORDS: Partial<Record<AttemptCount["outcome"], string>> = {
+  refused: "refused",
+  not_sent: "not sent",
+  unknown: "unknown",
+};
+
+export function Errors({ attempts }: { attempts: readonly AttemptCount[] }) {
+  const errors = attempts.filter(({ outcome }) => outcome in WORDS);
+  if (errors.length === 0) return <>none</>;
+  return (
+    <>{errors.map(({ outcome, attempts: count }) => `${count} ${WORDS[outcome]}`).join(", ")}</>
+  );
+}
+
+/** The balances that were last asked for, by provider. Showing a page never calls a provider. */
+const balances = new WeakMap<Panel["connect"], Map<number, { text: string; at: number }>>();
+
+export function Balance({ provider, panel }: { provider: Provider; panel: Panel }) {
+  const known = balances.get(panel.connect)?.get(provider.providerId);
+  return (
+    <>
+      {known ? (
+        <>
+          <Typed text={known.text} /> <Time at={known.at} />
+        </>
+      ) : (
+        <NotedBalance provider={provider} />
+      )}
+      {provider.outOfFundsAt !== null && (
+        <>
+          {" "}
+          <Badge state="out of funds" tone="bad" /> <Time at={provider.outOfFundsAt} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** The balance that was last read for the alert about low balances. */
+function NotedBalance({ provider }: { provider: Provider }) {
+  const { balanceMicros, balanceCurrency, balanceAt } = provider;
+  if (balanceMicros === null) return <>not asked</>;
+  return (
+    <>
+      <Typed text={`${formatMicros(balanceMicros)} ${balanceCurrency ?? ""}`.trim()} />{" "}
+      <Time at={balanceAt} />
+    </>
+  );
+}
+
+export async function createProvider(submission: Submission, panel: Panel): Promise<Redirect> {
+  const { form } = submission;
+  const name = form.identifier("name");
+  const url = requireUrl(form) ?? "";
+  const key = requireKey(form) ?? "";
+  const protocol = form.optionalChoice("protocol", PROTOCOL_NAMES) ?? PROTOCOL_DEFAULT;
+  if (form.raw("url") === "") form.note("url", "url is required");
+  if (form.raw("key") === "") form.note("key", "key is required");
+  const terms = currencyOf(form);
+  form.check();
+  const isTaken = await submission.read((reader) => findProvider(reader, name) !== undefined);
+  if (isTaken) throw refusal("provider_name_taken");
+  const address = { protocol, url, key };
+  // Asked before the provider is created, so that a wrong address or key is not stored.
+  const asked = form.isChecked("untested") ? null : await ask(panel, address);
+  if (asked?.ok === false) {
+    const { text } = asked;
+    form.note("key", `${text} It was not added: check the address and the key, or add it untested`);
+    form.check();
+  }
+  const { providerId } = await submission.submit("createProvider", { name, ...address, ...terms });
+  if (asked === null) {
+    return { to: `/providers/${name}`, note: `${name} was added, and not tested.` };
+  }
+  await keep(panel, providerId, asked.balance!);
+  return { to: `/providers/${name}`, note: `${name} was added. ${asked.text}` };
+}
+
+/** Fields for the currency of a provider, new or existing. */
+export function CurrencyFields({ provider }: { provider?: Provider }) {
+  return (
+    <div class="pair">
+      <Field
+        name="rate-to-usd"
+        label="Rate to USD"
+        inputmode="decimal"
+        hint="US dollars in one unit of its currency"
+        value={provider?.rateToUsd ?? "1"}
+      />
+      <Field
+        name="currency"
+        label="Its currency"
+        hint="empty: USD, or with a rate what it charges in first"
+        value={provider?.currency ?? ""}
+      />
+    </div>
+  );
+}
+
+/** Returns the fields that were given. */
+export function currencyOf(form: Values): { rateToUsd?: string; currency?: string } {
+  const [rate, code] = [form.raw("rate-to-usd"), form.raw("currency")];
+  const rateToUsd = rate === "" ? undefined : parseRateToUsd(rate);
+  const currency = code === "" ? undefined : parseCurrency(code);
+  if (rateToUsd === null) form.refuse("rate-to-usd", RATE_TO_USD_FORM);
+  if (currency === null) form.refuse("currency", CURRENCY_FORM);
+  return { ...(rateToUsd ? { rateToUsd } : {}), ...(currency ? { currency } : {}) };
+}
+
+/** Returns the address, or null if none is given. */
+export function requireUrl(form: Values): string | null {
+  const url = form.optionalText("url", URL_LIMIT);
+  if (url !== null && !isProviderUrl(url)) {
+    form.refuse("url", "an http or https address without a user name or password");
+  }
+  return url;
+}
+
+/** Returns the key, or null if none is given. */
+export function requireKey(form: Values): string | null {
+  const key = form.raw("key");
+  if (key === "") return null;
+  if (!isProviderKey(key)) form.refuse("key", "1 to 1024 visible characters");
+  return key;
+}
+
+/** Tests the address and the key by asking for our balance. */
+export async function testOf(
+  panel: Panel,
+  provider: ProviderAddress & Pick<Provider, "providerId">,
+): Promise<{ ok: boolean; text: string }> {
+  const asked = await ask(panel, provider);
+  if (asked.ok) await keep(panel, provider.providerId, asked.balance!);
+  return asked;
+}
+
+async function ask(
+  panel: Panel,
+  address: ProviderAddress,
+): Promise<{ ok: boolean; text: string; balance?: string }> {
+  try {
+    const asked = await panel.connect(address).balance(new AbortController().signal);
+    const balance = `${asked.balance} ${asked.currency}`.trim();
+    return { ok: true, text: `It answers: our balance there is ${balance}.`, balance };
+  } catch (error) {
+    if (!(error instanceof ProviderFailure)) throw error;
+    return { ok: false, text: `It does not answer as it should: ${error.message}.` };
+  }
+}
+
+/** Stores a balance for the pages. */
+async function keep(panel: Panel, providerId: number, text: string): Promise<void> {
+  const known = balances.get(panel.connect) ?? new Map<number, { text: string; at: number }>();
+  balances.set(panel.connect, known.set(providerId, { text, at: panel.now() }));
+  await panel.writer.submit("noteProviderSuccess", { providerId });
+}

@@ -1,0 +1,98 @@
+// Settings of syncs of a provider's services into the catalogue: the markup, and scheduled syncs within limits.
+
+/** @jsxImportSource preact */
+
+import type { Provider } from "../../db/providers/providers.ts";
+import {
+  MARKUP_FORM,
+  NEW_SERVICES,
+  parseMarkup,
+  SYNC_EVERY_LEAST_MS,
+} from "../../domain/providers/providers.ts";
+import { formatDuration, parseDuration } from "../../domain/values/units.ts";
+import type { Redirect, Submission } from "../server/call.ts";
+import { Box, Choice, Field, Form } from "../components/fields.tsx";
+import type { Form as Values } from "../server/form.ts";
+
+const SERVICES_LIMIT = 1_000_000_000;
+const EVERY_LIMIT_MS = 36_525 * 86_400_000;
+
+export function SyncSettings({ provider, path }: { provider: Provider; path: string }) {
+  const { markup, syncEvery, syncPriceLimit, syncDeactivationLimit, syncNew } = provider;
+  return (
+    <section class="card">
+      <Form action={`${path}/syncs`} submit="Save the schedule">
+        <h2>Scheduled syncs</h2>
+        <Field
+          name="markup"
+          label="Markup, in percent"
+          hint="added to its rates by syncs, by hand and by schedule"
+          inputmode="decimal"
+          value={markup ?? ""}
+        />
+        <Field
+          name="every"
+          label="Every"
+          hint="such as 6h or 1d; empty: by hand alone"
+          value={syncEvery === null ? "" : formatDuration(syncEvery)}
+        />
+        <Field
+          name="price-change"
+          label="Price change at most, in percent"
+          hint="beyond it a scheduled sync waits for you"
+          inputmode="decimal"
+          value={syncPriceLimit}
+        />
+        <Field
+          name="deactivated"
+          label="Services deactivated at most"
+          inputmode="numeric"
+          value={syncDeactivationLimit}
+        />
+        <Choice
+          name="new"
+          label="Services that are new there"
+          value={syncNew}
+          options={[
+            ["public", "are added for every reseller"],
+            ["private", "are added for resellers with a grant"],
+            ["ignore", "are left out"],
+          ]}
+        />
+        <Box name="readable" label="Ids made of their names" checked={provider.readableIds} />
+      </Form>
+    </section>
+  );
+}
+
+export async function updateSyncs(submission: Submission): Promise<Redirect> {
+  const { form, params } = submission;
+  const name = params["provider"]!;
+  const given = form.raw("markup");
+  const changes = {
+    ...(given === "" ? {} : { markup: requireMarkup(form, "markup") }),
+    syncEvery: everyOf(form),
+    syncPriceLimit: requireMarkup(form, "price-change"),
+    syncDeactivationLimit: form.whole("deactivated", 0, SERVICES_LIMIT),
+    syncNew: form.choice("new", NEW_SERVICES),
+    readableIds: form.isChecked("readable"),
+  };
+  await submission.submit("updateProvider", { name, changes });
+  return { to: `/providers/${name}`, note: "The syncs were set." };
+}
+
+export function requireMarkup(form: Values, field: string): string {
+  const percent = parseMarkup(form.raw(field));
+  if (percent === null) form.refuse(field, MARKUP_FORM);
+  return percent ?? "0";
+}
+
+/** Returns the interval in milliseconds, or null if none is given. */
+function everyOf(form: Values): number | null {
+  const given = form.raw("every");
+  if (given === "") return null;
+  const every = parseDuration(given);
+  if (every !== null && every >= SYNC_EVERY_LEAST_MS && every <= EVERY_LIMIT_MS) return every;
+  form.refuse("every", "a duration of at least 1m, such as 6h");
+  return SYNC_EVERY_LEAST_MS;
+}

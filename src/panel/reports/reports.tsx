@@ -1,0 +1,170 @@
+// Reports: orders, revenue, refunds, net, cost and margin, by day, service, reseller or provider.
+
+/** @jsxImportSource preact */
+
+import type { TimeWindow } from "../../db/port/port.ts";
+import { REPORT_KEYS, type ReportKey } from "../../db/reports/reports.ts";
+import { formatMicros } from "../../domain/ledger/money.ts";
+import { counted } from "../../domain/values/text.ts";
+import { csvResponse, csvText } from "../../http/server/csv.ts";
+import {
+  readReport,
+  readUncounted,
+  readUnknown,
+  type ReportRow,
+  totalOf,
+} from "../../reports/reports.ts";
+import type { Call, Panel, View } from "../server/call.ts";
+import { Chart } from "../components/chart.tsx";
+import { Choice, Field, Filters } from "../components/fields.tsx";
+import type { Form } from "../server/form.ts";
+import { List } from "../components/lists.tsx";
+import { Money, moneyText, Typed } from "../components/shown.tsx";
+
+const DAY_MS = 86_400_000;
+/** Number of days in a report without dates, today included. */
+const DAYS = 7;
+const CHART_DAYS = 92;
+
+export async function reportsPage(call: Call, panel: Panel): Promise<View> {
+  const { filters } = call;
+  const { by, window } = reportOf(filters, panel.now());
+  const rows = filters.errors.size > 0 ? [] : await readReport(panel.slowStore, by, window);
+  const uncounted = await readUncounted(panel.slowStore);
+  const unknown = await readUnknown(panel.slowStore, window);
+  const query = new URLSearchParams({ by, from: dateOf(window.from!), to: dateOf(window.to!) });
+  return {
+    title: "Reports",
+    body: (
+      <>
+        <h1>Reports</h1>
+        <Filters action="/reports" filters={filters}>
+          <Choice name="by" label="By" options={REPORT_KEYS} value={by} />
+          <Field name="from" label="From" type="date" value={dateOf(window.from!)} />
+          <Field name="to" label="To" type="date" value={dateOf(window.to!)} />
+        </Filters>
+        <p class="hint">
+          Revenue is what orders were charged that are not unknown, net is revenue less refunds,
+          margin is net less what providers charge us, each on the day (UTC) that it happened.
+        </p>
+        {uncounted > 0 && (
+          <p class="notice bad">
+            The cost of {uncounted} orders is not counted: it was charged in another currency than
+            their provider’s. <a href="/providers">Set its rate to USD</a>
+          </p>
+        )}
+        {unknown.orders > 0 && (
+          <p class="notice bad">
+            {counted(unknown.orders, "order")} of {moneyText(unknown.micros)} USD of this time{" "}
+            {unknown.orders === 1 ? "is" : "are"} unknown, and no revenue until settled.{" "}
+            <a href="/orders?placement=unknown&status=PENDING">Settle</a>
+          </p>
+        )}
+        {by === "day" && rows.length > 0 && <Days rows={rows} window={window} />}
+        <ReportTable rows={rows} by={by} />
+        <p class="actions">
+          <a href={`/reports.csv?${query}`}>CSV</a>
+        </p>
+      </>
+    ),
+  };
+}
+
+function ReportTable({ rows, by }: { rows: readonly ReportRow[]; by: ReportKey }) {
+  const shown =
+    rows.length === 0 ? [] : [...rows, { ...totalOf(rows), key: "", name: null, isTotal: true }];
+  return (
+    <List
+      caption={`Report by ${by}`}
+      rows={shown}
+      empty="No orders, no refunds and no costs in this time."
+      columns={[
+        {
+          heading: { day: "Day", service: "Service", reseller: "Reseller", provider: "Provider" }[
+            by
+          ],
+          cell: (row) => ("isTotal" in row ? <strong>Total</strong> : <Key row={row} by={by} />),
+        },
+        { heading: "Orders", number: true, cell: ({ orders }) => orders },
+        {
+          heading: "Revenue USD",
+          number: true,
+          cell: (row) => <Money micros={row.revenueMicros} />,
+        },
+        {
+          heading: "Refunds USD",
+          number: true,
+          cell: (row) => <Money micros={row.refundsMicros} />,
+        },
+        { heading: "Net USD", number: true, cell: (row) => <Money micros={row.netMicros} /> },
+        { heading: "Cost USD", number: true, cell: (row) => <Money micros={row.costMicros} /> },
+        { heading: "Margin USD", number: true, cell: (row) => <Money micros={row.marginMicros} /> },
+      ]}
+    />
+  );
+}
+
+function Key({ row: { key, name }, by }: { row: ReportRow; by: ReportKey }) {
+  if (key === null) return <>by hand</>;
+  if (by === "day") return <a href={`/orders?from=${key}&to=${key}`}>{key}</a>;
+  const path = { service: "services", reseller: "users", provider: "providers" }[by];
+  return (
+    <a href={`/${path}/${encodeURIComponent(key)}`}>
+      <Typed text={name ?? key} />
+    </a>
+  );
+}
+
+/** A chart of the days. A day without orders is a column of no height. */
+function Days({ rows, window }: { rows: readonly ReportRow[]; window: TimeWindow }) {
+  const days = Math.round((window.to! + 1 - window.from!) / DAY_MS);
+  if (days < 2 || days > CHART_DAYS) return null;
+  const labels = Array.from({ length: days }, (_, at) => dateOf(window.from! + at * DAY_MS));
+  const found = new Map(rows.map((row) => [row.key, row]));
+  const dollars = (pick: (row: ReportRow) => bigint) =>
+    labels.map((label) => {
+      const row = found.get(label);
+      return row ? Math.max(Number(pick(row)) / 1e6, 0) : 0;
+    });
+  return (
+    <Chart
+      title="Revenue in USD by day"
+      labels={labels.map((label) => label.slice(5))}
+      series={[{ name: "Revenue", values: dollars(({ revenueMicros }) => revenueMicros) }]}
+      format={(value) => value.toFixed(2)}
+    />
+  );
+}
+
+export async function reportsCsv(call: Call, panel: Panel): Promise<View | Response> {
+  const { by, window } = reportOf(call.filters, panel.now());
+  if (call.filters.errors.size > 0) return reportsPage(call, panel);
+  const rows = await readReport(panel.slowStore, by, window);
+  const cells = rows.map(({ key, orders, ...row }) => [
+    csvText(key ?? ""),
+    orders,
+    ...[row.revenueMicros, row.refundsMicros, row.netMicros, row.costMicros, row.marginMicros].map(
+      formatMicros,
+    ),
+  ]);
+  return csvResponse(
+    `report-by-${by}.csv`,
+    "key,orders,revenue,refunds,net,cost,margin",
+    1,
+    () => ({ rows: cells, next: null }),
+    (error) => panel.log.error({ error: String(error) }, "report not sent to its end"),
+  );
+}
+
+/** Reads the report's key and its whole days in UTC, by default the last seven. */
+function reportOf(filters: Form, now: number) {
+  const by = filters.optionalChoice("by", REPORT_KEYS) ?? "day";
+  const to = filters.optionalTime("to", true) ?? now - (now % DAY_MS) + DAY_MS - 1;
+  const from = filters.optionalTime("from") ?? Math.max(to + 1 - DAYS * DAY_MS, 0);
+  if (from > to) filters.note("from", "from must be at or before to");
+  return { by, window: { from, to } };
+}
+
+function dateOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}

@@ -1,0 +1,246 @@
+// System: health, backups, failed sign-ins, versions, and the configuration with its sources.
+
+/** @jsxImportSource preact */
+
+import { listOpenAlerts } from "../../db/webhooks/alerts.ts";
+import { listSignInAttempts } from "../../db/administrators/sign-ins.ts";
+import { countDisabledWebhooks, oldestUndeliveredAt } from "../../db/webhooks/webhook-figures.ts";
+import { DISABLED_REASONS, type DisabledReason } from "../../domain/webhooks/webhook-events.ts";
+import { formatSize } from "../../domain/values/units.ts";
+import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
+import { Form } from "../components/fields.tsx";
+import { Facts, List } from "../components/lists.tsx";
+import { Badge, Time, Typed } from "../components/shown.tsx";
+
+/** What the page shows of the server, which provides these facts. */
+export interface SystemFacts {
+  versions: Readonly<Record<string, string>>;
+  /** The database's path or address, without a password. */
+  database: string;
+  /** The settings, with secrets masked. */
+  configuration: readonly { name: string; value: string; origin: string }[];
+  readiness(): Promise<{
+    ready: boolean;
+    checks: Record<string, { ok: boolean; detail?: string }>;
+  }>;
+  /** Number of live servers on the database. */
+  servers(): number;
+  /** Null if the database has its own backups (PostgreSQL). */
+  backups: BackupFacts | null;
+}
+
+export interface BackupFacts {
+  status(): {
+    folder: string;
+    isRunning: boolean;
+    backups: readonly {
+      name: string;
+      begunAt: number;
+      bytes: number;
+      verified: { at: number; ok: boolean | null; detail: string } | null;
+    }[];
+  };
+  backUpNow(): void;
+  verify(name: string): boolean;
+}
+
+const ATTEMPTS = 20;
+const HOUR_MS = 3_600_000;
+
+export async function systemPage(call: Call, panel: Panel): Promise<View> {
+  const { system } = panel;
+  const { ready, checks } = await system.readiness();
+  const { attempts, oldestAt, disabled, open } = await call.read((reader) => ({
+    open: listOpenAlerts(reader).length,
+    attempts: listSignInAttempts(reader, Number.MAX_SAFE_INTEGER, ATTEMPTS),
+    oldestAt: oldestUndeliveredAt(reader),
+    disabled: countDisabledWebhooks(reader),
+  }));
+  const isOwner = call.administrator.role === "owner";
+  return {
+    title: "System",
+    body: (
+      <>
+        <h1>System</h1>
+        <section id="health" data-refresh>
+          <h2>Health</h2>
+          <p class={`notice ${ready ? "good" : "bad"}`}>
+            {ready ? "Ready: orders are taken." : "Not ready."}
+          </p>
+          <List
+            caption="Checks"
+            rows={Object.entries(checks)}
+            empty="No checks."
+            columns={[
+              { heading: "Check", cell: ([name]) => name },
+              {
+                heading: "State",
+                cell: ([, { ok }]) => (
+                  <Badge state={ok ? "ok" : "failed"} tone={ok ? "good" : "bad"} />
+                ),
+              },
+              { heading: "Detail", cell: ([, { detail }]) => <Typed text={detail} /> },
+            ]}
+          />
+        </section>
+        <Backups panel={panel} isOwner={isOwner} />
+        <Webhooks oldestAt={oldestAt} disabled={disabled} />
+        <h2>Alerts</h2>
+        <p>
+          {open === 0 ? "None goes on now." : `${open === 1 ? "1 goes on" : `${open} go on`} now.`}{" "}
+          <a href="/alerts">What is or was wrong, and where alerts are sent</a>
+        </p>
+        <h2>Failed sign-ins</h2>
+        <List
+          caption="Failed sign-ins, newest first"
+          rows={attempts}
+          empty="None."
+          columns={[
+            { heading: "When (UTC)", cell: ({ at }) => <Time at={at} /> },
+            {
+              heading: "Administrator",
+              cell: ({ administrator }) => administrator ?? "nobody's name",
+            },
+            { heading: "Address", cell: ({ address }) => address },
+            { heading: "Browser", cell: ({ userAgent }) => <Typed text={userAgent} /> },
+          ]}
+        />
+        <h2>Versions</h2>
+        <Facts
+          facts={[
+            ...Object.entries(system.versions),
+            ["database", <Typed text={system.database} />],
+            ["servers", system.servers()],
+          ]}
+        />
+        <h2>Configuration</h2>
+        <List
+          caption="Settings"
+          rows={system.configuration}
+          empty="Not known."
+          columns={[
+            { heading: "Setting", cell: ({ name }) => <code>{name}</code> },
+            { heading: "Value", cell: ({ value }) => <Typed text={value} /> },
+            { heading: "Comes from", cell: ({ origin }) => <Typed text={origin} /> },
+          ]}
+        />
+      </>
+    ),
+  };
+}
+
+const REASONS: Record<DisabledReason, string> = {
+  owner: "Disabled by their owners",
+  operator: "Disabled by operators",
+  failures: "Disabled because they failed",
+  gone: "Disabled because they answered 410 Gone",
+};
+
+function Webhooks({
+  oldestAt,
+  disabled,
+}: {
+  oldestAt: number | null;
+  disabled: Record<DisabledReason, number>;
+}) {
+  return (
+    <section id="webhooks" data-refresh>
+      <h2>Webhooks</h2>
+      <Facts
+        facts={[
+          ["Oldest event not delivered (UTC)", <Time at={oldestAt} />],
+          ...DISABLED_REASONS.map((reason) => [REASONS[reason], disabled[reason]] as const),
+        ]}
+      />
+      <p>
+        <a href="/webhooks">All webhooks</a>
+      </p>
+    </section>
+  );
+}
+
+function Backups({ panel, isOwner }: { panel: Panel; isOwner: boolean }) {
+  const { system } = panel;
+  if (system.backups === null) {
+    return (
+      <>
+        <h2>Backups</h2>
+        <p>PostgreSQL's own tools make them.</p>
+      </>
+    );
+  }
+  const { folder, isRunning, backups } = system.backups.status();
+  const [newest] = backups;
+  const hoursSince = (at: number) => Math.max(0, Math.floor((panel.now() - at) / HOUR_MS));
+  const { newestRemoteAt } = panel.machine();
+  return (
+    <section id="backups" data-refresh>
+      <h2>Backups</h2>
+      <p>
+        {newest ? `The newest is ${hoursSince(newest.begunAt)} h old. ` : "There is none yet. "}
+        {newest?.verified?.ok === false && <Badge state="does not verify" tone="bad" />}{" "}
+        {newestRemoteAt &&
+          `The newest that was copied off-site is ${hoursSince(newestRemoteAt)} h old. `}
+        They are in <Typed text={folder} />
+        {isRunning && "; one is being made"}.{" "}
+        {(isRunning || backups.some(({ verified }) => verified?.ok === null)) && (
+          <a href="/system">Look again</a>
+        )}
+      </p>
+      {isOwner && <Form action="/system/backups" submit="Make one now" />}
+      <List
+        caption="Backups, newest first"
+        rows={backups}
+        empty="No backups."
+        columns={[
+          { heading: "File", cell: ({ name }) => <code>{name}</code> },
+          { heading: "Begun (UTC)", cell: ({ begunAt }) => <Time at={begunAt} /> },
+          { heading: "Size", number: true, cell: ({ bytes }) => formatSize(bytes) },
+          {
+            heading: "Verified",
+            cell: ({ name, verified }) => (
+              <>
+                {verified && (
+                  <>
+                    <Badge
+                      state={verified.ok === null ? "running" : verified.ok ? "ok" : "failed"}
+                      tone={verified.ok === null ? "busy" : verified.ok ? "good" : "bad"}
+                    />{" "}
+                    <Typed text={verified.detail} />
+                  </>
+                )}
+                {isOwner && verified?.ok !== null && (
+                  <Form action="/system/backups/verify" hidden={{ backup: name }}>
+                    <button>
+                      Verify<span class="hidden"> {name}</span>
+                    </button>
+                  </Form>
+                )}
+              </>
+            ),
+          },
+        ]}
+      />
+    </section>
+  );
+}
+
+export function makeBackup(submission: Submission, { system, log }: Panel): Redirect {
+  if (system.backups === null || system.backups.status().isRunning) {
+    submission.form.note("", "One is being made already");
+    submission.form.check();
+  }
+  system.backups!.backUpNow();
+  log.info({ administrator: submission.administrator.name }, "panel: backup asked for");
+  return { to: "/system#backups", note: "A backup is being made." };
+}
+
+export function verifyBackup({ form }: Submission, { system }: Panel): Redirect {
+  const name = form.text("backup");
+  form.check();
+  if (!system.backups?.verify(name)) {
+    form.note("backup", "There is no such backup, or one is being verified already");
+    form.check();
+  }
+  return { to: "/system#backups", note: `${name} is being verified.` };
+}

@@ -1,0 +1,208 @@
+// Today: what needs attention, the last 24 hours compared with the 24 before, 30 days as charts, and the last
+// changes.
+
+/** @jsxImportSource preact */
+
+import { readAttention } from "../../db/reports/attention.ts";
+import { PERIOD_MS } from "../../db/reports/activity.ts";
+import { listAuditEntries, type ListedAuditEntry } from "../../db/administrators/audit.ts";
+import type { Micros } from "../../domain/ledger/money.ts";
+import { MICROS_PER_DOLLAR } from "../../domain/ledger/money.ts";
+import { ORDER_STATUSES, type OrderStatus } from "../../domain/orders/orders.ts";
+import {
+  type Activity,
+  ACTIVITY_DAYS,
+  type ActivityFigures,
+  DAY_MS,
+  startOfDay,
+} from "../../reports/activity.ts";
+import { attentionItems, type AttentionItem } from "./attention.ts";
+import { Subject } from "../administrators/audit.tsx";
+import type { Call, Panel, View } from "../server/call.ts";
+import { Chart } from "../components/chart.tsx";
+import { List } from "../components/lists.tsx";
+import { Badge, moneyText, Time, Typed } from "../components/shown.tsx";
+
+/** Time that a page waits for the first count. Later counts take a millisecond. */
+const PATIENCE_MS = 20;
+/** Number of audit entries searched for changes by administrators. The log also holds recharges by keys. */
+const LOOKED_AT = 100;
+const CHANGES = 8;
+
+export async function todayPage(call: Call, panel: Panel): Promise<View> {
+  const now = panel.now();
+  const figures = await panel.activity(PATIENCE_MS);
+  const { attention, changes } = await call.read((reader) => ({
+    attention: readAttention(reader),
+    changes: listAuditEntries(reader, { limit: LOOKED_AT }),
+  }));
+  const items = attentionItems(attention, panel.machine(), now);
+  const byAdministrators = changes.filter(({ operator }) => operator !== null).slice(0, CHANGES);
+  return {
+    title: "Today",
+    body: (
+      <>
+        <h1>Today</h1>
+        <div id="today" data-refresh>
+          <NeedsAttention items={items} />
+          {figures ? <LastDay figures={figures} now={now} /> : <Counting />}
+        </div>
+        {figures && <Month figures={figures} now={now} />}
+        <LastChanges changes={byAdministrators} />
+      </>
+    ),
+  };
+}
+
+function NeedsAttention({ items }: { items: readonly AttentionItem[] }) {
+  if (items.length === 0) return <p class="notice good">Nothing needs attention.</p>;
+  return (
+    <section aria-labelledby="attention">
+      <h2 id="attention">Needs attention</h2>
+      <ul class="attention">
+        {items.map(({ tone, text, action, href }) => (
+          <li class={`notice ${tone}`}>
+            <span>{text}</span> <a href={href}>{action}</a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Counting() {
+  return (
+    <p class="notice busy">
+      The orders of {ACTIVITY_DAYS} days are being counted, once after each start.{" "}
+      <a href="/">Look again</a>
+    </p>
+  );
+}
+
+function LastDay({ figures, now }: { figures: ActivityFigures; now: number }) {
+  const end = (Math.floor(now / PERIOD_MS) + 1) * PERIOD_MS;
+  const day = figures(end - DAY_MS, end);
+  const before = figures(end - 2 * DAY_MS, end - DAY_MS);
+  const net = (each: Activity) => each.chargedMicros - each.refundedMicros;
+  const margin = (each: Activity) => net(each) - each.costMicros;
+  return (
+    <section aria-labelledby="day">
+      <h2 id="day">Last 24 hours</h2>
+      <div class="tiles">
+        <Tile name="Orders" value={countOf(day)} before={countOf(before)} show={String} />
+        <Tile
+          name="Revenue USD"
+          value={day.chargedMicros}
+          before={before.chargedMicros}
+          show={moneyText}
+        />
+        <Tile
+          name="Refunds USD"
+          value={day.refundedMicros}
+          before={before.refundedMicros}
+          show={moneyText}
+        />
+        <Tile name="Net USD" value={net(day)} before={net(before)} show={moneyText} />
+        <Tile name="Cost USD" value={day.costMicros} before={before.costMicros} show={moneyText} />
+        <Tile name="Margin USD" value={margin(day)} before={margin(before)} show={moneyText} />
+      </div>
+      <p class="states">
+        {ORDER_STATUSES.map((status) => (
+          <a href={`/orders?status=${status}`}>
+            {day.orders[status]} <Badge state={status} />
+          </a>
+        ))}
+      </p>
+    </section>
+  );
+}
+
+function Tile<Value extends Micros>({
+  name,
+  value,
+  before,
+  show,
+}: {
+  name: string;
+  value: Value;
+  before: Value;
+  show: (value: Value) => string;
+}) {
+  return (
+    <div class="card tile">
+      {name} <strong>{show(value)}</strong>
+      <small>24 h before: {show(before)}</small>
+    </div>
+  );
+}
+
+function countOf({ orders }: Activity): number {
+  return ORDER_STATUSES.reduce((sum, status) => sum + orders[status], 0);
+}
+
+/** The series of the chart, from the bottom. */
+const SERIES: readonly (readonly [name: string, statuses: readonly OrderStatus[]])[] = [
+  ["Processing", ["PROCESSING"]],
+  ["Completed", ["COMPLETED"]],
+  ["Pending", ["PENDING"]],
+  ["Partial", ["PARTIAL"]],
+  ["Failed", ["FAILED"]],
+  ["Cancelled or refunded", ["CANCELLED", "REFUNDED"]],
+];
+
+function Month({ figures, now }: { figures: ActivityFigures; now: number }) {
+  const today = startOfDay(now);
+  const days = Array.from(
+    { length: ACTIVITY_DAYS },
+    (_, at) => today - (ACTIVITY_DAYS - 1 - at) * DAY_MS,
+  );
+  const activity = days.map((day) => figures(day, day + DAY_MS));
+  const labels = days.map((day) => new Date(day).toISOString().slice(5, 10));
+  const orders = SERIES.map(([name, statuses]) => ({
+    name,
+    values: activity.map((day) => statuses.reduce((sum, status) => sum + day.orders[status], 0)),
+  }));
+  const dollars = (micros: bigint) => Number(micros) / MICROS_PER_DOLLAR;
+  const revenue = activity.map(({ chargedMicros }) => dollars(chargedMicros));
+  return (
+    <section aria-labelledby="month">
+      <h2 id="month">{ACTIVITY_DAYS} days</h2>
+      <div class="charts">
+        <Chart
+          title="Orders by the day they came and the state they are in now"
+          labels={labels}
+          series={orders}
+          format={(value) => (Number.isInteger(value) ? String(value) : "")}
+        />
+        <Chart
+          title="Revenue in USD"
+          labels={labels}
+          series={[{ name: "Revenue", values: revenue }]}
+          format={(value) => value.toFixed(2)}
+        />
+      </div>
+    </section>
+  );
+}
+
+function LastChanges({ changes }: { changes: readonly ListedAuditEntry[] }) {
+  return (
+    <>
+      <h2>Last changes by administrators</h2>
+      <List
+        caption="Last changes by administrators"
+        rows={changes}
+        empty="None yet."
+        columns={[
+          { heading: "When (UTC)", cell: ({ createdAt }) => <Time at={createdAt} /> },
+          { heading: "By", cell: ({ operator }) => <Typed text={operator} /> },
+          { heading: "Action", cell: ({ action }) => action },
+          { heading: "Subject", cell: (entry) => <Subject entry={entry} /> },
+        ]}
+      />
+      <p>
+        <a href="/audit">All changes</a>
+      </p>
+    </>
+  );
+}

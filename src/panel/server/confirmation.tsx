@@ -1,0 +1,152 @@
+// The step between a form and its effect: a page that shows what will happen and which money will move. It carries
+// the form's fields on. If its content has changed by the time it is confirmed, it is shown again.
+
+/** @jsxImportSource preact */
+
+import type { ComponentChildren } from "preact";
+import type { Micros } from "../../domain/ledger/money.ts";
+import type { Form as Values } from "./form.ts";
+import { Field, Form, ForUser } from "../components/fields.tsx";
+import { CONFIRMATION_MS } from "../../domain/administrators/sign-ins.ts";
+import { random } from "./random.ts";
+import { refusal } from "../../domain/values/refusals.ts";
+import { moneyText } from "../components/shown.tsx";
+
+export interface Confirmation {
+  /** What will be done, such as `Refund order 17`. Also the text of the button. */
+  title: string;
+  /** How much each account gets (positive) or pays (negative), in micros. */
+  moves: readonly { account: string; micros: Micros }[];
+  /** Further details. */
+  details?: ComponentChildren;
+  /** True for something that cannot be undone. */
+  danger?: boolean;
+  /** Asks for a password or a code again, as a large amount does. */
+  isSensitive?: boolean;
+  /** Everything that will be done, in a form for JSON. If the plan differs at confirmation, it is refused. */
+  plan?: unknown;
+}
+
+const CONFIRMED = "confirmed";
+/** Field with an id of the confirmation, so that a second press of the button is not a second payment. */
+const ONCE = "once";
+const ONCE_FORM = /^(\d{13})-([\w-]{16})$/;
+const PLAN = "plan";
+export const PROOF = "proof";
+const OWN = [CONFIRMED, PLAN, PROOF, ONCE];
+
+/** Thrown until the administrator confirms. */
+export class ConfirmationNeeded extends Error {
+  override name = "ConfirmationNeeded";
+  constructor(
+    readonly confirmation: Confirmation,
+    /** Whether a password or a code is asked for. */
+    readonly needsProof: boolean,
+  ) {
+    super("confirmation needed");
+  }
+}
+
+/** Thrown if the same confirmation was sent before. */
+export class ConfirmedBefore extends Error {
+  override name = "ConfirmedBefore";
+}
+
+/** Returns what the administrator confirms: the title and every amount. */
+function shownOf({ title, moves }: Confirmation): string {
+  const amounts = moves.map(({ account, micros }) => `${account} ${moneyText(micros)}`);
+  return [title, ...amounts].join("; ");
+}
+
+/** Returns a hash of the plan, or null if the title and the amounts describe everything. */
+function digestOf({ plan }: Confirmation): string | null {
+  if (plan === undefined) return null;
+  return new Bun.CryptoHasher("sha256").update(JSON.stringify(plan)).digest("hex");
+}
+
+/** Returns the id of this confirmation. Throws ConfirmationNeeded until it is confirmed. Refuses: catalogue_changed. */
+export function requireConfirmation(
+  form: Values,
+  confirmation: Confirmation,
+  needsProof: boolean,
+  now: number,
+): string {
+  const [given, plan] = [form.values.get(PLAN), digestOf(confirmation)];
+  if (given !== null && given !== plan) throw refusal("catalogue_changed");
+  const isConfirmed = form.values.get(CONFIRMED) === shownOf(confirmation) && given === plan;
+  const once = form.values.get(ONCE) ?? "";
+  const madeAt = Number(ONCE_FORM.exec(once)?.[1]);
+  // `madeAt` is NaN without an id, and then this is false.
+  const isFresh = Math.abs(now - madeAt) < CONFIRMATION_MS;
+  if (!isConfirmed || !isFresh || (needsProof && !form.values.has(PROOF))) {
+    throw new ConfirmationNeeded(confirmation, needsProof);
+  }
+  return once;
+}
+
+export function ConfirmationPage({
+  action,
+  back,
+  form,
+  name,
+  now,
+  needed: { confirmation, needsProof },
+}: {
+  action: string;
+  /** Path of the page with the form. */
+  back: string;
+  form: Values;
+  /** Name of the administrator who confirms. */
+  name: string;
+  now: number;
+  needed: ConfirmationNeeded;
+}) {
+  const { title, moves, details, danger, isSensitive } = confirmation;
+  const carried = [...form.values].filter(([name]) => !OWN.includes(name));
+  const plan = digestOf(confirmation);
+  return (
+    <>
+      <h1>{title}?</h1>
+      {moves.length > 0 && (
+        <table class="moves">
+          <caption>Money that will move</caption>
+          <tbody>
+            {moves.map(({ account, micros }) => (
+              <tr>
+                <th scope="row">{account}</th>
+                <td class="number">
+                  {micros > 0 ? "+" : ""}
+                  {moneyText(micros)} USD
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <Form action={action}>
+        {details}
+        {carried.map(([name, value]) => (
+          <input type="hidden" name={name} value={value} />
+        ))}
+        <input type="hidden" name={CONFIRMED} value={shownOf(confirmation)} />
+        <input type="hidden" name={ONCE} value={`${now}-${random(12)}`} />
+        {plan !== null && <input type="hidden" name={PLAN} value={plan} />}
+        {needsProof && <ForUser name={name} />}
+        {needsProof && (
+          <Field
+            name={PROOF}
+            label="Your password, or a code of your second factor"
+            hint={`Asked for again because of ${isSensitive ? "what this allows" : "the amount"}.`}
+            type="password"
+            autocomplete="current-password"
+            required
+          />
+        )}
+        <p class="actions">
+          <button class={danger ? "danger" : "primary"}>{title}</button>
+          <a href={back}>Back, change nothing</a>
+        </p>
+      </Form>
+    </>
+  );
+}

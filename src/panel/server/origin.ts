@@ -1,0 +1,48 @@
+// Protects against cross-site requests and foreign host names. Requests from other sites are refused by the browser's
+// origin headers, so the forms need no token. Host names are checked because anyone can make a name lead to this
+// machine.
+
+import { isIP } from "node:net";
+import type { IncomingRequest } from "../../http1/request.ts";
+import type { PanelSettings } from "./call.ts";
+
+type Settings = Pick<PanelSettings, "url" | "isSecure">;
+type Request = Pick<IncomingRequest, "headers">;
+
+const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/;
+
+/**
+ * Returns whether the panel answers to this `Host`. Without --panel-url and TLS, it answers only to an IP address
+ * and to `localhost`. With its own TLS it answers to any name, because the browser has found the name in the
+ * certificate. With --panel-url, `Host` only shows whether a form came through a tunnel.
+ */
+export function isKnownHost({ headers }: Request, { url, isSecure }: Settings): boolean {
+  if (url !== null) return true;
+  const host = headers.get("host")?.toLowerCase() ?? "";
+  return isSecure ? HOST.test(host) : isNumericOrLocal(host);
+}
+
+/** Returns the panel's address for browsers. `Host` must have passed `isKnownHost`. */
+export function baseOf({ headers }: Request, { url, isSecure }: Settings): string {
+  return url ?? `${isSecure ? "https" : "http"}://${headers.get("host")!.toLowerCase()}`;
+}
+
+/** Returns whether a request that may change something was sent by a page of the panel. */
+export function isOwn(request: Request, settings: Settings): boolean {
+  const site = request.headers.get("sec-fetch-site");
+  if (site !== null) return site === "same-origin" || site === "none";
+  // The request comes from an old browser without this header, or from a program.
+  const given = request.headers.get("origin");
+  if (given === null || !URL.canParse(given)) return false;
+  const { origin, host: from } = new URL(given);
+  if (origin === new URL(baseOf(request, settings)).origin) return true;
+  // The request does not come through the proxy but, for example, through a tunnel.
+  const host = request.headers.get("host")?.toLowerCase() ?? "";
+  return settings.url !== null && isNumericOrLocal(host) && from === host;
+}
+
+/** Returns whether the host needs no name server: an IP address or a name of this machine. */
+function isNumericOrLocal(host: string): boolean {
+  const [, name = ""] = HOST.exec(host) ?? [];
+  return isIP(name.replace(/^\[|\]$/g, "")) !== 0 || /^(?:.+\.)?localhost$/.test(name);
+}

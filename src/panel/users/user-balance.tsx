@@ -1,0 +1,75 @@
+// Credits and debits of a user's balance by hand.
+
+/** @jsxImportSource preact */
+
+import { isReference, REFERENCE_FORM } from "../../domain/orders/orders.ts";
+import type { Redirect, Submission } from "../server/call.ts";
+import { Field, Form } from "../components/fields.tsx";
+import { Money, moneyText } from "../components/shown.tsx";
+import { requireShownUser } from "./user.tsx";
+
+const NOTE_LIMIT = 500;
+
+/** Form for a credit or debit. `path`: path of the user. */
+export function Balance({ path }: { path: string }) {
+  return (
+    <section class="card">
+      <Form action={`${path}/balance`}>
+        <h2>Credit or debit</h2>
+        <div class="pair">
+          <Field name="amount" label="Amount in USD" inputmode="decimal" required />
+          <Field name="reference" label="Reference" hint="yours: with the same it is made once" />
+        </div>
+        <div class="pair">
+          <Field name="note" label="Note" hint="for operators alone" />
+          <Field name="public-note" label="Note to the user" hint="the user can read it" />
+        </div>
+        <p class="actions">
+          <button class="primary" name="direction" value="credit">
+            Credit
+          </button>
+          <button name="direction" value="debit">
+            Debit
+          </button>
+        </p>
+      </Form>
+    </section>
+  );
+}
+
+export async function adjustBalance(submission: Submission): Promise<Redirect> {
+  const { form } = submission;
+  const direction = form.choice("direction", ["credit", "debit"]);
+  const amountMicros = form.amount("amount");
+  const reference = form.optionalText("reference");
+  if (reference !== null && !isReference(reference)) form.refuse("reference", REFERENCE_FORM);
+  const note = form.optionalText("note", NOTE_LIMIT);
+  const publicNote = form.optionalText("public-note", NOTE_LIMIT);
+  form.check();
+  const user = await submission.read((reader) =>
+    requireShownUser(reader, submission.params["user"]!),
+  );
+  const { username, balanceMicros } = user;
+  const micros = direction === "credit" ? amountMicros : -amountMicros;
+  await submission.confirm({
+    title: `${direction === "credit" ? "Credit" : "Debit"} ${username}`,
+    moves: [{ account: username, micros }],
+    details: (
+      <p>
+        Balance: <Money micros={balanceMicros} /> →{" "}
+        <Money micros={balanceMicros + BigInt(micros)} /> USD
+      </p>
+    ),
+  });
+  const texts = { note, publicNote, reference };
+  const adjustment = { username, amountMicros, direction, ...texts };
+  const { earlier } = await submission.submit("adjustBalance", adjustment);
+  const to = `/users/${encodeURIComponent(username)}`;
+  if (earlier) {
+    return {
+      to,
+      note: `${reference} was made before, as transaction ${earlier.seq}: nothing was changed.`,
+    };
+  }
+  return { to, note: `${username} was ${direction}ed ${moneyText(amountMicros)} USD.` };
+}

@@ -1,0 +1,49 @@
+// A reseller's discount from the catalogue prices.
+
+/** @jsxImportSource preact */
+
+import type { User } from "../../db/users/users.ts";
+import {
+  discountPercent,
+  FULL_DISCOUNT_PPM,
+  parseDiscount,
+} from "../../domain/catalogue/prices.ts";
+import type { Redirect, Submission } from "../server/call.ts";
+import { Field, Form } from "../components/fields.tsx";
+
+/** Form for the discount. `path`: path of the user. */
+export function Discount({ user, path }: { user: User; path: string }) {
+  return (
+    <Form action={`${path}/discount`} submit="Save the discount">
+      <Field
+        name="percent"
+        label="Discount in percent"
+        inputmode="decimal"
+        hint="off the catalogue, rounded up to a micro; its own prices stay as they are"
+        value={discountPercent(user.discountPpm)}
+      />
+    </Form>
+  );
+}
+
+export async function setDiscount(submission: Submission): Promise<Redirect> {
+  const { form } = submission;
+  const username = submission.params["user"]!;
+  const discountPpm = parseDiscount(form.text("percent"));
+  if (discountPpm === null) form.refuse("percent", "from 0 to 100, with at most 4 decimals");
+  form.check();
+  const percent = discountPercent(discountPpm!);
+  if (discountPpm === FULL_DISCOUNT_PPM) {
+    await submission.confirm({
+      title: `Give ${username} 100 % off`,
+      moves: [],
+      danger: true,
+      details: <p>Its orders cost nothing from then on.</p>,
+    });
+  }
+  await submission.submit("setDiscount", { username, discountPpm: discountPpm! });
+  return {
+    to: `/users/${encodeURIComponent(username)}#prices`,
+    note: percent === 0 ? "There is no discount now." : `The discount is ${percent} %.`,
+  };
+}

@@ -1,0 +1,119 @@
+// A reseller's own prices, and the private services that it may order.
+
+/** @jsxImportSource preact */
+
+import type { OwnPrice } from "../../db/users/user-figures.ts";
+import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../../domain/ledger/money.ts";
+import type { Redirect, Submission } from "../server/call.ts";
+import { Field, Fold, Form } from "../components/fields.tsx";
+import type { Form as Values } from "../server/form.ts";
+import { List } from "../components/lists.tsx";
+import { Money, Typed } from "../components/shown.tsx";
+
+export function OwnPrices({
+  prices,
+  path,
+  mayChange,
+}: {
+  prices: readonly OwnPrice[];
+  /** Path of the user. */
+  path: string;
+  mayChange: boolean;
+}) {
+  const name = path.replace("/users/", "");
+  return (
+    <>
+      <h2 id="prices">Own prices</h2>
+      <List
+        caption="Own prices"
+        rows={prices}
+        empty="No prices of its own: it pays those of the catalogue."
+        columns={[
+          {
+            heading: "Service",
+            cell: ({ serviceId }) => (
+              <a href={`/services/${serviceId}`}>
+                <code>{serviceId}</code>
+              </a>
+            ),
+          },
+          { heading: "Name", cell: ({ name }) => <Typed text={name} /> },
+          {
+            heading: "Its price USD",
+            number: true,
+            cell: ({ priceMicros }) =>
+              priceMicros === null ? "the catalogue's" : <Money micros={priceMicros} />,
+          },
+          {
+            heading: "Catalogue USD",
+            number: true,
+            cell: ({ listPriceMicros }) => <Money micros={listPriceMicros} />,
+          },
+          {
+            heading: "Per",
+            cell: ({ per }) => (per === "order" ? "order" : `${per} units`),
+          },
+          { heading: "Private", cell: ({ isPrivate }) => (isPrivate ? "yes" : "no") },
+          ...(mayChange
+            ? [
+                {
+                  heading: "Change",
+                  cell: ({ serviceId }: OwnPrice) => (
+                    <Form action={`${path}/prices/remove`} hidden={{ service: serviceId }}>
+                      <button>Remove</button>
+                    </Form>
+                  ),
+                },
+              ]
+            : []),
+        ]}
+      />
+      <p class="actions">
+        <a href={`/services?user=${name}`}>Its price list</a>
+        <a href={`/grants.csv?user=${name}`}>Own prices as CSV</a>
+      </p>
+      {mayChange && (
+        <Fold action={`${path}/prices`} summary="Set a price, or open a private service">
+          <Form action={`${path}/prices`} submit="Save">
+            <Field name="service" label="Service id" required />
+            <Field
+              name="price"
+              label="Price in USD"
+              inputmode="decimal"
+              hint="in the service's own unit; empty: the catalogue's price"
+            />
+          </Form>
+        </Fold>
+      )}
+    </>
+  );
+}
+
+export async function setOwnPrice(submission: Submission): Promise<Redirect> {
+  const { form, params } = submission;
+  const username = params["user"]!;
+  const id = form.identifier("service");
+  await submission.submit("grantService", { id, username, priceMicros: priceOf(form) });
+  return { to: pathOf(username), note: `The price of ${id} was saved.` };
+}
+
+export async function removeOwnPrice(submission: Submission): Promise<Redirect> {
+  const username = submission.params["user"]!;
+  const id = submission.form.identifier("service");
+  await submission.submit("revokeService", { id, username });
+  return { to: pathOf(username), note: `${username} pays the catalogue's price of ${id} again.` };
+}
+
+function pathOf(username: string): string {
+  return `/users/${encodeURIComponent(username)}#prices`;
+}
+
+/** Returns a price in micros, or null if none is given. */
+function priceOf(form: Values): number | null {
+  const given = form.raw("price");
+  if (given === "") return null;
+  const micros = parseMicros(given);
+  if (micros !== null && micros <= AMOUNT_LIMIT_MICROS) return micros;
+  form.refuse("price", `from 0 to ${formatMicros(AMOUNT_LIMIT_MICROS)}, with at most 6 decimals`);
+  return null;
+}

@@ -1,0 +1,116 @@
+// A user's transactions, as a list and as CSV.
+
+/** @jsxImportSource preact */
+
+import {
+  listTransactionsBelow,
+  type TransactionQuery,
+  type TransactionRow,
+} from "../../db/ledger/transactions.ts";
+import { TRANSFER_KINDS } from "../../domain/ledger/ledger.ts";
+import { csvResponse } from "../../http/server/csv.ts";
+import { transactionCells, TRANSACTIONS_HEADER } from "../../reports/transactions-csv.ts";
+import type { Call, Panel, View } from "../server/call.ts";
+import { Choice, Field, Filters } from "../components/fields.tsx";
+import { List, Pager } from "../components/lists.tsx";
+import { Money, Time, Typed } from "../components/shown.tsx";
+import { requireShownUser } from "./user.tsx";
+
+const PAGE = 100;
+const CSV_STEP = 200;
+const ORDER_LIMIT = 999_999_999_999_999;
+
+export function Transactions({ lines }: { lines: readonly TransactionRow[] }) {
+  return (
+    <List
+      caption="Transactions, newest first"
+      rows={lines}
+      empty="Nothing was credited or charged yet."
+      columns={[
+        { heading: "When (UTC)", cell: ({ createdAt }) => <Time at={createdAt} /> },
+        { heading: "Kind", cell: ({ kind }) => kind.replace("_", " ") },
+        {
+          heading: "Amount USD",
+          number: true,
+          cell: ({ amountMicros }) => <Money micros={amountMicros} signed />,
+        },
+        {
+          heading: "Balance after",
+          number: true,
+          cell: ({ balanceAfterMicros }) => <Money micros={balanceAfterMicros} />,
+        },
+        {
+          heading: "Order",
+          cell: ({ orderId }) =>
+            orderId === null ? "–" : <a href={`/orders/${orderId}`}>{orderId}</a>,
+        },
+        { heading: "By", cell: ({ operator }) => <Typed text={operator} /> },
+        { heading: "Reference", cell: ({ reference }) => <Typed text={reference} /> },
+        { heading: "Note", cell: ({ note }) => <Typed text={note} /> },
+        { heading: "Told to the user", cell: ({ publicNote }) => <Typed text={publicNote} /> },
+      ]}
+    />
+  );
+}
+
+/** Reads the filters. `query` is null if one is wrong. */
+async function queryOf(call: Call): Promise<{ username: string; query: TransactionQuery | null }> {
+  const { filters } = call;
+  const { account, username } = await call.read((reader) =>
+    requireShownUser(reader, call.params["user"]!),
+  );
+  const query = {
+    account,
+    kind: filters.optionalChoice("kind", TRANSFER_KINDS),
+    orderId: filters.optionalWhole("order", 1, ORDER_LIMIT),
+    window: { from: filters.optionalTime("from"), to: filters.optionalTime("to", true) },
+  };
+  return { username, query: filters.errors.size > 0 ? null : query };
+}
+
+export async function transactionsPage(call: Call): Promise<View> {
+  const { filters } = call;
+  const { username, query } = await queryOf(call);
+  const { rows, next } = query
+    ? await call.read((reader) => listTransactionsBelow(reader, query, filters.below(), PAGE))
+    : { rows: [], next: null };
+  const path = `/users/${encodeURIComponent(username)}`;
+  const filtered = new URLSearchParams(filters.values);
+  filtered.delete("below");
+  return {
+    title: `Transactions of ${username}`,
+    body: (
+      <>
+        <h1>
+          Transactions of <a href={path}>{username}</a>
+        </h1>
+        <Filters action={`${path}/transactions`} filters={filters}>
+          <Choice name="kind" label="Kind" options={TRANSFER_KINDS} any="all" />
+          <Field name="order" label="Order" inputmode="numeric" />
+          <Field name="from" label="From" type="date" />
+          <Field name="to" label="To" type="date" />
+        </Filters>
+        <p>
+          <a href={`${path}/transactions.csv?${filtered}`}>These as CSV</a>
+        </p>
+        <Transactions lines={rows} />
+        <Pager call={call} next={next} />
+      </>
+    ),
+  };
+}
+
+export async function transactionsCsv(call: Call, panel: Panel): Promise<View | Response> {
+  const { query } = await queryOf(call);
+  if (!query) return transactionsPage(call);
+  const read = async (below: number) => {
+    const { rows, next } = await call.read((reader) =>
+      listTransactionsBelow(reader, query, below, CSV_STEP),
+    );
+    return { rows: rows.map(transactionCells), next };
+  };
+  const begin = Number.MAX_SAFE_INTEGER;
+  return csvResponse("transactions.csv", TRANSACTIONS_HEADER, begin, read, (error) =>
+    panel.log.error({ error: String(error) }, "transactions not sent to its end"),
+  );
+}

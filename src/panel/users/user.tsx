@@ -1,0 +1,200 @@
+// One user: money, orders, transactions, keys, own prices and child users.
+
+/** @jsxImportSource preact */
+
+import { listKeys, type ListedKey } from "../../db/users/keys.ts";
+import type { Reader } from "../../db/port/port.ts";
+import { listTransactionsBelow, type TransactionRow } from "../../db/ledger/transactions.ts";
+import {
+  listChildren,
+  listOwnPrices,
+  type OwnPrice,
+  readUserFigures,
+  type UserFigures,
+} from "../../db/users/user-figures.ts";
+import { findUser, findUserByAccount, type User } from "../../db/users/users.ts";
+import { mayAct } from "../../domain/administrators/administrators.ts";
+import { ORDER_STATUSES } from "../../domain/orders/orders.ts";
+import { discountPercent } from "../../domain/catalogue/prices.ts";
+import { refusal } from "../../domain/values/refusals.ts";
+import type { Call, Panel, View } from "../server/call.ts";
+import { Facts, List } from "../components/lists.tsx";
+import { Badge, Money, Time, Typed } from "../components/shown.tsx";
+import { Account } from "./user-account.tsx";
+import { Balance } from "./user-balance.tsx";
+import { Discount } from "./user-discount.tsx";
+import { Keys } from "./user-keys.tsx";
+import { OwnPrices } from "./user-prices.tsx";
+import { Transactions } from "./user-transactions.tsx";
+import { listUserWebhooks, type UserWebhook, Webhooks } from "./user-webhooks.tsx";
+
+/** Limit for the counted orders of each status. */
+const COUNTED = 10_000;
+const LINES = 10;
+const CHILDREN = 50;
+const KEYS = 200;
+
+interface ShownUser {
+  user: User;
+  parent: string | null;
+  figures: UserFigures;
+  lines: TransactionRow[];
+  keys: ListedKey[];
+  prices: OwnPrice[];
+  webhooks: UserWebhook[];
+  children: { username: string; name: string; balanceMicros: bigint }[];
+}
+
+/** Returns the user. Throws user_not_found. */
+export function requireShownUser(reader: Reader, username: string): User {
+  const user = findUser(reader, username);
+  if (!user) throw refusal("user_not_found");
+  return user;
+}
+
+function readShownUser(reader: Reader, username: string): ShownUser {
+  const user = requireShownUser(reader, username);
+  const { account, parentAccount } = user;
+  const window = { from: null, to: null };
+  const query = { account, kind: null, orderId: null, window };
+  return {
+    user,
+    parent: parentAccount === null ? null : findUserByAccount(reader, parentAccount)!.username,
+    figures: readUserFigures(reader, account, COUNTED),
+    lines: listTransactionsBelow(reader, query, Number.MAX_SAFE_INTEGER, LINES).rows,
+    keys: listKeys(reader, { account }, null, KEYS),
+    prices: listOwnPrices(reader, account),
+    webhooks: listUserWebhooks(reader, user),
+    children: listChildren(reader, account, 0, CHILDREN),
+  };
+}
+
+export async function userPage(call: Call, panel: Panel): Promise<View> {
+  const shown = await call.read((reader) => readShownUser(reader, call.params["user"]!));
+  const { user, lines, keys, prices, webhooks, children } = shown;
+  const { username } = user;
+  const path = `/users/${encodeURIComponent(username)}`;
+  const { role } = call.administrator;
+  const mayChange = mayAct(role, "operator");
+  const isReseller = user.parentAccount === null;
+  return {
+    title: `User ${username}`,
+    body: (
+      <>
+        <h1>
+          {username} {!user.active && <Badge state="inactive" tone="bad" />}
+        </h1>
+        <div class="columns">
+          <section class="card">
+            <UserFacts {...shown} />
+          </section>
+          {mayAct(role, "owner") && <Balance path={path} />}
+          {mayChange && <Account user={user} path={path} isOwner={mayAct(role, "owner")} />}
+        </div>
+        <h2>Transactions</h2>
+        <Transactions lines={lines} />
+        <p class="actions">
+          <a href={`${path}/transactions`}>All transactions</a>
+          <a href={`${path}/transactions.csv`}>as CSV</a>
+          <a href={`/audit?user=${encodeURIComponent(username)}`}>Who changed what</a>
+        </p>
+        {isReseller && (
+          <>
+            <Keys
+              keys={keys}
+              path={path}
+              mayChange={mayChange}
+              mayCredit={mayAct(role, "owner")}
+              now={panel.now()}
+            />
+            <Webhooks webhooks={webhooks} path={path} mayChange={mayChange} />
+            <OwnPrices prices={prices} path={path} mayChange={mayChange} />
+            {mayChange && (
+              <section class="card narrow-card">
+                <Discount user={user} path={path} />
+              </section>
+            )}
+            <h2>Child users</h2>
+            <List
+              caption="Child users"
+              rows={children}
+              empty="No child users."
+              columns={[
+                {
+                  heading: "User",
+                  cell: (child) => <a href={`/users/${child.username}`}>{child.username}</a>,
+                },
+                { heading: "Name", cell: ({ name }) => <Typed text={name} /> },
+                {
+                  heading: "Balance USD",
+                  number: true,
+                  cell: ({ balanceMicros }) => <Money micros={balanceMicros} />,
+                },
+              ]}
+            />
+            {children.length > 0 && (
+              <p class="actions">
+                <a href={`/users?parent=${encodeURIComponent(username)}`}>All child users</a>
+              </p>
+            )}
+          </>
+        )}
+      </>
+    ),
+  };
+}
+
+function UserFacts({ user, parent, figures }: ShownUser) {
+  const { username } = user;
+  const orders = `/orders?user=${encodeURIComponent(username)}`;
+  const counted = ORDER_STATUSES.filter((status) => figures.orders[status] > 0);
+  return (
+    <Facts
+      facts={[
+        [
+          "Balance USD",
+          <strong class="big">
+            <Money micros={user.balanceMicros} />
+          </strong>,
+        ],
+        ["Spent USD", <Money micros={user.depositedMicros - user.balanceMicros} />],
+        ["Credits less debits USD", <Money micros={user.depositedMicros} />],
+        ...(user.discountPpm > 0
+          ? ([["Discount", `${discountPercent(user.discountPpm)} %`]] as const)
+          : []),
+        ["Name", <Typed text={user.name} />],
+        [
+          "Kind",
+          parent === null ? (
+            "reseller"
+          ) : (
+            <>
+              child of <a href={`/users/${parent}`}>{parent}</a>
+            </>
+          ),
+        ],
+        ["Id", <code>{user.id}</code>],
+        ["Created (UTC)", <Time at={user.createdAt} />],
+        ["Last order (UTC)", <Time at={figures.lastOrderAt} />],
+        ["Key last used (UTC)", <Time at={figures.keyUsedAt} />],
+        [
+          "Orders",
+          counted.length === 0 ? (
+            "none"
+          ) : (
+            <span class="states">
+              {counted.map((status) => {
+                const count = figures.orders[status];
+                return (
+                  <a href={`${orders}&status=${status}`}>
+                    {count >= COUNTED ? `${COUNTED}+` : count} {status}
+                  </a>
+                );
+              })}
+            </span>
+          ),
+        ],
+      ]}
+    />
+  );
+}

@@ -1,0 +1,229 @@
+// Reports: orders, revenue, refunds, net, cost and margin by day, service, reseller or provider, exact to the micro. Revenue
+// is the charges of orders in the window, without orders that are unknown now. Refunds are the refunds in the window,
+// and cost
+// is the change of costs in it, each on the day it happened. Whole days are read from their totals. Rows that are not
+// in the
+// totals yet, and rows of a part of a day, are read in steps, so that other requests are handled in between.
+
+import { readTotals } from "../db/reports/daily-totals.ts";
+import { countForeignCosts } from "../db/delivery/costs.ts";
+import type { Reader, ReadStore, Span, TimeWindow } from "../db/port/port.ts";
+import { namesOfProviders } from "../db/providers/providers.ts";
+import {
+  addAmounts,
+  type Amounts,
+  DAY_MS,
+  lastPosition,
+  noAmounts,
+  REPORT_SOURCES,
+  type ReportKey,
+  type ReportPart,
+  type ReportPosition,
+  type ReportSource,
+  sumCostsWithin,
+  sumStep,
+  sumUnknown,
+  type Times,
+} from "../db/reports/reports.ts";
+import { findService } from "../db/catalogue/services.ts";
+import { findUserByAccount } from "../db/users/users.ts";
+
+/** Rows summed in one step: this takes some milliseconds. */
+const STEP = 4000;
+/** Step for summing changes of costs in a part of a day. */
+const HOUR_MS = 3_600_000;
+/** Last day of a window without an end; every row is before it. */
+const LAST_DAY = 100_000_000;
+
+export interface ReportRow extends Amounts {
+  /** A day such as 2026-11-22, in UTC; the id of a service; a username; a provider, null for services delivered by hand. */
+  key: string | null;
+  /** The name of a service. */
+  name: string | null;
+  /** Revenue less refunds. */
+  netMicros: bigint;
+  /** Net less cost. */
+  marginMicros: bigint;
+}
+
+type Sums = Map<string, Amounts>;
+
+/** Returns the rows of a report: days in their order, else the largest revenue first. */
+export async function readReport(
+  store: ReadStore,
+  by: ReportKey,
+  window: TimeWindow,
+): Promise<ReportRow[]> {
+  const { days, parts } = splitWindow(window);
+  const { counted, totals, last, unknown } = await store.read((reader) => ({
+    ...readTotals(reader, by, days),
+    last: lastPosition(reader),
+    unknown: sumUnknown(reader, by, timesOf(window)),
+  }));
+  const times = { from: days.first * DAY_MS, to: (days.last + 1) * DAY_MS - 1 };
+  for (const source of REPORT_SOURCES) {
+    if (days.first > days.last) break;
+    await addSpan(
+      totals,
+      store,
+      by,
+      source,
+      { first: counted[source] + 1, last: last[source] },
+      times,
+    );
+  }
+  for (const part of parts) await addPart(totals, store, by, part, last);
+  add(
+    totals,
+    unknown.map(({ key, micros }) => ({ ...noAmounts(), key, revenueMicros: -micros })),
+  );
+  const keys = [...totals.keys()];
+  const labels = await store.read((reader) => labelsOf(reader, by, keys));
+  const rows = [...totals.values()].map((amounts, at) => rowOf(amounts, labels[at]!));
+  return rows
+    .filter((row) => hasAmounts(row))
+    .toSorted(by === "day" ? compareKeys : compareRevenue);
+}
+
+/** Returns the sum of all rows. */
+export function totalOf(rows: readonly ReportRow[]): Omit<ReportRow, "key" | "name"> {
+  const total = noAmounts();
+  for (const row of rows) addAmounts(total, row);
+  const { key: _, name: __, ...sum } = rowOf(total, { key: null, name: null });
+  return sum;
+}
+
+/** Returns what a report leaves out until settlement: the number of unknown orders in the window, and their charges. */
+export async function readUnknown(
+  store: ReadStore,
+  window: TimeWindow,
+): Promise<{ orders: number; micros: bigint }> {
+  const found = await store.read((reader) => sumUnknown(reader, "provider", timesOf(window)));
+  return found.reduce(
+    (sum, { orders, micros }) => ({ orders: sum.orders + orders, micros: sum.micros + micros }),
+    { orders: 0, micros: 0n },
+  );
+}
+
+/** Returns how many orders a report leaves out because their cost was reported in a currency without a known rate. */
+export async function readUncounted(store: ReadStore): Promise<number> {
+  const counts = await store.read(countForeignCosts);
+  return [...counts.values()].reduce((sum, orders) => sum + orders, 0);
+}
+
+function timesOf({ from, to }: TimeWindow): Times {
+  return { from: Math.max(from ?? 0, 0), to: to ?? (LAST_DAY + 1) * DAY_MS - 1 };
+}
+
+/** Splits a window into whole days and the remaining parts. */
+function splitWindow(window: TimeWindow): {
+  days: { first: number; last: number };
+  parts: Times[];
+} {
+  const { from: start, to: end } = timesOf(window);
+  const first = Math.ceil(start / DAY_MS);
+  const last = Math.floor((end + 1) / DAY_MS) - 1;
+  const days = { first, last };
+  if (first > last) return { days, parts: start > end ? [] : [{ from: start, to: end }] };
+  const before = { from: start, to: first * DAY_MS - 1 };
+  const behind = { from: (last + 1) * DAY_MS, to: end };
+  return { days, parts: [before, behind].filter((part) => part.from <= part.to) };
+}
+
+async function addPart(
+  sums: Sums,
+  store: ReadStore,
+  by: ReportKey,
+  part: Times,
+  last: ReportPosition,
+): Promise<void> {
+  for (const source of ["orders", "transfers"] as const) {
+    const spans = await store.read((reader) => reader.spans(source, null, part));
+    for (const span of spans) {
+      const until = { first: span.first, last: Math.min(span.last, last[source]) };
+      await addSpan(sums, store, by, source, until, part);
+    }
+  }
+  for (let from = part.from; from <= part.to; from += HOUR_MS) {
+    const hour = { from, to: Math.min(from + HOUR_MS - 1, part.to) };
+    const parts = await store.read((reader) => sumCostsWithin(reader, by, hour, last.order_costs));
+    add(sums, parts);
+    await pause();
+  }
+}
+
+/** Adds the rows of a span in steps. */
+async function addSpan(
+  sums: Sums,
+  store: ReadStore,
+  by: ReportKey,
+  source: ReportSource,
+  span: Span,
+  times: Times,
+): Promise<void> {
+  for (let left: Span | null = span; left !== null && left.first <= left.last;) {
+    const from: Span = left;
+    const step = await store.read((reader) => sumStep(reader, by, source, from, times, STEP));
+    add(sums, step.parts);
+    left = step.next;
+    if (left) await pause();
+  }
+}
+
+/** Timers and sockets are looked at between two steps. */
+function pause(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function add(sums: Sums, parts: readonly ReportPart[]): void {
+  for (const part of parts) {
+    let sum = sums.get(part.key);
+    if (!sum) sums.set(part.key, (sum = noAmounts()));
+    addAmounts(sum, part);
+  }
+}
+
+function rowOf(amounts: Amounts, label: Pick<ReportRow, "key" | "name">): ReportRow {
+  const { orders, revenueMicros, refundsMicros, costMicros } = amounts;
+  const netMicros = revenueMicros - refundsMicros;
+  const sums = { orders, revenueMicros, refundsMicros, netMicros, costMicros };
+  return { ...label, ...sums, marginMicros: netMicros - costMicros };
+}
+
+/** A cost that was taken back on its day leaves nothing. */
+function hasAmounts({ orders, revenueMicros, refundsMicros, costMicros }: Amounts): boolean {
+  return orders !== 0 || revenueMicros !== 0n || refundsMicros !== 0n || costMicros !== 0n;
+}
+
+function labelsOf(
+  reader: Reader,
+  by: ReportKey,
+  keys: readonly string[],
+): Pick<ReportRow, "key" | "name">[] {
+  if (by === "day") return keys.map((key) => ({ key: dayOf(Number(key)), name: null }));
+  if (by === "service") {
+    return reader.each(keys, (key) => ({ key, name: findService(reader, key)!.name }));
+  }
+  if (by === "reseller") {
+    return reader.each(keys, (key) => ({
+      key: findUserByAccount(reader, Number(key))!.username,
+      name: null,
+    }));
+  }
+  const names = namesOfProviders(reader);
+  return keys.map((key) => ({ key: key === "" ? null : names.get(Number(key))!, name: null }));
+}
+
+function dayOf(number: number): string {
+  return new Date(number * DAY_MS).toISOString().slice(0, 10);
+}
+
+function compareKeys(a: ReportRow, b: ReportRow): number {
+  const [left, right] = [a.key ?? "", b.key ?? ""];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+function compareRevenue(a: ReportRow, b: ReportRow): number {
+  if (a.revenueMicros !== b.revenueMicros) return a.revenueMicros < b.revenueMicros ? 1 : -1;
+  return compareKeys(a, b);
+}

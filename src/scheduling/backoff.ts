@@ -1,0 +1,43 @@
+// Exponential backoff with jitter, using cockatiel. Computes only the delays: the time of the next try is stored in the
+// database, so that it survives a restart.
+
+import { ExponentialBackoff, noJitterGenerator } from "cockatiel";
+
+/** Delays between attempts to submit an order that was not sent: limit of the first delay, and of all delays. */
+const SUBMIT_BACKOFF_FIRST_MS = 1000;
+export const SUBMIT_BACKOFF_LIMIT_MS = 60_000;
+/** Delays between polls of a provider that does not respond. */
+const POLL_BACKOFF_FIRST_MS = 1000;
+const POLL_BACKOFF_LIMIT_MS = 60_000;
+/** Delays between tries to store an outcome while the disk or the writer's queue is full. */
+const WRITE_BACKOFF_FIRST_MS = 100;
+const WRITE_BACKOFF_LIMIT_MS = 5000;
+
+/** Returns a number from 0 to 1, like Math.random. */
+export type Random = () => number;
+
+/** The delay in milliseconds after `tries` failed tries, from 0. */
+export function submitBackoffMs(tries: number, random: Random): number {
+  return backoff(SUBMIT_BACKOFF_FIRST_MS, SUBMIT_BACKOFF_LIMIT_MS, tries, random);
+}
+
+export function pollBackoffMs(failures: number, random: Random): number {
+  return backoff(POLL_BACKOFF_FIRST_MS, POLL_BACKOFF_LIMIT_MS, failures, random);
+}
+
+export function writeBackoffMs(tries: number, random: Random): number {
+  return backoff(WRITE_BACKOFF_FIRST_MS, WRITE_BACKOFF_LIMIT_MS, tries, random);
+}
+
+/** Applies jitter: between half the delay and all of it. Cockatiel's own jitter cannot be seeded for the simulation. */
+function backoff(initialDelay: number, maxDelay: number, tries: number, random: Random): number {
+  let backoff = new ExponentialBackoff({
+    initialDelay,
+    maxDelay,
+    generator: noJitterGenerator,
+  }).next();
+  for (let step = 0; step < tries && backoff.duration < maxDelay; step += 1) {
+    backoff = backoff.next(undefined);
+  }
+  return Math.ceil(backoff.duration * (0.5 + random() / 2));
+}

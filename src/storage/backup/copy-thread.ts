@@ -1,0 +1,47 @@
+// The entry file of a thread that copies a live database and verifies the copy. Both take long and block the thread.
+
+import { type CheckedCopy, checkCopy, copyDatabase } from "./backup.ts";
+import { checkpoint } from "../file/checkpoint.ts";
+import { hasLitestream } from "../file/litestream.ts";
+import { openWriter } from "../file/open.ts";
+import type { FromCopyThread, ToCopyThread } from "./copy.ts";
+
+declare const self: Worker;
+
+self.onmessage = async (event: MessageEvent<ToCopyThread>) => {
+  const { path, partial, mode } = event.data;
+  try {
+    copyDatabase(path, partial);
+    // The copy's read transaction kept the WAL from being checkpointed. Do it here instead of in the writer.
+    if (mode === "internal") checkpointBeside(path);
+    send({ copied: true });
+    send({ checked: await checkCopy(partial).catch(unchecked) });
+  } catch (error) {
+    send({ failed: error instanceof Error ? error.message : String(error) });
+  }
+};
+
+/** The copy is complete and is kept: a failing check must not leave a server without backups. */
+function unchecked(error: unknown): CheckedCopy {
+  const why = error instanceof Error ? error.message : String(error);
+  const counts = { users: 0, orders: 0, transfers: 0, usedKeys: 0 };
+  const fault = `could not be verified (${why})`;
+  return { ...counts, problems: [], problemCount: 0, fault, isDamaged: false };
+}
+
+/** Checkpoints what the writer could not checkpoint while the copy was read. */
+function checkpointBeside(path: string): void {
+  try {
+    const connection = openWriter(path);
+    // A manual backup may not know that a replicator checkpoints.
+    if (!hasLitestream(connection.sqlite)) checkpoint(connection);
+    connection.sqlite.close(true);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    send({ warning: `what waited behind the backup was not checkpointed (${why})` });
+  }
+}
+
+function send(message: FromCopyThread): void {
+  self.postMessage(message);
+}

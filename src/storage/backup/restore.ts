@@ -1,0 +1,180 @@
+// Restores: replaces the database by a backup. docs/specification/storage.md#restore. The backup is copied beside the
+// database, upgraded if it is older, and verified. Only then is it renamed over the database, so that there always is
+// one.
+
+import { Database } from "bun:sqlite";
+import { chownSync, copyFileSync, existsSync, mkdirSync, renameSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { BackupError, checkCopy } from "./backup.ts";
+import type { Awaitable, Store } from "../../db/port/port.ts";
+import { freeBytesIn, mebibytes, sizeOf, syncPath, whyNoReachableFile } from "../file/files.ts";
+import { keepReplaced, settleReplaced, STAGING_FOLDER } from "./replaced-file.ts";
+import {
+  claimDataDirectory,
+  closeForCommand,
+  databasePath,
+  lockDataDirectory,
+  openForCommand,
+} from "../file/open.ts";
+import { openErrorOf } from "../file/open-error.ts";
+import { pendingMigrations } from "../file/migrate.ts";
+import { hasNewRows, readSinceBackup, type SinceBackup } from "./replaced-database.ts";
+import { schemaDifferences } from "../file/schema-check.ts";
+import { type Totals, totalsOf } from "./totals.ts";
+
+export interface Restored {
+  /** What happened in the replaced database since the backup. */
+  since: SinceBackup;
+  after: Totals;
+  /** Where the replaced database is kept; null if there was none. */
+  keptAside: string | null;
+  /** What is wrong with the restored database, as the rest of a sentence; null if nothing is. */
+  fault: string | null;
+}
+
+type Prepare = (staged: Store, since: SinceBackup) => Awaitable<void>;
+
+export interface RestoreTerms {
+  now: number;
+  /** Also restores a backup in which `verify` finds problems, as it is. */
+  acceptsUnverified: boolean;
+}
+
+/**
+ * Restores a backup. `prepare` runs on the restored copy before it goes live. Throws BackupError, OpenError, or the
+ * error of `prepare`; nothing is changed then.
+ */
+export async function restoreDatabase(
+  file: string,
+  dataDirectory: string,
+  { now, acceptsUnverified }: RestoreTerms,
+  prepare: Prepare,
+): Promise<Restored> {
+  const path = databasePath(dataDirectory);
+  refuseUnfit(file, acceptsUnverified);
+  refuseNoFile(path, "move it away first");
+  const release = lockDataDirectory(dataDirectory);
+  const staging = join(resolve(dataDirectory), STAGING_FOLDER);
+  try {
+    settleReplaced(path);
+    refuseWithoutRoom(file, resolve(dataDirectory));
+    const replaced = existsSync(path) ? path : null;
+    const staged = stage(file, staging, now);
+    const { since, after } = await prepareStaged(staging, replaced, now, prepare);
+    const fault = await checkStaged(staged, file, acceptsUnverified);
+    if (replaced) {
+      checkpointReplaced(dataDirectory, path);
+      if (hasNewRows(path, since))
+        throw new BackupError(`${path} was changed by another command meanwhile: run it again`);
+    }
+    const keptAside = replaced ? keepReplaced(path, now) : null;
+    // The restored copy goes live.
+    renameSync(staged, path);
+    syncPath(dirname(path));
+    return { since, after, keptAside, fault };
+  } finally {
+    try {
+      settleReplaced(path);
+    } finally {
+      release();
+    }
+  }
+}
+
+/** Refuses a file that does not exist, is not ours, is empty, or is of a newer version. */
+function refuseUnfit(file: string, acceptsUnverified: boolean): void {
+  refuseNoFile(file, "name a backup");
+  if (!existsSync(file)) throw new BackupError(`there is no file ${file}: name a backup`);
+  refuseNoFile(`${file}-wal`, "move it away first");
+  try {
+    const sqlite = new Database(file, { readonly: true });
+    try {
+      pendingMigrations(sqlite, file);
+      const { tables } = sqlite.query("SELECT count(*) AS tables FROM sqlite_schema").get() as {
+        tables: number;
+      };
+      if (tables === 0) throw new BackupError(`${file} is empty: name a backup`);
+      const differences = acceptsUnverified ? "" : schemaDifferences(sqlite);
+      if (differences !== "") {
+        throw new BackupError(
+          `${file} has another schema than its version (${differences}): ${INSTEAD}`,
+        );
+      }
+    } finally {
+      sqlite.close();
+    }
+  } catch (error) {
+    throw openErrorOf(error, file) ?? error;
+  }
+}
+
+function refuseNoFile(path: string, advice: string): void {
+  const why = whyNoReachableFile(path);
+  if (why) throw new BackupError(`${why}: ${advice}`);
+}
+
+function refuseWithoutRoom(file: string, folder: string): void {
+  const [free, needed] = [freeBytesIn(folder), sizeOf(file) + sizeOf(`${file}-wal`)];
+  if (free > needed) return;
+  throw new BackupError(
+    `${folder} has too little room (${mebibytes(free)} MiB free, ${mebibytes(needed)} needed): make room first`,
+  );
+}
+
+/** Copies the backup into the staging folder and migrates it to this program's schema. Returns its path. */
+function stage(file: string, staging: string, now: number): string {
+  const staged = databasePath(staging);
+  mkdirSync(staging, { mode: 0o700 });
+  copyFileSync(file, staged);
+  if (existsSync(`${file}-wal`)) copyFileSync(`${file}-wal`, `${staged}-wal`);
+  claimDataDirectory(staging, now).release();
+  return staged;
+}
+
+async function prepareStaged(
+  staging: string,
+  replaced: string | null,
+  now: number,
+  prepare: Prepare,
+): Promise<Pick<Restored, "since" | "after">> {
+  const connection = openForCommand(staging);
+  try {
+    const since = readSinceBackup(connection.sqlite, replaced, now);
+    await prepare(connection.store, since);
+    connection.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    return { since, after: totalsOf(connection.sqlite) };
+  } finally {
+    closeForCommand(connection);
+  }
+}
+
+const INSTEAD =
+  "nothing was changed; name an older backup, or restore this one as it is with --unverified";
+
+/** Verifies the copy, gives it to the owner of the data directory, and syncs it. Returns what is wrong with it. */
+async function checkStaged(
+  staged: string,
+  file: string,
+  acceptsUnverified: boolean,
+): Promise<string | null> {
+  const { fault } = await checkCopy(staged);
+  if (fault !== null && !acceptsUnverified) throw new BackupError(`${file} ${fault}: ${INSTEAD}`);
+  const { uid, gid } = statSync(dirname(dirname(staged)));
+  if (process.getuid?.() === 0) chownSync(staged, uid, gid);
+  syncPath(staged);
+  return fault;
+}
+
+/** Checkpoints the present database into its file, so that it can be kept; skipped if it cannot be read. */
+function checkpointReplaced(dataDirectory: string, path: string): void {
+  try {
+    const connection = openForCommand(dataDirectory);
+    const { busy } = connection.sqlite.query("PRAGMA wal_checkpoint(TRUNCATE)").get() as {
+      busy: number;
+    };
+    closeForCommand(connection);
+    if (busy) throw new BackupError(`${path} is used by another command: wait for its end`);
+  } catch (error) {
+    if (error instanceof BackupError) throw error;
+  }
+}

@@ -1,0 +1,32 @@
+// A few totals by which an operator recognises a database.
+
+import type { Database } from "bun:sqlite";
+
+export interface Totals {
+  users: number;
+  orders: number;
+  transfers: number;
+  balanceMicros: bigint;
+  /** Milliseconds since 1970; null if there are no orders. */
+  lastOrderAt: number | null;
+}
+
+/** Reads the totals of a database of any version. */
+export function totalsOf(sqlite: Database): Totals {
+  // Excludes test money: no other username has a colon. Added up here, because the sum may exceed 64 bits. Cast to an
+  // integer first, because a damaged or foreign table may hold any value.
+  const balances = sqlite
+    .query(
+      "SELECT CAST(CAST(coalesce(balance_micros, 0) AS INTEGER) AS TEXT) FROM users WHERE username NOT LIKE 'test:%'",
+    )
+    .values();
+  const balanceMicros = balances.reduce((sum, [micros]) => sum + BigInt(micros as string), 0n);
+  const counts = sqlite
+    .query(
+      `SELECT (SELECT count(*) FROM users WHERE username NOT LIKE 'test:%') AS users, (SELECT count(*) FROM orders) AS orders,
+        (SELECT count(*) FROM transfers) AS transfers,
+        (SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1) AS lastOrderAt`,
+    )
+    .get() as Omit<Totals, "balanceMicros">;
+  return { ...counts, balanceMicros };
+}

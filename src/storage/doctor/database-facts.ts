@@ -1,0 +1,76 @@
+// Reads what `doctor` needs from the database.
+
+import { CREDIT_KEYS, UNLIMITED_CREDIT_KEYS } from "../../db/users/keys.ts";
+import { NO_TEST_ORDER, UNKNOWN_PLACEMENTS } from "../../db/orders/orders.ts";
+import { OLDEST_DUE_POLL } from "../../db/delivery/polling.ts";
+import { UNRECOGNIZED_NUMBERS } from "../../db/delivery/unrecognized-numbers.ts";
+import { FAILED_WEBHOOKS } from "../../db/webhooks/webhook-figures.ts";
+import type { RowFacts } from "./findings.ts";
+import { whyNoReachableFile } from "../file/files.ts";
+import { hasLitestream } from "../file/litestream.ts";
+import { pendingMigrations } from "../file/migrate.ts";
+import { openReader } from "../file/open.ts";
+import { OpenError } from "../file/open-error.ts";
+import { schemaDifferences } from "../file/schema-check.ts";
+
+export interface DatabaseFacts extends RowFacts {
+  /** The first row of PRAGMA quick_check: `ok`, or the first problem. */
+  integrity: string;
+  /** Number of this program's migrations that the database lacks. */
+  pendingMigrations: number;
+  /** How its schema differs from that of its migrations; empty if it does not. */
+  schemaDifferences: string;
+  /** Whether Litestream replicates the database, or once did. */
+  hasLitestream: boolean;
+}
+
+/**
+ * Only reads. Throws OpenError, also for a newer or foreign database, or SQLite's error for a file that it cannot
+ * read.
+ */
+export function factsOf(path: string): DatabaseFacts {
+  const why = whyNoReachableFile(path);
+  if (why) throw new OpenError(why);
+  const { sqlite } = openReader(path);
+  try {
+    const pending = pendingMigrations(sqlite, path).length;
+    const scalar = <T>(query: string): T => (sqlite.query(query).get() as { value: T }).value;
+    const hasPolling = scalar<number>(
+      "SELECT count(*) AS value FROM pragma_table_info('orders') WHERE name = 'next_check_at'",
+    );
+    const hasWebhooks = scalar<number>(
+      "SELECT count(*) AS value FROM sqlite_schema WHERE name = 'webhooks'",
+    );
+    const hasUnrecognized = scalar<number>(
+      "SELECT count(*) AS value FROM sqlite_schema WHERE name = 'unrecognized_numbers'",
+    );
+    const hasRechargeLimits = scalar<number>(
+      "SELECT count(*) AS value FROM pragma_table_info('keys') WHERE name = 'recharge_daily_micros'",
+    );
+    return {
+      pendingMigrations: pending,
+      schemaDifferences: schemaDifferences(sqlite),
+      hasLitestream: hasLitestream(sqlite),
+      integrity: scalar("SELECT quick_check AS value FROM pragma_quick_check LIMIT 1"),
+      lastRowAt:
+        scalar(`SELECT max(
+          coalesce((SELECT created_at FROM transfers ORDER BY seq DESC LIMIT 1), 0),
+          coalesce((SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1), 0),
+          coalesce((SELECT max(created_at) FROM users), 0)) AS value`) || null,
+      unknownPlacements: hasPolling ? scalar(`SELECT (${UNKNOWN_PLACEMENTS}) AS value`) : 0,
+      unrecognizedNumbers: hasUnrecognized
+        ? scalar(`SELECT (${UNRECOGNIZED_NUMBERS}) AS value`)
+        : 0,
+      oldestDuePollAt: hasPolling
+        ? scalar(`SELECT (${OLDEST_DUE_POLL} AND ${NO_TEST_ORDER}) AS value`)
+        : null,
+      failedWebhooks: hasWebhooks ? scalar(`SELECT (${FAILED_WEBHOOKS}) AS value`) : 0,
+      creditKeys: hasRechargeLimits ? scalar(`SELECT (${CREDIT_KEYS}) AS value`) : 0,
+      unlimitedCreditKeys: hasRechargeLimits
+        ? scalar(`SELECT (${UNLIMITED_CREDIT_KEYS}) AS value`)
+        : 0,
+    };
+  } finally {
+    sqlite.close();
+  }
+}

@@ -1,0 +1,145 @@
+// `doctor` for a PostgreSQL database: checks the conditions under which no acknowledged order is lost, and the
+// servers that share the database. Each finding says what to do. docs/specification/storage.md#doctor.
+
+import { type Address, describeAddress } from "../../db/postgres/connection/address.ts";
+import { type Conditions, readConditions } from "../../db/postgres/connection/conditions.ts";
+import {
+  CLOCK_WARN_MS,
+  type Condition,
+  weaknessesOf,
+} from "../../db/postgres/schema/weaknesses.ts";
+import { pendingMigrations, SchemaError } from "../../db/postgres/schema/migrate.ts";
+import { databaseOpenErrorOf } from "../../db/postgres/connection/open-error.ts";
+import { COMMAND_NAME, connectForCommand } from "../../db/postgres/connection/open-for-command.ts";
+import { schemaProblems } from "../../db/postgres/schema/schema-check.ts";
+import { openSnapshot } from "../../db/postgres/batch/snapshot.ts";
+import { readStandbys, type Standbys } from "../../db/postgres/connection/standbys.ts";
+import { readRowFacts } from "../../db/port/row-facts.ts";
+import { readDatabaseTime } from "../../db/postgres/connection/clock.ts";
+import { listRunningServers } from "../../db/postgres/connection/sessions.ts";
+import type { Server } from "../../db/delivery/server-leases.ts";
+import {
+  clock,
+  creditKeys,
+  type Finding,
+  finding,
+  polling,
+  unknown,
+  unrecognized,
+  webhooks,
+} from "./findings.ts";
+
+/** `now`: this machine's clock, in milliseconds since 1970. */
+export async function runPostgresDoctor(address: Address, now: () => number): Promise<Finding[]> {
+  const name = describeAddress(address);
+  try {
+    const conditions = await readConditions(address, now);
+    return [
+      finding("PostgreSQL", "ok", `${conditions.version} at ${name}`),
+      ...conditionFindings(address, conditions),
+      ...(await schemaFindings(address, conditions)),
+    ];
+  } catch (error) {
+    const known = databaseOpenErrorOf(error, name);
+    if (!known) throw error;
+    return [finding("PostgreSQL", "fail", known.message)];
+  }
+}
+
+function conditionFindings(address: Address, conditions: Conditions): Finding[] {
+  const weak = weaknessesOf(address, conditions);
+  const condition = (check: string, about: Condition, found: string): Finding => {
+    const weakness = weak.get(about);
+    if (weakness === undefined) return finding(check, "ok", found);
+    const [what, advice] = weakness.split(": ", 2) as [string, string];
+    return finding(check, "warn", what, advice);
+  };
+  const { synchronousCommit: commit, synchronousStandbys: standbys, isEncrypted } = conditions;
+  return [
+    condition("fsync", "fsync", "on"),
+    condition("synchronous_commit", "commit", commit),
+    condition("synchronous_standby_names", "standby", standbys),
+    condition("encryption", "encryption", isEncrypted ? address.sslMode : "none needed here"),
+    clockDifference(conditions),
+  ];
+}
+
+function clockDifference({ clockAheadMs }: Conditions): Finding {
+  const off = Math.abs(clockAheadMs);
+  const side = clockAheadMs > 0 ? "ahead of" : "behind";
+  const found = off === 0 ? "as the database's" : `${off} ms ${side} the database's`;
+  if (off <= CLOCK_WARN_MS) return finding("clock difference", "ok", found);
+  return finding("clock difference", "warn", found, "set both clocks, and see that NTP keeps them");
+}
+
+async function schemaFindings(address: Address, conditions: Conditions): Promise<Finding[]> {
+  const schema = await schemaFinding(address);
+  // Without its tables nothing else can be read.
+  if (schema.state !== "ok") return [schema];
+  const snapshot = await openSnapshot(address, COMMAND_NAME);
+  try {
+    const read = await snapshot.read((reader) => ({
+      facts: readRowFacts(reader),
+      standbys: readStandbys(reader),
+      servers: listRunningServers(reader),
+    }));
+    const { facts, standbys, servers } = read;
+    const now = await readDatabaseTime(snapshot);
+    return [
+      schema,
+      standbysFinding(standbys, conditions),
+      serversFinding(servers),
+      clock(facts, now),
+      unknown(facts),
+      unrecognized(facts),
+      polling(facts, now),
+      webhooks(facts),
+      creditKeys(facts),
+    ];
+  } finally {
+    snapshot.close();
+  }
+}
+
+async function schemaFinding(address: Address): Promise<Finding> {
+  const connection = await connectForCommand(address);
+  try {
+    const pending = await pendingMigrations(connection);
+    if (pending.length > 0) {
+      const advice = "start `reseller serve` of this version once: it makes or upgrades the tables";
+      return finding("schema", "warn", `${pending.length} migrations behind`, advice);
+    }
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    return finding("schema", "fail", error.message);
+  } finally {
+    connection.close();
+  }
+  const differences = await schemaProblems(address);
+  if (differences.length === 0) return finding("schema", "ok", "this version's");
+  const found = differences.map(({ subject, problem }) => `${subject} ${problem}`).join(", ");
+  return finding("schema", "fail", found, "restore a backup or ask for help before taking orders");
+}
+
+function standbysFinding(
+  { synchronous, asynchronous, hidden }: Standbys,
+  { synchronousStandbys }: Conditions,
+): Finding {
+  if (hidden > 0) {
+    const found = `${hidden} standbys whose state this user is not shown`;
+    return finding("standbys", "warn", found, "GRANT pg_monitor to it");
+  }
+  const found = `${synchronous} synchronous, ${asynchronous} asynchronous`;
+  if (synchronous > 0) return finding("standbys", "ok", found);
+  if (synchronousStandbys.trim() !== "") {
+    return finding("standbys", "fail", found, "every commit waits until a synchronous one is back");
+  }
+  return finding("standbys", "warn", found, "no commit waits for another machine: connect one");
+}
+
+function serversFinding(servers: readonly Server[]): Finding {
+  if (servers.length === 0) {
+    return finding("servers", "warn", "none runs", "start `reseller serve` with --database");
+  }
+  return finding("servers", "ok", servers.map(({ name }) => name).join(", "));
+}

@@ -1,0 +1,64 @@
+// Verifies a SQLite database: the checks of both engines (db/verify/), the schema against the migrations, and what
+// only a SQLite file has. docs/specification/storage.md#verify. Only reads, also while a server runs.
+
+import type { Connection } from "../../db/sqlite/connection.ts";
+import { type Check, queryCheck, runChecks, type Verification } from "../../db/verify/verify.ts";
+import { QUERY_CHECKS } from "../../db/verify/verify-queries.ts";
+import { SCAN_CHECKS } from "../../db/verify/verify-scans.ts";
+import { SCHEMA_CHECK, schemaProblems } from "../file/schema-check.ts";
+import { errorCode } from "../../domain/values/refusals.ts";
+
+/** Errors that say nothing about the database: a later verification may succeed. */
+const PASSING = ["SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_NOMEM", "SQLITE_FULL"];
+/** 64 MiB, because PRAGMA integrity_check alternates between tables and indexes. */
+const CACHE_KIB = 64 * 1024;
+
+const SQLITE_CHECKS: readonly Check[] = [
+  queryCheck(
+    "every step of the clock is noted",
+    `SELECT ledger || ' ' || number AS subject, 'its time is before that of the row ahead of it' AS problem
+    FROM (
+      SELECT 'orders' AS ledger, order_id AS number, created_at, lag(created_at) OVER (ORDER BY order_id) AS before
+      FROM orders
+      UNION ALL
+      SELECT 'transfers', seq, created_at, lag(created_at) OVER (ORDER BY seq) FROM transfers
+    ) AS rows
+    WHERE created_at < before AND NOT EXISTS (
+      SELECT 1 FROM clock_steps WHERE clock_steps.ledger = rows.ledger AND first = number)`,
+  ),
+  queryCheck(
+    "references lead somewhere",
+    `SELECT "table" || ' row ' || coalesce(rowid, '?') AS subject, 'refers to a missing row of ' || parent AS problem
+    FROM pragma_foreign_key_check`,
+  ),
+  queryCheck(
+    "the file is intact",
+    `SELECT 'file' AS subject, integrity_check AS problem
+    FROM pragma_integrity_check WHERE integrity_check <> 'ok'`,
+  ),
+];
+
+/** The number of checks, for a progress display. */
+export const CHECK_COUNT = 1 + QUERY_CHECKS.length + SQLITE_CHECKS.length + SCAN_CHECKS.length;
+
+/** Calls `progress` with the number of completed checks. Each statement reads its own snapshot. */
+export function verify(
+  { sqlite, store }: Connection,
+  progress: (done: number) => void = () => {},
+): Promise<Verification> {
+  sqlite.run(`PRAGMA cache_size = -${CACHE_KIB}`);
+  const differences = schemaProblems(sqlite);
+  const schema: Check = {
+    name: SCHEMA_CHECK,
+    run(_, findings) {
+      for (const { subject, problem } of differences) findings.add(subject, problem);
+    },
+  };
+  return runChecks(store, {
+    checks: [schema, ...QUERY_CHECKS, ...SQLITE_CHECKS, ...SCAN_CHECKS],
+    // A damaged page, a table missing in a different schema, or a value that no check expects: the other checks
+    // continue.
+    isUnreadable: (error) => !PASSING.some((code) => errorCode(error).startsWith(code)),
+    progress,
+  });
+}

@@ -1,0 +1,79 @@
+// Compares the schema of a database (tables, indexes, triggers, views) with that of its migrations. Triggers and
+// constraints enforce the ledger and the state table. Without them wrong rows could be written that look right later.
+
+import { Database } from "bun:sqlite";
+import { appliedVersions, migrate, MIGRATIONS } from "./migrate.ts";
+import type { Problem } from "../../db/verify/verify.ts";
+
+export const SCHEMA_CHECK = "the schema is what the migrations make";
+
+/**
+ * Leaves out names that start with `sqlite_`, which are reserved for SQLite (statistics, the indexes of constraints).
+ * Also leaves out the tables in which Litestream keeps its position.
+ */
+const OBJECTS = `SELECT type || ' ' || name AS subject, sql FROM sqlite_schema
+  WHERE name NOT GLOB 'sqlite_*' AND NOT (type = 'table' AND name GLOB '_litestream_*') ORDER BY type, name`;
+
+/** Returns one problem for each object that is missing, differs, or belongs to no migration. */
+export function schemaProblems(sqlite: Database): Problem[] {
+  const expected = expectedObjects(appliedVersions(sqlite));
+  const found = objectsOf(sqlite);
+  const subjects = [...new Set([...expected.keys(), ...found.keys()])].sort();
+  return subjects.flatMap((subject) => {
+    const problem = problemOf(expected.get(subject), found.get(subject));
+    return problem === null ? [] : [{ check: SCHEMA_CHECK, subject, problem }];
+  });
+}
+
+/** Returns the same as text; empty if nothing differs. */
+export function schemaDifferences(sqlite: Database): string {
+  return schemaProblems(sqlite)
+    .map(({ subject, problem }) => `${subject} ${problem}`)
+    .join(", ");
+}
+
+function problemOf(expected: string | undefined, found: string | undefined): string | null {
+  if (expected === found) return null;
+  if (found === undefined) return "is missing";
+  return expected === undefined ? "was made by no migration" : "differs from the migrations'";
+}
+
+/** Expected objects by applied versions; they stay the same as long as the program runs. */
+const made = new Map<string, ReadonlyMap<string, string>>();
+
+function expectedObjects(versions: ReadonlySet<number>): ReadonlyMap<string, string> {
+  const applied = MIGRATIONS.filter(({ version }) => versions.has(version));
+  const key = applied.map(({ version }) => version).join();
+  const known = made.get(key);
+  if (known) return known;
+  const sqlite = new Database(":memory:");
+  try {
+    migrate(sqlite, applied, 0);
+    const objects = objectsOf(sqlite);
+    made.set(key, objects);
+    return objects;
+  } finally {
+    sqlite.close();
+  }
+}
+
+function objectsOf(sqlite: Database): Map<string, string> {
+  const rows = sqlite.query<{ subject: string; sql: string | null }, []>(OBJECTS).all();
+  return new Map(rows.map(({ subject, sql }) => [subject, normalized(sql ?? "")]));
+}
+
+const TOKEN = /--[^\n]*|\/\*[\s\S]*?\*\/|\s+|'(?:[^']|'')*'|"((?:[^"]|"")*)"|`([^`]*)`|[\w$]+|./gu;
+
+/**
+ * Returns SQL without comments, white space, upper case and quotes of identifiers: ALTER TABLE rewrites the text of a
+ * schema, in different ways in different versions of SQLite.
+ */
+function normalized(sql: string): string {
+  return [...sql.matchAll(TOKEN)]
+    .map(([token, quoted, backquoted]) => {
+      if (/^(--|\/\*|\s)/.test(token)) return "";
+      return token.startsWith("'") ? token : (quoted ?? backquoted ?? token).toLowerCase();
+    })
+    .filter((token) => token !== "")
+    .join(" ");
+}

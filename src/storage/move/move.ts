@@ -1,0 +1,323 @@
+// Copies a whole database from one engine to the other: docs/specification/storage.md#move. Nothing else writes to
+// either during the move. The target is written in one transaction, read back, compared row by row, and verified
+// before it is committed.
+
+import { type Awaitable, type Reader, type ReadStore } from "../../db/port/port.ts";
+import { NUMBERED_TABLES } from "../../db/ledger/number-floors.ts";
+import { type Query, query, select } from "../../db/port/query.ts";
+import { type AnyRow, type AnyTable, number } from "../../db/port/table-definition.ts";
+import {
+  accounts,
+  catalogueVersion,
+  dailyTotals,
+  keys,
+  providers,
+  panelSessions,
+  servers,
+  TABLES,
+  totalsPosition,
+  uptime,
+  users,
+} from "../../db/tables/tables.ts";
+import type { Problem, Verification } from "../../db/verify/verify.ts";
+import { SALES_ACCOUNT } from "../../domain/ledger/ledger.ts";
+import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
+import { counted } from "../../domain/values/text.ts";
+
+/** A database that cannot be moved. The message is one sentence for the operator. */
+export class MoveError extends Error {
+  override name = "MoveError";
+}
+
+/** The highest given number of each table. */
+export type GivenNumbers = ReadonlyMap<AnyTable, number>;
+
+/** A database whose writers are kept out for as long as it is open. */
+export interface MoveSide {
+  /** For messages: the path, or the address without user and password. */
+  shown: string;
+  store: ReadStore;
+  readNumbers(): Awaitable<GivenNumbers>;
+  verify(progress: (done: number, total: number) => void): Promise<Verification>;
+  /** Closes it; nothing that was not committed is kept. */
+  close(): Awaitable<void>;
+}
+
+export interface MoveTarget extends MoveSide {
+  insert(table: AnyTable, rows: readonly AnyRow[]): Awaitable<void>;
+  /** Writes some fields of existing rows. */
+  update(table: AnyTable, fields: readonly string[], rows: readonly AnyRow[]): Awaitable<void>;
+  /** Ensures that no number up to these is given again. */
+  setNumbers(numbers: GivenNumbers): Awaitable<void>;
+  /** Updates statistics after all rows are written, before they are read back. */
+  analyze(): Awaitable<void>;
+  commit(): Awaitable<void>;
+}
+
+export interface Moved {
+  users: number;
+  orders: number;
+  transfers: number;
+  /** Number of all rows. */
+  rows: number;
+  balanceMicros: bigint;
+  numbers: GivenNumbers;
+  /** The problems that `verify` finds in the source, and so in the target; empty unless they were accepted. */
+  problems: readonly Problem[];
+}
+
+export type MoveProgress = (what: string, done: number, total: number) => void;
+
+/** Rows that are read and written at once; some hold a whole response. */
+const PIECE = 500;
+/**
+ * Tables that are not copied. Rows of a process stay with it. Sessions stay too, so users must sign in again at the
+ * target. Totals of reports are counted again from their source rows.
+ */
+const STAYING: readonly AnyTable[] = [servers, uptime, panelSessions, dailyTotals, totalsPosition];
+const MOVED = TABLES.filter((table) => !STAYING.includes(table));
+/** Fields of a key that refer to another key. */
+const OF_ROTATION = ["replacedBy", "originId"];
+/** Tables with one row, which the migrations created. */
+const SINGLETONS: readonly AnyTable[] = [uptime, catalogueVersion];
+/** Returns whether the migrations created a row: accounts of the service itself, and the sandbox. */
+const isMade = (table: AnyTable, row: AnyRow): boolean =>
+  (table === accounts && Number(row["account"]) <= SALES_ACCOUNT) ||
+  (table === providers && row["providerId"] === SANDBOX_PROVIDER);
+
+/** Moves the source to the target. Throws MoveError after changing nothing. */
+export async function move(
+  source: MoveSide,
+  target: MoveTarget,
+  progress: MoveProgress,
+  acceptsUnverified = false,
+): Promise<Moved> {
+  await target.store.read((reader) => refuseRows(reader, target.shown));
+  const problems = await problemsOf(source, progress);
+  if (!acceptsUnverified) refuseProblems(source, problems);
+  const total = await countAll(source.store);
+  await copyRows(source, target, (done) => progress("rows copied:", done, total));
+  await copySingletons(source, target);
+  const numbers = await source.readNumbers();
+  await target.setNumbers(numbers);
+  await target.analyze();
+  const moved = await compareRows(source, target, (done) =>
+    progress("rows compared:", done, total),
+  );
+  await compareNumbers(numbers, target);
+  const isNew = (problem: Problem) => !problems.some((known) => isSame(known, problem));
+  refuseProblems(target, (await problemsOf(target, progress)).filter(isNew));
+  await target.commit();
+  return { ...moved, numbers, problems };
+}
+
+/** Throws MoveError if the target has rows of its own. */
+export function refuseRows(reader: Reader, shown: string): void {
+  for (const { table, first, count } of EMPTY_CHECKS) {
+    if (reader.all(first, { limit: PIECE }).every((row) => isMade(table, row))) continue;
+    const { rows } = reader.one(count)!;
+    throw new MoveError(
+      `${shown} is not empty (${table.name}: ${counted(rows, "row")}): name an empty one`,
+    );
+  }
+}
+
+/** Returns the problems that `verify` lists, which are the first of each check. */
+async function problemsOf(side: MoveSide, progress: MoveProgress): Promise<readonly Problem[]> {
+  const { problems } = await side.verify((done, total) =>
+    progress(`verifying ${side.shown}:`, done, total),
+  );
+  return problems;
+}
+
+function refuseProblems({ shown }: MoveSide, problems: readonly Problem[]): void {
+  const [first] = problems;
+  if (!first) return;
+  throw new MoveError(
+    `${shown} does not add up (${counted(problems.length, "problem")}, ${first.subject}: ${first.problem}): nothing was moved, run \`reseller verify\`; --unverified moves a source as it is`,
+  );
+}
+
+function isSame(one: Problem, other: Problem): boolean {
+  return (
+    one.check === other.check && one.subject === other.subject && one.problem === other.problem
+  );
+}
+
+async function copyRows(
+  source: MoveSide,
+  target: MoveTarget,
+  progress: (done: number) => void,
+): Promise<void> {
+  let done = 0;
+  for (const table of MOVED) {
+    for await (const rows of piecesOf(source.store, table)) {
+      await insertRows(target, table, rows);
+      progress((done += rows.length));
+    }
+    if (table !== keys) continue;
+    // A key may refer to one that is copied later, so these references are written at the end.
+    for await (const rows of piecesOf(source.store, keys)) {
+      const rotated = rows.filter((row) => OF_ROTATION.some((field) => row[field] !== null));
+      if (rotated.length > 0) await target.update(keys, OF_ROTATION, rotated);
+    }
+  }
+}
+
+async function insertRows(
+  target: MoveTarget,
+  table: AnyTable,
+  rows: readonly AnyRow[],
+): Promise<void> {
+  let inserted = rows.filter((row) => !isMade(table, row));
+  if (table === keys) {
+    const none = Object.fromEntries(OF_ROTATION.map((field) => [field, null]));
+    inserted = inserted.map((row) => ({ ...row, ...none }));
+  }
+  if (inserted.length > 0) await target.insert(table, inserted);
+}
+
+async function copySingletons(source: MoveSide, target: MoveTarget): Promise<void> {
+  for (const table of SINGLETONS) {
+    const first = firstPiece(table);
+    const read = (reader: Reader) => reader.all(first, { limit: 1 })[0]!;
+    const row = await source.store.read(read);
+    const present = await target.store.read(read);
+    if (table === uptime && Number(present["milliseconds"]) > Number(row["milliseconds"])) {
+      throw new MoveError(
+        `${target.shown} was served for longer than ${source.shown}: name one that was never served`,
+      );
+    }
+    const fields = table.columns
+      .map(({ field }) => field)
+      .filter((field) => !table.key.includes(field));
+    await target.update(table, fields, [row]);
+  }
+}
+
+/** Reads the target back and compares every row. */
+async function compareRows(
+  source: MoveSide,
+  target: MoveTarget,
+  progress: (done: number) => void,
+): Promise<Omit<Moved, "numbers" | "problems">> {
+  const counts = new Map<AnyTable, number>();
+  let rows = 0;
+  let balanceMicros = 0n;
+  for (const table of [...MOVED, ...SINGLETONS]) {
+    const copies = rowsOf(target.store, table);
+    let count = 0;
+    for await (const row of rowsOf(source.store, table)) {
+      const copy = await copies.next();
+      const field = table.columns.find(
+        (each) => copy.done || copy.value[each.field] !== row[each.field],
+      );
+      if (field) throw differs(target, table, row, field.field);
+      // Excludes test money.
+      if (table === users && row["testOf"] === null)
+        balanceMicros += row["balanceMicros"] as bigint;
+      count += 1;
+      if (++rows % PIECE === 0) progress(rows);
+    }
+    if (!(await copies.next()).done) throw new MoveError(`${target.shown} has more ${table.name}`);
+    counts.set(table, count);
+  }
+  const of = (name: string) => counts.get(TABLES.find((table) => table.name === name)!)!;
+  return {
+    users: of("users"),
+    orders: of("orders"),
+    transfers: of("transfers"),
+    rows,
+    balanceMicros,
+  };
+}
+
+function differs({ shown }: MoveSide, table: AnyTable, row: AnyRow, field: string): MoveError {
+  const key = table.key.map((each) => String(row[each])).join(" ");
+  return new MoveError(
+    `${shown} does not hold ${table.name} ${key} as it was (${field}): nothing was moved`,
+  );
+}
+
+/**
+ * Compares numbers that callers or operators know, which must never be given again. In other tables only the rows
+ * count: PostgreSQL's sequences leave gaps at the end, which SQLite fills, because it gives the number after the
+ * highest row's.
+ */
+async function compareNumbers(numbers: GivenNumbers, target: MoveTarget): Promise<void> {
+  const found = await target.readNumbers();
+  for (const [table, given] of numbers) {
+    const isKnown = NUMBERED_TABLES.some((name) => name === table.name);
+    if (!isKnown || (found.get(table) ?? 0) >= given) continue;
+    throw new MoveError(`${target.shown} would give numbers of ${table.name} again`);
+  }
+}
+
+async function countAll(store: ReadStore): Promise<number> {
+  let rows = 0;
+  for (const table of MOVED) rows += await countRows(store, table);
+  return rows;
+}
+
+async function countRows(store: ReadStore, table: AnyTable): Promise<number> {
+  const count = countOf(table);
+  return (await store.read((reader) => reader.one(count)))!.rows;
+}
+
+function countOf({ name }: AnyTable) {
+  return query({ gives: { rows: number }, text: `SELECT count(*) AS rows FROM ${name}` });
+}
+
+async function* rowsOf(store: ReadStore, table: AnyTable): AsyncGenerator<AnyRow, undefined> {
+  for await (const rows of piecesOf(store, table)) yield* rows;
+}
+
+/** Yields all rows in the order of their keys, which is the same on both engines: by number, or by byte. */
+async function* piecesOf(store: ReadStore, table: AnyTable): AsyncGenerator<AnyRow[], undefined> {
+  const first = firstPiece(table);
+  const next = nextPiece(table);
+  let rows = await store.read((reader) => reader.all(first, { limit: PIECE }));
+  while (rows.length > 0) {
+    yield rows;
+    if (rows.length < PIECE) return;
+    const last = rows.at(-1)!;
+    const after = Object.fromEntries(table.key.map((field) => [field, last[field]!]));
+    rows = await store.read((reader) => reader.all(next, { ...after, limit: PIECE }));
+  }
+}
+
+type PieceQuery = Query<AnyRow, Record<string, typeof number>>;
+
+function firstPiece(table: AnyTable): PieceQuery {
+  return pieceQuery(table, "", {});
+}
+
+function nextPiece(table: AnyTable): PieceQuery {
+  const columns = keyColumns(table);
+  const names = columns.map(({ name }) => name).join();
+  const values = columns.map(({ field }) => `:${field}`).join();
+  const takes = Object.fromEntries(columns.map(({ field, kind }) => [field, kind]));
+  return pieceQuery(table, `WHERE (${names}) > (${values})`, takes);
+}
+
+function pieceQuery(table: AnyTable, where: string, takes: object): PieceQuery {
+  const order = keyColumns(table)
+    .map(({ name }) => name)
+    .join();
+  return query({
+    takes: { ...takes, limit: number } as Record<string, typeof number>,
+    gives: Object.fromEntries(table.columns.map(({ field, kind }) => [field, kind])),
+    text: `SELECT ${select(table)} FROM ${table.name} ${where} ORDER BY ${order} LIMIT :limit`,
+  }) as unknown as PieceQuery;
+}
+
+function keyColumns({ key, columns }: AnyTable) {
+  return key.map((field) => columns.find((column) => column.field === field)!);
+}
+
+/** Last, because functions above make the queries. */
+const EMPTY_CHECKS = MOVED.map((table) => ({
+  table,
+  first: firstPiece(table),
+  count: countOf(table),
+}));

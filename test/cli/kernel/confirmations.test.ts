@@ -1,0 +1,68 @@
+// Every command that takes --yes: without it, and without a terminal to ask on, it is exit 2 and changes nothing.
+
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { listCommands } from "../../../src/cli/kernel/command-tree.ts";
+import { createProgram } from "../../../src/cli/kernel/program.ts";
+import { openShop, optionsOf, reseller } from "../../support/cli.ts";
+import { freshFolder } from "../../support/service.ts";
+
+function fileOf(name: string, lines: readonly string[]): string {
+  const path = join(freshFolder(), name);
+  writeFileSync(path, lines.join("\n"));
+  return path;
+}
+
+const numbers = Array.from({ length: 25 }, (_, index) => index);
+const grants = () =>
+  fileOf("grants.csv", ["service,username", ...numbers.map((at) => `s${at},bob`)]);
+const prices = () => fileOf("list.csv", ["id,price", ...numbers.map((at) => `s${at},9`)]);
+const ABOVE = ["--confirm-above", "0"];
+
+/** How each asks; a command that is not here fails the first test. Those of PostgreSQL and of backups have tests of their own. */
+const CASES: Record<string, () => string[]> = {
+  "admin user credit": () => ["bob", "5", ...ABOVE],
+  "admin user debit": () => ["alice", "5", ...ABOVE],
+  "admin user erase": () => ["carl", "--reason", "asked"],
+  "admin user discount": () => ["bob", "100"],
+  "admin service update": () => ["followers", "--price", "0"],
+  "admin service reprice": () => ["--percent", "10"],
+  "admin service import": () => [prices(), "--update"],
+  "admin grant import": () => [grants()],
+  "admin order cancel": () => ["1", ...ABOVE],
+  "admin order fail": () => ["1", ...ABOVE],
+  "admin order partial": () => ["1", "--remains", "5", ...ABOVE],
+  "admin order refund": () => ["2", ...ABOVE],
+};
+const ELSEWHERE = ["admin order late", "admin order settle", "restore", "restored"];
+
+const asking = listCommands(createProgram())
+  .filter(({ command }) => command.options.some(({ long }) => long === "--yes"))
+  .map(({ words }) => words);
+
+test("each has a case", () => {
+  expect(asking.toSorted()).toEqual([...Object.keys(CASES), ...ELSEWHERE].toSorted());
+});
+
+test.each(Object.entries(CASES))("%s", async (words, rest) => {
+  const shop = openShop();
+  shop.user("carl");
+  for (const at of numbers) shop.service({ id: `s${at}`, name: `S${at}` });
+  shop.order(100);
+  shop.order(100);
+  await shop.cli("admin", "order", "complete", "2");
+  await shop.cli("admin", "user", "deactivate", "carl");
+  const before = shop.dump();
+  const argv = [...words.split(" "), ...rest()];
+  for (const json of [[], ["--json"]]) {
+    const { code, stdout, told } = await reseller(...argv, ...json, ...optionsOf(shop));
+    expect([code, told]).toEqual([2, expect.stringContaining("--yes")]);
+    // What it asks about is shown to a person only.
+    if (json.length > 0) expect(stdout).toBe("");
+    expect(shop.dump()).toBe(before);
+  }
+  const { code, stderr } = await reseller(...argv, "--yes", ...optionsOf(shop));
+  expect([code, stderr]).toEqual([0, expect.any(String)]);
+  expect(shop.dump()).not.toBe(before);
+});

@@ -1,0 +1,245 @@
+// The table of docs/specification/storage.md#database-states: every kind of database that there is, on either engine, against
+// everything that opens one. What is refused is refused with one sentence by all, exit 1, and not changed.
+
+import { Database } from "bun:sqlite";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { migrate, MIGRATIONS } from "../../../src/db/postgres/schema/migrate.ts";
+import { claimDataDirectory, databasePath } from "../../../src/storage/file/open.ts";
+import * as sqlite from "../../../src/storage/file/migrate.ts";
+import { openShopIn, reseller } from "../../support/cli.ts";
+import { cluster } from "../../support/postgres.ts";
+import { spawnServe } from "../../support/process.ts";
+import { freshFolder, freshPostgresDatabase, freshSqliteDatabase } from "../../support/service.ts";
+
+const MARK = "CREATE TABLE unfinished_move (marked bigint)";
+const NEWER = "INSERT INTO migrations VALUES (999, '0999_future', 'x', 1)";
+const OTHERS = ["CREATE TABLE songs (title text)", "CREATE VIEW albums AS SELECT title FROM songs"];
+const ANOTHER = "is a database of another program (it has albums, songs): name ";
+const UNFINISHED = "is the target of a move that did not end: repeat the move, or ";
+const EMPTY = /is empty: (name its folder|start `reseller serve`)/;
+
+interface Kind {
+  /** What is made: nothing, tables of no migration, of all but the last, or of all. */
+  made: "nothing" | "no tables" | "older" | "all";
+  /** Statements after that. */
+  after?: readonly string[];
+  /** What commands say; null: they run. */
+  refused: string | RegExp | null;
+  /** `serve` says the same unless it starts. */
+  starts?: true;
+  /** `move` to it: runs, or says something else. */
+  takesMove?: true;
+  doctor?: "warns";
+}
+
+const damaged = (how: string, statement: string): Kind => ({
+  made: "all",
+  after: [statement],
+  refused: `has a damaged table of migrations (${how}): restore a backup`,
+});
+
+const KINDS: Record<string, Kind> = {
+  "without tables": {
+    made: "no tables",
+    refused: EMPTY,
+    starts: true,
+    takesMove: true,
+    doctor: "warns",
+  },
+  "of another program": { made: "no tables", after: OTHERS, refused: ANOTHER },
+  "of another program that has a table of migrations, too": {
+    made: "no tables",
+    after: [...OTHERS, "CREATE TABLE migrations (id integer, migration text)"],
+    refused: ANOTHER,
+  },
+  "that a move marked before it made the tables": {
+    made: "no tables",
+    after: [MARK],
+    refused: UNFINISHED,
+    takesMove: true,
+  },
+  "that a move did not fill": { made: "all", after: [MARK], refused: UNFINISHED, takesMove: true },
+  "of an older version": {
+    made: "older",
+    refused: "was written by an older reseller: start `reseller serve` of this version once",
+    starts: true,
+    doctor: "warns",
+  },
+  "of a newer version": {
+    made: "all",
+    after: [NEWER],
+    refused: "was written by a newer reseller (schema 999, this binary knows ",
+  },
+  "of another build": {
+    made: "all",
+    after: ["UPDATE migrations SET hash = 'x' WHERE version = 1"],
+    refused: "was made by another build of schema 1 (0001_service differs)",
+  },
+  "that lost a row of its migrations": damaged(
+    "version 1 is missing",
+    "DELETE FROM migrations WHERE version = 1",
+  ),
+  "that lost all rows of its migrations": damaged("it is empty", "DELETE FROM migrations"),
+  "whose migrations lost a column": damaged(
+    "it has other columns",
+    "ALTER TABLE migrations RENAME COLUMN hash TO digest",
+  ),
+  "that lost its table of migrations": {
+    made: "all",
+    after: ["DROP TABLE migrations"],
+    refused: "has lost its table of migrations: restore a backup",
+  },
+  right: { made: "all", refused: null, starts: true, takesMove: true },
+};
+
+/** A database of a kind. */
+interface Place {
+  /** The flags that name it. */
+  flags: string[];
+  /** As `move` takes it. */
+  name: string;
+  /** Its schema. */
+  dump(): Promise<string>;
+}
+
+async function sqlitePlace({ made, after = [], starts }: Kind): Promise<Place> {
+  const folder = freshFolder();
+  const path = databasePath(folder);
+  if (made === "no tables") writeFileSync(path, "");
+  if (made === "all") claimDataDirectory(folder, 1).release();
+  if (made === "older" || after.length > 0) {
+    const file = new Database(path, { readwrite: true, create: true });
+    if (made === "older") sqlite.migrate(file, sqlite.MIGRATIONS.slice(0, -1), 1);
+    for (const statement of after) file.run(statement);
+    file.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    file.close(true);
+  }
+  // One of ours may get its journal mode before its version is looked at, and rows where it is right.
+  const dump = async () => {
+    if (!existsSync(path)) return "";
+    return starts && made !== "no tables" ? schemaOf(path) : readFileSync(path).toString("hex");
+  };
+  return { flags: ["--data", folder], name: folder, dump };
+}
+
+function schemaOf(path: string): string {
+  const file = new Database(path, { readonly: true });
+  const schema = JSON.stringify(file.query("SELECT name, sql FROM sqlite_schema").all());
+  file.close();
+  return schema;
+}
+
+let databases = 0;
+async function postgresPlace({ made, after = [] }: Kind): Promise<Place> {
+  const server = await cluster();
+  const name = `state_${process.pid}_${databases++}`;
+  if (made !== "nothing") await server.query("postgres", `CREATE DATABASE ${name}`);
+  if (made === "older") {
+    await migrate(server.address(name), 1, { migrations: MIGRATIONS.slice(0, -1) });
+  }
+  if (made === "all") await migrate(server.address(name), 1);
+  for (const statement of after) await server.query(name, statement);
+  const url = `postgres://postgres@127.0.0.1:${server.port}/${name}`;
+  const tables =
+    "SELECT string_agg(relname || ' ' || relkind::text, ',' ORDER BY relname) AS all FROM pg_class WHERE relnamespace = 'public'::regnamespace";
+  const dump = async () =>
+    made === "nothing" ? "" : JSON.stringify(await server.query(name, tables));
+  return { flags: ["--database", url], name: url, dump };
+}
+
+const ENGINES = { sqlite: sqlitePlace, postgres: postgresPlace };
+const COMMANDS = {
+  sqlite: ["admin user list", "admin user create zoe", "panel list", "verify", "backup FILE"],
+  postgres: ["admin user list", "admin user create zoe", "panel list", "verify", "restored --yes"],
+};
+
+/** Somewhere to move from, and to. */
+let rows: Record<keyof typeof ENGINES, string>;
+beforeAll(() => {
+  const [file, served] = [freshSqliteDatabase(), freshPostgresDatabase()];
+  for (const each of [file, served]) openShopIn(each).order(10);
+  rows = { sqlite: file.folder, postgres: served.location.database! };
+});
+const other = (engine: keyof typeof ENGINES) => (engine === "sqlite" ? "postgres" : "sqlite");
+
+describe.each(Object.keys(ENGINES) as (keyof typeof ENGINES)[])("on %s a database", (engine) => {
+  const cases = Object.entries(KINDS);
+  test.each(cases)("%s gets the answer of the table from everything", async (_, kind) => {
+    const place = await ENGINES[engine](kind);
+    const before = await place.dump();
+    const { refused } = kind;
+    const expectRefused = async (what: string, argv: string[], says: string | RegExp) => {
+      const { code, told } = await reseller(...argv);
+      expect([what, code, told]).toEqual([
+        what,
+        1,
+        says instanceof RegExp ? expect.stringMatching(says) : expect.stringContaining(says),
+      ]);
+      expect([what, told.trimEnd().split("\n").length]).toEqual([what, 1]);
+      expect([what, await place.dump()]).toEqual([what, before]);
+    };
+    for (const command of COMMANDS[engine]) {
+      const argv = command.replace("FILE", join(freshFolder(), "copy.db")).split(" ");
+      if (refused !== null) await expectRefused(command, [...argv, ...place.flags], refused);
+      else expect([command, (await reseller(...argv, ...place.flags)).code]).toEqual([command, 0]);
+    }
+    if (refused !== null) {
+      const to = engine === "sqlite" ? freshPostgresDatabase() : freshSqliteDatabase();
+      const target = to.location.database ?? to.folder;
+      await expectRefused("move --from", ["move", "--from", place.name, "--to", target], refused);
+      to.close();
+    }
+    const { code, stdout } = await reseller("doctor", ...place.flags);
+    const warns = kind.doctor === "warns" || refused === null;
+    expect(["doctor", code]).toEqual(["doctor", warns ? 0 : 1]);
+    if (typeof refused === "string" && !warns) expect(stdout).toContain(refused.trimEnd());
+
+    if (!kind.starts) {
+      const serve = ["serve", "--port", "0", ...place.flags];
+      if (engine === "postgres") serve.push("--data", freshFolder());
+      await expectRefused("serve", serve, refused!);
+    }
+    const toIt = ["move", "--from", rows[other(engine)], "--to", place.name];
+    if (kind.takesMove && refused !== null) {
+      expect((await reseller(...toIt)).stderr).toBe("");
+      expect((await reseller("verify", ...place.flags)).code).toBe(0);
+    } else if (refused !== null) await expectRefused("move --to", toIt, refused);
+    else await expectRefused("move --to", toIt, "is not empty (accounts: ");
+    if (kind.starts && !kind.takesMove) {
+      const flags = engine === "postgres" ? place.flags : [];
+      const server = await spawnServe(engine === "sqlite" ? place.name : freshFolder(), ...flags);
+      expect((await server.stop()).exitCode).toBe(0);
+      expect((await reseller("verify", ...place.flags)).code).toBe(0);
+    }
+  });
+});
+
+test("a database that is missing: only serve and move make one, where that is a file", async () => {
+  const missing: Kind = { made: "nothing", refused: "" };
+  const [file, served] = [await sqlitePlace(missing), await postgresPlace(missing)];
+  for (const command of ["admin user list", "verify", "panel list"]) {
+    const ran = [file, served].map(({ flags }) => reseller(...command.split(" "), ...flags));
+    const [onFile, onServer] = await Promise.all(ran);
+    expect([onFile!.code, onFile!.told]).toEqual([1, expect.stringContaining("there is no database at")]); // prettier-ignore
+    expect([onServer!.code, onServer!.told]).toEqual([1, expect.stringContaining("does not exist: create the database")]); // prettier-ignore
+  }
+  expect((await reseller("doctor", ...file.flags)).code).toBe(0);
+  expect((await reseller("doctor", ...served.flags)).stdout).toContain("does not exist");
+  for (const argv of [
+    ["serve", "--data", freshFolder(), ...served.flags],
+    ["move", "--from", rows.sqlite, "--to", served.name],
+  ]) {
+    const { code, told } = await reseller(...argv);
+    expect([code, told]).toEqual([1, expect.stringContaining("does not exist: create the database")]); // prettier-ignore
+  }
+  expect((await reseller("move", "--from", rows.postgres, "--to", file.name)).stderr).toBe("");
+});
+
+test("tables of other programs beside ours in a PostgreSQL schema are left alone", async () => {
+  const place = await postgresPlace({ made: "all", after: OTHERS, refused: null });
+  for (const command of ["admin user create zoe", "verify", "doctor"]) {
+    expect((await reseller(...command.split(" "), ...place.flags)).code).toBe(0);
+  }
+});

@@ -1,0 +1,130 @@
+// Every list and report × every flag that its --help names: each flag is taken, and a window of time means the same everywhere.
+
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { Command, Option } from "commander";
+import { listCommands, visibleOptions } from "../../../src/cli/kernel/command-tree.ts";
+import { createProgram } from "../../../src/cli/kernel/program.ts";
+import { openShop, optionsOf, reseller, type Shop } from "../../support/cli.ts";
+
+const LISTS = listCommands(createProgram()).filter(({ words, command }) => {
+  return /(^| )(list|report|deliveries|export)$/.test(words) && command.commands.length === 0;
+});
+/** Of S3, which these tests have none of. */
+const REMOTE = "backup list";
+/** Settings and what every command has. */
+const COMMON = ["--data", "--database", "--env-file", "--help", "--as"];
+/** A value for each placeholder. */
+const VALUES: Record<string, string> = {
+  username: "alice",
+  id: "followers",
+  ids: "1",
+  name: "acme",
+  text: "x",
+  number: "1",
+  seq: "1",
+  order: "1",
+  key: "k",
+  when: "24h",
+  time: "24h",
+  word: "x",
+};
+
+let shop: Shop;
+let webhook: string;
+let keyId: string;
+beforeAll(async () => {
+  shop = openShop();
+  shop.order(100);
+  const url = "https://1.1.1.1/x";
+  const made = await shop.cli(
+    "admin",
+    "webhook",
+    "create",
+    "--user",
+    "alice",
+    "--url",
+    url,
+    "--json",
+  );
+  webhook = made.json.id;
+  keyId = shop.query<{ id: string }>("SELECT id FROM keys")[0]!.id;
+});
+
+function valueOf(words: string, option: Option): string[] {
+  if (!option.required && !option.optional) return [];
+  if (option.argChoices) return [option.argChoices[0]!];
+  const placeholder = /[<[]([\w-]+)/.exec(option.flags)![1]!;
+  if (option.long === "--limit") return ["5"];
+  if (option.long === "--columns") return [words === "admin order list" ? "link" : "id"];
+  if (option.long === "--cursor" && placeholder === "id")
+    return [words.endsWith("key list") ? keyId : "followers"];
+  return [VALUES[placeholder] ?? "1"];
+}
+
+/** What a command must have besides. */
+function requiredOf(words: string, command: Command, besides: string): string[] {
+  const needed = command.options.filter(({ mandatory, long }) => mandatory && long !== besides);
+  const options = needed.flatMap((option) => [option.long!, ...valueOf(words, option)]);
+  return command.registeredArguments.some(({ required }) => required)
+    ? [webhook, ...options]
+    : options;
+}
+
+describe.each(LISTS.filter(({ words }) => words !== REMOTE))("$words", ({ words, command }) => {
+  const flags = visibleOptions(command).filter(({ long }) => !COMMON.includes(long!));
+  test.each(flags.map((option) => [option.long!, option] as const))("%s", async (long, option) => {
+    const argv = [...words.split(" "), ...requiredOf(words, command, long), long];
+    const { code, told } = await reseller(...argv, ...valueOf(words, option), ...optionsOf(shop));
+    // What there is not, such as a provider of that name, is a refusal and no wrong usage.
+    expect([code === 2 ? told : "", code <= 1]).toEqual(["", true]);
+  });
+});
+
+describe("--since and --until, or --from and --to, are the same window in", () => {
+  const WINDOWED: [string, string[]][] = [
+    ["admin order list", []],
+    ["admin transaction list", ["--user", "alice"]],
+    ["admin audit list", []],
+    ["report", []],
+  ];
+  test("every list that has one", () => {
+    const names = LISTS.filter(({ command }) => {
+      return command.options.some(({ long }) => long === "--since" || long === "--from");
+    }).map(({ words }) => words);
+    expect(names.toSorted()).toEqual(WINDOWED.map(([words]) => words).toSorted());
+  });
+
+  test.each(WINDOWED)("%s", async (words, more) => {
+    const ask = async (...window: string[]) => {
+      const ran = await reseller(
+        ...words.split(" "),
+        ...more,
+        ...window,
+        "--json",
+        ...optionsOf(shop),
+      );
+      expect([window, ran.code, ran.told]).toEqual([window, 0, expect.any(String)]);
+      return (ran.json as unknown[]).length;
+    };
+    for (const [begin, end] of [
+      ["--since", "--until"],
+      ["--from", "--to"],
+    ] as const) {
+      expect(await ask(begin, "24h")).toBeGreaterThan(0);
+      expect(await ask(begin, "2026-01-01", end, "0")).toBeGreaterThan(0);
+      expect(await ask(begin, "2001-01-01", end, "2001-01-02")).toBe(0);
+      expect(await ask(begin, "2999-01-01")).toBe(0);
+      expect(await ask(end, "2001-01-01", begin, "2000-01-01")).toBe(0);
+    }
+    const both = await reseller(
+      ...words.split(" "),
+      ...more,
+      "--since",
+      "1h",
+      "--from",
+      "1h",
+      ...optionsOf(shop),
+    );
+    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("cannot be used with")]);
+  });
+});

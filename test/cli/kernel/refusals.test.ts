@@ -1,0 +1,79 @@
+// A refusal is exit 1: one sentence on stderr with the database's name, nothing on stdout, nothing changed.
+
+import { expect, test } from "bun:test";
+import { openShop, reseller } from "../../support/cli.ts";
+import { freshFolder } from "../../support/service.ts";
+
+const shop = openShop();
+const done = String(shop.order(100));
+const open = String(shop.order(100));
+await shop.cli("admin", "order", "complete", done);
+const NOBODY = "z".repeat(24);
+
+const REFUSED: [argv: string[], sentence: string][] = [
+  [["admin", "user", "create", "alice"], "has that name already"],
+  [["admin", "user", "create", "ALICE"], "has that name already"],
+  [["admin", "user", "create", "zoe", "--parent", "nobody"], "--parent"],
+  [["admin", "user", "create", "zoe", "--parent", "kid"], "is a child user itself"],
+  [["admin", "user", "show", "nobody"], "no user has that name"],
+  [["admin", "user", "credit", "nobody", "1"], "no user has that name"],
+  [["admin", "user", "debit", "nobody", "1"], "no user has that name"],
+  [["admin", "user", "debit", "kid", "5.000001"], "balance is lower"],
+  [["admin", "user", "debit", "bob", "0.000001"], "balance is lower"],
+  [["admin", "key", "create", "--user", "kid", "--type", "order"], "a key belongs to a reseller"],
+  [["admin", "key", "create", "--user", "nobody", "--type", "order"], "no user has that name"],
+  [["admin", "key", "list", "--user", "nobody"], "no user has that name"],
+  [["admin", "key", "deactivate", NOBODY], "no key has that id"],
+  [["admin", "key", "activate", "x"], "no key has that id"],
+  [["admin", "service", "create", "--id", "followers", "--name", "N", "--price", "1", "--min", "1", "--max", "2"], "has that id already"],
+  [["admin", "service", "update", "nothing", "--price", "1"], "no service has that id"],
+  [["admin", "service", "update", "followers", "--min", "10001"], "min must not be above max"],
+  [["admin", "service", "update", "followers", "--max", "9"], "min must not be above max"],
+  [["admin", "service", "deactivate", "nothing"], "no service has that id"],
+  [["admin", "service", "activate", "FOLLOWERS"], "no service has that id"],
+  [["admin", "service", "grant", "nothing", "--user", "alice"], "no service has that id"],
+  [["admin", "service", "grant", "secret", "--user", "nobody"], "no user has that name"],
+  [["admin", "service", "grant", "secret", "--user", "kid"], "a grant is for a reseller"],
+  [["admin", "service", "revoke", "secret", "--user", "alice"], "no grant"],
+  [["admin", "order", "list", "--user", "nobody"], "no user has that name"],
+  [["admin", "order", "show", "999"], "no order has that id"],
+  [["admin", "order", "show", "01"], "no order has that id"],
+  [["admin", "order", "show", NOBODY], "no order has that id"],
+  [["admin", "order", "complete", "999"], "no order has that id"],
+  [["admin", "order", "complete", done], "COMPLETED cannot become COMPLETED"],
+  [["admin", "order", "progress", done, "--remains", "1"], "PROCESSING orders only"],
+  [["admin", "order", "progress", open, "--remains", "101"], "give 0 to 100"],
+  [["admin", "order", "partial", open, "--remains", "101"], "give 0 to 100"],
+]; // prettier-ignore
+
+test.each(REFUSED.map(([argv, sentence]) => [argv.join(" "), argv, sentence] as const))(
+  "%s",
+  async (_, argv, sentence) => {
+    const before = shop.dump();
+    for (const json of [[], ["--json"]]) {
+      const { code, stdout, stderr, told } = await shop.cli(...argv, ...json);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(told).toMatch(/^error: .+\n$/);
+      expect(told).toContain(sentence);
+      expect(told).toContain(shop.description);
+      // A program has the refusal's code besides: the same as in the API and the log.
+      if (json.length > 0) expect(JSON.parse(stderr).code).toMatch(/^[a-z]+(_[a-z]+)+$/);
+      else expect(stderr).toBe(told);
+    }
+    expect(shop.dump()).toBe(before);
+  },
+);
+
+test("version needs no database", async () => {
+  const { code, json } = await reseller("version", "--json", "--data", freshFolder());
+  expect(code).toBe(0);
+  expect(json.bun).toBe(Bun.version);
+  expect(json.sqlite).toMatch(/^3\.\d+\.\d+$/);
+});
+
+test("health without an address file fails and names its path", async () => {
+  const folder = freshFolder();
+  const { code, stderr } = await reseller("health", "--data", folder);
+  expect(code).toBe(1);
+  expect(stderr).toContain(`${folder}/serve.address`);
+});

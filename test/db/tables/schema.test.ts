@@ -1,0 +1,69 @@
+// schema.ts, migrations/sqlite/ and MIGRATIONS agree.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
+import { getTableColumns, getTableName, is } from "drizzle-orm";
+import { SQLiteTable } from "drizzle-orm/sqlite-core";
+import { migrate, MIGRATIONS } from "../../../src/storage/file/migrate.ts";
+import * as schema from "../../../src/db/tables/schema.ts";
+
+const FOLDER = new URL("../../../migrations/sqlite/", import.meta.url).pathname;
+
+function migrated(): Database {
+  const sqlite = new Database(":memory:");
+  migrate(sqlite, MIGRATIONS, 0);
+  return sqlite;
+}
+
+test("every file of migrations/sqlite/ is in MIGRATIONS, in order, with its text", () => {
+  const files = readdirSync(FOLDER)
+    .filter((name) => name.endsWith(".sql"))
+    .sort();
+  expect(MIGRATIONS.map(({ name }) => `${name}.sql`)).toEqual(files);
+  expect(MIGRATIONS.map(({ sql }) => sql)).toEqual(
+    files.map((name) => readFileSync(FOLDER + name, "utf8")),
+  );
+  const versions = MIGRATIONS.map(({ version }) => version);
+  expect(versions).toEqual(MIGRATIONS.map(({ name }) => Number(name.slice(0, 4))));
+  expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b));
+});
+
+test("schema.ts has exactly the tables and columns of a migrated database", () => {
+  const sqlite = migrated();
+  const inDatabase = sqlite
+    .query(
+      `SELECT t.name AS tableName, c.name, c.type, c."notnull" OR c.pk AS required
+       FROM pragma_table_list t JOIN pragma_table_info(t.name) c
+       WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite_%' AND t.name <> 'migrations'
+       ORDER BY 1, 2`,
+    )
+    .all();
+  const inSchema = Object.values(schema as Record<string, unknown>)
+    .filter((value): value is SQLiteTable => is(value, SQLiteTable))
+    .flatMap((table) =>
+      Object.values(getTableColumns(table)).map((column) => ({
+        tableName: getTableName(table),
+        name: column.name,
+        type: column.getSQLType().toUpperCase(),
+        required: column.notNull || column.primary ? 1 : 0,
+      })),
+    );
+  const key = (row: { tableName: string; name: string }) => `${row.tableName}.${row.name}`;
+  const byKey = new Map(inSchema.map((row) => [key(row), row]));
+  expect(inSchema.length).toBe(byKey.size);
+  expect(inSchema.map(key).sort()).toEqual(inDatabase.map((row) => key(row as never)).sort());
+  for (const row of inDatabase as (typeof inSchema)[number][]) {
+    expect(byKey.get(key(row))).toMatchObject({ type: row.type, required: row.required });
+  }
+});
+
+test("every table of a migrated database is STRICT", () => {
+  const loose = migrated()
+    .query(
+      `SELECT name FROM pragma_table_list
+       WHERE schema = 'main' AND type = 'table' AND NOT strict AND name NOT LIKE 'sqlite_%'`,
+    )
+    .all();
+  expect(loose).toEqual([]);
+});

@@ -1,0 +1,63 @@
+// The page on which grants, resellers' own prices, are imported.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { grants } from "../../../src/db/tables/tables.ts";
+import { freshPanel, type TestPanel } from "../../support/panel.ts";
+import { dumpOf } from "../../support/service.ts";
+
+let panel: TestPanel;
+
+beforeAll(async () => {
+  panel = await freshPanel("operator");
+  panel.user("alice", "10");
+  panel.user("kid", undefined, "alice");
+  panel.service({ id: "likes", name: "Likes" });
+  panel.service({ id: "views", name: "Views" });
+});
+afterAll(() => panel.stop());
+
+const PATH = "/import-grants";
+const post = (csv: string) => panel.post(PATH, { csv });
+const stored = () =>
+  panel.query("SELECT service_id AS service, price_micros AS price FROM grants ORDER BY service");
+
+/** As the page of confirmation sends it. */
+async function confirmed(csv: string) {
+  const { text } = await post(csv);
+  const form = /<form method="post" action="\/import-grants"[^]*?<\/form>/.exec(text)![0];
+  const inputs = form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g);
+  const fields = Object.fromEntries([...inputs].map(([, name, value]) => [name!, value!]));
+  return panel.post(PATH, { ...fields, csv });
+}
+
+test("a list is shown first, and nothing is set until it is confirmed", async () => {
+  const csv = "service,username,price\nlikes,alice,0.5\nviews,alice,\n";
+  const shown = await post(csv);
+  expect(shown.text).toContain("Set 2 grants");
+  expect(shown.text).toContain("the service's");
+  expect(stored()).toEqual([]);
+  const done = await confirmed(csv);
+  expect([done.status, done.headers.get("location")]).toEqual([303, "/services"]);
+  expect(stored()).toEqual([
+    { service: "likes", price: 500_000 },
+    { service: "views", price: null },
+  ]);
+});
+
+test("every row that is wrong is shown with what was sent, and nothing is set", async () => {
+  const before = dumpOf(panel, grants);
+  const wrong = await post("service,username,price\nlikes,alice,x\nlikes,a b,1\nviews,alice,2\n");
+  expect(wrong.status).toBe(422);
+  expect(wrong.text).toContain("2 rows are wrong: nothing was imported");
+  expect(wrong.text).toContain("line 2");
+  expect(wrong.text).toContain("line 3");
+  expect(wrong.text).toContain("views,alice,2");
+  const refused = await confirmed("service,username\nlikes,alice\nnothing,alice\nviews,kid\n");
+  expect(refused.status).toBe(422);
+  expect(refused.text).toContain("2 rows are wrong: nothing was imported");
+  expect(refused.text).toContain("Service not found");
+  expect(refused.text).toContain("A child user cannot hold a grant");
+  expect((await post("")).text).toContain("csv is required");
+  expect((await post("name\nx\n")).text).toContain("The list must begin with the line");
+  expect(dumpOf(panel, grants)).toBe(before);
+});

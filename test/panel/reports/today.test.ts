@@ -1,0 +1,268 @@
+// The page Today: what needs attention, each with where it is settled, and figures that agree with the rows.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { attentionItems } from "../../../src/panel/reports/attention.ts";
+import { openPanelMarket, type PanelMarket } from "../../support/panel-market.ts";
+
+let market: PanelMarket;
+
+beforeAll(async () => {
+  market = await openPanelMarket();
+});
+afterAll(() => market.stop());
+
+/** The page with its figures: to count may take longer than a page waits for it. */
+async function today(): Promise<string> {
+  for (;;) {
+    const { text } = await market.get("/");
+    if (!text.includes("being counted")) return text;
+    await Bun.sleep(10);
+  }
+}
+
+const NO_REQUESTS = { toDecide: 0, unknown: 0, atProvider: 0 };
+const QUIET = {
+  unrecognized: [],
+  providers: [],
+  lateOrders: 0,
+  failedWebhooks: [],
+  requests: NO_REQUESTS,
+  lastRowAt: null,
+};
+const PROVIDER = {
+  name: "acme",
+  active: true,
+  outOfFundsAt: null,
+  delistedRoutes: 0,
+  foreignCurrency: null,
+  pausedAt: null,
+  pausedBy: null,
+  lastSuccessAt: null,
+  syncHeld: null,
+  unknown: 0,
+  oldestUncheckedAt: null,
+  submissionDueAt: null,
+  pollDueAt: null,
+  lowBalanceMicros: null,
+  balanceMicros: null,
+  balanceCurrency: null,
+};
+const NOW = Date.UTC(2026, 10, 22);
+const HOUR = 3_600_000;
+
+test("orders, revenue and refunds of a day are those of the rows, and follow them", async () => {
+  const tiles = async () => {
+    const text = await today();
+    return [...text.matchAll(/class="card tile">([A-Za-z ]+) <strong>([^<]*)/g)].map(
+      ([, name, value]) => [name, value],
+    );
+  };
+  expect(await tiles()).toEqual([
+    ["Orders", "0"],
+    ["Revenue USD", "0.00"],
+    ["Refunds USD", "0.00"],
+    ["Net USD", "0.00"],
+    ["Cost USD", "0.00"],
+    ["Margin USD", "0.00"],
+  ]);
+  const [first] = [market.order(), market.order({ user: "bob", quantity: 1000 })];
+  market.run("transitionOrder", { id: String(first), to: "CANCELLED", note: null });
+  expect(await tiles()).toEqual([
+    ["Orders", "2"],
+    ["Revenue USD", "2.552"],
+    ["Refunds USD", "0.232"],
+    ["Net USD", "2.32"],
+    ["Cost USD", "0.00"],
+    ["Margin USD", "2.32"],
+  ]);
+  const text = await today();
+  expect(text).toMatch(/href="\/orders\?status=CANCELLED">1 /);
+  expect(text).toContain("Nothing needs attention.");
+});
+
+test("an unknown placement leads to the orders that are to be settled", async () => {
+  const id = market.delivered("unknown");
+  const { text } = await market.get("/");
+  expect(text).toContain("1 order: not known whether acme received it");
+  const [, href] = /href="([^"]*)">Settle</.exec(text)!;
+  const list = await market.get(href!.replaceAll("&amp;", "&"));
+  expect(list.text).toContain(`href="/orders/${id}"`);
+});
+
+test("a provider without funds leads to what it refused, which is refunded", async () => {
+  const id = market.delivered("queued");
+  const started = market.run("startAttempt", {
+    orderId: id,
+    providerId: 1,
+    server: "test",
+    placeRetryMs: 1000,
+  });
+  if (!started.send) throw new Error("not sent");
+  const { attemptId } = started;
+  const result = { outcome: "refused", cause: "Not enough funds", outOfFunds: true } as const;
+  market.run("finishAttempt", { orderId: id, attemptId, result, placeRetryMs: 1000, backoffMs: 0 });
+  const { text } = await market.get("/");
+  expect(text).toContain("they are refunded, or go to the next route");
+  const [, href] = /href="([^"]*)">Top up there. See what it refused</.exec(text)!;
+  const list = await market.get(href!.replaceAll("&amp;", "&"));
+  expect(list.text).toContain(`href="/orders/${id}"`);
+  expect(list.text).not.toContain("PENDING</span>");
+  market.query("UPDATE providers SET out_of_funds_at = NULL");
+});
+
+test("a webhook that fails is there from its first failure to its next success", async () => {
+  const hook = { username: "alice", url: "https://hooks.example/", events: "*", secret: "s" };
+  market.run("createWebhook", { ...hook, balanceLowBelow: null });
+  const attempt = (httpStatus: number, error: "http_status" | null) => {
+    market.run("creditUser", { username: "alice", amountMicros: 1, note: null });
+    const due = { server: "a".repeat(24), limit: 10, perEndpoint: 10 };
+    const taken = market.run("takeDueWebhookDeliveries", due);
+    const attempts = taken.map(({ deliveryId, attempt: number }) => ({
+      deliveryId,
+      attempt: number,
+      at: Date.now(),
+      durationMs: 12,
+      retryAfterSeconds: null,
+      httpStatus,
+      error,
+      response: "",
+    }));
+    market.run("recordWebhookAttempts", { attempts, jitter: 0 });
+  };
+  expect((await market.get("/")).text).not.toContain("A webhook of alice");
+  attempt(500, "http_status");
+  const { text } = await market.get("/");
+  expect(text).toMatch(
+    /A webhook of alice fails since [^<]+<\/span> <a href="\/users\/alice#webhooks"/,
+  );
+  attempt(200, null);
+  expect((await market.get("/")).text).not.toContain("A webhook of alice");
+});
+
+test.each([
+  ["nothing", QUIET, {}, []],
+  [
+    "lack of funds",
+    { ...QUIET, providers: [{ ...PROVIDER, outOfFundsAt: NOW, submissionDueAt: NOW - HOUR }] },
+    {},
+    [
+      "bad acme refuses orders for lack of funds since 2026-11-22 00:00:00 UTC: they are refunded, or go to the next route",
+    ],
+  ],
+  [
+    "a low balance",
+    {
+      ...QUIET,
+      providers: [
+        {
+          ...PROVIDER,
+          lowBalanceMicros: 50_000_000,
+          balanceMicros: 49_500_000,
+          balanceCurrency: "EUR",
+        },
+      ],
+    },
+    {},
+    ["bad The balance at acme is 49.5 EUR, below 50"],
+  ],
+  [
+    "a provider that is paused",
+    { ...QUIET, providers: [{ ...PROVIDER, pausedAt: NOW - HOUR, pausedBy: "unknown" as const }] },
+    {},
+    [
+      "bad Submissions to acme are paused after unknown outcomes in a row since 2026-11-21 23:00:00 UTC",
+    ],
+  ],
+  [
+    "a provider that an operator paused",
+    { ...QUIET, providers: [{ ...PROVIDER, pausedAt: NOW - HOUR, pausedBy: "operator" as const }] },
+    {},
+    ["busy Submissions to acme are paused by hand since 2026-11-21 23:00:00 UTC"],
+  ],
+  [
+    "submissions and polls that are late",
+    {
+      ...QUIET,
+      providers: [{ ...PROVIDER, submissionDueAt: NOW - HOUR, pollDueAt: NOW - HOUR }],
+    },
+    {},
+    [
+      "bad Orders for acme are not sent since 2026-11-21 23:00:00 UTC",
+      "bad acme has not answered for an order that was due at 2026-11-21 23:00:00 UTC",
+    ],
+  ],
+  ["what is due soon", { ...QUIET, providers: [{ ...PROVIDER, pollDueAt: NOW - 60_000 }] }, {}, []],
+  [
+    "late reports after what is worse",
+    { ...QUIET, lateOrders: 2, lastRowAt: NOW + HOUR },
+    { newestBackupAt: NOW - 50 * HOUR, freeBytes: 900 * 1024 * 1024 },
+    [
+      "bad The last backup is 2d old",
+      "bad The clock is behind: the last change is of 2026-11-22 01:00:00 UTC",
+      "busy The disk has 900 MiB free",
+      "busy 2 orders changed at the provider after the end",
+    ],
+  ],
+  ["no backup", QUIET, { newestBackupAt: null }, ["bad There is no backup"]],
+  [
+    "a backup that does not verify",
+    QUIET,
+    { newestBackupAt: NOW, isBackupVerified: false },
+    ["bad The last backup does not verify: something in the database is wrong"],
+  ],
+  ["no off-site copy", QUIET, { newestRemoteAt: null }, ["bad No backup was copied off-site"]],
+  ["a new off-site copy", QUIET, { newestRemoteAt: NOW - 47 * HOUR }, []],
+  [
+    "an old off-site copy",
+    QUIET,
+    { newestRemoteAt: NOW - 50 * HOUR },
+    ["bad The last off-site copy is 2d old"],
+  ],
+  [
+    "webhooks that failed",
+    {
+      ...QUIET,
+      failedWebhooks: [
+        { username: "alice", webhooks: 1, failing: 1, failingSince: NOW - HOUR },
+        { username: "bob", webhooks: 2, failing: 0, failingSince: null },
+        { username: "cleo", webhooks: 0, failing: 3, failingSince: NOW },
+      ],
+    },
+    {},
+    [
+      "busy A webhook of alice failed and is disabled",
+      "busy A webhook of alice fails since 2026-11-21 23:00:00 UTC",
+      "busy 2 webhooks of bob failed and are disabled",
+      "busy 3 webhooks of cleo fail since 2026-11-22 00:00:00 UTC",
+    ],
+  ],
+  [
+    "requests",
+    { ...QUIET, requests: { toDecide: 2, unknown: 1, atProvider: 7 } },
+    {},
+    [
+      "bad 1 request: not known what the provider did with it",
+      "busy 2 requests of resellers to cancel or refill an order",
+    ],
+  ],
+  [
+    "a scheduled sync that waits",
+    { ...QUIET, providers: [{ ...PROVIDER, syncHeld: "12 services would be deactivated" }] },
+    {},
+    ["busy The scheduled sync of acme was not applied: 12 services would be deactivated"],
+  ],
+  [
+    "routes that are not listed any more",
+    { ...QUIET, providers: [{ ...PROVIDER, delistedRoutes: 2 }] },
+    {},
+    ["busy acme does not list 2 services any more: other routes deliver them"],
+  ],
+  ["little room", QUIET, { freeBytes: 1 }, ["bad The disk has 0 MiB free"]],
+])("attention: %s", (_, attention, system, expected) => {
+  const items = attentionItems(attention, system, NOW);
+  expect(items.map(({ tone, text }) => `${tone} ${text}`)).toEqual(expected);
+  for (const { href } of items)
+    expect(href).toMatch(
+      /^\/(orders\?|requests$|services\?|system|providers\/|users\/\w+#webhooks)/,
+    );
+});

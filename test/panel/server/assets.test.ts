@@ -1,0 +1,20 @@
+// The stylesheet: small, and without rules that nothing uses.
+
+import { readFileSync } from "node:fs";
+import { expect, test } from "bun:test";
+import { STYLE } from "../../../src/panel/server/assets.ts";
+
+const FOLDER = new URL("../../../src/panel", import.meta.url).pathname;
+
+test("the stylesheet is about 8 KB, and every class in it is one of a page", () => {
+  expect(STYLE.text.length).toBeLessThan(8.5 * 1024);
+  const sources = [...new Bun.Glob("**/*.tsx").scanSync(FOLDER)]
+    .map((name) => readFileSync(`${FOLDER}/${name}`, "utf8"))
+    .join("\n");
+  const classes = new Set(
+    [...STYLE.text.matchAll(/\.([a-z][a-z-]*)(?=[^{}]*\{)/g)].map(([, name]) => name!),
+  );
+  expect(classes.size).toBeGreaterThan(40);
+  const isUsed = (name: string) => new RegExp(`["\\s\`]${name}["\\s\`$]`).test(sources);
+  expect([...classes].filter((name) => !isUsed(name))).toEqual([]);
+});

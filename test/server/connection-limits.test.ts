@@ -1,0 +1,42 @@
+// How the limit of open files is shared.
+
+import { expect, test } from "bun:test";
+import { FILES_BESIDE, planFiles } from "../../src/server/connection-limits.ts";
+
+const COUNTS = [null, 1, 10, 100, 1000, 10_000, 1_000_000];
+const FILES = [256, 300, 512, 1024, 4096, 65_536, 1_048_576];
+
+test.each(FILES)(
+  "of %d files, connections and calls leave what the database and the rest need",
+  (files) => {
+    for (const maxConnections of COUNTS) {
+      for (const maxConnectionsPerAddress of COUNTS) {
+        const plan = planFiles({ maxConnections, maxConnectionsPerAddress }, files);
+        expect(plan.connections + plan.calls + FILES_BESIDE).toBeLessThanOrEqual(files);
+        expect(plan.connections).toBeLessThanOrEqual(maxConnections ?? 10_000);
+        expect(plan.perAddress).toBeLessThanOrEqual(
+          Math.min(plan.connections, maxConnectionsPerAddress ?? 1000),
+        );
+        for (const each of [plan.connections, plan.calls, plan.perAddress]) {
+          expect(each).toBeGreaterThanOrEqual(1);
+        }
+      }
+    }
+  },
+);
+
+test("no address takes more than a quarter by default, and more than there is room for is said", () => {
+  const defaults = { maxConnections: null, maxConnectionsPerAddress: null };
+  expect(planFiles(defaults, 65_536)).toEqual({
+    files: 65_536,
+    calls: 1024,
+    connections: 10_000,
+    perAddress: 1000,
+    warning: null,
+  });
+  expect(planFiles(defaults, 512)).toMatchObject({ connections: 208, perAddress: 52 });
+  expect(planFiles(defaults, 512).warning).toStartWith("the limit of open files is low");
+  const asked = planFiles({ ...defaults, maxConnections: 5000 }, 4096);
+  expect(asked.warning).toStartWith("--max-connections is above");
+  expect(asked.connections).toBeLessThan(5000);
+});

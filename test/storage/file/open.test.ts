@@ -1,0 +1,348 @@
+// Opening the database: locks, modes of files, and one sentence for each refusal.
+
+import { Database } from "bun:sqlite";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
+import { readdirSync, renameSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { describe, expect, test } from "bun:test";
+import {
+  claimDataDirectory,
+  databasePath,
+  openForCommand,
+  openReader,
+  openWriter,
+} from "../../../src/storage/file/open.ts";
+import { fileSystemOf, fileSystemUnder } from "../../../src/storage/file/file-systems.ts";
+import { migrate, MIGRATIONS } from "../../../src/storage/file/migrate.ts";
+import { OpenError } from "../../../src/storage/file/open-error.ts";
+import { freshFolder, freshService } from "../../support/service.ts";
+
+const NOW = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+/** The message of the OpenError that `body` throws. */
+function sentenceOf(body: () => unknown): string {
+  try {
+    body();
+  } catch (error) {
+    if (!(error instanceof OpenError)) throw error;
+    expect(error.message.split("\n").length).toBe(1);
+    return error.message;
+  }
+  throw new Error("it was not refused");
+}
+
+/** A folder with an empty, migrated database, and its path. */
+function madeDatabase(): { folder: string; path: string } {
+  const folder = freshFolder();
+  const { path, release } = claimDataDirectory(folder, NOW);
+  release();
+  return { folder, path };
+}
+
+describe("files", () => {
+  test("a created folder is 0700, and every file in it 0600, while the server runs", async () => {
+    // As the program's entry does first of all.
+    const umask = process.umask(0o077);
+    const service = await freshService();
+    service.user("anna", "1");
+    const { text } = service.key("anna", "full");
+    await service.call("POST", "/recharge", text, { username: "anna", amount: 1 });
+    const files = readdirSync(service.folder).sort();
+    expect(files).toEqual([
+      "instance.id",
+      "instance.lock",
+      "instance.lock-journal",
+      "reseller.db",
+      "reseller.db-shm",
+      "reseller.db-wal",
+      "serve.address",
+    ]);
+    const modes = files.map((file) => [file, modeOf(join(service.folder, file))]);
+    expect(modes).toEqual(files.map((file) => [file, "600"]));
+    expect(modeOf(service.folder)).toBe("700");
+    await service.stop();
+    process.umask(umask);
+    expect(existsSync(join(service.folder, "serve.address"))).toBe(false);
+  });
+
+  test("missing parent folders are created", () => {
+    const folder = join(freshFolder(), "a", "b");
+    const { path, release } = claimDataDirectory(folder, NOW);
+    release();
+    expect([path, modeOf(folder)]).toEqual([join(folder, "reseller.db"), "700"]);
+  });
+
+  test.each<[what: string, fill: (folder: string) => void]>([
+    ["empty", () => {}],
+    ["with files of others", (folder) => writeFileSync(join(folder, "note.txt"), "")],
+    ["with a folder for backups", (folder) => mkdirSync(join(folder, "backups"))],
+    ["that is a disk of its own", (folder) => mkdirSync(join(folder, "lost+found"))],
+  ])("a folder that is there, %s, is closed to others from the first start on", (_, fill) => {
+    const folder = freshFolder();
+    fill(folder);
+    chmodSync(folder, 0o755);
+    for (let start = 0; start < 2; start++) {
+      claimDataDirectory(folder, NOW).release();
+      expect([start, modeOf(folder)]).toEqual([start, "700"]);
+    }
+  });
+
+  test.each<[what: string, mode: number, fill: (folder: string) => void]>([
+    ["holds folders of others", 0o755, (folder) => mkdirSync(join(folder, "www"))],
+    ["is shared by many, such as /tmp", 0o1777, () => {}],
+  ])("a folder that %s keeps its mode at every start; the files are 0600", (_, mode, fill) => {
+    const folder = freshFolder();
+    fill(folder);
+    chmodSync(folder, mode);
+    for (let start = 0; start < 2; start++) {
+      const { path, release } = claimDataDirectory(folder, NOW);
+      release();
+      expect([modeOf(folder), modeOf(path)]).toEqual([(mode & 0o777).toString(8), "600"]);
+    }
+  });
+});
+
+describe("connections", () => {
+  test("write durably: WAL, synchronous FULL, foreign keys on", () => {
+    const { folder, path } = madeDatabase();
+    const one = (connection: { sqlite: Database }, pragma: string) =>
+      connection.sqlite.query(`PRAGMA ${pragma}`).values()[0]?.[0];
+    for (const connection of [openWriter(path), openForCommand(folder)]) {
+      expect(one(connection, "journal_mode")).toBe("wal");
+      expect(one(connection, "synchronous")).toBe(2);
+      expect(one(connection, "foreign_keys")).toBe(1);
+      expect(one(connection, "auto_vacuum")).toBe(0);
+      expect(one(connection, "busy_timeout")).toBeGreaterThanOrEqual(5000);
+      connection.sqlite.close();
+    }
+  });
+
+  test("that read cannot write", () => {
+    const { path } = madeDatabase();
+    const { sqlite } = openReader(path);
+    expect(() => sqlite.run("DELETE FROM grants")).toThrow("readonly");
+    expect(() => sqlite.run("CREATE TABLE x (y)")).toThrow("readonly");
+    sqlite.close();
+  });
+});
+
+describe("one serve a data directory:", () => {
+  test("a second claim is refused with the path, until the first is released", () => {
+    const folder = freshFolder();
+    const first = claimDataDirectory(folder, NOW);
+    const sentence = sentenceOf(() => claimDataDirectory(folder, NOW));
+    expect(sentence).toContain(`another reseller serves ${databasePath(folder)}`);
+    first.release();
+    claimDataDirectory(folder, NOW).release();
+  });
+
+  test("commands work while it runs", () => {
+    const folder = freshFolder();
+    const { release } = claimDataDirectory(folder, NOW);
+    openForCommand(folder).sqlite.close();
+    release();
+  });
+
+  test("a refused opening releases the lock", () => {
+    const folder = freshFolder();
+    writeFileSync(databasePath(folder), "no database at all".repeat(100));
+    for (let attempt = 0; attempt < 2; attempt++) {
+      expect(sentenceOf(() => claimDataDirectory(folder, NOW))).toContain("not a database");
+    }
+  });
+});
+
+describe("is refused in one sentence with the path, and not changed:", () => {
+  const foreign = (path: string) => {
+    const sqlite = new Database(path);
+    sqlite.run("CREATE TABLE songs (title TEXT)");
+    sqlite.close();
+  };
+  const alter = (sql: string) => (path: string) => {
+    copyFileSync(madeDatabase().path, path);
+    const sqlite = new Database(path);
+    sqlite.run(sql);
+    sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    sqlite.close();
+  };
+  const NEWER = "INSERT INTO migrations VALUES (99, '0099_future', 'x', 1)";
+
+  test.each<[why: string, prepare: (path: string) => void, says: string]>([
+    ["a database of another program", foreign, "is a database of another program"],
+    ["a newer database", alter(NEWER), "was written by a newer reseller"],
+    ["an altered one", alter("UPDATE migrations SET hash = 'x'"), "was made by another build"],
+    ["text", (path) => writeFileSync(path, "hello ".repeat(1000)), "not a database"],
+    ["a few bytes", (path) => writeFileSync(path, "hello"), "not a database"],
+    [
+      "a header and nothing more",
+      (path) => writeFileSync(path, readFileSync(madeDatabase().path).subarray(0, 100)),
+      "damaged or not a database",
+    ],
+    ["a folder in its place", (path) => mkdirSync(path), "is a folder, not a database"],
+    [
+      "a FIFO in its place",
+      (path) => Bun.spawnSync(["mkfifo", path]),
+      "is not a regular file, not a database",
+    ],
+  ])("%s", (_why, prepare, says) => {
+    const folder = freshFolder();
+    const path = databasePath(folder);
+    prepare(path);
+    const content = () => (statSync(path).isFile() ? readFileSync(path).toString("hex") : null);
+    const before = content();
+    for (const open of [() => claimDataDirectory(folder, NOW), () => openForCommand(folder)]) {
+      const sentence = sentenceOf(open);
+      expect(sentence).toContain(path);
+      expect(sentence).toContain(says);
+      expect(content()).toBe(before);
+    }
+  });
+
+  test("no database, by a command: the absolute path, and nothing is made", () => {
+    const folder = join(freshFolder(), "none");
+    const sentence = sentenceOf(() => openForCommand(folder));
+    expect(sentence).toContain(`there is no database at ${databasePath(folder)}`);
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  test("a data directory that is a file", () => {
+    const folder = join(freshFolder(), "file");
+    writeFileSync(folder, "");
+    expect(sentenceOf(() => claimDataDirectory(folder, NOW))).toContain(folder);
+  });
+});
+
+describe("an older database", () => {
+  /** As a reseller of the first migration left it. */
+  function olderDatabase(): { folder: string; path: string } {
+    const folder = freshFolder();
+    const path = databasePath(folder);
+    const sqlite = new Database(path);
+    migrate(sqlite, MIGRATIONS.slice(0, 1), NOW);
+    sqlite.run("CREATE TABLE keepsake (text TEXT); INSERT INTO keepsake VALUES ('kept')");
+    sqlite.close();
+    return { folder, path };
+  }
+
+  test("is copied as it was before it is migrated, and the copy is 0600", () => {
+    const { folder, path } = olderDatabase();
+    const { migrationCopy, release } = claimDataDirectory(folder, NOW);
+    release();
+    expect(migrationCopy).toBe(`${path}.before-migration-2026-01-02T03-04-05-006Z`);
+    expect(modeOf(migrationCopy!)).toBe("600");
+    const copy = new Database(migrationCopy!, { readonly: true });
+    expect(copy.query("SELECT text FROM keepsake").values()).toEqual([["kept"]]);
+    expect(() => copy.query("SELECT * FROM providers")).toThrow("no such table");
+    copy.close();
+    openForCommand(folder).sqlite.close();
+  });
+
+  test("that cannot be migrated stays as it was, without a copy for each try", () => {
+    const { folder, path } = olderDatabase();
+    const inTheWay = new Database(path);
+    inTheWay.run("CREATE TABLE providers (text TEXT)");
+    inTheWay.close();
+    const before = readdirSync(folder).filter((name) => name.startsWith("reseller.db"));
+    for (const later of [0, 1]) {
+      expect(() => claimDataDirectory(folder, NOW + later)).toThrow("providers already exists");
+    }
+    expect(readdirSync(folder).filter((name) => name.startsWith("reseller.db"))).toEqual(before);
+    const sqlite = new Database(path, { readonly: true });
+    expect(sqlite.query("SELECT text FROM keepsake").values()).toEqual([["kept"]]);
+    expect(() => sqlite.query("SELECT * FROM late_reports")).toThrow("no such table");
+    sqlite.close();
+  });
+
+  const copiesIn = (folder: string) =>
+    readdirSync(folder).filter((name) => name.includes("before-migration"));
+  const LAST = MIGRATIONS.at(-1)!.version;
+
+  test("leaves exactly one copy, whatever files killed upgrades have left", () => {
+    const { folder, path } = olderDatabase();
+    const copy = `${path}.before-migration-to-${LAST}`;
+    for (const end of [".partial", ".partial-journal"]) writeFileSync(copy + end, "half");
+    copyFileSync(path, copy);
+    const changed = new Database(path);
+    changed.run("UPDATE keepsake SET text = 'newer'");
+    changed.close();
+    const { migrationCopy, release } = claimDataDirectory(folder, NOW);
+    release();
+    expect(copiesIn(folder)).toEqual([basename(migrationCopy!)]);
+    const kept = new Database(migrationCopy!, { readonly: true });
+    expect(kept.query("SELECT text FROM keepsake").values()).toEqual([["newer"]]);
+    kept.close();
+  });
+
+  test("that was upgraded by a process killed right after: its copy gets its name", () => {
+    const { folder, path } = olderDatabase();
+    const first = claimDataDirectory(folder, NOW);
+    first.release();
+    renameSync(first.migrationCopy!, `${path}.before-migration-to-${LAST}`);
+    const { migrationCopy, release } = claimDataDirectory(folder, NOW + 1);
+    release();
+    expect(copiesIn(folder)).toEqual([basename(migrationCopy!)]);
+    expect(migrationCopy).toMatch(/before-migration-20\d\d-/);
+    claimDataDirectory(folder, NOW + 2).release();
+    expect(copiesIn(folder)).toEqual([basename(migrationCopy!)]);
+  });
+
+  test("is not migrated by a command, which says what to start", () => {
+    const { folder, path } = olderDatabase();
+    const sentence = sentenceOf(() => openForCommand(folder));
+    expect(sentence).toContain(`${path} was written by an older reseller: start`);
+  });
+
+  test("is the only one that is copied: not a new one, not one that is up to date", () => {
+    const folder = freshFolder();
+    for (let opening = 0; opening < 2; opening++) {
+      const { migrationCopy, release } = claimDataDirectory(folder, NOW);
+      release();
+      expect(migrationCopy).toBeNull();
+    }
+  });
+});
+
+describe("fileSystemOf names the file system of the longest mount point:", () => {
+  const MOUNTS = [
+    "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw",
+    "30 22 0:40 / /srv rw - nfs4 10.0.0.1:/srv rw",
+    "31 30 8:2 / /srv/local rw shared:7 master:1 - xfs /dev/sdb rw",
+    "32 22 0:41 / /mnt/my\\040disk rw - fuse.sshfs host:/ rw",
+    "33 22 0:42 / /over rw - ext4 /dev/sdc rw",
+    "34 33 0:43 / /over rw - cifs //host/share rw",
+    "",
+  ].join("\n");
+  test.each([
+    ["/", "ext4"],
+    ["/home/x", "ext4"],
+    ["/srv", "nfs4"],
+    ["/srv/data", "nfs4"],
+    ["/srvdata", "ext4"],
+    ["/srv/local", "xfs"],
+    ["/srv/local/a", "xfs"],
+    ["/srv/localhost", "nfs4"],
+    ["/mnt/my disk/data", "fuse.sshfs"],
+    ["/over/x", "cifs"],
+  ])("%s is on %s", (directory, type) => {
+    expect(fileSystemOf(directory, MOUNTS)).toBe(type);
+  });
+
+  test("null where the system has no mountinfo", () => {
+    expect(fileSystemOf("/", "")).toBeNull();
+  });
+
+  test("a link to a folder is on that folder's", () => {
+    const link = join(freshFolder(), "link");
+    symlinkSync("/proc", link);
+    expect(fileSystemUnder(link)).toBe("proc");
+  });
+});

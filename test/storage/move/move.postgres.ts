@@ -1,0 +1,494 @@
+// `move` copies everything to the other engine and back, or changes nothing.
+
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { SQL } from "bun";
+import { describe, expect, test } from "bun:test";
+import { Refusal } from "../../../src/domain/values/refusals.ts";
+import type { AnyTable } from "../../../src/db/port/table-definition.ts";
+import { NUMBERED_TABLES } from "../../../src/db/ledger/number-floors.ts";
+import { dailyTotals, TABLES, totalsPosition } from "../../../src/db/tables/tables.ts";
+import { readReport } from "../../../src/reports/reports.ts";
+import { planCatalogue, requireProvider } from "../../../src/operations/providers/providers.ts";
+import { claimDataDirectory, lockDataDirectory } from "../../../src/storage/file/open.ts";
+import { fillInBulk } from "../../support/bulk.ts";
+import { openShopIn, reseller, type Shop } from "../../support/cli.ts";
+import { below, type Random, randomFrom } from "../../support/seeded.ts";
+import {
+  dumpOf,
+  freshFolder,
+  freshPostgresDatabase,
+  freshSqliteDatabase,
+  OPERATOR,
+  type TestDatabase,
+} from "../../support/service.ts";
+
+const placeOf = ({ location }: TestDatabase): string => location.database ?? location.data;
+const move = (from: string, to: string, ...more: string[]) =>
+  reseller("move", "--from", from, "--to", to, ...more);
+const moved = (from: TestDatabase, to: TestDatabase) => move(placeOf(from), placeOf(to), "--json");
+
+/** Totals of reports are counted anew. */
+const COUNTED_ANEW: readonly AnyTable[] = [dailyTotals, totalsPosition];
+
+/** Those that a market need not have rows of. */
+const MAYBE_EMPTY: ReadonlySet<string> = new Set([
+  "late_reports",
+  "unrecognized_numbers",
+  "servers",
+  "panel_sessions",
+  "daily_totals",
+]);
+
+/** Everything but what only one engine has. */
+function dump(database: TestDatabase): string {
+  const version = database.query("SELECT version FROM catalogue_version");
+  const moving = TABLES.filter((table) => !COUNTED_ANEW.includes(table));
+  return [...moving.map((table) => dumpOf(database, table)), JSON.stringify(version)].join("\n");
+}
+
+/** An order that its provider took, with what it charges. */
+function chargeOrder(shop: Shop, service: string): void {
+  const [{ account }] = shop.query<{ account: number }>("SELECT account FROM users WHERE username = 'alice'") as [{ account: number }]; // prettier-ignore
+  const { id: keyId } = shop.key("alice", "full");
+  const order = { resellerAccount: Number(account), keyId, service, link: "x", quantity: 20 };
+  const { orderId, delivery } = shop.run("placeOrder", order);
+  const { providerId } = delivery!;
+  const started = shop.run("startAttempt", { orderId, providerId, server: "s", placeRetryMs: 1e9 });
+  if (!started.send) throw new Error("not sent");
+  const { attemptId } = started;
+  const result = { outcome: "accepted", providerOrder: "901" } as const;
+  shop.run("finishAttempt", { orderId, attemptId, result, placeRetryMs: 1e9, backoffMs: 1 });
+  const cost = { charge: "0.0123456789", currency: "USD" };
+  const report = { word: "In progress", startCount: null, remains: null, text: "{}", cost };
+  const polled = { providerId, pollIntervalMs: 1e9, jitter: 0 };
+  shop.run("recordReports", { ...polled, reports: [{ orderId, report }] });
+}
+
+/** Of every table some rows: orders in every state, used keys, replaced keys, grants, deliveries that wait. */
+function randomMarket(shop: Shop, random: Random): void {
+  const attempt = (body: () => unknown) => {
+    try {
+      body();
+    } catch (error) {
+      // The next does something else.
+      if (!(error instanceof Refusal)) throw error;
+    }
+  };
+  shop.run("createProvider", {
+    name: "acme",
+    protocol: "smm-api",
+    url: "http://127.0.0.1:1/",
+    key: "k",
+  });
+  const hook = { url: "https://shop.example/", events: "*", balanceLowBelow: 5, secret: "s" };
+  shop.run("createWebhook", { ...hook, username: "alice" });
+  const admin = { name: "ada", invitationHash: "1".repeat(64) };
+  shop.run("inviteAdministrator", { ...admin, role: "owner" });
+  shop.run("acceptInvitation", { ...admin, passwordHash: "p" });
+  const from = { address: "::1", network: "::1", userAgent: "u" };
+  shop.run("beginSignIn", { step: "password", name: "ada", ...from });
+  shop.query("INSERT INTO known_networks VALUES ('ada', '::1', 1)");
+  shop.run("takeConfirmation", { id: "1700000000000-abcdefghijklmnop" });
+  shop.query("INSERT INTO recovery_codes (administrator, hash) VALUES ('ada', ?)", "2".repeat(64));
+  const asked = { cancel: true, refill: true };
+  const delivered = shop.service({
+    id: "delivered",
+    provider: { name: "acme", service: "7" },
+    ...asked,
+  });
+  const further = { provider: "acme", providerService: "8", priority: null };
+  shop.run("putRoute", { id: delivered, ...further });
+  const begun = [{ kind: "disk_low", subject: "disk", message: "full" } as const];
+  shop.run("recordAlerts", { begun, ended: [] });
+  for (const { id } of shop.query<{ id: string }>("SELECT id FROM services")) {
+    shop.run("updateService", { id, changes: asked });
+  }
+  const steps: (() => unknown)[] = [
+    () => shop.order(10 + below(random, 500)),
+    () => shop.run("transitionOrder", { id: String(1 + below(random, 40)), to: (["COMPLETED", "CANCELLED", "FAILED", "REFUNDED"] as const)[below(random, 4)]!, note: "ümlaut \u{1f600}", actor: OPERATOR }),
+    () => shop.run("transitionOrder", { id: String(1 + below(random, 40)), to: "PARTIAL", remains: below(random, 10), note: null, actor: OPERATOR }),
+    () => shop.run("creditUser", { username: "alice", amountMicros: 1 + below(random, 5e6), note: null, publicNote: "told", reference: `r${below(random, 1e9)}`, actor: OPERATOR }),
+    () => shop.run("setDiscount", { username: "alice", discountPpm: below(random, 1e6) }),
+    () => shop.run("debitUser", { username: "kid", amountMicros: 1 + below(random, 5e5), note: "x", actor: OPERATOR }),
+    () => shop.run("grantService", { id: "secret", username: "alice", priceMicros: below(random, 2) ? 5 : null }),
+    () => shop.key("bob", "order"),
+    () => {
+      const { id: keyId } = shop.key(below(random, 2) ? "alice" : "bob", "full", "all", true);
+      const [twin] = shop.query<{ account: number }>("SELECT account FROM users WHERE test_of IS NOT NULL ORDER BY account DESC");
+      shop.run("recharge", { keyId, resellerAccount: Number(twin!.account), username: "kid", amountMicros: 1 + below(random, 5e6), isTest: true });
+      shop.run("placeOrder", { resellerAccount: Number(twin!.account), keyId, service: delivered, link: "x", quantity: 20 });
+    },
+    () => shop.user(`user${below(random, 1e6)}`, "3", "alice"),
+    () => {
+      const { id: keyId } = shop.key("alice", "order");
+      const [order] = shop.query<{ id: string; account: number; status: string }>(
+        "SELECT orders.id AS id, account, status FROM orders JOIN users ON account = reseller_account WHERE username = 'alice' AND placement = 'manual' AND status IN ('COMPLETED', 'PROCESSING') ORDER BY orders.id LIMIT 1",
+      );
+      if (!order) return;
+      const kind = order.status === "COMPLETED" ? "refill" : "cancel";
+      const request = { resellerAccount: Number(order.account), keyId, kind, id: order.id } as const;
+      return shop.run("makeRequestOnce", { request, claim: { key: `r${below(random, 1e9)}`, requestHash: "0".repeat(64) } });
+    },
+    () => {
+      const [queued] = shop.query<{ orderId: number }>("SELECT order_id AS \"orderId\" FROM orders WHERE placement = 'queued'");
+      if (queued) shop.run("startAttempt", { orderId: queued.orderId, providerId: 1, server: "s", placeRetryMs: 1e9 });
+    },
+    () => {
+      const [key] = shop.query<{ id: string; account: number }>(
+        "SELECT keys.id AS id, account FROM keys JOIN users ON account = reseller_account WHERE username = 'alice'",
+      );
+      const order = { resellerAccount: Number(key!.account), keyId: key!.id, service: delivered, link: "x", quantity: 20, reference: `r${below(random, 1e9)}` };
+      return shop.run("placeOrderOnce", { order, claim: { key: `k${below(random, 1e9)}`, requestHash: "0".repeat(64) } } as never);
+    },
+    () => {
+      const [key] = shop.query<{ id: string }>("SELECT id FROM keys WHERE replaced_by IS NULL AND active = 1");
+      const text = String(below(random, 1e9));
+      const hash = new Bun.CryptoHasher("sha256").update(text).digest("hex");
+      return shop.run("rotateKey", { id: key!.id, hash, start: "rk_x", graceMilliseconds: 1000 });
+    },
+    () => {
+      const [due] = shop.run("takeDueWebhookDeliveries", { server: "s", limit: 2, perEndpoint: 2 });
+      const reply = { httpStatus: 500, error: "status", response: "ümlaut \u{1f600}", retryAfterSeconds: null };
+      const attempts = due ? [{ ...due, at: Date.now(), durationMs: 1, ...reply }] : [];
+      shop.run("recordWebhookAttempts", { attempts, jitter: 0 });
+    },
+  ]; // prettier-ignore
+  const entry = {
+    service: "7",
+    name: "Seven",
+    category: "c",
+    type: "Default",
+    rate: "1.5",
+    min: 1,
+    max: 9,
+    dripfeed: false,
+    cancel: false,
+    refill: false,
+  };
+  const plan = shop.read((reader) =>
+    planCatalogue(reader, requireProvider(reader, "acme"), [entry], { markup: "0" }),
+  );
+  shop.run("syncCatalogue", { name: "acme", upstream: [entry], markup: "0", plan }); // prettier-ignore
+  for (let step = 0; step < 120; step++) attempt(steps[below(random, steps.length)]!);
+  chargeOrder(shop, delivered);
+}
+
+describe("everything moves and comes back as it was:", () => {
+  test.each([1, 2, 3])("market %i", async (seed) => {
+    const shop = openShopIn(freshSqliteDatabase());
+    randomMarket(shop, randomFrom(seed));
+    for (const { name } of TABLES) {
+      const rows = shop.query(`SELECT 1 FROM ${name}`).length;
+      if (!MAYBE_EMPTY.has(name)) expect([name, rows]).not.toEqual([name, 0]);
+    }
+    shop.run("countDailyTotals", { limit: 1000 });
+    const before = dump(shop);
+    const report = await readReport(shop.store, "reseller", { from: null, to: null });
+    const there = freshPostgresDatabase();
+    const { code, stderr, json } = await moved(shop, there);
+    expect([code, stderr]).toEqual([0, ""]);
+    const [{ orders }] = shop.query<{ orders: number }>("SELECT count(*) AS orders FROM orders") as [{ orders: number }]; // prettier-ignore
+    expect(json).toMatchObject({ ok: true, orders, next: { orderId: orders + 1 } });
+    expect(dump(shop)).toBe(before);
+    const back = freshSqliteDatabase();
+    expect(await readReport(there.store, "reseller", { from: null, to: null })).toEqual(report);
+    expect((await moved(there, back)).code).toBe(0);
+    expect(dump(back)).toBe(before);
+    expect(await readReport(back.store, "reseller", { from: null, to: null })).toEqual(report);
+    for (const database of [there, back]) database.close();
+  });
+});
+
+describe("no number is given again:", () => {
+  test("the floors of a restore become sequences, and those floors again", async () => {
+    const shop = openShopIn(freshSqliteDatabase());
+    shop.order(10);
+    const floors = {
+      orders: 500,
+      transfers: 600,
+      audit: 700,
+      services: 800,
+      order_requests: 900,
+      service_changes: 950,
+    };
+    shop.run("carryOver", { floors, endedKeys: [], actor: OPERATOR });
+    const there = freshPostgresDatabase();
+    const { json } = await moved(shop, there);
+    expect(json.next).toEqual({ orderId: 501, transaction: 601, audit: 701, service: 801 });
+    const back = freshSqliteDatabase();
+    expect((await moved(there, back)).json.next).toEqual(json.next);
+    for (const database of [there, back]) {
+      database.user("zoe", "1");
+      const [{ highest }] = database.query<{ highest: number }>(
+        "SELECT max(seq) AS highest FROM transfers",
+      ) as [{ highest: number }];
+      expect(Number(highest)).toBe(601);
+      database.close();
+    }
+  });
+});
+
+describe("gaps at the end of numbers, as PostgreSQL leaves them after what it rolled back,", () => {
+  test.each([1, 2])("keep no database from going back and forth: seed %i", async (seed) => {
+    const random = randomFrom(seed);
+    const shop = openShopIn(freshSqliteDatabase());
+    randomMarket(shop, random);
+    let here: TestDatabase = shop;
+    for (let round = 0; round < 3; round += 1) {
+      const there = freshPostgresDatabase();
+      expect((await moved(here, there)).stderr).toBe("");
+      const numbered = TABLES.filter(({ numbered: column }) => column !== null);
+      for (const { name } of numbered) {
+        for (let skip = below(random, 4); skip > 0; skip -= 1)
+          there.query(`SELECT nextval('${name}_number')`);
+      }
+      const given = Object.fromEntries(
+        NUMBERED_TABLES.map((name) => {
+          const [row] = there.query<{ given: number }>(
+            `SELECT (CASE WHEN is_called THEN last_value ELSE last_value - 1 END)::int AS given FROM ${name}_number`,
+          );
+          return [name, row!.given];
+        }),
+      );
+      const before = dump(here);
+      const back = freshSqliteDatabase();
+      const { stderr, json } = await moved(there, back);
+      expect([stderr, json?.ok]).toEqual(["", true]);
+      expect(dump(back)).toBe(before);
+      expect((await reseller("verify", "--data", back.folder)).code).toBe(0);
+      // Numbers that callers know go on above all that were given there.
+      back.run("creditUser", { username: "alice", amountMicros: 1e9, note: null, actor: OPERATOR });
+      const [last] = back.query<{ seq: number }>("SELECT max(seq) AS seq FROM transfers");
+      expect(last!.seq).toBe(given["transfers"]! + 1);
+      expect(json.next).toEqual({
+        orderId: given["orders"]! + 1,
+        transaction: given["transfers"]! + 1,
+        audit: given["audit"]! + 1,
+        service: given["services"]! + 1,
+      });
+      there.close();
+      here = back;
+    }
+  });
+});
+
+describe("is refused, and changes nothing, where", () => {
+  test("the target holds anything", async () => {
+    const shop = openShopIn(freshSqliteDatabase());
+    const other = freshPostgresDatabase();
+    other.user("somebody");
+    const before = dump(other);
+    const { code, stderr } = await move(placeOf(shop), placeOf(other));
+    expect([code, stderr]).toEqual([1, expect.stringContaining("is not empty (accounts: 5 rows)")]);
+    expect(dump(other)).toBe(before);
+    const empty = freshSqliteDatabase();
+    expect((await move(placeOf(other), placeOf(shop))).stderr).toContain("is not empty");
+    expect((await move(placeOf(other), placeOf(empty))).code).toBe(0);
+    other.close();
+  });
+
+  test("a server has the data directory", async () => {
+    const shop = openShopIn(freshSqliteDatabase());
+    const empty = freshPostgresDatabase();
+    const release = lockDataDirectory(shop.folder);
+    const { code, stderr } = await move(placeOf(shop), placeOf(empty));
+    release();
+    expect([code, stderr]).toEqual([1, expect.stringContaining("another reseller serves")]);
+    expect(empty.query("SELECT 1 FROM users")).toEqual([]);
+    empty.close();
+  });
+
+  test("a server holds a lease on the database, as source or as target", async () => {
+    const served = openShopIn(freshPostgresDatabase());
+    const lease = { id: "b".repeat(24), name: "left", ended: [] };
+    served.execute("renewLease", lease, Date.now());
+    const folder = freshFolder();
+    const { code, stderr } = await move(placeOf(served), folder);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining("is served by left: stop it first"),
+    ]);
+    expect(existsSync(`${folder}/reseller.db`)).toBe(false);
+    const empty = freshPostgresDatabase();
+    empty.execute("renewLease", lease, Date.now());
+    const shop = openShopIn(freshSqliteDatabase());
+    expect((await move(placeOf(shop), placeOf(empty))).stderr).toContain("is served by left");
+    // A minute later it counts as ended.
+    served.execute("renewLease", lease, Date.now() - 60_000);
+    expect((await move(placeOf(served), folder)).stderr).toBe("");
+    for (const database of [served, empty]) database.close();
+  });
+
+  test("a command writes to the source", async () => {
+    const [from, to] = [freshPostgresDatabase(), freshSqliteDatabase()];
+    await using writer = await holding(from, "ROW EXCLUSIVE");
+    expect(await moved(from, to)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("is in use: stop what writes to it"),
+    });
+    expect(writer.isHeld).toBe(true);
+    from.close();
+  });
+
+  test("the source does not add up", async () => {
+    const shop = openShopIn(freshSqliteDatabase());
+    shop.connection.sqlite.run("UPDATE users SET balance_micros = 7 WHERE username = 'kid'");
+    const empty = freshPostgresDatabase();
+    const { code, stderr } = await move(placeOf(shop), placeOf(empty));
+    expect([code, stderr]).toEqual([1, expect.stringContaining("does not add up")]);
+    expect(empty.query("SELECT 1 FROM users")).toEqual([]);
+    // On purpose it is moved as it is, and says so.
+    const accepted = await move(placeOf(shop), placeOf(empty), "--unverified", "--json");
+    expect(accepted).toMatchObject({ code: 0, json: { ok: false } });
+    const [kid] = empty.query<{ micros: number }>(
+      "SELECT balance_micros AS micros FROM users WHERE username = 'kid'",
+    );
+    expect(Number(kid!.micros)).toBe(7);
+    empty.close();
+  });
+
+  test("both places are of one kind, or one is no place: wrong usage", async () => {
+    const url = "postgres://me:s3cret@127.0.0.1:1/shop";
+    expect((await move("a", "b")).code).toBe(2);
+    expect((await move(url, url)).code).toBe(2);
+    expect((await move("a", "postgres://me:s3cret@")).code).toBe(2);
+    expect(await move(freshFolder(), url)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("there is no database at"),
+    });
+    const unreachable = await move(freshSqliteDatabase().folder, url);
+    expect([unreachable.code, unreachable.stderr]).toEqual([
+      1,
+      expect.stringContaining("cannot be reached"),
+    ]);
+    expect(unreachable.stderr).not.toContain("s3cret");
+  });
+});
+
+test("what autovacuum has locked is waited for", async () => {
+  const [from, to] = [freshPostgresDatabase(), freshSqliteDatabase()];
+  await using vacuum = await holding(from, "SHARE UPDATE EXCLUSIVE");
+  const moving = moved(from, to);
+  await vacuum.endOnceWaitedFor();
+  expect(await moving).toMatchObject({ code: 0 });
+  from.close();
+});
+
+/** A session that has locked a table so. */
+async function holding(database: TestDatabase, mode: string) {
+  const sql = new SQL(database.location.database!, { max: 1 });
+  const session = await sql.reserve();
+  await session.unsafe(`BEGIN; LOCK TABLE orders IN ${mode} MODE`);
+  let isHeld = true;
+  const end = async () => {
+    if (isHeld) await session.unsafe("ROLLBACK");
+    isHeld = false;
+  };
+  return {
+    get isHeld() {
+      return isHeld;
+    },
+    async endOnceWaitedFor() {
+      const waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'orders'::regclass";
+      while ((await session.unsafe(waiting)).length === 0) await Bun.sleep(10);
+      await end();
+    },
+    async [Symbol.asyncDispose]() {
+      await end();
+      await session.release();
+      await sql.close();
+    },
+  };
+}
+
+test("no table without rows is analyzed: plans that assume an empty one would be kept while it grows", async () => {
+  const shop = openShopIn(freshSqliteDatabase());
+  shop.order(10);
+  const there = freshPostgresDatabase();
+  await moved(shop, there);
+  const analyzed = there.query<{ name: string; rows: number }>(
+    "SELECT relname AS name, reltuples::float8 AS rows FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND reltuples >= 0",
+  );
+  const rowsOf = Object.fromEntries(analyzed.map(({ name, rows }) => [name, Number(rows)]));
+  expect(rowsOf).toMatchObject({ orders: 1 });
+  expect(Object.values(rowsOf)).not.toContain(0);
+  there.close();
+});
+
+test("the place that is left out is --database, by its variable or a file of its own", async () => {
+  const source = freshSqliteDatabase();
+  const target = freshPostgresDatabase();
+  const secret = join(freshFolder(), "address");
+  writeFileSync(secret, `${target.location.database!}\n`, { mode: 0o600 });
+  process.env["RESELLER_DATABASE_FILE"] = secret;
+  try {
+    expect((await reseller("move", "--from", source.folder)).stderr).toBe("");
+    const back = freshFolder();
+    expect((await reseller("move", "--to", back, "--json")).json).toMatchObject({ ok: true });
+  } finally {
+    delete process.env["RESELLER_DATABASE_FILE"];
+  }
+  expect(target.query("SELECT count(*)::int AS n FROM accounts")).toEqual([{ n: 4 }]);
+  expect((await reseller("move", "--from", source.folder)).code).toBe(2);
+  expect((await reseller("move")).code).toBe(2);
+  target.close();
+});
+
+/** By every command that opens it. */
+async function expectRefused(...place: string[]): Promise<void> {
+  for (const command of ["admin user list", "verify", "doctor", "panel list"]) {
+    const { code, stdout, stderr } = await reseller(...command.split(" "), ...place);
+    expect([command, code]).toEqual([command, 1]);
+    expect(stdout + stderr).toContain("is the target of a move that did not end: repeat the move");
+  }
+}
+
+test("a move that is killed leaves a target that is refused and the source as it was; the next one succeeds", async () => {
+  const database = freshSqliteDatabase();
+  fillInBulk(database, 5000);
+  const before = dump(database);
+  const target = freshPostgresDatabase();
+  const administrator = new SQL(target.location.database!, { max: 1 });
+  const program = [process.execPath, "src/main.ts", "move"];
+  for (const [from, to] of [[database.folder, target.location.database!]] as const) {
+    const child = Bun.spawn([...program, "--from", from, "--to", to], { stderr: "ignore" });
+    // It has written something by the time it has a transaction id, once it has marked the target.
+    const writing = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'reseller move' AND backend_xid IS NOT NULL AND to_regclass('unfinished_move') IS NOT NULL"; // prettier-ignore
+    while ((await administrator.unsafe(writing)).length === 0) expect(child.exitCode).toBe(null);
+    child.kill("SIGKILL");
+    expect(await child.exited).not.toBe(0);
+  }
+  while ((await administrator.unsafe("SELECT 1 FROM pg_stat_activity WHERE application_name = 'reseller move'")).length > 0); // prettier-ignore
+  await administrator.close();
+  expect(target.query("SELECT 1 FROM users")).toEqual([]);
+  await expectRefused("--database", target.location.database!);
+  expect(dump(database)).toBe(before);
+  expect((await moved(database, target)).json).toMatchObject({ ok: true, orders: 5000 });
+  target.close();
+});
+
+test("a move to a data directory that is killed leaves a database that is refused; the next one succeeds", async () => {
+  const filled = freshSqliteDatabase();
+  fillInBulk(filled, 5000);
+  const source = freshPostgresDatabase();
+  expect((await moved(filled, source)).code).toBe(0);
+  const folder = freshFolder();
+  const child = Bun.spawn(
+    [process.execPath, "src/main.ts", "move", "--from", source.location.database!, "--to", folder],
+    { stderr: "ignore" },
+  );
+  const administrator = new SQL(source.location.database!, { max: 1 });
+  // By then users were written, and all is still to be verified.
+  const reading = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'reseller move' AND query LIKE '%FROM orders WHERE (order_id) >%'"; // prettier-ignore
+  while ((await administrator.unsafe(reading)).length === 0) expect(child.exitCode).toBe(null);
+  child.kill("SIGKILL");
+  expect(await child.exited).not.toBe(0);
+  await administrator.close();
+  await expectRefused("--data", folder);
+  expect(() => claimDataDirectory(folder, 1)).toThrow("a move that did not end");
+  const again = await move(source.location.database!, folder, "--json");
+  expect([again.stderr, again.json?.orders]).toEqual(["", 5000]);
+  expect(readdirSync(folder).filter((name) => name.includes("migration"))).toEqual([]);
+  source.close();
+});
