@@ -1,5 +1,7 @@
 // Places an order, then reads it. Node 18 or later, Bun, Deno.
-const { RESELLER_URL, RESELLER_KEY } = process.env;
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+
+const { RESELLER_URL, RESELLER_KEY, RESELLER_PENDING = "pending-order.json" } = process.env;
 if (!RESELLER_URL || !RESELLER_KEY) {
   console.error(
     "Set RESELLER_URL (such as http://127.0.0.1:8080) and RESELLER_KEY (your API key).",
@@ -7,35 +9,52 @@ if (!RESELLER_URL || !RESELLER_KEY) {
   process.exit(2);
 }
 
-/** Sends one request until it is answered: its Idempotency-Key is the same for all tries. */
-async function call(method, path, body) {
-  const headers = {
-    "x-api-key": RESELLER_KEY,
-    "Content-Type": "application/json",
-    ...(method === "POST" && { "Idempotency-Key": crypto.randomUUID() }),
-  };
-  for (let attempt = 1; ; attempt++) {
-    const response = await fetch(`${RESELLER_URL}/api/v1${path}`, {
+/** Sends a request until the API answers it. Anything else, such as a proxy's 502, is no answer: it may have arrived. */
+async function call(method, path, { key, body } = {}) {
+  const headers = { "x-api-key": RESELLER_KEY, "Content-Type": "application/json" };
+  if (key) headers["Idempotency-Key"] = key;
+  let response;
+  for (let attempt = 1; attempt <= 5; attempt++) {
+    response = await fetch(`${RESELLER_URL}/api/v1${path}`, {
       method,
       headers,
       body: JSON.stringify(body),
+      redirect: "error",
       signal: AbortSignal.timeout(60_000),
     }).catch(() => undefined);
-    const passing = !response || [429, 500, 503].includes(response.status);
-    if (!passing || attempt === 5) {
-      const answer = await response?.json();
-      if (response?.ok) return answer;
-      throw new Error(answer ? `${answer.code}: ${answer.message}` : "no answer");
+    const answer = await response?.json().catch(() => undefined);
+    const isAnswer = answer?.status === "error" ? answer.code : answer?.order;
+    if (isAnswer && ![429, 500, 503].includes(response.status)) {
+      return { ...answer, http: response.status };
     }
-    const seconds = Number(response?.headers.get("Retry-After") ?? 2 ** attempt / 4);
-    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+    const after = Number(response?.headers.get("Retry-After") ?? NaN);
+    const seconds = after >= 0 ? Math.min(after, 60) : 2 ** attempt / 4;
+    if (attempt < 5) await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   }
+  const got = response ? `HTTP ${response.status}` : "no response";
+  const next = key
+    ? "Run this again: it sends the same request."
+    : "The order is placed: read it later, do not place it again.";
+  console.error(`No answer yet (${got}). ${next}`);
+  process.exit(1);
 }
 
-const { order } = await call("POST", "/orders", {
-  service: "instagram-followers",
-  link: "https://example.com/me",
-  quantity: 1000,
-});
-const read = await call("GET", `/orders/${order.orderId}`);
-console.log(`order ${order.orderId} is ${read.order.status}, charged ${order.charge} USD`);
+// What is sent, and the Idempotency-Key that it has in all tries, stay in a file (in your program: in its database) until
+// it is known what became of the order, also where this program is stopped meanwhile.
+const body = { service: "instagram-followers", link: "https://example.com/me", quantity: 1000 };
+if (!existsSync(RESELLER_PENDING)) {
+  const pending = JSON.stringify({ key: crypto.randomUUID(), body });
+  writeFileSync(`${RESELLER_PENDING}.new`, pending, { flush: true });
+  renameSync(`${RESELLER_PENDING}.new`, RESELLER_PENDING);
+}
+const placed = await call("POST", "/orders", JSON.parse(readFileSync(RESELLER_PENDING, "utf8")));
+// A key that is refused says nothing of the tries before.
+if (![401, 403].includes(placed.http)) rmSync(RESELLER_PENDING);
+if (placed.status === "error") {
+  console.error(`${placed.code}: ${placed.message}`);
+  process.exit(1);
+}
+const { orderId, charge } = placed.order;
+console.log(`order ${orderId} is placed, charged ${charge} USD`);
+const read = await call("GET", `/orders/${orderId}`);
+console.log(`order ${orderId} is ${read.order?.status ?? read.code}`);

@@ -1,7 +1,9 @@
 """Places an order, then reads it. Python 3.8 or later, nothing to install."""
 
+import http.client
 import json
 import os
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -9,38 +11,73 @@ import uuid
 
 if not os.environ.get("RESELLER_URL") or not os.environ.get("RESELLER_KEY"):
     raise SystemExit("Set RESELLER_URL (such as http://127.0.0.1:8080) and RESELLER_KEY (your API key).")
+PENDING = os.environ.get("RESELLER_PENDING", "pending-order.json")
 
 
-def call(method, path, body=None):
-    """Sends one request until it is answered: its Idempotency-Key is the same for all tries."""
-    request = urllib.request.Request(
-        os.environ["RESELLER_URL"] + "/api/v1" + path,
-        method=method,
-        data=json.dumps(body).encode() if body else None,
-        headers={"x-api-key": os.environ["RESELLER_KEY"], "Content-Type": "application/json"},
-    )
-    if method == "POST":
-        request.add_header("Idempotency-Key", str(uuid.uuid4()))
-    for attempt in range(1, 6):
-        wait = 2**attempt / 4
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A redirect would make another request of the order."""
+
+    def redirect_request(self, *_):
+        return None
+
+
+opener = urllib.request.build_opener(NoRedirect)
+
+
+def send(request):
+    """Status, Retry-After and JSON of the response; None for what it does not have."""
+    status, after = None, ""
+    try:
         try:
-            with urllib.request.urlopen(request, timeout=60) as response:
-                return json.load(response)
+            response = opener.open(request, timeout=60)
         except urllib.error.HTTPError as error:
-            if error.code not in (429, 500, 503):
-                answer = json.load(error)
-                raise SystemExit(f"{answer['code']}: {answer['message']}")
-            wait = float(error.headers.get("Retry-After", wait))
-        except OSError:
-            pass  # No answer: the request may have arrived, and is safe to send again.
-        time.sleep(wait)
-    raise SystemExit("no answer")
+            response = error
+        with response:
+            status, after = response.getcode(), response.headers.get("Retry-After", "")
+            return status, after, json.loads(response.read())
+    except (OSError, http.client.HTTPException, ValueError):
+        return status, after, None
 
 
-order = call("POST", "/orders", {
-    "service": "instagram-followers",
-    "link": "https://example.com/me",
-    "quantity": 1000,
-})["order"]
-status = call("GET", f"/orders/{order['orderId']}")["order"]["status"]
-print(f"order {order['orderId']} is {status}, charged {order['charge']} USD")
+def call(method, path, key=None, body=None):
+    """Sends a request until the API answers it. Anything else, such as a proxy's 502, is no answer: it may have arrived."""
+    headers = {"x-api-key": os.environ["RESELLER_KEY"], "Content-Type": "application/json"}
+    if key:
+        headers["Idempotency-Key"] = key
+    data = json.dumps(body).encode() if body else None
+    url = os.environ["RESELLER_URL"] + "/api/v1" + path
+    for attempt in range(1, 6):
+        status, after, answer = send(urllib.request.Request(url, method=method, data=data, headers=headers))
+        is_answer = isinstance(answer, dict) and ("code" if answer.get("status") == "error" else "order") in answer
+        if is_answer and status not in (429, 500, 503):
+            return status, answer
+        if attempt < 5:
+            time.sleep(min(int(after), 60) if after.isdecimal() else 2**attempt / 4)
+    got = f"HTTP {status}" if status else "no response"
+    again = "Run this again: it sends the same request."
+    placed = "The order is placed: read it later, do not place it again."
+    raise SystemExit(f"No answer yet ({got}). {again if key else placed}")
+
+
+# What is sent, and the Idempotency-Key that it has in all tries, stay in a file (in your program: in its database) until
+# it is known what became of the order, also where this program is stopped meanwhile.
+if not os.path.exists(PENDING):
+    order = {"service": "instagram-followers", "link": "https://example.com/me", "quantity": 1000}
+    with open(PENDING + ".new", "w") as file:
+        json.dump({"key": str(uuid.uuid4()), "body": order}, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(PENDING + ".new", PENDING)
+with open(PENDING) as file:
+    pending = json.load(file)
+status, placed = call("POST", "/orders", pending["key"], pending["body"])
+# A key that is refused says nothing of the tries before.
+if status not in (401, 403):
+    os.remove(PENDING)
+if placed["status"] == "error":
+    sys.exit(f"{placed['code']}: {placed['message']}")
+order = placed["order"]
+print(f"order {order['orderId']} is placed, charged {order['charge']} USD", flush=True)
+read = call("GET", f"/orders/{order['orderId']}")[1]
+state = read["order"]["status"] if "order" in read else read["code"]
+print(f"order {order['orderId']} is {state}")
