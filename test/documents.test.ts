@@ -11,7 +11,7 @@ import { createProgram } from "../src/cli/kernel/program.ts";
 const ROOT = join(import.meta.dir, "..");
 const SPECIFICATION = "docs/specification";
 const ARCHITECTURE_LIMIT = 140;
-const README_LIMIT = 200;
+const README_LIMIT = 100;
 
 /** Files below a folder, by their paths in the project. */
 function filesBelow(folder: string): string[] {
