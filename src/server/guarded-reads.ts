@@ -5,7 +5,7 @@ import { type Reader, type ReadStore, type Synchronous, TransientError } from ".
 import { query } from "../db/port/query.ts";
 import { number } from "../db/port/table-definition.ts";
 
-const PING = query({ gives: { one: number }, text: "SELECT 1 AS one" });
+const PING = query({ columns: { one: number }, text: "SELECT 1 AS one" });
 const REPEAT_MS = 1000;
 
 export interface GuardedReads extends ReadStore {

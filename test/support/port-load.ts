@@ -19,7 +19,7 @@ const store = createPostgresStore(
 );
 const random = randomFrom(Number(seed));
 const ALL_KEYS = query({
-  gives: fields(keys, "id", "resellerAccount"),
+  columns: fields(keys, "id", "resellerAccount"),
   text: `SELECT ${select(keys, "id", "resellerAccount")} FROM keys ORDER BY keys.id`,
 });
 const all = await store.read((reader) => reader.all(ALL_KEYS));

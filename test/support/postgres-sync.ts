@@ -119,6 +119,6 @@ function load(known: Known, turn: Turn): void {
   }
   for (const wanted of queries) {
     const [found] = turn([queryStatement(wanted.query, wanted.values)]);
-    known.putResult(wanted, decodeRows(found!, wanted.query.gives));
+    known.putResult(wanted, decodeRows(found!, wanted.query.columns));
   }
 }

@@ -12,7 +12,7 @@ import type { Names } from "./random-parts.ts";
 const everything = TABLES.map((table: AnyTable) => ({
   name: table.name,
   all: query({
-    gives: fields(table),
+    columns: fields(table),
     text: `SELECT ${select(table)} FROM ${table.name} ORDER BY ${table.key
       .map((field) => table.columns.find((each) => each.field === field)!.name)
       .join()}`,

@@ -10,30 +10,30 @@ export type Administrator = typeof schema.$inferSelect;
 export type PanelSession = typeof sessionSchema.$inferSelect;
 
 const ALL = query({
-  gives: fields(administrators),
+  columns: fields(administrators),
   text: `SELECT ${select(administrators)} FROM administrators ORDER BY name`,
 });
 
 const SESSIONS = query({
-  gives: fields(panelSessions),
+  columns: fields(panelSessions),
   text: `SELECT ${select(panelSessions)} FROM panel_sessions ORDER BY seen_at DESC, id`,
 });
 
 const SESSIONS_OF = query({
-  takes: { administrator: text },
-  gives: fields(panelSessions),
+  parameters: { administrator: text },
+  columns: fields(panelSessions),
   text: `SELECT ${select(panelSessions)} FROM panel_sessions WHERE administrator = :administrator
     ORDER BY seen_at DESC, id`,
 });
 
 const CODES_OF = query({
-  takes: { administrator: text },
-  gives: fields(recoveryCodes),
+  parameters: { administrator: text },
+  columns: fields(recoveryCodes),
   text: `SELECT ${select(recoveryCodes)} FROM recovery_codes WHERE administrator = :administrator`,
 });
 
 const OWNERS = query({
-  gives: { owners: number },
+  columns: { owners: number },
   text: `SELECT count(*) AS owners FROM administrators
     WHERE role = 'owner' AND active = 1 AND password_hash IS NOT NULL`,
 });

@@ -59,7 +59,7 @@ export function insertAuditEntry(tx: Tx, entry: AuditEntry): void {
 
 /** All operators in the log, with one index look-up for each. */
 const OPERATORS = query({
-  gives: { operator: text },
+  columns: { operator: text },
   text: `WITH RECURSIVE found(operator) AS (
       SELECT min(audit.operator) FROM audit WHERE audit.operator IS NOT NULL
       UNION ALL

@@ -17,34 +17,34 @@ const COUNTS = {
 const SELECTED = `count(*) AS "count", min(at) AS "firstAt", max(at) AS "lastAt"`;
 
 const OF_NETWORK = query({
-  takes: { network: text, since: number },
-  gives: COUNTS,
+  parameters: { network: text, since: number },
+  columns: COUNTS,
   text: `SELECT ${SELECTED} FROM sign_in_attempts WHERE network = :network AND at > :since`,
 });
 
 const OF_NAME = query({
-  takes: { nameTag: number, since: number },
-  gives: COUNTS,
+  parameters: { nameTag: number, since: number },
+  columns: COUNTS,
   text: `SELECT ${SELECTED} FROM sign_in_attempts WHERE name_tag = :nameTag AND at > :since`,
 });
 
 const OF_PAIR = query({
-  takes: { nameTag: number, network: text, since: number },
-  gives: COUNTS,
+  parameters: { nameTag: number, network: text, since: number },
+  columns: COUNTS,
   text: `SELECT ${SELECTED} FROM sign_in_attempts
     WHERE network = :network AND name_tag = :nameTag AND at > :since`,
 });
 
 const KNOWN_OF = query({
-  takes: { administrator: text },
-  gives: fields(knownNetworks),
+  parameters: { administrator: text },
+  columns: fields(knownNetworks),
   text: `SELECT ${select(knownNetworks)} FROM known_networks WHERE administrator = :administrator
     ORDER BY signed_in_at DESC, network`,
 });
 
 const LIST = query({
-  takes: { below: number, limit: number },
-  gives: fields(signInAttempts),
+  parameters: { below: number, limit: number },
+  columns: fields(signInAttempts),
   text: `SELECT ${select(signInAttempts)} FROM sign_in_attempts WHERE seq < :below
     ORDER BY seq DESC LIMIT :limit`,
 });
@@ -54,14 +54,14 @@ const LIST = query({
  * them out.
  */
 export const FORGET_ATTEMPTS = statement({
-  takes: { before: number, codes: number, since: number },
+  parameters: { before: number, codes: number, since: number },
   writes: [signInAttempts],
   text: `DELETE FROM sign_in_attempts
     WHERE seq <= :before AND NOT (name_tag >= :codes AND at > :since)`,
 });
 
 export const FORGET_CONFIRMATIONS = statement({
-  takes: { before: number },
+  parameters: { before: number },
   writes: [confirmations],
   text: "DELETE FROM confirmations WHERE at < :before",
 });

@@ -28,15 +28,15 @@ const listWhere = (where: string) => `SELECT grants.service_id AS "serviceId",
     JOIN users ON users.account = grants.reseller_account
   ${where} ORDER BY grants.service_id, users.username`;
 
-const ALL = query({ gives: GIVES, text: listWhere("") });
+const ALL = query({ columns: GIVES, text: listWhere("") });
 const OF_SERVICE = query({
-  takes: { service: text },
-  gives: GIVES,
+  parameters: { service: text },
+  columns: GIVES,
   text: listWhere("WHERE grants.service_id = :service"),
 });
 const OF_RESELLER = query({
-  takes: { account: number },
-  gives: GIVES,
+  parameters: { account: number },
+  columns: GIVES,
   text: listWhere("WHERE grants.reseller_account = :account"),
 });
 

@@ -14,8 +14,8 @@ import { number } from "../port/table-definition.ts";
 import { serviceRoutes } from "../tables/tables.ts";
 
 const FURTHER = query({
-  takes: { providerId: number },
-  gives: fields(serviceRoutes),
+  parameters: { providerId: number },
+  columns: fields(serviceRoutes),
   text: `SELECT ${select(serviceRoutes)} FROM service_routes
     WHERE service_id IN (SELECT id FROM services WHERE provider_id = :providerId)
       OR service_id IN (SELECT own.service_id FROM service_routes AS own WHERE own.provider_id = :providerId)
@@ -30,8 +30,8 @@ export const delistedRoutesOf = (
       WHERE service_routes.provider_id = ${providerId} AND service_routes.delisted = 1 AND services.active = 1)`;
 
 const COUNT_DELISTED = query({
-  takes: { providerId: number },
-  gives: { routes: number },
+  parameters: { providerId: number },
+  columns: { routes: number },
   text: `SELECT ${delistedRoutesOf(":providerId")} AS "routes"`,
 });
 

@@ -35,8 +35,8 @@ const COLUMNS = [
 // For a change of the service itself, also reads the reseller's own terms at that time: its grant from the last change of
 // that grant, its discount from the last change of any of its own terms.
 const OF_RESELLER = query({
-  takes: { account: number, from: number, to: number, limit: number },
-  gives: {
+  parameters: { account: number, from: number, to: number, limit: number },
+  columns: {
     ...fields(serviceChanges, ...COLUMNS),
     ownGrant: nullable(text),
     ownDiscount: nullable(text),
@@ -54,8 +54,8 @@ const OF_RESELLER = query({
 });
 
 const LAST = query({
-  takes: { to: number },
-  gives: { seq: nullable(number) },
+  parameters: { to: number },
+  columns: { seq: nullable(number) },
   text: `SELECT max(seq) AS seq FROM service_changes WHERE seq <= :to`,
 });
 

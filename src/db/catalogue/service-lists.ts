@@ -55,7 +55,7 @@ const PARAMETERS = {
 };
 
 const LIST = listByFilters({
-  gives: { ...fields(services), ownPriceMicros: nullable(number) },
+  columns: { ...fields(services), ownPriceMicros: nullable(number) },
   parameters: { ...PARAMETERS, resellerAccount: nullable(number) },
   conditions: {
     search: (dialect) => `(${contains("services.name", ":search")(dialect)} OR services.id = :id)`,
@@ -74,8 +74,8 @@ const LIST = listByFilters({
 });
 
 const GRANTS = query({
-  takes: { serviceId: text },
-  gives: { ...fields(grants), ...fields(users, "username") },
+  parameters: { serviceId: text },
+  columns: { ...fields(grants), ...fields(users, "username") },
   text: `SELECT ${select(grants)}, ${select(users, "username")}
     FROM grants JOIN users ON users.account = grants.reseller_account
     WHERE grants.service_id = :serviceId ORDER BY users.username, users.account`,

@@ -17,19 +17,19 @@ import type { serviceRoutes as schema } from "../tables/schema.ts";
 import { attempts, serviceRoutes, services } from "../tables/tables.ts";
 
 const FURTHER = query({
-  takes: { serviceId: text },
-  gives: fields(serviceRoutes),
+  parameters: { serviceId: text },
+  columns: fields(serviceRoutes),
   text: `SELECT ${select(serviceRoutes)} FROM service_routes WHERE service_id = :serviceId ORDER BY place`,
 });
 
 const TRIED = query({
-  takes: { orderId: number },
-  gives: {
+  parameters: { orderId: number },
+  columns: {
     ...fields(attempts, "providerId", "providerService"),
     tries: number,
     isRefused: boolean,
   },
-  within: ["orderId"],
+  restrictedBy: ["orderId"],
   text: `SELECT ${select(attempts, "providerId", "providerService")},
       count(*) FILTER (WHERE outcome = 'not_sent') AS "tries",
       CASE WHEN count(*) FILTER (WHERE outcome = 'refused') > 0 THEN 1 ELSE 0 END AS "isRefused"
@@ -37,8 +37,8 @@ const TRIED = query({
 });
 
 const ROUTED_TO = query({
-  takes: { providerId: number },
-  gives: { ...fields(services), isDeliveredElsewhere: boolean, isListedThere: boolean },
+  parameters: { providerId: number },
+  columns: { ...fields(services), isDeliveredElsewhere: boolean, isListedThere: boolean },
   text: `SELECT ${select(services)}, CASE WHEN EXISTS (
       SELECT 1 FROM providers WHERE providers.active = 1 AND providers.provider_id <> :providerId
         AND ((providers.provider_id = services.provider_id AND services.route_delisted = 0)
@@ -55,8 +55,8 @@ const ROUTED_TO = query({
 });
 
 const OF_PROVIDER = query({
-  takes: { providerId: number },
-  gives: { providerService: text, service: text },
+  parameters: { providerId: number },
+  columns: { providerService: text, service: text },
   text: `SELECT service_routes.provider_service AS "providerService", services.name AS "service"
     FROM service_routes JOIN services ON services.id = service_routes.service_id
     WHERE service_routes.provider_id = :providerId

@@ -112,8 +112,8 @@ export interface CatalogueState {
 }
 
 const STATE = query({
-  takes: { account: number },
-  gives: { ...fields(catalogueVersion, "version"), hasOwnPrices: boolean },
+  parameters: { account: number },
+  columns: { ...fields(catalogueVersion, "version"), hasOwnPrices: boolean },
   text: `SELECT version, CASE WHEN EXISTS (SELECT 1 FROM grants WHERE reseller_account = :account)
       OR EXISTS (SELECT 1 FROM users WHERE account = :account AND discount_ppm > 0)
       THEN 1 ELSE 0 END AS "hasOwnPrices"
@@ -121,13 +121,13 @@ const STATE = query({
 });
 
 const ALL = query({
-  gives: fields(services),
+  columns: fields(services),
   text: `SELECT ${select(services)} FROM services ORDER BY name, id`,
 });
 
 const OF_PROVIDER = query({
-  takes: { providerId: number },
-  gives: fields(services),
+  parameters: { providerId: number },
+  columns: fields(services),
   text: `SELECT ${select(services)} FROM services
     WHERE provider_id = :providerId AND provider_id IS NOT NULL ORDER BY name, id`,
 });
@@ -140,8 +140,8 @@ const PRICES = { listPriceMicros: number, ownPriceMicros: nullable(number) };
 const PRICE_PARTS = `services.price_micros AS "listPriceMicros", grants.price_micros AS "ownPriceMicros"`;
 
 const OPEN = query({
-  takes: { account: number },
-  gives: {
+  parameters: { account: number },
+  columns: {
     ...fields(
       services,
       "id",
@@ -178,22 +178,22 @@ const NUMBERED_FIELDS = [
 ] as const;
 
 const NUMBERED = query({
-  takes: { account: number },
-  gives: { ...fields(services, ...NUMBERED_FIELDS), ...PRICES },
+  parameters: { account: number },
+  columns: { ...fields(services, ...NUMBERED_FIELDS), ...PRICES },
   text: `SELECT ${select(services, ...NUMBERED_FIELDS)},
       ${PRICE_PARTS} ${OF_OPEN_SERVICES}
     ORDER BY services.category, services.number`,
 });
 
 const IDS = query({
-  gives: fields(services, "id"),
+  columns: fields(services, "id"),
   text: `SELECT ${select(services, "id")} FROM services`,
 });
 
 // Orders have no index by service: it would slow down every new order, and services are rarely deleted.
 const USES = query({
-  takes: { id: text },
-  gives: { orders: boolean, grants: number },
+  parameters: { id: text },
+  columns: { orders: boolean, grants: number },
   text: `SELECT CASE WHEN EXISTS (SELECT 1 FROM orders WHERE service_id = :id) THEN 1 ELSE 0 END AS "orders",
     (SELECT count(*) FROM grants WHERE service_id = :id) AS "grants"`,
 });

@@ -23,29 +23,29 @@ export interface Rate {
 const IS_LAST = `number = (SELECT max(number) FROM order_costs AS other WHERE other.order_id = cost.order_id)`;
 
 const LAST_COSTS = query({
-  takes: { orderIds: numbers },
-  gives: fields(orderCosts),
+  parameters: { orderIds: numbers },
+  columns: fields(orderCosts),
   text: `SELECT ${selectAs(orderCosts, "cost")} FROM order_costs AS cost
     WHERE order_id IN (:orderIds) AND ${IS_LAST}`,
 });
 
 const COSTS = query({
-  takes: { orderId: number },
-  gives: fields(orderCosts),
+  parameters: { orderId: number },
+  columns: fields(orderCosts),
   text: `SELECT ${select(orderCosts)} FROM order_costs WHERE order_id = :orderId ORDER BY number`,
 });
 
 const RATE = query({
-  takes: { providerId: number, providerService: text, orderId: number },
-  gives: { rate: text, unit: textOf<RateUnit>() },
+  parameters: { providerId: number, providerService: text, orderId: number },
+  columns: { rate: text, unit: textOf<RateUnit>() },
   text: `SELECT rate AS "rate", unit AS "unit" FROM provider_rates
     WHERE provider_id = :providerId AND provider_service = :providerService AND after_order < :orderId
     ORDER BY after_order DESC LIMIT 1`,
 });
 
 const LAST_RATES = query({
-  takes: { providerId: number },
-  gives: fields(providerRates, "providerService", "afterOrder", "rate", "unit", "dripfeed"),
+  parameters: { providerId: number },
+  columns: fields(providerRates, "providerService", "afterOrder", "rate", "unit", "dripfeed"),
   text: `SELECT ${selectAs(providerRates, "known", "providerService", "afterOrder", "rate", "unit", "dripfeed")}
     FROM provider_rates AS known
     WHERE provider_id = :providerId AND after_order = (SELECT max(after_order) FROM provider_rates AS other
@@ -53,26 +53,26 @@ const LAST_RATES = query({
 });
 
 const DRIP_FEED = query({
-  takes: { providerId: number, providerService: text },
-  gives: fields(providerRates, "dripfeed"),
+  parameters: { providerId: number, providerService: text },
+  columns: fields(providerRates, "dripfeed"),
   text: `SELECT dripfeed AS "dripfeed" FROM provider_rates
     WHERE provider_id = :providerId AND provider_service = :providerService ORDER BY after_order DESC LIMIT 1`,
 });
 
 const LAST_ORDER = query({
-  gives: { last: nullable(number) },
+  columns: { last: nullable(number) },
   text: `SELECT max(order_id) AS "last" FROM orders`,
 });
 
 const FOREIGN = query({
-  takes: { providerId: number, limit: number },
-  gives: fields(orderCosts),
+  parameters: { providerId: number, limit: number },
+  columns: fields(orderCosts),
   text: `SELECT ${selectAs(orderCosts, "cost")} FROM order_costs AS cost JOIN orders ON orders.order_id = cost.order_id
     WHERE basis = 'foreign' AND orders.provider_id = :providerId AND ${IS_LAST} ORDER BY seq LIMIT :limit`,
 });
 
 const COUNT_FOREIGN = query({
-  gives: { providerId: number, orders: number },
+  columns: { providerId: number, orders: number },
   text: `SELECT orders.provider_id AS "providerId", count(*) AS "orders"
     FROM order_costs AS cost JOIN orders ON orders.order_id = cost.order_id
     WHERE basis = 'foreign' AND ${IS_LAST} GROUP BY orders.provider_id`,

@@ -37,24 +37,24 @@ export interface SendingAttempt {
 }
 
 const ATTEMPTS = query({
-  takes: { orderId: number },
-  gives: fields(attempts),
+  parameters: { orderId: number },
+  columns: fields(attempts),
   text: `SELECT ${select(attempts)} FROM placement_attempts
     WHERE order_id = :orderId ORDER BY attempt_id`,
 });
 
 const COUNT_ATTEMPTS = query({
-  takes: { orderId: number, providerId: number, providerService: text },
-  gives: { tries: number },
-  within: ["orderId"],
+  parameters: { orderId: number, providerId: number, providerService: text },
+  columns: { tries: number },
+  restrictedBy: ["orderId"],
   text: `SELECT count(*) AS "tries" FROM placement_attempts
     WHERE order_id = :orderId AND provider_id = :providerId AND provider_service = :providerService`,
 });
 
 // Status and placement are literals, so that the partial indexes can be used.
 const DUE = query({
-  takes: { providerId: number, now: number, limit: number },
-  gives: fields(orders, "orderId"),
+  parameters: { providerId: number, now: number, limit: number },
+  columns: fields(orders, "orderId"),
   text: `SELECT ${select(orders, "orderId")} FROM orders
     WHERE provider_id = :providerId AND placement = 'queued' AND status = 'PENDING' AND next_place_at <= :now
     ORDER BY next_place_at, order_id LIMIT :limit`,
@@ -62,8 +62,8 @@ const DUE = query({
 
 // `+reseller_account` prevents grouping in the order of an index, which would read every order of each reseller.
 const DUE_ON_PROBATION = query({
-  takes: { providerId: number, now: number, limit: number },
-  gives: fields(orders, "orderId"),
+  parameters: { providerId: number, now: number, limit: number },
+  columns: fields(orders, "orderId"),
   text: `SELECT ${select(orders, "orderId")} FROM orders LEFT JOIN (
       SELECT +reseller_account AS account, count(*) AS unknown_orders FROM orders
       WHERE provider_id = :providerId AND placement = 'unknown' AND status = 'PENDING' GROUP BY 1
@@ -74,13 +74,13 @@ const DUE_ON_PROBATION = query({
 });
 
 const QUEUED = query({
-  gives: fields(orders, "orderId"),
+  columns: fields(orders, "orderId"),
   text: `SELECT ${select(orders, "orderId")} FROM orders
     WHERE placement = 'queued' AND status = 'PENDING' AND ${NO_TEST_ORDER} ORDER BY order_id`,
 });
 
 const SENDING = query({
-  gives: { ...fields(attempts, "orderId", "attemptId", "server"), isServerLive: boolean },
+  columns: { ...fields(attempts, "orderId", "attemptId", "server"), isServerLive: boolean },
   text: `SELECT ${select(attempts, "orderId", "attemptId", "server")},
       EXISTS (SELECT 1 FROM servers WHERE servers.id = placement_attempts.server) AS "isServerLive"
     FROM orders JOIN placement_attempts
@@ -89,7 +89,7 @@ const SENDING = query({
 });
 
 const CLAMP_SUBMIT_SCHEDULE = statement({
-  takes: { latest: number },
+  parameters: { latest: number },
   writes: [orders],
   text: `UPDATE orders SET next_place_at = :latest
     WHERE placement = 'queued' AND status = 'PENDING' AND next_place_at > :latest`,

@@ -22,35 +22,35 @@ export const OLDEST_DUE_POLL =
 const IS_DUE = "provider_id = :providerId AND next_check_at IS NOT NULL AND next_check_at <= :now";
 
 const DUE = query({
-  takes: { providerId: number, now: number, limit: number },
-  gives: fields(orders, "orderId", "status", "providerOrder", "changedAt"),
+  parameters: { providerId: number, now: number, limit: number },
+  columns: fields(orders, "orderId", "status", "providerOrder", "changedAt"),
   text: `SELECT ${select(orders, "orderId", "status", "providerOrder", "changedAt")} FROM orders
     WHERE ${IS_DUE} ORDER BY next_check_at, order_id LIMIT :limit`,
 });
 
 const COUNT_DUE = query({
-  takes: { providerId: number, now: number, limit: number },
-  gives: { due: number },
+  parameters: { providerId: number, now: number, limit: number },
+  columns: { due: number },
   text: `SELECT count(*) AS "due" FROM (SELECT order_id FROM orders WHERE ${IS_DUE} LIMIT :limit) AS due`,
 });
 
 const OLDEST_DUE = query({
-  takes: { providerId: number },
-  gives: { dueAt: nullable(number) },
+  parameters: { providerId: number },
+  columns: { dueAt: nullable(number) },
   text: `SELECT (${OLDEST_DUE_POLL} AND provider_id = :providerId) AS "dueAt"`,
 });
 
 const CLAMP_SCHEDULE = statement({
-  takes: { latest: number },
+  parameters: { latest: number },
   writes: [orders],
   text: `UPDATE orders SET next_check_at = :latest
     WHERE next_check_at > :latest AND status = 'PROCESSING'`,
 });
 
 const BY_PROVIDER_ORDER = query({
-  takes: { providerId: number, providerOrder: text, except: number },
-  gives: fields(orders, "orderId"),
-  within: ["providerOrder"],
+  parameters: { providerId: number, providerOrder: text, except: number },
+  columns: fields(orders, "orderId"),
+  restrictedBy: ["providerOrder"],
   text: `SELECT ${select(orders, "orderId")} FROM orders
     WHERE provider_id = :providerId AND provider_order = :providerOrder AND provider_order IS NOT NULL
       AND order_id <> :except

@@ -12,7 +12,7 @@ export const LEASE_MS = 30_000;
 export type Server = typeof schema.$inferSelect;
 
 const ALL = query({
-  gives: fields(servers),
+  columns: fields(servers),
   text: `SELECT ${select(servers)} FROM servers ORDER BY started_at, id`,
 });
 

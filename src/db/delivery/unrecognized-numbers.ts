@@ -24,8 +24,8 @@ const OPEN = `unrecognized_numbers CROSS JOIN orders
 export const UNRECOGNIZED_NUMBERS = `SELECT count(*) FROM ${OPEN}`;
 
 const OF_PROVIDER = query({
-  takes: { providerId: number, limit: number },
-  gives: { orderId: number, providerOrder: text, cause: text },
+  parameters: { providerId: number, limit: number },
+  columns: { orderId: number, providerOrder: text, cause: text },
   text: `SELECT unrecognized_numbers.order_id AS "orderId",
       unrecognized_numbers.provider_order AS "providerOrder", unrecognized_numbers.cause AS "cause"
     FROM ${OPEN} AND orders.provider_id = :providerId
@@ -33,8 +33,8 @@ const OF_PROVIDER = query({
 });
 
 const ALL = query({
-  takes: { limit: number },
-  gives: { orderId: number, provider: text },
+  parameters: { limit: number },
+  columns: { orderId: number, provider: text },
   text: `SELECT unrecognized_numbers.order_id AS "orderId", providers.name AS "provider"
     FROM unrecognized_numbers CROSS JOIN orders
       JOIN providers ON providers.provider_id = orders.provider_id
@@ -43,8 +43,8 @@ const ALL = query({
 });
 
 const OF_ORDER = query({
-  takes: { orderId: number },
-  gives: fields(unrecognizedNumbers),
+  parameters: { orderId: number },
+  columns: fields(unrecognizedNumbers),
   text: `SELECT ${select(unrecognizedNumbers)} FROM unrecognized_numbers WHERE order_id = :orderId`,
 });
 

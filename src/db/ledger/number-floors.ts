@@ -26,7 +26,7 @@ export function numbersBy(number: (table: NumberedTable) => number): Numbers {
 }
 
 const RAISE = statement({
-  takes: Object.fromEntries(NUMBERED_TABLES.map((table) => [table, number])) as Record<
+  parameters: Object.fromEntries(NUMBERED_TABLES.map((table) => [table, number])) as Record<
     NumberedTable,
     typeof number
   >,

@@ -91,8 +91,8 @@ type Found = Typed<typeof GIVES>;
 
 const makePage = (kind: TransferKind | "all", byTime: boolean) =>
   query({
-    takes: { ...LIST_PARAMETERS, ...(byTime && WINDOW_PARAMETERS) } as Kinds,
-    gives: GIVES,
+    parameters: { ...LIST_PARAMETERS, ...(byTime && WINDOW_PARAMETERS) } as Kinds,
+    columns: GIVES,
     text: byDialect(
       (dialect) => `${ROWS}
         WHERE ${isOneOf("transfers.seq", newest(kind, byTime, dialect), dialect)}
@@ -118,15 +118,15 @@ const PAGES = Object.fromEntries(
 ) as Record<keyof typeof ENTRIES, Record<"always" | "inWindow", ReturnType<typeof makePage>>>;
 
 const OF_ORDER = query({
-  takes: { orderId: number },
-  gives: GIVES,
+  parameters: { orderId: number },
+  columns: GIVES,
   text: `${ROWS} WHERE transfers.order_id = :orderId ORDER BY transfers.seq DESC`,
 });
 
 const SIGNED = ["createdAt", "kind", "amountMicros", "keyId", "operator"] as const;
 const OF_ORDER_SIGNED = query({
-  takes: { orderId: number },
-  gives: fields(transfers, ...SIGNED),
+  parameters: { orderId: number },
+  columns: fields(transfers, ...SIGNED),
   text: `SELECT ${select(transfers, ...SIGNED)} FROM transfers WHERE order_id = :orderId ORDER BY seq DESC`,
 });
 

@@ -23,22 +23,22 @@ export interface LateReport {
 export type NewLateReport = Omit<LateReport, "decision" | "decidedAt">;
 
 const OF_ORDER = query({
-  takes: { orderId: number },
-  gives: fields(lateReports),
-  within: ["orderId"],
+  parameters: { orderId: number },
+  columns: fields(lateReports),
+  restrictedBy: ["orderId"],
   text: `SELECT ${select(lateReports)} FROM late_reports WHERE order_id = :orderId ORDER BY created_at, reported`,
 });
 
 const OPEN_OF = query({
-  takes: { orderIds: numbers },
-  gives: fields(lateReports),
+  parameters: { orderIds: numbers },
+  columns: fields(lateReports),
   text: `SELECT ${select(lateReports)} FROM late_reports
     WHERE order_id IN (:orderIds) AND decision IS NULL ORDER BY created_at, reported`,
 });
 
 const COUNT_OPEN = query({
-  takes: { providerId: number },
-  gives: { late: number },
+  parameters: { providerId: number },
+  columns: { late: number },
   text: `SELECT count(DISTINCT late_reports.order_id) AS "late" FROM late_reports
     JOIN orders ON orders.order_id = late_reports.order_id
     WHERE late_reports.decision IS NULL AND orders.provider_id = :providerId`,

@@ -17,8 +17,8 @@ export interface OrderEvent {
 }
 
 const EVENTS = query({
-  takes: { orderId: number },
-  gives: fields(orderEvents),
+  parameters: { orderId: number },
+  columns: fields(orderEvents),
   text: `SELECT ${select(orderEvents)} FROM order_events WHERE order_id = :orderId ORDER BY seq`,
 });
 

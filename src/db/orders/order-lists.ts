@@ -57,8 +57,8 @@ const takesOf = ({ byStatus, byTime }: Filtered, others: Kinds = {}): Kinds => (
 
 const makePage = (filtered: Filtered) =>
   query({
-    takes: takesOf(filtered),
-    gives: fields(orders, ...PUBLIC_COLUMNS),
+    parameters: takesOf(filtered),
+    columns: fields(orders, ...PUBLIC_COLUMNS),
     text: byDialect(
       (dialect) => `SELECT ${select(orders, ...PUBLIC_COLUMNS)} FROM orders
         WHERE ${isOneOf("order_id", newest(filtered, ROWS_LIMIT + 1, dialect), dialect)}
@@ -70,8 +70,8 @@ const makePage = (filtered: Filtered) =>
 /** The newest orders of a service, always followed by the last examined order, with the number of examined orders. */
 const makeExamined = (filtered: Filtered) =>
   query({
-    takes: takesOf(filtered, { service: text, shown: number }),
-    gives: { ...fields(orders, ...PUBLIC_COLUMNS, "serviceId"), examined: number },
+    parameters: takesOf(filtered, { service: text, shown: number }),
+    columns: { ...fields(orders, ...PUBLIC_COLUMNS, "serviceId"), examined: number },
     text: byDialect(
       (dialect) => `WITH examined AS (${newest(filtered, EXAMINED_LIMIT, dialect)})
         SELECT ${select(orders, ...PUBLIC_COLUMNS, "serviceId")},

@@ -49,10 +49,10 @@ export function listOrderRequests(
   if (orderId !== undefined) conditions.push("order_requests.order_id = :orderId");
   if (below !== undefined) conditions.push("order_requests.request_id < :below");
   const kinds = { kind: text, orderId: number, below: number };
-  const takes = Object.entries(kinds).filter(
+  const parameters = Object.entries(kinds).filter(
     ([name]) => given[name as keyof typeof given] !== undefined,
   );
-  const list = LIST(conditions, { limit: number, ...Object.fromEntries(takes) });
+  const list = LIST(conditions, { limit: number, ...Object.fromEntries(parameters) });
   return reader.all(list, { ...given, limit }) as ListedRequest[];
 }
 
@@ -67,7 +67,7 @@ export interface RequestFigures {
 }
 
 const FIGURES = query({
-  gives: { toDecide: number, unknown: number, atProvider: number },
+  columns: { toDecide: number, unknown: number, atProvider: number },
   text: `SELECT
       count(*) FILTER (WHERE provider_id IS NULL AND state = 'requested') AS "toDecide",
       count(*) FILTER (WHERE unknown = 1) AS "unknown",

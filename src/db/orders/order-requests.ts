@@ -16,31 +16,31 @@ export type NewOrderRequest = typeof schema.$inferInsert;
 export const IS_OPEN = "(state = 'requested' OR state = 'sent' OR state = 'accepted')";
 
 const ENDED = query({
-  takes: { orderId: number },
-  gives: { endedAt: nullable(number) },
-  within: ["orderId"],
+  parameters: { orderId: number },
+  columns: { endedAt: nullable(number) },
+  restrictedBy: ["orderId"],
   text: `SELECT max(created_at) AS "endedAt" FROM order_events
     WHERE order_id = :orderId AND to_status IN ('COMPLETED', 'PARTIAL')`,
 });
 
 const LAST_REFILL = query({
-  takes: { orderId: number },
-  gives: { lastRefillAt: nullable(number) },
-  within: ["orderId"],
+  parameters: { orderId: number },
+  columns: { lastRefillAt: nullable(number) },
+  restrictedBy: ["orderId"],
   text: `SELECT max(created_at) AS "lastRefillAt" FROM order_requests
     WHERE order_id = :orderId AND kind = 'refill'`,
 });
 
 const OF_ORDER = query({
-  takes: { orderId: number, limit: number },
-  gives: fields(orderRequests),
+  parameters: { orderId: number, limit: number },
+  columns: fields(orderRequests),
   text: `SELECT ${select(orderRequests)} FROM order_requests
     WHERE order_id = :orderId ORDER BY request_id DESC LIMIT :limit`,
 });
 
 const BY_NUMBERS = query({
-  takes: { requestIds: numbers },
-  gives: fields(orderRequests, "requestId", "resellerAccount", "kind", "state"),
+  parameters: { requestIds: numbers },
+  columns: fields(orderRequests, "requestId", "resellerAccount", "kind", "state"),
   text: byDialect(
     (dialect) => `SELECT ${select(orderRequests, "requestId", "resellerAccount", "kind", "state")}
       FROM order_requests WHERE ${isOneOf("request_id", ":requestIds", dialect)}`,
@@ -50,8 +50,8 @@ const BY_NUMBERS = query({
 // The condition on next_at repeats that of the index order_requests_due.
 const dueIn = (state: "requested" | "accepted") =>
   query({
-    takes: { providerId: number, now: number, limit: number },
-    gives: fields(orderRequests, "requestId", "providerRefill", "sentAt"),
+    parameters: { providerId: number, now: number, limit: number },
+    columns: fields(orderRequests, "requestId", "providerRefill", "sentAt"),
     text: `SELECT ${select(orderRequests, "requestId", "providerRefill", "sentAt")} FROM order_requests
       WHERE provider_id = :providerId AND next_at IS NOT NULL AND next_at <= :now AND state = '${state}'
       ORDER BY next_at, request_id LIMIT :limit`,
@@ -60,14 +60,14 @@ const DUE_SENDS = dueIn("requested");
 const DUE_POLLS = dueIn("accepted");
 
 const SENDING = query({
-  gives: { ...fields(orderRequests, "requestId", "server"), isServerLive: boolean },
+  columns: { ...fields(orderRequests, "requestId", "server"), isServerLive: boolean },
   text: `SELECT ${select(orderRequests, "requestId", "server")},
       EXISTS (SELECT 1 FROM servers WHERE servers.id = order_requests.server) AS "isServerLive"
     FROM order_requests WHERE ${IS_OPEN} AND state = 'sent' AND unknown = 0 ORDER BY request_id`,
 });
 
 const PERHAPS_SENT = query({
-  gives: fields(orderRequests, "requestId"),
+  columns: fields(orderRequests, "requestId"),
   text: `SELECT ${select(orderRequests, "requestId")} FROM order_requests
     WHERE ${IS_OPEN} AND (state = 'requested' OR (state = 'sent' AND unknown = 0))
       AND provider_id IS NOT NULL AND provider_id <> ${SANDBOX_PROVIDER} ORDER BY request_id`,
@@ -75,7 +75,7 @@ const PERHAPS_SENT = query({
 
 const clampIn = (state: "requested" | "accepted") =>
   statement({
-    takes: { latest: number },
+    parameters: { latest: number },
     writes: [orderRequests],
     text: `UPDATE order_requests SET next_at = :latest
       WHERE next_at IS NOT NULL AND next_at > :latest AND state = '${state}'`,

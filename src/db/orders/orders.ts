@@ -98,7 +98,7 @@ export function updateOrder(tx: Tx, order: Order): void {
 }
 
 const RAISE_SEQUENCES = statement({
-  takes: { to: number },
+  parameters: { to: number },
   writes: [orders],
   text: `UPDATE orders SET sequence = :to
     WHERE sequence < :to AND status <> 'FAILED' AND status <> 'CANCELLED' AND status <> 'REFUNDED'`,

@@ -30,19 +30,19 @@ const SELECT_PUBLIC = `SELECT ${select(orders, ...PUBLIC_COLUMNS)} FROM orders`;
 
 /** Queries instead of row look-ups: they read half of the columns, for the most frequent requests. */
 const PUBLIC_BY_ORDER_ID = query({
-  takes: { orderId: number },
-  gives: fields(orders, ...PUBLIC_COLUMNS),
+  parameters: { orderId: number },
+  columns: fields(orders, ...PUBLIC_COLUMNS),
   text: `${SELECT_PUBLIC} WHERE order_id = :orderId`,
 });
 const PUBLIC_BY_ID = query({
-  takes: { id: text },
-  gives: fields(orders, ...PUBLIC_COLUMNS),
+  parameters: { id: text },
+  columns: fields(orders, ...PUBLIC_COLUMNS),
   text: `${SELECT_PUBLIC} WHERE id = :id`,
 });
 
 const NAMED = query({
-  takes: { orderIds: numbers, ids: texts },
-  gives: fields(orders, ...PUBLIC_COLUMNS),
+  parameters: { orderIds: numbers, ids: texts },
+  columns: fields(orders, ...PUBLIC_COLUMNS),
   text: namedText(SELECT_PUBLIC),
 });
 
@@ -70,8 +70,8 @@ const OUTCOME_COLUMNS = [
 export type OrderOutcome = Pick<Order, (typeof OUTCOME_COLUMNS)[number]>;
 
 const OUTCOMES = query({
-  takes: { orderIds: numbers, ids: texts },
-  gives: fields(orders, ...OUTCOME_COLUMNS),
+  parameters: { orderIds: numbers, ids: texts },
+  columns: fields(orders, ...OUTCOME_COLUMNS),
   text: namedText(`SELECT ${select(orders, ...OUTCOME_COLUMNS)} FROM orders`),
 });
 

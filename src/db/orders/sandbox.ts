@@ -12,8 +12,8 @@ import { orderRequests, orders } from "../tables/tables.ts";
 
 // An order counts as placed when it became PROCESSING: at once, after a wait, or when the operator settled it.
 const PROCESSING = query({
-  takes: { providerOrders: texts },
-  gives: {
+  parameters: { providerOrders: texts },
+  columns: {
     ...fields(orders, "providerOrder", "link", "quantity"),
     placedAt: number,
     isCancelled: boolean,
@@ -43,8 +43,8 @@ export function listSandboxOrders(
 }
 
 const REFILLS = query({
-  takes: { requestIds: numbers },
-  gives: { ...fields(orderRequests, "providerRefill", "sentAt"), ...fields(orders, "link") },
+  parameters: { requestIds: numbers },
+  columns: { ...fields(orderRequests, "providerRefill", "sentAt"), ...fields(orders, "link") },
   text: byDialect(
     (dialect) => `SELECT ${select(orderRequests, "providerRefill", "sentAt")}, link
       FROM order_requests JOIN orders ON orders.order_id = order_requests.order_id

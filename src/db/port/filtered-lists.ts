@@ -6,18 +6,18 @@ import type { Kinds, Typed } from "./table-definition.ts";
 /** Makes a query that takes only the parameters that its text names. */
 export function queryNaming<G extends Kinds>(
   parameters: Kinds,
-  gives: G,
+  columns: G,
   textFor: (dialect: Dialect) => string,
 ): Query<Typed<G>, Kinds> {
   const text = byDialect(textFor);
   const isNamed = (name: string) => new RegExp(`:${name}\\b`).test(text.sqlite + text.postgres);
   const named = Object.entries(parameters).filter(([name]) => isNamed(name));
-  return query<G, Kinds>({ takes: Object.fromEntries(named), gives, text });
+  return query<G, Kinds>({ parameters: Object.fromEntries(named), columns, text });
 }
 
 /** `conditions`: the SQL of each filter. `text`: makes the list from the conditions of the given filters. */
 export function listByFilters<G extends Kinds, Name extends string>(list: {
-  gives: G;
+  columns: G;
   parameters: Kinds;
   conditions: Readonly<Record<Name, string | ((dialect: Dialect) => string)>>;
   text: (and: string) => string;
@@ -27,7 +27,7 @@ export function listByFilters<G extends Kinds, Name extends string>(list: {
     const key = given.join();
     let found = made.get(key);
     if (!found) {
-      found = queryNaming(list.parameters, list.gives, (dialect) => {
+      found = queryNaming(list.parameters, list.columns, (dialect) => {
         const conditions = given.map((name) => {
           const condition = list.conditions[name] as string | ((dialect: Dialect) => string);
           return ` AND ${typeof condition === "string" ? condition : condition(dialect)}`;

@@ -3,24 +3,24 @@
 
 import type { AnyTable, Column, Kind, Kinds, Table, Typed } from "./table-definition.ts";
 
-/** A query that reads. `Row`: an object with the fields of `gives`. */
+/** A query that reads. `Row`: an object with the fields of `columns`. */
 export interface Query<Row = object, P extends Kinds = Kinds> {
   readonly text: Dialects;
   /** The parameters, in the order of their numbers. */
-  readonly takes: readonly (readonly [name: string, kind: Kind])[];
-  readonly gives: Kinds;
+  readonly parameters: readonly (readonly [name: string, kind: Kind])[];
+  readonly columns: Kinds;
   /** Parameters that restrict the rows by a field of the same name: see QueryParts. */
-  readonly within: readonly string[];
-  readonly types?: { row: Row; takes: P };
+  readonly restrictedBy: readonly string[];
+  readonly types?: { row: Row; parameters: P };
 }
 
 /** A write that affects many rows. */
 export interface Statement<P extends Kinds = Kinds> {
   readonly text: Dialects;
-  readonly takes: readonly (readonly [name: string, kind: Kind])[];
+  readonly parameters: readonly (readonly [name: string, kind: Kind])[];
   /** The tables that it writes. */
   readonly writes: readonly AnyTable[];
-  readonly types?: { takes: P };
+  readonly types?: { parameters: P };
 }
 
 /** SQL text for each engine, with named parameters. */
@@ -34,13 +34,13 @@ export type Dialect = keyof Dialects;
 type Text = string | Dialects;
 
 interface QueryParts<G extends Kinds, P extends Kinds> {
-  takes?: P;
-  gives: G;
+  parameters?: P;
+  columns: G;
   /**
    * Parameters named like fields. From tables with such a field, the query reads only rows with the parameter's value.
    * Other rows of those tables may then be written before it in a batch.
    */
-  within?: readonly (keyof P & string)[];
+  restrictedBy?: readonly (keyof P & string)[];
   text: Text;
 }
 
@@ -49,9 +49,9 @@ export function query<G extends Kinds, P extends Kinds = Record<never, never>>(
 ): Query<Typed<G>, P> {
   return {
     text: dialectsOf(parts.text),
-    takes: Object.entries(parts.takes ?? {}),
-    gives: parts.gives,
-    within: parts.within ?? [],
+    parameters: Object.entries(parts.parameters ?? {}),
+    columns: parts.columns,
+    restrictedBy: parts.restrictedBy ?? [],
   };
 }
 
@@ -59,29 +59,29 @@ export function query<G extends Kinds, P extends Kinds = Record<never, never>>(
  * Makes a list whose text depends on its filters: one query for each set of conditions, made once. `where` begins with
  * WHERE, or is empty.
  */
-export function listByConditions<G extends Kinds>(gives: G, textOf: (where: string) => string) {
+export function listByConditions<G extends Kinds>(columns: G, textOf: (where: string) => string) {
   const made = new Map<string, Query<Typed<G>, Kinds>>();
-  return (conditions: readonly string[], takes: Kinds): Query<Typed<G>, Kinds> => {
+  return (conditions: readonly string[], parameters: Kinds): Query<Typed<G>, Kinds> => {
     const where = conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
     let list = made.get(where);
-    if (!list) made.set(where, (list = query({ takes, gives, text: textOf(where) })));
+    if (!list) made.set(where, (list = query({ parameters, columns, text: textOf(where) })));
     return list;
   };
 }
 
 export function statement<P extends Kinds = Record<never, never>>(parts: {
-  takes?: P;
+  parameters?: P;
   writes: readonly AnyTable[];
   text: Text;
 }): Statement<P> {
   return {
     text: dialectsOf(parts.text),
-    takes: Object.entries(parts.takes ?? {}),
+    parameters: Object.entries(parts.parameters ?? {}),
     writes: parts.writes,
   };
 }
 
-/** The kinds of a table's fields, all or only those named, for the `gives` of a query. */
+/** The kinds of a table's fields, all or only those named, for the `columns` of a query. */
 export function fields<Row, New, Key extends string, Field extends keyof Row & string>(
   table: Table<Row, New, Key>,
   ...names: Field[]
@@ -118,17 +118,17 @@ export function selected({ field, name, kind }: Column, prefix = ""): string {
 /** Replaces every parameter with the result of `mark`. Lists are already in parentheses, as in `IN (:ids)`. */
 export function withMarks(
   text: string,
-  takes: Query["takes"],
+  parameters: Query["parameters"],
   mark: (place: number, kind: Kind) => string,
 ): string {
   const used = new Set<string>();
   const marked = text.replace(/(?<![:\w]):([a-zA-Z]\w*)/g, (_, name: string) => {
-    const place = takes.findIndex(([each]) => each === name);
-    if (place < 0) throw new Error(`:${name} is not among what the query takes: ${text}`);
+    const place = parameters.findIndex(([each]) => each === name);
+    if (place < 0) throw new Error(`:${name} is not a parameter of the query: ${text}`);
     used.add(name);
-    return mark(place, takes[place]![1]);
+    return mark(place, parameters[place]![1]);
   });
-  const unused = takes.find(([name]) => !used.has(name));
+  const unused = parameters.find(([name]) => !used.has(name));
   if (unused) throw new Error(`the query does not use :${unused[0]}: ${text}`);
   return marked;
 }

@@ -10,7 +10,7 @@ import { UNRECOGNIZED_NUMBERS } from "../delivery/unrecognized-numbers.ts";
 import { FAILED_WEBHOOKS } from "../webhooks/webhook-figures.ts";
 
 const FACTS = query({
-  gives: {
+  columns: {
     lastTransferAt: nullable(number),
     lastOrderAt: nullable(number),
     lastUserAt: nullable(number),

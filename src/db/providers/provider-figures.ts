@@ -9,8 +9,8 @@ import { number, textOf } from "../port/table-definition.ts";
 export const ATTEMPTS_LIMIT = 5000;
 
 const OUTCOMES = query({
-  takes: { since: number, limit: number },
-  gives: { providerId: number, outcome: textOf<AttemptOutcome>(), attempts: number },
+  parameters: { since: number, limit: number },
+  columns: { providerId: number, outcome: textOf<AttemptOutcome>(), attempts: number },
   text: `SELECT provider_id AS "providerId", outcome AS "outcome", count(*) AS "attempts"
     FROM (SELECT provider_id, outcome, started_at FROM placement_attempts ORDER BY attempt_id DESC LIMIT :limit) AS newest
     WHERE started_at >= :since GROUP BY provider_id, outcome`,

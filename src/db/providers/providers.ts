@@ -53,14 +53,14 @@ export interface ProviderOrders {
 }
 
 const ALL = query({
-  gives: fields(providers),
+  columns: fields(providers),
   text: `SELECT ${select(providers)} FROM providers ORDER BY providers.name COLLATE "binary"`,
 });
 
 // The statuses are literals, so that the partial index of open orders can be used.
 const ORDER_FIGURES = query({
-  takes: { providerId: number },
-  gives: { open: number, unknown: number, oldestUncheckedAt: nullable(number) },
+  parameters: { providerId: number },
+  columns: { open: number, unknown: number, oldestUncheckedAt: nullable(number) },
   text: `SELECT count(*) AS "open", count(*) FILTER (WHERE placement = 'unknown') AS "unknown",
       min(checked_at) AS "oldestUncheckedAt"
     FROM orders WHERE provider_id = :providerId AND status IN ('PENDING', 'PROCESSING')`,
@@ -68,8 +68,8 @@ const ORDER_FIGURES = query({
 
 // Orders have no index of all providers: it would slow down every new order, and providers are rarely deleted.
 const USES = query({
-  takes: { providerId: number },
-  gives: { services: number, orders: boolean },
+  parameters: { providerId: number },
+  columns: { services: number, orders: boolean },
   text: `SELECT (SELECT count(*) FROM services WHERE provider_id = :providerId
         OR EXISTS (SELECT 1 FROM service_routes WHERE service_id = services.id AND service_routes.provider_id = :providerId)
       ) AS "services",
@@ -80,7 +80,7 @@ const USES = query({
 // Two index searches per provider, for any number of orders. The conditions repeat those of the partial indexes
 // `orders_queued` and `orders_followed`.
 const NEXT_DUE = query({
-  gives: { dueAt: nullable(number), requestsDueAt: nullable(number) },
+  columns: { dueAt: nullable(number), requestsDueAt: nullable(number) },
   text: `SELECT min(due_at) AS "dueAt",
       (SELECT min(next_at) FROM order_requests WHERE next_at IS NOT NULL) AS "requestsDueAt" FROM (
       SELECT (SELECT min(next_place_at) FROM orders WHERE provider_id = providers.provider_id
@@ -92,7 +92,7 @@ const NEXT_DUE = query({
 
 // Status and placement are literals, so that the partial index can be used.
 const HASTEN_SUBMISSIONS = statement({
-  takes: { providerId: number, now: number },
+  parameters: { providerId: number, now: number },
   writes: [orders],
   text: `UPDATE orders SET next_place_at = :now
     WHERE provider_id = :providerId AND placement = 'queued' AND status = 'PENDING' AND next_place_at > :now`,

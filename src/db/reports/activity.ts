@@ -63,8 +63,8 @@ const moved = (events: string, sign: 1 | -1) =>
 
 // Present statuses minus what happened after the event. One statement, so that no event falls between its parts.
 const ORDERS_AT = query({
-  takes: { after: number, upTo: number, eventSeq: number, from: number },
-  gives: ORDER_CHANGE,
+  parameters: { after: number, upTo: number, eventSeq: number, from: number },
+  columns: ORDER_CHANGE,
   text: `SELECT ${PERIOD} AS "period", status AS "status", ${IS_TEST} AS "isTest", count(*) AS "orders"
       FROM orders WHERE order_id > :after AND order_id <= :upTo AND created_at >= :from
       GROUP BY ${PERIOD}, status, ${IS_TEST}
@@ -72,35 +72,35 @@ const ORDERS_AT = query({
 });
 
 const ADDED_ORDERS = query({
-  takes: { after: number, upTo: number, from: number },
-  gives: ORDER_CHANGE,
+  parameters: { after: number, upTo: number, from: number },
+  columns: ORDER_CHANGE,
   text: firstStatuses("order_id > :after AND order_id <= :upTo"),
 });
 
 const MOVED_ORDERS = query({
-  takes: { after: number, upTo: number, from: number },
-  gives: ORDER_CHANGE,
+  parameters: { after: number, upTo: number, from: number },
+  columns: ORDER_CHANGE,
   text: moved("event.seq > :after AND event.seq <= :upTo", 1),
 });
 
 // With the clocks of several servers, an event can be older than its order.
 const EARLY_MOVED_ORDERS = query({
-  takes: { orderId: number, eventSeq: number, from: number },
-  gives: ORDER_CHANGE,
+  parameters: { orderId: number, eventSeq: number, from: number },
+  columns: ORDER_CHANGE,
   text: moved("event.order_id > :orderId AND event.seq <= :eventSeq", 1),
 });
 
 // Orders and events after a position, in one statement.
 const YOUNG_ORDERS = query({
-  takes: { orderId: number, eventSeq: number, from: number },
-  gives: ORDER_CHANGE,
+  parameters: { orderId: number, eventSeq: number, from: number },
+  columns: ORDER_CHANGE,
   text: `${firstStatuses("order_id > :orderId")} UNION ALL ${moved("event.seq > :eventSeq", 1)}`,
 });
 
 const lastOf = (table: "transfers" | "order_costs") =>
   query({
-    takes: { before: number },
-    gives: { seq: number },
+    parameters: { before: number },
+    columns: { seq: number },
     text: `SELECT coalesce(
       (SELECT seq FROM ${table} WHERE created_at <= :before ORDER BY seq DESC LIMIT 1), 0) AS "seq"`,
   });
@@ -111,8 +111,8 @@ const IS_TEST_TRANSFER = "CASE WHEN debit_account < 0 OR credit_account < 0 THEN
 
 // Sums are read in two halves: sum() fails above 64 bits, and a double is not exact above 2^53.
 const MONEY = query({
-  takes: { after: number, upTo: number, from: number },
-  gives: {
+  parameters: { after: number, upTo: number, from: number },
+  columns: {
     period: number,
     kind: textOf<TransferKind>(),
     isTest: boolean,
@@ -128,8 +128,8 @@ const MONEY = query({
 
 // The test side has no costs.
 const COSTS = query({
-  takes: { after: number, upTo: number, from: number },
-  gives: { period: number, thousands: number, rest: number },
+  parameters: { after: number, upTo: number, from: number },
+  columns: { period: number, thousands: number, rest: number },
   text: `SELECT ${PERIOD} AS "period",
       CAST(sum(change_micros / 1000000000) AS BIGINT) AS "thousands",
       CAST(sum(change_micros % 1000000000) AS BIGINT) AS "rest"
@@ -147,17 +147,17 @@ export type Counted = keyof typeof NUMBERS;
 
 const stepQueries = (table: Counted) => {
   const name = NUMBERS[table];
-  const takes = { from: number, rows: number };
-  const gives = { edge: number };
+  const parameters = { from: number, rows: number };
+  const columns = { edge: number };
   return {
     below: query({
-      takes,
-      gives,
+      parameters,
+      columns,
       text: `SELECT ${name} AS "edge" FROM ${table} WHERE ${name} <= :from ORDER BY ${name} DESC LIMIT 1 OFFSET :rows`,
     }),
     above: query({
-      takes,
-      gives,
+      parameters,
+      columns,
       text: `SELECT ${name} AS "edge" FROM ${table} WHERE ${name} > :from ORDER BY ${name} LIMIT 1 OFFSET :rows`,
     }),
   };

@@ -62,7 +62,7 @@ export interface Attention {
 // those for delisted routes.
 const OPEN = "provider_id = providers.provider_id AND status IN ('PENDING', 'PROCESSING')";
 const PROVIDERS = query({
-  gives: {
+  columns: {
     name: text,
     active: boolean,
     lowBalanceMicros: nullable(number),
@@ -95,7 +95,7 @@ const PROVIDERS = query({
 });
 
 const FACTS = query({
-  gives: {
+  columns: {
     lateOrders: number,
     lastTransferAt: nullable(number),
     lastOrderAt: nullable(number),

@@ -44,8 +44,8 @@ const halves = (
 // Reads the position in the same statement, so that both are of the same moment.
 const totalsQuery = (key: string) =>
   query({
-    takes: { kind: textOf<TotalKind>(), first: number, last: number },
-    gives: {
+    parameters: { kind: textOf<TotalKind>(), first: number, last: number },
+    columns: {
       isPosition: number,
       key: text,
       orders: number,
@@ -67,7 +67,7 @@ const BY_KEY = totalsQuery("key");
 
 /** PostgreSQL's transaction numbers: the oldest open one, and this one. */
 const TRANSACTIONS = query({
-  gives: { oldest: number, own: number },
+  columns: { oldest: number, own: number },
   text: {
     sqlite: `SELECT 0 AS "oldest", 0 AS "own"`,
     postgres: `SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT) AS "oldest",
@@ -162,7 +162,7 @@ const addStatement = (kind: TotalKind, source: ReportSource) => {
   const key = keyOf(kind, at);
   const grown = (name: string) => `${name} = total.${name} + excluded.${name}`;
   return statement({
-    takes: { after: number, upTo: number },
+    parameters: { after: number, upTo: number },
     writes: [dailyTotals],
     text: `INSERT INTO daily_totals AS total (kind, day, key, orders, revenue_micros, refunds_micros, cost_micros)
       SELECT '${kind}', ${at} / ${DAY_MS}, ${key}, ${AMOUNTS[source](`CAST(sum(${amount}) AS BIGINT)`)}

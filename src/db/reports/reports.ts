@@ -92,14 +92,14 @@ export const keyOf = (by: ReportKey, at: string): string =>
 function sumsQuery<P extends Kinds>(
   by: ReportKey,
   source: ReportSource,
-  takes: P,
+  parameters: P,
   condition: (source: Source) => string,
 ) {
   const { rows, amount, at, orders } = SOURCES[source];
   const key = keyOf(by, at);
   return query({
-    takes,
-    gives: { key: text, orders: number, thousands: number, rest: number },
+    parameters,
+    columns: { key: text, orders: number, thousands: number, rest: number },
     text: `SELECT ${key} AS "key", ${orders} AS "orders", ${sumOf(amount)}
       FROM ${rows} AND ${condition(SOURCES[source])} GROUP BY ${key}`,
   });
@@ -144,8 +144,8 @@ const COSTS_WITHIN = byKey((by) =>
 const UNKNOWN = byKey((by) => {
   const key = keyOf(by, "orders.created_at");
   return query({
-    takes: { from: number, to: number },
-    gives: { key: text, orders: number, thousands: number, rest: number },
+    parameters: { from: number, to: number },
+    columns: { key: text, orders: number, thousands: number, rest: number },
     text: `SELECT ${key} AS "key", count(*) AS "orders", ${sumOf("orders.charge_micros")} FROM orders
       WHERE placement = 'unknown' AND status = 'PENDING' AND ${NO_TEST_ORDER}
         AND orders.created_at BETWEEN :from AND :to GROUP BY ${key}`,
@@ -153,7 +153,7 @@ const UNKNOWN = byKey((by) => {
 });
 
 const LAST = query({
-  gives: { orders: nullable(number), transfers: nullable(number), order_costs: nullable(number) },
+  columns: { orders: nullable(number), transfers: nullable(number), order_costs: nullable(number) },
   text: `SELECT (SELECT max(order_id) FROM orders) AS "orders", (SELECT max(seq) FROM transfers) AS "transfers",
     (SELECT max(seq) FROM order_costs) AS "order_costs"`,
 });

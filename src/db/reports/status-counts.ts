@@ -30,16 +30,16 @@ export interface TransitionCount {
 }
 
 const POSITION = query({
-  takes: { before: number },
-  gives: { orderId: number, eventSeq: number },
+  parameters: { before: number },
+  columns: { orderId: number, eventSeq: number },
   text: `SELECT
     coalesce((SELECT order_id FROM orders WHERE created_at <= :before ORDER BY order_id DESC LIMIT 1), 0) AS "orderId",
     coalesce((SELECT seq FROM order_events WHERE created_at <= :before ORDER BY seq DESC LIMIT 1), 0) AS "eventSeq"`,
 });
 
 const NEXT_ORDER = query({
-  takes: { after: number },
-  gives: { orderId: nullable(number) },
+  parameters: { after: number },
+  columns: { orderId: nullable(number) },
   text: `SELECT min(order_id) AS "orderId" FROM orders WHERE order_id > :after`,
 });
 
@@ -50,8 +50,8 @@ const IS_TEST = `CASE WHEN ${NO_TEST_ORDER} THEN 0 ELSE 1 END`;
 
 // The first status of an order is the one before its first event.
 const FIRST_STATUSES = query({
-  takes: { after: number, upTo: number },
-  gives: { status, isTest: boolean, orders: number },
+  parameters: { after: number, upTo: number },
+  columns: { status, isTest: boolean, orders: number },
   text: `SELECT first_status AS "status", is_test AS "isTest", count(*) AS "orders" FROM (
       SELECT coalesce(
           (SELECT from_status FROM order_events AS event
@@ -63,8 +63,8 @@ const FIRST_STATUSES = query({
 
 // Present statuses minus what happened after the event. One statement, so that no event falls between its parts.
 const STATUSES_AT = query({
-  takes: { after: number, upTo: number, eventSeq: number },
-  gives: { status, isTest: boolean, orders: number },
+  parameters: { after: number, upTo: number, eventSeq: number },
+  columns: { status, isTest: boolean, orders: number },
   text: `SELECT status AS "status", ${IS_TEST} AS "isTest", count(*) AS "orders" FROM orders
       WHERE order_id > :after AND order_id <= :upTo GROUP BY status, ${IS_TEST}
     UNION ALL
@@ -87,22 +87,22 @@ const SELECT_MOVED = `SELECT ${select(orderEvents, "fromStatus", "toStatus")}, $
 const BY_MOVE = `GROUP BY from_status, to_status, ${IS_TEST}`;
 
 const TRANSITIONS = query({
-  takes: { after: number, upTo: number },
-  gives: MOVED,
+  parameters: { after: number, upTo: number },
+  columns: MOVED,
   text: `${SELECT_MOVED} WHERE seq > :after AND seq <= :upTo ${BY_MOVE}`,
 });
 
 // With the clocks of several servers, an event can be older than its order.
 const EARLY_TRANSITIONS = query({
-  takes: { orderId: number, eventSeq: number },
-  gives: MOVED,
+  parameters: { orderId: number, eventSeq: number },
+  columns: MOVED,
   text: `${SELECT_MOVED} WHERE order_events.order_id > :orderId AND seq <= :eventSeq ${BY_MOVE}`,
 });
 
 // Orders and events after a position, in one statement.
 const CHANGES_SINCE = query({
-  takes: { orderId: number, eventSeq: number },
-  gives: { status, isTest: boolean, orders: number },
+  parameters: { orderId: number, eventSeq: number },
+  columns: { status, isTest: boolean, orders: number },
   text: `SELECT first_status AS "status", is_test AS "isTest", count(*) AS "orders" FROM (
       SELECT coalesce(
           (SELECT from_status FROM order_events AS event

@@ -12,7 +12,7 @@ type Any = Prepared<Found, SQLQueryBindings[]>;
 
 export class Statements {
   readonly #byIndex = new Map<Index, (key: readonly Value[]) => AnyRow | null>();
-  readonly #byQuery = new Map<object, { prepared: Any; gives: Decoder; bind: Binder }>();
+  readonly #byQuery = new Map<object, { prepared: Any; decoder: Decoder; bind: Binder }>();
   readonly #inserts = new Map<AnyTable, (row: AnyRow) => number>();
   readonly #updates = new Map<AnyTable, Map<string, Any>>();
   readonly #deletes = new Map<AnyTable, Any>();
@@ -41,20 +41,20 @@ export class Statements {
   }
 
   all(query: Query, values: AnyRow | undefined): Found[] {
-    const { prepared, gives, bind } = this.#query(query);
+    const { prepared, decoder, bind } = this.#query(query);
     const rows = prepared.all(...bind(values));
-    if (gives.length > 0) for (const row of rows) decode(row, gives);
+    if (decoder.length > 0) for (const row of rows) decode(row, decoder);
     return rows;
   }
 
   one(query: Query, values: AnyRow | undefined): Found | undefined {
-    const { prepared, gives, bind } = this.#query(query);
+    const { prepared, decoder, bind } = this.#query(query);
     const row = prepared.get(...bind(values));
-    return row ? decode(row, gives) : undefined;
+    return row ? decode(row, decoder) : undefined;
   }
 
   run(statement: Statement, values: AnyRow | undefined): number {
-    const { prepared, bind } = this.#query({ ...statement, gives: {} }, statement);
+    const { prepared, bind } = this.#query({ ...statement, columns: {} }, statement);
     return prepared.run(...bind(values)).changes;
   }
 
@@ -91,24 +91,24 @@ export class Statements {
     prepared!.run(...table.key.map((field) => bindable(row[field]!)));
   }
 
-  #query(query: Pick<Query, "text" | "takes" | "gives">, identity: object = query) {
+  #query(query: Pick<Query, "text" | "parameters" | "columns">, identity: object = query) {
     let found = this.#byQuery.get(identity);
     if (!found) {
-      const { text, takes, gives } = query;
+      const { text, parameters, columns } = query;
       // SQLite prepares a query with `column = ?1` and ORDER BY again for each new value: a list of orders then costs
       // 136 µs instead of 12. It plans `column = +?1` once for all values. So conditions of partial indexes must be
       // literals.
-      const marked = withMarks(text.sqlite, takes, (place, { name }) =>
+      const marked = withMarks(text.sqlite, parameters, (place, { name }) =>
         name === "numbers" || name === "texts"
           ? `SELECT value FROM json_each(?${place + 1})`
           : `+?${place + 1}`,
       );
-      const lists = takes.map(([name, kind]) => [name, kind.name.endsWith("s")] as const);
+      const lists = parameters.map(([name, kind]) => [name, kind.name.endsWith("s")] as const);
       const bind: Binder = (values) =>
         lists.map(([name, isList]) =>
           isList ? JSON.stringify(values![name]) : bindable(values![name]!),
         );
-      found = { prepared: this.sqlite.prepare(marked), gives: decoderOf(gives), bind };
+      found = { prepared: this.sqlite.prepare(marked), decoder: decoderOf(columns), bind };
       this.#byQuery.set(identity, found);
     }
     return found;
@@ -122,12 +122,12 @@ export class Statements {
     const prepared: Any = this.sqlite.prepare(
       `SELECT ${fields} FROM ${table.name} WHERE ${conditions.join(" AND ")}`,
     );
-    const gives = decoderOf(
+    const decoder = decoderOf(
       Object.fromEntries(table.columns.map(({ field, kind }) => [field, kind])),
     );
     return (key: readonly Value[]) => {
       const row = prepared.get(...(key as SQLQueryBindings[]));
-      return row ? decode(row, gives) : null;
+      return row ? decode(row, decoder) : null;
     };
   }
 
@@ -171,8 +171,8 @@ type Binder = (values: AnyRow | undefined) => SQLQueryBindings[];
 /** The fields whose values must be converted. */
 type Decoder = readonly (readonly [field: string, isBoolean: boolean])[];
 
-function decoderOf(gives: Kinds): Decoder {
-  return Object.entries(gives)
+function decoderOf(columns: Kinds): Decoder {
+  return Object.entries(columns)
     .filter(([, { name }]) => name === "boolean" || name === "bigint")
     .map(([field, { name }]) => [field, name === "boolean"]);
 }

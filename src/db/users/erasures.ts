@@ -24,21 +24,21 @@ import {
 } from "../tables/tables.ts";
 
 const OPEN_ORDERS = query({
-  takes: { account: number },
-  gives: { orders: number },
+  parameters: { account: number },
+  columns: { orders: number },
   text: `SELECT count(*) AS "orders" FROM orders
     WHERE reseller_account = :account AND status IN ('PENDING', 'PROCESSING')`,
 });
 
 const OPEN_REQUESTS = query({
-  takes: { account: number },
-  gives: { requests: number },
+  parameters: { account: number },
+  columns: { requests: number },
   text: `SELECT count(*) AS "requests" FROM order_requests WHERE reseller_account = :account AND ${IS_OPEN}`,
 });
 
 const ORDERS = query({
-  takes: { account: number, status: text, after: number, limit: number },
-  gives: fields(orders, "orderId", "extra"),
+  parameters: { account: number, status: text, after: number, limit: number },
+  columns: fields(orders, "orderId", "extra"),
   text: `SELECT ${select(orders, "orderId", "extra")} FROM orders
     WHERE reseller_account = :account AND status = :status AND order_id > :after
     ORDER BY order_id LIMIT :limit`,
@@ -49,47 +49,47 @@ const NO_DETAILS = `reference = NULL, public_note = '${ERASED}'`;
 
 const OF_ORDERS = [
   statement({
-    takes: { orderIds: numbers },
+    parameters: { orderIds: numbers },
     writes: [orders],
     text: `UPDATE orders SET link = '${ERASED}', reference = NULL WHERE order_id IN (:orderIds)`,
   }),
   statement({
-    takes: { orderIds: numbers },
+    parameters: { orderIds: numbers },
     writes: [orderEvents],
     text: "UPDATE order_events SET note = NULL WHERE order_id IN (:orderIds) AND note IS NOT NULL",
   }),
   statement({
-    takes: { orderIds: numbers },
+    parameters: { orderIds: numbers },
     writes: [attempts],
     text: `UPDATE placement_attempts SET cause = NULL
       WHERE order_id IN (:orderIds) AND cause IS NOT NULL AND outcome <> 'sending'`,
   }),
   statement({
-    takes: { orderIds: numbers },
+    parameters: { orderIds: numbers },
     writes: [transfers],
     text: "UPDATE transfers SET note = NULL WHERE order_id IN (:orderIds) AND note IS NOT NULL",
   }),
   statement({
-    takes: { orderIds: numbers },
+    parameters: { orderIds: numbers },
     writes: [transferDetails],
     text: `UPDATE transfer_details SET ${NO_DETAILS}
       WHERE seq IN (SELECT seq FROM transfers WHERE order_id IN (:orderIds))`,
   }),
   statement({
-    takes: { orderIds: numbers },
+    parameters: { orderIds: numbers },
     writes: [orderRequests],
     text: "UPDATE order_requests SET note = NULL WHERE order_id IN (:orderIds) AND note IS NOT NULL",
   }),
   // The provider's answers for orders that have ended since.
   statement({
-    takes: { orderIds: numbers },
+    parameters: { orderIds: numbers },
     writes: [unrecognizedNumbers],
     text: "DELETE FROM unrecognized_numbers WHERE order_id IN (:orderIds)",
   }),
 ];
 
 const EXTRA = statement({
-  takes: { orderIds: numbers, extra: text },
+  parameters: { orderIds: numbers, extra: text },
   writes: [orders],
   text: "UPDATE orders SET extra = :extra WHERE order_id IN (:orderIds)",
 });
@@ -101,34 +101,34 @@ const OF_ACCOUNT = `
   SELECT seq FROM transfers WHERE debit_account = :account AND debit_account > 2 AND kind = 'adjustment'`;
 
 const TRANSFERS = statement({
-  takes: { account: number },
+  parameters: { account: number },
   writes: [transfers],
   text: `UPDATE transfers SET note = NULL WHERE note IS NOT NULL AND seq IN (${OF_ACCOUNT})`,
 });
 
 const DETAILS = statement({
-  takes: { account: number },
+  parameters: { account: number },
   writes: [transferDetails],
   text: `UPDATE transfer_details SET ${NO_DETAILS} WHERE seq IN (${OF_ACCOUNT})`,
 });
 
 const AUDIT = query({
-  takes: { account: number, after: number, limit: number },
-  gives: fields(audit),
+  parameters: { account: number, after: number, limit: number },
+  columns: fields(audit),
   text: `SELECT ${select(audit)} FROM audit
     WHERE account = :account AND seq > :after ORDER BY seq LIMIT :limit`,
 });
 
 const AUDIT_OF_CHILDREN = query({
-  takes: { account: number, after: number, limit: number },
-  gives: fields(audit),
+  parameters: { account: number, after: number, limit: number },
+  columns: fields(audit),
   text: `SELECT ${select(audit)} FROM audit
     WHERE account IN (SELECT account FROM users WHERE parent_account = :account) AND action = 'user.create'
       AND seq > :after ORDER BY seq LIMIT :limit`,
 });
 
 const IDEMPOTENCY = statement({
-  takes: { account: number, limit: number },
+  parameters: { account: number, limit: number },
   writes: [idempotency],
   text: `DELETE FROM idempotency WHERE seq IN (
     SELECT seq FROM idempotency WHERE reseller_account = :account LIMIT :limit)`,
@@ -136,27 +136,27 @@ const IDEMPOTENCY = statement({
 
 // Deliveries that are being sent now are deleted later, when they expire.
 const DELIVERIES = query({
-  takes: { account: number, limit: number },
-  gives: fields(webhookDeliveries, "deliveryId", "eventId"),
+  parameters: { account: number, limit: number },
+  columns: fields(webhookDeliveries, "deliveryId", "eventId"),
   text: `SELECT ${select(webhookDeliveries, "deliveryId", "eventId")} FROM webhook_deliveries
     WHERE webhook_id IN (SELECT webhook_id FROM webhooks WHERE reseller_account = :account)
       AND state <> 'sending' ORDER BY delivery_id LIMIT :limit`,
 });
 
 const ATTEMPTS = statement({
-  takes: { deliveryIds: numbers },
+  parameters: { deliveryIds: numbers },
   writes: [webhookAttempts],
   text: "DELETE FROM webhook_attempts WHERE delivery_id IN (:deliveryIds)",
 });
 
 const SENT = statement({
-  takes: { deliveryIds: numbers },
+  parameters: { deliveryIds: numbers },
   writes: [webhookDeliveries],
   text: "DELETE FROM webhook_deliveries WHERE delivery_id IN (:deliveryIds)",
 });
 
 const EVENTS = statement({
-  takes: { eventIds: numbers },
+  parameters: { eventIds: numbers },
   writes: [webhookEvents],
   text: `DELETE FROM webhook_events WHERE event_id IN (:eventIds) AND NOT EXISTS (
     SELECT 1 FROM webhook_deliveries WHERE webhook_deliveries.event_id = webhook_events.event_id)`,

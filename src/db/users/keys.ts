@@ -71,8 +71,8 @@ const CALLER_FIELDS = [
 
 /** A query instead of a row look-up: it reads half of the columns, and every request needs it. */
 const CALLER_BY_HASH = query({
-  takes: { hash: text },
-  gives: { ...fields(keys, ...CALLER_FIELDS), username: text },
+  parameters: { hash: text },
+  columns: { ...fields(keys, ...CALLER_FIELDS), username: text },
   // Not a join, because SQLite would read all users to find the one that coalesce() names.
   text: `SELECT ${select(keys, ...CALLER_FIELDS)}, (SELECT users.username FROM users
       WHERE users.account = coalesce(keys.test_of, keys.reseller_account)) AS username
@@ -88,7 +88,7 @@ export interface KeyFilter {
 }
 
 const LIST = listByFilters({
-  gives: { ...fields(keys), username: text },
+  columns: { ...fields(keys), username: text },
   parameters: {
     account: number,
     type: text,
@@ -109,14 +109,14 @@ const LIST = listByFilters({
 });
 
 const EXPIRED = query({
-  takes: { now: number },
-  gives: fields(keys, "id"),
+  parameters: { now: number },
+  columns: fields(keys, "id"),
   text: `SELECT ${select(keys, "id")} FROM keys WHERE expires_at <= :now AND ended = 0`,
 });
 
 const USABLE = query({
-  takes: { now: number },
-  gives: { usable: number },
+  parameters: { now: number },
+  columns: { usable: number },
   text: `SELECT count(*) AS usable FROM keys
     WHERE active = 1 AND ended = 0 AND (expires_at IS NULL OR expires_at > :now)`,
 });

@@ -14,8 +14,8 @@ export interface UserFigures {
 }
 
 const ORDERS = query({
-  takes: { account: number, most: number },
-  gives: { status: textOf<OrderStatus>(), orders: number, last: nullable(number) },
+  parameters: { account: number, most: number },
+  columns: { status: textOf<OrderStatus>(), orders: number, last: nullable(number) },
   text: ORDER_STATUSES.map(
     (status) => `SELECT '${status}' AS "status",
       (SELECT count(*) FROM (SELECT 1 AS one FROM orders
@@ -26,22 +26,22 @@ const ORDERS = query({
 });
 
 const KEY_USED = query({
-  takes: { account: number },
-  gives: { keyUsedAt: nullable(number) },
+  parameters: { account: number },
+  columns: { keyUsedAt: nullable(number) },
   text: `SELECT max(last_used_at) AS "keyUsedAt" FROM keys WHERE reseller_account = :account`,
 });
 
 const CHILDREN = query({
-  takes: { account: number, after: number, limit: number },
-  gives: fields(users),
+  parameters: { account: number, after: number, limit: number },
+  columns: fields(users),
   text: `SELECT ${selectAs(users, "users")} FROM users
     WHERE parent_account IS NOT NULL AND parent_account = :account AND account > :after
     ORDER BY account LIMIT :limit`,
 });
 
 const GRANTS = query({
-  takes: { account: number },
-  gives: {
+  parameters: { account: number },
+  columns: {
     serviceId: text,
     name: text,
     per: text,

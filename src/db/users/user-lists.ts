@@ -31,13 +31,13 @@ export interface ListedUser extends User {
 const FILTERS = ["search", "parentAccount", "isChild", "active"] as const;
 
 const ENDS = query({
-  gives: { newest: nullable(number) },
+  columns: { newest: nullable(number) },
   text: "SELECT max(account) AS newest FROM users",
 });
 
 const listIn = (order: "ASC" | "DESC") =>
   listByFilters({
-    gives: { ...fields(users), resellerId: nullable(text), parent: nullable(text) },
+    columns: { ...fields(users), resellerId: nullable(text), parent: nullable(text) },
     parameters: {
       first: number,
       last: number,

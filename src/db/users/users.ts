@@ -41,7 +41,7 @@ export interface NewUser {
 }
 
 const ALL = query({
-  gives: { ...fields(users), resellerId: nullable(text) },
+  columns: { ...fields(users), resellerId: nullable(text) },
   text: `SELECT ${selectAs(users, "users")}, parents.id AS "resellerId"
     FROM users LEFT JOIN users AS parents ON parents.account = users.parent_account
     WHERE users.test_of IS NULL ORDER BY users.account`,
@@ -49,8 +49,8 @@ const ALL = query({
 
 /** A query instead of a row look-up, because every GET /balance reads it. */
 const BALANCE = query({
-  takes: { account: number },
-  gives: { balanceMicros: bigint },
+  parameters: { account: number },
+  columns: { balanceMicros: bigint },
   text: `SELECT ${select(users, "balanceMicros")} FROM users WHERE account = :account`,
 });
 

@@ -61,8 +61,8 @@ export const COST_QUERIES: Record<string, string> = {
 };
 
 const COSTS = query({
-  takes: { after: number, limit: number },
-  gives: fields(orderCosts, "seq", "orderId", "basis", "amount", "rateToUsd", "costMicros"),
+  parameters: { after: number, limit: number },
+  columns: fields(orderCosts, "seq", "orderId", "basis", "amount", "rateToUsd", "costMicros"),
   text: `SELECT ${select(orderCosts, "seq", "orderId", "basis", "amount", "rateToUsd", "costMicros")}
     FROM order_costs WHERE seq > :after ORDER BY seq LIMIT :limit`,
 });

@@ -12,7 +12,7 @@ import { type Check, inPieces } from "./verify.ts";
 import { COST_SCAN } from "./verify-costs.ts";
 import { listWebhooks } from "../webhooks/webhooks.ts";
 
-const takes = { after: number, limit: number };
+const parameters = { after: number, limit: number };
 const PIECE = 2000;
 /** Smaller than PIECE, because a response may be that of a batch of orders. */
 const RESPONSES_PIECE = 200;
@@ -30,8 +30,8 @@ const TERMS_FIELDS = [
 ] as const;
 
 const TERMS = query({
-  takes,
-  gives: fields(orders, ...TERMS_FIELDS),
+  parameters,
+  columns: fields(orders, ...TERMS_FIELDS),
   text: `SELECT ${select(orders, ...TERMS_FIELDS)} FROM orders
     WHERE order_id > :after ORDER BY order_id LIMIT :limit`,
 });
@@ -95,8 +95,8 @@ const TRANSFER_FIELDS = [
 ] as const;
 
 const TRANSFERS = query({
-  takes,
-  gives: fields(transfers, ...TRANSFER_FIELDS),
+  parameters,
+  columns: fields(transfers, ...TRANSFER_FIELDS),
   text: `SELECT ${select(transfers, ...TRANSFER_FIELDS)} FROM transfers
     WHERE seq > :after ORDER BY seq LIMIT :limit`,
 });
@@ -129,8 +129,8 @@ const statements: Check = {
 };
 
 const RESPONSES = query({
-  takes,
-  gives: {
+  parameters,
+  columns: {
     seq: number,
     orderId: nullable(number),
     results: nullable(text),
@@ -205,8 +205,8 @@ function parse(body: string): ResponseBody | null {
 }
 
 const WANTING = query({
-  takes,
-  gives: fields(users, "account", "username", "wantedEvents", "lowBalanceMicros"),
+  parameters,
+  columns: fields(users, "account", "username", "wantedEvents", "lowBalanceMicros"),
   text: `SELECT ${select(users, "account", "username", "wantedEvents", "lowBalanceMicros")} FROM users
     WHERE account > :after AND (wanted_events <> 0 OR low_balance_micros IS NOT NULL
       OR EXISTS (SELECT 1 FROM webhooks WHERE reseller_account = account AND deleted_at IS NULL))

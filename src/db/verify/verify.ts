@@ -94,12 +94,12 @@ export function queryCheck(name: string, sql: string | Dialects): Check {
     postgres: `WITH problems AS MATERIALIZED (${postgres}) ${ofPostgres}`,
   });
   const first = query({
-    takes: { limit: number },
-    gives: { subject: text, problem: text },
+    parameters: { limit: number },
+    columns: { subject: text, problem: text },
     text: planned(inDialects((rows) => `SELECT subject, problem ${rows} LIMIT :limit`)),
   });
   const all = query({
-    gives: { problems: number },
+    columns: { problems: number },
     text: planned(inDialects((rows) => `SELECT count(*) AS problems ${rows}`)),
   });
   return {
@@ -137,7 +137,7 @@ const COUNTED = {
 
 const COUNTS = Object.entries(COUNTED).map(([name, table]) => ({
   name,
-  rows: query({ gives: { rows: number }, text: `SELECT count(*) AS rows FROM ${table}` }),
+  rows: query({ columns: { rows: number }, text: `SELECT count(*) AS rows FROM ${table}` }),
 }));
 
 /** Returns 0 for a table that cannot be read, which the checks report. */

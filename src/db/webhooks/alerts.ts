@@ -17,29 +17,29 @@ export interface AlertEndpoint extends AnyWebhook {
 }
 
 const OPEN = query({
-  gives: fields(alerts),
+  columns: fields(alerts),
   text: `SELECT ${select(alerts)} FROM alerts WHERE resolved_at IS NULL ORDER BY seq`,
 });
 
 const RECENT = query({
-  takes: { limit: number },
-  gives: fields(alerts),
+  parameters: { limit: number },
+  columns: fields(alerts),
   text: `SELECT ${select(alerts)} FROM alerts ORDER BY seq DESC LIMIT :limit`,
 });
 
 const COUNTS = query({
-  gives: { kind: text, open: number },
+  columns: { kind: text, open: number },
   text: `SELECT kind, count(*) AS "open" FROM alerts WHERE resolved_at IS NULL GROUP BY kind`,
 });
 
 const ENDPOINTS = query({
-  gives: fields(webhooks),
+  columns: fields(webhooks),
   text: `SELECT ${select(webhooks)} FROM webhooks
     WHERE reseller_account IS NULL AND deleted_at IS NULL ORDER BY webhook_id`,
 });
 
 const FAILED_WEBHOOKS = query({
-  gives: { id: text },
+  columns: { id: text },
   text: `SELECT webhooks.id AS "id"
     FROM webhooks JOIN users ON users.account = webhooks.reseller_account
     WHERE deleted_at IS NULL AND (disabled_reason = 'failures' OR disabled_reason = 'gone')
@@ -48,15 +48,15 @@ const FAILED_WEBHOOKS = query({
 });
 
 const LIMITED_KEYS = query({
-  takes: { from: number, to: number },
-  gives: { id: text },
+  parameters: { from: number, to: number },
+  columns: { id: text },
   text: `SELECT id FROM keys WHERE recharge_refused_at BETWEEN :from AND :to
       AND active = 1 AND ended = 0 AND test_of IS NULL
     ORDER BY created_at, id`,
 });
 
 const EXPIRE = statement({
-  takes: { before: number, limit: number },
+  parameters: { before: number, limit: number },
   writes: [alerts],
   text: `DELETE FROM alerts WHERE seq IN (
     SELECT seq FROM alerts WHERE resolved_at < :before ORDER BY resolved_at LIMIT :limit)`,

@@ -46,20 +46,20 @@ const ownerOf = (table: string) =>
   `coalesce((SELECT coalesce(test_of, account) FROM users WHERE account = ${table}.reseller_account), 0)`;
 
 const DUE_ENDPOINTS = query({
-  takes: { now: number },
-  gives: { webhookId: number, owner: number, failures: number, dueAt: number },
+  parameters: { now: number },
+  columns: { webhookId: number, owner: number, failures: number, dueAt: number },
   text: `${WAITING} SELECT webhook_id AS "webhookId", ${ownerOf("due")} AS "owner", failures, due_at AS "dueAt" FROM due
     WHERE due_at <= :now ORDER BY due_at, webhook_id`,
 });
 
 const NEXT_DUE = query({
-  gives: { dueAt: nullable(number) },
+  columns: { dueAt: nullable(number) },
   text: `${WAITING} SELECT min(due_at) AS "dueAt" FROM due`,
 });
 
 const UNDER_WAY = query({
-  takes: { now: number, server: text },
-  gives: { webhookId: number, owner: number, sending: number, own: number, failures: number },
+  parameters: { now: number, server: text },
+  columns: { webhookId: number, owner: number, sending: number, own: number, failures: number },
   text: `SELECT webhook_deliveries.webhook_id AS "webhookId", min(${ownerOf("webhooks")}) AS "owner", count(*) AS sending,
       count(*) FILTER (WHERE server = :server) AS own, max(webhooks.failures) AS failures
     FROM webhook_deliveries JOIN webhooks ON webhooks.webhook_id = webhook_deliveries.webhook_id
@@ -72,20 +72,20 @@ const DUE = `SELECT ${select(webhookDeliveries, "deliveryId")} FROM webhook_deli
 const DUE_TAKES = { webhookId: number, now: number, limit: number };
 
 const DUE_OF_ACTIVE = query({
-  takes: DUE_TAKES,
-  gives: fields(webhookDeliveries, "deliveryId"),
+  parameters: DUE_TAKES,
+  columns: fields(webhookDeliveries, "deliveryId"),
   text: `${DUE} ORDER BY due_at, delivery_id LIMIT :limit`,
 });
 
 const DUE_REPLAYS = query({
-  takes: DUE_TAKES,
-  gives: fields(webhookDeliveries, "deliveryId"),
+  parameters: DUE_TAKES,
+  columns: fields(webhookDeliveries, "deliveryId"),
   text: `${DUE} AND replay = 1 ORDER BY due_at, delivery_id LIMIT :limit`,
 });
 
 const INTERRUPTED = query({
-  takes: { server: text },
-  gives: fields(webhookDeliveries, "deliveryId"),
+  parameters: { server: text },
+  columns: fields(webhookDeliveries, "deliveryId"),
   text: `SELECT ${select(webhookDeliveries, "deliveryId")} FROM webhook_deliveries
     WHERE state = 'sending' AND server <> :server 
       AND NOT EXISTS (SELECT 1 FROM servers WHERE servers.id = webhook_deliveries.server)
@@ -95,27 +95,27 @@ const INTERRUPTED = query({
 // Leases are clamped too: if a lost connection kept an attempt from starting, only the end of its lease sends it again.
 const LATEST_DUE = `CASE WHEN state = 'sending' THEN :leaseEnd WHEN failures = 0 THEN :now ELSE :latest END`;
 const CLAMP = statement({
-  takes: { now: number, latest: number, leaseEnd: number },
+  parameters: { now: number, latest: number, leaseEnd: number },
   writes: [webhookDeliveries],
   text: `UPDATE webhook_deliveries SET due_at = ${LATEST_DUE} WHERE due_at > ${LATEST_DUE}`,
 });
 
 const RESUME = statement({
-  takes: { webhookId: number, now: number },
+  parameters: { webhookId: number, now: number },
   writes: [webhookDeliveries],
   text: `UPDATE webhook_deliveries SET due_at = :now, failures = 0
     WHERE webhook_id = :webhookId AND due_at IS NOT NULL AND state = 'waiting'`,
 });
 
 const DROP = statement({
-  takes: { webhookId: number },
+  parameters: { webhookId: number },
   writes: [webhookDeliveries],
   text: `UPDATE webhook_deliveries SET state = 'failed', due_at = NULL, failures = tries
     WHERE webhook_id = :webhookId AND due_at IS NOT NULL AND state = 'waiting' AND replay = 0`,
 });
 
 const REPLAY = statement({
-  takes: { webhookId: number, since: number, now: number, active: number },
+  parameters: { webhookId: number, since: number, now: number, active: number },
   writes: [webhookDeliveries],
   text: `UPDATE webhook_deliveries SET state = 'waiting', due_at = :now, replay = 1
     WHERE webhook_id = :webhookId
@@ -124,8 +124,8 @@ const REPLAY = statement({
 });
 
 const ATTEMPTS = query({
-  takes: { webhookId: number, below: number, limit: number },
-  gives: {
+  parameters: { webhookId: number, below: number, limit: number },
+  columns: {
     ...fields(
       webhookAttempts,
       "seq",
@@ -149,8 +149,8 @@ const ATTEMPTS = query({
 });
 
 const ATTEMPTS_OF_ORDER = query({
-  takes: { orderId: number, limit: number },
-  gives: {
+  parameters: { orderId: number, limit: number },
+  columns: {
     ...fields(webhookAttempts, "at", "attempt", "httpStatus", "error"),
     type: textOf<WebhookEventType>(),
     url: text,
@@ -171,8 +171,8 @@ export function listWebhookAttemptsOfOrder(reader: Reader, orderId: number, limi
 }
 
 const COUNT_WAITING = query({
-  takes: { webhookId: number },
-  gives: { waiting: number },
+  parameters: { webhookId: number },
+  columns: { waiting: number },
   text: `SELECT count(*) AS waiting FROM webhook_deliveries
     WHERE webhook_id = :webhookId AND due_at IS NOT NULL`,
 });
@@ -183,7 +183,7 @@ export function countWaiting(reader: Reader, webhookId: number): number {
 }
 
 const COUNT_ALL_WAITING = query({
-  gives: { waiting: number },
+  columns: { waiting: number },
   text: "SELECT count(*) AS waiting FROM webhook_deliveries WHERE due_at IS NOT NULL",
 });
 

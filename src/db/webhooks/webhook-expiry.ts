@@ -9,7 +9,7 @@ const TAKES = { before: number, limit: number };
 
 /** Includes deliveries in flight whose lease ended before that time: their attempt was never recorded. */
 const GIVE_UP = statement({
-  takes: TAKES,
+  parameters: TAKES,
   writes: [webhookDeliveries],
   text: `UPDATE webhook_deliveries SET state = 'failed', due_at = NULL, server = NULL, replay = 0, failures = tries
     WHERE delivery_id IN (SELECT waiting.delivery_id FROM webhooks
@@ -22,14 +22,14 @@ const GIVE_UP = statement({
 });
 
 const ATTEMPTS = statement({
-  takes: TAKES,
+  parameters: TAKES,
   writes: [webhookAttempts],
   text: `DELETE FROM webhook_attempts WHERE seq IN (
     SELECT seq FROM webhook_attempts WHERE at < :before ORDER BY at LIMIT :limit)`,
 });
 
 const DELIVERIES = statement({
-  takes: TAKES,
+  parameters: TAKES,
   writes: [webhookDeliveries],
   text: `DELETE FROM webhook_deliveries WHERE delivery_id IN (
     SELECT over.delivery_id FROM webhook_events
@@ -40,7 +40,7 @@ const DELIVERIES = statement({
 });
 
 const EVENTS = statement({
-  takes: TAKES,
+  parameters: TAKES,
   writes: [webhookEvents],
   text: `DELETE FROM webhook_events WHERE event_id IN (
     SELECT event_id FROM webhook_events AS old WHERE created_at < :before AND NOT EXISTS (
@@ -49,7 +49,7 @@ const EVENTS = statement({
 });
 
 const REMOVED = statement({
-  takes: { limit: number },
+  parameters: { limit: number },
   writes: [webhooks],
   text: `DELETE FROM webhooks WHERE webhook_id IN (
     SELECT removed.webhook_id FROM webhooks AS removed WHERE deleted_at IS NOT NULL AND NOT EXISTS (

@@ -11,7 +11,7 @@ const IS_LIVE =
 
 /** Events are numbered in the order in which they were written. Disabled endpoints are counted separately. */
 const OLDEST_UNDELIVERED = query({
-  gives: { createdAt: nullable(number) },
+  columns: { createdAt: nullable(number) },
   text: `SELECT created_at AS "createdAt" FROM webhook_events WHERE event_id = (
     SELECT min(webhook_deliveries.event_id) FROM webhook_deliveries
       JOIN webhooks ON webhooks.webhook_id = webhook_deliveries.webhook_id
@@ -19,7 +19,7 @@ const OLDEST_UNDELIVERED = query({
 });
 
 const DISABLED = query({
-  gives: { reason: text, endpoints: number },
+  columns: { reason: text, endpoints: number },
   text: `SELECT disabled_reason AS reason, count(*) AS endpoints FROM webhooks
     WHERE deleted_at IS NULL AND active = 0 AND ${IS_LIVE} GROUP BY disabled_reason`,
 });
@@ -41,7 +41,7 @@ export interface FailedWebhooks {
 const FAILED_LIMIT = 20;
 
 const FAILED_BY_USER = query({
-  gives: { username: text, webhooks: number, failing: number, failingSince: nullable(number) },
+  columns: { username: text, webhooks: number, failing: number, failingSince: nullable(number) },
   text: `SELECT users.username AS "username", count(disabled_reason) AS "webhooks",
       count(*) - count(disabled_reason) AS "failing",
       min(CASE WHEN disabled_reason IS NULL THEN failing_since END) AS "failingSince"

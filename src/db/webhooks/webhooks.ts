@@ -20,15 +20,15 @@ export interface ListedWebhook extends Webhook {
 }
 
 const OF_RESELLER = query({
-  takes: { resellerAccount: number },
-  gives: fields(webhooks),
-  within: ["resellerAccount"],
+  parameters: { resellerAccount: number },
+  columns: fields(webhooks),
+  restrictedBy: ["resellerAccount"],
   text: `SELECT ${select(webhooks)} FROM webhooks
     WHERE reseller_account = :resellerAccount AND deleted_at IS NULL ORDER BY webhook_id`,
 });
 
 const ALL = query({
-  gives: fields(webhooks),
+  columns: fields(webhooks),
   text: `SELECT ${select(webhooks)} FROM webhooks
     WHERE deleted_at IS NULL AND reseller_account IS NOT NULL ORDER BY webhook_id`,
 });
@@ -55,9 +55,12 @@ export function listWebhooksBelow(
   limit: number,
 ): AnyonesWebhook[] {
   const conditions = ["webhooks.deleted_at IS NULL", "webhooks.webhook_id < :below"];
-  const takes = { below: number, limit: number };
-  if (active === null) return reader.all(NEWEST(conditions, takes), { below, limit });
-  const list = NEWEST([...conditions, "webhooks.active = :active"], { ...takes, active: boolean });
+  const parameters = { below: number, limit: number };
+  if (active === null) return reader.all(NEWEST(conditions, parameters), { below, limit });
+  const list = NEWEST([...conditions, "webhooks.active = :active"], {
+    ...parameters,
+    active: boolean,
+  });
   return reader.all(list, { below, limit, active });
 }
 

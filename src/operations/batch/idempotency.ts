@@ -121,7 +121,7 @@ export function expireIdempotencyRecords(tx: Tx, command: ExpireIdempotencyRecor
 }
 
 const DELETE_OLD = statement({
-  takes: { before: number, limit: number },
+  parameters: { before: number, limit: number },
   writes: [idempotency],
   text: `DELETE FROM idempotency WHERE seq IN (
     SELECT seq FROM idempotency WHERE uptime < :before ORDER BY uptime LIMIT :limit)`,

@@ -7,7 +7,7 @@ import { uptime } from "../../db/tables/tables.ts";
 
 /** The condition is part of the write, because another server may add at the same moment. */
 const ADD = statement({
-  takes: { milliseconds: number, seen: number },
+  parameters: { milliseconds: number, seen: number },
   writes: [uptime],
   text: "UPDATE uptime SET milliseconds = milliseconds + :milliseconds WHERE milliseconds = :seen",
 });

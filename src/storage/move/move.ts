@@ -265,7 +265,7 @@ async function countRows(store: ReadStore, table: AnyTable): Promise<number> {
 }
 
 function countOf({ name }: AnyTable) {
-  return query({ gives: { rows: number }, text: `SELECT count(*) AS rows FROM ${name}` });
+  return query({ columns: { rows: number }, text: `SELECT count(*) AS rows FROM ${name}` });
 }
 
 async function* rowsOf(store: ReadStore, table: AnyTable): AsyncGenerator<AnyRow, undefined> {
@@ -296,17 +296,17 @@ function nextPiece(table: AnyTable): PieceQuery {
   const columns = keyColumns(table);
   const names = columns.map(({ name }) => name).join();
   const values = columns.map(({ field }) => `:${field}`).join();
-  const takes = Object.fromEntries(columns.map(({ field, kind }) => [field, kind]));
-  return pieceQuery(table, `WHERE (${names}) > (${values})`, takes);
+  const parameters = Object.fromEntries(columns.map(({ field, kind }) => [field, kind]));
+  return pieceQuery(table, `WHERE (${names}) > (${values})`, parameters);
 }
 
-function pieceQuery(table: AnyTable, where: string, takes: object): PieceQuery {
+function pieceQuery(table: AnyTable, where: string, parameters: object): PieceQuery {
   const order = keyColumns(table)
     .map(({ name }) => name)
     .join();
   return query({
-    takes: { ...takes, limit: number } as Record<string, typeof number>,
-    gives: Object.fromEntries(table.columns.map(({ field, kind }) => [field, kind])),
+    parameters: { ...parameters, limit: number } as Record<string, typeof number>,
+    columns: Object.fromEntries(table.columns.map(({ field, kind }) => [field, kind])),
     text: `SELECT ${select(table)} FROM ${table.name} ${where} ORDER BY ${order} LIMIT :limit`,
   }) as unknown as PieceQuery;
 }

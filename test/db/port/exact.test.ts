@@ -17,8 +17,8 @@ const amounts = table(
 );
 
 const SUM = query({
-  takes: { above: bigint },
-  gives: { ...fields(amounts, "id", "amount"), total: nullable(bigint) },
+  parameters: { above: bigint },
+  columns: { ...fields(amounts, "id", "amount"), total: nullable(bigint) },
   text: `SELECT ${select(amounts, "id", "amount")}, CAST((SELECT sum(amount) FROM amounts) AS TEXT) AS total
     FROM amounts WHERE amounts.amount > :above ORDER BY amounts.id`,
 });
@@ -29,7 +29,7 @@ const texts = table(
 );
 
 const TEXTS = query({
-  gives: fields(texts, "text"),
+  columns: fields(texts, "text"),
   text: `SELECT ${select(texts, "text")} FROM texts ORDER BY texts.id`,
 });
 

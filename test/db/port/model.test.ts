@@ -77,18 +77,18 @@ function anyCommand(random: Random): Command {
 class No extends Error {}
 
 const OPEN = query({
-  takes: { resellerAccount: number },
-  gives: { open: number },
-  within: ["resellerAccount"],
+  parameters: { resellerAccount: number },
+  columns: { open: number },
+  restrictedBy: ["resellerAccount"],
   text: `SELECT count(*) AS open FROM orders WHERE reseller_account = :resellerAccount AND status = 'PROCESSING'`,
 });
 const RAISE = statement({
-  takes: { below: number },
+  parameters: { below: number },
   writes: [services],
   text: "UPDATE services SET price_micros = price_micros + 1 WHERE price_micros < :below",
 });
 const ALL_ORDERS = query({
-  gives: fields(orders, "resellerAccount", "reference", "chargeMicros", "status", "serviceId"),
+  columns: fields(orders, "resellerAccount", "reference", "chargeMicros", "status", "serviceId"),
   text: `SELECT ${select(orders, "resellerAccount", "reference", "chargeMicros", "status", "serviceId")}
     FROM orders ORDER BY orders.order_id`,
 });

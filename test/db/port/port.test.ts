@@ -36,13 +36,13 @@ import {
 import type { Tx } from "../../../src/db/port/port.ts";
 
 const ALL_USERS = query({
-  gives: fields(users, "account", "username"),
+  columns: fields(users, "account", "username"),
   text: `SELECT ${select(users, "account", "username")} FROM users ORDER BY users.account`,
 });
 const ORDERS_OF = query({
-  takes: { orderId: number },
-  gives: { attempts: number },
-  within: ["orderId"],
+  parameters: { orderId: number },
+  columns: { attempts: number },
+  restrictedBy: ["orderId"],
   text: `SELECT count(*) AS attempts FROM placement_attempts WHERE order_id = :orderId`,
 });
 
@@ -315,7 +315,7 @@ for (const engine of ENGINES) {
         text: "DELETE FROM grants WHERE created_at < 0",
       });
       const all = query({
-        gives: fields(grants, "serviceId"),
+        columns: fields(grants, "serviceId"),
         text: `SELECT ${select(grants, "serviceId")} FROM grants`,
       });
       const reads = [(tx: Tx) => tx.row(grants.byKey, service, account), (tx: Tx) => tx.one(all)];
@@ -338,7 +338,7 @@ for (const engine of ENGINES) {
 
     test("runs a statement over many rows, among other commands, and says how many it changed", async () => {
       const expire = statement({
-        takes: { before: number },
+        parameters: { before: number },
         writes: [services],
         text: "UPDATE services SET name = 'old' WHERE created_at < :before",
       });
@@ -353,8 +353,8 @@ for (const engine of ENGINES) {
     test("takes lists as parameters, and quotes, braces and blanks in them", async () => {
       const odd = ['a"b', "c\\d", "{e,f}", " g ", "NULL", ""];
       const byIds = query({
-        takes: { accounts: numbers, names: texts, like: text },
-        gives: fields(users, "account"),
+        parameters: { accounts: numbers, names: texts, like: text },
+        columns: fields(users, "account"),
         text: `SELECT ${select(users, "account")} FROM users
           WHERE users.account IN (:accounts) AND users.username NOT IN (:names) AND users.name <> :like`,
       });

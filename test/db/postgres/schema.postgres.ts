@@ -12,7 +12,7 @@ import { ENGINES, freshStore, insertKey, insertService, insertUser } from "../..
 
 /** Takes the locks of its tables in another order than a migration may. */
 const JOINED = query({
-  gives: { n: number },
+  columns: { n: number },
   text: `SELECT count(*) AS "n" FROM users JOIN orders ON reseller_account = account JOIN transfers USING (order_id)
     JOIN services ON services.id = service_id`,
 });

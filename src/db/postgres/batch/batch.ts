@@ -256,7 +256,7 @@ class Batch {
       this.#asked.queries.push(wanted);
       const { query, values } = wanted;
       send(queryStatement(query, values), (found) => {
-        this.#known.putResult(wanted, decodeRows(found, query.gives) as AnyRow[]);
+        this.#known.putResult(wanted, decodeRows(found, query.columns) as AnyRow[]);
       });
     }
     if (this.#wantedNumbers.size > 0) {

@@ -10,7 +10,7 @@ const KEPT_MS = 24 * 3_600_000;
 const LIMIT = 10_000;
 
 const DELETE = statement({
-  takes: { before: text, limit: number },
+  parameters: { before: text, limit: number },
   writes: [],
   text: `DELETE FROM batches WHERE id IN (
     SELECT id FROM batches WHERE id < CAST(:before AS uuid) ORDER BY id LIMIT :limit)`,

@@ -110,7 +110,7 @@ export class ReadLane {
     const { rows, queries } = known.takeWanted();
     const reads = queries.map((wanted) => ({
       statement: queryStatement(wanted.query, wanted.values),
-      take: (found: Rows) => known.putResult(wanted, decodeRows(found, wanted.query.gives)),
+      take: (found: Rows) => known.putResult(wanted, decodeRows(found, wanted.query.columns)),
     }));
     return new Promise((resolve, reject) => {
       if (this.#waiting.length === 0) setImmediate(() => void this.#flush());

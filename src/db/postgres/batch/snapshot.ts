@@ -97,5 +97,5 @@ async function rowsOf(
   values: AnyRow | undefined,
 ): Promise<AnyRow[]> {
   const [found] = await connection.turn([queryStatement(query, values)]);
-  return decodeRows(found!, query.gives);
+  return decodeRows(found!, query.columns);
 }

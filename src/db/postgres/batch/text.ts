@@ -53,25 +53,25 @@ function loadText({ table, columns, folded, where }: Index): string {
 }
 
 export function queryStatement(
-  query: Pick<Query, "text" | "takes">,
+  query: Pick<Query, "text" | "parameters">,
   values: AnyRow | undefined,
 ): Statement {
   return {
-    text: cached(queries, query, ({ text, takes }) =>
-      withMarks(text.postgres, takes, (place, { name }) =>
+    text: cached(queries, query, ({ text, parameters }) =>
+      withMarks(text.postgres, parameters, (place, { name }) =>
         name.endsWith("s")
           ? `SELECT unnest($${place + 1}::${TYPES[name]})`
           : `$${place + 1}::${TYPES[name]}`,
       ),
     ),
-    values: query.takes.map(([name]) => {
+    values: query.parameters.map(([name]) => {
       const value = values![name] as Value | readonly Value[];
       return Array.isArray(value) ? arrayOf(value) : textOf(value as Value);
     }),
   };
 }
 
-const queries = new Map<Pick<Query, "text" | "takes">, string>();
+const queries = new Map<Pick<Query, "text" | "parameters">, string>();
 
 /**
  * Inserts rows. Columns in which every row has the default are left out; the database has the same defaults. For
@@ -149,8 +149,8 @@ export function accountLockStatement(accounts: Iterable<number>): Statement {
 }
 
 /** Converts rows to the types of the port. */
-export function decodeRows(rows: Rows, gives: Kinds): AnyRow[] {
-  const fields = Object.entries(gives);
+export function decodeRows(rows: Rows, columns: Kinds): AnyRow[] {
+  const fields = Object.entries(columns);
   return rows.map((row) => {
     const decoded: Record<string, Value> = {};
     for (const [field, kind] of fields) decoded[field] = decodeValue(row[field], kind);

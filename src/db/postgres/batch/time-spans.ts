@@ -6,7 +6,7 @@ import { query } from "../../port/query.ts";
 import { nullable, number } from "../../port/table-definition.ts";
 
 const window = { from: number, to: number };
-const gives = { first: nullable(number), last: nullable(number) };
+const columns = { first: nullable(number), last: nullable(number) };
 
 const EVERY_ACCOUNT = "= ANY (ARRAY(SELECT account FROM users))";
 
@@ -23,10 +23,10 @@ const transfersIn = (account: string): string => `SELECT min(seq) AS first, max(
   ) AS found`;
 
 const ofOne = (textFor: (account: string) => string) =>
-  query({ takes: { ...window, account: number }, gives, text: textFor("= :account") });
+  query({ parameters: { ...window, account: number }, columns, text: textFor("= :account") });
 
 const ofEvery = (textFor: (account: string) => string) =>
-  query({ takes: window, gives, text: textFor(EVERY_ACCOUNT) });
+  query({ parameters: window, columns, text: textFor(EVERY_ACCOUNT) });
 
 const QUERIES = {
   orders: { ofOne: ofOne(ordersIn), ofEvery: ofEvery(ordersIn) },

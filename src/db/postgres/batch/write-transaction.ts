@@ -223,8 +223,12 @@ export class PostgresTx implements Tx {
 }
 
 /** Returns whether the query cannot read the written row. */
-function isOutside({ within }: Query, values: AnyRow | undefined, { before, row }: Write): boolean {
-  return within.some((field) => {
+function isOutside(
+  { restrictedBy }: Query,
+  values: AnyRow | undefined,
+  { before, row }: Write,
+): boolean {
+  return restrictedBy.some((field) => {
     if (!(field in row)) return false;
     const value = values![field];
     return row[field] !== value && (before === null || before[field] !== value);

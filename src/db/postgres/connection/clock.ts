@@ -6,7 +6,7 @@ import { query } from "../../port/query.ts";
 import { number } from "../../port/table-definition.ts";
 
 const READ = query({
-  gives: { time: number },
+  columns: { time: number },
   text: `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "time"`,
 });
 

@@ -10,8 +10,8 @@ import { LEASE_MS, type Server } from "../../delivery/server-leases.ts";
 const NAME_LIMIT = 63;
 
 const COUNT = query({
-  takes: { prefix: text },
-  gives: { sessions: number },
+  parameters: { prefix: text },
+  columns: { sessions: number },
   text: `SELECT count(*) AS sessions FROM pg_stat_activity
     WHERE datname = current_database() AND starts_with(application_name, :prefix)`,
 });
@@ -33,7 +33,7 @@ export function countSessions(reader: Reader, id: string): number {
  * clock could have set it proves nothing: it was taken on another primary.
  */
 const RUNNING = query({
-  gives: fields(servers),
+  columns: fields(servers),
   text: `SELECT ${select(servers)} FROM servers,
       (SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now) AS clock
     WHERE (lease_until > now AND lease_until <= now + ${LEASE_MS})

@@ -13,7 +13,7 @@ export interface Standbys {
 }
 
 const STANDBYS = query({
-  gives: { synchronous: number, asynchronous: number, hidden: number },
+  columns: { synchronous: number, asynchronous: number, hidden: number },
   text: `SELECT count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) AS synchronous,
       count(*) FILTER (WHERE sync_state IN ('async', 'potential')) AS asynchronous,
       count(*) FILTER (WHERE sync_state IS NULL) AS hidden

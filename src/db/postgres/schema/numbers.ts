@@ -32,13 +32,13 @@ export function numbersIn(rows: Rows): number[][] {
   );
 }
 
-const gives = Object.fromEntries(NUMBERED_TABLES.map((table) => [table, number])) as Record<
+const columns = Object.fromEntries(NUMBERED_TABLES.map((table) => [table, number])) as Record<
   keyof Numbers,
   typeof number
 >;
 const ofEach = (value: (table: string) => string) =>
   query({
-    gives,
+    columns,
     text: `SELECT ${NUMBERED_TABLES.map((table) => `(${value(table)}) AS ${table}`).join()}`,
   });
 const GIVEN = ofEach((table) => `SELECT last_value FROM ${table}_number`);

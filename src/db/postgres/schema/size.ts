@@ -5,7 +5,7 @@ import { number } from "../../port/table-definition.ts";
 import type { Reader } from "../../port/port.ts";
 
 const SIZE = query({
-  gives: { bytes: number },
+  columns: { bytes: number },
   text: "SELECT pg_database_size(current_database()) AS bytes",
 });
 

@@ -25,7 +25,7 @@ import { openSnapshot } from "../batch/snapshot.ts";
 const UNREADABLE = new Set(["XX001", "XX002", "42P01", "42703"]);
 
 const REFERENCES = query({
-  gives: { child: text, childColumn: text, parent: text, parentColumn: text },
+  columns: { child: text, childColumn: text, parent: text, parentColumn: text },
   text: `SELECT child.relname AS child, a.attname AS "childColumn", parent.relname AS parent,
       b.attname AS "parentColumn"
     FROM pg_constraint JOIN pg_class AS child ON child.oid = conrelid
