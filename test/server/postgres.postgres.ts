@@ -191,7 +191,7 @@ describe("a server", () => {
     const refused = await spawnServe(freshFolder(), "--database", url).catch(
       (error: Error) => error.message,
     );
-    expect(refused).toContain("was written by a newer reseller (schema 999");
+    expect(refused).toContain("was written by a newer version (schema 999");
   });
 });
 

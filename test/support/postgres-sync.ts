@@ -3,9 +3,9 @@
 
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
 import type { Reader } from "../../src/db/port/port.ts";
-import { Known, Missing } from "../../src/db/postgres/batch/known.ts";
+import { LoadedRows, NotLoaded } from "../../src/db/postgres/batch/known.ts";
 import type { Statement } from "../../src/db/postgres/connection/connection.ts";
-import { KnownReader } from "../../src/db/postgres/batch/reader.ts";
+import { LoadedReader } from "../../src/db/postgres/batch/reader.ts";
 import {
   decodeRows,
   kindsOf,
@@ -87,15 +87,15 @@ export function createPostgresDatabase(): PostgresDatabase {
     batch: (requests, now) => send({ do: "batch", url, requests, now }) as CommandReply[],
     query: (text, values) => send({ do: "query", url, text, values }) as unknown[],
     read(body) {
-      const known = new Known();
-      const reader = new KnownReader(known);
+      const loaded = new LoadedRows();
+      const reader = new LoadedReader(loaded);
       for (;;) {
         try {
           return body(reader);
         } catch (error) {
-          if (!(error instanceof Missing)) throw error;
+          if (!(error instanceof NotLoaded)) throw error;
         }
-        load(known, (statements) => send({ do: "turn", url, statements }) as never);
+        load(loaded, (statements) => send({ do: "turn", url, statements }) as never);
       }
     },
     close: () => void send({ do: "close", url }),
@@ -104,8 +104,8 @@ export function createPostgresDatabase(): PostgresDatabase {
 
 type Turn = (statements: readonly Statement[]) => Parameters<typeof decodeRows>[0][];
 
-function load(known: Known, turn: Turn): void {
-  const { rows, queries } = known.takeWanted();
+function load(loaded: LoadedRows, turn: Turn): void {
+  const { rows, queries } = loaded.takeRequests();
   for (const wanted of rows) {
     const { index } = wanted[0]!;
     const [found] = turn([
@@ -115,10 +115,10 @@ function load(known: Known, turn: Turn): void {
       ),
     ]);
     const decoded = decodeRows(found!, kindsOf(index.table));
-    known.putRows(wanted, new Map(decoded.map((row) => [keyOfRow(index, row)!, row])));
+    loaded.putRows(wanted, new Map(decoded.map((row) => [keyOfRow(index, row)!, row])));
   }
   for (const wanted of queries) {
     const [found] = turn([queryStatement(wanted.query, wanted.values)]);
-    known.putResult(wanted, decodeRows(found!, wanted.query.columns));
+    loaded.putResult(wanted, decodeRows(found!, wanted.query.columns));
   }
 }

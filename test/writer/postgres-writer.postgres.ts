@@ -18,7 +18,7 @@ interface Caller {
 }
 
 /** Nothing is given up, however slow the machine is. */
-const PATIENT = { turnMs: 600_000, patienceMs: 600_000 };
+const PATIENT = { turnMs: 600_000, primaryWaitMs: 600_000 };
 
 async function shop(server: Cluster, options: PostgresOptions = {}, queueLimit?: number) {
   const database = await server.createDatabase();
@@ -160,7 +160,9 @@ describe("commands", () => {
 describe("a database that is away", () => {
   test("is service_unavailable: late for the first, at once for the next; then it goes on by itself", async () => {
     const server = await startCluster({ fsync: "off" });
-    const { writer, place, changes, countOrders, close } = await shop(server, { patienceMs: 500 });
+    const { writer, place, changes, countOrders, close } = await shop(server, {
+      primaryWaitMs: 500,
+    });
     // On a slow machine to connect may take longer than that: then again.
     const isPlaced = () =>
       place().then(
@@ -220,7 +222,7 @@ describe("a database that is away", () => {
   test("after a COMMIT was sent is an internal error that says so: nothing that may be done is refused", async () => {
     const server = await startCluster({ fsync: "off" });
     const attempt = async (): Promise<unknown> => {
-      const { place, database, store } = await shop(server, { turnMs: 500, patienceMs: 1000 });
+      const { place, database, store } = await shop(server, { turnMs: 500, primaryWaitMs: 1000 });
       const holder = server.query(
         database,
         "BEGIN; LOCK TABLE batches IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(3600)",

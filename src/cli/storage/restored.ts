@@ -96,7 +96,7 @@ function carryOver(options: RestoredOptions, shown: string): Promise<Carried> {
 }
 
 function floorsOf(
-  { given, floors }: ReturnType<typeof numbersAfterRestore>,
+  { issued: given, floors }: ReturnType<typeof numbersAfterRestore>,
   from?: number,
 ): Numbers {
   if (from === undefined) return floors;

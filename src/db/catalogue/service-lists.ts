@@ -1,6 +1,6 @@
 // The catalogue for the operator, by name then id, in pages: the whole catalogue, or as one reseller sees it.
 
-import { contains, givenOf, listByFilters, lowerAscii } from "../port/filtered-lists.ts";
+import { contains, givenNames, listByFilters, lowerAscii } from "../port/filtered-lists.ts";
 import type { Reader } from "../port/port.ts";
 import { fields, query, select } from "../port/query.ts";
 import { findService, type Service } from "./services.ts";
@@ -89,7 +89,7 @@ export function listServicesAfter(
   limit: number,
 ): ServicePage {
   const last = after === null ? undefined : findService(reader, after);
-  const given = givenOf({ ...filter, after: last?.id }, FILTERS);
+  const given = givenNames({ ...filter, after: last?.id }, FILTERS);
   const rows = reader.all(LIST(given), {
     ...filter,
     search: lowerAscii(filter.search ?? ""),

@@ -10,7 +10,7 @@ import {
   timesOf,
   WINDOW_PARAMETERS,
 } from "../port/pages.ts";
-import { type Entries, newestOf, rowsInWindow } from "../port/newest-entries.ts";
+import { type EntryQuery, newestOf, rowsInWindow } from "../port/newest-entries.ts";
 import type { Reader, TimeWindow } from "../port/port.ts";
 import { byDialect, type Dialect, fields, isOneOf, query, select } from "../port/query.ts";
 import { type Kinds, number, type Typed } from "../port/table-definition.ts";
@@ -44,17 +44,17 @@ export interface TransactionRow {
 }
 
 // `> 2` is true for every user. It allows the partial indexes of users' transfers to be used.
-const debits = (...where: string[]): Entries => ({
+const debits = (...where: string[]): EntryQuery => ({
   values: { debit_account: ":account" },
   where: ["debit_account > 2", ...where],
 });
-const credits = (kind: TransferKind): Entries => ({
+const credits = (kind: TransferKind): EntryQuery => ({
   values: { credit_account: ":account", kind: `'${kind}'` },
   where: ["credit_account > 2"],
 });
 
 /** The parts of indexes that together contain an account's transfers of a kind. */
-const ENTRIES: Record<TransferKind | "all", readonly Entries[]> = {
+const ENTRIES: Record<TransferKind | "all", readonly EntryQuery[]> = {
   all: [
     debits(),
     credits("recharge"),

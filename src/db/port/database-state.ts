@@ -60,12 +60,12 @@ export function whyUnusable(
   const isOurs =
     isMarked ?? (isTableOurs(found) || OUR_TABLES.every((name) => tables.includes(name)));
   if (!isOurs && !tables.includes(UNFINISHED_MOVE)) {
-    return `is a database of another program (it has ${listed(tables)}): ${advice.another}`;
+    return `belongs to another program (it has ${listed(tables)}): ${advice.another}`;
   }
   if (tables.includes(UNFINISHED_MOVE)) {
-    return `is the target of a move that did not end: repeat the move, or ${advice.remove}`;
+    return `is the target of an unfinished move: repeat the move, or ${advice.remove}`;
   }
-  if (migrationColumns === null) return "has lost its table of migrations: restore a backup";
+  if (migrationColumns === null) return "has lost its migrations table: restore a backup";
   if (applied === null) return damaged("it has other columns");
   return applied.length === 0 ? damaged("it is empty") : whyOtherSchema(applied, known);
 }
@@ -83,10 +83,10 @@ function whyOtherSchema(
   for (const { version, hash } of applied) {
     const migration = known.find((each) => each.version === version);
     if (!migration) {
-      return `was written by a newer reseller (schema ${version}, this binary knows ${last}): run that version or a later one`;
+      return `was written by a newer version (schema ${version}; this binary supports ${last}): run that version or a later one`;
     }
     if (migration.hash !== hash) {
-      return `was made by another build of schema ${version} (${migration.name} differs): run the build that made it`;
+      return `was created by another build of schema ${version} (${migration.name} differs): run the build that created it`;
     }
   }
   const versions = new Set(applied.map(({ version }) => version));
@@ -96,7 +96,7 @@ function whyOtherSchema(
 }
 
 function damaged(how: string): string {
-  return `has a damaged table of migrations (${how}): restore a backup`;
+  return `has a damaged migrations table (${how}): restore a backup`;
 }
 
 function listed(tables: readonly string[]): string {

@@ -54,7 +54,7 @@ export function lowerAscii(text: string): string {
 }
 
 /** Names of the filters that are given, in the order of `names`. */
-export function givenOf<Name extends string>(
+export function givenNames<Name extends string>(
   filter: { readonly [Each in Name]?: unknown },
   names: readonly Name[],
 ): Name[] {

@@ -6,17 +6,17 @@ import { init } from "@paralleldrive/cuid2";
 const POOL_SIZE = 1024;
 
 const pool = new Uint32Array(POOL_SIZE);
-let used = POOL_SIZE;
+let usedNumbers = POOL_SIZE;
 let create: (() => string) | undefined;
 
 /** Limit for ids made in advance. */
 const STOCK_LIMIT = 256;
 /** Ids made in one turn of the event loop. They delay new requests by 0.1 ms. */
-const PORTION = 8;
+const IDS_PER_TURN = 8;
 
 const stock: string[] = [];
 /** How many ids to make in advance: as many as were missing so far. */
-let wanted = 0;
+let stockTarget = 0;
 let isFilling = false;
 
 /**
@@ -25,15 +25,16 @@ let isFilling = false;
  */
 export function createId(): string {
   const ready = stock.pop();
-  if (ready === undefined) wanted = Math.min(wanted + 1, STOCK_LIMIT);
+  if (ready === undefined) stockTarget = Math.min(stockTarget + 1, STOCK_LIMIT);
   if (!isFilling) setImmediate(fill);
   isFilling = true;
   return ready ?? make();
 }
 
 function fill(): void {
-  for (let made = 0; made < PORTION && stock.length < wanted; made += 1) stock.push(make());
-  isFilling = stock.length < wanted;
+  for (let made = 0; made < IDS_PER_TURN && stock.length < stockTarget; made += 1)
+    stock.push(make());
+  isFilling = stock.length < stockTarget;
   if (isFilling) setImmediate(fill);
 }
 
@@ -50,9 +51,9 @@ export function createSeed(): string {
 
 /** Replaces Math.random, whose next values can be computed from earlier ones. */
 function random(): number {
-  if (used === POOL_SIZE) {
+  if (usedNumbers === POOL_SIZE) {
     crypto.getRandomValues(pool);
-    used = 0;
+    usedNumbers = 0;
   }
-  return pool[used++]! / 2 ** 32;
+  return pool[usedNumbers++]! / 2 ** 32;
 }

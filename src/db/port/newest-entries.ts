@@ -5,7 +5,7 @@ import type { Ledger } from "./port.ts";
 import type { Dialect } from "./query.ts";
 
 /** A part of an index whose entries are in the order of their numbers, because all other columns are fixed. */
-export interface Entries {
+export interface EntryQuery {
   /** SQL for the value of each column except the number, in the order of the index. */
   values: Readonly<Record<string, string>>;
   /** The predicate of a partial index, and other conditions. */
@@ -18,7 +18,7 @@ interface ListSource {
   /** The column of the numbers. */
   number: string;
   /** No number is in two parts. */
-  parts: readonly Entries[];
+  parts: readonly EntryQuery[];
   /** Whether it has a time window. */
   byTime: boolean;
   /** The highest value of `:limit`. */
@@ -39,7 +39,7 @@ export function newestOf(source: ListSource, dialect: Dialect): string {
  * SQLite merges the parts itself, so it reads hardly more than it returns. Its spans contain no rows of other times, so
  * rowsInWindow checks only the rows that are returned.
  */
-function sqliteEntries({ table, number }: ListSource, { values, where }: Entries): string {
+function sqliteEntries({ table, number }: ListSource, { values, where }: EntryQuery): string {
   const equal = Object.entries(values).map(([column, value]) => `${column} = ${value}`);
   const conditions = [...equal, ...where, `${number} BETWEEN :first AND :last`];
   return `SELECT ${number} FROM ${table} WHERE ${conditions.join(" AND ")}`;
@@ -52,7 +52,7 @@ function sqliteEntries({ table, number }: ListSource, { values, where }: Entries
  */
 function postgresEntries(
   { table, number, byTime, most }: ListSource,
-  { values, where }: Entries,
+  { values, where }: EntryQuery,
 ): string {
   const given = Object.entries(values);
   const [column, value] = given.pop()!;

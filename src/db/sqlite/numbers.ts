@@ -15,11 +15,11 @@ export const NUMBERED: Readonly<Record<NumberedTable, string>> = {
 };
 
 /** Far above any number that a service issues, with as many numbers again left below 2^53. */
-const PLAUSIBLE_LIMIT = 2 ** 52;
+const ISSUED_NUMBER_LIMIT = 2 ** 52;
 
 /** Returns whether a service can have issued a number that highestNumber read. */
-export function isPlausible(number: number): boolean {
-  return Number.isSafeInteger(number) && number <= PLAUSIBLE_LIMIT;
+export function canBeIssued(number: number): boolean {
+  return Number.isSafeInteger(number) && number <= ISSUED_NUMBER_LIMIT;
 }
 
 /**

@@ -7,17 +7,17 @@ import { NUMBERED, preparedNumber } from "./numbers.ts";
 import { TimeSpans } from "./time-spans.ts";
 import type { AnyRow, AnyTable, Column, Index, Kinds, Value } from "../port/table-definition.ts";
 
-type Found = Record<string, Value>;
-type Any = Prepared<Found, SQLQueryBindings[]>;
+type FoundRow = Record<string, Value>;
+type AnyPrepared = Prepared<FoundRow, SQLQueryBindings[]>;
 
 export class Statements {
   readonly #byIndex = new Map<Index, (key: readonly Value[]) => AnyRow | null>();
-  readonly #byQuery = new Map<object, { prepared: Any; decoder: Decoder; bind: Binder }>();
+  readonly #byQuery = new Map<object, { prepared: AnyPrepared; decoder: Decoder; bind: Binder }>();
   readonly #inserts = new Map<AnyTable, (row: AnyRow) => number>();
-  readonly #updates = new Map<AnyTable, Map<string, Any>>();
-  readonly #deletes = new Map<AnyTable, Any>();
+  readonly #updates = new Map<AnyTable, Map<string, AnyPrepared>>();
+  readonly #deletes = new Map<AnyTable, AnyPrepared>();
 
-  readonly #savepoints: { begin: Any; release: Any; undo: Any }[] = [];
+  readonly #savepoints: { begin: AnyPrepared; release: AnyPrepared; undo: AnyPrepared }[] = [];
 
   readonly timeSpans: TimeSpans;
 
@@ -26,7 +26,7 @@ export class Statements {
   }
 
   /** Returns the statements for one depth, because savepoints nest. */
-  savepoint(depth: number): { begin: Any; release: Any; undo: Any } {
+  savepoint(depth: number): { begin: AnyPrepared; release: AnyPrepared; undo: AnyPrepared } {
     return (this.#savepoints[depth] ??= {
       begin: this.sqlite.prepare(`SAVEPOINT s${depth}`),
       release: this.sqlite.prepare(`RELEASE s${depth}`),
@@ -40,14 +40,14 @@ export class Statements {
     return find(key);
   }
 
-  all(query: Query, values: AnyRow | undefined): Found[] {
+  all(query: Query, values: AnyRow | undefined): FoundRow[] {
     const { prepared, decoder, bind } = this.#query(query);
     const rows = prepared.all(...bind(values));
     if (decoder.length > 0) for (const row of rows) decode(row, decoder);
     return rows;
   }
 
-  one(query: Query, values: AnyRow | undefined): Found | undefined {
+  one(query: Query, values: AnyRow | undefined): FoundRow | undefined {
     const { prepared, decoder, bind } = this.#query(query);
     const row = prepared.get(...bind(values));
     return row ? decode(row, decoder) : undefined;
@@ -79,7 +79,7 @@ export class Statements {
     const values = changed.map((field) => bindable(row[field]!));
     for (const field of table.key) values.push(bindable(row[field]!));
     const { changes } = prepared.run(...values);
-    if (changes === 0) throw new Error(`there is no such row of ${table.name}`);
+    if (changes === 0) throw new Error(`row not found in ${table.name}`);
   }
 
   delete(table: AnyTable, row: AnyRow): void {
@@ -119,7 +119,7 @@ export class Statements {
     const conditions = columns.map(({ name }) => `${name} = ?`);
     if (where) conditions.push(where.text);
     const fields = table.columns.map((column) => selected(column)).join(", ");
-    const prepared: Any = this.sqlite.prepare(
+    const prepared: AnyPrepared = this.sqlite.prepare(
       `SELECT ${fields} FROM ${table.name} WHERE ${conditions.join(" AND ")}`,
     );
     const decoder = decoderOf(
@@ -134,7 +134,7 @@ export class Statements {
   #makeInsert(table: AnyTable) {
     const { columns, numbered } = table;
     const given = columns.filter(({ field }) => field !== numbered);
-    const insert = (into: readonly Column[], number: string | null = null): Any => {
+    const insert = (into: readonly Column[], number: string | null = null): AnyPrepared => {
       const names = into.map(({ name }) => name);
       const values = into.map(() => "?");
       // Left out instead of NULL: with a value SQLite would first check whether the rowid exists.
@@ -177,7 +177,7 @@ function decoderOf(columns: Kinds): Decoder {
     .map(([field, { name }]) => [field, name === "boolean"]);
 }
 
-function decode(row: Found, decoder: Decoder): Found {
+function decode(row: FoundRow, decoder: Decoder): FoundRow {
   for (const [field, isBoolean] of decoder) {
     const value = row[field]!;
     if (value === null) continue;

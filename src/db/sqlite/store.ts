@@ -65,7 +65,7 @@ class SqliteReader implements Reader {
 }
 
 /** Rows kept for each index; about 10 MB in total. */
-const KEPT_LIMIT = 10_000;
+const KEPT_ROWS_LIMIT = 10_000;
 
 /**
  * Creates a store on a connection that the caller opened; the store closes it. `keepRows`: rows of the tables that
@@ -87,7 +87,7 @@ export function createSqliteStore(sqlite: Database, keepRows = false): SqliteSto
     if (!keepRows) return rows.clear();
     // The version changes when another connection has committed, not after commits of this one.
     const version = dataVersion.get()!.data_version;
-    if (version === knownVersion) rows.keep(KEPT_LIMIT);
+    if (version === knownVersion) rows.keep(KEPT_ROWS_LIMIT);
     else rows.clear();
     knownVersion = version;
   };
@@ -112,7 +112,7 @@ export function createSqliteStore(sqlite: Database, keepRows = false): SqliteSto
   /**
    * Runs one command. Earlier commands are already committed, so an error of this one must not be reported for them.
    */
-  const alone = (job: Job): Outcome => {
+  const runOne = (job: Job): Outcome => {
     try {
       return store.runBatch([job])[0]!;
     } catch (error) {
@@ -148,7 +148,7 @@ export function createSqliteStore(sqlite: Database, keepRows = false): SqliteSto
         if (isFatalError(error)) throw new FatalError(textOf(error), { cause: error });
         // A coalesced update violates a constraint. Running each command by itself shows which one failed.
         if (jobs.length === 1) return [{ threw: error }];
-        return jobs.map((job) => alone(job));
+        return jobs.map((job) => runOne(job));
       }
     },
     close: () => sqlite.close(),

@@ -38,9 +38,9 @@ export class SavepointNeeded extends Error {
 export class SqliteTx implements Tx {
   readonly #pending = new Map<AnyTable, Pending>();
   /** Tables that the current command wrote, in order. */
-  #written: AnyTable[] = [];
+  #writtenTables: AnyTable[] = [];
   /** Tables of the statements that the current command ran; null if it ran none. */
-  #ran: Set<AnyTable> | null = null;
+  #tablesOfStatements: Set<AnyTable> | null = null;
   #depth = 0;
 
   readonly #rows: RowMap;
@@ -70,7 +70,7 @@ export class SqliteTx implements Tx {
   }
 
   spans(): never {
-    throw new PortError("lists are not read in a transaction");
+    throw new PortError("lists cannot be read in a transaction");
   }
 
   each<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[] {
@@ -83,7 +83,7 @@ export class SqliteTx implements Tx {
   insert<Row, New extends object, Key extends string>(table: Table<Row, New, Key>, row: New): Row {
     const complete = completeRow(table, row);
     const number = this.statements.insert(table, complete);
-    this.#written.push(table);
+    this.#writtenTables.push(table);
     if (table.numbered !== null) complete[table.numbered] = number;
     this.#rows.add(table, complete, false);
     return complete as Row;
@@ -94,14 +94,14 @@ export class SqliteTx implements Tx {
     key: Pick<Row, Key & keyof Row>,
     changes: Partial<Row>,
   ): Row {
-    const before = this.#require(table, key as AnyRow);
+    const before = this.#existingRow(table, key as AnyRow);
     const changed = changedFields(before, changes as AnyRow);
     if (changed.length === 0) return before as Row;
     const row = { ...before };
     for (const field of changed) row[field] = (changes as AnyRow)[field]!;
     if (table.coalesced) this.#defer(table, before);
     else this.statements.update(table, row, changed);
-    this.#written.push(table);
+    this.#writtenTables.push(table);
     this.#rows.replace(table, before, row, changed);
     return row as Row;
   }
@@ -110,20 +110,20 @@ export class SqliteTx implements Tx {
     table: Table<Row, New, Key>,
     key: Pick<Row, Key & keyof Row>,
   ): void {
-    const row = this.#require(table, key as AnyRow);
+    const row = this.#existingRow(table, key as AnyRow);
     this.statements.delete(table, row);
-    this.#written.push(table);
+    this.#writtenTables.push(table);
     this.#rows.remove(table, row);
   }
 
   run<P extends Kinds>(statement: Statement<P>, ...values: Values<P>): number {
-    if (this.#written.length > 0) {
+    if (this.#writtenTables.length > 0) {
       throw new PortError(`a statement must come before other writes: ${statement.text.sqlite}`);
     }
     this.flush();
     this.#rows.forget(statement.writes);
-    this.#ran ??= new Set();
-    for (const table of statement.writes) this.#ran.add(table);
+    this.#tablesOfStatements ??= new Set();
+    for (const table of statement.writes) this.#tablesOfStatements.add(table);
     return this.statements.run(statement as unknown as Statement, values[0] as AnyRow);
   }
 
@@ -132,7 +132,7 @@ export class SqliteTx implements Tx {
     this.flush();
     this.#rows.isJournaled = true;
     const mark = this.#rows.mark();
-    const written = this.#written.length;
+    const written = this.#writtenTables.length;
     const { begin, release, undo } = this.statements.savepoint(this.#depth++);
     begin.run();
     try {
@@ -145,7 +145,7 @@ export class SqliteTx implements Tx {
       // Nothing was pending when the body began. What is pending now may refer to rows that the body's own flushes
       // wrote.
       for (const pending of this.#pending.values()) pending.clear();
-      this.#written.length = written;
+      this.#writtenTables.length = written;
       // The transaction is gone or cannot be committed: the whole batch fails.
       if (!this.sqlite.inTransaction || isDatabaseError(error)) throw error;
       undo.run();
@@ -162,8 +162,8 @@ export class SqliteTx implements Tx {
    * command that throws after a write cannot be undone: then the batch must run again with `savepoints`.
    */
   command(run: (tx: Tx) => unknown, savepoints: boolean): Outcome {
-    this.#written = [];
-    this.#ran = null;
+    this.#writtenTables = [];
+    this.#tablesOfStatements = null;
     if (savepoints) return this.attempt(() => run(this) as object);
     try {
       const done = run(this);
@@ -171,7 +171,7 @@ export class SqliteTx implements Tx {
       return { done };
     } catch (error) {
       if (!this.sqlite.inTransaction || isDatabaseError(error)) throw error;
-      if (this.#written.length > 0 || this.#ran) throw new SavepointNeeded();
+      if (this.#writtenTables.length > 0 || this.#tablesOfStatements) throw new SavepointNeeded();
       return { threw: error };
     }
   }
@@ -190,23 +190,25 @@ export class SqliteTx implements Tx {
   }
 
   #row(index: Index, values: readonly Value[]): AnyRow | null {
-    if (this.#ran?.has(index.table)) {
-      throw new PortError(`a row of ${index.table.name} after a statement that wrote the table`);
+    if (this.#tablesOfStatements?.has(index.table)) {
+      throw new PortError(
+        `cannot read a row of ${index.table.name} after a statement wrote to the table`,
+      );
     }
     const key = keyOf(index, values);
     if (key === null) return null;
-    const known = this.#rows.find(index, key);
-    if (known !== undefined) return known;
+    const cachedRow = this.#rows.find(index, key);
+    if (cachedRow !== undefined) return cachedRow;
     return this.#rows.load(index, key, this.statements.find(index, values));
   }
 
-  #require(table: AnyTable, key: AnyRow): Record<string, Value> {
+  #existingRow(table: AnyTable, key: AnyRow): Record<string, Value> {
     const [primary] = table.indexes;
     const row = this.#row(
       primary!,
       table.key.map((field) => key[field]!),
     );
-    if (!row) throw new Error(`there is no such row of ${table.name}`);
+    if (!row) throw new Error(`row not found in ${table.name}`);
     return row;
   }
 
@@ -218,13 +220,15 @@ export class SqliteTx implements Tx {
   }
 
   #beforeQuery(query: Query): void {
-    const own = this.#written.find((table) => names(query, table));
+    const own = this.#writtenTables.find((table) => names(query, table));
     if (own) {
-      throw new PortError(`a query of what its command wrote to ${own.name}: ${query.text.sqlite}`);
+      throw new PortError(
+        `cannot query ${own.name} after the same command wrote to it: ${query.text.sqlite}`,
+      );
     }
-    for (const table of this.#ran ?? []) {
+    for (const table of this.#tablesOfStatements ?? []) {
       if (names(query, table)) {
-        throw new PortError(`a query of ${table.name} after a statement that wrote it`);
+        throw new PortError(`cannot query ${table.name} after a statement wrote to it`);
       }
     }
     this.flush();

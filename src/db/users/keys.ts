@@ -2,7 +2,7 @@
 
 import type { KeyScope, KeyType } from "../../domain/users/keys.ts";
 import type { Reader } from "../port/port.ts";
-import { givenOf, listByFilters } from "../port/filtered-lists.ts";
+import { givenNames, listByFilters } from "../port/filtered-lists.ts";
 import { fields, query, select } from "../port/query.ts";
 import { boolean, number, text } from "../port/table-definition.ts";
 import { keys, users } from "../tables/tables.ts";
@@ -153,7 +153,7 @@ export function listKeys(
 ): ListedKey[] {
   const last = after === null ? undefined : reader.row(keys.byKey, after);
   const values = { ...filter, afterTime: last?.createdAt ?? 0, after: last?.id, limit };
-  return reader.all(LIST(givenOf(values, ["account", "type", "active", "after"])), values);
+  return reader.all(LIST(givenNames(values, ["account", "type", "active", "after"])), values);
 }
 
 /** The ids of keys that have expired but are not yet marked as ended. */

@@ -1,7 +1,7 @@
 // Users for the operator, newest or oldest first, in pages. A page costs the same at any number of users. With a filter,
 // a bounded number of accounts is examined, and `next` is where the following page continues.
 
-import { contains, givenOf, listByFilters, lowerAscii } from "../port/filtered-lists.ts";
+import { contains, givenNames, listByFilters, lowerAscii } from "../port/filtered-lists.ts";
 import type { Page } from "../port/pages.ts";
 import type { Reader } from "../port/port.ts";
 import { fields, query, selectAs } from "../port/query.ts";
@@ -92,7 +92,7 @@ export function listUsersAfter(
 }
 
 function isFiltered(filter: UserFilter): boolean {
-  return givenOf(filter, FILTERS).length > 0;
+  return givenNames(filter, FILTERS).length > 0;
 }
 
 function read(
@@ -101,7 +101,7 @@ function read(
   filter: UserFilter,
   range: { first: number; last: number; limit: number },
 ): ListedUser[] {
-  const list = LISTS[order](givenOf(filter, FILTERS));
+  const list = LISTS[order](givenNames(filter, FILTERS));
   return reader.all(list, { ...filter, search: lowerAscii(filter.search ?? ""), ...range });
 }
 

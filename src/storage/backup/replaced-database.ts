@@ -19,7 +19,7 @@ import {
   type Numbers,
   numbersBy,
 } from "../../db/ledger/number-floors.ts";
-import { highestNumber, isPlausible, margins, NUMBERED } from "../../db/sqlite/numbers.ts";
+import { highestNumber, canBeIssued, margins, NUMBERED } from "../../db/sqlite/numbers.ts";
 import { openReader } from "../file/open.ts";
 import { type Totals, totalsOf } from "./totals.ts";
 import { errorCode } from "../../domain/values/refusals.ts";
@@ -171,7 +171,7 @@ function openReplaced(path: string): Database | null {
  */
 function numberIssued(sqlite: Database, table: NumberedTable): number | null {
   const number = unlessUnreadable(() => highestNumber(sqlite, table));
-  return number !== null && isPlausible(number) ? number : null;
+  return number !== null && canBeIssued(number) ? number : null;
 }
 
 function isIntact(sqlite: Database): boolean {

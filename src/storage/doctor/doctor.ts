@@ -235,7 +235,7 @@ function schema({ pendingMigrations: pending, schemaDifferences }: DatabaseFacts
     return finding("schema", "fail", schemaDifferences, advice);
   }
   if (pending === 0) return finding("schema", "ok", "this version's");
-  const advice = "start `reseller serve` of this version once: it upgrades and keeps a copy";
+  const advice = "run this version's `reseller serve` once: it upgrades and keeps a copy";
   return finding("schema", "warn", `${pending} migrations behind`, advice);
 }
 

@@ -106,7 +106,7 @@ async function schemaFinding(address: Address): Promise<Finding> {
   try {
     const pending = await pendingMigrations(connection);
     if (pending.length > 0) {
-      const advice = "start `reseller serve` of this version once: it makes or upgrades the tables";
+      const advice = "run this version's `reseller serve` once: it creates or upgrades the tables";
       return finding("schema", "warn", `${pending.length} migrations behind`, advice);
     }
   } catch (error) {

@@ -27,7 +27,7 @@ const SQLITE_CHECKS: readonly Check[] = [
       SELECT 1 FROM clock_steps WHERE clock_steps.ledger = rows.ledger AND first = number)`,
   ),
   queryCheck(
-    "references lead somewhere",
+    "every reference points to an existing row",
     `SELECT "table" || ' row ' || coalesce(rowid, '?') AS subject, 'refers to a missing row of ' || parent AS problem
     FROM pragma_foreign_key_check`,
   ),

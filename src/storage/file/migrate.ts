@@ -85,7 +85,7 @@ export const MIGRATIONS: readonly Migration[] = [
 export const APPLICATION_ID = 0x72736c72;
 
 const ADVICE = {
-  another: "name another --data folder",
+  another: "use another --data folder",
   remove: "remove it, with its -wal and -shm files",
 };
 

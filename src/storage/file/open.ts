@@ -124,7 +124,7 @@ export function openForCommand(dataDirectory: string, mayBeUnfinished = false): 
   try {
     if (pending.length > 0) {
       throw new OpenError(
-        `${path} was written by an older reseller: start \`reseller serve\` of this version once, it upgrades the database and keeps a copy`,
+        `${path} was written by an older version: run this version's \`reseller serve\` once. It upgrades the database and keeps a copy`,
       );
     }
     return connectionOf(sqlite, path);

@@ -5,7 +5,7 @@ import { Database } from "bun:sqlite";
 import { appliedVersions, migrate, MIGRATIONS } from "./migrate.ts";
 import type { Problem } from "../../db/verify/verify.ts";
 
-export const SCHEMA_CHECK = "the schema is what the migrations make";
+export const SCHEMA_CHECK = "the schema matches the migrations";
 
 /**
  * Leaves out names that start with `sqlite_`, which are reserved for SQLite (statistics, the indexes of constraints).
@@ -35,7 +35,7 @@ export function schemaDifferences(sqlite: Database): string {
 function problemOf(expected: string | undefined, found: string | undefined): string | null {
   if (expected === found) return null;
   if (found === undefined) return "is missing";
-  return expected === undefined ? "was made by no migration" : "differs from the migrations'";
+  return expected === undefined ? "is not part of the migrations" : "differs from the migrations";
 }
 
 /** Expected objects by applied versions; they stay the same as long as the program runs. */

@@ -29,7 +29,7 @@ function begunFile(path: string): string {
  */
 export function whyMoveBegun(path: string): string | null {
   if (!existsSync(begunFile(path)) || sizeOf(path) > 0) return null;
-  return `${path} is the target of a move that did not end: repeat the move, or remove ${begunFile(path)}`;
+  return `${path} is the target of an unfinished move: repeat the move, or remove ${begunFile(path)}`;
 }
 
 export function refuseMoveBegun(path: string): void {

@@ -16,9 +16,9 @@ import { freshFolder, freshPostgresDatabase, freshSqliteDatabase } from "../../s
 const MARK = "CREATE TABLE unfinished_move (marked bigint)";
 const NEWER = "INSERT INTO migrations VALUES (999, '0999_future', 'x', 1)";
 const OTHERS = ["CREATE TABLE songs (title text)", "CREATE VIEW albums AS SELECT title FROM songs"];
-const ANOTHER = "is a database of another program (it has albums, songs): name ";
-const UNFINISHED = "is the target of a move that did not end: repeat the move, or ";
-const EMPTY = /is empty: (name its folder|start `reseller serve`)/;
+const ANOTHER = "belongs to another program (it has albums, songs): use ";
+const UNFINISHED = "is the target of an unfinished move: repeat the move, or ";
+const EMPTY = /is empty: (name its folder|run `reseller serve`)/;
 
 interface Kind {
   /** What is made: nothing, tables of no migration, of all but the last, or of all. */
@@ -37,7 +37,7 @@ interface Kind {
 const damaged = (how: string, statement: string): Kind => ({
   made: "all",
   after: [statement],
-  refused: `has a damaged table of migrations (${how}): restore a backup`,
+  refused: `has a damaged migrations table (${how}): restore a backup`,
 });
 
 const KINDS: Record<string, Kind> = {
@@ -63,19 +63,19 @@ const KINDS: Record<string, Kind> = {
   "that a move did not fill": { made: "all", after: [MARK], refused: UNFINISHED, takesMove: true },
   "of an older version": {
     made: "older",
-    refused: "was written by an older reseller: start `reseller serve` of this version once",
+    refused: "was written by an older version: run this version's `reseller serve` o",
     starts: true,
     doctor: "warns",
   },
   "of a newer version": {
     made: "all",
     after: [NEWER],
-    refused: "was written by a newer reseller (schema 999, this binary knows ",
+    refused: "was written by a newer version (schema 999; this binary supports ",
   },
   "of another build": {
     made: "all",
     after: ["UPDATE migrations SET hash = 'x' WHERE version = 1"],
-    refused: "was made by another build of schema 1 (0001_service differs)",
+    refused: "was created by another build of schema 1 (0001_service differs)",
   },
   "that lost a row of its migrations": damaged(
     "version 1 is missing",
@@ -89,7 +89,7 @@ const KINDS: Record<string, Kind> = {
   "that lost its table of migrations": {
     made: "all",
     after: ["DROP TABLE migrations"],
-    refused: "has lost its table of migrations: restore a backup",
+    refused: "has lost its migrations table: restore a backup",
   },
   right: { made: "all", refused: null, starts: true, takesMove: true },
 };

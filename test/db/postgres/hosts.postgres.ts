@@ -59,7 +59,7 @@ test("a batch whose host says nothing any more goes on where another becomes the
     await two.query("postgres", "SELECT pg_reload_conf()");
   };
   await setReadOnly("on");
-  const store = createPostgresStore(address, { turnMs: NEVER_MS, patienceMs: NEVER_MS });
+  const store = createPostgresStore(address, { turnMs: NEVER_MS, primaryWaitMs: NEVER_MS });
   const add = (name: string) => store.runBatch([{ run: (tx) => insertUser(tx, name) }]);
   expect((await add("one"))[0]).toHaveProperty("done");
   expect(await one.query("same", "SELECT username FROM users")).toEqual([{ username: "one" }]);

@@ -51,7 +51,7 @@ describe("a connection that is cut", () => {
       ...server.address(database),
       hosts: [{ hostname: "127.0.0.1", port: proxy.port }],
     };
-    const store = createPostgresStore(address, { turnMs: 60_000, patienceMs: NEVER_MS });
+    const store = createPostgresStore(address, { turnMs: 60_000, primaryWaitMs: NEVER_MS });
     const made = await store.runBatch([
       { run: (tx) => insertUser(tx, "one") },
       { run: (tx) => insertUser(tx, "two") },
@@ -105,7 +105,7 @@ describe("a connection that is cut", () => {
 
 /** Its account. Made by a store that waits. */
 async function userOn(address: Address): Promise<number> {
-  const store = createPostgresStore(address, { turnMs: NEVER_MS, patienceMs: NEVER_MS });
+  const store = createPostgresStore(address, { turnMs: NEVER_MS, primaryWaitMs: NEVER_MS });
   const [made] = await store.runBatch([{ run: (tx) => insertUser(tx, "one") }]);
   await store.close();
   return (made as { done: number }).done;
@@ -116,7 +116,10 @@ describe("a server that stops answering", () => {
     const server = await startCluster({ fsync: "off" });
     const database = await server.createDatabase();
     const account = await userOn(server.address(database));
-    const store = createPostgresStore(server.address(database), { turnMs: 300, patienceMs: 1000 });
+    const store = createPostgresStore(server.address(database), {
+      turnMs: 300,
+      primaryWaitMs: 1000,
+    });
     const setBalance = async (balanceMicros: bigint) => {
       const run = (tx: Tx) => tx.update(users, { account }, { balanceMicros });
       return (await store.runBatch([{ run }]))[0]!;
@@ -148,7 +151,7 @@ describe("a server that stops answering", () => {
     const account = await userOn(server.address(database));
     const store = createPostgresStore(server.address(database), {
       turnMs: 500,
-      patienceMs: 1000,
+      primaryWaitMs: 1000,
       lanes: 1,
     });
     // A lock of the markers' table holds the last turn up; the server is gone before anybody can be asked.

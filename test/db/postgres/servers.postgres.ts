@@ -148,7 +148,7 @@ test("an account that somebody keeps locked holds up a batch for a time, not for
   const lane = new Lane(server.address(database), {
     ...options,
     settings,
-    patienceMs: 300,
+    primaryWaitMs: 300,
     now: Date.now,
   });
   const alone = new Set<number>();

@@ -25,7 +25,7 @@ async function oneStore() {
   const store = createPostgresStore(server.address(database), {
     lanes: 1,
     turnMs: NEVER_MS,
-    patienceMs: NEVER_MS,
+    primaryWaitMs: NEVER_MS,
     onAcknowledging,
   });
   const add = (name: string) => store.runBatch([{ run: (tx) => insertUser(tx, name) }]);

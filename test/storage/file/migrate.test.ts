@@ -39,7 +39,12 @@ describe("pendingMigrations", () => {
   });
 
   test.each([
-    ["a newer database", [NOTES, TAGS], [NOTES], "newer reseller (schema 2, this binary knows 1)"],
+    [
+      "a newer database",
+      [NOTES, TAGS],
+      [NOTES],
+      "newer version (schema 2; this binary supports 1)",
+    ],
     [
       "a migration that was altered",
       [NOTES],

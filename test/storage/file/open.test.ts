@@ -177,9 +177,9 @@ describe("is refused in one sentence with the path, and not changed:", () => {
   const NEWER = "INSERT INTO migrations VALUES (99, '0099_future', 'x', 1)";
 
   test.each<[why: string, prepare: (path: string) => void, says: string]>([
-    ["a database of another program", foreign, "is a database of another program"],
-    ["a newer database", alter(NEWER), "was written by a newer reseller"],
-    ["an altered one", alter("UPDATE migrations SET hash = 'x'"), "was made by another build"],
+    ["a database of another program", foreign, "belongs to another program"],
+    ["a newer database", alter(NEWER), "was written by a newer version"],
+    ["an altered one", alter("UPDATE migrations SET hash = 'x'"), "was created by another build"],
     ["text", (path) => writeFileSync(path, "hello ".repeat(1000)), "not a database"],
     ["a few bytes", (path) => writeFileSync(path, "hello"), "not a database"],
     [
@@ -298,7 +298,7 @@ describe("an older database", () => {
   test("is not migrated by a command, which says what to start", () => {
     const { folder, path } = olderDatabase();
     const sentence = sentenceOf(() => openForCommand(folder));
-    expect(sentence).toContain(`${path} was written by an older reseller: start`);
+    expect(sentence).toContain(`${path} was written by an older version: run`);
   });
 
   test("is the only one that is copied: not a new one, not one that is up to date", () => {

@@ -64,7 +64,7 @@ test("every command refuses the target until a repeated move has ended, whicheve
   for (; step < STEPS_LIMIT && !(await attempt(step)); step += 1) {
     const { code, stderr } = await reseller("admin", "user", "list", "--database", url);
     expect([step, code]).toEqual([step, 1]);
-    expect(stderr).toContain("is the target of a move that did not end: repeat the move, or drop");
+    expect(stderr).toContain("is the target of an unfinished move: repeat the move, or drop");
   }
   // Each of its tables, and what follows.
   expect(step).toBeGreaterThan(10);

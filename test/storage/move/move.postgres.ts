@@ -440,7 +440,7 @@ async function expectRefused(...place: string[]): Promise<void> {
   for (const command of ["admin user list", "verify", "doctor", "panel list"]) {
     const { code, stdout, stderr } = await reseller(...command.split(" "), ...place);
     expect([command, code]).toEqual([command, 1]);
-    expect(stdout + stderr).toContain("is the target of a move that did not end: repeat the move");
+    expect(stdout + stderr).toContain("is the target of an unfinished move: repeat the move");
   }
 }
 

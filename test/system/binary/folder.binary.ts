@@ -53,7 +53,7 @@ describe("a failure to serve or print is one sentence, without a stack trace", (
     ["a data directory that is a file", ["serve", "--data", "file"], "file cannot be used"],
     ["an address of another machine", ["serve", "--host", "192.0.2.1"], "EADDRNOTAVAIL"],
     ["a host that is no name", ["serve", "--host", "a b"], "cannot listen on a b"],
-    ["a database of another program", ["serve", "--data", "other"], "database of another program"],
+    ["a database of another program", ["serve", "--data", "other"], "belongs to another program"],
     ["text for a database", ["verify", "--data", "text"], "is damaged or not a database"],
   ]; // prettier-ignore
   test.each(SERVES)("%s: exit 1", async (_, argv, told) => {

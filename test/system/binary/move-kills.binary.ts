@@ -36,7 +36,7 @@ test.each(["none", "a database without rows"])(
       else if (list.code === 0 || !hasTarget(folder)) killed.nothing += 1;
       else {
         killed.refused += 1;
-        expect(list.stderr).toContain("is the target of a move that did not end: repeat the move");
+        expect(list.stderr).toContain("is the target of an unfinished move: repeat the move");
         // As the command line: one look costs as much as a step.
         if (killed.refused === 1) {
           const serve = await binary(folder, "serve", "--data", folder, "--port", "0");

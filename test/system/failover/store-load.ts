@@ -30,7 +30,7 @@ export interface StoreLoadOptions {
   accounts: number[];
   service: string;
   turnMs: number;
-  patienceMs: number;
+  primaryWaitMs: number;
   /** The control: a batch whose COMMIT is lost is run again without asking. */
   isForgetful: boolean;
 }
@@ -47,11 +47,15 @@ const PAUSE_MS = 4;
 const CHARGE = 7;
 
 const options = JSON.parse(process.argv[2]!) as StoreLoadOptions;
-const { name, accounts, service, turnMs, patienceMs } = options;
+const { name, accounts, service, turnMs, primaryWaitMs } = options;
 const address = parseAddress(options.address);
 const store = options.isForgetful
   ? createForgetfulStore(address, { turnMs })
-  : createPostgresStore(address, { name: `reseller ${name}`, turnMs, patienceMs });
+  : createPostgresStore(address, {
+      name: `reseller ${name}`,
+      turnMs,
+      primaryWaitMs: primaryWaitMs,
+    });
 const random = randomFrom(options.seed);
 let isEnding = false;
 let next = 0;

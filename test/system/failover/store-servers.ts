@@ -17,7 +17,7 @@ const FATES: readonly string[] = ["acknowledged", "refused", "unknown"] satisfie
 const RESELLERS = 4;
 const BALANCE = 1_000_000_000_000;
 const TURN_MS = 2000;
-const PATIENCE_MS = 15_000;
+const PRIMARY_WAIT_MS = 15_000;
 
 export async function prepareStoreLoad(options: LoadOptions): Promise<Load> {
   const { address, serverAddress = address, seed, isForgetful = false } = options;
@@ -35,7 +35,7 @@ export async function prepareStoreLoad(options: LoadOptions): Promise<Load> {
           accounts,
           service,
           turnMs: TURN_MS,
-          patienceMs: PATIENCE_MS,
+          primaryWaitMs: PRIMARY_WAIT_MS,
           isForgetful,
         }),
       );

@@ -6,7 +6,7 @@
 import type { Job, Outcome } from "../../port/port.ts";
 import { type AnyRow, type AnyTable, keyOfRow } from "../../port/table-definition.ts";
 import type { Connection, Statement } from "../connection/connection.ts";
-import { Known, Missing, type Wanted, type WantedQuery } from "./known.ts";
+import { LoadedRows, NotLoaded, type RowToLoad, type QueryToLoad } from "./known.ts";
 import { endsSession } from "../connection/errors.ts";
 import {
   accountLockStatement,
@@ -34,7 +34,7 @@ const ROLLBACK: Statement = { text: "ROLLBACK", values: [] };
  * (store.ts).
  */
 const LARGE_ROWS = 2000;
-const PATIENT: Statement = {
+const RAISE_IDLE_TIMEOUT: Statement = {
   text: "SET LOCAL idle_in_transaction_session_timeout = '30s'",
   values: [],
 };
@@ -50,7 +50,7 @@ export class CommitLostError extends Error {
     readonly outcomes: Outcome[],
     cause: unknown,
   ) {
-    super("the connection was lost in a COMMIT", { cause });
+    super("the connection was lost during COMMIT", { cause });
   }
 }
 
@@ -126,14 +126,14 @@ async function rollBack(connection: Connection): Promise<void> {
 }
 
 class Batch {
-  #known = new Known();
+  #loaded = new LoadedRows();
   #locks = new Set<number>();
   #numbers = new Map<AnyTable, number[]>();
-  #ran: number[] = [];
+  #statementCounts: number[] = [];
   #isBegun = false;
-  readonly #wantedNumbers = new Map<AnyTable, number>();
+  readonly #numbersToLoad = new Map<AnyTable, number>();
   /** Every row and query that was asked for, to load them again after a late lock. */
-  readonly #asked: { rows: Map<string, Wanted>; queries: WantedQuery[] } = {
+  readonly #requested: { rows: Map<string, RowToLoad>; queries: QueryToLoad[] } = {
     rows: new Map(),
     queries: [],
   };
@@ -144,42 +144,47 @@ class Batch {
   ) {}
 
   hasRun(): boolean {
-    return this.#ran.length > 0;
+    return this.#statementCounts.length > 0;
   }
 
   async run() {
-    const locks = this.#takeNeeds();
-    if (this.#known.isMissing() || locks.size > 0) await this.#load(locks, null);
+    const locks = this.#requestNeeds();
+    if (this.#loaded.hasRequests() || locks.size > 0) await this.#load(locks, null);
     for (let round = 0; round < ROUNDS_LIMIT; round += 1) {
-      const { tx, outcomes } = this.#pass();
-      const isMissing = this.#noteMissingNumbers(tx);
-      const { missingLocks, missingRun } = tx;
-      if (!isMissing && missingLocks.size === 0 && !missingRun && !this.#known.isMissing()) {
+      const { tx, outcomes } = this.#runJobs();
+      const isMissing = this.#requestMissingNumbers(tx);
+      const { missingLocks, statementToRun } = tx;
+      if (!isMissing && missingLocks.size === 0 && !statementToRun && !this.#loaded.hasRequests()) {
         // Begin the transaction even if nothing had to be loaded: otherwise each statement would be committed by
         // itself.
         if (!this.#isBegun) await this.#load(new Set(), null);
         return { outcomes, writes: tx.writes };
       }
-      this.#known.rows.undo(0);
-      await this.#load(missingLocks, missingRun);
+      this.#loaded.rows.undo(0);
+      await this.#load(missingLocks, statementToRun);
     }
-    throw new Error("a batch asks for something new in every round");
+    throw new Error("the batch still requests new rows after ${ROUNDS_LIMIT} rounds");
   }
 
-  #takeNeeds(): Set<number> {
+  #requestNeeds(): Set<number> {
     const locks = new Set<number>();
     for (const need of this.jobs.flatMap(({ needs }) => needs ?? [])) {
       if ("lock" in need) locks.add(need.lock);
-      else if ("index" in need) this.#known.wantRow(need.index, need.key);
-      else this.#wantNumbers(need.table, need.count);
+      else if ("index" in need) this.#loaded.requestRow(need.index, need.key);
+      else this.#requestNumbers(need.table, need.count);
     }
     return locks;
   }
 
   /** Runs the commands on what is loaded. Commands from a BatchEnd on leave the batch. */
-  #pass(): { tx: PostgresTx; outcomes: Outcome[] } {
-    const held = { known: this.#known, locks: this.#locks, numbers: this.#numbers, ran: this.#ran };
-    let tx = new PostgresTx(held, this.jobs.length === 1);
+  #runJobs(): { tx: PostgresTx; outcomes: Outcome[] } {
+    const state = {
+      loaded: this.#loaded,
+      locks: this.#locks,
+      numbers: this.#numbers,
+      statementCounts: this.#statementCounts,
+    };
+    let tx = new PostgresTx(state, this.jobs.length === 1);
     const outcomes: Outcome[] = [];
     for (let place = 0; place < this.jobs.length; place += 1) {
       tx.nextCommand();
@@ -190,10 +195,10 @@ class Batch {
           // If the first command threw it, that one must run alone; any other command begins the next batch.
           this.jobs = this.jobs.slice(0, Math.max(place, 1));
           if (place > 0) break;
-          this.#known.rows.undo(0);
-          tx = new PostgresTx(held, true);
+          this.#loaded.rows.undo(0);
+          tx = new PostgresTx(state, true);
           place = -1;
-        } else if (!(error instanceof Missing)) {
+        } else if (!(error instanceof NotLoaded)) {
           throw error;
         }
       }
@@ -201,23 +206,23 @@ class Batch {
     return { tx, outcomes };
   }
 
-  #noteMissingNumbers(tx: PostgresTx): boolean {
+  #requestMissingNumbers(tx: PostgresTx): boolean {
     let isMissing = false;
     for (const [table, used] of tx.usedNumbers) {
       const missing = used - (this.#numbers.get(table)?.length ?? 0);
       if (missing <= 0) continue;
-      this.#wantNumbers(table, missing);
+      this.#requestNumbers(table, missing);
       isMissing = true;
     }
     return isMissing;
   }
 
-  #wantNumbers(table: AnyTable, count: number): void {
-    this.#wantedNumbers.set(table, (this.#wantedNumbers.get(table) ?? 0) + count);
+  #requestNumbers(table: AnyTable, count: number): void {
+    this.#numbersToLoad.set(table, (this.#numbersToLoad.get(table) ?? 0) + count);
   }
 
   /** Loads what is missing in one turn. New locks make it load everything else again, after them. */
-  async #load(newLocks: ReadonlySet<number>, run: PostgresTx["missingRun"]): Promise<void> {
+  async #load(newLocks: ReadonlySet<number>, run: PostgresTx["statementToRun"]): Promise<void> {
     const statements: Statement[] = [];
     const takers: ((rows: Awaited<ReturnType<Connection["turn"]>>[number]) => void)[] = [];
     const send = (statement: Statement, take: (typeof takers)[number] = () => {}) => {
@@ -227,7 +232,7 @@ class Batch {
     if (newLocks.size > 0 && this.#isBegun) {
       send(ROLLBACK);
       this.#isBegun = false;
-      this.#forget();
+      this.#requestAllAgain();
     }
     if (!this.#isBegun) send(BEGIN);
     this.#isBegun = true;
@@ -235,12 +240,12 @@ class Batch {
       this.#locks = new Set([...this.#locks, ...newLocks]);
       send(accountLockStatement(this.#locks));
     }
-    const { rows, queries } = this.#known.takeWanted();
-    if (rows.some(({ length }) => length > LARGE_ROWS)) send(PATIENT);
+    const { rows, queries } = this.#loaded.takeRequests();
+    if (rows.some(({ length }) => length > LARGE_ROWS)) send(RAISE_IDLE_TIMEOUT);
     for (const wanted of rows) {
       const { index } = wanted[0]!;
       for (const each of wanted)
-        this.#asked.rows.set(`${index.table.name} ${index.name} ${each.key}`, each);
+        this.#requested.rows.set(`${index.table.name} ${index.name} ${each.key}`, each);
       send(
         loadStatement(
           index,
@@ -248,30 +253,30 @@ class Batch {
         ),
         (found) => {
           const decoded = decodeRows(found, kindsOf(index.table));
-          this.#known.putRows(wanted, new Map(decoded.map((row) => [keyOfRow(index, row)!, row])));
+          this.#loaded.putRows(wanted, new Map(decoded.map((row) => [keyOfRow(index, row)!, row])));
         },
       );
     }
     for (const wanted of queries) {
-      this.#asked.queries.push(wanted);
+      this.#requested.queries.push(wanted);
       const { query, values } = wanted;
       send(queryStatement(query, values), (found) => {
-        this.#known.putResult(wanted, decodeRows(found, query.columns) as AnyRow[]);
+        this.#loaded.putResult(wanted, decodeRows(found, query.columns) as AnyRow[]);
       });
     }
-    if (this.#wantedNumbers.size > 0) {
-      const tables = [...this.#wantedNumbers.keys()];
-      send(numbersStatement(this.#wantedNumbers), (found) => {
+    if (this.#numbersToLoad.size > 0) {
+      const tables = [...this.#numbersToLoad.keys()];
+      send(numbersStatement(this.#numbersToLoad), (found) => {
         for (const [place, numbers] of numbersIn(found).entries()) {
           const table = tables[place]!;
           this.#numbers.set(table, [...(this.#numbers.get(table) ?? []), ...numbers]);
         }
       });
-      this.#wantedNumbers.clear();
+      this.#numbersToLoad.clear();
     }
     if (run) {
       const { statement, values } = run;
-      send(queryStatement(statement, values), ({ count }) => this.#ran.push(count));
+      send(queryStatement(statement, values), ({ count }) => this.#statementCounts.push(count));
     }
     const results = await this.connection.turn(statements);
     for (const [place, result] of results.entries()) takers[place]!(result);
@@ -281,18 +286,18 @@ class Batch {
    * Marks everything for loading again. Rows read before a late lock may be stale, and numbers taken before it would
    * not follow the order of commits.
    */
-  #forget(): void {
-    const { rows, queries } = this.#asked;
-    const before = this.#known.takeWanted();
-    this.#known = new Known();
+  #requestAllAgain(): void {
+    const { rows, queries } = this.#requested;
+    const before = this.#loaded.takeRequests();
+    this.#loaded = new LoadedRows();
     for (const { index, values } of [...rows.values(), ...before.rows.flat()]) {
-      this.#known.wantRow(index, values);
+      this.#loaded.requestRow(index, values);
     }
     for (const { query, values } of [...queries.splice(0), ...before.queries]) {
-      this.#known.wantQuery(query, values);
+      this.#loaded.requestQuery(query, values);
     }
-    for (const [table, numbers] of this.#numbers) this.#wantNumbers(table, numbers.length);
+    for (const [table, numbers] of this.#numbers) this.#requestNumbers(table, numbers.length);
     this.#numbers.clear();
-    this.#ran = [];
+    this.#statementCounts = [];
   }
 }

@@ -6,16 +6,16 @@
 import type { Address } from "../connection/address.ts";
 import { connect, type Connection, type ConnectionOptions } from "../connection/connection.ts";
 
-const LOOK_MS = 500;
+const RECHECK_MS = 500;
 /** Finds waiting sessions of this store, by name: commits of other servers may wait for a millisecond at any time. */
-const WAITING = `SELECT 1 FROM pg_stat_activity
+const WAITING_SESSIONS = `SELECT 1 FROM pg_stat_activity
   WHERE application_name = $1 AND wait_event = 'SyncRep' LIMIT 1`;
 
 export class CommitGate {
   #isClosed = false;
   #isStopped = false;
   #connection: Connection | null = null;
-  #looking: Promise<void> | null = null;
+  #rechecking: Promise<void> | null = null;
 
   constructor(
     readonly address: Address,
@@ -33,12 +33,12 @@ export class CommitGate {
     if (this.#isClosed || this.#isStopped) return;
     this.#isClosed = true;
     this.onChange(true);
-    void this.#lookAgain();
+    void this.#recheckUntilOpen();
   }
 
   /** Opens the gate if no session waits any more. */
-  look(): Promise<void> {
-    return (this.#looking ??= this.#ask().finally(() => (this.#looking = null)));
+  recheck(): Promise<void> {
+    return (this.#rechecking ??= this.#openIfNoneWaits().finally(() => (this.#rechecking = null)));
   }
 
   stop(): void {
@@ -46,19 +46,19 @@ export class CommitGate {
     this.#connection?.close();
   }
 
-  async #lookAgain(): Promise<void> {
+  async #recheckUntilOpen(): Promise<void> {
     while (this.#isClosed && !this.#isStopped) {
-      await Bun.sleep(LOOK_MS);
-      await this.look();
+      await Bun.sleep(RECHECK_MS);
+      await this.recheck();
     }
   }
 
-  async #ask(): Promise<void> {
+  async #openIfNoneWaits(): Promise<void> {
     const { options, address } = this;
     if (!this.#isClosed || this.#isStopped) return;
     try {
       this.#connection ??= await connect(address, options);
-      const asked = [{ text: WAITING, values: [options.name] }];
+      const asked = [{ text: WAITING_SESSIONS, values: [options.name] }];
       const [rows] = await this.#connection.turn(asked, options.connectMs);
       if (rows!.length > 0 || this.#isStopped) return;
       this.#isClosed = false;

@@ -5,8 +5,8 @@ import { type AnyRow, type Index, keyOf, type Value } from "../../port/table-def
 import type { Query, Statement } from "../../port/query.ts";
 
 /** Thrown through a body that cannot continue. What is missing gets loaded, and the body runs again. */
-export class Missing extends Error {
-  override name = "Missing";
+export class NotLoaded extends Error {
+  override name = "NotLoaded";
 }
 
 /**
@@ -15,13 +15,13 @@ export class Missing extends Error {
  */
 export function eachOf<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[] {
   const results: R[] = [];
-  let missing: Missing | null = null;
+  let missing: NotLoaded | null = null;
   for (const [index, item] of items.entries()) {
     try {
       results.push(body(item, index));
     } catch (error) {
       // Once an item has missed something, later errors may be wrong: everything runs again.
-      if (error instanceof Missing) missing ??= error;
+      if (error instanceof NotLoaded) missing ??= error;
       else if (missing === null) throw error;
       else break;
     }
@@ -31,33 +31,33 @@ export function eachOf<T, R>(items: readonly T[], body: (item: T, index: number)
 }
 
 /** A row to load. */
-export interface Wanted {
+export interface RowToLoad {
   index: Index;
   key: string | number;
   values: readonly Value[];
 }
 
-export interface WantedQuery {
+export interface QueryToLoad {
   query: Query;
   values: AnyRow | undefined;
   key: string;
 }
 
 /** Loaded rows and results of queries. */
-export class Known {
+export class LoadedRows {
   readonly rows = new RowMap(false);
-  readonly #wantedRows = new Map<Index, Map<string | number, Wanted>>();
+  readonly #rowsToLoad = new Map<Index, Map<string | number, RowToLoad>>();
   readonly #results = new Map<Query, Map<string, AnyRow[]>>();
-  readonly #wantedQueries: WantedQuery[] = [];
+  readonly #queriesToLoad: QueryToLoad[] = [];
 
-  /** Returns null if the row does not exist. Throws Missing if that is not known yet. */
+  /** Returns null if the row does not exist. Throws NotLoaded if it is not loaded yet. */
   row(index: Index, values: readonly Value[]): AnyRow | null {
     const key = keyOf(index, values);
     if (key === null) return null;
     const found = this.rows.find(index, key);
     if (found !== undefined) return found;
-    this.wantRow(index, values);
-    throw new Missing();
+    this.requestRow(index, values);
+    throw new NotLoaded();
   }
 
   all(query: Query, values: AnyRow | undefined): AnyRow[] {
@@ -65,41 +65,41 @@ export class Known {
     const found = this.#results.get(query)?.get(key);
     // Copies the rows, because callers may change them.
     if (found) return found.map((row) => ({ ...row }));
-    this.wantQuery(query, values);
-    throw new Missing();
+    this.requestQuery(query, values);
+    throw new NotLoaded();
   }
 
-  wantQuery(query: Query, values: AnyRow | undefined): void {
+  requestQuery(query: Query, values: AnyRow | undefined): void {
     const key = resultKey(values);
-    const isWanted = this.#wantedQueries.some((each) => each.query === query && each.key === key);
-    if (!isWanted) this.#wantedQueries.push({ query, values, key });
+    const isWanted = this.#queriesToLoad.some((each) => each.query === query && each.key === key);
+    if (!isWanted) this.#queriesToLoad.push({ query, values, key });
   }
 
-  wantRow(index: Index, values: readonly Value[]): void {
+  requestRow(index: Index, values: readonly Value[]): void {
     const key = keyOf(index, values);
     if (key === null || this.rows.find(index, key) !== undefined) return;
-    let wanted = this.#wantedRows.get(index);
-    if (!wanted) this.#wantedRows.set(index, (wanted = new Map()));
+    let wanted = this.#rowsToLoad.get(index);
+    if (!wanted) this.#rowsToLoad.set(index, (wanted = new Map()));
     wanted.set(key, { index, key, values });
   }
 
-  isMissing(): boolean {
-    return this.#wantedRows.size > 0 || this.#wantedQueries.length > 0;
+  hasRequests(): boolean {
+    return this.#rowsToLoad.size > 0 || this.#queriesToLoad.length > 0;
   }
 
   /** Returns what is missing and clears the list. */
-  takeWanted(): { rows: Wanted[][]; queries: WantedQuery[] } {
-    const rows = [...this.#wantedRows.values()].map((wanted) => [...wanted.values()]);
-    const queries = this.#wantedQueries.splice(0);
-    this.#wantedRows.clear();
+  takeRequests(): { rows: RowToLoad[][]; queries: QueryToLoad[] } {
+    const rows = [...this.#rowsToLoad.values()].map((wanted) => [...wanted.values()]);
+    const queries = this.#queriesToLoad.splice(0);
+    this.#rowsToLoad.clear();
     return { rows, queries };
   }
 
-  putRows(wanted: readonly Wanted[], found: ReadonlyMap<string | number, AnyRow>): void {
+  putRows(wanted: readonly RowToLoad[], found: ReadonlyMap<string | number, AnyRow>): void {
     for (const { index, key } of wanted) this.rows.load(index, key, found.get(key) ?? null);
   }
 
-  putResult({ query, key }: WantedQuery, rows: AnyRow[]): void {
+  putResult({ query, key }: QueryToLoad, rows: AnyRow[]): void {
     let results = this.#results.get(query);
     if (!results) this.#results.set(query, (results = new Map()));
     results.set(key, rows);
@@ -113,7 +113,7 @@ function resultKey(values: AnyRow | undefined): string {
 }
 
 /** A statement over many rows that a command ran, by its position among the statements of that command. */
-export interface Ran {
+export interface StatementRun {
   statement: Statement;
   values: AnyRow | undefined;
 }

@@ -7,9 +7,9 @@ import { number, text } from "../../port/table-definition.ts";
 /** Far longer than servers ask for a marker: they give up after 15 s. */
 const KEPT_MS = 24 * 3_600_000;
 /** Rows that one command deletes. */
-const LIMIT = 10_000;
+const DELETED_LIMIT = 10_000;
 
-const DELETE = statement({
+const DELETE_OLD = statement({
   parameters: { before: text, limit: number },
   writes: [],
   text: `DELETE FROM batches WHERE id IN (
@@ -18,8 +18,8 @@ const DELETE = statement({
 
 /** Deletes up to 10,000 markers older than a day. Resolves with whether there may be more. */
 export async function deleteOldMarkers(store: Store, now: number): Promise<boolean> {
-  const values = { before: firstIdAt(now - KEPT_MS), limit: LIMIT };
-  return (await transact(store, (tx) => tx.run(DELETE, values))) === LIMIT;
+  const values = { before: firstIdAt(now - KEPT_MS), limit: DELETED_LIMIT };
+  return (await transact(store, (tx) => tx.run(DELETE_OLD, values))) === DELETED_LIMIT;
 }
 
 /** Returns the lowest UUID v7 of a time: its first 48 bits are the milliseconds since 1970. */

@@ -29,7 +29,7 @@ import {
   type Statement,
 } from "../connection/connection.ts";
 import { errorClassOf } from "../connection/errors.ts";
-import { eachOf, Known, Missing, type Wanted } from "./known.ts";
+import { eachOf, LoadedRows, NotLoaded, type RowToLoad } from "./known.ts";
 import { spansWithin } from "./time-spans.ts";
 import { decodeRows, kindsOf, loadStatement, queryStatement } from "./text.ts";
 
@@ -37,15 +37,15 @@ import { decodeRows, kindsOf, loadStatement, queryStatement } from "./text.ts";
 const ROUNDS_LIMIT = 100;
 const RECONNECT_MS = 50;
 
-export class KnownReader implements Reader {
-  constructor(readonly known: Known) {}
+export class LoadedReader implements Reader {
+  constructor(readonly loaded: LoadedRows) {}
 
   row<Row, Key extends readonly Value[]>(index: Index<Row, Key>, ...key: Key): Row | undefined {
-    return (this.known.row(index as unknown as Index, key) ?? undefined) as Row | undefined;
+    return (this.loaded.row(index as unknown as Index, key) ?? undefined) as Row | undefined;
   }
 
   all<Row, P extends Kinds>(query: Query<Row, P>, ...values: Values<P>): Row[] {
-    return this.known.all(query as unknown as Query, values[0] as AnyRow) as Row[];
+    return this.loaded.all(query as unknown as Query, values[0] as AnyRow) as Row[];
   }
 
   one<Row, P extends Kinds>(query: Query<Row, P>, ...values: Values<P>): Row | undefined {
@@ -67,8 +67,8 @@ interface WaitingRead {
 }
 
 interface WaitingBody {
-  rows: Wanted[][];
-  known: Known;
+  rows: RowToLoad[][];
+  loaded: LoadedRows;
   reads: WaitingRead[];
   resolve: () => void;
   reject: (error: unknown) => void;
@@ -81,23 +81,23 @@ export class ReadLane {
 
   constructor(
     readonly address: Address,
-    readonly options: ConnectionOptions & { patienceMs: number },
+    readonly options: ConnectionOptions & { primaryWaitMs: number },
   ) {}
 
   async read<T>(body: (reader: Reader) => Synchronous<T>): Promise<T> {
-    const known = new Known();
-    const reader = new KnownReader(known);
+    const loaded = new LoadedRows();
+    const reader = new LoadedReader(loaded);
     for (let round = 0; round < ROUNDS_LIMIT; round += 1) {
       try {
         const result = body(reader);
         refusePromise(result);
         return result;
       } catch (error) {
-        if (!(error instanceof Missing)) throw error;
+        if (!(error instanceof NotLoaded)) throw error;
       }
-      await this.#load(known);
+      await this.#load(loaded);
     }
-    throw new Error("a read asks for something new in every round");
+    throw new Error("the read still requests new rows after ${ROUNDS_LIMIT} rounds");
   }
 
   close(): void {
@@ -106,15 +106,15 @@ export class ReadLane {
     this.#connection?.then((connection) => connection.close()).catch(() => {});
   }
 
-  #load(known: Known): Promise<void> {
-    const { rows, queries } = known.takeWanted();
+  #load(loaded: LoadedRows): Promise<void> {
+    const { rows, queries } = loaded.takeRequests();
     const reads = queries.map((wanted) => ({
       statement: queryStatement(wanted.query, wanted.values),
-      take: (found: Rows) => known.putResult(wanted, decodeRows(found, wanted.query.columns)),
+      take: (found: Rows) => loaded.putResult(wanted, decodeRows(found, wanted.query.columns)),
     }));
     return new Promise((resolve, reject) => {
       if (this.#waiting.length === 0) setImmediate(() => void this.#flush());
-      this.#waiting.push({ rows, known, reads, resolve, reject });
+      this.#waiting.push({ rows, loaded, reads, resolve, reject });
     });
   }
 
@@ -146,9 +146,9 @@ export class ReadLane {
     }
   }
 
-  /** Repeats the reads over a new connection when one is lost, until patienceMs has passed. */
+  /** Repeats the reads over a new connection when one is lost, until primaryWaitMs has passed. */
   async #turn(statements: readonly Statement[]): Promise<Rows[]> {
-    const deadline = performance.now() + this.options.patienceMs;
+    const deadline = performance.now() + this.options.primaryWaitMs;
     for (;;) {
       let connection: Connection | null = null;
       try {
@@ -182,15 +182,15 @@ export class ReadLane {
 function rowReads(waiting: readonly WaitingBody[]): WaitingRead[] {
   const byIndex = new Map<
     Index,
-    { wanted: Map<string | number, Wanted>; bodies: [Known, Wanted[]][] }
+    { wanted: Map<string | number, RowToLoad>; bodies: [LoadedRows, RowToLoad[]][] }
   >();
-  for (const { rows, known } of waiting) {
+  for (const { rows, loaded } of waiting) {
     for (const wanted of rows) {
       const { index } = wanted[0]!;
       let together = byIndex.get(index);
       if (!together) byIndex.set(index, (together = { wanted: new Map(), bodies: [] }));
       for (const each of wanted) together.wanted.set(each.key, each);
-      together.bodies.push([known, wanted]);
+      together.bodies.push([loaded, wanted]);
     }
   }
   return [...byIndex].map(([index, { wanted, bodies }]) => ({
@@ -202,7 +202,7 @@ function rowReads(waiting: readonly WaitingBody[]): WaitingRead[] {
       const found = new Map(
         decodeRows(rows, kindsOf(index.table)).map((row) => [keyOfRow(index, row)!, row]),
       );
-      for (const [known, own] of bodies) known.putRows(own, found);
+      for (const [loaded, own] of bodies) loaded.putRows(own, found);
     },
   }));
 }

@@ -7,8 +7,8 @@ import { type AnyRow, keyOfRow } from "../../port/table-definition.ts";
 import type { Address } from "../connection/address.ts";
 import { connect, type Connection } from "../connection/connection.ts";
 import { sqlStateOf } from "../connection/errors.ts";
-import { Known, Missing } from "./known.ts";
-import { KnownReader } from "./reader.ts";
+import { LoadedRows, NotLoaded } from "./known.ts";
+import { LoadedReader } from "./reader.ts";
 import { decodeRows, kindsOf, loadStatement, queryStatement } from "./text.ts";
 
 export interface PostgresSnapshot extends ReadStore {
@@ -29,7 +29,7 @@ const SETTINGS = {
   max_parallel_workers_per_gather: "0",
 };
 
-const GO_ON = { text: "ROLLBACK TO SAVEPOINT begun", values: [] };
+const ROLLBACK_TO_START = { text: "ROLLBACK TO SAVEPOINT begun", values: [] };
 
 /** Opens a snapshot. `name`: shown in pg_stat_activity. Throws what connect throws. */
 export async function openSnapshot(address: Address, name: string): Promise<PostgresSnapshot> {
@@ -44,26 +44,26 @@ export async function openSnapshot(address: Address, name: string): Promise<Post
     { text: "SAVEPOINT begun", values: [] },
   ]);
   // After an error PostgreSQL would refuse every further statement of the transaction.
-  const goOn = async () => void (await connection.turn([GO_ON]));
-  return { ...readOn(connection, goOn), close: () => connection.close() };
+  const rollBackToStart = async () => void (await connection.turn([ROLLBACK_TO_START]));
+  return { ...readOn(connection, rollBackToStart), close: () => connection.close() };
 }
 
 /** Reads in the transaction that is open on a connection, if any. `onError` runs after an error from the database. */
 export function readOn(connection: Connection, onError?: () => Promise<void>): ReadStore {
   return {
     async read(body) {
-      const known = new Known();
-      const reader = new KnownReader(known);
+      const loaded = new LoadedRows();
+      const reader = new LoadedReader(loaded);
       for (;;) {
         try {
           const result = body(reader);
           refusePromise(result);
           return result;
         } catch (error) {
-          if (!(error instanceof Missing)) throw error;
+          if (!(error instanceof NotLoaded)) throw error;
         }
         try {
-          await load(connection, known);
+          await load(connection, loaded);
         } catch (error) {
           if (onError && !connection.isLost && sqlStateOf(error) !== null) await onError();
           throw error;
@@ -73,8 +73,8 @@ export function readOn(connection: Connection, onError?: () => Promise<void>): R
   };
 }
 
-async function load(connection: Connection, known: Known): Promise<void> {
-  const { rows, queries } = known.takeWanted();
+async function load(connection: Connection, loaded: LoadedRows): Promise<void> {
+  const { rows, queries } = loaded.takeRequests();
   for (const wanted of rows) {
     const { index } = wanted[0]!;
     const statement = loadStatement(
@@ -83,11 +83,11 @@ async function load(connection: Connection, known: Known): Promise<void> {
     );
     const [found] = await connection.turn([statement]);
     const decoded = decodeRows(found!, kindsOf(index.table));
-    known.putRows(wanted, new Map(decoded.map((row) => [keyOfRow(index, row)!, row])));
+    loaded.putRows(wanted, new Map(decoded.map((row) => [keyOfRow(index, row)!, row])));
   }
   for (const wanted of queries) {
     const { query, values } = wanted;
-    known.putResult(wanted, await rowsOf(connection, query, values));
+    loaded.putResult(wanted, await rowsOf(connection, query, values));
   }
 }
 

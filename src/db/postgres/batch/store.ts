@@ -21,7 +21,7 @@ export interface PostgresOptions {
   /** How long a turn may take before its connection is given up. */
   turnMs?: number;
   /** How long a batch or a read waits for a primary, and for the outcome of a lost COMMIT. */
-  patienceMs?: number;
+  primaryWaitMs?: number;
   /** Milliseconds since 1970 by the database's clock; the default is the clock of this machine. */
   now?: () => number;
   /**
@@ -39,7 +39,7 @@ export interface PostgresStore extends Store {
 
 const LANES = 3;
 const TURN_MS = 10_000;
-const PATIENCE_MS = 15_000;
+const PRIMARY_WAIT_MS = 15_000;
 const CONNECT_MS = 5000;
 const NO_STANDBY = "commits wait for a synchronous standby";
 
@@ -69,12 +69,17 @@ export function createPostgresStore(
     name = "reseller",
     lanes = LANES,
     turnMs = TURN_MS,
-    patienceMs = PATIENCE_MS,
+    primaryWaitMs: primaryWaitMs = PRIMARY_WAIT_MS,
     now = Date.now,
     onAcknowledging,
   }: PostgresOptions = {},
 ): PostgresStore {
-  const common = { name, turnMs, patienceMs, connectMs: Math.min(CONNECT_MS, patienceMs) };
+  const common = {
+    name,
+    turnMs,
+    primaryWaitMs: primaryWaitMs,
+    connectMs: Math.min(CONNECT_MS, primaryWaitMs),
+  };
   const gate =
     onAcknowledging &&
     new CommitGate(address, { ...common, settings: {} }, (isClosed) => onAcknowledging(!isClosed));
@@ -105,7 +110,7 @@ export function createPostgresStore(
         if (gate?.isClosed) return refuse();
         const outcomes = await lane.run(jobs);
         // Look at the gate first: a caller who sees this commit acknowledged may write again.
-        if (gate?.isClosed) await gate.look();
+        if (gate?.isClosed) await gate.recheck();
         return outcomes;
       } finally {
         const next = waiting.shift();

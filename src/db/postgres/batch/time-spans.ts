@@ -8,7 +8,7 @@ import { nullable, number } from "../../port/table-definition.ts";
 const window = { from: number, to: number };
 const columns = { first: nullable(number), last: nullable(number) };
 
-const EVERY_ACCOUNT = "= ANY (ARRAY(SELECT account FROM users))";
+const ANY_ACCOUNT = "= ANY (ARRAY(SELECT account FROM users))";
 
 const ordersIn = (account: string): string => `SELECT min(order_id) AS first, max(order_id) AS last
   FROM orders WHERE reseller_account ${account} AND created_at BETWEEN :from AND :to`;
@@ -22,15 +22,15 @@ const transfersIn = (account: string): string => `SELECT min(seq) AS first, max(
       AND created_at >= 0 AND created_at BETWEEN :from AND :to
   ) AS found`;
 
-const ofOne = (textFor: (account: string) => string) =>
+const forAccount = (textFor: (account: string) => string) =>
   query({ parameters: { ...window, account: number }, columns, text: textFor("= :account") });
 
-const ofEvery = (textFor: (account: string) => string) =>
-  query({ parameters: window, columns, text: textFor(EVERY_ACCOUNT) });
+const forAllAccounts = (textFor: (account: string) => string) =>
+  query({ parameters: window, columns, text: textFor(ANY_ACCOUNT) });
 
 const QUERIES = {
-  orders: { ofOne: ofOne(ordersIn), ofEvery: ofEvery(ordersIn) },
-  transfers: { ofOne: ofOne(transfersIn), ofEvery: ofEvery(transfersIn) },
+  orders: { forAccount: forAccount(ordersIn), forAllAccounts: forAllAccounts(ordersIn) },
+  transfers: { forAccount: forAccount(transfersIn), forAllAccounts: forAllAccounts(transfersIn) },
 } as const satisfies Record<Ledger, unknown>;
 
 /**
@@ -47,8 +47,8 @@ export function spansWithin(
   const times = { from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER };
   const found =
     account === null
-      ? reader.one(QUERIES[ledger].ofEvery, times)!
-      : reader.one(QUERIES[ledger].ofOne, { ...times, account })!;
+      ? reader.one(QUERIES[ledger].forAllAccounts, times)!
+      : reader.one(QUERIES[ledger].forAccount, { ...times, account })!;
   if (found.first === null || found.last === null) return [];
   return [{ first: found.first, last: found.last }];
 }

@@ -19,7 +19,7 @@ import {
   type Table,
   type Value,
 } from "../../port/table-definition.ts";
-import { eachOf, type Known, Missing, type Ran } from "./known.ts";
+import { eachOf, type LoadedRows, NotLoaded, type StatementRun } from "./known.ts";
 
 /** One buffered write. */
 export interface Write {
@@ -38,14 +38,14 @@ export class BatchEnd extends Error {
   override name = "BatchEnd";
 }
 
-export interface Held {
-  known: Known;
+export interface BatchState {
+  loaded: LoadedRows;
   /** Accounts that the transaction has locked. */
   locks: ReadonlySet<number>;
   /** Numbers that the database has given, by table. */
   numbers: ReadonlyMap<AnyTable, readonly number[]>;
   /** Numbers of rows that the statements changed, in order, if the batch has only one command. */
-  ran: readonly number[];
+  statementCounts: readonly number[];
 }
 
 /** Numbers from here down stand in for numbers that must still be fetched. */
@@ -56,7 +56,7 @@ export class PostgresTx implements Tx {
   readonly missingLocks = new Set<number>();
   /** How many numbers of each table were used. If that is more than were fetched, some are missing. */
   readonly usedNumbers = new Map<AnyTable, number>();
-  missingRun: Ran | null = null;
+  statementToRun: StatementRun | null = null;
   /**
    * Accounts that this transaction creates. No other transaction sees them, so they need no lock. Each round may
    * number them anew.
@@ -64,13 +64,13 @@ export class PostgresTx implements Tx {
   readonly #newAccounts = new Set<Value>();
   /** Index of the current command's first write. */
   #commandStart = 0;
-  #runs = 0;
-  readonly #ran = new Set<AnyTable>();
+  #statementsSeen = 0;
+  readonly #tablesOfStatements = new Set<AnyTable>();
 
   constructor(
-    readonly held: Held,
+    readonly state: BatchState,
     /** Whether the batch has only one command. */
-    readonly isAlone: boolean,
+    readonly isOnlyCommand: boolean,
   ) {}
 
   row<Row, Key extends readonly Value[]>(index: Index<Row, Key>, ...key: Key): Row | undefined {
@@ -80,7 +80,7 @@ export class PostgresTx implements Tx {
   all<Row, P extends Kinds>(query: Query<Row, P>, ...values: Values<P>): Row[] {
     const any = query as unknown as Query;
     this.#beforeQuery(any, values[0] as AnyRow);
-    return this.held.known.all(any, values[0] as AnyRow) as Row[];
+    return this.state.loaded.all(any, values[0] as AnyRow) as Row[];
   }
 
   one<Row, P extends Kinds>(query: Query<Row, P>, ...values: Values<P>): Row | undefined {
@@ -88,7 +88,7 @@ export class PostgresTx implements Tx {
   }
 
   spans(): never {
-    throw new PortError("lists are not read in a transaction");
+    throw new PortError("lists cannot be read in a transaction");
   }
 
   each<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[] {
@@ -96,7 +96,7 @@ export class PostgresTx implements Tx {
   }
 
   lock(account: number): void {
-    if (this.held.locks.has(account) || this.#newAccounts.has(account)) return;
+    if (this.state.locks.has(account) || this.#newAccounts.has(account)) return;
     this.missingLocks.add(account);
   }
 
@@ -106,7 +106,7 @@ export class PostgresTx implements Tx {
     if (numbered !== null && complete[numbered] === null) complete[numbered] = this.#number(table);
     if (table.name === "accounts") this.#newAccounts.add(complete["account"]!);
     this.#lockOf(table, complete, true);
-    this.held.known.rows.add(table, complete, true);
+    this.state.loaded.rows.add(table, complete, true);
     this.writes.push({ kind: "insert", table, before: null, row: complete, fields: [] });
     return complete as Row;
   }
@@ -116,7 +116,7 @@ export class PostgresTx implements Tx {
     key: Pick<Row, Key & keyof Row>,
     changes: Partial<Row>,
   ): Row {
-    const before = this.#require(table, key as AnyRow);
+    const before = this.#existingRow(table, key as AnyRow);
     // Lock even if nothing changes: the command may have decided by an older version of the row.
     if (!Object.keys(changes).every((field) => table.unlocked.has(field)))
       this.#lockOf(table, before, false);
@@ -124,7 +124,7 @@ export class PostgresTx implements Tx {
     if (fields.length === 0) return before as Row;
     const row: Record<string, Value> = { ...before };
     for (const field of fields) row[field] = (changes as AnyRow)[field]!;
-    this.held.known.rows.replace(table, before, row, fields);
+    this.state.loaded.rows.replace(table, before, row, fields);
     this.writes.push({ kind: "update", table, before, row, fields });
     return row as Row;
   }
@@ -133,9 +133,9 @@ export class PostgresTx implements Tx {
     table: Table<Row, New, Key>,
     key: Pick<Row, Key & keyof Row>,
   ): void {
-    const row = this.#require(table, key as AnyRow);
+    const row = this.#existingRow(table, key as AnyRow);
     this.#lockOf(table, row, false);
-    this.held.known.rows.remove(table, row);
+    this.state.loaded.rows.remove(table, row);
     this.writes.push({ kind: "delete", table, before: row, row, fields: [] });
   }
 
@@ -143,28 +143,28 @@ export class PostgresTx implements Tx {
     if (this.writes.length > this.#commandStart) {
       throw new PortError(`a statement must come before other writes: ${statement.text.postgres}`);
     }
-    if (!this.isAlone) throw new BatchEnd();
+    if (!this.isOnlyCommand) throw new BatchEnd();
     const any = statement as unknown as Statement;
-    const changed = this.held.ran[this.#runs++];
+    const changed = this.state.statementCounts[this.#statementsSeen++];
     if (changed === undefined) {
-      this.missingRun = { statement: any, values: values[0] as AnyRow };
-      throw new Missing();
+      this.statementToRun = { statement: any, values: values[0] as AnyRow };
+      throw new NotLoaded();
     }
-    for (const table of any.writes) this.#ran.add(table);
+    for (const table of any.writes) this.#tablesOfStatements.add(table);
     return changed;
   }
 
   attempt<T>(body: () => Synchronous<T>): { done: T } | { threw: unknown } {
-    const mark = this.held.known.rows.mark();
+    const mark = this.state.loaded.rows.mark();
     const { length } = this.writes;
     try {
       const done = body();
       refusePromise(done);
       return { done };
     } catch (error) {
-      this.held.known.rows.undo(mark);
+      this.state.loaded.rows.undo(mark);
       this.writes.length = length;
-      if (error instanceof Missing || error instanceof BatchEnd) throw error;
+      if (error instanceof NotLoaded || error instanceof BatchEnd) throw error;
       return { threw: error };
     }
   }
@@ -175,19 +175,21 @@ export class PostgresTx implements Tx {
   }
 
   #row(index: Index, values: readonly Value[]): AnyRow | null {
-    if (this.#ran.has(index.table)) {
-      throw new PortError(`a row of ${index.table.name} after a statement that wrote the table`);
+    if (this.#tablesOfStatements.has(index.table)) {
+      throw new PortError(
+        `cannot read a row of ${index.table.name} after a statement wrote to the table`,
+      );
     }
-    return this.held.known.row(index, values);
+    return this.state.loaded.row(index, values);
   }
 
-  #require(table: AnyTable, key: AnyRow): AnyRow {
+  #existingRow(table: AnyTable, key: AnyRow): AnyRow {
     const [primary] = table.indexes;
     const row = this.#row(
       primary!,
       table.key.map((field) => key[field]!),
     );
-    if (!row) throw new Error(`there is no such row of ${table.name}`);
+    if (!row) throw new Error(`row not found in ${table.name}`);
     return row;
   }
 
@@ -200,7 +202,7 @@ export class PostgresTx implements Tx {
     const used = this.usedNumbers.get(table) ?? 0;
     this.usedNumbers.set(table, used + 1);
     // Provisional numbers differ, so that two rows are not mistaken for one.
-    return this.held.numbers.get(table)?.[used] ?? PROVISIONAL - used;
+    return this.state.numbers.get(table)?.[used] ?? PROVISIONAL - used;
   }
 
   #beforeQuery(query: Query, values: AnyRow | undefined): void {
@@ -209,14 +211,14 @@ export class PostgresTx implements Tx {
       if (!names(query, write.table)) continue;
       if (place >= this.#commandStart) {
         throw new PortError(
-          `a query of what its command wrote to ${write.table.name}: ${query.text.postgres}`,
+          `cannot query ${write.table.name} after the same command wrote to it: ${query.text.postgres}`,
         );
       }
       if (!isOutside(query, values, write)) throw new BatchEnd();
     }
-    for (const table of this.#ran) {
+    for (const table of this.#tablesOfStatements) {
       if (names(query, table)) {
-        throw new PortError(`a query of ${table.name} after a statement that wrote it`);
+        throw new PortError(`cannot query ${table.name} after a statement wrote to it`);
       }
     }
   }

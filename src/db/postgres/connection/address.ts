@@ -70,10 +70,10 @@ export function describeAddress({ hosts, database }: Address): string {
 function parseHosts(text: string): Host[] {
   const found = text.split(",").map((each) => {
     const match = HOST.exec(each);
-    if (!match) throw new AddressError("names a host that is no host name or address");
+    if (!match) throw new AddressError("contains an invalid host name or address");
     const port = match[2] === undefined ? null : Number(match[2]);
     if (port !== null && (port < 1 || port > 65_535)) {
-      throw new AddressError("names a port that is not between 1 and 65535");
+      throw new AddressError("contains a port that is not between 1 and 65535");
     }
     return { hostname: decode(match[1]!.replace(/^\[|\]$/g, "")), port };
   });
@@ -84,15 +84,15 @@ function parseHosts(text: string): Host[] {
 function readParameters(parameters: URLSearchParams): { sslMode: SslMode; ca: string | null } {
   const unknown = [...parameters.keys()].find((name) => !/^(sslmode|sslrootcert)$/.test(name));
   if (unknown !== undefined) {
-    throw new AddressError(`has a parameter that is not known (sslmode and sslrootcert are)`);
+    throw new AddressError(`has an unknown parameter; only sslmode and sslrootcert are supported`);
   }
   const sslMode = parameters.get("sslmode") ?? "disable";
   if (!SSL_MODES.includes(sslMode)) {
-    throw new AddressError(`must have an sslmode of ${SSL_MODES.join(", ")}`);
+    throw new AddressError(`has an unknown sslmode; supported: ${SSL_MODES.join(", ")}`);
   }
   const file = parameters.get("sslrootcert");
   if (file !== null && sslMode !== "verify-full") {
-    throw new AddressError("must say sslmode=verify-full where it names sslrootcert");
+    throw new AddressError("must set sslmode=verify-full when it sets sslrootcert");
   }
   return { sslMode: sslMode as SslMode, ca: file === null ? null : readCertificate(file) };
 }
@@ -102,7 +102,7 @@ function readCertificate(file: string): string {
     return readFileSync(file, "utf8");
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    throw new AddressError(`names an sslrootcert that cannot be read (${code})`);
+    throw new AddressError(`sets an sslrootcert file that cannot be read (${code})`);
   }
 }
 
@@ -110,6 +110,6 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new AddressError("has a % that begins no escape");
+    throw new AddressError("has a % that does not begin a valid escape such as %20");
   }
 }

@@ -5,7 +5,7 @@ import type { ReadStore } from "../../port/port.ts";
 import { query } from "../../port/query.ts";
 import { number } from "../../port/table-definition.ts";
 
-const READ = query({
+const READ_TIME = query({
   columns: { time: number },
   text: `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "time"`,
 });
@@ -37,5 +37,5 @@ export async function startDatabaseClock(
 
 /** Returns milliseconds since 1970, by the clock of the primary. */
 export async function readDatabaseTime(store: ReadStore): Promise<number> {
-  return (await store.read((reader) => reader.one(READ)))!.time;
+  return (await store.read((reader) => reader.one(READ_TIME)))!.time;
 }

@@ -30,7 +30,7 @@ const SLOW_MS = 1000;
 /** Longer than a standby needs to follow a primary that was just promoted. */
 export const STANDBY_WAIT_MS = 5000;
 /** Pause before a host that is not the primary is asked again while another host is silent. */
-const AGAIN_MS = 200;
+const RETRY_MS = 200;
 
 export class Connection {
   #isLost = false;
@@ -118,7 +118,7 @@ class Search {
 
   /** Pauses, then resolves with whether to ask again. */
   async pause(): Promise<boolean> {
-    await Promise.race([Bun.sleep(AGAIN_MS), this.#end.promise]);
+    await Promise.race([Bun.sleep(RETRY_MS), this.#end.promise]);
     return !this.isOver;
   }
 }
@@ -156,7 +156,7 @@ async function askHost(
   const deadline = performance.now() + options.connectMs;
   for (let isFirst = true; ; isFirst = false) {
     try {
-      const connectMs = Math.max(deadline - performance.now(), AGAIN_MS);
+      const connectMs = Math.max(deadline - performance.now(), RETRY_MS);
       return await connectTo(host, address, { ...options, connectMs });
     } catch (error) {
       if (isFirst) search.noteSpoken();
@@ -165,7 +165,7 @@ async function askHost(
   }
 }
 
-async function takesWrites(address: Address, options: ConnectionOptions): Promise<boolean> {
+async function acceptsWrites(address: Address, options: ConnectionOptions): Promise<boolean> {
   if (address.hosts.length === 0) return false;
   try {
     const connection = await connect(address, options);
@@ -185,7 +185,7 @@ async function waitsForStandby(
   try {
     const connection = await connect(address, { turnMs, connectMs, name, settings: {} });
     try {
-      const [rows] = await connection.turn([{ text: WAITS, values: [backend] }], connectMs);
+      const [rows] = await connection.turn([{ text: STANDBY_WAIT, values: [backend] }], connectMs);
       return rows!.length > 0;
     } finally {
       connection.close();
@@ -226,10 +226,10 @@ async function connectTo(
       if (backend !== null && slowMs >= STANDBY_WAIT_MS) {
         if (await waitsForStandby(backend, here, options)) options.onStandbyWait?.();
       }
-      return takesWrites(others, options);
+      return acceptsWrites(others, options);
     };
     const connection = new Connection(pool, await pool.reserve(), turnMs, isReplaced);
-    const [facts] = await connection.turn([{ text: FACTS, values: [] }], connectMs);
+    const [facts] = await connection.turn([{ text: HOST_STATE, values: [] }], connectMs);
     const { standby, sync, pid } = facts![0] as { standby: boolean; sync: string; pid: string };
     if (standby) throw new NoPrimaryError("the host is a standby");
     if (options.onStandbyWait) backend = pid;
@@ -249,9 +249,10 @@ async function connectTo(
   }
 }
 
-const FACTS = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS standby,
+const HOST_STATE = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS standby,
   current_setting('synchronous_commit') AS sync, pg_backend_pid()::text AS pid`;
-const WAITS = "SELECT 1 FROM pg_stat_activity WHERE pid = $1::int AND wait_event = 'SyncRep'";
+const STANDBY_WAIT =
+  "SELECT 1 FROM pg_stat_activity WHERE pid = $1::int AND wait_event = 'SyncRep'";
 
 const templates = new Map<string, TemplateStringsArray>();
 

@@ -10,7 +10,7 @@ import { TableGrowth } from "../schema/table-growth.ts";
 
 export interface LaneOptions extends ConnectionOptions {
   /** How long a batch waits for a primary, and for the outcome of a lost COMMIT. */
-  patienceMs: number;
+  primaryWaitMs: number;
   /** Milliseconds since 1970, by the database. */
   now: () => number;
 }
@@ -48,7 +48,7 @@ export class Lane {
 
   /** Returns the outcomes of the first commands, at least one. */
   async #runFirst(jobs: readonly Job[]): Promise<Outcome[]> {
-    const deadline = performance.now() + this.options.patienceMs;
+    const deadline = performance.now() + this.options.primaryWaitMs;
     for (let tries = 1; ; tries += 1) {
       try {
         return (await this.#attempt(jobs, deadline)).outcomes;
@@ -58,7 +58,7 @@ export class Lane {
           if (committed === true) return error.outcomes;
           if (committed === null) {
             const unknown = new OutcomeUnknownError(
-              "a COMMIT was lost, and no primary could be asked",
+              "a COMMIT was lost, and no primary could be asked for its outcome",
               {
                 cause: error,
               },
@@ -97,7 +97,7 @@ export class Lane {
    * for a held lock, commands after the deadline are not tried.
    */
   async #runSingly(jobs: readonly Job[], cause: unknown): Promise<Outcome[]> {
-    const deadline = performance.now() + this.options.patienceMs;
+    const deadline = performance.now() + this.options.primaryWaitMs;
     const outcomes: Outcome[] = [];
     for (const job of jobs) {
       if (performance.now() < deadline) outcomes.push(...(await this.run([job])));
@@ -142,11 +142,11 @@ export class Lane {
   }
 
   /**
-   * Returns whether a batch was committed; null if no primary answers within patienceMs. Asking settles it: a batch
+   * Returns whether a batch was committed; null if no primary answers within primaryWaitMs. Asking settles it: a batch
    * that is not committed by then never can be. The question waits for a transaction that is still running.
    */
   async #resolve(batchId: string): Promise<boolean | null> {
-    const deadline = performance.now() + this.options.patienceMs;
+    const deadline = performance.now() + this.options.primaryWaitMs;
     for (;;) {
       const left = deadline - performance.now();
       if (left <= 0) return null;

@@ -11,23 +11,23 @@ export class DatabaseOpenError extends Error {
 
 /** Foreseeable PostgreSQL errors, by SQLSTATE. */
 const BY_STATE: Record<string, string> = {
-  "28000": "refuses the user: check the user of --database and pg_hba.conf",
-  "28P01": "refuses the password: check the user and the password of --database",
+  "28000": "rejects the user: check the user in --database and pg_hba.conf",
+  "28P01": "rejects the password: check the user and password in --database",
   "3D000": "does not exist: create the database, or correct its name in --database",
-  "53300": "has no connection left: raise max_connections",
+  "53300": "has no free connections: raise max_connections",
   "57P03": "is starting or stopping: try again",
 };
 
 /** Foreseeable connection errors, by a pattern of their code. */
 const BY_CODE: readonly (readonly [RegExp, string])[] = [
-  [/TLS_NOT_AVAILABLE/, "does not offer TLS: turn ssl on there, or use another sslmode"],
+  [/TLS_NOT_AVAILABLE/, "does not offer TLS: enable ssl on the server, or use another sslmode"],
   [
     /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|TLS/,
-    "has a certificate that is not trusted: check sslrootcert and the host's name",
+    "has an untrusted certificate: check sslrootcert and the host name",
   ],
   [
     /^(ERR_POSTGRES_|ECONN|EPIPE|ENOTFOUND|ETIMEDOUT|EHOST|ENET|EAI_)/,
-    "cannot be reached: start it, or correct its host and port in --database",
+    "cannot be reached: start the server, or correct the host and port in --database",
   ],
 ];
 
@@ -35,17 +35,17 @@ const BY_CODE: readonly (readonly [RegExp, string])[] = [
 export function databaseOpenErrorOf(error: unknown, name: string): DatabaseOpenError | undefined {
   if (error instanceof DatabaseOpenError) return error;
   if (error instanceof AddressError) {
-    return new DatabaseOpenError(`the address of the database (--database) ${error.message}`);
+    return new DatabaseOpenError(`the database address (--database) ${error.message}`);
   }
   if (error instanceof SchemaError) return new DatabaseOpenError(`${name} ${error.message}`);
   if (error instanceof NoPrimaryError) {
-    return new DatabaseOpenError(`${name} takes no writes: ${error.message}`);
+    return new DatabaseOpenError(`${name} does not accept writes: ${error.message}`);
   }
   if (sqlStateOf(error) === "42501") {
     // PostgreSQL's message names only the object for which the right is missing.
     const [what] = (error as Error).message.split("\n");
     return new DatabaseOpenError(
-      `${name} denies the user a right that it needs (${what}): apply postgres-role.sql (in /usr/share/reseller or deploy) again as the owner of the tables, or, to make or upgrade tables, name their owner in --database`,
+      `${name} denies the user a privilege that it needs (${what}): as the owner of the tables, apply postgres-role.sql again (in /usr/share/reseller or deploy). To create or upgrade tables, use their owner in --database`,
     );
   }
   const why = reasonOf(error);

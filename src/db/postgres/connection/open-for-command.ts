@@ -55,8 +55,8 @@ export async function requireSchema(
   if (pending.length === 0) return;
   throw new SchemaError(
     pending[0]!.version === 1
-      ? "is empty: start `reseller serve` with it once, which makes its tables"
-      : "was written by an older reseller: start `reseller serve` of this version once, which upgrades it",
+      ? "is empty: run `reseller serve` on it once to create the tables"
+      : "was written by an older version: run this version's `reseller serve` on it once to upgrade it",
   );
 }
 

@@ -9,7 +9,7 @@ import { LEASE_MS, type Server } from "../../delivery/server-leases.ts";
 /** PostgreSQL truncates longer names. */
 const NAME_LIMIT = 63;
 
-const COUNT = query({
+const COUNT_SESSIONS = query({
   parameters: { prefix: text },
   columns: { sessions: number },
   text: `SELECT count(*) AS sessions FROM pg_stat_activity
@@ -25,14 +25,14 @@ export function sessionName(id: string, name: string): string {
 }
 
 export function countSessions(reader: Reader, id: string): number {
-  return reader.one(COUNT, { prefix: sessionName(id, "") })!.sessions;
+  return reader.one(COUNT_SESSIONS, { prefix: sessionName(id, "") })!.sessions;
 }
 
 /**
  * Servers that have a current lease by the clock of the database, or a connection. A lease that ends later than this
  * clock could have set it proves nothing: it was taken on another primary.
  */
-const RUNNING = query({
+const RUNNING_SERVERS = query({
   columns: fields(servers),
   text: `SELECT ${select(servers)} FROM servers,
       (SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now) AS clock
@@ -47,5 +47,5 @@ const RUNNING = query({
  * server does.
  */
 export function listRunningServers(reader: Reader): Server[] {
-  return reader.all(RUNNING);
+  return reader.all(RUNNING_SERVERS);
 }

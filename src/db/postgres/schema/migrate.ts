@@ -164,7 +164,7 @@ export async function pendingMigrations(
 }
 
 const ADVICE = {
-  another: "name a database of its own with --database",
+  another: "use a separate database in --database",
   remove: "drop the database and create it again",
 };
 
@@ -210,7 +210,7 @@ async function refuseOldServer({ reserved }: Connection): Promise<void> {
     server_version_num: string;
   }[];
   if (Number(version!.server_version_num) < VERSION_MINIMUM) {
-    throw new SchemaError("is on a server older than PostgreSQL 14: upgrade it");
+    throw new SchemaError("is on a server older than PostgreSQL 14: upgrade the server");
   }
 }
 

@@ -13,16 +13,16 @@ import { arrayOf } from "../batch/text.ts";
  * Returns one row for each sequence, its numbers joined into one text: hundreds of rows would cost more than the
  * numbers in them.
  */
-const NUMBERS = `SELECT (
+const NEXT_NUMBERS = `SELECT (
     SELECT string_agg(number::text, ',')
     FROM (SELECT nextval(wanted.sequence) AS number FROM generate_series(1, wanted.count)) AS taken
   ) AS numbers
   FROM unnest($1::regclass[], $2::int[]) WITH ORDINALITY AS wanted (sequence, count, place) ORDER BY wanted.place`;
 
 /** Takes the wanted count of numbers for each table. */
-export function numbersStatement(wanted: ReadonlyMap<AnyTable, number>): Statement {
-  const sequences = [...wanted.keys()].map(({ name }) => `${name}_number`);
-  return { text: NUMBERS, values: [arrayOf(sequences), arrayOf([...wanted.values()])] };
+export function numbersStatement(counts: ReadonlyMap<AnyTable, number>): Statement {
+  const sequences = [...counts.keys()].map(({ name }) => `${name}_number`);
+  return { text: NEXT_NUMBERS, values: [arrayOf(sequences), arrayOf([...counts.values()])] };
 }
 
 /** Returns the numbers of each table, in the order of the tables. */
@@ -36,20 +36,20 @@ const columns = Object.fromEntries(NUMBERED_TABLES.map((table) => [table, number
   keyof Numbers,
   typeof number
 >;
-const ofEach = (value: (table: string) => string) =>
+const forEachTable = (value: (table: string) => string) =>
   query({
     columns,
     text: `SELECT ${NUMBERED_TABLES.map((table) => `(${value(table)}) AS ${table}`).join()}`,
   });
-const GIVEN = ofEach((table) => `SELECT last_value FROM ${table}_number`);
-const ROWS = ofEach((table) => `SELECT count(*) FROM ${table}`);
+const ISSUED_NUMBERS = forEachTable((table) => `SELECT last_value FROM ${table}_number`);
+const ROW_COUNTS = forEachTable((table) => `SELECT count(*) FROM ${table}`);
 
 /**
  * Returns the last number of each sequence, and a floor for each. The floor is above every number that may have been
- * given after the moment to which the database was restored.
+ * issued after the moment to which the database was restored.
  */
-export function numbersAfterRestore(reader: Reader): { given: Numbers; floors: Numbers } {
-  const given = reader.one(GIVEN)!;
-  const rows = reader.one(ROWS)!;
-  return { given, floors: numbersBy((table) => given[table] + Math.max(MARGIN, rows[table])) };
+export function numbersAfterRestore(reader: Reader): { issued: Numbers; floors: Numbers } {
+  const issued = reader.one(ISSUED_NUMBERS)!;
+  const rows = reader.one(ROW_COUNTS)!;
+  return { issued, floors: numbersBy((table) => issued[table] + Math.max(MARGIN, rows[table])) };
 }

@@ -101,11 +101,11 @@ function compare(
     const actual = found.get(subject);
     if (actual === undefined) problems.push({ subject, problem: "is missing" });
     else if (actual !== definition)
-      problems.push({ subject, problem: "differs from the migrations'" });
+      problems.push({ subject, problem: "differs from the migrations" });
   }
   for (const subject of found.keys()) {
     if (!expected.has(subject) && isOurs(subject)) {
-      problems.push({ subject, problem: "was made by no migration" });
+      problems.push({ subject, problem: "is not part of the migrations" });
     }
   }
   return problems.toSorted((a, b) => (a.subject < b.subject ? -1 : 1));

@@ -58,7 +58,7 @@ const SET_REFERENCES = [
 
 /** References are enforced by triggers, which an administrator can turn off. */
 const references: Check = {
-  name: "references lead somewhere",
+  name: "every reference points to an existing row",
   async run(store, findings) {
     const foreignKeys = await store.read((reader) => reader.all(REFERENCES));
     for (const { child, childColumn, parent, parentColumn } of [
@@ -67,7 +67,7 @@ const references: Check = {
     ]) {
       const [key] = TABLES.find(({ name }) => name === child)?.indexes[0]!.columns ?? [];
       const check = queryCheck(
-        "references lead somewhere",
+        "every reference points to an existing row",
         `SELECT '${child} row ' || child.${key?.name ?? childColumn} AS subject,
           'refers to a missing row of ${parent}' AS problem
         FROM ${child} AS child LEFT JOIN ${parent} AS parent ON parent.${parentColumn} = child.${childColumn}
@@ -80,7 +80,7 @@ const references: Check = {
 
 /** A sequence behind its table would give a number twice, or fail when it tries. */
 const numbers = queryCheck(
-  "numbers are given once",
+  "every number is issued once",
   TABLES.filter(({ numbered }) => numbered !== null)
     .map(({ name, numbered, columns }) => {
       const column = columns.find(({ field }) => field === numbered)!.name;
@@ -129,7 +129,7 @@ export async function verifyOn(
 ): Promise<Verification> {
   const differences = await schemaProblems(address);
   const schema: Check = {
-    name: "the schema is what the migrations make",
+    name: "the schema matches the migrations",
     run(_, findings) {
       for (const { subject, problem } of differences) findings.add(subject, problem);
     },

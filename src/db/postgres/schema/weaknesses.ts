@@ -21,17 +21,17 @@ export function weaknesses(address: Address, conditions: Conditions): string[] {
 export function weaknessesOf(address: Address, conditions: Conditions): Map<Condition, string> {
   const { synchronousCommit, synchronousStandbys, fsync, isEncrypted } = conditions;
   const found = new Map<Condition, string>();
-  if (!fsync) found.set("fsync", "fsync is off: a power cut damages the database");
+  if (!fsync) found.set("fsync", "fsync is off: a power failure can damage the database");
   if (WEAK_COMMIT.test(synchronousCommit)) {
     found.set(
       "commit",
-      `synchronous_commit is ${synchronousCommit}: reseller sets it to on for itself, other programs lose commits`,
+      `synchronous_commit is ${synchronousCommit}: reseller turns it on for its own connections, but other programs may lose commits`,
     );
   }
   if (synchronousStandbys.trim() === "") {
     found.set(
       "standby",
-      "synchronous_standby_names is empty: orders that were acknowledged may be lost with the machine of the database",
+      "synchronous_standby_names is empty: if the database machine is lost, acknowledged orders may be lost with it",
     );
   }
   const isElsewhere = address.hosts.some(
@@ -62,5 +62,5 @@ export function clockDifference({ clockAheadMs }: Conditions): string | null {
   if (milliseconds <= CLOCK_WARN_MS) return null;
   const seconds = Math.round(milliseconds / 1000);
   const side = clockAheadMs > 0 ? "ahead of" : "behind";
-  return `the clock of this machine is ${seconds} s ${side} that of the database, which the service goes by: set both by NTP`;
+  return `this machine's clock is ${seconds} s ${side} the database's, which the service uses: synchronize both with NTP`;
 }

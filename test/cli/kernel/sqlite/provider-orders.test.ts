@@ -42,7 +42,7 @@ test("verify finds an order that was sent twice, and a delivery state that contr
   expect(code).toBe(1);
   expect(json.problems.map(({ check }: { check: string }) => check)).toEqual([
     // The index that forbids it had to go first.
-    "the schema is what the migrations make",
+    "the schema matches the migrations",
     "an order is sent at most once",
     "an order is sent at most once on a route",
     "placements follow from their attempts",

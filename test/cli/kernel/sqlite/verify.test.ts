@@ -85,11 +85,11 @@ describe("damage is found, named and measured, and changes nothing", () => {
 describe("a schema that no migration made is named, object by object:", () => {
   const SCHEMAS: [what: string, sql: string, problems: [subject: string, problem: string][]][] = [
     ["a trigger that is gone", "DROP TRIGGER orders_are_kept", [["trigger orders_are_kept", "is missing"]]],
-    ["a trigger of someone else's", "CREATE TRIGGER gift AFTER INSERT ON orders BEGIN UPDATE users SET balance_micros = 1; END", [["trigger gift", "was made by no migration"]]],
-    ["a trigger that guards no more", "DROP TRIGGER orders_final; CREATE TRIGGER orders_final BEFORE UPDATE OF status ON orders WHEN 0 BEGIN SELECT 1; END", [["trigger orders_final", "differs from the migrations'"]]],
-    ["an index that is unique no more", "DROP INDEX transfers_once_an_order; CREATE INDEX transfers_once_an_order ON transfers (order_id, kind) WHERE order_id IS NOT NULL", [["index transfers_once_an_order", "differs from the migrations'"]]],
-    ["a column, a table and a view more", "ALTER TABLE users ADD COLUMN age INTEGER; CREATE TABLE notes (text TEXT); CREATE VIEW rich AS SELECT * FROM users", [["table notes", "was made by no migration"], ["table users", "differs from the migrations'"], ["view rich", "was made by no migration"]]],
-    ["a literal in another case", "DROP TRIGGER users_are_kept; CREATE TRIGGER users_are_kept BEFORE DELETE ON users BEGIN SELECT RAISE(ABORT, 'Users are never deleted'); END", [["trigger users_are_kept", "differs from the migrations'"]]],
+    ["a trigger of someone else's", "CREATE TRIGGER gift AFTER INSERT ON orders BEGIN UPDATE users SET balance_micros = 1; END", [["trigger gift", "is not part of the migrations"]]],
+    ["a trigger that guards no more", "DROP TRIGGER orders_final; CREATE TRIGGER orders_final BEFORE UPDATE OF status ON orders WHEN 0 BEGIN SELECT 1; END", [["trigger orders_final", "differs from the migrations"]]],
+    ["an index that is unique no more", "DROP INDEX transfers_once_an_order; CREATE INDEX transfers_once_an_order ON transfers (order_id, kind) WHERE order_id IS NOT NULL", [["index transfers_once_an_order", "differs from the migrations"]]],
+    ["a column, a table and a view more", "ALTER TABLE users ADD COLUMN age INTEGER; CREATE TABLE notes (text TEXT); CREATE VIEW rich AS SELECT * FROM users", [["table notes", "is not part of the migrations"], ["table users", "differs from the migrations"], ["view rich", "is not part of the migrations"]]],
+    ["a literal in another case", "DROP TRIGGER users_are_kept; CREATE TRIGGER users_are_kept BEFORE DELETE ON users BEGIN SELECT RAISE(ABORT, 'Users are never deleted'); END", [["trigger users_are_kept", "differs from the migrations"]]],
   ]; // prettier-ignore
   test.each(SCHEMAS)("%s", async (_, sql, problems) => {
     const shop = await openBusyShop();
@@ -99,7 +99,7 @@ describe("a schema that no migration made is named, object by object:", () => {
     expect(json).toMatchObject({ ok: false, problemCount: problems.length, orders: 3 });
     expect(json.problems).toEqual(
       problems.map(([subject, problem]) => {
-        return { check: "the schema is what the migrations make", subject, problem };
+        return { check: "the schema matches the migrations", subject, problem };
       }),
     );
     const { json: looked, ...doctor } = await shop.cli("doctor", "--json");

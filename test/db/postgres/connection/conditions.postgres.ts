@@ -121,7 +121,7 @@ describe("a database that cannot be opened is a sentence without the password", 
     [
       "a user that is not known",
       (port: number) => `127.0.0.1:${port}/postgres`,
-      "refuses the user",
+      "rejects the user",
     ],
   ])("%s", async (_, rest, why) => {
     const { port } = await cluster();
@@ -143,7 +143,7 @@ describe("a database that cannot be opened is a sentence without the password", 
       }
     };
     expect(read()).toBe(
-      "the address of the database (--database) names a host that is no host name or address",
+      "the database address (--database) contains an invalid host name or address",
     );
   });
 });
