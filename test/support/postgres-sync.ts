@@ -3,7 +3,7 @@
 
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
 import type { Reader } from "../../src/db/port/port.ts";
-import { LoadedRows, NotLoaded } from "../../src/db/postgres/batch/known.ts";
+import { LoadedRows, NotLoaded } from "../../src/db/postgres/batch/loaded-rows.ts";
 import type { Statement } from "../../src/db/postgres/connection/connection.ts";
 import { LoadedReader } from "../../src/db/postgres/batch/reader.ts";
 import {

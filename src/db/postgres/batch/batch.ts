@@ -6,7 +6,7 @@
 import type { Job, Outcome } from "../../port/port.ts";
 import { type AnyRow, type AnyTable, keyOfRow } from "../../port/table-definition.ts";
 import type { Connection, Statement } from "../connection/connection.ts";
-import { LoadedRows, NotLoaded, type RowToLoad, type QueryToLoad } from "./known.ts";
+import { LoadedRows, NotLoaded, type RowToLoad, type QueryToLoad } from "./loaded-rows.ts";
 import { endsSession } from "../connection/errors.ts";
 import {
   accountLockStatement,

@@ -29,7 +29,7 @@ import {
   type Statement,
 } from "../connection/connection.ts";
 import { errorClassOf } from "../connection/errors.ts";
-import { eachOf, LoadedRows, NotLoaded, type RowToLoad } from "./known.ts";
+import { eachOf, LoadedRows, NotLoaded, type RowToLoad } from "./loaded-rows.ts";
 import { spansWithin } from "./time-spans.ts";
 import { decodeRows, kindsOf, loadStatement, queryStatement } from "./text.ts";
 

@@ -7,7 +7,7 @@ import { type AnyRow, keyOfRow } from "../../port/table-definition.ts";
 import type { Address } from "../connection/address.ts";
 import { connect, type Connection } from "../connection/connection.ts";
 import { sqlStateOf } from "../connection/errors.ts";
-import { LoadedRows, NotLoaded } from "./known.ts";
+import { LoadedRows, NotLoaded } from "./loaded-rows.ts";
 import { LoadedReader } from "./reader.ts";
 import { decodeRows, kindsOf, loadStatement, queryStatement } from "./text.ts";
 

@@ -69,7 +69,7 @@ export function createPostgresStore(
     name = "reseller",
     lanes = LANES,
     turnMs = TURN_MS,
-    primaryWaitMs: primaryWaitMs = PRIMARY_WAIT_MS,
+    primaryWaitMs = PRIMARY_WAIT_MS,
     now = Date.now,
     onAcknowledging,
   }: PostgresOptions = {},
@@ -77,7 +77,7 @@ export function createPostgresStore(
   const common = {
     name,
     turnMs,
-    primaryWaitMs: primaryWaitMs,
+    primaryWaitMs,
     connectMs: Math.min(CONNECT_MS, primaryWaitMs),
   };
   const gate =

@@ -19,7 +19,7 @@ import {
   type Table,
   type Value,
 } from "../../port/table-definition.ts";
-import { eachOf, type LoadedRows, NotLoaded, type StatementRun } from "./known.ts";
+import { eachOf, type LoadedRows, NotLoaded, type StatementRun } from "./loaded-rows.ts";
 
 /** One buffered write. */
 export interface Write {
