@@ -377,7 +377,7 @@ describe("only its owner touches", () => {
         .toSorted();
     expect(importers(/^@paralleldrive\/cuid2$/)).toEqual(["db/port/ids.ts"]);
     expect(importers(/\/ids\.ts$/)).toEqual([
-      "operations/batch/command-ids.ts",
+      "operations/batch/execute.ts",
       "server/postgres-database.ts",
       "server/sqlite-database.ts",
       "storage/file/instance.ts",

@@ -11,9 +11,9 @@ import {
   type CommandName,
   type CommandRequest,
   type Reply,
+  needsOf,
   runBatch,
 } from "../operations/batch/commands.ts";
-import { needsOf } from "../operations/batch/command-needs.ts";
 import { createCommandQueue } from "./queue.ts";
 import { createWriteProbe } from "./write-probe.ts";
 import type { Writer } from "./writer.ts";

@@ -1,7 +1,7 @@
 // The queue of the writer: waiting commands, and the batch in flight.
 
 import { Refusal, refusal } from "../domain/values/refusals.ts";
-import { createCommandIds } from "../operations/batch/command-ids.ts";
+import { createCommandIds } from "../operations/batch/execute.ts";
 import type {
   CommandInput,
   CommandName,

@@ -1,7 +1,7 @@
 // A command as one step of a transaction that a test holds open.
 
 import type { Tx } from "../../src/db/port/port.ts";
-import { createCommandIds } from "../../src/operations/batch/command-ids.ts";
+import { createCommandIds } from "../../src/operations/batch/execute.ts";
 import {
   type CommandInput,
   type CommandName,

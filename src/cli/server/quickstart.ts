@@ -9,7 +9,7 @@ import { transact, type Tx } from "../../db/port/port.ts";
 import { listServices } from "../../db/catalogue/services.ts";
 import { listUsers } from "../../db/users/users.ts";
 import { MICROS_PER_DOLLAR } from "../../domain/ledger/money.ts";
-import { createCommandIds } from "../../operations/batch/command-ids.ts";
+import { createCommandIds } from "../../operations/batch/execute.ts";
 import {
   type CommandName,
   runCommand,

@@ -4,7 +4,7 @@
 
 import type { Tx } from "../../db/port/port.ts";
 import { MICROS_PER_DOLLAR } from "../../domain/ledger/money.ts";
-import { createCommandIds } from "../../operations/batch/command-ids.ts";
+import { createCommandIds } from "../../operations/batch/execute.ts";
 import {
   type CommandInput,
   type CommandName,

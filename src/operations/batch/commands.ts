@@ -5,6 +5,7 @@ import {
   after,
   type Awaitable,
   type Job,
+  type Need,
   type Outcome,
   OutcomeUnknownError,
   type Store,
@@ -12,13 +13,13 @@ import {
   type Tx,
 } from "../../db/port/port.ts";
 import { Refusal, type RefusalCode } from "../../domain/values/refusals.ts";
-import { needsOf } from "./command-needs.ts";
+import type { Command } from "./command.ts";
 import { type Context, contextOf } from "./context.ts";
 import { commands } from "./command-table.ts";
 
 export type CommandName = keyof typeof commands;
-export type CommandInput<Name extends CommandName> = Parameters<(typeof commands)[Name]>[1];
-export type CommandOutput<Name extends CommandName> = ReturnType<(typeof commands)[Name]>;
+export type CommandInput<Name extends CommandName> = Parameters<(typeof commands)[Name]["run"]>[1];
+export type CommandOutput<Name extends CommandName> = ReturnType<(typeof commands)[Name]["run"]>;
 
 /** A value after JSON.stringify and JSON.parse; `never` for a bigint, on which JSON.stringify throws. */
 type Json<T> = T extends bigint ? never : T extends object ? { [Key in keyof T]: Json<T[Key]> } : T;
@@ -31,7 +32,9 @@ export type SubmittableName = {
 /** The input of a command without its actor. */
 export type UnsignedInput<Name extends CommandName> = Omit<CommandInput<Name>, "actor">;
 
-type Operation = (tx: Tx, input: unknown, context: Context) => unknown;
+function commandOf(name: CommandName): Command<unknown, unknown> {
+  return commands[name] as Command<unknown, unknown>;
+}
 
 /** Runs a command inside a transaction that is open. Input and output are plain data. */
 export function runCommand<Name extends CommandName>(
@@ -40,14 +43,24 @@ export function runCommand<Name extends CommandName>(
   input: CommandInput<Name>,
   context: Context,
 ): CommandOutput<Name> {
-  return (commands[name] as Operation)(tx, input, context) as CommandOutput<Name>;
+  return commandOf(name).run(tx, input, context) as CommandOutput<Name>;
+}
+
+/** Returns the maximum number of ids that the command takes. */
+export function countIds<Name extends CommandName>(name: Name, input: CommandInput<Name>): number {
+  return commandOf(name).ids(input);
+}
+
+/** Returns what the command reads and which numbers it takes, as far as it says so. */
+export function needsOf<Name extends CommandName>(name: Name, input: CommandInput<Name>): Need[] {
+  return commandOf(name).needs(input);
 }
 
 /** One command of a batch. */
 export interface CommandRequest {
   name: CommandName;
   input: unknown;
-  /** Ids for the rows that the command creates (command-ids.ts). */
+  /** Ids for the rows that the command creates (createCommandIds in execute.ts). */
   ids: string[];
 }
 

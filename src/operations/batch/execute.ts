@@ -1,10 +1,24 @@
-// Runs a command in the process that gives it, without the writer, as the command line does.
+// Makes the ids of a command, and runs one in the process that gives it, without the writer, as the command line does.
 // Separate from commands.ts, so that the writer thread does not load the library that makes ids.
 
 import { type Awaitable, type Store, transact, type Tx } from "../../db/port/port.ts";
-import { createCommandIds, createSeed } from "./command-ids.ts";
-import { type CommandInput, type CommandName, type CommandOutput, runCommand } from "./commands.ts";
+import { createId, createSeed } from "../../db/port/ids.ts";
+import {
+  type CommandInput,
+  type CommandName,
+  type CommandOutput,
+  countIds,
+  runCommand,
+} from "./commands.ts";
 import { contextOf } from "./context.ts";
+
+/** Returns fresh ids for one command, in the order in which it takes them. */
+export function createCommandIds<Name extends CommandName>(
+  name: Name,
+  input: CommandInput<Name>,
+): string[] {
+  return Array.from({ length: countIds(name, input) }, createId);
+}
 
 /** Runs a command in a transaction of its own, at the time `now`. */
 export function execute<Name extends CommandName>(

@@ -7,7 +7,7 @@ import {
   type StoredResponse,
   IDEMPOTENCY_RETENTION_MS,
 } from "../../domain/values/idempotency.ts";
-import type { Tx } from "../../db/port/port.ts";
+import { type Need, needLock, needNumbers, needRow, type Tx } from "../../db/port/port.ts";
 import type { Key } from "../../db/users/keys.ts";
 import { statement } from "../../db/port/query.ts";
 import type { idempotency as schema } from "../../db/tables/schema.ts";
@@ -92,6 +92,16 @@ export function once<Result>(
   return response ? { replayed: false, response } : { replayed: false, response, effect: result };
 }
 
+/** Returns what `once` needs for a claim. */
+export function needsOfClaim(resellerAccount: number, { key }: Pick<Claim, "key">): Need[] {
+  return [
+    needLock(resellerAccount),
+    needRow(idempotency.byReseller, resellerAccount, key),
+    needRow(uptime.byKey, 1),
+    needNumbers(idempotency),
+  ];
+}
+
 export interface RecordResponse {
   resellerAccount: number;
   key: string;
@@ -107,6 +117,10 @@ export function recordResponse(tx: Tx, command: RecordResponse): null {
   const { status, body } = command.response;
   tx.update(idempotency, record, { responseStatus: status, responseBody: body });
   return null;
+}
+
+export function needsOfRecordResponse({ resellerAccount, key }: RecordResponse): Need[] {
+  return [needLock(resellerAccount), needRow(idempotency.byReseller, resellerAccount, key)];
 }
 
 export interface ExpireIdempotencyRecords {

@@ -309,3 +309,8 @@ export function requireService(tx: Tx, id: string): Service {
   if (!service) throw refusal("service_not_found");
   return service;
 }
+
+/** Counts the services that get a generated id. */
+export function countWithoutId(services: readonly Pick<ServiceTerms, "id">[]): number {
+  return services.filter(({ id }) => id === null).length;
+}

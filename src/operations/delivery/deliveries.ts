@@ -13,7 +13,7 @@ import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { nextRoute } from "../../domain/catalogue/service-routes.ts";
 import { POLL_BACKOFF_LIMIT_INTERVALS } from "../../domain/delivery/polling.ts";
 import { WEBHOOK_STEPS_MS } from "../../domain/webhooks/webhook-schedule.ts";
-import type { Tx } from "../../db/port/port.ts";
+import { type Need, needNumbers, needRow, type Tx } from "../../db/port/port.ts";
 import { clampRequestSchedule, findOpenRequest } from "../../db/orders/order-requests.ts";
 import { findByProviderOrder, clampPollSchedule } from "../../db/delivery/polling.ts";
 import { type Order, updateOrder } from "../../db/orders/orders.ts";
@@ -34,7 +34,13 @@ import {
   updateOutOfFunds,
 } from "../../db/providers/providers.ts";
 import { readTriedRoutes } from "../../db/catalogue/service-routes.ts";
-import { CATALOGUE_LOCK, providers } from "../../db/tables/tables.ts";
+import {
+  attempts,
+  CATALOGUE_LOCK,
+  orderEvents,
+  orders,
+  providers,
+} from "../../db/tables/tables.ts";
 import { lacksDripFeed } from "../../db/catalogue/route-listing.ts";
 import { clampWebhookSchedule } from "../../db/webhooks/webhook-deliveries.ts";
 import type { Context } from "../batch/context.ts";
@@ -98,6 +104,14 @@ export function startAttempt(tx: Tx, command: StartAttempt, context: Context): S
     return { order: passed, send: false, isGivenUp: false, passedTo, tries };
   }
   return { ...beginAttempt(tx, order, command.server, context), send: true, tries };
+}
+
+export function needsOfStart({ orderId, providerId }: StartAttempt): Need[] {
+  return [
+    needRow(orders.byKey, orderId),
+    needRow(providers.byKey, providerId),
+    needNumbers(attempts),
+  ];
 }
 
 /** Handles an order whose provider is paused, even if it was never tried: it takes the next route, waits or expires. */
@@ -165,6 +179,14 @@ export function finishAttempt(tx: Tx, command: FinishAttempt, context: Context):
   if (result.outcome === "accepted") return accept(tx, order, result, null, context);
   const unknown = updateDelivery(tx, order, { placement: "unknown" });
   return { ...UNREMARKABLE, ...paused, order: unknown };
+}
+
+export function needsOfFinish({ orderId, attemptId }: FinishAttempt): Need[] {
+  return [
+    needRow(orders.byKey, orderId),
+    needRow(attempts.byKey, attemptId),
+    needNumbers(orderEvents),
+  ];
 }
 
 /** Counts the unknown outcome, and pauses the provider when the limit is reached. */

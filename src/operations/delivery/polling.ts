@@ -4,7 +4,8 @@
 import { decideReport, nextPollAt, type Report } from "../../domain/delivery/polling.ts";
 import { withProgress } from "../../domain/orders/order-transitions.ts";
 import type { OrderStatus } from "../../domain/orders/orders.ts";
-import type { Tx } from "../../db/port/port.ts";
+import { type Need, needRow, type Tx } from "../../db/port/port.ts";
+import { orderRequests, orders, unrecognizedNumbers } from "../../db/tables/tables.ts";
 import { recordLateReport } from "../../db/orders/late-reports.ts";
 import { listDuePolls, updatePolled, updateNextPoll } from "../../db/delivery/polling.ts";
 import {
@@ -93,6 +94,14 @@ export function recordReports(tx: Tx, command: RecordReports, context: Context):
   updateLastSuccess(tx, command.providerId, context.now);
   noteCurrencies(tx, command.providerId, reports, costs);
   return notices.filter((notice) => notice !== null);
+}
+
+export function needsOfReports({ reports }: RecordReports): Need[] {
+  return reports.flatMap(({ orderId }) => [
+    needRow(orders.byKey, orderId),
+    needRow(orderRequests.byOpen, orderId, "cancel"),
+    needRow(unrecognizedNumbers.byKey, orderId),
+  ]);
 }
 
 /** Whether the report is about this order: its number may have been corrected while the provider was asked. */

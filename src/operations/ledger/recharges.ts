@@ -4,7 +4,7 @@ import { refusal } from "../../domain/values/refusals.ts";
 import type { Claim } from "../../domain/values/idempotency.ts";
 import { cashAccount, refuseCreditAboveLimit } from "../../domain/ledger/ledger.ts";
 import { rechargeResponse } from "../../domain/orders/responses.ts";
-import type { Tx } from "../../db/port/port.ts";
+import { type Need, needLock, needNumbers, needRow, type Tx } from "../../db/port/port.ts";
 import type { Key } from "../../db/users/keys.ts";
 import { postTransfer } from "../../db/ledger/ledger.ts";
 import { addRecharged, rechargedOn } from "../../db/ledger/recharges.ts";
@@ -20,7 +20,13 @@ import { isInScope } from "../../domain/users/users.ts";
 import { audit } from "../batch/audit.ts";
 import { requireCaller } from "../batch/callers.ts";
 import type { Context } from "../batch/context.ts";
-import { type Done, type IdempotencyRecord, once, type Outcome } from "../batch/idempotency.ts";
+import {
+  type Done,
+  type IdempotencyRecord,
+  needsOfClaim,
+  once,
+  type Outcome,
+} from "../batch/idempotency.ts";
 import { insertTestAccount } from "../users/test-accounts.ts";
 import { recordCreditEvent } from "../webhooks/webhook-events.ts";
 
@@ -54,6 +60,20 @@ export function recharge(tx: Tx, command: Recharge, context: Context): Recharged
   const caller = requireCaller(tx, command.keyId, "recharge", context);
   const outcome = credit(tx, caller, command, context);
   return "limited" in outcome ? outcome : outcome.recharged;
+}
+
+export function needsOfRecharge({ keyId, resellerAccount, username }: Recharge): Need[] {
+  return [
+    needLock(resellerAccount),
+    needRow(keys.byKey, keyId),
+    needRow(users.byUsername, username),
+    needNumbers(transfers),
+  ];
+}
+
+/** One for a test key: the user may have no test account yet. */
+export function countTestAccounts({ isTest }: Recharge): number {
+  return isTest ? 1 : 0;
 }
 
 export interface RechargeOnce {
@@ -92,6 +112,10 @@ export function rechargeOnce(
     refuseOutOfReach(caller, holder.testOf === null ? holder : tx.row(users.byKey, holder.testOf)!);
   };
   return once(tx, claimant, { refuseReplay, run, current }, context);
+}
+
+export function needsOfRechargeOnce({ recharge, claim }: RechargeOnce): Need[] {
+  return [...needsOfRecharge(recharge), ...needsOfClaim(recharge.resellerAccount, claim)];
 }
 
 /** Stands for a test account that does not exist yet. */

@@ -2,12 +2,13 @@
 
 import { attempt, Refusal, type RefusalCode } from "../../domain/values/refusals.ts";
 import type { Claim } from "../../domain/values/idempotency.ts";
-import type { Tx } from "../../db/port/port.ts";
+import { type Need, needRow, type Tx } from "../../db/port/port.ts";
+import { keys } from "../../db/tables/tables.ts";
 import type { Order } from "../../db/orders/orders.ts";
 import { requireCaller } from "../batch/callers.ts";
 import type { Context } from "../batch/context.ts";
-import { type IdempotencyRecord, once, type Outcome } from "../batch/idempotency.ts";
-import { createOrder, type PlaceOrder, requireOrder } from "./orders.ts";
+import { type IdempotencyRecord, needsOfClaim, once, type Outcome } from "../batch/idempotency.ts";
+import { createOrder, needsOfPlacing, type PlaceOrder, requireOrder } from "./orders.ts";
 
 /** A refusal as plain data. */
 export interface Refused {
@@ -28,6 +29,15 @@ export type Placed = { order: Order } | Refused;
 export function placeOrders(tx: Tx, command: PlaceOrders, context: Context): Placed[] {
   requireCaller(tx, command.keyId, "order", context);
   return createOrders(tx, command, context);
+}
+
+export function needsOfOrders({ keyId, entries }: PlaceOrders): Need[] {
+  const placed = entries.flatMap((entry) => ("order" in entry ? needsOfPlacing(entry.order) : []));
+  return [needRow(keys.byKey, keyId), ...placed];
+}
+
+export function countOrders({ entries }: PlaceOrders): number {
+  return entries.filter((entry) => "order" in entry).length;
 }
 
 /**
@@ -65,6 +75,10 @@ export function placeOrdersOnce(
   const current = ({ results }: IdempotencyRecord) => currentOrders(tx, results!);
   const claimant = { keyId, resellerAccount, permission: "order", claim } as const;
   return once(tx, claimant, { run, current }, context);
+}
+
+export function needsOfOrdersOnce(command: PlaceOrdersOnce): Need[] {
+  return [...needsOfOrders(command), ...needsOfClaim(command.resellerAccount, command.claim)];
 }
 
 /** The results of the record, with the current state of each order. */

@@ -25,17 +25,17 @@ import {
 import type { Route } from "../../domain/catalogue/service-routes.ts";
 import { orderResponse } from "../../domain/orders/responses.ts";
 import { isTest, magicOf, SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
-import type { Tx } from "../../db/port/port.ts";
+import { type Need, needLock, needNumbers, needRow, type Tx } from "../../db/port/port.ts";
 import { postTransfer } from "../../db/ledger/ledger.ts";
 import { findOrder, insertOrder, type Order, updateOrder } from "../../db/orders/orders.ts";
 import { findOrderByReference } from "../../db/orders/public-orders.ts";
 import { listedRoute } from "../../db/catalogue/service-routes.ts";
 import { findOpenService, type OpenService, type Payer } from "../../db/catalogue/services.ts";
-import { users } from "../../db/tables/tables.ts";
+import { grants, keys, orders, services, transfers, users } from "../../db/tables/tables.ts";
 import { audit, orderFacts } from "../batch/audit.ts";
 import { requireCaller } from "../batch/callers.ts";
 import type { Context } from "../batch/context.ts";
-import { type IdempotencyRecord, once, type Outcome } from "../batch/idempotency.ts";
+import { type IdempotencyRecord, needsOfClaim, once, type Outcome } from "../batch/idempotency.ts";
 import { applyTransition } from "./order-transitions.ts";
 import { recordDebitEvents, recordProgressEvent } from "../webhooks/webhook-events.ts";
 
@@ -53,6 +53,23 @@ export interface PlaceOrder extends AskedOrder {
 export function placeOrder(tx: Tx, command: PlaceOrder, context: Context): Order {
   requireCaller(tx, command.keyId, "order", context);
   return createOrder(tx, command, context);
+}
+
+export function needsOfOrder(order: PlaceOrder): Need[] {
+  return [needRow(keys.byKey, order.keyId), ...needsOfPlacing(order)];
+}
+
+/** Without the key, which several orders of one request share. */
+export function needsOfPlacing({ resellerAccount, service, reference = null }: PlaceOrder): Need[] {
+  return [
+    needLock(resellerAccount),
+    needRow(users.byKey, resellerAccount),
+    needRow(services.byKey, service),
+    needRow(grants.byKey, service, resellerAccount),
+    needNumbers(orders),
+    needNumbers(transfers),
+    ...(reference === null ? [] : [needRow(orders.byReference, resellerAccount, reference)]),
+  ];
 }
 
 export interface PlaceOrderOnce {
@@ -83,6 +100,10 @@ export function placeOrderOnce(tx: Tx, command: PlaceOrderOnce, context: Context
     }
     throw error;
   }
+}
+
+export function needsOfOrderOnce({ order, claim }: PlaceOrderOnce): Need[] {
+  return [...needsOfOrder(order), ...needsOfClaim(order.resellerAccount, claim)];
 }
 
 /** Reports a malformed body as such even under a used key. Which fields are required depends on the service. */

@@ -1,7 +1,7 @@
 // The ids of commands that are run again after SQLite rolled their whole transaction back.
 
 import { expect, test } from "bun:test";
-import { createCommandIds } from "../../../src/operations/batch/command-ids.ts";
+import { createCommandIds } from "../../../src/operations/batch/execute.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import type {
   CommandInput,

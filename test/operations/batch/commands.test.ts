@@ -3,6 +3,7 @@
 import { beforeEach, expect, test } from "bun:test";
 import { createId } from "../../../src/db/port/ids.ts";
 import { findUser } from "../../../src/db/users/users.ts";
+import { commands } from "../../../src/operations/batch/command-table.ts";
 import { type Reply, type CommandRequest } from "../../../src/operations/batch/commands.ts";
 import { audit } from "../../support/audit.ts";
 import { freshDatabase, type TestDatabase } from "../../support/service.ts";
@@ -60,4 +61,16 @@ test("a command whose input makes it throw is rolled back alone, and the others 
   const replies = run([place("a"), broken, unknown, place("c")]);
   expect(replies.map(kindOf)).toEqual(["done", "failed", "failed", "done"]);
   expect(links()).toEqual(["a", "c"]);
+});
+
+test("no two folders have a command of the same name", async () => {
+  const folder = new URL("../../../src/operations/", import.meta.url).pathname;
+  const files = [...new Bun.Glob("*/commands.ts").scanSync(folder)].filter(
+    (file) => !file.startsWith("batch/"),
+  );
+  const tables = await Promise.all(files.map((file) => import(folder + file)));
+  const names = tables.flatMap((table: { commands: object }) => Object.keys(table.commands));
+  expect(names.length).toBeGreaterThan(90);
+  expect(new Set(names).size).toBe(names.length);
+  expect(Object.keys(commands)).toEqual(expect.arrayContaining(names));
 });

@@ -8,7 +8,7 @@ import { nativeSha3 } from "../../../deploy/native-sha3.ts";
 import { sha3_512 } from "../../../deploy/sha3.ts";
 import { createId } from "../../../src/db/port/ids.ts";
 import { findUser } from "../../../src/db/users/users.ts";
-import { createCommandIds } from "../../../src/operations/batch/command-ids.ts";
+import { createCommandIds } from "../../../src/operations/batch/execute.ts";
 import type {
   CommandInput,
   CommandName,

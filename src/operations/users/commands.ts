@@ -1,0 +1,31 @@
+// Commands of this folder, by name.
+
+import { command, one } from "../batch/command.ts";
+import { eraseHistory, eraseUser } from "./erasures.ts";
+import {
+  createKey,
+  deactivateKeys,
+  endExpiredKeys,
+  recordKeyUsage,
+  rotateKey,
+  setKeyActive,
+  updateKey,
+} from "./keys.ts";
+import { addUser, createUser, setDiscount, setUserActive, updateUser } from "./users.ts";
+
+export const commands = {
+  createUser: command(createUser, { ids: one }),
+  updateUser: command(updateUser),
+  setUserActive: command(setUserActive),
+  eraseUser: command(eraseUser),
+  eraseHistory: command(eraseHistory),
+  setDiscount: command(setDiscount),
+  addUser: command(addUser, { ids: one }),
+  createKey: command(createKey, { ids: ({ test }) => (test ? 2 : 1) }),
+  setKeyActive: command(setKeyActive),
+  updateKey: command(updateKey),
+  deactivateKeys: command(deactivateKeys),
+  rotateKey: command(rotateKey, { ids: one }),
+  recordKeyUsage: command(recordKeyUsage),
+  endExpiredKeys: command(endExpiredKeys),
+};
