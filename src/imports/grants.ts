@@ -2,7 +2,7 @@
 
 import { csvText } from "../domain/values/csv.ts";
 import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../domain/ledger/money.ts";
-import type { GrantProblem } from "../domain/values/refusals.ts";
+import type { GrantProblem } from "../domain/catalogue/refusals.ts";
 import { IDENTIFIER_FORM, isIdentifier } from "../domain/values/text.ts";
 import { isUsername, USERNAME_FORM } from "../domain/users/users.ts";
 import type { GrantTerms } from "../operations/catalogue/grants.ts";

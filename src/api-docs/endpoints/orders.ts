@@ -11,6 +11,7 @@ import {
   PAGE_LIMIT_FORM,
 } from "../../domain/values/limits.ts";
 import { ORDER_STATUSES, REFERENCE_LENGTH_LIMIT } from "../../domain/orders/orders.ts";
+import { orderStatus } from "../../domain/orders/responses.ts";
 import {
   COMMENTS_CREATED,
   COMMENTS_STATUS,
@@ -46,7 +47,7 @@ export const placeOrder: Operation = {
       name: "reference_taken",
       summary: "The same reference again: the order that has it comes back",
       body: FOLLOWERS_BODY,
-      response: new Refusal("reference_taken", { order: FOLLOWERS }),
+      response: new Refusal("reference_taken", { order: orderStatus(FOLLOWERS) }),
     },
     {
       name: "quantity_below_minimum",

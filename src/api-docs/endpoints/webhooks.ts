@@ -2,7 +2,8 @@
 
 import { Refusal, refusal } from "../../domain/values/refusals.ts";
 import { EVENTS_FORM } from "../../domain/webhooks/webhook-events.ts";
-import { SECRET_GRACE_FORM, WEBHOOKS_LIMIT } from "../../domain/webhooks/webhooks.ts";
+import { WEBHOOKS_LIMIT } from "../../domain/values/limits.ts";
+import { SECRET_GRACE_FORM } from "../../domain/webhooks/webhooks.ts";
 import { CREATED_AT, EVENT_ID, WEBHOOK_ID } from "../schemas/examples.ts";
 import type { Operation, Parameter } from "../schemas/operation.ts";
 import { PAGE_PARAMETERS } from "./orders.ts";

@@ -6,7 +6,8 @@ import { type Command, Option } from "commander";
 import { listAllGrants, type ListedGrant } from "../../db/catalogue/grants.ts";
 import { findService } from "../../db/catalogue/services.ts";
 import { jsonAmount } from "../../domain/ledger/money.ts";
-import { errorCode, type GrantProblem, Refusal, refusal } from "../../domain/values/refusals.ts";
+import { errorCode, Refusal, refusal, sentenceOf } from "../../domain/values/refusals.ts";
+import type { GrantProblem } from "../../domain/catalogue/refusals.ts";
 import { counted, countedWrong } from "../../domain/values/text.ts";
 import { FileError, RowError } from "../../imports/records.ts";
 import {
@@ -26,7 +27,6 @@ import {
   withDatabase,
 } from "../kernel/command.ts";
 import { addConfirmation, confirm, CONFIRM_ROWS, type ConfirmOptions } from "../kernel/confirm.ts";
-import { sentenceOf } from "../kernel/errors.ts";
 import { dollars, print } from "../output/output.ts";
 import { readStdinText } from "../kernel/stdin.ts";
 import { table } from "../output/text-table.ts";

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
-import { errorCode, Refusal } from "../../domain/values/refusals.ts";
+import { errorCode, Refusal, sentenceOf } from "../../domain/values/refusals.ts";
 import { counted, countedWrong } from "../../domain/values/text.ts";
 import { type Catalogue, HEADER_FORM, readCatalogue } from "../../imports/catalogue.ts";
 import { FileError, lineOf, RowError } from "../../imports/records.ts";
@@ -24,7 +24,6 @@ import {
   withDatabase,
 } from "../kernel/command.ts";
 import { addConfirmation, confirm, CONFIRM_ROWS, type ConfirmOptions } from "../kernel/confirm.ts";
-import { sentenceOf } from "../kernel/errors.ts";
 import { print } from "../output/output.ts";
 import { startProgress } from "../output/progress.ts";
 import { readAll } from "../kernel/stdin.ts";

@@ -15,7 +15,7 @@ import { databaseOpenErrorOf } from "../../db/postgres/connection/open-error.ts"
 import { openForCommand as openPostgres } from "../../db/postgres/connection/open-for-command.ts";
 import { openErrorOf } from "../../storage/file/open-error.ts";
 import { closeForCommand, openForCommand } from "../../storage/file/open.ts";
-import { Refusal } from "../../domain/values/refusals.ts";
+import { Refusal, sentenceOf } from "../../domain/values/refusals.ts";
 import {
   type CommandInput,
   type CommandName,
@@ -24,7 +24,6 @@ import {
 } from "../../operations/batch/commands.ts";
 import { execute } from "../../operations/batch/execute.ts";
 import { type DatabaseName, databaseOf } from "./database-name.ts";
-import { sentenceOf } from "./errors.ts";
 import { operator } from "./operator.ts";
 import { printError } from "../output/output.ts";
 import { authorName } from "./values.ts";

@@ -4,7 +4,7 @@
 
 import type { Awaitable } from "../../db/port/port.ts";
 import type { Order } from "../../db/orders/orders.ts";
-import { Refusal } from "../../domain/values/refusals.ts";
+import { Refusal, sentenceOf } from "../../domain/values/refusals.ts";
 import {
   asFailure,
   CommandFailure,
@@ -13,7 +13,6 @@ import {
   withDatabase,
 } from "./command.ts";
 import { databaseOf } from "./database-name.ts";
-import { sentenceOf } from "./errors.ts";
 import { changedOrder, changeOrder, type NamedOrder, orderJson } from "../orders/order-output.ts";
 import { dollars, print } from "../output/output.ts";
 import { table } from "../output/text-table.ts";

@@ -5,8 +5,6 @@
 import type { SubmissionResult } from "../delivery/deliveries.ts";
 
 export const PRIORITY_LIMIT = 1_000_000;
-/** Limit for the routes of one service. */
-export const ROUTES_LIMIT = 20;
 
 /** A provider, and the service's id there. */
 export interface Route {

@@ -1,4 +1,5 @@
-// Limits of a whole request or response. The limits of single fields are in the files of their nouns.
+// Limits of a whole request or response, and of how many of a thing one owner has. The limits of single fields are in the
+// files of their nouns.
 
 const BODY_LIMIT_KIB = 64;
 export const BODY_LIMIT_BYTES = BODY_LIMIT_KIB * 1024;
@@ -15,6 +16,15 @@ export const IDS_FORM = `1 to ${IDS_LIMIT} order ids separated by commas`;
 /** Limit for orders in one batch. */
 export const BATCH_LIMIT = 100;
 export const BATCH_FORM = `a list of 1 to ${BATCH_LIMIT} orders`;
+
+/** Limit for the webhooks of one reseller. */
+export const WEBHOOKS_LIMIT = 10;
+/** Limit for earlier secrets of a webhook that still sign. */
+export const EARLIER_SECRETS_LIMIT = 5;
+/** Limit for the operator's alert endpoints. */
+export const ALERT_ENDPOINTS_LIMIT = 10;
+/** Limit for the routes of a service. */
+export const ROUTES_LIMIT = 20;
 
 /** Form of an X-Request-Id that is accepted from the caller. */
 export const REQUEST_ID_PATTERN = "^[A-Za-z0-9._-]{1,128}$";

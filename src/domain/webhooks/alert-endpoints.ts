@@ -1,7 +1,5 @@
 // Alert endpoints: a URL, signed like a webhook, or a Telegram chat. docs/specification/alerts.md#alerts.
 
-/** Limit for the operator's endpoints. */
-export const ALERT_ENDPOINTS_LIMIT = 10;
 /** Stored in place of the event types that a reseller's endpoint names. */
 export const ALERT_EVENTS = "alerts";
 

@@ -2,6 +2,7 @@
 
 import { refusal } from "../values/refusals.ts";
 import { jsonAmount } from "../ledger/money.ts";
+import { EARLIER_SECRETS_LIMIT, WEBHOOKS_LIMIT } from "../values/limits.ts";
 import {
   bitsOfEvents,
   type DisabledReason,
@@ -13,8 +14,6 @@ import { webhookPauseMs } from "./webhook-schedule.ts";
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Limit for the endpoints of one reseller. */
-export const WEBHOOKS_LIMIT = 10;
 /** Possible outcomes of an attempt: docs/specification/webhooks.md#webhook-deliveries. */
 export const WEBHOOK_OUTCOMES = [
   "delivered",
@@ -75,8 +74,6 @@ interface EarlierSecret {
   until: number;
 }
 
-/** Limit for earlier secrets of one endpoint that sign at the same time. */
-export const EARLIER_SECRETS_LIMIT = 5;
 export const NO_EARLIER_SECRETS = {
   previousSecret: null,
   previousUntil: null,

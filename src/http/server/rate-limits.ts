@@ -3,7 +3,8 @@
 
 import { TokenBucket } from "limiter";
 import { rateLimitGroup } from "../../config/networks.ts";
-import { type RateExceeded, Refusal } from "../../domain/values/refusals.ts";
+import { Refusal } from "../../domain/values/refusals.ts";
+import type { RateExceeded } from "../../domain/values/request-refusals.ts";
 import type { Rate } from "../../domain/values/units.ts";
 
 /** A key may save up the requests of this many intervals. */

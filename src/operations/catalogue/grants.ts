@@ -1,6 +1,7 @@
 // Imports many grants of services at once. One at a time: services.ts.
 
-import { type GrantProblem, Refusal } from "../../domain/values/refusals.ts";
+import { Refusal } from "../../domain/values/refusals.ts";
+import type { GrantProblem } from "../../domain/catalogue/refusals.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { findService } from "../../db/catalogue/services.ts";
 import { grants } from "../../db/tables/tables.ts";

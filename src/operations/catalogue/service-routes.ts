@@ -3,12 +3,12 @@
 
 import type { AuditFacts } from "../../domain/administrators/audit.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
+import { ROUTES_LIMIT } from "../../domain/values/limits.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import {
   isSameRoute,
   type PrioritizedRoute,
   type Route,
-  ROUTES_LIMIT,
   standingWith,
   withoutRoute,
   withRoute,

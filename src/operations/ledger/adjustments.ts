@@ -7,7 +7,8 @@ import {
   refuseCreditAboveLimit,
   refuseDebitAboveBalance,
 } from "../../domain/ledger/ledger.ts";
-import { type AdjustmentMade, Refusal } from "../../domain/values/refusals.ts";
+import { Refusal } from "../../domain/values/refusals.ts";
+import type { AdjustmentMade } from "../../domain/ledger/refusals.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { postTransfer } from "../../db/ledger/ledger.ts";
 import { transferDetails, transfers } from "../../db/tables/tables.ts";

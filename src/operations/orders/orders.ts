@@ -12,18 +12,15 @@ import {
 } from "../../domain/orders/order-transitions.ts";
 import type { Micros } from "../../domain/ledger/money.ts";
 import { type AskedOrder, orderTerms } from "../../domain/orders/order-fields.ts";
-import {
-  chargeMicros,
-  type OrderStatus,
-  refuseChargeAboveLimit,
-} from "../../domain/orders/orders.ts";
+import { type OrderStatus, refuseChargeAboveLimit } from "../../domain/orders/orders.ts";
 import {
   type Delivery,
   newDelivery,
   refuseOperatorTransition,
 } from "../../domain/delivery/deliveries.ts";
+import { chargeMicros } from "../../domain/catalogue/prices.ts";
 import type { Route } from "../../domain/catalogue/service-routes.ts";
-import { orderResponse } from "../../domain/orders/responses.ts";
+import { orderResponse, orderStatus } from "../../domain/orders/responses.ts";
 import { isTest, magicOf, SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { type Need, needLock, needNumbers, needRow, type Tx } from "../../db/port/port.ts";
 import { postTransfer } from "../../db/ledger/ledger.ts";
@@ -189,7 +186,7 @@ function notFound({ quantity, given }: AskedOrder): Refusal {
 function refuseTakenReference(tx: Tx, resellerAccount: number, reference: string | null): void {
   if (reference === null) return;
   const order = findOrderByReference(tx, resellerAccount, reference);
-  if (order) throw new Refusal("reference_taken", { order });
+  if (order) throw new Refusal("reference_taken", { order: orderStatus(order) });
 }
 
 export interface OrderChange {

@@ -147,11 +147,11 @@ export interface ErasedPiece {
   next: Place | null;
 }
 
-/** Erases one piece of the user's history. Refuses: user_active, for a user that is not erased. */
+/** Erases one piece of the user's history. Refuses: user_not_erased. */
 export function eraseHistory(tx: Tx, command: EraseHistory): ErasedPiece {
   const { account, step, after, limit } = command;
   const user = tx.row(users.byKey, account);
-  if (!user || user.erasedAt === null) throw refusal("user_active");
+  if (!user || user.erasedAt === null) throw refusal("user_not_erased");
   const { rows, next } = STEPS[step]!(tx, { account, after, limit }, user.username);
   if (next !== null) return { rows, next: { step, after: next } };
   return { rows, next: step + 1 < STEPS.length ? { step: step + 1, after: 0 } : null };

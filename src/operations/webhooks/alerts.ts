@@ -1,7 +1,8 @@
 // Alerts for the operator: where they are sent, and one message when each begins and one when it ends. The messages are
 // written in the transaction that records the change. docs/specification/alerts.md#alerts.
 
-import { ALERT_ENDPOINTS_LIMIT, ALERT_EVENTS } from "../../domain/webhooks/alert-endpoints.ts";
+import { ALERT_ENDPOINTS_LIMIT } from "../../domain/values/limits.ts";
+import { ALERT_EVENTS } from "../../domain/webhooks/alert-endpoints.ts";
 import {
   type AlertChanges,
   type AlertEventType,

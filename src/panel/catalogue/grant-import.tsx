@@ -3,7 +3,8 @@
 
 /** @jsxImportSource preact */
 
-import { type GrantProblem, Refusal, refusal } from "../../domain/values/refusals.ts";
+import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import type { GrantProblem } from "../../domain/catalogue/refusals.ts";
 import { counted } from "../../domain/values/text.ts";
 import type { RowError } from "../../imports/records.ts";
 import { GRANTS_HEADER, readGrants, wrongGrants } from "../../imports/grants.ts";

@@ -61,9 +61,9 @@ describe("an import is all or nothing", () => {
     const { code, stderr } = await imported(shop, text);
     expect(code).toBe(1);
     for (const [line, words] of [
-      [3, "no service has that id"],
-      [4, "no user has that name"],
-      [5, "a grant is for a reseller"],
+      [3, "service not found"],
+      [4, "user not found"],
+      [5, "cannot hold a grant"],
     ] as const) {
       expect(stderr).toContain(`line ${line}: `);
       expect(stderr).toContain(words);

@@ -60,9 +60,9 @@ test("add, list and remove print the routes in the order in which they are tried
 });
 
 test.each<[what: string, argv: string[], code: number, says: string]>([
-  ["no such service", ["nothing", "list"], 1, "no service has that id"],
-  ["no such service", ["nothing", "add", ...to("bulk", "8")], 1, "no service has that id"],
-  ["no such provider", ["likes", "add", ...to("nobody", "8")], 1, "no provider has that name"],
+  ["no such service", ["nothing", "list"], 1, "service not found"],
+  ["no such service", ["nothing", "add", ...to("bulk", "8")], 1, "service not found"],
+  ["no such provider", ["likes", "add", ...to("nobody", "8")], 1, "provider not found"],
   ["no such route", ["likes", "remove", ...to("bulk", "99")], 1, "no such route"],
   ["another verb", ["likes", "move"], 2, "must be one of"],
   ["no route", ["likes", "add"], 2, "--provider and --provider-service"],

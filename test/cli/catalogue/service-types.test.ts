@@ -22,10 +22,10 @@ test("a package needs no bounds and is priced per order, anything else is sold b
     ["required option '--min <quantity>' not specified", "--type", "seo", "--max", "5"],
     ["required option '--max <quantity>' not specified", "--min", "5"],
     ["--type must be one of default, package", "--type", "subscriptions", ...BOUNDS],
-    ["is priced per order", "--type", "package", "--per", "1000"],
-    ["is priced per 1000 or 1", "--type", "poll", "--per", "order", ...BOUNDS],
-    ["only a service of type default", "--type", "poll", "--dripfeed", ...BOUNDS],
-    ["only a service of type default", "--per", "order", "--dripfeed", ...BOUNDS],
+    ["per must be order", "--type", "package", "--per", "1000"],
+    ["per must be 1000 or 1", "--type", "poll", "--per", "order", ...BOUNDS],
+    ["dripfeed must be no unless the type is Default", "--type", "poll", "--dripfeed", ...BOUNDS],
+    ["dripfeed must be no unless the type is Default", "--per", "order", "--dripfeed", ...BOUNDS],
   ]) {
     await expectFailure(shop, [...NAMED, ...flags], 2, says!);
   }
@@ -38,8 +38,13 @@ test("a new type takes its unit along, and what it cannot have is refused", asyn
     (await shop.cli(...argv, ...flags, "--json")).json as Record<string, unknown>;
   expect(await update("--dripfeed")).toMatchObject({ dripfeed: true, type: "default" });
   expect(await update("--type", "package")).toMatchObject({ per: "order", dripfeed: false });
-  await expectFailure(shop, [...argv, "--per", "1000"], 1, "is priced per order");
-  await expectFailure(shop, [...argv, "--dripfeed"], 1, "only a service of type default");
+  await expectFailure(shop, [...argv, "--per", "1000"], 1, "per must be order");
+  await expectFailure(
+    shop,
+    [...argv, "--dripfeed"],
+    1,
+    "dripfeed must be no unless the type is Default",
+  );
   expect(await update("--type", "seo")).toMatchObject({ per: "1000", dripfeed: false });
   expect(await update("--type", "default", "--dripfeed", "--per", "1")).toMatchObject({
     per: "1",

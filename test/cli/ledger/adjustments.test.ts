@@ -178,7 +178,7 @@ describe("notes", () => {
     const partial = ["admin", "order", "partial", String(id), "--remains", "0"];
     const { code, stderr } = await shop.cli(...partial, "--public-note", "done");
     expect(code).toBe(1);
-    expect(stderr).toContain("leave it out");
+    expect(stderr).toContain("leave out --public-note");
     expect(shop.dump()).toBe(before);
   });
 });

@@ -145,7 +145,7 @@ describe("is refused and changes nothing", () => {
   test("an order without a late report, and one that was decided", async () => {
     const shop = openProviderShop(upstream);
     const id = completedOrder(shop);
-    expect((await late(shop, id, "--accept")).stderr).toContain("not decided yet");
+    expect((await late(shop, id, "--accept")).stderr).toContain("no late report waits");
     report(shop, id, "Canceled");
     await late(shop, id, "--dismiss");
     const before = shop.dump();

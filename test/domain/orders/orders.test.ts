@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { chargeMicros } from "../../../src/domain/orders/orders.ts";
+import { chargeMicros } from "../../../src/domain/catalogue/prices.ts";
 import { anyPrice, anyQuantity } from "../../support/random.ts";
 
 describe("chargeMicros", () => {

@@ -11,6 +11,7 @@ import {
   WEBHOOK_EVENT_TYPES,
   wantsEvent,
 } from "../../../src/domain/webhooks/webhook-events.ts";
+import { EARLIER_SECRETS_LIMIT } from "../../../src/domain/values/limits.ts";
 import { serviceChangedData } from "../../../src/domain/catalogue/service-changes.ts";
 import {
   decideDelivery,
@@ -19,7 +20,6 @@ import {
   parseDeliveryId,
   NO_EARLIER_SECRETS,
   rotatedSecrets,
-  EARLIER_SECRETS_LIMIT,
   shareAttempts,
   type WebhookSecrets,
   signingSecrets,

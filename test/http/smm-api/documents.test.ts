@@ -2,7 +2,9 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { PANEL_EXAMPLES } from "../../../src/api-docs/endpoints/smm-api.ts";
+import { entryOf, Refusal, REFUSALS, textOf } from "../../../src/domain/values/refusals.ts";
 import { renderPanels } from "../../../src/api-docs/page/page-smm-api.ts";
+import { REFILL_NOT_FOUND } from "../../../src/http/smm-api/errors.ts";
 import { document } from "../../support/openapi.ts";
 import { panelOf } from "../../support/panels.ts";
 import { freshService, type TestService } from "../../support/service.ts";
@@ -33,12 +35,16 @@ test("every word of an error or a status is on the page, and in the specificatio
     new URL("../../../docs/specification/smm-api.md", import.meta.url),
   ).text();
   const page = renderPanels().text;
-  const source = await Bun.file(
-    new URL("../../../src/http/smm-api/errors.ts", import.meta.url),
-  ).text();
-  const words = [...source.matchAll(/: "([^"]+)",|= "([A-Z][^"]+)";/g)].map(([, a, b]) => a ?? b!);
+  const words = Object.entries(REFUSALS).flatMap(([code, { v2 }]) => {
+    if (v2 === undefined) return [];
+    if (typeof v2 === "string") return [v2];
+    const fields = ["link", "quantity", "service"].map((field) => ({ field, must: "" }));
+    return fields.map((details) =>
+      textOf(entryOf(new Refusal(code as "field_invalid", details)).v2!, details),
+    );
+  });
   expect(words.length).toBeGreaterThan(8);
-  for (const word of [...words, "Internal server error", "Pending", "In progress", "Canceled"]) {
+  for (const word of [...words, REFILL_NOT_FOUND, "Pending", "In progress", "Canceled"]) {
     expect([word, page.includes(`<code>${word}</code>`), specification.includes(word)]).toEqual([
       word,
       true,

@@ -128,7 +128,7 @@ describe("is refused, and nothing changes:", () => {
     expect(String(refused)).toBe(code);
     const { account } = shop.read((reader) => findUser(reader, SECRET))!;
     const piece = { account, step: 0, after: 0, limit: 9 };
-    expect(refusalCode(() => shop.run("eraseHistory", piece))).toBe("user_active");
+    expect(refusalCode(() => shop.run("eraseHistory", piece))).toBe("user_not_erased");
     expect(shop.dump()).toBe(before);
   }); // prettier-ignore
 });

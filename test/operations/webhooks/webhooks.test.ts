@@ -1,7 +1,8 @@
 // Endpoints of webhooks: who may change them, what is remembered, and what becomes of the deliveries that wait.
 
 import { describe, expect, test } from "bun:test";
-import { formatSecret, WEBHOOKS_LIMIT } from "../../../src/domain/webhooks/webhooks.ts";
+import { WEBHOOKS_LIMIT } from "../../../src/domain/values/limits.ts";
+import { formatSecret } from "../../../src/domain/webhooks/webhooks.ts";
 import { WEBHOOK_ATTEMPTS } from "../../../src/domain/webhooks/webhook-schedule.ts";
 import { listAuditEntries } from "../../../src/db/administrators/audit.ts";
 import type { FinishedWebhookAttempt } from "../../../src/operations/webhooks/webhook-deliveries.ts";

@@ -215,7 +215,7 @@ describe("a service", () => {
       /data-label="Its price USD"><span class="money">0\.50/,
     );
     const child = await panel.post("/services/views/grants", { username: "kid" });
-    expect(child.text).toContain("A child user cannot hold a grant: its parent does");
+    expect(child.text).toContain("A child user cannot hold a grant: give it to the parent");
     expect((await panel.post("/services/views/grants", { username: "nobody" })).text).toContain(
       "User not found",
     );
@@ -307,7 +307,7 @@ describe("prices of many", () => {
     panel.run("updateService", { id: "s02", changes: { priceMicros: 7 } });
     const refused = await confirm("/service-prices", shown);
     expect(refused.status).toBe(422);
-    expect(refused.text).toContain("The catalogue changed meanwhile: nothing was changed");
+    expect(refused.text).toContain("The catalogue changed at the same time: nothing was changed");
     expect(serviceOf("s02").priceMicros).toBe(7);
   });
 

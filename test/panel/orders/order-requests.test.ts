@@ -62,7 +62,7 @@ test("approving a cancellation shows what it pays before it pays it, under the a
   );
   expect(entry).toEqual({ operator: "panel:tester", subject: idOf(id) });
   const again = await market.post(`/requests/${id}`, { decision: "approve" });
-  expect(again.text).toContain("That cannot be decided for the request as it stands");
+  expect(again.text).toContain("This request is no longer open for that decision");
   expect(market.balance("alice") - before).toBe(232_000);
 });
 
@@ -73,7 +73,7 @@ test("a request that is at the provider is the provider's to decide, and one tha
   expect(market.run("startRequest", begin)).toMatchObject({ send: true, providerOrder: "501" });
   for (const decision of ["approve", "decline"]) {
     const { text } = await market.post(`/requests/${id}`, { decision });
-    expect(text).toContain("That cannot be decided");
+    expect(text).toContain("no longer open for that decision");
   }
   const result = { outcome: "unknown", cause: "no answer within 30 s" } as const;
   const outcome = { requestId: id, result, backoffMs: 0, pollIntervalMs: 1000 };

@@ -186,7 +186,7 @@ describe("a sync", () => {
     upstream.services = [entry(1, "Likes", "1"), entry(2, "<i>Views</i>", "6")];
     const refused = await sync(hidden(shown));
     expect(refused.status).toBe(422);
-    expect(refused.text).toContain("The catalogue changed meanwhile: nothing was changed");
+    expect(refused.text).toContain("The catalogue changed at the same time: nothing was changed");
     expect(dumpOf(panel, services)).toBe(before);
     const again = await sync();
     const [views] = panel

@@ -149,11 +149,11 @@ test("with --json an error is one JSON document with a code, on stderr", async (
   expect(await failure("admin", "user", "show", "nobody")).toMatchObject({
     exit: 1,
     code: "user_not_found",
-    message: expect.stringContaining("no user has that name"),
+    message: expect.stringContaining("user not found"),
   });
   // Behind `--` it is no flag.
   const { stderr } = await binary(folder, "admin", "user", "show", "--", "--json");
-  expect(stderr).toStartWith("error: no user has that name");
+  expect(stderr).toStartWith("error: user not found");
   await stop(server);
 });
 

@@ -193,7 +193,7 @@ describe("rotate", () => {
     const rotate = (key: string, ...flags: string[]) =>
       binary(folder, "admin", "key", "rotate", key, ...flags);
     expect((await rotate(id, "--grace", "soon")).code).toBe(2);
-    expect((await rotate("nobody")).stderr).toContain("no key has that id");
+    expect((await rotate("nobody")).stderr).toContain("key not found");
     await binaryJson(folder, "admin", "key", "deactivate", id);
     expect((await rotate(id)).stderr).toContain("the key is inactive");
     await binaryJson(folder, "admin", "key", "activate", id);

@@ -78,7 +78,7 @@ test("a user is renamed, deactivated and activated, and its personal data erased
   const erase = ["admin", "user", "erase", secret, "--reason", "asked for on 2026-11-22"];
   expect((await binary(folder, ...erase, "--yes")).stderr).toContain("the user is active");
   await admin(folder, "user", "deactivate", secret);
-  expect((await binary(folder, ...erase, "--yes")).stderr).toContain("an open order");
+  expect((await binary(folder, ...erase, "--yes")).stderr).toContain("1 open order");
   await admin(folder, "order", "cancel", "2", "--note", `from ${secret}`, ...told);
   expect((await binary(folder, ...erase, "--yes")).stderr).toContain("an open request");
   await admin(folder, "request", "decline", "1", "--note", `not for ${secret}`);

@@ -118,7 +118,7 @@ describe.each([
     upstream.services = [entry(1, "1"), entry(2, "4")];
     await press(page, "Sync acme: change 2 services");
     expect(await page.getByRole("alert").textContent()).toContain(
-      "The catalogue changed meanwhile",
+      "The catalogue changed at the same time",
     );
     await page.getByLabel("Markup in percent").fill("50");
     await press(page, "Show what a sync would do");

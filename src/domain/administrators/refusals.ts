@@ -1,0 +1,47 @@
+// Refusals about the panel's administrators, their sign-ins and what they may do.
+
+import { entry, see } from "../values/refusal-entry.ts";
+
+export const ADMINISTRATOR_REFUSALS = {
+  administrator_not_found: entry({
+    message: "Administrator not found",
+    commandLine: see("panel list"),
+    fields: ["name"],
+    isAbsence: true,
+  }),
+  administrator_name_taken: entry({
+    message: "An administrator has that name already",
+    commandLine: "choose another, or give that one a new password with `reseller panel password`",
+    fields: ["name"],
+  }),
+  /** No administrator would be left who may manage administrators. */
+  administrator_last_owner: entry({
+    message: "That is the last owner who is active",
+    hint: "invite another first",
+    commandLine: see("panel invite NAME --role owner"),
+  }),
+  second_factor_absent: entry({ message: "There is no second factor" }),
+  second_factor_present: entry({
+    message: "There is a second factor already",
+    hint: "remove it first",
+  }),
+  /** Wrong name, password or state. The message does not say which, so that names cannot be guessed. */
+  sign_in_refused: entry({ message: "Wrong name or password", fields: ["password", "proof"] }),
+  sign_in_limited: entry<{ retryAfterSeconds: number }>({
+    message: "Too many failures",
+    hint: ({ retryAfterSeconds }) => `try again in ${retryAfterSeconds} s`,
+  }),
+  invitation_invalid: entry({
+    message: "The link is used up or too old",
+    hint: "ask for another",
+    fields: ["token"],
+  }),
+  code_wrong: entry({ message: "Wrong code", fields: ["code", "proof"] }),
+  /** `what`: the part of a form that the role does not allow. */
+  owner_required: entry<{ what: string }>({ message: ({ what }) => `Only an owner may ${what}` }),
+  /** The session has already ended, or belongs to another administrator. */
+  session_not_found: entry({
+    message: "Session not found",
+    hint: "it has ended already, or is another's",
+  }),
+};

@@ -1,0 +1,135 @@
+// Refusals about orders, requests to cancel or refill them, and late reports.
+
+import { formatMicros, TRANSFER_LIMIT_MICROS } from "../ledger/money.ts";
+import { entry, see } from "../values/refusal-entry.ts";
+
+/** Under /api/v2, a quantity that no order can have. */
+const ABOVE_MAXIMUM = "neworder.error.max_quantity";
+
+export const ORDER_REFUSALS = {
+  order_not_found: entry({
+    status: 404,
+    message: "Order not found",
+    commandLine: see("admin order list"),
+    fields: ["order"],
+    isAbsence: true,
+    v2: "Incorrect order ID",
+  }),
+  quantity_below_minimum: entry<{ min: number }>({
+    status: 400,
+    message: ({ min }) => `Minimum order is ${min}`,
+    v2: "neworder.error.min_quantity",
+  }),
+  quantity_above_maximum: entry<{ max: number }>({
+    status: 400,
+    message: ({ max }) => `Maximum order is ${max}`,
+    v2: ABOVE_MAXIMUM,
+  }),
+  charge_too_large: entry({
+    status: 400,
+    message: `quantity must be small enough to keep the charge at or below ${formatMicros(TRANSFER_LIMIT_MICROS)}`,
+    v2: ABOVE_MAXIMUM,
+  }),
+  /** The order that already has this reference, as its caller sees it. */
+  reference_taken: entry<{ order: { orderId: number } }>({
+    status: 409,
+    message: "Reference was already used",
+    members: ({ order }) => ({ order }),
+  }),
+  /** The order as its caller sees it: FAILED and refunded. */
+  provider_refused: entry<{ order: object }>({
+    status: 502,
+    message: "The provider refused the order; the charge was refunded",
+    members: ({ order }) => ({ order }),
+  }),
+  order_not_cancellable: entry({
+    status: 400,
+    message: "Order cannot be cancelled",
+    v2: "Order cannot be cancelled",
+  }),
+  order_not_refillable: entry({
+    status: 400,
+    message: "Order cannot be refilled",
+    v2: "Order cannot be refilled",
+  }),
+  /** The order already has an open request of this kind. */
+  request_already_open: entry({
+    status: 400,
+    message: "A request is already open",
+    v2: "A request is already open",
+  }),
+  order_transition_illegal: entry<{ from: string; to: string }>({
+    status: 400,
+    message: ({ from, to }) => `${from} cannot become ${to}`,
+    commandLine: see("admin order show"),
+    fields: ["status"],
+  }),
+  remains_above_quantity: entry<{ quantity: number }>({
+    status: 400,
+    message: ({ quantity }) => `remains must be at most the quantity, ${quantity}`,
+    members: () => ({ field: "remains" }),
+    fields: ["remains"],
+  }),
+  order_not_processing: entry<{ status: string }>({
+    message: ({ status }) => `The order is ${status}`,
+    hint: "progress is noted on PROCESSING orders only",
+    fields: ["status"],
+  }),
+  order_being_sent: entry({
+    message: "The order is being sent to its provider right now",
+    hint: "try again",
+  }),
+  /** The order's refund is no longer the one that was confirmed. */
+  order_changed: entry({
+    message: "The order changed at the same time",
+    hint: "nothing was changed, look again",
+  }),
+  order_not_unknown: entry<{ status: string; placement: string }>({
+    message: ({ status, placement }) => `The order is ${status} and its placement ${placement}`,
+    hint: "only a PENDING order whose submission is unknown can be settled, and its number corrected until its provider reports",
+    commandLine: "otherwise use `reseller admin order fail`",
+    fields: ["settlement"],
+  }),
+  provider_order_taken: entry<{ orderId: number }>({
+    message: ({ orderId }) => `Order ${orderId} has that number at this provider`,
+    hint: "look the right one up there",
+    fields: ["provider-order"],
+  }),
+  /** A public note was given, but nothing is refunded, so the user would never see it. */
+  nothing_refunded: entry({
+    message: "There is no refund, so the reseller would not see this note",
+    commandLine: "leave out --public-note",
+    fields: ["public-note"],
+  }),
+  request_not_found: entry({
+    message: "Request not found",
+    commandLine: see("admin request list"),
+    fields: ["request"],
+    isAbsence: true,
+  }),
+  request_being_sent: entry({
+    message: "The request is being sent to its provider right now",
+    hint: "try again",
+  }),
+  request_not_open: entry({
+    message: "This request is no longer open for that decision",
+    commandLine: see("admin request list"),
+  }),
+  late_report_absent: entry({
+    message: "No late report waits for a decision",
+    commandLine: see("admin order list --late"),
+  }),
+  late_report_inapplicable: entry<{ status: string; reported: string }>({
+    message: ({ status, reported }) =>
+      `The order is ${status} and was reported ${reported}, which cannot be applied`,
+    hint: "dismiss it",
+    commandLine: "give --dismiss",
+    fields: ["decision"],
+  }),
+  late_remains_missing: entry({
+    message: "remains is required, because it was not stored with this report",
+    hint: "ask the provider",
+    commandLine: "give --remains",
+    fields: ["remains"],
+  }),
+};

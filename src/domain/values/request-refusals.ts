@@ -1,0 +1,95 @@
+// Refusals of a request itself, whatever it is about: its body, its fields, its rate, its path.
+
+import { entry } from "./refusal-entry.ts";
+
+/** Under /api/v2, what no other text of the protocol fits. */
+export const INCORRECT_REQUEST = "Incorrect request";
+const FIELDS_V2: Readonly<Record<string, string>> = {
+  link: "neworder.error.link",
+  quantity: "neworder.error.min_quantity",
+};
+const fieldV2 = ({ field }: { field: string }) => FIELDS_V2[field] ?? INCORRECT_REQUEST;
+
+/** The rate limit that was exceeded, and when the next request is allowed. */
+export interface RateExceeded {
+  by: "key" | "address";
+  /** Requests allowed in each window. */
+  requests: number;
+  windowSeconds: number;
+  /** Requests allowed at once. */
+  burst: number;
+  retryAfterSeconds: number;
+}
+
+function rateHeaders(exceeded: RateExceeded): Record<string, string> {
+  const { requests, windowSeconds, burst, retryAfterSeconds } = exceeded;
+  return {
+    "retry-after": String(retryAfterSeconds),
+    "ratelimit-limit": String(requests),
+    "ratelimit-remaining": "0",
+    "ratelimit-reset": String(retryAfterSeconds),
+    "ratelimit-policy": `${requests};w=${windowSeconds};burst=${burst}`,
+  };
+}
+
+export const REQUEST_REFUSALS = {
+  field_missing: entry<{ field: string }>({
+    status: 400,
+    message: ({ field }) => `${field} is required`,
+    members: ({ field }) => ({ field }),
+    v2: fieldV2,
+  }),
+  field_invalid: entry<{ field: string; must: string }>({
+    status: 400,
+    message: ({ field, must }) => `${field} must be ${must}`,
+    members: ({ field }) => ({ field }),
+    v2: fieldV2,
+  }),
+  body_invalid: entry<{ must: "valid JSON" | "a JSON object" }>({
+    status: 400,
+    message: ({ must }) => `Request body must be ${must}`,
+    v2: INCORRECT_REQUEST,
+  }),
+  body_too_large: entry({
+    status: 413,
+    message: "Request body too large",
+    headers: () => ({ connection: "close" }),
+    v2: INCORRECT_REQUEST,
+  }),
+  /** Only for headers after a body: trailers, or what surrounds its chunks. */
+  headers_too_large: entry({
+    status: 431,
+    message: "Request headers too large",
+    v2: INCORRECT_REQUEST,
+  }),
+  content_type_invalid: entry({
+    status: 415,
+    message: "Content-Type must be application/json",
+  }),
+  idempotency_key_reused: entry({
+    status: 422,
+    message: "Idempotency-Key was already used for a different request",
+  }),
+  too_many_requests: entry<RateExceeded>({
+    status: 429,
+    message: "Too many requests",
+    headers: rateHeaders,
+    v2: "Too many requests",
+  }),
+  /** The caller's key has no such path. */
+  not_found: entry({ status: 404, message: "Not found" }),
+  service_unavailable: entry({
+    status: 503,
+    message: "Service temporarily unavailable",
+    hint: "the database takes no writes, because another process holds it or its disk is full",
+    commandLine: "see `reseller doctor`",
+    headers: () => ({ "retry-after": "1" }),
+    v2: "Service temporarily unavailable",
+  }),
+  /** Only thrown when a magic link asks for it. */
+  internal_error: entry({
+    status: 500,
+    message: "Internal server error",
+    v2: "Internal server error",
+  }),
+};
