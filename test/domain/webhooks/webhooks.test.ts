@@ -33,6 +33,34 @@ test("`*` wants everything but order.progress and webhook.test", () => {
   expect(wantsEvent(bitsOfEvents("order.completed"), "order.partial")).toBe(false);
 });
 
+// What rows hold today. A new type adds a line and takes the next bit, wherever it is inserted.
+const STORED = {
+  "order.processing": 1,
+  "order.completed": 2,
+  "order.partial": 4,
+  "order.failed": 8,
+  "order.cancelled": 16,
+  "order.refunded": 32,
+  "order.progress": 64,
+  "balance.credited": 128,
+  "balance.low": 256,
+  "service.changed": 512,
+  "webhook.test": 1024,
+};
+
+test("a stored subscription means the same types whatever types are added", () => {
+  for (const [stored, bits] of Object.entries(STORED)) {
+    expect(bitsOfEvents(stored)).toBe(bits);
+    expect(WEBHOOK_EVENT_TYPES.filter((type) => wantsEvent(bits, type))).toEqual([stored as never]);
+  }
+});
+
+test("each type has a bit of its own", () => {
+  const bits = WEBHOOK_EVENT_TYPES.map((type) => bitsOfEvents(type));
+  expect(new Set(bits).size).toBe(WEBHOOK_EVENT_TYPES.length);
+  for (const bit of bits) expect(bit).toBeGreaterThan(0);
+});
+
 test.each([
   [["*"], ["*"]],
   [
