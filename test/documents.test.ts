@@ -201,8 +201,10 @@ test("a noun has one file name in the folders of the rules, the rows, the operat
       .toSorted()
       .join("-");
   const spellings = new Map<string, Map<string, string>>();
-  for (const path of CODE.filter((file) =>
-    LAYERS.some((name) => file.startsWith(`src/${name}/`)),
+  // The files of tables are named after the folders of nouns, such as `delivery`.
+  for (const path of CODE.filter(
+    (file) =>
+      LAYERS.some((name) => file.startsWith(`src/${name}/`)) && !file.startsWith("src/db/tables/"),
   )) {
     const files = spellings.get(rootOf(path)) ?? new Map<string, string>();
     spellings.set(rootOf(path), files.set(basename(path), path));

@@ -3,7 +3,8 @@
 // renewals.
 
 import { type Store, TransientError } from "../db/port/port.ts";
-import { LEASE_MS, listServers, type Server } from "../db/delivery/server-leases.ts";
+import type { Server } from "../db/tables/database.ts";
+import { LEASE_MS, listServers } from "../db/delivery/server-leases.ts";
 import { execute } from "../operations/batch/execute.ts";
 import type { SeenServer } from "../operations/batch/server-leases.ts";
 

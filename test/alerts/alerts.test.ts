@@ -4,7 +4,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import type { Awaitable } from "../../src/db/port/port.ts";
-import { providers } from "../../src/db/tables/tables.ts";
+import { providers } from "../../src/db/tables/providers.ts";
 import { startProviderBalances } from "../../src/delivery/provider-balances.ts";
 import { startTicker } from "../../src/scheduling/ticker.ts";
 import type { AlertMachineFacts, Lateness } from "../../src/domain/webhooks/alerts.ts";

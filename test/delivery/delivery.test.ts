@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { ReadStore } from "../../src/db/port/port.ts";
-import { attempts } from "../../src/db/tables/tables.ts";
+import { attempts } from "../../src/db/tables/delivery.ts";
 import { refusal } from "../../src/domain/values/refusals.ts";
 import { systemClock } from "../../src/scheduling/clock.ts";
 import { startDelivery } from "../../src/delivery/delivery.ts";

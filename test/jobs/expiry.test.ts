@@ -1,7 +1,7 @@
 // The expiry job, under clocks that are set, slow and wrong.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { uptime as uptimes } from "../../src/db/tables/tables.ts";
+import { uptime as uptimes } from "../../src/db/tables/database.ts";
 import { findUser } from "../../src/db/users/users.ts";
 import { hashRequest } from "../../src/domain/values/idempotency.ts";
 import { createLog } from "../../src/monitoring/log.ts";

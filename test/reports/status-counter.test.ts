@@ -6,7 +6,7 @@ import { transact } from "../../src/db/port/port.ts";
 import { openReader } from "../../src/storage/file/open.ts";
 import { createStatusCounter } from "../../src/reports/status-counter.ts";
 import { createId } from "../../src/db/port/ids.ts";
-import { orders as orderRows } from "../../src/db/tables/tables.ts";
+import { orders as orderRows } from "../../src/db/tables/orders.ts";
 import { openDeliveryShop } from "../support/delivery-store.ts";
 import { ENGINES } from "../support/stores.ts";
 import { openShop } from "../support/cli.ts";

@@ -4,7 +4,8 @@
 import type { Tx } from "../../src/db/port/port.ts";
 import { parseAddress } from "../../src/db/postgres/connection/address.ts";
 import { createPostgresStore } from "../../src/db/postgres/batch/store.ts";
-import { keys, services, users } from "../../src/db/tables/tables.ts";
+import { services } from "../../src/db/tables/catalogue.ts";
+import { keys, users } from "../../src/db/tables/users.ts";
 import { query } from "../../src/db/port/query.ts";
 import { fields, select } from "../../src/db/port/query.ts";
 import { below, randomFrom } from "./seeded.ts";

@@ -9,7 +9,10 @@ import type { Reader, ReadStore, Store } from "../../src/db/port/port.ts";
 import { describeAddress, parseAddress } from "../../src/db/postgres/connection/address.ts";
 import { createPostgresStore } from "../../src/db/postgres/batch/store.ts";
 import type { AnyTable } from "../../src/db/port/table-definition.ts";
-import { attempts, orderEvents, orders, transfers, users } from "../../src/db/tables/tables.ts";
+import { attempts } from "../../src/db/tables/delivery.ts";
+import { transfers } from "../../src/db/tables/ledger.ts";
+import { orderEvents, orders } from "../../src/db/tables/orders.ts";
+import { users } from "../../src/db/tables/users.ts";
 import type { Connection } from "../../src/db/sqlite/connection.ts";
 import { claimDataDirectory, databasePath, openForCommand } from "../../src/storage/file/open.ts";
 import {

@@ -4,7 +4,7 @@
 import { writeSync } from "node:fs";
 import { parseAddress } from "../../src/db/postgres/connection/address.ts";
 import { createPostgresStore } from "../../src/db/postgres/batch/store.ts";
-import { users } from "../../src/db/tables/tables.ts";
+import { users } from "../../src/db/tables/users.ts";
 
 /** Longer than anybody waits for it. */
 const STUCK_MS = 120_000;

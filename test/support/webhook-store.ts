@@ -1,8 +1,9 @@
 // The queue of webhooks on a fresh store, without a server.
 
 import { createId } from "../../src/db/port/ids.ts";
-import type { webhooks as schema } from "../../src/db/tables/schema.ts";
-import { users, webhookDeliveries, webhookEvents, webhooks } from "../../src/db/tables/tables.ts";
+import type { AnyWebhook } from "../../src/db/tables/webhooks.ts";
+import { users } from "../../src/db/tables/users.ts";
+import { webhookDeliveries, webhookEvents, webhooks } from "../../src/db/tables/webhooks.ts";
 import { WEBHOOK_ATTEMPTS } from "../../src/domain/webhooks/webhook-schedule.ts";
 import { formatSecret } from "../../src/domain/webhooks/webhooks.ts";
 import { bitsOfEvents } from "../../src/domain/webhooks/webhook-events.ts";
@@ -33,7 +34,7 @@ export interface WebhookShop {
   endpoint(options?: EndpointOptions): Promise<TestEndpoint>;
   /** An event that waits for the endpoint since `at`; returns its id. */
   event(endpoint: TestEndpoint, at: number, body?: string): Promise<string>;
-  webhook(endpoint: TestEndpoint): Promise<typeof schema.$inferSelect>;
+  webhook(endpoint: TestEndpoint): Promise<AnyWebhook>;
   deliveries(): Promise<Record<string, unknown>[]>;
 }
 

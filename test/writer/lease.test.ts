@@ -4,7 +4,8 @@ import { describe, expect, test } from "bun:test";
 import type { Store } from "../../src/db/port/port.ts";
 import { createId } from "../../src/db/port/ids.ts";
 import { execute } from "../../src/operations/batch/execute.ts";
-import { LEASE_MS, type Server } from "../../src/db/delivery/server-leases.ts";
+import type { Server } from "../../src/db/tables/database.ts";
+import { LEASE_MS } from "../../src/db/delivery/server-leases.ts";
 import type { SeenServer } from "../../src/operations/batch/server-leases.ts";
 import {
   NameTakenError,

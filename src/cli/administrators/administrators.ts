@@ -5,8 +5,8 @@ import type { Command } from "commander";
 import { Argument, Option } from "commander";
 import { settingOption } from "../../config/flags.ts";
 import { type Endpoint, formatEndpoint } from "../../config/values.ts";
+import type { Administrator } from "../../db/tables/administrators.ts";
 import {
-  type Administrator,
   findAdministrator,
   listAdministrators,
   listSessions,

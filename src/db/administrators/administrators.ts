@@ -2,12 +2,14 @@
 
 import type { Reader } from "../port/port.ts";
 import { fields, query, select } from "../port/query.ts";
-import type { administrators as schema, panelSessions as sessionSchema } from "../tables/schema.ts";
 import { number, text } from "../port/table-definition.ts";
-import { administrators, panelSessions, recoveryCodes } from "../tables/tables.ts";
-
-export type Administrator = typeof schema.$inferSelect;
-export type PanelSession = typeof sessionSchema.$inferSelect;
+import {
+  type Administrator,
+  administrators,
+  type PanelSession,
+  panelSessions,
+  recoveryCodes,
+} from "../tables/administrators.ts";
 
 const ALL = query({
   columns: fields(administrators),

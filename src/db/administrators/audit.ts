@@ -5,7 +5,7 @@ import { readExactJson, writeExactJson } from "../../domain/ledger/money.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, listByConditions, query, select } from "../port/query.ts";
 import { nullable, number, text, texts } from "../port/table-definition.ts";
-import { audit } from "../tables/tables.ts";
+import { audit } from "../tables/administrators.ts";
 
 export interface AuditEntry {
   createdAt: number;

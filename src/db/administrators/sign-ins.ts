@@ -3,11 +3,13 @@
 import type { Failures } from "../../domain/administrators/sign-ins.ts";
 import type { Reader } from "../port/port.ts";
 import { fields, query, select, statement } from "../port/query.ts";
-import type { signInAttempts as schema } from "../tables/schema.ts";
 import { nullable, number, text } from "../port/table-definition.ts";
-import { confirmations, knownNetworks, signInAttempts } from "../tables/tables.ts";
-
-export type SignInAttempt = typeof schema.$inferSelect;
+import {
+  confirmations,
+  knownNetworks,
+  type SignInAttempt,
+  signInAttempts,
+} from "../tables/administrators.ts";
 
 const COUNTS = {
   count: number,

@@ -11,7 +11,7 @@ import { providerOf } from "../providers/providers.ts";
 import { fields, query, select } from "../port/query.ts";
 import { findService } from "./services.ts";
 import { number } from "../port/table-definition.ts";
-import { serviceRoutes } from "../tables/tables.ts";
+import { serviceRoutes } from "../tables/catalogue.ts";
 
 const FURTHER = query({
   parameters: { providerId: number },

@@ -15,7 +15,7 @@ import {
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, selectAs } from "../port/query.ts";
 import { nullable, number, text } from "../port/table-definition.ts";
-import { serviceChanges } from "../tables/tables.ts";
+import { serviceChanges } from "../tables/catalogue.ts";
 
 /** Limits for one read of a reseller's changes, about a millisecond: how many numbers it covers, and how many rows. */
 const WINDOW = 2000;

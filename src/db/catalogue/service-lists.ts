@@ -5,7 +5,8 @@ import type { Reader } from "../port/port.ts";
 import { fields, query, select } from "../port/query.ts";
 import { findService, type Service } from "./services.ts";
 import { boolean, nullable, number, text } from "../port/table-definition.ts";
-import { grants, services, users } from "../tables/tables.ts";
+import { grants, services } from "../tables/catalogue.ts";
+import { users } from "../tables/users.ts";
 
 /** Filters of the list. Absent or null means any value. */
 export interface ServiceFilter {

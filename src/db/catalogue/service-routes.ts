@@ -13,8 +13,8 @@ import { providerOf } from "../providers/providers.ts";
 import { fields, query, select } from "../port/query.ts";
 import { findService, type Service } from "./services.ts";
 import { boolean, number, text } from "../port/table-definition.ts";
-import type { serviceRoutes as schema } from "../tables/schema.ts";
-import { attempts, serviceRoutes, services } from "../tables/tables.ts";
+import { type ServiceRouteRow, serviceRoutes, services } from "../tables/catalogue.ts";
+import { attempts } from "../tables/delivery.ts";
 
 const FURTHER = query({
   parameters: { serviceId: text },
@@ -162,8 +162,6 @@ export function writeRoutes(
   };
 }
 
-type FurtherRow = typeof schema.$inferSelect;
-
 /**
  * The further routes that a service loses when its first route changes: the one that became the first, or all of them
  * if it has no provider any more.
@@ -172,7 +170,7 @@ export function listSupersededRoutes(
   reader: Reader,
   before: Service,
   after: Service,
-): FurtherRow[] {
+): ServiceRouteRow[] {
   const { id, providerId, providerService } = after;
   if (before.providerId === providerId && before.providerService === providerService) return [];
   if (providerId === null || providerService === null)
@@ -181,7 +179,7 @@ export function listSupersededRoutes(
   return same ? [same] : [];
 }
 
-export function deleteRoutes(tx: Tx, rows: readonly FurtherRow[]): void {
+export function deleteRoutes(tx: Tx, rows: readonly ServiceRouteRow[]): void {
   for (const row of rows) tx.delete(serviceRoutes, row);
 }
 

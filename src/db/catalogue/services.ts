@@ -6,7 +6,8 @@ import type { PriceUnit } from "../../domain/catalogue/services.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, select } from "../port/query.ts";
 import { boolean, nullable, number, text } from "../port/table-definition.ts";
-import { catalogueVersion, grants, services, users } from "../tables/tables.ts";
+import { catalogueVersion, grants, services } from "../tables/catalogue.ts";
+import { users } from "../tables/users.ts";
 
 export interface Service {
   /** The number by which panels know it. Issued in the order of creation and never reused. */

@@ -6,7 +6,8 @@ import type { ListedRate } from "../../domain/providers/upstream-rates.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, select, selectAs } from "../port/query.ts";
 import { nullable, number, numbers, text, textOf } from "../port/table-definition.ts";
-import { orderCosts, providerRates } from "../tables/tables.ts";
+import { orderCosts } from "../tables/delivery.ts";
+import { providerRates } from "../tables/providers.ts";
 
 /** A cost with the time when it became known, and by how much it changed the order's cost. */
 export interface CostEntry extends OrderCost {

@@ -4,7 +4,8 @@ import type { AttemptOutcome, Delivery } from "../../domain/delivery/deliveries.
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, select, statement } from "../port/query.ts";
 import { boolean, number, text } from "../port/table-definition.ts";
-import { attempts, orders } from "../tables/tables.ts";
+import { attempts } from "../tables/delivery.ts";
+import { orders } from "../tables/orders.ts";
 import { findOrder, NO_TEST_ORDER, type Order } from "../orders/orders.ts";
 
 /** An order that has a provider. */

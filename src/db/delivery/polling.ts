@@ -4,7 +4,7 @@ import type { OrderStatus } from "../../domain/orders/orders.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, select, statement } from "../port/query.ts";
 import { nullable, number, text } from "../port/table-definition.ts";
-import { orders } from "../tables/tables.ts";
+import { orders } from "../tables/orders.ts";
 
 /** The fields of an order that decide its next poll. */
 export interface DueOrder {

@@ -3,13 +3,10 @@
 
 import type { Reader } from "../port/port.ts";
 import { fields, query, select } from "../port/query.ts";
-import type { servers as schema } from "../tables/schema.ts";
-import { servers } from "../tables/tables.ts";
+import { type Server, servers } from "../tables/database.ts";
 
 /** Duration of a lease from each renewal. A server is considered dead if no renewal was seen for this time. */
 export const LEASE_MS = 30_000;
-
-export type Server = typeof schema.$inferSelect;
 
 const ALL = query({
   columns: fields(servers),

@@ -4,7 +4,7 @@ import { NO_TEST_ORDER } from "../orders/orders.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, select } from "../port/query.ts";
 import { number, text } from "../port/table-definition.ts";
-import { unrecognizedNumbers } from "../tables/tables.ts";
+import { unrecognizedNumbers } from "../tables/delivery.ts";
 
 export interface UnrecognizedNumber {
   orderId: number;

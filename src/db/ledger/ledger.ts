@@ -2,7 +2,8 @@
 
 import { isCashAccount, type Transfer } from "../../domain/ledger/ledger.ts";
 import type { Tx } from "../port/port.ts";
-import { transferDetails, transfers, users } from "../tables/tables.ts";
+import { transferDetails, transfers } from "../tables/ledger.ts";
+import { users } from "../tables/users.ts";
 
 /**
  * Inserts a transfer, changes the balance of the user on one side (the other side is cash or sales), and returns the

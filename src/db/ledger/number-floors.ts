@@ -3,7 +3,7 @@
 import type { Tx } from "../port/port.ts";
 import { statement } from "../port/query.ts";
 import { number } from "../port/table-definition.ts";
-import { numberFloors } from "../tables/tables.ts";
+import { numberFloors } from "../tables/database.ts";
 
 /** Tables whose numbers are visible to callers and operators. */
 export const NUMBERED_TABLES = [

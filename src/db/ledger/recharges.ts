@@ -2,7 +2,7 @@
 
 import type { Key } from "../users/keys.ts";
 import type { Reader, Tx } from "../port/port.ts";
-import { keyRecharges } from "../tables/tables.ts";
+import { keyRecharges } from "../tables/users.ts";
 
 type CountedKey = Pick<Key, "id" | "originId">;
 

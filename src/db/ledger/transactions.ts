@@ -14,7 +14,7 @@ import { type EntryQuery, newestOf, rowsInWindow } from "../port/newest-entries.
 import type { Reader, TimeWindow } from "../port/port.ts";
 import { byDialect, type Dialect, fields, isOneOf, query, select } from "../port/query.ts";
 import { type Kinds, number, type Typed } from "../port/table-definition.ts";
-import { transferDetails, transfers } from "../tables/tables.ts";
+import { transferDetails, transfers } from "../tables/ledger.ts";
 
 export interface TransactionQuery {
   account: number;

@@ -5,7 +5,7 @@ import type { OrderStatus } from "../../domain/orders/orders.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, select } from "../port/query.ts";
 import { number, numbers } from "../port/table-definition.ts";
-import { lateReports } from "../tables/tables.ts";
+import { lateReports } from "../tables/orders.ts";
 
 export interface LateReport {
   orderId: number;

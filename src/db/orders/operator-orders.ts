@@ -19,7 +19,7 @@ import {
   texts,
   type Typed,
 } from "../port/table-definition.ts";
-import { orders } from "../tables/tables.ts";
+import { orders } from "../tables/orders.ts";
 
 /** Filters of the list. Absent or null means any value. */
 export interface OperatorOrderFilter {

@@ -5,7 +5,7 @@ import type { OrderStatus } from "../../domain/orders/orders.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, select } from "../port/query.ts";
 import { number } from "../port/table-definition.ts";
-import { orderEvents } from "../tables/tables.ts";
+import { orderEvents } from "../tables/orders.ts";
 
 export interface OrderEvent {
   orderId: number;

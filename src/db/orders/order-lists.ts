@@ -16,7 +16,7 @@ import type { Reader, TimeWindow } from "../port/port.ts";
 import { type OwnedPublicOrder, PUBLIC_COLUMNS } from "./public-orders.ts";
 import { byDialect, type Dialect, fields, isOneOf, query, select } from "../port/query.ts";
 import { type Kinds, number, text } from "../port/table-definition.ts";
-import { orders } from "../tables/tables.ts";
+import { orders } from "../tables/orders.ts";
 
 /**
  * Limit for orders examined at a time by the filter for a service: about a millisecond. An index by reseller and service

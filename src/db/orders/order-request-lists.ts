@@ -2,11 +2,11 @@
 
 import type { RequestKind } from "../../domain/orders/order-requests.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
-import { IS_OPEN, type OrderRequest } from "./order-requests.ts";
+import { type OrderRequest, orderRequests, orders } from "../tables/orders.ts";
+import { IS_OPEN } from "./order-requests.ts";
 import type { Reader } from "../port/port.ts";
 import { fields, listByConditions, query, select } from "../port/query.ts";
 import { number, text } from "../port/table-definition.ts";
-import { orderRequests, orders } from "../tables/tables.ts";
 
 /** A request with its order's service and status, and its user's name. */
 export interface ListedRequest extends OrderRequest {

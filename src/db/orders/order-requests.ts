@@ -5,12 +5,8 @@ import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { CUID, NUMERIC_ID } from "./orders.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { byDialect, fields, isOneOf, query, select, statement } from "../port/query.ts";
-import type { orderRequests as schema } from "../tables/order-request-schema.ts";
 import { boolean, nullable, number, numbers } from "../port/table-definition.ts";
-import { orderRequests } from "../tables/tables.ts";
-
-export type OrderRequest = typeof schema.$inferSelect;
-export type NewOrderRequest = typeof schema.$inferInsert;
+import { type NewOrderRequest, type OrderRequest, orderRequests } from "../tables/orders.ts";
 
 /** SQL condition for open requests. It repeats that of their partial index. */
 export const IS_OPEN = "(state = 'requested' OR state = 'sent' OR state = 'accepted')";

@@ -7,9 +7,8 @@ import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import type { PriceUnit } from "../../domain/catalogue/services.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { statement } from "../port/query.ts";
-import type { orders as schema } from "../tables/schema.ts";
 import { number } from "../port/table-definition.ts";
-import { orders } from "../tables/tables.ts";
+import { type OrderRow, orders } from "../tables/orders.ts";
 
 export interface Order {
   /** The order number. Numbers only grow. */
@@ -38,9 +37,6 @@ export interface Order {
   /** Null: the service is manual. */
   delivery: Delivery | null;
 }
-
-/** A row of the table, which includes the delivery. */
-export type OrderRow = typeof schema.$inferSelect;
 
 export type NewOrder = Omit<Order, "orderId" | "refundedMicros" | "startCount" | "sequence">;
 

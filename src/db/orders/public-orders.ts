@@ -5,7 +5,7 @@ import { CUID, NUMERIC_ID, type Order } from "./orders.ts";
 import type { Reader } from "../port/port.ts";
 import { byDialect, fields, isOneOf, query, select } from "../port/query.ts";
 import { number, numbers, text, texts } from "../port/table-definition.ts";
-import { orders } from "../tables/tables.ts";
+import { orders } from "../tables/orders.ts";
 
 /** The columns that the API returns, and the owner's account. */
 export type OwnedPublicOrder = PublicOrderStatus & Pick<Order, "resellerAccount">;

@@ -8,7 +8,7 @@ import {
 import type { Reader } from "../port/port.ts";
 import { byDialect, fields, isOneOf, query, select } from "../port/query.ts";
 import { boolean, number, numbers, texts } from "../port/table-definition.ts";
-import { orderRequests, orders } from "../tables/tables.ts";
+import { orderRequests, orders } from "../tables/orders.ts";
 
 // An order counts as placed when it became PROCESSING: at once, after a wait, or when the operator settled it.
 const PROCESSING = query({

@@ -121,7 +121,7 @@ export class RowMap {
     }
   }
 
-  /** Prepares for the next transaction: keeps only rows of `kept` tables, and none if an index has more than `limit`. */
+  /** Prepares for the next transaction: keeps only rows of kept tables, and none if an index has more than `limit`. */
   keep(limit: number): void {
     this.#journal.length = 0;
     for (const [{ table }, entries] of this.#byIndex) {

@@ -1,7 +1,7 @@
-// Table definitions for the engines: columns, their kinds and unique indexes, read from the drizzle schema.
+// The definition of a table for the engines: columns as drizzle describes them, unique indexes, and the lock of its rows.
 
-import { getTableColumns, getTableName } from "drizzle-orm";
-import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+import { type BuildColumns, getTableColumns, type InferModelFromColumns } from "drizzle-orm";
+import { customType, type SQLiteColumnBuilderBase, sqliteTable } from "drizzle-orm/sqlite-core";
 
 /** A value that is written to a column or read from one. */
 export type Value = string | number | bigint | boolean | null;
@@ -93,56 +93,74 @@ export interface Condition {
   readonly holds: (row: AnyRow) => boolean;
 }
 
-type FieldOf<T extends SQLiteTable> = keyof T["$inferSelect"] & string;
-type KeyOf<T extends SQLiteTable, Fields extends readonly string[]> = {
-  [I in keyof Fields]: Fields[I] extends keyof T["$inferSelect"]
-    ? NonNullable<T["$inferSelect"][Fields[I]]>
+/** The rows of a table. */
+export type RowOf<T extends AnyTable> = NonNullable<T["types"]>["row"];
+/** What an insert into a table takes. */
+export type NewRowOf<T extends AnyTable> = NonNullable<T["types"]>["new"];
+
+type Columns = Record<string, SQLiteColumnBuilderBase>;
+type Selected<C extends Columns> = InferModelFromColumns<BuildColumns<string, C, "sqlite">>;
+type Inserted<C extends Columns> = InferModelFromColumns<
+  BuildColumns<string, C, "sqlite">,
+  "insert"
+>;
+
+type FieldOf<C extends Columns> = keyof C & string;
+type KeyOf<C extends Columns, Fields extends readonly string[]> = {
+  [I in keyof Fields]: Fields[I] extends keyof Selected<C>
+    ? NonNullable<Selected<C>[Fields[I]]>
     : never;
 };
 
 export interface TableOptions<
-  T extends SQLiteTable,
-  Key extends readonly FieldOf<T>[],
-  Unique extends Record<string, readonly FieldOf<T>[]>,
+  C extends Columns,
+  Key extends readonly FieldOf<C>[],
+  Unique extends Record<string, readonly FieldOf<C>[]>,
 > {
   key: Key;
-  numbered?: FieldOf<T>;
+  numbered?: FieldOf<C>;
   unique?: Unique;
   /** Names of unique indexes that disregard the case of ASCII letters. */
   folded?: readonly (keyof Unique)[];
   /** The conditions of partial unique indexes, by name. "Part of the key is not null" need not be stated. */
   where?: { [Name in keyof Unique]?: Condition };
-  lock?: (row: T["$inferSelect"], isNew: boolean) => number | null;
-  unlocked?: readonly FieldOf<T>[];
+  lock?: (row: Selected<C>, isNew: boolean) => number | null;
+  unlocked?: readonly FieldOf<C>[];
   coalesced?: boolean;
   kept?: boolean;
 }
 
-type Indexes<T extends SQLiteTable, Unique extends Record<string, readonly FieldOf<T>[]>> = {
-  [Name in keyof Unique]: Index<T["$inferSelect"], KeyOf<T, Unique[Name]> & readonly Value[]>;
+type Indexes<C extends Columns, Unique extends Record<string, readonly FieldOf<C>[]>> = {
+  [Name in keyof Unique]: Index<Selected<C>, KeyOf<C, Unique[Name]> & readonly Value[]>;
 };
+
+/** A column for integers that may exceed 2^53. Their type is bigint. */
+export const bigInteger = customType<{ data: bigint; driverData: bigint }>({
+  dataType: () => "integer",
+});
 
 /** Defines a table. The result has its indexes as members: `byKey` for the primary key, the others by their names. */
 export function table<
-  T extends SQLiteTable,
-  const Key extends readonly FieldOf<T>[],
-  const Unique extends Record<string, readonly FieldOf<T>[]> = Record<never, never>,
+  C extends Columns,
+  const Key extends readonly FieldOf<C>[],
+  const Unique extends Record<string, readonly FieldOf<C>[]> = Record<never, never>,
 >(
-  schema: T,
-  options: TableOptions<T, Key, Unique>,
-): Table<T["$inferSelect"], T["$inferInsert"], Key[number]> &
-  Indexes<T, { byKey: Key }> &
-  Indexes<T, Unique> {
-  const columns = Object.entries(getTableColumns(schema)).map(([field, column]) => ({
-    field,
-    name: column.name,
-    kind: { name: kindOf(column.dataType) },
-    // Undefined for a number that the database counts up, and for values that an insert must give.
-    initial: column.hasDefault ? (column.default as Value) : column.notNull ? undefined : null,
-  }));
+  name: string,
+  schema: C,
+  options: TableOptions<C, Key, Unique>,
+): Table<Selected<C>, Inserted<C>, Key[number]> & Indexes<C, { byKey: Key }> & Indexes<C, Unique> {
+  const columns = Object.entries(getTableColumns(sqliteTable(name, schema))).map(
+    ([field, column]) => ({
+      field,
+      name: column.keyAsName ? snakeCase(field) : column.name,
+      kind: { name: kindOf(column.dataType) },
+      // Undefined for a number that the database counts up, and for values that an insert must give.
+      initial: column.hasDefault ? (column.default as Value) : column.notNull ? undefined : null,
+    }),
+  );
   const indexes: Index[] = [];
   const described = {
-    name: getTableName(schema),
+    name,
     columns,
     key: options.key,
     numbered: options.numbered ?? null,
@@ -153,17 +171,29 @@ export function table<
     kept: options.kept ?? false,
   };
   const byName: Record<string, Index> = {};
-  for (const [name, fields] of Object.entries({ byKey: options.key, ...options.unique })) {
-    const folded = options.folded?.includes(name) ?? false;
+  for (const [indexName, fields] of Object.entries({ byKey: options.key, ...options.unique })) {
+    const folded = options.folded?.includes(indexName) ?? false;
     const columnsOfKey = (fields as readonly string[]).map((field) =>
       columns.find((column) => column.field === field)!,
     );
-    const where = (options.where as Record<string, Condition> | undefined)?.[name] ?? null;
-    const index = { name, table: described, fields, columns: columnsOfKey, folded, where };
+    const where = (options.where as Record<string, Condition> | undefined)?.[indexName] ?? null;
+    const index = {
+      name: indexName,
+      table: described,
+      fields,
+      columns: columnsOfKey,
+      folded,
+      where,
+    };
     indexes.push(index);
-    byName[name] = index;
+    byName[indexName] = index;
   }
-  return Object.assign(described, byName) as unknown as ReturnType<typeof table<T, Key, Unique>>;
+  return Object.assign(described, byName) as unknown as ReturnType<typeof table<C, Key, Unique>>;
+}
+
+/** Returns the name of a field's column: `createdAt` is stored in `created_at`. */
+function snakeCase(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 function kindOf(dataType: string): KindName {
@@ -174,9 +204,8 @@ function kindOf(dataType: string): KindName {
       return "number";
     case "string":
       return "text";
-    // The only custom type of the schema: an integer that may exceed 2^53.
+    // The only custom type is bigInteger.
     case "custom":
-    case "bigint":
       return "bigint";
     default:
       throw new Error(`columns of type ${dataType} are not carried`);

@@ -7,7 +7,8 @@ import type { SyncSettings } from "../../domain/providers/providers.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, select, statement } from "../port/query.ts";
 import { boolean, nullable, number } from "../port/table-definition.ts";
-import { orders, providers } from "../tables/tables.ts";
+import { orders } from "../tables/orders.ts";
+import { providers } from "../tables/providers.ts";
 
 export interface Provider extends SyncSettings, ProviderPause {
   providerId: number;

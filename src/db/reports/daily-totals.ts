@@ -15,7 +15,7 @@ import {
   SOURCES,
 } from "./reports.ts";
 import { number, text, textOf } from "../port/table-definition.ts";
-import { dailyTotals, totalsPosition } from "../tables/tables.ts";
+import { dailyTotals, totalsPosition } from "../tables/reports.ts";
 
 export const TOTAL_KINDS = ["service", "reseller", "provider"] as const;
 export type TotalKind = (typeof TOTAL_KINDS)[number];

@@ -7,7 +7,7 @@ import type { Reader } from "../port/port.ts";
 import { fields, query, select } from "../port/query.ts";
 import { NO_TEST_ORDER } from "../orders/orders.ts";
 import { boolean, nullable, number, textOf } from "../port/table-definition.ts";
-import { orderEvents } from "../tables/tables.ts";
+import { orderEvents } from "../tables/orders.ts";
 
 /** The last order and the last event that are counted. */
 export interface Position {

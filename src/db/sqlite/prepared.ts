@@ -58,7 +58,7 @@ export class Statements {
     return prepared.run(...bind(values)).changes;
   }
 
-  /** Returns the new rowid: the row's number, if the table is numbered and the row brought none. */
+  /** Returns the new rowid: the row's number, if the table has one and the row brought none. */
   insert(table: AnyTable, row: AnyRow): number {
     let insert = this.#inserts.get(table);
     if (!insert) this.#inserts.set(table, (insert = this.#makeInsert(table)));

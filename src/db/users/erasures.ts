@@ -8,20 +8,12 @@ import { IS_OPEN } from "../orders/order-requests.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, select, statement } from "../port/query.ts";
 import { number, numbers, text } from "../port/table-definition.ts";
-import {
-  attempts,
-  audit,
-  idempotency,
-  orderEvents,
-  orderRequests,
-  orders,
-  transferDetails,
-  transfers,
-  unrecognizedNumbers,
-  webhookAttempts,
-  webhookDeliveries,
-  webhookEvents,
-} from "../tables/tables.ts";
+import { audit } from "../tables/administrators.ts";
+import { idempotency } from "../tables/database.ts";
+import { attempts, unrecognizedNumbers } from "../tables/delivery.ts";
+import { transferDetails, transfers } from "../tables/ledger.ts";
+import { orderEvents, orderRequests, orders } from "../tables/orders.ts";
+import { webhookAttempts, webhookDeliveries, webhookEvents } from "../tables/webhooks.ts";
 
 const OPEN_ORDERS = query({
   parameters: { account: number },

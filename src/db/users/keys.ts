@@ -5,7 +5,7 @@ import type { Reader } from "../port/port.ts";
 import { givenNames, listByFilters } from "../port/filtered-lists.ts";
 import { fields, query, select } from "../port/query.ts";
 import { boolean, number, text } from "../port/table-definition.ts";
-import { keys, users } from "../tables/tables.ts";
+import { keys, users } from "../tables/users.ts";
 
 /** The fields of a key that a request needs. */
 export interface CallerKey {

@@ -4,7 +4,7 @@ import { ORDER_STATUSES, type OrderStatus } from "../../domain/orders/orders.ts"
 import type { Reader } from "../port/port.ts";
 import { fields, query, selectAs } from "../port/query.ts";
 import { nullable, number, text, textOf } from "../port/table-definition.ts";
-import { users } from "../tables/tables.ts";
+import { users } from "../tables/users.ts";
 
 export interface UserFigures {
   /** Orders by status, each counted up to the requested limit. */

@@ -6,7 +6,7 @@ import type { Page } from "../port/pages.ts";
 import type { Reader } from "../port/port.ts";
 import { fields, query, selectAs } from "../port/query.ts";
 import { boolean, nullable, number, text } from "../port/table-definition.ts";
-import { users } from "../tables/tables.ts";
+import { users } from "../tables/users.ts";
 import type { User } from "./users.ts";
 
 /** Limit for accounts examined per page with filters: 5 ms. */

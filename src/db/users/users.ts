@@ -2,7 +2,8 @@
 
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, select, selectAs } from "../port/query.ts";
-import { accounts, users } from "../tables/tables.ts";
+import { accounts } from "../tables/ledger.ts";
+import { users } from "../tables/users.ts";
 import { bigint, nullable, number, text } from "../port/table-definition.ts";
 
 export interface User {

@@ -7,7 +7,7 @@ import type { TotalKind } from "../reports/daily-totals.ts";
 import { fields, query, select } from "../port/query.ts";
 import { DAY_MS, type ReportSource, SOURCES } from "../reports/reports.ts";
 import { number } from "../port/table-definition.ts";
-import { orderCosts } from "../tables/tables.ts";
+import { orderCosts } from "../tables/delivery.ts";
 import { type Check, inPieces } from "./verify.ts";
 
 const PIECE = 2000;

@@ -4,12 +4,8 @@ import type { AlertKind } from "../../domain/webhooks/alerts.ts";
 import { CUID } from "../orders/orders.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, select, statement } from "../port/query.ts";
-import type { alerts as schema } from "../tables/schema.ts";
 import { number, text } from "../port/table-definition.ts";
-import { alerts, webhooks } from "../tables/tables.ts";
-import type { AnyWebhook } from "./webhooks.ts";
-
-export type Alert = typeof schema.$inferSelect;
+import { type Alert, alerts, type AnyWebhook, webhooks } from "../tables/webhooks.ts";
 
 /** A row of `webhooks` without a reseller. */
 export interface AlertEndpoint extends AnyWebhook {

@@ -9,15 +9,8 @@ import {
 import type { Page } from "../port/pages.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, select, statement } from "../port/query.ts";
-import type {
-  webhookAttempts as attemptsSchema,
-  webhookDeliveries as deliveriesSchema,
-} from "../tables/schema.ts";
 import { nullable, number, text, textOf } from "../port/table-definition.ts";
-import { webhookAttempts, webhookDeliveries } from "../tables/tables.ts";
-
-export type WebhookDelivery = typeof deliveriesSchema.$inferSelect;
-export type WebhookAttempt = typeof attemptsSchema.$inferSelect;
+import { webhookAttempts, webhookDeliveries } from "../tables/webhooks.ts";
 
 /**
  * SQL for the endpoints that have deliveries to send. Each is found from the one before it, so the cost depends on the

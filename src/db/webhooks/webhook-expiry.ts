@@ -3,7 +3,7 @@
 import type { Tx } from "../port/port.ts";
 import { statement } from "../port/query.ts";
 import { number } from "../port/table-definition.ts";
-import { webhookAttempts, webhookDeliveries, webhookEvents, webhooks } from "../tables/tables.ts";
+import { webhookAttempts, webhookDeliveries, webhookEvents, webhooks } from "../tables/webhooks.ts";
 
 const TAKES = { before: number, limit: number };
 

@@ -4,11 +4,9 @@ import { CUID } from "../orders/orders.ts";
 import type { Wanted } from "../../domain/webhooks/webhooks.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, listByConditions, query, select } from "../port/query.ts";
-import type { webhooks as schema } from "../tables/schema.ts";
 import { boolean, number, text } from "../port/table-definition.ts";
-import { users, webhooks } from "../tables/tables.ts";
-
-export type AnyWebhook = Readonly<typeof schema.$inferSelect>;
+import { users } from "../tables/users.ts";
+import { type AnyWebhook, type NewWebhook, webhooks } from "../tables/webhooks.ts";
 
 /** An endpoint of a reseller. Endpoints of the operator are in db/webhooks/alerts.ts. */
 export interface Webhook extends AnyWebhook {
@@ -83,7 +81,7 @@ export function withUsername(reader: Reader, webhook: Webhook): ListedWebhook {
 
 export function insertWebhook(
   tx: Tx,
-  webhook: Omit<typeof schema.$inferInsert, "resellerAccount"> & { resellerAccount: number },
+  webhook: Omit<NewWebhook, "resellerAccount"> & { resellerAccount: number },
 ): Webhook {
   return tx.insert(webhooks, webhook) as Webhook;
 }

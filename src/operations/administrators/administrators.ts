@@ -9,6 +9,12 @@ import { hashRecoveryCode, stepOfCode } from "../../domain/administrators/second
 import { INVITATION_MS } from "../../domain/administrators/sign-ins.ts";
 import {
   type Administrator,
+  administrators,
+  knownNetworks,
+  panelSessions,
+  recoveryCodes,
+} from "../../db/tables/administrators.ts";
+import {
   countOwners,
   findAdministrator,
   findInvited,
@@ -17,12 +23,6 @@ import {
 } from "../../db/administrators/administrators.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { listKnownNetworks } from "../../db/administrators/sign-ins.ts";
-import {
-  administrators,
-  knownNetworks,
-  panelSessions,
-  recoveryCodes,
-} from "../../db/tables/tables.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 

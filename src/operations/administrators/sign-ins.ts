@@ -15,6 +15,13 @@ import {
 } from "../../domain/administrators/sign-ins.ts";
 import {
   type Administrator,
+  administrators,
+  confirmations,
+  knownNetworks,
+  panelSessions,
+  signInAttempts,
+} from "../../db/tables/administrators.ts";
+import {
   findAdministrator,
   findSession,
   listSessionsOf,
@@ -30,13 +37,6 @@ import {
   listKnownNetworks,
   listSignInAttempts,
 } from "../../db/administrators/sign-ins.ts";
-import {
-  administrators,
-  confirmations,
-  knownNetworks,
-  panelSessions,
-  signInAttempts,
-} from "../../db/tables/tables.ts";
 import { takeCode } from "./administrators.ts";
 import type { Context } from "../batch/context.ts";
 

@@ -4,7 +4,7 @@
 
 import type { Key } from "../../db/users/keys.ts";
 import type { Tx } from "../../db/port/port.ts";
-import { keys } from "../../db/tables/tables.ts";
+import { keys } from "../../db/tables/users.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import {
   type Permission,

@@ -10,14 +10,11 @@ import {
 import { type Need, needLock, needNumbers, needRow, type Tx } from "../../db/port/port.ts";
 import type { Key } from "../../db/users/keys.ts";
 import { statement } from "../../db/port/query.ts";
-import type { idempotency as schema } from "../../db/tables/schema.ts";
 import { number } from "../../db/port/table-definition.ts";
-import { idempotency, uptime } from "../../db/tables/tables.ts";
+import { idempotency, type IdempotencyRecord, uptime } from "../../db/tables/database.ts";
 import type { Permission } from "../../domain/users/keys.ts";
 import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
-
-export type IdempotencyRecord = typeof schema.$inferSelect;
 
 /**
  * The effect of a request. An order: `orderId`. A batch of orders: its first order as `orderId`, and `results` as JSON.

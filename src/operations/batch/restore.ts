@@ -4,7 +4,7 @@ import type { Actor } from "../../domain/ledger/ledger.ts";
 import { type Numbers, raiseFloors } from "../../db/ledger/number-floors.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { statement } from "../../db/port/query.ts";
-import { panelSessions } from "../../db/tables/tables.ts";
+import { panelSessions } from "../../db/tables/administrators.ts";
 import { keepDisabled } from "../administrators/administrators.ts";
 import type { Context } from "./context.ts";
 import { setKeyActive } from "../users/keys.ts";

@@ -2,8 +2,8 @@
 // what one server does for all.
 
 import type { Tx } from "../../db/port/port.ts";
-import { LEASE_MS, listServers, type Server } from "../../db/delivery/server-leases.ts";
-import { servers } from "../../db/tables/tables.ts";
+import { type Server, servers } from "../../db/tables/database.ts";
+import { LEASE_MS, listServers } from "../../db/delivery/server-leases.ts";
 import type { Context } from "./context.ts";
 
 /** A server's row as it was seen. */

@@ -3,7 +3,7 @@
 import type { Tx } from "../../db/port/port.ts";
 import { statement } from "../../db/port/query.ts";
 import { number } from "../../db/port/table-definition.ts";
-import { uptime } from "../../db/tables/tables.ts";
+import { uptime } from "../../db/tables/database.ts";
 
 /** The condition is part of the write, because another server may add at the same moment. */
 const ADD = statement({

@@ -4,7 +4,7 @@ import { Refusal } from "../../domain/values/refusals.ts";
 import type { GrantProblem } from "../../domain/catalogue/refusals.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { findService } from "../../db/catalogue/services.ts";
-import { grants } from "../../db/tables/tables.ts";
+import { grants } from "../../db/tables/catalogue.ts";
 import { findUser } from "../../db/users/users.ts";
 import type { Reader, Tx } from "../../db/port/port.ts";
 import type { Context } from "../batch/context.ts";

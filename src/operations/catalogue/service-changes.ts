@@ -25,7 +25,8 @@ import {
   type Service,
   updateService,
 } from "../../db/catalogue/services.ts";
-import { grants, users } from "../../db/tables/tables.ts";
+import { grants } from "../../db/tables/catalogue.ts";
+import { users } from "../../db/tables/users.ts";
 import { findTestAccount, updateUserFields, type User } from "../../db/users/users.ts";
 import { listWebhooks, type Webhook } from "../../db/webhooks/webhooks.ts";
 import type { Context } from "../batch/context.ts";

@@ -24,7 +24,7 @@ import {
   readServiceUses,
   type Service,
 } from "../../db/catalogue/services.ts";
-import { grants } from "../../db/tables/tables.ts";
+import { grants } from "../../db/tables/catalogue.ts";
 import { deleteRoutes, listSupersededRoutes } from "../../db/catalogue/service-routes.ts";
 import { audit, auditService } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";

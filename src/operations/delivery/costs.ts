@@ -14,7 +14,7 @@ import { findRate, insertCost, lastCosts, listForeignCosts } from "../../db/deli
 import { orderOf } from "../../db/delivery/deliveries.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { type Provider, providerOf } from "../../db/providers/providers.ts";
-import { providers } from "../../db/tables/tables.ts";
+import { providers } from "../../db/tables/providers.ts";
 import type { Context } from "../batch/context.ts";
 
 /** Limit for the costs that one update of a provider settles; the next update takes more. */

@@ -34,13 +34,10 @@ import {
   updateOutOfFunds,
 } from "../../db/providers/providers.ts";
 import { readTriedRoutes } from "../../db/catalogue/service-routes.ts";
-import {
-  attempts,
-  CATALOGUE_LOCK,
-  orderEvents,
-  orders,
-  providers,
-} from "../../db/tables/tables.ts";
+import { attempts } from "../../db/tables/delivery.ts";
+import { CATALOGUE_LOCK } from "../../db/tables/locks.ts";
+import { orderEvents, orders } from "../../db/tables/orders.ts";
+import { providers } from "../../db/tables/providers.ts";
 import { lacksDripFeed } from "../../db/catalogue/route-listing.ts";
 import { clampWebhookSchedule } from "../../db/webhooks/webhook-deliveries.ts";
 import type { Context } from "../batch/context.ts";

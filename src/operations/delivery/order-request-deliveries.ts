@@ -17,11 +17,11 @@ import { nextPollAt } from "../../domain/delivery/polling.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import type { Order } from "../../db/orders/orders.ts";
 import { findOrder } from "../../db/orders/orders.ts";
+import type { OrderRequest } from "../../db/tables/orders.ts";
 import {
   listDueRefills,
   listPerhapsSent,
   listSendingRequests,
-  type OrderRequest,
   orderRequestOf,
   updateOrderRequest,
 } from "../../db/orders/order-requests.ts";

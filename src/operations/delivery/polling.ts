@@ -5,7 +5,8 @@ import { decideReport, nextPollAt, type Report } from "../../domain/delivery/pol
 import { withProgress } from "../../domain/orders/order-transitions.ts";
 import type { OrderStatus } from "../../domain/orders/orders.ts";
 import { type Need, needRow, type Tx } from "../../db/port/port.ts";
-import { orderRequests, orders, unrecognizedNumbers } from "../../db/tables/tables.ts";
+import { unrecognizedNumbers } from "../../db/tables/delivery.ts";
+import { orderRequests, orders } from "../../db/tables/orders.ts";
 import { recordLateReport } from "../../db/orders/late-reports.ts";
 import { listDuePolls, updatePolled, updateNextPoll } from "../../db/delivery/polling.ts";
 import {

@@ -11,7 +11,7 @@ import { Refusal } from "../../domain/values/refusals.ts";
 import type { AdjustmentMade } from "../../domain/ledger/refusals.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { postTransfer } from "../../db/ledger/ledger.ts";
-import { transferDetails, transfers } from "../../db/tables/tables.ts";
+import { transferDetails, transfers } from "../../db/tables/ledger.ts";
 import { findUserByAccount, type User } from "../../db/users/users.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";

@@ -8,7 +8,9 @@ import { type Need, needLock, needNumbers, needRow, type Tx } from "../../db/por
 import type { Key } from "../../db/users/keys.ts";
 import { postTransfer } from "../../db/ledger/ledger.ts";
 import { addRecharged, rechargedOn } from "../../db/ledger/recharges.ts";
-import { keys, transfers, users } from "../../db/tables/tables.ts";
+import type { IdempotencyRecord } from "../../db/tables/database.ts";
+import { transfers } from "../../db/tables/ledger.ts";
+import { keys, users } from "../../db/tables/users.ts";
 import { findTestAccount, findUser, type User } from "../../db/users/users.ts";
 import {
   exceededRechargeLimit,
@@ -20,13 +22,7 @@ import { isInScope } from "../../domain/users/users.ts";
 import { audit } from "../batch/audit.ts";
 import { requireCaller } from "../batch/callers.ts";
 import type { Context } from "../batch/context.ts";
-import {
-  type Done,
-  type IdempotencyRecord,
-  needsOfClaim,
-  once,
-  type Outcome,
-} from "../batch/idempotency.ts";
+import { type Done, needsOfClaim, once, type Outcome } from "../batch/idempotency.ts";
 import { insertTestAccount } from "../users/test-accounts.ts";
 import { recordCreditEvent } from "../webhooks/webhook-events.ts";
 

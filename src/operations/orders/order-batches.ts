@@ -3,11 +3,12 @@
 import { attempt, Refusal, type RefusalCode } from "../../domain/values/refusals.ts";
 import type { Claim } from "../../domain/values/idempotency.ts";
 import { type Need, needRow, type Tx } from "../../db/port/port.ts";
-import { keys } from "../../db/tables/tables.ts";
+import type { IdempotencyRecord } from "../../db/tables/database.ts";
+import { keys } from "../../db/tables/users.ts";
 import type { Order } from "../../db/orders/orders.ts";
 import { requireCaller } from "../batch/callers.ts";
 import type { Context } from "../batch/context.ts";
-import { type IdempotencyRecord, needsOfClaim, once, type Outcome } from "../batch/idempotency.ts";
+import { needsOfClaim, once, type Outcome } from "../batch/idempotency.ts";
 import { createOrder, needsOfPlacing, type PlaceOrder, requireOrder } from "./orders.ts";
 
 /** A refusal as plain data. */

@@ -14,11 +14,11 @@ import {
 import { decideTransition } from "../../domain/orders/order-transitions.ts";
 import { attempt, Refusal, refusal } from "../../domain/values/refusals.ts";
 import { requestResponse } from "../../domain/orders/responses.ts";
+import type { OrderRequest } from "../../db/tables/orders.ts";
 import {
   findOpenRequest,
   findOrderRequest,
   insertOrderRequest,
-  type OrderRequest,
   orderRequestOf,
   readRefillTimes,
   updateOrderRequest,

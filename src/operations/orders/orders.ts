@@ -28,11 +28,15 @@ import { findOrder, insertOrder, type Order, updateOrder } from "../../db/orders
 import { findOrderByReference } from "../../db/orders/public-orders.ts";
 import { listedRoute } from "../../db/catalogue/service-routes.ts";
 import { findOpenService, type OpenService, type Payer } from "../../db/catalogue/services.ts";
-import { grants, keys, orders, services, transfers, users } from "../../db/tables/tables.ts";
+import { grants, services } from "../../db/tables/catalogue.ts";
+import type { IdempotencyRecord } from "../../db/tables/database.ts";
+import { transfers } from "../../db/tables/ledger.ts";
+import { orders } from "../../db/tables/orders.ts";
+import { keys, users } from "../../db/tables/users.ts";
 import { audit, orderFacts } from "../batch/audit.ts";
 import { requireCaller } from "../batch/callers.ts";
 import type { Context } from "../batch/context.ts";
-import { type IdempotencyRecord, needsOfClaim, once, type Outcome } from "../batch/idempotency.ts";
+import { needsOfClaim, once, type Outcome } from "../batch/idempotency.ts";
 import { applyTransition } from "./order-transitions.ts";
 import { recordDebitEvents, recordProgressEvent } from "../webhooks/webhook-events.ts";
 

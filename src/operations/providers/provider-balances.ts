@@ -8,7 +8,8 @@ import {
   listProviders,
   updateLastSuccess,
 } from "../../db/providers/providers.ts";
-import { CATALOGUE_LOCK, providers } from "../../db/tables/tables.ts";
+import { CATALOGUE_LOCK } from "../../db/tables/locks.ts";
+import { providers } from "../../db/tables/providers.ts";
 import type { Context } from "../batch/context.ts";
 
 /** A balance beyond this is not noted exactly; no threshold is that high. */

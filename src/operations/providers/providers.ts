@@ -25,7 +25,7 @@ import {
 } from "../../db/providers/providers.ts";
 import { listRoutedServices } from "../../db/catalogue/route-listing.ts";
 import { readFurtherRoutesTo } from "../../db/catalogue/service-routes.ts";
-import { providers } from "../../db/tables/tables.ts";
+import { providers } from "../../db/tables/providers.ts";
 import {
   findService,
   listServiceIds,

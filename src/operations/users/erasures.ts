@@ -20,13 +20,10 @@ import {
 } from "../../db/users/erasures.ts";
 import { listKeys } from "../../db/users/keys.ts";
 import type { Tx } from "../../db/port/port.ts";
-import {
-  audit as auditTable,
-  keys,
-  users,
-  WEBHOOK_QUEUE_LOCK,
-  webhooks,
-} from "../../db/tables/tables.ts";
+import { audit as auditTable } from "../../db/tables/administrators.ts";
+import { WEBHOOK_QUEUE_LOCK } from "../../db/tables/locks.ts";
+import { keys, users } from "../../db/tables/users.ts";
+import { webhooks } from "../../db/tables/webhooks.ts";
 import { findTestAccount, updateUserFields, type User } from "../../db/users/users.ts";
 import { listWebhooks, updateWanted } from "../../db/webhooks/webhooks.ts";
 import { audit } from "../batch/audit.ts";

@@ -20,7 +20,7 @@ import {
   listKeys,
   type ListedKey,
 } from "../../db/users/keys.ts";
-import { keys, users } from "../../db/tables/tables.ts";
+import { keys, users } from "../../db/tables/users.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 import { lockSides, openTestAccount } from "./test-accounts.ts";

@@ -5,7 +5,8 @@ import { discountPercent } from "../../domain/catalogue/prices.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import type { Reader, Tx } from "../../db/port/port.ts";
 import { listKeys } from "../../db/users/keys.ts";
-import { CATALOGUE_LOCK, keys } from "../../db/tables/tables.ts";
+import { CATALOGUE_LOCK } from "../../db/tables/locks.ts";
+import { keys } from "../../db/tables/users.ts";
 import {
   findUser,
   findUserByAccount,

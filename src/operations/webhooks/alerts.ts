@@ -17,8 +17,9 @@ import {
 import type { AuditFacts } from "../../domain/administrators/audit.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { refusal } from "../../domain/values/refusals.ts";
+import { CATALOGUE_LOCK } from "../../db/tables/locks.ts";
+import { type Alert, webhookEvents, webhooks } from "../../db/tables/webhooks.ts";
 import {
-  type Alert,
   type AlertEndpoint,
   findAlertEndpoint,
   findOpenAlert,
@@ -29,7 +30,6 @@ import {
   updateAlert,
 } from "../../db/webhooks/alerts.ts";
 import type { Tx } from "../../db/port/port.ts";
-import { CATALOGUE_LOCK, webhookEvents, webhooks } from "../../db/tables/tables.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 import { type EventDelivery, insertOutboxEvent } from "./webhook-events.ts";

@@ -12,20 +12,20 @@ import {
 import { isTest } from "../../domain/orders/sandbox.ts";
 import type { DisabledReason } from "../../domain/webhooks/webhook-events.ts";
 import type { Tx } from "../../db/port/port.ts";
+import { users } from "../../db/tables/users.ts";
 import {
-  users,
+  type AnyWebhook,
   webhookAttempts,
   webhookDeliveries,
+  type WebhookDelivery,
   webhookEvents,
   webhooks,
-} from "../../db/tables/tables.ts";
+} from "../../db/tables/webhooks.ts";
 import {
   listDueDeliveries,
   listDueEndpoints,
   listInterruptedDeliveries,
-  type WebhookDelivery,
 } from "../../db/webhooks/webhook-deliveries.ts";
-import type { AnyWebhook } from "../../db/webhooks/webhooks.ts";
 import type { Context } from "../batch/context.ts";
 
 /** Multiples of it modulo 1 are evenly spread: one random number gives every attempt of a command its own jitter. */

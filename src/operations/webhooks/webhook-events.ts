@@ -18,7 +18,8 @@ import { TEST_WEBHOOK_ATTEMPTS, WEBHOOK_ATTEMPTS } from "../../domain/webhooks/w
 import type { OrderStatus } from "../../domain/orders/orders.ts";
 import type { Tx } from "../../db/port/port.ts";
 import type { Order } from "../../db/orders/orders.ts";
-import { users, webhookDeliveries, webhookEvents } from "../../db/tables/tables.ts";
+import { users } from "../../db/tables/users.ts";
+import { webhookDeliveries, webhookEvents } from "../../db/tables/webhooks.ts";
 import { listWebhooks, type Webhook } from "../../db/webhooks/webhooks.ts";
 import type { Context } from "../batch/context.ts";
 

@@ -5,7 +5,7 @@ import { ALERT_RETENTION_MS } from "../../domain/webhooks/alerts.ts";
 import { DISABLED_RETENTION_MS, WEBHOOK_RETENTION_MS } from "../../domain/webhooks/webhooks.ts";
 import { deleteOldAlerts } from "../../db/webhooks/alerts.ts";
 import type { Tx } from "../../db/port/port.ts";
-import { WEBHOOK_QUEUE_LOCK } from "../../db/tables/tables.ts";
+import { WEBHOOK_QUEUE_LOCK } from "../../db/tables/locks.ts";
 import {
   deleteOldAttempts,
   deleteOldDeliveries,

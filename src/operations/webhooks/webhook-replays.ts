@@ -4,14 +4,15 @@
 import { refusal } from "../../domain/values/refusals.ts";
 import { parseDeliveryId } from "../../domain/webhooks/webhooks.ts";
 import type { Tx } from "../../db/port/port.ts";
+import { WEBHOOK_QUEUE_LOCK } from "../../db/tables/locks.ts";
 import {
-  WEBHOOK_QUEUE_LOCK,
   webhookAttempts,
   webhookDeliveries,
+  type WebhookDelivery,
   webhookEvents,
-} from "../../db/tables/tables.ts";
+} from "../../db/tables/webhooks.ts";
 import type { Webhook } from "../../db/webhooks/webhooks.ts";
-import { replayUndelivered, type WebhookDelivery } from "../../db/webhooks/webhook-deliveries.ts";
+import { replayUndelivered } from "../../db/webhooks/webhook-deliveries.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 import { type OfWebhook, requireWebhook } from "./webhooks.ts";

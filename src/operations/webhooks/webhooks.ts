@@ -12,7 +12,7 @@ import {
   wantedBy,
 } from "../../domain/webhooks/webhooks.ts";
 import type { Tx } from "../../db/port/port.ts";
-import { WEBHOOK_QUEUE_LOCK } from "../../db/tables/tables.ts";
+import { WEBHOOK_QUEUE_LOCK } from "../../db/tables/locks.ts";
 import {
   findWebhook,
   insertWebhook,

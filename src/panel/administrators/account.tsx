@@ -2,7 +2,8 @@
 
 /** @jsxImportSource preact */
 
-import { listSessionsOf, type PanelSession } from "../../db/administrators/administrators.ts";
+import type { PanelSession } from "../../db/tables/administrators.ts";
+import { listSessionsOf } from "../../db/administrators/administrators.ts";
 import { PASSWORD_FORM } from "../../domain/administrators/administrators.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import { isSessionLive } from "../../domain/administrators/sign-ins.ts";

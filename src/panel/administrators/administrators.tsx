@@ -2,8 +2,8 @@
 
 /** @jsxImportSource preact */
 
+import type { Administrator } from "../../db/tables/administrators.ts";
 import {
-  type Administrator,
   findAdministrator,
   listAdministrators,
   listSessions,

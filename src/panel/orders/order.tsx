@@ -10,7 +10,7 @@ import { type ListedRequest, listOrderRequests } from "../../db/orders/order-req
 import type { Reader } from "../../db/port/port.ts";
 import { providerOf } from "../../db/providers/providers.ts";
 import { findKey } from "../../db/users/keys.ts";
-import { attempts } from "../../db/tables/tables.ts";
+import { attempts } from "../../db/tables/delivery.ts";
 import {
   findUnrecognizedNumber,
   type UnrecognizedNumber,

@@ -2,12 +2,11 @@
 // so a session that ended at one server has ended at all.
 
 import { timingSafeEqual } from "node:crypto";
-import {
-  findAdministrator,
-  findSession,
-  type PanelSession,
-} from "../../db/administrators/administrators.ts";
-import type { Administrator as AdministratorRow } from "../../db/administrators/administrators.ts";
+import type {
+  Administrator as AdministratorRow,
+  PanelSession,
+} from "../../db/tables/administrators.ts";
+import { findAdministrator, findSession } from "../../db/administrators/administrators.ts";
 import type { Reader } from "../../db/port/port.ts";
 import { isSessionLive } from "../../domain/administrators/sign-ins.ts";
 import type { IncomingRequest } from "../../http1/request.ts";

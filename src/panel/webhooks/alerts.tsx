@@ -2,8 +2,8 @@
 
 /** @jsxImportSource preact */
 
+import type { Alert } from "../../db/tables/webhooks.ts";
 import {
-  type Alert,
   type AlertEndpoint,
   listAlertEndpoints,
   listRecentAlerts,

@@ -17,7 +17,7 @@ import { readStandbys, type Standbys } from "../../db/postgres/connection/standb
 import { readRowFacts } from "../../db/port/row-facts.ts";
 import { readDatabaseTime } from "../../db/postgres/connection/clock.ts";
 import { listRunningServers } from "../../db/postgres/connection/sessions.ts";
-import type { Server } from "../../db/delivery/server-leases.ts";
+import type { Server } from "../../db/tables/database.ts";
 import {
   clock,
   creditKeys,

@@ -6,19 +6,14 @@ import { type Awaitable, type Reader, type ReadStore } from "../../db/port/port.
 import { NUMBERED_TABLES } from "../../db/ledger/number-floors.ts";
 import { type Query, query, select } from "../../db/port/query.ts";
 import { type AnyRow, type AnyTable, number } from "../../db/port/table-definition.ts";
-import {
-  accounts,
-  catalogueVersion,
-  dailyTotals,
-  keys,
-  providers,
-  panelSessions,
-  servers,
-  TABLES,
-  totalsPosition,
-  uptime,
-  users,
-} from "../../db/tables/tables.ts";
+import { panelSessions } from "../../db/tables/administrators.ts";
+import { catalogueVersion } from "../../db/tables/catalogue.ts";
+import { servers, uptime } from "../../db/tables/database.ts";
+import { accounts } from "../../db/tables/ledger.ts";
+import { providers } from "../../db/tables/providers.ts";
+import { dailyTotals, totalsPosition } from "../../db/tables/reports.ts";
+import { keys, users } from "../../db/tables/users.ts";
+import { TABLES } from "../../db/tables/tables.ts";
 import type { Problem, Verification } from "../../db/verify/verify.ts";
 import { SALES_ACCOUNT } from "../../domain/ledger/ledger.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";

@@ -1,18 +1,14 @@
 // Integers above 2^53 and texts of any characters are exact on every engine, in rows, changes, parameters and results.
 
 import { expect, test } from "bun:test";
-import { customType, integer, sqliteTable, text as textColumn } from "drizzle-orm/sqlite-core";
+import { integer, text as textColumn } from "drizzle-orm/sqlite-core";
 import { fields, query, select } from "../../../src/db/port/query.ts";
-import { bigint, nullable, table } from "../../../src/db/port/table-definition.ts";
+import { bigint, bigInteger, nullable, table } from "../../../src/db/port/table-definition.ts";
 import { ENGINES, freshStore } from "../../support/stores.ts";
 
-const large = customType<{ data: bigint; driverData: bigint }>({ dataType: () => "integer" });
 const amounts = table(
-  sqliteTable("amounts", {
-    id: integer().primaryKey(),
-    amount: large().notNull(),
-    other: large(),
-  }),
+  "amounts",
+  { id: integer().primaryKey(), amount: bigInteger().notNull(), other: bigInteger() },
   { key: ["id"] },
 );
 
@@ -24,7 +20,8 @@ const SUM = query({
 });
 
 const texts = table(
-  sqliteTable("texts", { id: integer().primaryKey(), text: textColumn().notNull() }),
+  "texts",
+  { id: integer().primaryKey(), text: textColumn().notNull() },
   { key: ["id"] },
 );
 

@@ -5,7 +5,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Outcome, Tx } from "../../../src/db/port/port.ts";
 import { fields, query, select, statement } from "../../../src/db/port/query.ts";
 import { number } from "../../../src/db/port/table-definition.ts";
-import { grants, keys, orders, services, users } from "../../../src/db/tables/tables.ts";
+import { grants, services } from "../../../src/db/tables/catalogue.ts";
+import { orders } from "../../../src/db/tables/orders.ts";
+import { keys, users } from "../../../src/db/tables/users.ts";
 import { createId } from "../../../src/db/port/ids.ts";
 import { below, randomFrom, type Random } from "../../support/seeded.ts";
 import {

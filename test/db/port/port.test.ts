@@ -10,20 +10,13 @@ import {
 } from "../../../src/db/port/port.ts";
 import { fields, query, select, statement } from "../../../src/db/port/query.ts";
 import { number, numbers, text, texts } from "../../../src/db/port/table-definition.ts";
-import {
-  accounts,
-  attempts,
-  grants,
-  keys,
-  lateReports,
-  orderEvents,
-  orders,
-  providers,
-  servers,
-  services,
-  transfers,
-  users,
-} from "../../../src/db/tables/tables.ts";
+import { grants, services } from "../../../src/db/tables/catalogue.ts";
+import { servers } from "../../../src/db/tables/database.ts";
+import { attempts } from "../../../src/db/tables/delivery.ts";
+import { accounts, transfers } from "../../../src/db/tables/ledger.ts";
+import { lateReports, orderEvents, orders } from "../../../src/db/tables/orders.ts";
+import { providers } from "../../../src/db/tables/providers.ts";
+import { keys, users } from "../../../src/db/tables/users.ts";
 import { createId } from "../../../src/db/port/ids.ts";
 import {
   ENGINES,

@@ -4,7 +4,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { transact, TransientError, type Tx } from "../../../src/db/port/port.ts";
 import { createSqliteStore } from "../../../src/db/sqlite/store.ts";
-import { users } from "../../../src/db/tables/tables.ts";
+import { users } from "../../../src/db/tables/users.ts";
 import { claimDataDirectory } from "../../../src/storage/file/open.ts";
 import { freshFolder } from "../../support/service.ts";
 import { freshStore, insertUser } from "../../support/stores.ts";

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { users } from "../../../src/db/tables/tables.ts";
+import { users } from "../../../src/db/tables/users.ts";
 import { freshDatabase, freshService, type TestService } from "../../support/service.ts";
 import { askPanel, readAnswer } from "../../support/panels.ts";
 import { sendRaw } from "../../support/raw.ts";

@@ -3,7 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { RefusalCode } from "../../../src/domain/values/refusals.ts";
 import { findService } from "../../../src/db/catalogue/services.ts";
-import { grants, keys, providers, services, users } from "../../../src/db/tables/tables.ts";
+import { grants, services } from "../../../src/db/tables/catalogue.ts";
+import { providers } from "../../../src/db/tables/providers.ts";
+import { keys, users } from "../../../src/db/tables/users.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import type { UnsignedInput, CommandName } from "../../../src/operations/batch/commands.ts";
 import { audit } from "../../support/audit.ts";

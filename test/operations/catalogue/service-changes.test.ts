@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { findProvider } from "../../../src/db/providers/providers.ts";
 import { findLastChange, listServiceChanges } from "../../../src/db/catalogue/service-changes.ts";
 import { listOpenServices } from "../../../src/db/catalogue/services.ts";
-import { users } from "../../../src/db/tables/tables.ts";
+import { users } from "../../../src/db/tables/users.ts";
 import { jsonAmount } from "../../../src/domain/ledger/money.ts";
 import type { UpstreamEntry } from "../../../src/domain/providers/upstream-services.ts";
 import { formatSecret } from "../../../src/domain/webhooks/webhooks.ts";

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Refusal } from "../../../src/domain/values/refusals.ts";
 import type { CommandInput } from "../../../src/operations/batch/commands.ts";
 import { dumpOf, freshDatabase, OPERATOR, type TestDatabase } from "../../support/service.ts";
-import { transfers, users } from "../../../src/db/tables/tables.ts";
+import { transfers } from "../../../src/db/tables/ledger.ts";
+import { users } from "../../../src/db/tables/users.ts";
 
 const DAY = 86_400_000;
 const NOON = Date.UTC(2026, 10, 23, 12);

@@ -1,7 +1,7 @@
 // The page on which grants, resellers' own prices, are imported.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { grants } from "../../../src/db/tables/tables.ts";
+import { grants } from "../../../src/db/tables/catalogue.ts";
 import { freshPanel, type TestPanel } from "../../support/panel.ts";
 import { dumpOf } from "../../support/service.ts";
 

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { findService } from "../../../src/db/catalogue/services.ts";
-import { services } from "../../../src/db/tables/tables.ts";
+import { services } from "../../../src/db/tables/catalogue.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import { freshPanel, type TestPanel } from "../../support/panel.ts";
 import { dumpOf } from "../../support/service.ts";

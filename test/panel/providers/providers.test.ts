@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { listServices } from "../../../src/db/catalogue/services.ts";
 import { findProvider } from "../../../src/db/providers/providers.ts";
-import { services } from "../../../src/db/tables/tables.ts";
+import { services } from "../../../src/db/tables/catalogue.ts";
 import { freshPanel, type Reply, type TestPanel } from "../../support/panel.ts";
 import { dumpOf } from "../../support/service.ts";
 import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";

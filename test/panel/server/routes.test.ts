@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { findUser } from "../../../src/db/users/users.ts";
 import type { AnyTable } from "../../../src/db/port/table-definition.ts";
-import { servers, TABLES, uptime } from "../../../src/db/tables/tables.ts";
+import { servers, uptime } from "../../../src/db/tables/database.ts";
+import { TABLES } from "../../../src/db/tables/tables.ts";
 import { ROLES } from "../../../src/domain/administrators/administrators.ts";
 import { SESSION_IDLE_MS, SESSION_MOST_MS } from "../../../src/domain/administrators/sign-ins.ts";
 import { ASSETS } from "../../../src/panel/server/assets.ts";

@@ -7,7 +7,8 @@ import { describe, expect, test } from "bun:test";
 import { Refusal } from "../../../src/domain/values/refusals.ts";
 import type { AnyTable } from "../../../src/db/port/table-definition.ts";
 import { NUMBERED_TABLES } from "../../../src/db/ledger/number-floors.ts";
-import { dailyTotals, TABLES, totalsPosition } from "../../../src/db/tables/tables.ts";
+import { dailyTotals, totalsPosition } from "../../../src/db/tables/reports.ts";
+import { TABLES } from "../../../src/db/tables/tables.ts";
 import { readReport } from "../../../src/reports/reports.ts";
 import { planCatalogue, requireProvider } from "../../../src/operations/providers/providers.ts";
 import { claimDataDirectory, lockDataDirectory } from "../../../src/storage/file/open.ts";
@@ -238,7 +239,7 @@ describe("gaps at the end of numbers, as PostgreSQL leaves them after what it ro
     for (let round = 0; round < 3; round += 1) {
       const there = freshPostgresDatabase();
       expect((await moved(here, there)).stderr).toBe("");
-      const numbered = TABLES.filter(({ numbered: column }) => column !== null);
+      const numbered = TABLES.filter(({ numbered }) => numbered !== null);
       for (const { name } of numbered) {
         for (let skip = below(random, 4); skip > 0; skip -= 1)
           there.query(`SELECT nextval('${name}_number')`);

@@ -16,7 +16,9 @@ import {
 } from "../../../src/db/port/port.ts";
 import { parseAddress } from "../../../src/db/postgres/connection/address.ts";
 import { createPostgresStore } from "../../../src/db/postgres/batch/store.ts";
-import { orders, transfers, users } from "../../../src/db/tables/tables.ts";
+import { transfers } from "../../../src/db/tables/ledger.ts";
+import { orders } from "../../../src/db/tables/orders.ts";
+import { users } from "../../../src/db/tables/users.ts";
 import { below, randomFrom } from "../../support/seeded.ts";
 import { linkOf } from "./audit.ts";
 import type { Fate } from "./journal.ts";

@@ -105,7 +105,7 @@ export class PostgresTx implements Tx {
     const { numbered } = table;
     if (numbered !== null && complete[numbered] === null) complete[numbered] = this.#number(table);
     if (table.name === "accounts") this.#newAccounts.add(complete["account"]!);
-    this.#lockOf(table, complete, true);
+    this.#lock(table, complete, true);
     this.state.loaded.rows.add(table, complete, true);
     this.writes.push({ kind: "insert", table, before: null, row: complete, fields: [] });
     return complete as Row;
@@ -119,7 +119,7 @@ export class PostgresTx implements Tx {
     const before = this.#existingRow(table, key as AnyRow);
     // Lock even if nothing changes: the command may have decided by an older version of the row.
     if (!Object.keys(changes).every((field) => table.unlocked.has(field)))
-      this.#lockOf(table, before, false);
+      this.#lock(table, before, false);
     const fields = changedFields(before, changes as AnyRow);
     if (fields.length === 0) return before as Row;
     const row: Record<string, Value> = { ...before };
@@ -134,7 +134,7 @@ export class PostgresTx implements Tx {
     key: Pick<Row, Key & keyof Row>,
   ): void {
     const row = this.#existingRow(table, key as AnyRow);
-    this.#lockOf(table, row, false);
+    this.#lock(table, row, false);
     this.state.loaded.rows.remove(table, row);
     this.writes.push({ kind: "delete", table, before: row, row, fields: [] });
   }
@@ -193,7 +193,7 @@ export class PostgresTx implements Tx {
     return row;
   }
 
-  #lockOf(table: AnyTable, row: AnyRow, isNew: boolean): void {
+  #lock(table: AnyTable, row: AnyRow, isNew: boolean): void {
     const account = table.lockOf(row, isNew);
     if (account !== null) this.lock(account);
   }

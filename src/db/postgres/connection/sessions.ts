@@ -3,8 +3,8 @@
 import type { Reader } from "../../port/port.ts";
 import { fields, query, select } from "../../port/query.ts";
 import { number, text } from "../../port/table-definition.ts";
-import { servers } from "../../tables/tables.ts";
-import { LEASE_MS, type Server } from "../../delivery/server-leases.ts";
+import { type Server, servers } from "../../tables/database.ts";
+import { LEASE_MS } from "../../delivery/server-leases.ts";
 
 /** PostgreSQL truncates longer names. */
 const NAME_LIMIT = 63;

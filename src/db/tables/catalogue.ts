@@ -1,0 +1,117 @@
+// Tables of the catalogue.
+
+import { integer, text } from "drizzle-orm/sqlite-core";
+import { DEFAULT_SERVICE_TYPE, type ServiceType } from "../../domain/catalogue/service-types.ts";
+import { DEFAULT_CATEGORY, type PriceUnit } from "../../domain/catalogue/services.ts";
+import { REFILL_DAYS_DEFAULT } from "../../domain/orders/order-requests.ts";
+import { type RowOf, table } from "../port/table-definition.ts";
+import { catalogueLock } from "./locks.ts";
+
+export const services = table(
+  "services",
+  {
+    number: integer().primaryKey(),
+    id: text().notNull(),
+    name: text().notNull(),
+    category: text().notNull().default(DEFAULT_CATEGORY),
+    priceMicros: integer().notNull(),
+    per: text().$type<PriceUnit>().notNull(),
+    min: integer().notNull(),
+    max: integer().notNull(),
+    active: integer({ mode: "boolean" }).notNull(),
+    private: integer({ mode: "boolean" }).notNull(),
+    createdAt: integer().notNull(),
+    providerId: integer(),
+    providerService: text(),
+    providerPriority: integer().notNull().default(0),
+    nameByHand: integer({ mode: "boolean" }).notNull(),
+    categoryByHand: integer({ mode: "boolean" }).notNull().default(false),
+    priceByHand: integer({ mode: "boolean" }).notNull(),
+    minByHand: integer({ mode: "boolean" }).notNull(),
+    maxByHand: integer({ mode: "boolean" }).notNull(),
+    delisted: integer("vanished", { mode: "boolean" }).notNull(),
+    cancel: integer({ mode: "boolean" }).notNull().default(false),
+    refill: integer({ mode: "boolean" }).notNull().default(false),
+    refillDays: integer().notNull().default(REFILL_DAYS_DEFAULT),
+    cancelByHand: integer({ mode: "boolean" }).notNull().default(false),
+    refillByHand: integer({ mode: "boolean" }).notNull().default(false),
+    type: text().$type<ServiceType>().notNull().default(DEFAULT_SERVICE_TYPE),
+    dripfeed: integer({ mode: "boolean" }).notNull().default(false),
+    typeByHand: integer({ mode: "boolean" }).notNull().default(false),
+    dripfeedByHand: integer({ mode: "boolean" }).notNull().default(false),
+    suspended: integer({ mode: "boolean" }).notNull().default(false),
+    isRouteDelisted: integer("route_delisted", { mode: "boolean" }).notNull().default(false),
+  },
+  {
+    key: ["id"],
+    numbered: "number",
+    unique: { byNumber: ["number"] },
+    lock: catalogueLock,
+    kept: true,
+  },
+);
+
+/** The further routes of a service. Its first route is in the service's own row. */
+export const serviceRoutes = table(
+  "service_routes",
+  {
+    serviceId: text().notNull(),
+    providerId: integer().notNull(),
+    providerService: text().notNull(),
+    priority: integer().notNull(),
+    place: integer().notNull(),
+    isDelisted: integer("delisted", { mode: "boolean" }).notNull().default(false),
+  },
+  {
+    key: ["serviceId", "providerId", "providerService"],
+    lock: catalogueLock,
+  },
+);
+
+export type ServiceRouteRow = RowOf<typeof serviceRoutes>;
+
+export const grants = table(
+  "grants",
+  {
+    serviceId: text().notNull(),
+    resellerAccount: integer().notNull(),
+    priceMicros: integer(),
+    createdAt: integer().notNull(),
+  },
+  {
+    key: ["serviceId", "resellerAccount"],
+    lock: catalogueLock,
+    kept: true,
+  },
+);
+
+/** Numbered in the order of the commits, because all rows are written under one lock. */
+export const serviceChanges = table(
+  "service_changes",
+  {
+    seq: integer().primaryKey(),
+    at: integer().notNull(),
+    serviceId: text(),
+    resellerAccount: integer(),
+    /** OfferedTerms as JSON. */
+    before: text(),
+    after: text(),
+    /** OwnTerms as JSON. */
+    ownBefore: text(),
+    ownAfter: text(),
+  },
+  {
+    key: ["seq"],
+    numbered: "seq",
+    lock: catalogueLock,
+  },
+);
+
+export const catalogueVersion = table(
+  "catalogue_version",
+  {
+    id: integer().primaryKey(),
+    version: integer().notNull(),
+  },
+  { key: ["id"] },
+);

@@ -1,0 +1,74 @@
+// Tables of the database itself: repeated requests, its clock, its servers and its numbers.
+
+import { integer, text } from "drizzle-orm/sqlite-core";
+import { type RowOf, table } from "../port/table-definition.ts";
+
+export const idempotency = table(
+  "idempotency",
+  {
+    seq: integer().primaryKey(),
+    resellerAccount: integer().notNull(),
+    key: text().notNull(),
+    requestHash: text().notNull(),
+    orderId: integer(),
+    transferSeq: integer(),
+    responseStatus: integer("answer_status"),
+    responseBody: text("answer_body"),
+    results: text(),
+    createdAt: integer().notNull(),
+    uptime: integer().notNull().default(0),
+  },
+  {
+    key: ["seq"],
+    numbered: "seq",
+    unique: { byReseller: ["resellerAccount", "key"] },
+    lock: ({ resellerAccount }) => resellerAccount,
+  },
+);
+
+export type IdempotencyRecord = RowOf<typeof idempotency>;
+
+export const uptime = table(
+  "uptime",
+  {
+    id: integer().primaryKey(),
+    milliseconds: integer().notNull(),
+  },
+  { key: ["id"], kept: true },
+);
+
+/** The running server processes. Each writes its own row. Any may delete a row whose lease has ended. */
+export const servers = table(
+  "servers",
+  {
+    id: text().primaryKey(),
+    name: text().notNull(),
+    startedAt: integer().notNull(),
+    leaseUntil: integer().notNull(),
+  },
+  { key: ["id"] },
+);
+
+export type Server = RowOf<typeof servers>;
+
+/** Exists only on SQLite. */
+export const clockSteps = table(
+  "clock_steps",
+  {
+    ledger: text().$type<"orders" | "transfers">().notNull(),
+    first: integer().notNull(),
+    time: integer().notNull(),
+    timeBefore: integer().notNull(),
+  },
+  { key: ["ledger", "first"] },
+);
+
+/** Exists only on SQLite. */
+export const numberFloors = table(
+  "number_floors",
+  {
+    tableName: text().primaryKey(),
+    floor: integer().notNull(),
+  },
+  { key: ["tableName"] },
+);

@@ -1,0 +1,120 @@
+// Tables of orders. All rows of an order are written under the lock of its account, although only tables whose rows
+// name the account have a lock here.
+
+import { integer, text } from "drizzle-orm/sqlite-core";
+import type { PriceUnit } from "../../domain/catalogue/services.ts";
+import type { Placement } from "../../domain/delivery/deliveries.ts";
+import type { LateDecision } from "../../domain/orders/late-reports.ts";
+import type { RequestKind, RequestState } from "../../domain/orders/order-requests.ts";
+import type { OrderStatus } from "../../domain/orders/orders.ts";
+import { type NewRowOf, type RowOf, table } from "../port/table-definition.ts";
+
+export const orders = table(
+  "orders",
+  {
+    orderId: integer().primaryKey(),
+    id: text().notNull(),
+    resellerAccount: integer().notNull(),
+    serviceId: text().notNull(),
+    serviceName: text().notNull(),
+    priceMicros: integer().notNull(),
+    per: text().$type<PriceUnit>().notNull(),
+    link: text().notNull(),
+    quantity: integer().notNull(),
+    chargeMicros: integer().notNull(),
+    refundedMicros: integer().notNull().default(0),
+    status: text().$type<OrderStatus>().notNull(),
+    startCount: integer().notNull().default(0),
+    remains: integer().notNull(),
+    createdAt: integer().notNull(),
+    providerId: integer(),
+    providerService: text(),
+    placement: text().$type<Placement>().notNull(),
+    providerOrder: text(),
+    reported: text().$type<OrderStatus>(),
+    nextSubmitAt: integer("next_place_at"),
+    nextPollAt: integer("next_check_at"),
+    polledAt: integer("checked_at"),
+    changedAt: integer(),
+    reference: text(),
+    sequence: integer().notNull().default(0),
+    /** OrderExtra as JSON. */
+    extra: text(),
+  },
+  {
+    key: ["orderId"],
+    numbered: "orderId",
+    unique: { byId: ["id"], byReference: ["resellerAccount", "reference"] },
+    lock: ({ resellerAccount }) => resellerAccount,
+  },
+);
+
+export type OrderRow = RowOf<typeof orders>;
+
+export const orderEvents = table(
+  "order_events",
+  {
+    seq: integer().primaryKey(),
+    orderId: integer().notNull(),
+    fromStatus: text().$type<OrderStatus>().notNull(),
+    toStatus: text().$type<OrderStatus>().notNull(),
+    keyId: text(),
+    operator: text(),
+    note: text(),
+    createdAt: integer().notNull(),
+  },
+  { key: ["seq"], numbered: "seq" },
+);
+
+export const lateReports = table(
+  "late_reports",
+  {
+    orderId: integer().notNull(),
+    reported: text().$type<OrderStatus>().notNull(),
+    status: text().$type<OrderStatus>().notNull(),
+    createdAt: integer().notNull(),
+    remains: integer(),
+    decision: text().$type<LateDecision>(),
+    decidedAt: integer(),
+  },
+  { key: ["orderId", "reported"] },
+);
+
+export const orderRequests = table(
+  "order_requests",
+  {
+    requestId: integer().primaryKey(),
+    id: text().notNull(),
+    orderId: integer().notNull(),
+    resellerAccount: integer().notNull(),
+    kind: text().$type<RequestKind>().notNull(),
+    state: text().$type<RequestState>().notNull(),
+    providerId: integer(),
+    unknown: integer({ mode: "boolean" }).notNull().default(false),
+    server: text(),
+    providerRefill: text(),
+    nextAt: integer(),
+    tries: integer().notNull().default(0),
+    note: text(),
+    keyId: text().notNull(),
+    createdAt: integer().notNull(),
+    sentAt: integer(),
+    changedAt: integer().notNull(),
+  },
+  {
+    key: ["requestId"],
+    numbered: "requestId",
+    unique: { byId: ["id"], byOpen: ["orderId", "kind"] },
+    where: {
+      byOpen: {
+        text: "(state = 'requested' OR state = 'sent' OR state = 'accepted')",
+        holds: ({ state }) => state === "requested" || state === "sent" || state === "accepted",
+      },
+    },
+    lock: ({ resellerAccount }) => resellerAccount,
+  },
+);
+
+export type OrderRequest = RowOf<typeof orderRequests>;
+
+export type NewOrderRequest = NewRowOf<typeof orderRequests>;

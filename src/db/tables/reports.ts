@@ -1,0 +1,33 @@
+// Tables of the totals that reports use. Code that writes them has locked the row of totals_position.
+
+import { integer, text } from "drizzle-orm/sqlite-core";
+import { bigInteger, table } from "../port/table-definition.ts";
+
+export const dailyTotals = table(
+  "daily_totals",
+  {
+    kind: text().$type<"service" | "reseller" | "provider">().notNull(),
+    day: integer().notNull(),
+    key: text().notNull(),
+    orders: integer().notNull(),
+    revenueMicros: bigInteger().notNull(),
+    refundsMicros: bigInteger().notNull(),
+    costMicros: bigInteger().notNull(),
+  },
+  { key: ["kind", "day", "key"] },
+);
+
+export const totalsPosition = table(
+  "totals_position",
+  {
+    id: integer().primaryKey(),
+    orders: integer().notNull().default(0),
+    transfers: integer().notNull().default(0),
+    costs: integer().notNull().default(0),
+    goalOrders: integer().notNull().default(0),
+    goalTransfers: integer().notNull().default(0),
+    goalCosts: integer().notNull().default(0),
+    goalTransaction: integer().notNull().default(0),
+  },
+  { key: ["id"] },
+);

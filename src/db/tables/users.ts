@@ -1,0 +1,82 @@
+// Tables of users and their keys.
+
+import { integer, text } from "drizzle-orm/sqlite-core";
+import type { KeyScope, KeyType } from "../../domain/users/keys.ts";
+import { bigInteger, table } from "../port/table-definition.ts";
+import { CATALOGUE_LOCK } from "./locks.ts";
+
+export const users = table(
+  "users",
+  {
+    account: integer().primaryKey(),
+    id: text().notNull(),
+    username: text().notNull(),
+    name: text().notNull(),
+    parentAccount: integer(),
+    balanceMicros: bigInteger().notNull().default(0n),
+    depositedMicros: bigInteger().notNull().default(0n),
+    createdAt: integer().notNull(),
+    wantedEvents: integer().notNull().default(0),
+    lowBalanceMicros: integer(),
+    testOf: integer(),
+    active: integer({ mode: "boolean" }).notNull().default(true),
+    erasedAt: integer(),
+    discountPpm: integer().notNull().default(0),
+  },
+  {
+    key: ["account"],
+    unique: { byId: ["id"], byUsername: ["username"], byTestOf: ["testOf"] },
+    folded: ["byUsername"],
+    lock: ({ account }, isNew) => (isNew ? CATALOGUE_LOCK : account),
+    coalesced: true,
+    kept: true,
+  },
+);
+
+export const keys = table(
+  "keys",
+  {
+    id: text().primaryKey(),
+    resellerAccount: integer().notNull(),
+    hash: text().notNull(),
+    start: text().notNull(),
+    type: text().$type<KeyType>().notNull(),
+    reach: text().$type<KeyScope>().notNull(),
+    label: text().notNull(),
+    active: integer({ mode: "boolean" }).notNull(),
+    createdAt: integer().notNull(),
+    expiresAt: integer(),
+    allow: text().notNull().default(""),
+    lastUsedAt: integer(),
+    replacedBy: text(),
+    ended: integer({ mode: "boolean" }).notNull().default(false),
+    testOf: integer(),
+    suspended: integer({ mode: "boolean" }).notNull().default(false),
+    lastAddress: text(),
+    rechargeLimitMicros: integer(),
+    rechargeDailyMicros: integer(),
+    originId: text(),
+    rechargeRefusedAt: integer(),
+  },
+  {
+    key: ["id"],
+    unique: { byHash: ["hash"] },
+    lock: ({ resellerAccount }) => resellerAccount,
+    unlocked: ["lastUsedAt", "lastAddress"],
+    kept: true,
+  },
+);
+
+/** Written under the lock of its key's account. */
+export const keyRecharges = table(
+  "key_recharges",
+  {
+    keyId: text().notNull(),
+    day: integer().notNull(),
+    rechargedMicros: bigInteger().notNull(),
+  },
+  {
+    key: ["keyId", "day"],
+    coalesced: true,
+  },
+);
