@@ -121,11 +121,11 @@ export class RowMap {
     }
   }
 
-  /** Prepares for the next transaction: keeps only rows of kept tables, and none if an index has more than `limit`. */
+  /** Prepares for the next transaction: keeps only rows of cacheable tables, and none if an index has more than `limit`. */
   keep(limit: number): void {
     this.#journal.length = 0;
     for (const [{ table }, entries] of this.#byIndex) {
-      if (!table.kept) entries.clear();
+      if (!table.cacheable) entries.clear();
       // Clear everything, because the indexes of a table must lead to the same rows.
       else if (entries.size > limit) return this.clear();
     }

@@ -57,17 +57,17 @@ export interface Table<Row = object, New = object, Key extends string = string> 
   /** The fields of the primary key. */
   readonly key: readonly string[];
   /** The field that the database counts up; null if there is no such field. */
-  readonly numbered: string | null;
+  readonly numberField: string | null;
   /** All unique indexes, starting with the primary key. */
   readonly indexes: readonly Index[];
   /** Returns the account whose lock is needed to insert, update or delete a row; null: no lock. */
-  readonly lockOf: (row: AnyRow, isNew: boolean) => number | null;
+  readonly lockAccount: (row: AnyRow, isNew: boolean) => number | null;
   /** Fields that are written without that lock. The last write wins. */
   readonly unlocked: ReadonlySet<string>;
   /** Whether several updates of one row in a batch are written as one. */
   readonly coalesced: boolean;
   /** Whether engines may keep its rows in memory while no other connection writes: most commands read them. */
-  readonly kept: boolean;
+  readonly cacheable: boolean;
   readonly types?: { row: Row; new: New; key: Key };
 }
 
@@ -118,7 +118,7 @@ export interface TableOptions<
   Unique extends Record<string, readonly FieldOf<C>[]>,
 > {
   key: Key;
-  numbered?: FieldOf<C>;
+  numberField?: FieldOf<C>;
   unique?: Unique;
   /** Names of unique indexes that disregard the case of ASCII letters. */
   folded?: readonly (keyof Unique)[];
@@ -127,7 +127,7 @@ export interface TableOptions<
   lock?: (row: Selected<C>, isNew: boolean) => number | null;
   unlocked?: readonly FieldOf<C>[];
   coalesced?: boolean;
-  kept?: boolean;
+  cacheable?: boolean;
 }
 
 type Indexes<C extends Columns, Unique extends Record<string, readonly FieldOf<C>[]>> = {
@@ -163,12 +163,12 @@ export function table<
     name,
     columns,
     key: options.key,
-    numbered: options.numbered ?? null,
+    numberField: options.numberField ?? null,
     indexes,
-    lockOf: (options.lock ?? (() => null)) as Table["lockOf"],
+    lockAccount: (options.lock ?? (() => null)) as Table["lockAccount"],
     unlocked: new Set<string>(options.unlocked),
     coalesced: options.coalesced ?? false,
-    kept: options.kept ?? false,
+    cacheable: options.cacheable ?? false,
   };
   const byName: Record<string, Index> = {};
   for (const [indexName, fields] of Object.entries({ byKey: options.key, ...options.unique })) {
@@ -242,10 +242,13 @@ const initials = new WeakMap<AnyTable, Initial>();
 function initialOf(table: AnyTable): Initial {
   let found = initials.get(table);
   if (!found) {
-    const { columns, numbered } = table;
-    const row = columns.map(({ field, initial }) => [field, field === numbered ? null : initial]);
+    const { columns, numberField } = table;
+    const row = columns.map(({ field, initial }) => [
+      field,
+      field === numberField ? null : initial,
+    ]);
     const required = columns.filter(
-      ({ field, initial }) => field !== numbered && initial === undefined,
+      ({ field, initial }) => field !== numberField && initial === undefined,
     );
     found = {
       row: Object.fromEntries(row) as Initial["row"],

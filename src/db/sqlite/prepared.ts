@@ -132,14 +132,14 @@ export class Statements {
   }
 
   #makeInsert(table: AnyTable) {
-    const { columns, numbered } = table;
-    const given = columns.filter(({ field }) => field !== numbered);
+    const { columns, numberField } = table;
+    const given = columns.filter(({ field }) => field !== numberField);
     const insert = (into: readonly Column[], number: string | null = null): AnyPrepared => {
       const names = into.map(({ name }) => name);
       const values = into.map(() => "?");
       // Left out instead of NULL: with a value SQLite would first check whether the rowid exists.
       if (number !== null) {
-        names.push(columnOf(table, numbered!).name);
+        names.push(columnOf(table, numberField!).name);
         values.push(number);
       }
       return this.sqlite.prepare(
@@ -153,11 +153,11 @@ export class Statements {
     // Tables without booleans skip a call for each value, which saves a hundredth of the cost of an order.
     const hasBooleans = columns.some(({ kind }) => kind.name === "boolean");
     return (row: AnyRow) => {
-      const isGiven = numbered === null || row[numbered] !== null;
+      const isGiven = numberField === null || row[numberField] !== null;
       const values: SQLQueryBindings[] = [];
       // The fields of a complete row are in the order of the columns.
       for (const field in row) {
-        if (!isGiven && field === numbered) continue;
+        if (!isGiven && field === numberField) continue;
         const value = row[field]!;
         values.push(hasBooleans ? bindable(value) : (value as Exclude<Value, boolean>));
       }

@@ -84,7 +84,7 @@ export class SqliteTx implements Tx {
     const complete = completeRow(table, row);
     const number = this.statements.insert(table, complete);
     this.#writtenTables.push(table);
-    if (table.numbered !== null) complete[table.numbered] = number;
+    if (table.numberField !== null) complete[table.numberField] = number;
     this.#rows.add(table, complete, false);
     return complete as Row;
   }

@@ -89,7 +89,7 @@ export const signInAttempts = table(
   },
   {
     key: ["seq"],
-    numbered: "seq",
+    numberField: "seq",
     lock: catalogueLock,
   },
 );
@@ -120,5 +120,5 @@ export const audit = table(
     before: text(),
     after: text(),
   },
-  { key: ["seq"], numbered: "seq" },
+  { key: ["seq"], numberField: "seq" },
 );

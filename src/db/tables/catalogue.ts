@@ -44,10 +44,10 @@ export const services = table(
   },
   {
     key: ["id"],
-    numbered: "number",
+    numberField: "number",
     unique: { byNumber: ["number"] },
     lock: catalogueLock,
-    kept: true,
+    cacheable: true,
   },
 );
 
@@ -81,7 +81,7 @@ export const grants = table(
   {
     key: ["serviceId", "resellerAccount"],
     lock: catalogueLock,
-    kept: true,
+    cacheable: true,
   },
 );
 
@@ -102,7 +102,7 @@ export const serviceChanges = table(
   },
   {
     key: ["seq"],
-    numbered: "seq",
+    numberField: "seq",
     lock: catalogueLock,
   },
 );

@@ -20,7 +20,7 @@ export const idempotency = table(
   },
   {
     key: ["seq"],
-    numbered: "seq",
+    numberField: "seq",
     unique: { byReseller: ["resellerAccount", "key"] },
     lock: ({ resellerAccount }) => resellerAccount,
   },
@@ -34,7 +34,7 @@ export const uptime = table(
     id: integer().primaryKey(),
     milliseconds: integer().notNull(),
   },
-  { key: ["id"], kept: true },
+  { key: ["id"], cacheable: true },
 );
 
 /** The running server processes. Each writes its own row. Any may delete a row whose lease has ended. */

@@ -20,7 +20,7 @@ export const attempts = table(
   },
   {
     key: ["attemptId"],
-    numbered: "attemptId",
+    numberField: "attemptId",
     // Per order: one attempt that may have arrived or is being sent, and one refused attempt for each route.
     unique: { bySentOrder: ["orderId"], byRefusal: ["orderId", "providerId", "providerService"] },
     where: {
@@ -61,7 +61,7 @@ export const orderCosts = table(
   },
   {
     key: ["seq"],
-    numbered: "seq",
+    numberField: "seq",
     unique: { byOrder: ["orderId", "number"] },
   },
 );

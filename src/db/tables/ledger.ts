@@ -13,7 +13,7 @@ export const accounts = table(
   },
   {
     key: ["account"],
-    numbered: "account",
+    numberField: "account",
     lock: catalogueLock,
   },
 );
@@ -35,7 +35,7 @@ export const transfers = table(
   },
   {
     key: ["seq"],
-    numbered: "seq",
+    numberField: "seq",
     unique: { onceAnOrder: ["orderId", "kind"] },
     lock: ({ debitAccount, creditAccount }) => Math.max(debitAccount, creditAccount),
   },

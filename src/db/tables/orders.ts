@@ -43,7 +43,7 @@ export const orders = table(
   },
   {
     key: ["orderId"],
-    numbered: "orderId",
+    numberField: "orderId",
     unique: { byId: ["id"], byReference: ["resellerAccount", "reference"] },
     lock: ({ resellerAccount }) => resellerAccount,
   },
@@ -63,7 +63,7 @@ export const orderEvents = table(
     note: text(),
     createdAt: integer().notNull(),
   },
-  { key: ["seq"], numbered: "seq" },
+  { key: ["seq"], numberField: "seq" },
 );
 
 export const lateReports = table(
@@ -103,7 +103,7 @@ export const orderRequests = table(
   },
   {
     key: ["requestId"],
-    numbered: "requestId",
+    numberField: "requestId",
     unique: { byId: ["id"], byOpen: ["orderId", "kind"] },
     where: {
       byOpen: {

@@ -46,7 +46,7 @@ export const providers = table(
   },
   {
     key: ["providerId"],
-    numbered: "providerId",
+    numberField: "providerId",
     unique: { byName: ["name"] },
     folded: ["byName"],
     lock: catalogueLock,

@@ -29,7 +29,7 @@ export const users = table(
     folded: ["byUsername"],
     lock: ({ account }, isNew) => (isNew ? CATALOGUE_LOCK : account),
     coalesced: true,
-    kept: true,
+    cacheable: true,
   },
 );
 
@@ -63,7 +63,7 @@ export const keys = table(
     unique: { byHash: ["hash"] },
     lock: ({ resellerAccount }) => resellerAccount,
     unlocked: ["lastUsedAt", "lastAddress"],
-    kept: true,
+    cacheable: true,
   },
 );
 

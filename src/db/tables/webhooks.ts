@@ -32,7 +32,7 @@ export const webhooks = table(
   },
   {
     key: ["webhookId"],
-    numbered: "webhookId",
+    numberField: "webhookId",
     unique: { byId: ["id"] },
     lock: ({ resellerAccount }) => resellerAccount ?? CATALOGUE_LOCK,
     // Written together with the attempts, under the queue's lock.
@@ -57,7 +57,7 @@ export const webhookEvents = table(
   },
   {
     key: ["eventId"],
-    numbered: "eventId",
+    numberField: "eventId",
     unique: { byId: ["id"] },
   },
 );
@@ -78,7 +78,7 @@ export const webhookDeliveries = table(
   },
   {
     key: ["deliveryId"],
-    numbered: "deliveryId",
+    numberField: "deliveryId",
     unique: { byEvent: ["webhookId", "eventId"] },
     lock: (_, isNew) => (isNew ? null : WEBHOOK_QUEUE_LOCK),
   },
@@ -101,7 +101,7 @@ export const webhookAttempts = table(
   },
   {
     key: ["seq"],
-    numbered: "seq",
+    numberField: "seq",
     unique: { byAttempt: ["deliveryId", "attempt"] },
   },
 );
@@ -122,7 +122,7 @@ export const alerts = table(
   },
   {
     key: ["seq"],
-    numbered: "seq",
+    numberField: "seq",
     unique: { byOpen: ["kind", "subject"] },
     where: {
       byOpen: { text: "resolved_at IS NULL", holds: (row) => row["resolvedAt"] === null },

@@ -182,7 +182,7 @@ async function refuseServers(store: ReadStore, shown: string): Promise<void> {
 async function numbersOf(connection: Connection): Promise<GivenNumbers> {
   const numbers = new Map<AnyTable, number>();
   for (const table of TABLES) {
-    if (table.numbered === null) continue;
+    if (table.numberField === null) continue;
     const text = `SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END AS given FROM ${table.name}_number`;
     const [rows] = await connection.turn([{ text, values: [] }]);
     numbers.set(table, Number((rows![0] as { given: string }).given));

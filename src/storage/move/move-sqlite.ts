@@ -149,9 +149,9 @@ function sideOn(connection: Connection, path: string, release: () => void): Move
 function numbersOf(sqlite: Database): GivenNumbers {
   const numbers = new Map<AnyTable, number>();
   for (const table of TABLES) {
-    if (table.numbered === null) continue;
+    if (table.numberField === null) continue;
     const known = NUMBERED_TABLES.find((name) => name === table.name);
-    const highest = `SELECT coalesce(max(${nameOf(table, table.numbered)}), 0) AS number FROM ${table.name}`;
+    const highest = `SELECT coalesce(max(${nameOf(table, table.numberField)}), 0) AS number FROM ${table.name}`;
     const number = known
       ? highestNumber(sqlite, known)
       : (sqlite.query(highest).get() as { number: number }).number;

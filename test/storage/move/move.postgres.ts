@@ -239,7 +239,7 @@ describe("gaps at the end of numbers, as PostgreSQL leaves them after what it ro
     for (let round = 0; round < 3; round += 1) {
       const there = freshPostgresDatabase();
       expect((await moved(here, there)).stderr).toBe("");
-      const numbered = TABLES.filter(({ numbered }) => numbered !== null);
+      const numbered = TABLES.filter(({ numberField }) => numberField !== null);
       for (const { name } of numbered) {
         for (let skip = below(random, 4); skip > 0; skip -= 1)
           there.query(`SELECT nextval('${name}_number')`);

@@ -102,8 +102,9 @@ export class PostgresTx implements Tx {
 
   insert<Row, New extends object, Key extends string>(table: Table<Row, New, Key>, row: New): Row {
     const complete = completeRow(table, row);
-    const { numbered } = table;
-    if (numbered !== null && complete[numbered] === null) complete[numbered] = this.#number(table);
+    const { numberField } = table;
+    if (numberField !== null && complete[numberField] === null)
+      complete[numberField] = this.#number(table);
     if (table.name === "accounts") this.#newAccounts.add(complete["account"]!);
     this.#lock(table, complete, true);
     this.state.loaded.rows.add(table, complete, true);
@@ -194,7 +195,7 @@ export class PostgresTx implements Tx {
   }
 
   #lock(table: AnyTable, row: AnyRow, isNew: boolean): void {
-    const account = table.lockOf(row, isNew);
+    const account = table.lockAccount(row, isNew);
     if (account !== null) this.lock(account);
   }
 

@@ -81,9 +81,9 @@ const references: Check = {
 /** A sequence behind its table would give a number twice, or fail when it tries. */
 const numbers = queryCheck(
   "every number is issued once",
-  TABLES.filter(({ numbered }) => numbered !== null)
-    .map(({ name, numbered, columns }) => {
-      const column = columns.find(({ field }) => field === numbered)!.name;
+  TABLES.filter(({ numberField }) => numberField !== null)
+    .map(({ name, numberField, columns }) => {
+      const column = columns.find(({ field }) => field === numberField)!.name;
       return `SELECT 'sequence ${name}_number' AS subject,
           'it stands at ' || last_value || ', the highest number is ' || highest AS problem
         FROM ${name}_number, (SELECT max(${column}) AS highest FROM ${name}) AS numbered
