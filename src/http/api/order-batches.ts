@@ -11,9 +11,11 @@ import { errorResponseOf, errorMembers } from "../server/errors.ts";
 import { respondOnce, claimOf } from "../server/idempotency.ts";
 import { type OrderDeps, placedResponse, placeOrderOf } from "./orders.ts";
 import { isLostOrder, refuseAsAsked } from "./sandbox.ts";
+import { placeOrders } from "../../api-docs/endpoints/orders.ts";
+import { ORDER, type Route } from "../server/api-route.ts";
 
 /** Orders are awaited concurrently: a batch takes no longer than its slowest order. */
-export async function postOrderBatch(deps: OrderDeps, call: Call): Promise<object> {
+async function postOrderBatch(deps: OrderDeps, call: Call): Promise<object> {
   const { writer } = deps;
   const { request, key } = call;
   const { id: keyId, resellerAccount } = key;
@@ -70,3 +72,7 @@ function refusedResult(refusal: Refusal): object {
   if (!response) throw refusal;
   return errorMembers(response);
 }
+
+export const routes: readonly Route<OrderDeps>[] = [
+  ["POST", "/api/v1/orders/batch", ORDER, postOrderBatch, placeOrders],
+];

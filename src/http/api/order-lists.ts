@@ -16,6 +16,8 @@ import { idsFilter, queryOf, referenceFilter, serviceFilter, statusFilter } from
 import { type InternalErrorDeps, noteInternalError } from "../server/request-context.ts";
 import { cursorFilter, formatCursor, limitFilter } from "../read/paging.ts";
 import { windowFilter } from "../read/time-windows.ts";
+import { listOrders } from "../../api-docs/endpoints/orders.ts";
+import { ORDER, type Route } from "../server/api-route.ts";
 
 /**
  * Limit for steps of one page of a service's orders: at most 5,000 orders are examined, so that other requests hardly
@@ -23,7 +25,7 @@ import { windowFilter } from "../read/time-windows.ts";
  */
 const STEPS_A_PAGE = 5;
 
-export function getOrders(
+function getOrders(
   deps: InternalErrorDeps & { store: ReadStore },
   { request, key, requestId }: Call,
 ): Awaitable<object> {
@@ -127,3 +129,7 @@ function pageOf({ rows, next }: Page<OwnedPublicOrder>): object {
     nextCursor: next === null ? null : formatCursor("orders", next),
   };
 }
+
+export const routes: readonly Route<InternalErrorDeps & { store: ReadStore }>[] = [
+  ["GET", "/api/v1/orders", ORDER, getOrders, listOrders],
+];

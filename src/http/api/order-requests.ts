@@ -9,9 +9,15 @@ import { orderRequest, requestResponse } from "../../domain/orders/responses.ts"
 import { lookedUp, readOptionalBytes } from "../read/body.ts";
 import type { Call } from "../server/endpoint.ts";
 import { type ClaimDeps, claimOf, respondOnce } from "../server/idempotency.ts";
+import {
+  cancelOrder,
+  listOrderRequests,
+  refillOrder,
+} from "../../api-docs/endpoints/order-requests.ts";
+import { ORDER, type Route } from "../server/api-route.ts";
 
-export const postCancel = (deps: ClaimDeps, call: Call) => post(deps, call, "cancel");
-export const postRefill = (deps: ClaimDeps, call: Call) => post(deps, call, "refill");
+const postCancel = (deps: ClaimDeps, call: Call) => post(deps, call, "cancel");
+const postRefill = (deps: ClaimDeps, call: Call) => post(deps, call, "refill");
 
 async function post(deps: ClaimDeps, call: Call, kind: RequestKind): Promise<object> {
   const { writer } = deps;
@@ -24,7 +30,7 @@ async function post(deps: ClaimDeps, call: Call, kind: RequestKind): Promise<obj
   return respondOnce(deps, call, claim, act, requestResponse);
 }
 
-export function getOrderRequests(
+function getOrderRequests(
   { store }: { store: ReadStore },
   { params, key }: Call,
 ): Awaitable<object> {
@@ -35,3 +41,9 @@ export function getOrderRequests(
     return { status: "success", requests };
   });
 }
+
+export const routes: readonly Route<ClaimDeps & { store: ReadStore }>[] = [
+  ["POST", "/api/v1/orders/:id/cancel", ORDER, postCancel, cancelOrder],
+  ["POST", "/api/v1/orders/:id/refill", ORDER, postRefill, refillOrder],
+  ["GET", "/api/v1/orders/:id/requests", ORDER, getOrderRequests, listOrderRequests],
+];

@@ -18,6 +18,8 @@ import {
 import { type Call, LostResponse } from "../server/endpoint.ts";
 import { type ClaimDeps, respondOnce, claimOf } from "../server/idempotency.ts";
 import { isLostOrder, refuseAsAsked } from "./sandbox.ts";
+import { getOrder as describeOrder, placeOrder } from "../../api-docs/endpoints/orders.ts";
+import { ORDER, type Route } from "../server/api-route.ts";
 
 export interface OrderDeps extends ClaimDeps {
   /** Resolves with the order once its provider has replied, or with its current state if that takes too long. */
@@ -28,7 +30,7 @@ export interface OrderDeps extends ClaimDeps {
  * Responds 502 if the provider refuses the order while the caller waits; it was refunded.
  * docs/specification/delivery.md#delivery-wait.
  */
-export async function postOrder(deps: OrderDeps, call: Call): Promise<object> {
+async function postOrder(deps: OrderDeps, call: Call): Promise<object> {
   const { writer } = deps;
   const { request, key } = call;
   const { bytes, fields } = await readBody(request);
@@ -58,10 +60,7 @@ export function placedResponse(order: Order): object {
 }
 
 /** Responds to another reseller's order with the same 404 as to one that does not exist. */
-export function getOrder(
-  { store }: { store: ReadStore },
-  { params, key }: Call,
-): Awaitable<object> {
+function getOrder({ store }: { store: ReadStore }, { params, key }: Call): Awaitable<object> {
   return store.read((reader) => {
     const order = findPublicOrder(reader, params["id"]!);
     if (!order || order.resellerAccount !== key.resellerAccount) throw refusal("order_not_found");
@@ -85,3 +84,8 @@ export function placeOrderOf(fields: Fields, key: Call["key"]): PlaceOrder {
   const given = extraFields(fields);
   return given ? { ...order, given } : order;
 }
+
+export const routes: readonly Route<OrderDeps & { store: ReadStore }>[] = [
+  ["POST", "/api/v1/orders", ORDER, postOrder, placeOrder],
+  ["GET", "/api/v1/orders/:id", ORDER, getOrder, describeOrder],
+];

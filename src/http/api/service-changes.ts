@@ -8,11 +8,13 @@ import { invalidField } from "../read/body.ts";
 import type { Call } from "../server/endpoint.ts";
 import { limitFilter } from "../read/paging.ts";
 import { type Query, queryOf, WHOLE } from "../read/query.ts";
+import { listServiceChanges as describeChanges } from "../../api-docs/endpoints/service-changes.ts";
+import { ORDER, type Route } from "../server/api-route.ts";
 
 /** Limit for reads of the feed for one page, while they find nothing for the caller. */
 const STEPS_A_PAGE = 5;
 
-export function getServiceChanges(
+function getServiceChanges(
   { store }: { store: ReadStore },
   { request, key: { testOf, resellerAccount } }: Call,
 ): Awaitable<object> {
@@ -61,3 +63,7 @@ async function followingPage(...page: Parameters<typeof listPage>): Promise<obje
 function response(changes: object[], cursor: number): object {
   return { status: "success", changes, nextCursor: String(cursor) };
 }
+
+export const routes: readonly Route<{ store: ReadStore }>[] = [
+  ["GET", "/api/v1/services/changes", ORDER, getServiceChanges, describeChanges],
+];

@@ -6,6 +6,8 @@ import { jsonAmount } from "../../domain/ledger/money.ts";
 import type { Call, PreparedResponse } from "../server/endpoint.ts";
 import { fieldsFilter } from "../read/query.ts";
 import { createServiceListCache } from "./service-list-cache.ts";
+import { listServices } from "../../api-docs/endpoints/services.ts";
+import { ORDER, type Route } from "../server/api-route.ts";
 
 const cachedServiceList = createServiceListCache((reader, account) =>
   serviceList(reader, account, contractMembers),
@@ -14,7 +16,7 @@ const cachedFullList = createServiceListCache((reader, account) =>
   serviceList(reader, account, allMembers),
 );
 
-export function getServices(
+function getServices(
   { store }: { store: ReadStore },
   { request, key: { testOf, resellerAccount } }: Call,
 ): Awaitable<PreparedResponse> {
@@ -55,3 +57,7 @@ function allMembers(service: ListedOpenService): object {
   const extra = Object.entries(EXTRA_MEMBERS).map(([name, read]) => [name, read(service)]);
   return { ...contractMembers(service), ...Object.fromEntries(extra) };
 }
+
+export const routes: readonly Route<{ store: ReadStore }>[] = [
+  ["GET", "/api/v1/services", ORDER, getServices, listServices],
+];

@@ -4,8 +4,10 @@ import { orderStatus } from "../../domain/orders/responses.ts";
 import type { Writer } from "../../writer/writer.ts";
 import { orderStatusField, readBody, remainsField } from "../read/body.ts";
 import type { Call } from "../server/endpoint.ts";
+import { moveTestOrder } from "../../api-docs/endpoints/test-orders.ts";
+import { TEST, type Route } from "../server/api-route.ts";
 
-export async function postTestOrder(
+async function postTestOrder(
   { writer }: { writer: Pick<Writer, "submit"> },
   { request, params, key }: Call,
 ): Promise<object> {
@@ -19,3 +21,7 @@ export async function postTestOrder(
   });
   return { status: "success", order: orderStatus(order) };
 }
+
+export const routes: readonly Route<{ writer: Pick<Writer, "submit"> }>[] = [
+  ["POST", "/api/v1/test/orders/:id", TEST, postTestOrder, moveTestOrder],
+];

@@ -3,8 +3,10 @@
 import type { Writer } from "../../writer/writer.ts";
 import { eventTypeField, readBody } from "../read/body.ts";
 import type { Call } from "../server/endpoint.ts";
+import { sendTestEvent } from "../../api-docs/endpoints/test-webhooks.ts";
+import { TEST_WEBHOOK, type Route } from "../server/api-route.ts";
 
-export async function postTestWebhook(
+async function postTestWebhook(
   { writer }: { writer: Pick<Writer, "submit"> },
   { request, key }: Call,
 ): Promise<object> {
@@ -12,3 +14,7 @@ export async function postTestWebhook(
   const command = { keyId: key.id, type: eventTypeField(fields) };
   return { status: "success", queued: await writer.submit("sendTestEvent", command) };
 }
+
+export const routes: readonly Route<{ writer: Pick<Writer, "submit"> }>[] = [
+  ["POST", "/api/v1/test/webhooks", TEST_WEBHOOK, postTestWebhook, sendTestEvent],
+];

@@ -1,8 +1,9 @@
-// GET /transactions: the caller's transactions, one page as JSON or all of them as CSV.
-// docs/specification/endpoints.md#get-transactions.
+// GET /balance, and GET /transactions: one page as JSON or all of them as CSV.
+// docs/specification/endpoints.md#get-balance, #get-transactions.
 
 import { after, type Awaitable, type ReadStore } from "../../db/port/port.ts";
 import { listTransactionsBelow, type TransactionRow } from "../../db/ledger/transactions.ts";
+import { balanceOf } from "../../db/users/users.ts";
 import { jsonAmount } from "../../domain/ledger/money.ts";
 import type { Call } from "../server/endpoint.ts";
 import { type InternalErrorDeps, noteInternalError } from "../server/request-context.ts";
@@ -11,8 +12,20 @@ import { cursorFilter, formatCursor, limitFilter } from "../read/paging.ts";
 import { windowFilter } from "../read/time-windows.ts";
 import { wantsCsv } from "../server/csv.ts";
 import { csvOf } from "./transactions-csv.ts";
+import {
+  getBalance as describeBalance,
+  listTransactions,
+} from "../../api-docs/endpoints/balance.ts";
+import { ORDER, type Route } from "../server/api-route.ts";
 
-export function getTransactions(
+function getBalance({ store }: { store: ReadStore }, { key }: Call): Awaitable<object> {
+  return store.read((reader) => {
+    const balance = jsonAmount(balanceOf(reader, key.resellerAccount));
+    return { status: "success", balance, currency: "USD" };
+  });
+}
+
+function getTransactions(
   deps: InternalErrorDeps & { store: ReadStore },
   { request, key, requestId }: Call,
 ): Awaitable<object> {
@@ -48,3 +61,8 @@ function transaction(line: TransactionRow) {
     createdAt: new Date(line.createdAt).toISOString(),
   };
 }
+
+export const routes: readonly Route<InternalErrorDeps & { store: ReadStore }>[] = [
+  ["GET", "/api/v1/balance", ORDER, getBalance, describeBalance],
+  ["GET", "/api/v1/transactions", ORDER, getTransactions, listTransactions],
+];

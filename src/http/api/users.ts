@@ -1,9 +1,8 @@
-// GET /balance, GET /user and POST /recharge. docs/specification/endpoints.md#get-balance, #get-user, #post-recharge.
+// GET /user and POST /recharge. docs/specification/endpoints.md#get-user, #post-recharge.
 
 import type { Awaitable, ReadStore } from "../../db/port/port.ts";
-import { balanceOf, findTestAccount, findUser } from "../../db/users/users.ts";
+import { findTestAccount, findUser } from "../../db/users/users.ts";
 import { Refusal, refusal } from "../../domain/values/refusals.ts";
-import { jsonAmount } from "../../domain/ledger/money.ts";
 import { isInScope } from "../../domain/users/users.ts";
 import { rechargeResponse, userBalances } from "../../domain/orders/responses.ts";
 import { amountField, readBody, usernameField } from "../read/body.ts";
@@ -11,18 +10,10 @@ import type { LimitedRecharge, Recharged } from "../../operations/ledger/recharg
 import type { Call } from "../server/endpoint.ts";
 import { type ClaimDeps, respondOnce, claimOf } from "../server/idempotency.ts";
 import { queryOf } from "../read/query.ts";
+import { getUser as describeUser, recharge } from "../../api-docs/endpoints/users.ts";
+import { LOOKUP, RECHARGE, type Route } from "../server/api-route.ts";
 
-export function getBalance({ store }: { store: ReadStore }, { key }: Call): Awaitable<object> {
-  return store.read((reader) => {
-    const balance = jsonAmount(balanceOf(reader, key.resellerAccount));
-    return { status: "success", balance, currency: "USD" };
-  });
-}
-
-export function getUser(
-  { store }: { store: ReadStore },
-  { request, key }: Call,
-): Awaitable<object> {
+function getUser({ store }: { store: ReadStore }, { request, key }: Call): Awaitable<object> {
   const username = usernameField({ username: queryOf(request).get("username") });
   return store.read((reader) => {
     const user = findUser(reader, username);
@@ -36,7 +27,7 @@ export function getUser(
   });
 }
 
-export async function postRecharge(deps: ClaimDeps, call: Call): Promise<object> {
+async function postRecharge(deps: ClaimDeps, call: Call): Promise<object> {
   const { writer } = deps;
   const { request, key } = call;
   const { bytes, fields } = await readBody(request);
@@ -62,3 +53,8 @@ function withinLimits(outcome: Recharged | LimitedRecharge): Recharged {
   const { code, details } = outcome.limited;
   throw new Refusal<typeof code>(code, details);
 }
+
+export const routes: readonly Route<ClaimDeps & { store: ReadStore }>[] = [
+  ["GET", "/api/v1/user", LOOKUP, getUser, describeUser],
+  ["POST", "/api/v1/recharge", RECHARGE, postRecharge, recharge],
+];

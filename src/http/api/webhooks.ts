@@ -24,6 +24,8 @@ import {
   newTerms,
   replayFields,
 } from "../read/webhook-fields.ts";
+import * as describe from "../../api-docs/endpoints/webhooks.ts";
+import { WEBHOOK, type Route } from "../server/api-route.ts";
 
 export interface WebhookDeps {
   /** Milliseconds since 1970. */
@@ -33,18 +35,18 @@ export interface WebhookDeps {
   checkWebhookUrl: CheckWebhookUrl;
 }
 
-export function getWebhooks({ store }: WebhookDeps, { key }: Call): Awaitable<object> {
+function getWebhooks({ store }: WebhookDeps, { key }: Call): Awaitable<object> {
   return store.read((reader) => {
     const webhooks = listWebhooks(reader, key.resellerAccount).map(publicWebhook);
     return { status: "success", webhooks };
   });
 }
 
-export function getWebhook({ store }: WebhookDeps, call: Call): Awaitable<object> {
+function getWebhook({ store }: WebhookDeps, call: Call): Awaitable<object> {
   return store.read((reader) => response(ownWebhook(reader, call)));
 }
 
-export async function postWebhook(deps: WebhookDeps, call: Call): Promise<object> {
+async function postWebhook(deps: WebhookDeps, call: Call): Promise<object> {
   const { fields } = await readBody(call.request);
   const terms = await newTerms(fields, deps.checkWebhookUrl);
   const secret = newSecret();
@@ -52,7 +54,7 @@ export async function postWebhook(deps: WebhookDeps, call: Call): Promise<object
   return withSecret(await deps.writer.submit("createWebhook", command));
 }
 
-export async function patchWebhook(deps: WebhookDeps, call: Call): Promise<object> {
+async function patchWebhook(deps: WebhookDeps, call: Call): Promise<object> {
   const { fields } = await readBody(call.request);
   const changes = await changedTerms(fields, deps.checkWebhookUrl);
   const command = { ...commandOf(call), changes };
@@ -60,27 +62,27 @@ export async function patchWebhook(deps: WebhookDeps, call: Call): Promise<objec
 }
 
 /** Returns the endpoint as it was before its deletion. */
-export async function deleteWebhook({ writer }: WebhookDeps, call: Call): Promise<object> {
+async function deleteWebhook({ writer }: WebhookDeps, call: Call): Promise<object> {
   return response(await writer.submit("deleteWebhook", commandOf(call)));
 }
 
-export async function postWebhookTest({ writer }: WebhookDeps, call: Call): Promise<object> {
+async function postWebhookTest({ writer }: WebhookDeps, call: Call): Promise<object> {
   return queuedResponse(await writer.submit("testWebhook", commandOf(call)));
 }
 
-export async function postWebhookRotate({ writer }: WebhookDeps, call: Call): Promise<object> {
+async function postWebhookRotate({ writer }: WebhookDeps, call: Call): Promise<object> {
   const graceMs = graceField(await readOptionalBody(call.request));
   const command = { ...commandOf(call), secret: newSecret(), graceMs };
   return withSecret(await writer.submit("rotateWebhook", command));
 }
 
-export async function postWebhookReplay({ writer, now }: WebhookDeps, call: Call): Promise<object> {
+async function postWebhookReplay({ writer, now }: WebhookDeps, call: Call): Promise<object> {
   const { fields } = await readBody(call.request);
   const what = replayFields(fields, now());
   return queuedResponse(await writer.submit("replayWebhook", { ...commandOf(call), what }));
 }
 
-export function getWebhookDeliveries({ store }: WebhookDeps, call: Call): Awaitable<object> {
+function getWebhookDeliveries({ store }: WebhookDeps, call: Call): Awaitable<object> {
   const query = queryOf(call.request);
   const limit = limitFilter(query);
   const below = cursorFilter(query, "deliveries");
@@ -128,3 +130,21 @@ function withSecret(webhook: Webhook): object {
 function queuedResponse(queued: number): object {
   return { status: "success", queued };
 }
+
+export const routes: readonly Route<WebhookDeps>[] = [
+  ["GET", "/api/v1/webhooks", WEBHOOK, getWebhooks, describe.listWebhooks],
+  ["POST", "/api/v1/webhooks", WEBHOOK, postWebhook, describe.createWebhook],
+  ["GET", "/api/v1/webhooks/:id", WEBHOOK, getWebhook, describe.getWebhook],
+  ["PATCH", "/api/v1/webhooks/:id", WEBHOOK, patchWebhook, describe.updateWebhook],
+  ["DELETE", "/api/v1/webhooks/:id", WEBHOOK, deleteWebhook, describe.deleteWebhook],
+  ["POST", "/api/v1/webhooks/:id/test", WEBHOOK, postWebhookTest, describe.testWebhook],
+  ["POST", "/api/v1/webhooks/:id/rotate", WEBHOOK, postWebhookRotate, describe.rotateWebhook],
+  ["POST", "/api/v1/webhooks/:id/replay", WEBHOOK, postWebhookReplay, describe.replayWebhook],
+  [
+    "GET",
+    "/api/v1/webhooks/:id/deliveries",
+    WEBHOOK,
+    getWebhookDeliveries,
+    describe.listDeliveries,
+  ],
+];

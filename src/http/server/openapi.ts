@@ -29,7 +29,8 @@ import { Refusal } from "../../domain/values/refusals.ts";
 import { KEY_FORM, KEY_LENGTH_LIMIT, KEY_PATTERN } from "../../domain/values/idempotency.ts";
 import { REQUEST_ID_PATTERN } from "../../domain/values/limits.ts";
 import { COMMON_HEADERS, errorsOf, REASONS, requestOf } from "./openapi-errors.ts";
-import { type Route, ROUTES } from "./routes.ts";
+import type { Route } from "./api-route.ts";
+import { type HandlerDeps, ROUTES } from "./routes.ts";
 
 /** Query parameters that are required. */
 const REQUIRED: readonly string[] = ["username", "since"];
@@ -95,7 +96,7 @@ export function createDocument({ brand, contact }: Operator): OpenApiDocument {
   });
 }
 
-function detailOf([, , needs, , operation]: Route): OpenApiOperation {
+function detailOf([, , needs, , operation]: Route<HandlerDeps>): OpenApiOperation {
   const { id, tag, summary, description, body, isBodyOptional = false, examples } = operation;
   return {
     operationId: id,
