@@ -5,7 +5,7 @@
 import type { ReadStore } from "../db/port/port.ts";
 import { listProviders, type Provider } from "../db/providers/providers.ts";
 import { countsOf } from "../domain/providers/sync-counts.ts";
-import type { SyncPlan } from "../domain/providers/catalogue-sync.ts";
+import type { SyncPlan } from "../domain/providers/sync-plan.ts";
 import { parseDecimal } from "../domain/values/decimals.ts";
 import { CatalogueError, type UpstreamEntry } from "../domain/providers/upstream-services.ts";
 import { Refusal } from "../domain/values/refusals.ts";

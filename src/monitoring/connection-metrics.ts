@@ -1,7 +1,7 @@
 // Metrics of connections by listener: open ones, their limit, and how many were closed for lack of room.
 
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { ConnectionFigures } from "./metrics.ts";
+import type { ConnectionFigures } from "./figures.ts";
 
 export function addConnectionFigures(
   registry: Registry,

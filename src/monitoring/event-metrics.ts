@@ -4,7 +4,8 @@ import { Counter, Histogram, type Registry } from "prom-client";
 import { SUBMISSION_OUTCOMES } from "../domain/delivery/deliveries.ts";
 import { REQUEST_KINDS, type RequestResult } from "../domain/orders/order-requests.ts";
 import { WEBHOOK_OUTCOMES } from "../domain/webhooks/webhooks.ts";
-import type { KnownLabels, Observer, ProviderFigures } from "./metrics.ts";
+import type { ProviderFigures } from "./figures.ts";
+import type { KnownLabels, Observer } from "./observer.ts";
 import { createRequestTimes } from "./request-times.ts";
 
 const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30];

@@ -2,125 +2,22 @@
 // exists from the start, at 0, because Prometheus sees no increase in a series that begins at 1.
 // Labels have low cardinality: routes are patterns, never paths; no value that a caller sent is ever a label.
 
+import type { Figures, ProviderFigures } from "./figures.ts";
+import type { Observer, KnownLabels } from "./observer.ts";
 import { Counter, Gauge, Registry } from "prom-client";
 import type { Awaitable } from "../db/port/port.ts";
-import type { RequestFigures } from "../db/orders/order-request-lists.ts";
-import type { RequestKind } from "../domain/orders/order-requests.ts";
 import { ALERT_KINDS } from "../domain/webhooks/alerts.ts";
 import { ORDER_STATUSES } from "../domain/orders/orders.ts";
-import type { RefusalCode } from "../domain/values/refusals.ts";
-import type { RateExceeded } from "../domain/values/request-refusals.ts";
-import type { SubmissionOutcome } from "../domain/delivery/deliveries.ts";
-import { DISABLED_REASONS, type DisabledReason } from "../domain/webhooks/webhook-events.ts";
-import type { WebhookOutcome } from "../domain/webhooks/webhooks.ts";
+import { DISABLED_REASONS } from "../domain/webhooks/webhook-events.ts";
 import { createObserver } from "./event-metrics.ts";
 import { addConnectionFigures } from "./connection-metrics.ts";
 import { addProcessFigures } from "./process-metrics.ts";
 import { gauge } from "./read-gauge.ts";
 import type { OrderCounts } from "../reports/status-counter.ts";
 
-/** Events that the service reports. */
-export interface Observer {
-  /** `route` is the pattern; null if no route matched. */
-  request(method: string, route: string | null, status: number, seconds: number): void;
-  /** Reports a request with a test key; nothing else is reported for it. */
-  testRequest(status: number): void;
-  refusal(code: RefusalCode): void;
-  rateLimited(by: RateExceeded["by"]): void;
-  replay(): void;
-  internalError(): void;
-  /** The outcome of a submission. `provider`: its name. */
-  placement(provider: string, outcome: SubmissionOutcome): void;
-  /** The outcome of a request for an order that was sent to a provider. */
-  orderRequest(kind: RequestKind, outcome: string): void;
-  /** `delivered`, or the word of a webhook's failure. */
-  webhook(outcome: WebhookOutcome): void;
-  /** The same for an alert to the operator. */
-  alert(outcome: WebhookOutcome): void;
-  commit(commands: number, seconds: number): void;
-}
-
-/** Figures of the database, read at each scrape; null if it does not have them. */
-export interface DatabaseFigures {
-  databaseBytes(): Awaitable<number | null>;
-  walBytes(): number | null;
-  diskFreeBytes(): number | null;
-}
-
-/** Figures of one provider. */
-export interface ProviderFigures {
-  name: string;
-  /** Number of orders with an unknown submission. */
-  unknown: number;
-  /** Whether submissions to the provider are paused. */
-  isPaused: boolean;
-  /** Null if no order placed with the provider is open. */
-  oldestUncheckedSeconds: number | null;
-}
-
-/** The connections of one listener: API, panel or metrics. */
-export interface ConnectionFigures {
-  listener: string;
-  open: number;
-  limit: number;
-  /** Connections closed for lack of room: new ones, and waiting ones that made room for a new one. */
-  refused: number;
-  displaced: number;
-}
-
-/** Values that are read at each scrape. */
-export interface Figures extends DatabaseFigures {
-  queueLength(): number;
-  /** Null if there is no verified backup. */
-  backupAgeSeconds(): number | null;
-  /** 1 or 0. */
-  backupVerified(): number | null;
-  /** Null if no off-site copy is known. */
-  remoteBackupAgeSeconds(): number | null;
-  /** Null: not known at this time. */
-  providers(): Awaitable<readonly ProviderFigures[] | null>;
-  /** Null: not known at this time. */
-  ordersByStatus(): Promise<OrderCounts | null>;
-  /** Null if no event waits. */
-  oldestUndeliveredSeconds(): Awaitable<number | null>;
-  /** Number of disabled webhook endpoints by reason. Null: not known at this time. */
-  disabledWebhooks(): Awaitable<Record<DisabledReason, number> | null>;
-  /** Null: not known at this time. */
-  openOrderRequests(): Awaitable<RequestFigures | null>;
-  /** Number of open alerts by kind. Null: not known at this time. */
-  openAlerts(): Awaitable<ReadonlyMap<string, number> | null>;
-  connections(): readonly ConnectionFigures[];
-  /** Number of servers that share the database. */
-  servers(): number;
-  lostLogLines(): number;
-}
-
 export interface Metrics extends Observer {
   contentType: string;
   render(): Promise<string>;
-}
-
-/** Observer for a server without metrics. */
-export const NO_OBSERVER: Observer = {
-  request() {},
-  testRequest() {},
-  refusal() {},
-  rateLimited() {},
-  replay() {},
-  internalError() {},
-  placement() {},
-  orderRequest() {},
-  webhook() {},
-  alert() {},
-  commit() {},
-};
-
-/** Labels that are known before any event has happened. */
-export interface KnownLabels {
-  /** Method and pattern. */
-  routes: readonly (readonly [method: string, route: string])[];
-  /** Codes of refusals. */
-  codes: readonly string[];
 }
 
 /** Distinguishes a server from others. */

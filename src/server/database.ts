@@ -4,7 +4,7 @@ import type { Caller } from "../db/users/keys.ts";
 import type { Awaitable, ReadStore } from "../db/port/port.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Check } from "../monitoring/readiness.ts";
-import type { DatabaseFigures } from "../monitoring/metrics.ts";
+import type { DatabaseFigures } from "../monitoring/figures.ts";
 import type { Writer } from "../writer/writer.ts";
 
 export interface ServerDatabase {

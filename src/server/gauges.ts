@@ -8,7 +8,7 @@ import { type Awaitable, type Reader, TransientError } from "../db/port/port.ts"
 import { listProviders, readProviderOrders } from "../db/providers/providers.ts";
 import { countDisabledWebhooks, oldestUndeliveredAt } from "../db/webhooks/webhook-figures.ts";
 import type { Logger } from "../monitoring/log.ts";
-import type { Figures, ProviderFigures } from "../monitoring/metrics.ts";
+import type { Figures, ProviderFigures } from "../monitoring/figures.ts";
 import { createStatusCounter } from "../reports/status-counter.ts";
 import { type NewestBackups, newestBackups } from "../storage/backup/backup-folder.ts";
 import type { ConnectionPool } from "../http1/connection-pool.ts";

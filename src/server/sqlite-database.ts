@@ -10,7 +10,7 @@ import { isFatalError } from "../db/sqlite/errors.ts";
 import { createSnapshot, type Snapshot } from "../db/sqlite/snapshot.ts";
 import { formatSize } from "../domain/values/units.ts";
 import type { Logger } from "../monitoring/log.ts";
-import type { DatabaseFigures } from "../monitoring/metrics.ts";
+import type { DatabaseFigures } from "../monitoring/figures.ts";
 import { type Check, FINE } from "../monitoring/readiness.ts";
 import type { CheckpointMode } from "../storage/file/checkpoint.ts";
 import { fileSystemUnder, isMemoryFileSystem } from "../storage/file/file-systems.ts";

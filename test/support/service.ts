@@ -40,7 +40,7 @@ import type { ServerDeps } from "../../src/http/server/server.ts";
 import { responseTemplate } from "../../src/http/server/response-template.ts";
 import { createRateLimits } from "../../src/http/server/rate-limits.ts";
 import { createLog } from "../../src/monitoring/log.ts";
-import { NO_OBSERVER } from "../../src/monitoring/metrics.ts";
+import { NO_OBSERVER } from "../../src/monitoring/observer.ts";
 import { createReadiness } from "../../src/monitoring/readiness.ts";
 import type { ServerDatabase } from "../../src/server/database.ts";
 import { openPostgresDatabase } from "../../src/server/postgres-database.ts";

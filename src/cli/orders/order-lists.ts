@@ -3,7 +3,8 @@
 import { type Command, Option } from "commander";
 import { lastCosts } from "../../db/delivery/costs.ts";
 import { lastLateReports } from "../../db/orders/late-reports.ts";
-import { listOperatorOrders, type OperatorOrderFilter } from "../../db/orders/operator-orders.ts";
+import { listOperatorOrders } from "../../db/orders/operator-orders.ts";
+import type { OperatorOrderFilter } from "../../db/orders/operator-order-filter.ts";
 import type { Reader } from "../../db/port/port.ts";
 import { accountOfOrders, findUser } from "../../db/users/users.ts";
 import { type Placement, PLACEMENTS } from "../../domain/delivery/deliveries.ts";

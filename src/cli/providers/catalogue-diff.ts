@@ -2,7 +2,7 @@
 
 import type { Service } from "../../db/catalogue/services.ts";
 import type { ServiceTerms } from "../../operations/catalogue/services.ts";
-import type { SyncedFields, SyncPlan } from "../../domain/providers/catalogue-sync.ts";
+import type { SyncedFields, SyncPlan } from "../../domain/providers/sync-plan.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
 import { delistedRoutes } from "../../domain/providers/sync-counts.ts";
 

@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import { settingOption } from "../../config/flags.ts";
 import type { Provider } from "../../db/providers/providers.ts";
 import { CatalogueError } from "../../domain/providers/upstream-services.ts";
-import type { SyncedFields, SyncPlan } from "../../domain/providers/catalogue-sync.ts";
+import type { SyncedFields, SyncPlan } from "../../domain/providers/sync-plan.ts";
 import { expectedCurrency } from "../../domain/delivery/costs.ts";
 import { jsonAmount } from "../../domain/ledger/money.ts";
 import { countsOf, delistedRoutes } from "../../domain/providers/sync-counts.ts";

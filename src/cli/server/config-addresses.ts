@@ -3,7 +3,7 @@
 import type { Config } from "../../config/settings.ts";
 import { type Endpoint, formatEndpoint } from "../../config/values.ts";
 import { listenErrorAt } from "../../server/listeners.ts";
-import type { SettingCheck } from "./config.ts";
+import type { SettingCheck } from "./setting-check.ts";
 import { isServing } from "./health.ts";
 
 export async function checkAddresses(config: Config): Promise<SettingCheck> {

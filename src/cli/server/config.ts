@@ -1,6 +1,7 @@
 // `config show` and `config check`: show the settings of `serve` with their origins, and check whether it could run
 // with them.
 
+import type { SettingCheck } from "./setting-check.ts";
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
@@ -27,12 +28,6 @@ import { table } from "../output/text-table.ts";
 /** Warn about a certificate that expires within this many days. */
 const CERTIFICATE_DAYS = 14;
 const DAY_MS = 24 * 3_600_000;
-
-export interface SettingCheck {
-  check: string;
-  state: State;
-  detail: string;
-}
 
 export function declareConfig(program: Command): void {
   const group = declareGroup(program, "config", "what `serve` runs with");

@@ -4,7 +4,7 @@
 import type { Placement } from "../../domain/delivery/deliveries.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../../domain/orders/orders.ts";
 import { newestOf } from "../port/newest-entries.ts";
-import type { OperatorOrderFilter } from "./operator-orders.ts";
+import type { OperatorOrderFilter } from "./operator-order-filter.ts";
 import { ROWS_LIMIT } from "../port/pages.ts";
 import { type Dialect, isOneOf } from "../port/query.ts";
 

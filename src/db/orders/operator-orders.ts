@@ -2,8 +2,7 @@
 // the list is read from an index. Filters without an index (service, provider, most placements, text in the link)
 // examine a bounded number of orders; `next` is then where the following page continues.
 
-import type { Placement } from "../../domain/delivery/deliveries.ts";
-import type { OrderStatus } from "../../domain/orders/orders.ts";
+import type { OperatorOrderFilter } from "./operator-order-filter.ts";
 import { orderSource, type Source } from "./operator-order-sources.ts";
 import { IS_TEST_ORDER, type ListedOrder, NO_TEST_ORDER, NUMERIC_ID, toOrder } from "./orders.ts";
 import { contains, lowerAscii, queryNaming } from "../port/filtered-lists.ts";
@@ -20,29 +19,6 @@ import {
   type Typed,
 } from "../port/table-definition.ts";
 import { orders } from "../tables/orders.ts";
-
-/** Filters of the list. Absent or null means any value. */
-export interface OperatorOrderFilter {
-  status?: OrderStatus | null | undefined;
-  resellerAccount?: number | null | undefined;
-  /** The id of a service. */
-  service?: string | null | undefined;
-  providerId?: number | null | undefined;
-  placement?: Placement | null | undefined;
-  /** Only orders with an undecided late report. */
-  late?: boolean | undefined;
-  window?: TimeWindow | undefined;
-  /** Order numbers and ids. */
-  ids?: readonly string[] | null | undefined;
-  /** The caller's reference. */
-  reference?: string | null | undefined;
-  /** The order's number at the provider. */
-  providerOrder?: string | null | undefined;
-  /** A part of the link, ignoring the case of ASCII letters. */
-  link?: string | null | undefined;
-  /** True: only test orders. Otherwise: no test orders. */
-  test?: boolean | undefined;
-}
 
 const LISTED = { ...fields(orders), username: text };
 const EXTENT = { examined: number, lowest: nullable(number) };

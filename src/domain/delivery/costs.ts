@@ -3,7 +3,7 @@
 
 import { type Decimal, parseDecimal } from "../values/decimals.ts";
 import { formatMicros, TRANSFER_LIMIT_MICROS } from "../ledger/money.ts";
-import type { ReportedStatus } from "./polling.ts";
+import type { ReportedStatus } from "./reported-status.ts";
 
 /** charge: reported by the provider. rate: computed from its rate. foreign: reported, without a known rate to USD. */
 export const COST_BASES = ["charge", "rate", "foreign"] as const;

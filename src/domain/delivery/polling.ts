@@ -1,6 +1,7 @@
 // Polling: maps a provider's report of an order to a transition. An unknown status word, or a PARTIAL with invalid
 // remains, changes nothing; the caller logs it. docs/specification/delivery.md#polling-mapping and #polling-doubt.
 
+import { type ReportedStatus, statusOfWord } from "./reported-status.ts";
 import {
   decideTransition,
   type OrderTransition,
@@ -31,29 +32,6 @@ export interface Report {
   pollInMs?: number | null;
   /** The provider says that it has no order of that number, or does not mention it. */
   isUnrecognized?: true;
-}
-
-/** A status that a provider can report. */
-export type ReportedStatus = "PROCESSING" | "COMPLETED" | "PARTIAL" | "CANCELLED" | "FAILED";
-
-const STATUS_BY_WORD: Record<string, ReportedStatus> = {
-  pending: "PROCESSING",
-  processing: "PROCESSING",
-  inprogress: "PROCESSING",
-  completed: "COMPLETED",
-  partial: "PARTIAL",
-  canceled: "CANCELLED",
-  cancelled: "CANCELLED",
-  refunded: "CANCELLED",
-  fail: "FAILED",
-  failed: "FAILED",
-  error: "FAILED",
-};
-
-/** Parses a provider's status word, ignoring case, white space, `-` and `_`; null for an unknown word. */
-export function statusOfWord(word: string): ReportedStatus | null {
-  const normalized = word.toLowerCase().replace(/[\s_-]+/g, "");
-  return Object.hasOwn(STATUS_BY_WORD, normalized) ? STATUS_BY_WORD[normalized]! : null;
 }
 
 export interface PolledOrder extends TransitionInput {

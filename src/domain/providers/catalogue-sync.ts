@@ -2,6 +2,7 @@
 // Rates are decimals of any length, so prices are computed from digits, never from a float.
 // docs/specification/providers.md#sync.
 
+import type { KnownService, SyncPlan, TargetService, SyncedFields } from "./sync-plan.ts";
 import { type Decimal, parseDecimal } from "../values/decimals.ts";
 import { QUANTITY_LIMIT } from "../orders/orders.ts";
 import {
@@ -12,13 +13,7 @@ import {
   type ServiceType,
   standardUnit,
 } from "../catalogue/service-types.ts";
-import {
-  listingOf,
-  onlyRouteOf,
-  type RouteListing,
-  type ServiceListing,
-} from "../catalogue/route-listing.ts";
-import type { PriceUnit } from "../catalogue/services.ts";
+import { listingOf, onlyRouteOf, type ServiceListing } from "../catalogue/route-listing.ts";
 import { narrow, type SyncScope } from "./sync-scope.ts";
 import {
   CatalogueError,
@@ -27,73 +22,6 @@ import {
   type UpstreamEntry,
   type UpstreamService,
 } from "./upstream-services.ts";
-
-/** The fields of one of our services that a sync needs. */
-export interface KnownService extends SyncedFields {
-  id: string;
-  providerService: string | null;
-  active: boolean;
-  nameByHand: boolean;
-  categoryByHand: boolean;
-  priceByHand: boolean;
-  minByHand: boolean;
-  maxByHand: boolean;
-  typeByHand: boolean;
-  dripfeedByHand: boolean;
-  delisted: boolean;
-  suspended: boolean;
-  isRouteDelisted: boolean;
-  cancel: boolean;
-  refill: boolean;
-  cancelByHand: boolean;
-  refillByHand: boolean;
-}
-
-/** The fields of a service that a sync takes over from the provider. */
-export interface SyncedFields {
-  name: string;
-  category: string;
-  priceMicros: number;
-  per: PriceUnit;
-  min: number;
-  max: number;
-  type: ServiceType;
-  dripfeed: boolean;
-  cancel: boolean;
-  refill: boolean;
-}
-
-export interface SyncPlan {
-  /** `id`: present when it is made from the name (domain/catalogue/service-ids.ts). */
-  added: (SyncedFields & { providerService: string; id?: string })[];
-  /** Linked services that change. `returns`: a delisted service is listed again, so the sync reactivates it. */
-  updated: { id: string; before: SyncedFields; after: SyncedFields; returns: boolean }[];
-  unchanged: number;
-  /** Services without any route left that its provider lists and delivers. */
-  deactivated: { id: string; name: string }[];
-  /** Services reactivated by a route other than the one that sets their terms. */
-  returned: { id: string; name: string }[];
-  /** Routes that are no longer listed, or listed again. */
-  routes: RouteListing[];
-  skipped: { service: string; name: string; reason: string }[];
-  /** Entries left out; services that they may stand for stay unchanged. `entry`: position in the list, from 1. */
-  unreadable: { entry: number; service: string | null; reason: string }[];
-  /** Our services that would be sold below the provider's rate once the plan is applied. */
-  belowCost: {
-    id: string | null;
-    name: string;
-    priceMicros: number;
-    /** The provider's rate for 1,000 units, or for the package. */
-    rate: string;
-    isPackage: boolean;
-  }[];
-}
-
-/** An upstream service as it would be in our catalogue. */
-export interface TargetService extends SyncedFields {
-  service: string;
-  rate: string;
-}
 
 /** Compares the provider's whole list with our catalogue. Throws CatalogueError when nothing must be changed. */
 export function planSync(

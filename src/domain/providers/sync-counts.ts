@@ -1,6 +1,6 @@
 // The counts of a catalogue sync's changes.
 
-import type { SyncPlan } from "./catalogue-sync.ts";
+import type { SyncPlan } from "./sync-plan.ts";
 import type { RouteListing } from "../catalogue/route-listing.ts";
 
 /** Routes that are no longer listed, of services that stay active because other routes deliver them. */

@@ -1,6 +1,6 @@
 // The scope of a catalogue sync: which services it covers, and our routes to them.
 
-import type { KnownService, SyncPlan, TargetService } from "./catalogue-sync.ts";
+import type { KnownService, SyncPlan, TargetService } from "./sync-plan.ts";
 import type { RoutedService } from "../catalogue/route-listing.ts";
 import { CatalogueError, type UpstreamEntry } from "./upstream-services.ts";
 

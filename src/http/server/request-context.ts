@@ -10,7 +10,7 @@ import type { RateExceeded } from "../../domain/values/request-refusals.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
 import { closingResponse, type ResponseTemplate } from "../../http1/response.ts";
 import type { Logger } from "../../monitoring/log.ts";
-import type { Observer } from "../../monitoring/metrics.ts";
+import type { Observer } from "../../monitoring/observer.ts";
 import type { RequestLog } from "../../monitoring/request-line.ts";
 import type { AuthDeps, AuthRequest } from "./auth.ts";
 import { clientAddress, FORWARDED_HEADER } from "./client-address.ts";

@@ -1,22 +1,11 @@
 // The protocol's actions, one row each. docs/specification/smm-api.md#v2-actions.
 
-import type { CallerKey } from "../../db/users/keys.ts";
-import type { Awaitable, ReadStore } from "../../db/port/port.ts";
-import type { OrderDeps } from "../api/orders.ts";
-import type { EndpointDeps } from "../server/request-context.ts";
+import type { ActionDeps, PanelCall } from "./call.ts";
+import type { Awaitable } from "../../db/port/port.ts";
 import { getBalance } from "./balance.ts";
-import type { Fields } from "./fields.ts";
 import { cancelOrders, getRefillStatus, refillOrders } from "./order-requests.ts";
 import { addOrder, getStatus } from "./orders.ts";
 import { getServices } from "./services.ts";
-
-export type ActionDeps = EndpointDeps & OrderDeps & { store: ReadStore };
-
-export interface PanelCall {
-  fields: Fields;
-  key: Readonly<CallerKey>;
-  requestId: string;
-}
 
 export interface Action {
   name: string;

@@ -3,7 +3,7 @@
 import type { Awaitable } from "../../db/port/port.ts";
 import { balanceOf } from "../../db/users/users.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
-import type { ActionDeps, PanelCall } from "./actions.ts";
+import type { ActionDeps, PanelCall } from "./call.ts";
 
 export function getBalance({ store }: ActionDeps, { key }: PanelCall): Awaitable<object> {
   return store.read((reader) => {

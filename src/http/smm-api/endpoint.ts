@@ -16,7 +16,8 @@ import {
 import { queryOf } from "../read/query.ts";
 import type { RouteContext } from "../server/router.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
-import { type Action, type ActionDeps, ACTIONS } from "./actions.ts";
+import { type Action, ACTIONS } from "./actions.ts";
+import type { ActionDeps } from "./call.ts";
 import { panelErrorOf } from "./errors.ts";
 import { type Fields, readFields } from "./fields.ts";
 

@@ -7,7 +7,7 @@ import type { RequestKind, RequestState } from "../../domain/orders/order-reques
 import { Refusal, type RefusalCode, refusal } from "../../domain/values/refusals.ts";
 import { invalidField } from "../read/body.ts";
 import { errorResponseOf, INTERNAL } from "../server/errors.ts";
-import type { ActionDeps, PanelCall } from "./actions.ts";
+import type { ActionDeps, PanelCall } from "./call.ts";
 import { panelErrorOf, REFILL_NOT_FOUND } from "./errors.ts";
 import { type Fields, NUMBER } from "./fields.ts";
 

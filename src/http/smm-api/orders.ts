@@ -29,7 +29,7 @@ import { panelTerms } from "../../domain/catalogue/services.ts";
 import { invalidField, linkField } from "../read/body.ts";
 import { LostResponse } from "../server/endpoint.ts";
 import { isLostOrder, refuseAsAsked } from "../api/sandbox.ts";
-import type { ActionDeps, PanelCall } from "./actions.ts";
+import type { ActionDeps, PanelCall } from "./call.ts";
 import { INCORRECT_ORDER } from "./errors.ts";
 import { type Fields, NUMBER } from "./fields.ts";
 

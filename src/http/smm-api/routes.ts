@@ -1,7 +1,8 @@
 // The protocol's only path, with and without a trailing slash: a redirect would turn a POST into a GET.
 
 import type { MountedRoute } from "../server/server.ts";
-import { type ActionDeps, ACTIONS } from "./actions.ts";
+import { ACTIONS } from "./actions.ts";
+import type { ActionDeps } from "./call.ts";
 import { actionRoute, panelEndpoint, refuseMethod } from "./endpoint.ts";
 
 /** The routes as the metrics name them. */

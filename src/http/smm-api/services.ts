@@ -5,7 +5,7 @@ import { listNumberedServices } from "../../db/catalogue/services.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
 import { panelTerms } from "../../domain/catalogue/services.ts";
 import { createServiceListCache } from "../api/service-list-cache.ts";
-import type { ActionDeps, PanelCall } from "./actions.ts";
+import type { ActionDeps, PanelCall } from "./call.ts";
 
 const cachedServices = createServiceListCache(listPanelServices);
 

@@ -1,6 +1,6 @@
 // What a sync writes about routes that their provider no longer lists, or lists again, and about their services.
 
-import type { SyncPlan } from "../../domain/providers/catalogue-sync.ts";
+import type { SyncPlan } from "../../domain/providers/sync-plan.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { onlyRouteOf, type RouteListing } from "../../domain/catalogue/route-listing.ts";
 import { type Standing, standingWith } from "../../domain/catalogue/service-routes.ts";

@@ -2,11 +2,8 @@
 
 import type { AuditFacts } from "../../domain/administrators/audit.ts";
 import { type Decimal, parseDecimal } from "../../domain/values/decimals.ts";
-import {
-  planSync,
-  type SyncedFields,
-  type SyncPlan,
-} from "../../domain/providers/catalogue-sync.ts";
+import { planSync } from "../../domain/providers/catalogue-sync.ts";
+import type { SyncedFields, SyncPlan } from "../../domain/providers/sync-plan.ts";
 import type { UpstreamEntry } from "../../domain/providers/upstream-services.ts";
 import type { NewServices, SyncSettings } from "../../domain/providers/providers.ts";
 import { isAsScheduled, NO_PROVIDER } from "../../domain/providers/providers.ts";

@@ -1,6 +1,6 @@
 // Reads the filters of the order list from the query string.
 
-import type { OperatorOrderFilter } from "../../db/orders/operator-orders.ts";
+import type { OperatorOrderFilter } from "../../db/orders/operator-order-filter.ts";
 import { CUID, NUMERIC_ID } from "../../db/orders/orders.ts";
 import type { Reader } from "../../db/port/port.ts";
 import { findProvider } from "../../db/providers/providers.ts";

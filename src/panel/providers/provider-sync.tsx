@@ -3,7 +3,7 @@
 /** @jsxImportSource preact */
 
 import type { Provider } from "../../db/providers/providers.ts";
-import type { SyncedFields, SyncPlan } from "../../domain/providers/catalogue-sync.ts";
+import type { SyncedFields, SyncPlan } from "../../domain/providers/sync-plan.ts";
 import { CatalogueError, type UpstreamEntry } from "../../domain/providers/upstream-services.ts";
 import { expectedCurrency } from "../../domain/delivery/costs.ts";
 import { countsOf, delistedRoutes } from "../../domain/providers/sync-counts.ts";

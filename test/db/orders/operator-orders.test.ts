@@ -2,10 +2,8 @@
 
 import { beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  listOperatorOrders,
-  type OperatorOrderFilter,
-} from "../../../src/db/orders/operator-orders.ts";
+import { listOperatorOrders } from "../../../src/db/orders/operator-orders.ts";
+import type { OperatorOrderFilter } from "../../../src/db/orders/operator-order-filter.ts";
 import { PLACEMENTS, type Placement } from "../../../src/domain/delivery/deliveries.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../../../src/domain/orders/orders.ts";
 import { freshDatabase, type TestDatabase } from "../../support/service.ts";

@@ -8,9 +8,8 @@ import {
   LATE_POLL_MS,
   nextPollAt,
   type Report,
-  type ReportedStatus,
-  statusOfWord,
 } from "../../../src/domain/delivery/polling.ts";
+import { type ReportedStatus, statusOfWord } from "../../../src/domain/delivery/reported-status.ts";
 import { ORDER_STATUSES } from "../../../src/domain/orders/orders.ts";
 
 const ORDER: PolledOrder = {

@@ -3,7 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { countsOf } from "../../../src/domain/providers/sync-counts.ts";
-import { type KnownService, planSync } from "../../../src/domain/providers/catalogue-sync.ts";
+import { planSync } from "../../../src/domain/providers/catalogue-sync.ts";
+import type { KnownService } from "../../../src/domain/providers/sync-plan.ts";
 import { parseDecimal } from "../../../src/domain/values/decimals.ts";
 import {
   CatalogueError,

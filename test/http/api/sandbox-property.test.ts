@@ -4,10 +4,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { readAttention } from "../../../src/db/reports/attention.ts";
-import {
-  listOperatorOrders,
-  type OperatorOrderFilter,
-} from "../../../src/db/orders/operator-orders.ts";
+import { listOperatorOrders } from "../../../src/db/orders/operator-orders.ts";
+import type { OperatorOrderFilter } from "../../../src/db/orders/operator-order-filter.ts";
 import type { Reader } from "../../../src/db/port/port.ts";
 import { listProviders, readProviderOrders } from "../../../src/db/providers/providers.ts";
 import { REPORT_KEYS } from "../../../src/db/reports/reports.ts";

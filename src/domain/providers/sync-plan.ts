@@ -1,0 +1,72 @@
+// What a sync compares, and the plan that it makes of it.
+
+import type { RouteListing } from "../catalogue/route-listing.ts";
+import type { ServiceType } from "../catalogue/service-types.ts";
+import type { PriceUnit } from "../catalogue/services.ts";
+
+/** The fields of one of our services that a sync needs. */
+export interface KnownService extends SyncedFields {
+  id: string;
+  providerService: string | null;
+  active: boolean;
+  nameByHand: boolean;
+  categoryByHand: boolean;
+  priceByHand: boolean;
+  minByHand: boolean;
+  maxByHand: boolean;
+  typeByHand: boolean;
+  dripfeedByHand: boolean;
+  delisted: boolean;
+  suspended: boolean;
+  isRouteDelisted: boolean;
+  cancel: boolean;
+  refill: boolean;
+  cancelByHand: boolean;
+  refillByHand: boolean;
+}
+
+/** The fields of a service that a sync takes over from the provider. */
+export interface SyncedFields {
+  name: string;
+  category: string;
+  priceMicros: number;
+  per: PriceUnit;
+  min: number;
+  max: number;
+  type: ServiceType;
+  dripfeed: boolean;
+  cancel: boolean;
+  refill: boolean;
+}
+
+export interface SyncPlan {
+  /** `id`: present when it is made from the name (domain/catalogue/service-ids.ts). */
+  added: (SyncedFields & { providerService: string; id?: string })[];
+  /** Linked services that change. `returns`: a delisted service is listed again, so the sync reactivates it. */
+  updated: { id: string; before: SyncedFields; after: SyncedFields; returns: boolean }[];
+  unchanged: number;
+  /** Services without any route left that its provider lists and delivers. */
+  deactivated: { id: string; name: string }[];
+  /** Services reactivated by a route other than the one that sets their terms. */
+  returned: { id: string; name: string }[];
+  /** Routes that are no longer listed, or listed again. */
+  routes: RouteListing[];
+  skipped: { service: string; name: string; reason: string }[];
+  /** Entries left out; services that they may stand for stay unchanged. `entry`: position in the list, from 1. */
+  unreadable: { entry: number; service: string | null; reason: string }[];
+  /** Our services that would be sold below the provider's rate once the plan is applied. */
+  belowCost: {
+    id: string | null;
+    name: string;
+    priceMicros: number;
+    /** The provider's rate for 1,000 units, or for the package. */
+    rate: string;
+    isPackage: boolean;
+  }[];
+}
+
+/** An upstream service as it would be in our catalogue. */
+export interface TargetService extends SyncedFields {
+  service: string;
+  rate: string;
+}

@@ -1,0 +1,15 @@
+// What an action of the protocol is given: a panel's request, and the parts of the service.
+
+import type { Fields } from "./fields.ts";
+import type { CallerKey } from "../../db/users/keys.ts";
+import type { ReadStore } from "../../db/port/port.ts";
+import type { OrderDeps } from "../api/orders.ts";
+import type { EndpointDeps } from "../server/request-context.ts";
+
+export type ActionDeps = EndpointDeps & OrderDeps & { store: ReadStore };
+
+export interface PanelCall {
+  fields: Fields;
+  key: Readonly<CallerKey>;
+  requestId: string;
+}

@@ -1,0 +1,61 @@
+// The values that the metrics read at each scrape.
+
+import type { RequestFigures } from "../db/orders/order-request-lists.ts";
+import type { DisabledReason } from "../domain/webhooks/webhook-events.ts";
+import type { OrderCounts } from "../reports/status-counter.ts";
+import type { Awaitable } from "../db/port/port.ts";
+
+/** Figures of the database, read at each scrape; null if it does not have them. */
+export interface DatabaseFigures {
+  databaseBytes(): Awaitable<number | null>;
+  walBytes(): number | null;
+  diskFreeBytes(): number | null;
+}
+
+/** Figures of one provider. */
+export interface ProviderFigures {
+  name: string;
+  /** Number of orders with an unknown submission. */
+  unknown: number;
+  /** Whether submissions to the provider are paused. */
+  isPaused: boolean;
+  /** Null if no order placed with the provider is open. */
+  oldestUncheckedSeconds: number | null;
+}
+
+/** The connections of one listener: API, panel or metrics. */
+export interface ConnectionFigures {
+  listener: string;
+  open: number;
+  limit: number;
+  /** Connections closed for lack of room: new ones, and waiting ones that made room for a new one. */
+  refused: number;
+  displaced: number;
+}
+
+/** Values that are read at each scrape. */
+export interface Figures extends DatabaseFigures {
+  queueLength(): number;
+  /** Null if there is no verified backup. */
+  backupAgeSeconds(): number | null;
+  /** 1 or 0. */
+  backupVerified(): number | null;
+  /** Null if no off-site copy is known. */
+  remoteBackupAgeSeconds(): number | null;
+  /** Null: not known at this time. */
+  providers(): Awaitable<readonly ProviderFigures[] | null>;
+  /** Null: not known at this time. */
+  ordersByStatus(): Promise<OrderCounts | null>;
+  /** Null if no event waits. */
+  oldestUndeliveredSeconds(): Awaitable<number | null>;
+  /** Number of disabled webhook endpoints by reason. Null: not known at this time. */
+  disabledWebhooks(): Awaitable<Record<DisabledReason, number> | null>;
+  /** Null: not known at this time. */
+  openOrderRequests(): Awaitable<RequestFigures | null>;
+  /** Number of open alerts by kind. Null: not known at this time. */
+  openAlerts(): Awaitable<ReadonlyMap<string, number> | null>;
+  connections(): readonly ConnectionFigures[];
+  /** Number of servers that share the database. */
+  servers(): number;
+  lostLogLines(): number;
+}

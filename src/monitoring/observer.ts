@@ -1,0 +1,51 @@
+// The events that the service reports. It uses Observer instead of prom-client.
+
+import type { WebhookOutcome } from "../domain/webhooks/webhooks.ts";
+import type { RequestKind } from "../domain/orders/order-requests.ts";
+import type { SubmissionOutcome } from "../domain/delivery/deliveries.ts";
+import type { RateExceeded } from "../domain/values/request-refusals.ts";
+import type { RefusalCode } from "../domain/values/refusals.ts";
+
+/** Events that the service reports. */
+export interface Observer {
+  /** `route` is the pattern; null if no route matched. */
+  request(method: string, route: string | null, status: number, seconds: number): void;
+  /** Reports a request with a test key; nothing else is reported for it. */
+  testRequest(status: number): void;
+  refusal(code: RefusalCode): void;
+  rateLimited(by: RateExceeded["by"]): void;
+  replay(): void;
+  internalError(): void;
+  /** The outcome of a submission. `provider`: its name. */
+  placement(provider: string, outcome: SubmissionOutcome): void;
+  /** The outcome of a request for an order that was sent to a provider. */
+  orderRequest(kind: RequestKind, outcome: string): void;
+  /** `delivered`, or the word of a webhook's failure. */
+  webhook(outcome: WebhookOutcome): void;
+  /** The same for an alert to the operator. */
+  alert(outcome: WebhookOutcome): void;
+  commit(commands: number, seconds: number): void;
+}
+
+/** Observer for a server without metrics. */
+export const NO_OBSERVER: Observer = {
+  request() {},
+  testRequest() {},
+  refusal() {},
+  rateLimited() {},
+  replay() {},
+  internalError() {},
+  placement() {},
+  orderRequest() {},
+  webhook() {},
+  alert() {},
+  commit() {},
+};
+
+/** Labels that are known before any event has happened. */
+export interface KnownLabels {
+  /** Method and pattern. */
+  routes: readonly (readonly [method: string, route: string])[];
+  /** Codes of refusals. */
+  codes: readonly string[];
+}
