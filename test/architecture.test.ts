@@ -191,6 +191,37 @@ function placeOf(source: Source, { specifier }: Import): string | null {
   return target.startsWith("..") ? null : placeIn(target);
 }
 
+/** Groups of files that import each other, whatever lies between; a file that imports itself is a group of one. */
+function circlesIn(imported: Record<string, readonly string[]>): string[] {
+  const reached = new Map(
+    Object.keys(imported).map((from) => {
+      const found = new Set<string>();
+      const ahead = [from];
+      for (let file = ahead.pop(); file !== undefined; file = ahead.pop()) {
+        for (const next of imported[file]!) {
+          if (found.has(next)) continue;
+          found.add(next);
+          ahead.push(next);
+        }
+      }
+      return [from, found];
+    }),
+  );
+  const circles = [...reached].flatMap(([file, found]) => {
+    const circle = [...found].filter((other) => reached.get(other)!.has(file));
+    return circle.length === 0 ? [] : [circle.toSorted().join(" ↔ ")];
+  });
+  return [...new Set(circles)];
+}
+
+/** Circles that are still there, or a part of each is. Remove one from here when it is gone; never add one. */
+const OPEN_CIRCLES: readonly string[] = [
+  "panel/components/lists.tsx ↔ panel/reports/system.tsx ↔ panel/server/call.ts ↔ panel/server/visitor.ts",
+  "panel/orders/late-reports.tsx ↔ panel/orders/order-facts.tsx ↔ panel/orders/order-stand.tsx ↔ panel/orders/order.tsx",
+  "panel/users/user-account.tsx ↔ panel/users/user-balance.tsx ↔ panel/users/user-transactions.tsx ↔ panel/users/user.tsx",
+  "cli/providers/provider-sync.ts ↔ cli/providers/providers.ts",
+];
+
 /** `path: detail` of everything that breaks a rule. */
 const offences = (rule: (source: Source) => string[]): string[] =>
   sources.flatMap((source) => rule(source).map((detail) => `${source.path}: ${detail}`));
@@ -225,6 +256,21 @@ const g = await import("./g.ts");
         })
         .map(({ specifier }) => specifier),
     );
+    expect(wrong).toEqual([]);
+  });
+
+  test("lead no file back to itself, `import type` included", () => {
+    expect(
+      circlesIn({ "a.ts": ["b.ts"], "b.ts": ["c.ts"], "c.ts": ["b.ts"], "d.ts": ["d.ts"] }),
+    ).toEqual(["b.ts ↔ c.ts", "d.ts"]);
+    const files = new Set(sources.map(({ path }) => path));
+    const imported = sources.map(({ path, imports }) => [
+      path,
+      imports.map(({ specifier }) => join(path, "..", specifier)).filter((file) => files.has(file)),
+    ]);
+    const isOpen = (circle: string) =>
+      OPEN_CIRCLES.some((open) => circle.split(" ↔ ").every((file) => open.includes(file)));
+    const wrong = circlesIn(Object.fromEntries(imported)).filter((circle) => !isOpen(circle));
     expect(wrong).toEqual([]);
   });
 
