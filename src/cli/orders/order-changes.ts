@@ -25,7 +25,7 @@ import { CommandFailure, type CommonOptions, declare, withDatabase } from "../ke
 import { addMoneyConfirmation, type ConfirmOptions, confirmMoney } from "../kernel/confirm.ts";
 import { changeOrder } from "./order-output.ts";
 import { printError } from "../output/output.ts";
-import { never } from "../providers/providers.ts";
+import { never } from "../providers/provider-call.ts";
 import { changeOrders, ORDER_IDS, orderIdsArgument } from "../kernel/several-orders.ts";
 import { count, note } from "../kernel/values.ts";
 

@@ -17,7 +17,7 @@ import { addMoneyConfirmation, type ConfirmOptions } from "../kernel/confirm.ts"
 import { confirmRefunds, type Refund } from "./order-changes.ts";
 import { changeOrder } from "./order-output.ts";
 import { printError } from "../output/output.ts";
-import { never } from "../providers/providers.ts";
+import { never } from "../providers/provider-call.ts";
 import { changeOrders, ORDER_IDS, orderIdsArgument } from "../kernel/several-orders.ts";
 import { providerOrder } from "../kernel/values.ts";
 

@@ -22,7 +22,7 @@ import { databaseOf } from "../kernel/database-name.ts";
 import { print, printError } from "../output/output.ts";
 import { startCounter } from "../output/progress.ts";
 import { wordsOf } from "../output/text-table.ts";
-import { type CallOptions, callProvider, never } from "./providers.ts";
+import { type CallOptions, callProvider, never } from "./provider-call.ts";
 import { markup, providerName, providerServices } from "../kernel/values.ts";
 
 interface SyncOptions extends CallOptions {

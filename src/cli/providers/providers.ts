@@ -12,30 +12,17 @@ import {
   PROTOCOL_NAMES,
   type ProviderAddress,
 } from "../../providers/protocols.ts";
-import {
-  type ProviderApi,
-  type ProviderBalance,
-  ProviderFailure,
-} from "../../providers/provider.ts";
-import {
-  CommandFailure,
-  type CommonOptions,
-  declare,
-  declareGroup,
-  withDatabase,
-} from "../kernel/command.ts";
+import type { ProviderBalance } from "../../providers/provider.ts";
+import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
 import { print } from "../output/output.ts";
 import { addCurrency, type CurrencyOptions, currencyOf } from "./provider-currency.ts";
 import { factsOf, providerJson, rowOf, statusOf } from "./provider-output.ts";
 import { readStdin } from "../kernel/stdin.ts";
 import { addSyncSettings, type SyncSettingOptions, syncSettingsOf } from "./sync-settings.ts";
 import { fields, type Row, table } from "../output/text-table.ts";
+import { providerFailure, callProvider, type CallOptions, never } from "./provider-call.ts";
 import { declareSync } from "./provider-sync.ts";
 import { amount, providerName, providerUrl } from "../kernel/values.ts";
-
-export interface CallOptions extends CommonOptions {
-  providerTimeout: number;
-}
 
 export function declareProviders(admin: Command): void {
   const group = declareGroup(admin, "provider", "upstream services that deliver orders");
@@ -269,23 +256,6 @@ function declareBalance(group: Command): void {
     });
 }
 
-/** Calls a provider, without keeping the database open during the call. Throws ProviderFailure as CommandFailure. */
-export async function callProvider<T>(
-  name: string,
-  options: CallOptions,
-  call: (api: ProviderApi) => Promise<T>,
-): Promise<{ name: string; result: T }> {
-  const provider = await withDatabase(options, ({ store }) =>
-    store.read((reader) => requireProvider(reader, name)),
-  );
-  try {
-    const result = await call(connectProvider(provider, options.providerTimeout));
-    return { name: provider.name, result };
-  } catch (error) {
-    throw asFailure(error, provider, "check its address, its key and its own status");
-  }
-}
-
 /** Asks for the balance at a provider that is about to be created. */
 async function balanceOf(
   provider: ProviderAddress & { name: string },
@@ -294,24 +264,16 @@ async function balanceOf(
   try {
     return await connectProvider(provider, options.providerTimeout).balance(never());
   } catch (error) {
-    throw asFailure(error, provider, "check its address and its key, or add it with --no-check");
+    throw providerFailure(
+      error,
+      provider,
+      "check its address and its key, or add it with --no-check",
+    );
   }
-}
-
-function asFailure(error: unknown, { name, url }: { name: string; url: string }, todo: string) {
-  if (!(error instanceof ProviderFailure)) return error;
-  return new CommandFailure(
-    `provider ${name} at ${url}: ${error.message}: nothing was changed, ${todo}`,
-  );
 }
 
 function balanceRow({ balance, currency }: Partial<ProviderBalance>): Row {
   return balance === undefined ? {} : { balance: `${balance} ${currency}`.trim() };
-}
-
-/** Returns a signal that never aborts: Ctrl-C ends the process. */
-export function never(): AbortSignal {
-  return new AbortController().signal;
 }
 
 async function readKey(command: Command): Promise<string> {
