@@ -14,36 +14,33 @@ import {
 import { nearestOf } from "../../domain/values/nearest.ts";
 import { showHidden } from "../../domain/values/text.ts";
 import { CommandFailure, declareGroup, stackOf } from "./command.ts";
-import { declareAlerts } from "../webhooks/alerts.ts";
 import { findCommand } from "./command-tree.ts";
-import { declareAudit } from "../administrators/audit.ts";
-import { declareBackup } from "../storage/backup.ts";
-import { declareCompletion } from "../about/completion.ts";
-import { declareConfig } from "../server/config.ts";
-import { declareDoctor } from "../server/doctor.ts";
-import { declareGrants } from "../catalogue/grants.ts";
-import { declareHealth } from "../server/health.ts";
-import { declareKeys } from "../users/keys.ts";
-import { declareLicenses } from "../about/licenses.ts";
-import { declareMan } from "../about/man-page.ts";
-import { declareMove } from "../storage/move.ts";
-import { declareOrderRequests } from "../orders/order-requests.ts";
-import { declareOrders } from "../orders/orders.ts";
-import { declarePanel } from "../administrators/administrators.ts";
-import { declareProviders } from "../providers/providers.ts";
-import { declareQuickstart } from "../server/quickstart.ts";
-import { declareReports } from "../reports/reports.ts";
-import { declareRestore } from "../storage/restore.ts";
-import { declareRestored } from "../storage/restored.ts";
-import { declareServe } from "../server/serve.ts";
-import { declareServices } from "../catalogue/services.ts";
+import { commands as about } from "../about/commands.ts";
+import { commands as administrators, panelCommands } from "../administrators/commands.ts";
+import { commands as catalogue } from "../catalogue/commands.ts";
+import { commands as ledger } from "../ledger/commands.ts";
+import { commands as orders } from "../orders/commands.ts";
+import { commands as providers } from "../providers/commands.ts";
+import { commands as reports } from "../reports/commands.ts";
+import { checkCommands, commands as server, startCommands } from "../server/commands.ts";
+import { commands as storage } from "../storage/commands.ts";
+import { commands as users } from "../users/commands.ts";
+import { commands as webhooks } from "../webhooks/commands.ts";
 import { printError, printFailure } from "../output/output.ts";
 import { usageError } from "./usage.ts";
-import { declareTransactions } from "../ledger/transactions.ts";
-import { declareUsers } from "../users/users.ts";
-import { declareVerify } from "../storage/verify.ts";
-import { declareVersion } from "../about/version.ts";
-import { declareWebhooks } from "../webhooks/webhooks.ts";
+
+/** Commands below `admin`, in the order of its help. */
+const ADMIN = [
+  ...users,
+  ...catalogue,
+  ...providers,
+  ...orders,
+  ...webhooks,
+  ...ledger,
+  ...administrators,
+];
+/** Commands below the program that follow `admin` in its help. */
+const OTHERS = [...reports, ...panelCommands, ...server, ...storage, ...checkCommands, ...about];
 
 const REFUSED = 1;
 const WRONG_USAGE = 2;
@@ -158,34 +155,10 @@ export function createProgram(json = false): Command {
       "after",
       "\nStart here:\n  reseller quickstart        a demo to try, on ./data\n  reseller serve             the real thing\n  reseller admin --help      users, keys, services and orders",
     );
-  declareServe(program);
-  declareQuickstart(program);
+  for (const declare of startCommands) declare(program);
   const admin = declareGroup(program, "admin", "users, keys, services, providers and orders");
-  declareUsers(admin);
-  declareKeys(admin);
-  declareServices(admin);
-  declareGrants(admin);
-  declareProviders(admin);
-  declareOrders(admin);
-  declareOrderRequests(admin);
-  declareWebhooks(admin);
-  declareAlerts(admin);
-  declareTransactions(admin);
-  declareAudit(admin);
-  declareReports(program);
-  declarePanel(program);
-  declareConfig(program);
-  declareBackup(program);
-  declareRestore(program);
-  declareRestored(program);
-  declareMove(program);
-  declareVerify(program);
-  declareDoctor(program);
-  declareHealth(program);
-  declareVersion(program);
-  declareLicenses(program);
-  declareCompletion(program);
-  declareMan(program);
+  for (const declare of ADMIN) declare(admin);
+  for (const declare of OTHERS) declare(program);
   return program;
 }
 
