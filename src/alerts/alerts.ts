@@ -15,12 +15,11 @@ import type { Tick, Ticker } from "../scheduling/ticker.ts";
 import {
   type AlertChanges,
   alertChanges,
-  type AlertMachineFacts,
+  alertConditions,
   type AlertText,
-  conditionsOf,
-  type Lateness,
   TIMED_KINDS,
 } from "../domain/webhooks/alerts.ts";
+import type { Lateness, MachineFacts } from "../domain/reports/conditions.ts";
 import { utcDayBounds } from "../domain/ledger/recharges.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
@@ -38,7 +37,7 @@ export interface AlertDeps extends Omit<OutageDeps, "endpoints"> {
   ticker: Pick<Ticker, "add" | "wake">;
   /** Whether this server checks for all servers. */
   isLeader: () => boolean;
-  machine: () => AlertMachineFacts;
+  machine: () => MachineFacts;
   /** Lateness by provider name; absent if nothing was requested there yet. */
   lateness: () => Promise<ReadonlyMap<string, Lateness>>;
 }
@@ -68,12 +67,11 @@ export function startAlerts(deps: AlertDeps): AlertService {
       endpoints = read.endpoints;
       const providers = read.providers.map((provider) => ({
         ...provider,
-        // A provider without orders to poll is never late.
-        lateness: provider.pollDueAt === null ? "fine" : (lateness.get(provider.name) ?? "unknown"),
+        lateness: lateness.get(provider.name) ?? "unknown",
       }));
       const { failedWebhooks, limitedKeys } = read;
       const facts = { providers, failedWebhooks, limitedKeys, machine };
-      const conditions = conditionsOf(facts, read.open, now);
+      const conditions = alertConditions(facts, read.open, now);
       const changes = steadiness.settled(alertChanges(conditions, read.open, now));
       if (isStopping || isEmpty(changes)) return;
       note(log, await writer.submit("recordAlerts", changes));

@@ -5,6 +5,7 @@
 import type { AlertEndpoint } from "../db/webhooks/alerts.ts";
 import type { Random } from "../scheduling/backoff.ts";
 import type { Clock } from "../scheduling/clock.ts";
+import { UNWRITABLE_MS } from "../domain/reports/conditions.ts";
 import { alertBody, UNWRITABLE } from "../domain/webhooks/alerts.ts";
 import { webhookPauseMs } from "../domain/webhooks/webhook-schedule.ts";
 import { signingSecrets } from "../domain/webhooks/webhooks.ts";
@@ -12,9 +13,6 @@ import type { Logger } from "../monitoring/log.ts";
 import { eventIdOf } from "../operations/batch/context.ts";
 import type { Writer } from "../writer/writer.ts";
 import type { SendWebhook, WebhookReply } from "../webhooks/sender.ts";
-
-/** Limit in milliseconds: a shorter outage is not worth a message. */
-const PATIENCE_MS = 10_000;
 
 export interface OutageDeps {
   /** The id of this start of the server. */
@@ -93,7 +91,7 @@ export function createOutageWatch(deps: OutageDeps): OutageWatch {
         if (outage) ending ??= end(outage).finally(() => (ending = null));
       } else if (!since) {
         since = { at: now, isOurs: isLeader() };
-        patience = clock.after(PATIENCE_MS, begin);
+        patience = clock.after(UNWRITABLE_MS, begin);
       }
       return null;
     },

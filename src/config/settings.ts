@@ -2,6 +2,8 @@
 // docs/specification/command-line.md#settings.
 
 import { hostname } from "node:os";
+import { DISK_FULL_BYTES } from "../domain/reports/conditions.ts";
+import { formatSize } from "../domain/values/units.ts";
 import { LOG_FORMATS, LOG_LEVELS } from "../monitoring/log.ts";
 import { isLoopback } from "./networks.ts";
 import { packagedData } from "./packaged-data.ts";
@@ -115,7 +117,7 @@ export const SETTINGS = {
   ),
   "disk-floor": setting(
     kinds.size,
-    "64MiB",
+    formatSize(DISK_FULL_BYTES),
     "free room below which the server is not ready; 0: any",
   ),
   "place-wait": setting(

@@ -1,13 +1,10 @@
 // Decides whether the polls of one provider are late, and logs it: this service may not keep up, or the provider has
 // not responded for a long time.
 
-import type { Lateness } from "../domain/webhooks/alerts.ts";
+import { type Lateness, pollsLateMs } from "../domain/reports/conditions.ts";
 import { oldestDuePoll } from "../db/delivery/polling.ts";
 import type { ProviderWorker } from "./provider-worker.ts";
 
-/** Polls are late when they are overdue by more than this many poll intervals and by more than LATE_LEAST_MS. */
-const LATE_INTERVALS = 5;
-const LATE_LEAST_MS = 60_000;
 /** Time between two log lines about the same lateness. */
 const LOG_INTERVAL_MS = 600_000;
 
@@ -24,7 +21,7 @@ export interface PollLateness {
 
 export function createPollLateness(worker: ProviderWorker): PollLateness {
   const { store, log, settings } = worker.deps;
-  const limitMs = Math.max(settings.pollIntervalMs * LATE_INTERVALS, LATE_LEAST_MS);
+  const limitMs = pollsLateMs(settings.pollIntervalMs);
   let unanswered: { since: number; last: number } | null = null;
   let hasAnswered = false;
   let loggedAt: number | null = null;

@@ -7,6 +7,7 @@ import { countOpenRequests } from "../db/orders/order-request-lists.ts";
 import { type Awaitable, type Reader, TransientError } from "../db/port/port.ts";
 import { listProviders, readProviderOrders } from "../db/providers/providers.ts";
 import { countDisabledWebhooks, oldestUndeliveredAt } from "../db/webhooks/webhook-figures.ts";
+import { isPaused } from "../domain/reports/order-conditions.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Figures, ProviderFigures } from "../monitoring/figures.ts";
 import { createStatusCounter } from "../reports/status-counter.ts";
@@ -72,10 +73,11 @@ export function readGauges(
 }
 
 function providerFigures(reader: Reader, now: number): ProviderFigures[] {
-  return reader.each(listProviders(reader), ({ providerId, name, pausedAt }) => {
+  return reader.each(listProviders(reader), (provider) => {
+    const { providerId, name } = provider;
     const { unknown, oldestUncheckedAt } = readProviderOrders(reader, providerId);
     const seconds = oldestUncheckedAt === null ? null : (now - oldestUncheckedAt) / 1000;
-    return { name, unknown, isPaused: pausedAt !== null, oldestUncheckedSeconds: seconds };
+    return { name, unknown, isPaused: isPaused(provider), oldestUncheckedSeconds: seconds };
   });
 }
 

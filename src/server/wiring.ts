@@ -4,6 +4,7 @@ import { backupFolder } from "../config/flags.ts";
 import { type Config, isPanelLocal, isPanelSecure } from "../config/settings.ts";
 import { countPausedProviders } from "../db/providers/providers.ts";
 import { listSandboxOrders, listSandboxRefills } from "../db/orders/sandbox.ts";
+import type { MachineFacts } from "../domain/reports/conditions.ts";
 import type { SyncDeps } from "../delivery/catalogue-sync.ts";
 import { type Clock, systemClock } from "../scheduling/clock.ts";
 import type { DeliveryService } from "../delivery/delivery.ts";
@@ -18,7 +19,7 @@ import type { Logger } from "../monitoring/log.ts";
 import { type Metrics } from "../monitoring/metrics.ts";
 import { NO_OBSERVER } from "../monitoring/observer.ts";
 import { createReadiness } from "../monitoring/readiness.ts";
-import type { MachineFacts, PanelSettings } from "../panel/server/call.ts";
+import type { PanelSettings } from "../panel/server/call.ts";
 import { createPasswords } from "../panel/server/passwords.ts";
 import type { BackupFacts, SystemFacts } from "../panel/reports/system.tsx";
 import type { PanelDeps } from "../panel/server/listener.ts";
@@ -120,8 +121,9 @@ export function panelDeps(
   started: Started,
   { configuration, readiness, backups, newestRemoteAt }: PanelFacts,
 ): PanelDeps {
-  const { database, log } = started;
-  const { store, slowStore, settlesAfterMs, writer, file } = database;
+  const { database, log, delivery } = started;
+  const { store, slowStore, settlesAfterMs, writer } = database;
+  const sources = { newestRemoteAt, hasBackupFailed: () => backups()?.hasFailed() ?? false };
   const activity = createActivityCounter(slowStore, settlesAfterMs, () => database.now());
   return {
     store,
@@ -132,7 +134,8 @@ export function panelDeps(
     activity,
     checkWebhookUrl: (text) => checkNewUrl(text, webhookPolicy(config)),
     connect: (provider) => connectProvider(provider, config.providerTimeout),
-    machine: () => (file === null ? {} : machineFacts(config, newestRemoteAt())),
+    machine: () => machineFacts(config, database, sources),
+    lateness: async () => (await delivery.value()?.lateness()) ?? new Map(),
     settings: panelSettings(config),
     passwords: createPasswords(),
     system: {
@@ -242,7 +245,7 @@ export function webhookDeps(
 }
 
 /** Facts about the machine that its folders do not show. */
-export interface AlertSources {
+export interface MachineSources {
   hasBackupFailed: () => boolean;
   newestRemoteAt: () => number | null;
 }
@@ -253,9 +256,9 @@ export function alertDeps(
   { database, log }: Started,
   delivery: DeliveryService,
   { serverId, store, clock, ticker, random, send }: WebhookDeps,
-  { hasBackupFailed, newestRemoteAt }: AlertSources,
+  sources: MachineSources,
 ): AlertDeps {
-  const { writer, file } = database;
+  const { writer } = database;
   return {
     serverId,
     store,
@@ -267,18 +270,7 @@ export function alertDeps(
     send,
     isLeader: () => database.isLeader(),
     lateness: () => delivery.lateness(),
-    machine() {
-      if (file === null) return {};
-      const facts = machineFacts(config, newestRemoteAt());
-      // Unknown facts are left out; if backups are turned off, none is missing.
-      const { newestBackupAt, ...others } = facts;
-      return {
-        ...others,
-        ...(config.backupEvery > 0 && newestBackupAt !== undefined && { newestBackupAt }),
-        hasBackupFailed: hasBackupFailed(),
-        backupEveryMs: config.backupEvery,
-      };
-    },
+    machine: () => machineFacts(config, database, sources),
   };
 }
 
@@ -299,18 +291,28 @@ function once(run: () => void): () => void {
 const FIRST_BACKUP_S = 600;
 
 /**
- * Returns the facts for a database file on this machine. A folder that cannot be read is left out: the next backup logs
- * it.
+ * Returns the facts for a database file on this machine, and none for PostgreSQL. A folder that cannot be read is left
+ * out: the next backup logs it. If backups are turned off, none is missing or old.
  */
-function machineFacts(config: Config, newestRemoteAt: number | null): MachineFacts {
+function machineFacts(
+  config: Config,
+  { file }: ServerDatabase,
+  { hasBackupFailed, newestRemoteAt: remoteAt }: MachineSources,
+): MachineFacts {
+  if (file === null) return {};
+  const newestRemoteAt = remoteAt();
   const isYoung = process.uptime() <= FIRST_BACKUP_S;
-  const facts: MachineFacts = { freeBytes: freeBytesIn(config.data) };
+  const facts: MachineFacts = {
+    freeBytes: freeBytesIn(config.data),
+    backupEveryMs: config.backupEvery,
+    hasBackupFailed: hasBackupFailed(),
+  };
   const isCopied = config.backupTo !== null && (newestRemoteAt !== null || !isYoung);
   if (isCopied) facts.newestRemoteAt = newestRemoteAt;
   try {
     const { newest } = newestBackups(config.data, backupFolder(config), Date.now());
-    const isMissing = config.backupEvery > 0 && !isYoung;
-    if (newest !== null || isMissing) facts.newestBackupAt = newest?.begunAt ?? null;
+    const isKnown = newest !== null || !isYoung;
+    if (config.backupEvery > 0 && isKnown) facts.newestBackupAt = newest?.begunAt ?? null;
     if (newest !== null) facts.isBackupVerified = newest.isVerified;
   } catch {}
   return facts;

@@ -7,7 +7,7 @@ import type { Awaitable } from "../../src/db/port/port.ts";
 import { providers } from "../../src/db/tables/providers.ts";
 import { startProviderBalances } from "../../src/delivery/provider-balances.ts";
 import { startTicker } from "../../src/scheduling/ticker.ts";
-import type { AlertMachineFacts, Lateness } from "../../src/domain/webhooks/alerts.ts";
+import type { Lateness, MachineFacts } from "../../src/domain/reports/conditions.ts";
 import { refusal } from "../../src/domain/values/refusals.ts";
 import { formatSecret } from "../../src/domain/webhooks/webhooks.ts";
 import type {
@@ -38,7 +38,7 @@ interface Server {
   clock: HandClock;
   isLeader: boolean;
   isWritable: boolean;
-  machine: AlertMachineFacts;
+  machine: MachineFacts;
   lateness: Map<string, Lateness>;
   stop(): Promise<void>;
 }
@@ -190,7 +190,8 @@ describe.each(ENGINES)("on %s", (engine) => {
       type: "alert.raised",
       kind: "provider_out_of_funds",
       subject: "acme",
-      message: "acme refused an order for lack of funds: top up",
+      message:
+        "acme has refused orders for lack of funds since 2026-11-22 00:00:00 UTC: top up there; they are refunded, or go to the next route",
       at: expect.stringMatching(/^2026-11-22T00:00:\d\d\.\d{3}Z$/),
     });
     expect(headers["webhook-id"]).toMatch(/^evt_[a-z0-9]{24}$/);
@@ -305,7 +306,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       `alert.raised webhook_disabled ${id}`,
     ]);
     expect(shop.receiver.received.map(({ body }) => JSON.parse(body).message)).toContain(
-      `1 order: not known whether acme received it; settle with \`reseller admin order settle\``,
+      "It is not known whether acme received 1 order: `reseller admin order list --unknown`, then `reseller admin order settle` for each",
     );
     expect(unknown).toBe(1);
     await settle();
@@ -375,7 +376,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     ]);
     expect(last()).toEqual([
       "acme is called ace now",
-      "ace, formerly acme: acme refused an order for lack of funds: top up",
+      "ace, formerly acme: acme has refused orders for lack of funds since 2026-11-22 00:00:00 UTC: top up there; they are refunded, or go to the next route",
     ]);
     // Looked at again, it is the same alert.
     await shop.until(3);
@@ -393,7 +394,9 @@ describe.each(ENGINES)("on %s", (engine) => {
     const last = () => JSON.parse(shop.receiver.received.at(-1)!.body).message;
     await hold();
     await shop.until(1);
-    expect(last()).toBe("The scheduled sync of acme was not applied: 2 prices would change");
+    expect(last()).toBe(
+      "The scheduled sync of acme was not applied (2 prices would change): see `reseller admin provider sync acme`",
+    );
     await syncByHand(shop);
     await shop.until(2);
     expect(last()).toBe("A sync of acme was applied, or none is scheduled any more");
@@ -448,7 +451,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       shop.receiver.received.map(({ body }) => JSON.parse(body).message as string);
     const shown = async () => {
       const [row] = await shop.store.query("SELECT message FROM alerts WHERE resolved_at IS NULL");
-      return String(row!["message"]).slice(0, 9);
+      return /\d+ orders/.exec(String(row!["message"]))![0];
     };
     const UNKNOWN = { outcome: "unknown", cause: "no reply" } as const;
     const { send, placed } = await sendingOrder(shop);
@@ -467,7 +470,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     // Four times as many, a few minutes later: the text follows, and nothing is sent.
     await more(6);
     await shop.until(1);
-    expect(await shown()).toBe("8 orders:");
+    expect(await shown()).toBe("8 orders");
     // An hour after the first message the second follows.
     await shop.clock.pass(HOUR);
     await shop.until(2);
@@ -479,9 +482,9 @@ describe.each(ENGINES)("on %s", (engine) => {
     await more(1);
     await shop.until(3);
     expect(shop.received()).toEqual(Array(3).fill("alert.raised placement_unknown acme"));
-    expect(texts().map((text) => text.slice(0, 9))).toEqual([
-      "2 orders:",
-      "8 orders:",
+    expect(texts().map((text) => /\d+ orders/.exec(text)![0])).toEqual([
+      "2 orders",
+      "8 orders",
       "16 orders",
     ]);
   });
@@ -504,10 +507,10 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.until(4);
     const texts = shop.receiver.received.map(({ body }) => JSON.parse(body).message as string);
     expect(texts).toEqual([
-      "The disk has 1000 MiB free",
-      "The disk has 500 MiB free",
-      "The last backup is 2d old",
-      "The last backup is 4d old",
+      "The disk has 1000 MiB free: make room, or move --data; soon no order can be written",
+      "The disk has 500 MiB free: make room, or move --data; soon no order can be written",
+      "The last backup is 2d old: `reseller backup FILE`, or see the log for `backup not made`",
+      "The last backup is 4d old: `reseller backup FILE`, or see the log for `backup not made`",
     ]);
   });
 
@@ -598,7 +601,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.provider({ outOfFundsAt: null });
     await shop.until(2);
     expect(shop.telegram.messages.map(({ text }) => text.split("\n")[0])).toEqual([
-      "Alert: acme refused an order for lack of funds: top up",
+      "Alert: acme has refused orders for lack of funds since 2026-11-22 00:00:00 UTC: top up there; they are refunded, or go to the next route",
       "Resolved: acme takes orders again",
     ]);
     // The same alert, under another id: the URL was told of it once.
@@ -698,7 +701,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       await shop.until(1);
       expect(JSON.parse(shop.receiver.received[0]!.body)).toMatchObject({
         kind: "provider_balance_low",
-        message: "The balance at acme is 49.5 EUR, below 50",
+        message: "The balance at acme is 49.5 EUR, below 50: top up there",
       });
       const before = asked;
       await shop.clock.pass(20 * MINUTE);

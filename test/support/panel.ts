@@ -72,6 +72,7 @@ export async function freshPanel(
     checkWebhookUrl: (text) => checkNewUrl(text, { allow: [], allowHttp: false }, resolvePublic),
     connect: (provider) => connectProvider(provider, 600_000),
     machine: () => ({}),
+    lateness: () => Promise.resolve(new Map()),
     settings,
     passwords: createPasswords(COST),
     system: {

@@ -1,6 +1,6 @@
 // A user whose name is in every text that a database can have of it.
 
-import { alertChanges, conditionsOf } from "../../src/domain/webhooks/alerts.ts";
+import { alertChanges, alertConditions } from "../../src/domain/webhooks/alerts.ts";
 import type { GivenFields } from "../../src/domain/orders/order-fields.ts";
 import type { ServiceType } from "../../src/domain/catalogue/service-types.ts";
 import { listWebhooksFailed } from "../../src/db/webhooks/alerts.ts";
@@ -82,7 +82,7 @@ function failedAlert(shop: Shop): void {
     `UPDATE webhooks SET active = 0, disabled_reason = 'failures', disabled_at = 1 WHERE url = '${LINK}'`,
   );
   const failedWebhooks = shop.read((reader) => listWebhooksFailed(reader));
-  const conditions = conditionsOf(
+  const conditions = alertConditions(
     { providers: [], failedWebhooks, limitedKeys: [], machine: {} },
     [],
     0,

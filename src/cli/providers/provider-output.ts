@@ -2,23 +2,23 @@
 
 import { countForeignCosts } from "../../db/delivery/costs.ts";
 import { countLate } from "../../db/orders/late-reports.ts";
-import { oldestDuePoll } from "../../db/delivery/polling.ts";
-import { countDelistedRoutes } from "../../db/catalogue/route-listing.ts";
+import { listProviderAttention } from "../../db/reports/attention.ts";
 import type { Reader } from "../../db/port/port.ts";
 import { type Provider, readProviderOrders } from "../../db/providers/providers.ts";
 import { listUnrecognizedNumbers } from "../../db/delivery/unrecognized-numbers.ts";
-import { lowBalance } from "../../domain/webhooks/alerts.ts";
+import { conditionsOf, sentenceOf } from "../../domain/reports/conditions.ts";
+import {
+  LATE_REPORT_RULES,
+  NUMBER_RULES,
+  PROVIDER_RULES,
+} from "../../domain/reports/order-conditions.ts";
 import { expectedCurrency } from "../../domain/delivery/costs.ts";
 import { jsonAmount } from "../../domain/ledger/money.ts";
-import { counted } from "../../domain/values/text.ts";
 import { formatDuration } from "../../domain/values/units.ts";
 import type { Row } from "../output/text-table.ts";
 
-/** A poll overdue by this long counts as late, regardless of the running server's poll interval. */
-const LATE_MS = 5 * 60_000;
-
-/** Limit for unrecognized order numbers that are named. */
-const UNRECOGNIZED_SHOWN = 5;
+/** Limit for unrecognized order numbers that are read. */
+const UNRECOGNIZED_LIMIT = 100;
 
 interface ProviderStatus extends Provider {
   open: number;
@@ -28,56 +28,31 @@ interface ProviderStatus extends Provider {
   attention: string[];
 }
 
+/** Returns the providers with what needs attention. */
+export function statusesOf(
+  reader: Reader,
+  providers: readonly Provider[],
+  now: number,
+): ProviderStatus[] {
+  const facts = new Map(listProviderAttention(reader).map((each) => [each.name, each]));
+  const uncounted = countForeignCosts(reader);
+  return reader.each(providers, (provider) => {
+    const { providerId, name } = provider;
+    const orders = readProviderOrders(reader, providerId);
+    const numbers = listUnrecognizedNumbers(reader, providerId, UNRECOGNIZED_LIMIT);
+    const uncountedCosts = uncounted.get(providerId) ?? 0;
+    const late = countLate(reader, providerId);
+    const conditions = [
+      ...conditionsOf(PROVIDER_RULES, { ...facts.get(name)!, uncountedCosts }, now),
+      ...conditionsOf(NUMBER_RULES, { name, count: numbers.length, orders: numbers }, now),
+      ...conditionsOf(LATE_REPORT_RULES, { name, count: late }, now),
+    ];
+    return { ...provider, ...orders, attention: conditions.map(sentenceOf) };
+  });
+}
+
 export function statusOf(reader: Reader, provider: Provider, now: number): ProviderStatus {
-  const orders = readProviderOrders(reader, provider.providerId);
-  const { outOfFundsAt } = provider;
-  const due = oldestDuePoll(reader, provider.providerId);
-  const late = countLate(reader, provider.providerId);
-  const attention: string[] = [];
-  if (orders.unknown > 0) {
-    attention.push(`${counted(orders.unknown, "order")} unknown, see \`order settle\``);
-  }
-  const unrecognized = listUnrecognizedNumbers(reader, provider.providerId, UNRECOGNIZED_SHOWN);
-  for (const { orderId, providerOrder } of unrecognized) {
-    attention.push(
-      `does not know ${providerOrder} of order ${orderId}, correct it with \`order settle --placed\``,
-    );
-  }
-  const { pausedAt, pausedBy, name } = provider;
-  if (pausedAt !== null) {
-    const why = pausedBy === "operator" ? "by hand" : "after unknown outcomes";
-    attention.push(
-      `submissions paused ${why} since ${isoOf(pausedAt)}, see \`provider resume ${name}\``,
-    );
-  }
-  if (outOfFundsAt !== null) attention.push(`out of funds since ${isoOf(outOfFundsAt)}`);
-  if (due !== null && now - due > LATE_MS) {
-    attention.push(`looking at orders is late since ${isoOf(due)}`);
-  }
-  const { syncHeld } = provider;
-  if (syncHeld !== null) {
-    attention.push(`scheduled sync not applied: ${syncHeld}, see \`provider sync\``);
-  }
-  const uncounted = countForeignCosts(reader).get(provider.providerId) ?? 0;
-  if (uncounted > 0) {
-    attention.push(
-      `costs of ${counted(uncounted, "order")} are not counted: it charged in ${provider.foreignCurrency ?? "another currency"}, see \`provider update --rate-to-usd\``,
-    );
-  }
-  if (late > 0) {
-    attention.push(
-      `${counted(late, "order")} changed after ${late === 1 ? "its" : "their"} end, see \`order list --late\`, then \`order late\` each`,
-    );
-  }
-  const delisted = countDelistedRoutes(reader, provider.providerId);
-  if (delisted > 0) {
-    attention.push(
-      `does not list ${counted(delisted, "service")} any more that others deliver, see \`service route ID list\``,
-    );
-  }
-  const low = lowBalance(provider);
-  if (low !== null) attention.push(low);
-  return { ...provider, ...orders, attention };
+  return statusesOf(reader, [provider], now)[0]!;
 }
 
 /** Returns the members for --json, without the key. */

@@ -16,7 +16,7 @@ import type { ProviderBalance } from "../../providers/provider.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
 import { print } from "../output/output.ts";
 import { addCurrency, type CurrencyOptions, currencyOf } from "./provider-currency.ts";
-import { factsOf, providerJson, rowOf, statusOf } from "./provider-output.ts";
+import { factsOf, providerJson, rowOf, statusesOf, statusOf } from "./provider-output.ts";
 import { readStdin } from "../kernel/stdin.ts";
 import { addSyncSettings, type SyncSettingOptions, syncSettingsOf } from "./sync-settings.ts";
 import { fields, type Row, table } from "../output/text-table.ts";
@@ -208,9 +208,7 @@ function declareList(group: Command): void {
     "reseller admin provider list",
   ).action(async (options: CommonOptions) => {
     const providers = await withDatabase(options, ({ store, now }) =>
-      store.read((reader) =>
-        reader.each(listProviders(reader), (provider) => statusOf(reader, provider, now())),
-      ),
+      store.read((reader) => statusesOf(reader, listProviders(reader), now())),
     );
     print(options.json, providers.map(providerJson), (rows) =>
       table(

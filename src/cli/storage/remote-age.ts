@@ -5,12 +5,13 @@ import { PROGRAM } from "../../config/source-files.ts";
 import { environmentWith } from "../../config/flags.ts";
 import { REMOTE_FLAGS } from "../../config/settings.ts";
 import { formatRemote } from "../../config/remote-values.ts";
-import type { Finding } from "../../storage/doctor/findings.ts";
+import { conditionsOf } from "../../domain/reports/conditions.ts";
+import { MACHINE_RULES } from "../../domain/reports/service-conditions.ts";
+import { type Finding, judged } from "../../storage/doctor/findings.ts";
 import { readInstanceId } from "../../storage/file/instance.ts";
 import type { RemoteOptions } from "./remote.ts";
 
 const TIMEOUT_MS = 20_000;
-const WARN_MS = 2 * 24 * 3_600_000;
 const CHECK = "last off-site copy";
 
 interface Listed {
@@ -33,18 +34,13 @@ export async function remoteBackupAge(options: RemoteOptions, now: number): Prom
   const { copies } = JSON.parse(stdout) as Listed;
   const instance = readInstanceId(options.data);
   const newest = copies.find(({ installation }) => installation === instance);
-  const advice = "see the server's log for `backup not copied off-site`";
-  if (!newest) {
-    const found = `none of this service in ${formatRemote(options.backupTo!)}`;
-    return { check: CHECK, state: "warn", found, advice };
-  }
-  const age = now - Date.parse(newest.begunAt);
-  const found = `${newest.name}, ${Math.round(age / 3_600_000)} h old`;
-  if (!newest.verified) {
-    const keep = "run `reseller verify`, and keep the last copy that is verified";
-    return { check: CHECK, state: "warn", found: `${found}, not verified`, advice: keep };
-  }
-  return age <= WARN_MS
-    ? { check: CHECK, state: "ok", found, advice: "" }
-    : { check: CHECK, state: "warn", found, advice };
+  const facts = {
+    newestRemoteAt: newest ? Date.parse(newest.begunAt) : null,
+    isRemoteVerified: newest?.verified ?? true,
+  };
+  const conditions = conditionsOf(MACHINE_RULES, facts, now);
+  if (!newest)
+    return judged(CHECK, `none of this service in ${formatRemote(options.backupTo!)}`, conditions);
+  const hours = Math.round((now - Date.parse(newest.begunAt)) / 3_600_000);
+  return judged(CHECK, `${newest.name}, ${hours} h old`, conditions);
 }

@@ -29,12 +29,6 @@ export const delistedRoutesOf = (
     + (SELECT count(*) FROM service_routes JOIN services ON services.id = service_routes.service_id
       WHERE service_routes.provider_id = ${providerId} AND service_routes.delisted = 1 AND services.active = 1)`;
 
-const COUNT_DELISTED = query({
-  parameters: { providerId: number },
-  columns: { routes: number },
-  text: `SELECT ${delistedRoutesOf(":providerId")} AS "routes"`,
-});
-
 /** The services that have several routes, at least one of them to this provider, with all of their routes. */
 export function listRoutedServices(reader: Reader, providerId: number): RoutedService[] {
   const further = Map.groupBy(reader.all(FURTHER, { providerId }), ({ serviceId }) => serviceId);
@@ -52,10 +46,6 @@ export function listRoutedServices(reader: Reader, providerId: number): RoutedSe
     }));
     return { id, name, active, delisted, suspended, routes };
   });
-}
-
-export function countDelistedRoutes(reader: Reader, providerId: number): number {
-  return reader.one(COUNT_DELISTED, { providerId })!.routes;
 }
 
 /** Records whether a further route is delisted. Returns false if the service has no such route. */

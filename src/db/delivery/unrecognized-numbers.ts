@@ -34,8 +34,9 @@ const OF_PROVIDER = query({
 
 const ALL = query({
   parameters: { limit: number },
-  columns: { orderId: number, provider: text },
-  text: `SELECT unrecognized_numbers.order_id AS "orderId", providers.name AS "provider"
+  columns: { orderId: number, providerOrder: text, provider: text },
+  text: `SELECT unrecognized_numbers.order_id AS "orderId",
+      unrecognized_numbers.provider_order AS "providerOrder", providers.name AS "provider"
     FROM unrecognized_numbers CROSS JOIN orders
       JOIN providers ON providers.provider_id = orders.provider_id
     WHERE orders.order_id = unrecognized_numbers.order_id AND ${IS_OPEN}
@@ -55,6 +56,7 @@ export function listUnrecognizedNumbers(reader: Reader, providerId: number, limi
 
 export interface UnrecognizedOrder {
   orderId: number;
+  providerOrder: string;
   /** The provider's name. */
   provider: string;
 }

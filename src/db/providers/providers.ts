@@ -1,5 +1,6 @@
 // Providers, and figures of their orders. A provider's key is read only to call the provider and is never shown.
 
+import { isPaused } from "../../domain/reports/order-conditions.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { OLDEST_DUE_POLL } from "../delivery/polling.ts";
 import { ANSWERED, type ProviderPause } from "../../domain/providers/provider-pauses.ts";
@@ -119,7 +120,7 @@ export function listProviders(reader: Reader): Provider[] {
 
 /** Counts the providers to which submissions are paused. */
 export function countPausedProviders(reader: Reader): number {
-  return listProviders(reader).filter(({ pausedAt }) => pausedAt !== null).length;
+  return listProviders(reader).filter(isPaused).length;
 }
 
 /** Names by provider number, in the order of the names, without the sandbox. */

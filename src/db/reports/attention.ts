@@ -2,6 +2,7 @@
 
 import type { Reader } from "../port/port.ts";
 import type { PausedBy } from "../../domain/providers/provider-pauses.ts";
+import type { ProviderFacts } from "../../domain/reports/conditions.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { NO_TEST_ORDER } from "../orders/orders.ts";
 import { countOpenRequests, type RequestFigures } from "../orders/order-request-lists.ts";
@@ -15,37 +16,8 @@ import { type FailedWebhooks, listFailedWebhooks } from "../webhooks/webhook-fig
 const LATE_REPORTS_LIMIT = 10_000;
 const UNRECOGNIZED_LIMIT = 100;
 
-export interface ProviderAttention {
-  name: string;
-  /** Whether it gets new orders. */
-  active: boolean;
-  /** The threshold for our balance in the provider's currency (null: none), and the last known balance (null: none). */
-  lowBalanceMicros: number | null;
-  balanceMicros: number | null;
-  balanceCurrency: string | null;
-  /** Since when it refuses orders for lack of funds; null: it does not. */
-  outOfFundsAt: number | null;
-  /** A currency without a known rate to USD in which it charged; null: none. */
-  foreignCurrency: string | null;
-  /** Since when submissions to it are paused, and why; null: they are not. */
-  pausedAt: number | null;
-  pausedBy: PausedBy | null;
-  lastSuccessAt: number | null;
-  /** PENDING orders whose submission is unknown. */
-  unknown: number;
-  /** The time of the oldest last answer for any of its open orders. */
-  oldestUncheckedAt: number | null;
-  /** When its most overdue submission and poll were due. In the future if none is overdue. */
-  submissionDueAt: number | null;
-  pollDueAt: number | null;
-  /** Why its last scheduled sync was not applied; null if it was. */
-  syncHeld: string | null;
-  /** Routes of active services that it no longer lists. */
-  delistedRoutes: number;
-}
-
 export interface Attention {
-  providers: ProviderAttention[];
+  providers: ProviderFacts[];
   /** Open orders whose number their provider does not recognize. */
   unrecognized: UnrecognizedOrder[];
   /** Orders with an undecided late report. */
@@ -72,9 +44,7 @@ const PROVIDERS = query({
     foreignCurrency: nullable(text),
     pausedAt: nullable(number),
     pausedBy: nullable(textOf<PausedBy>()),
-    lastSuccessAt: nullable(number),
     unknown: number,
-    oldestUncheckedAt: nullable(number),
     submissionDueAt: nullable(number),
     pollDueAt: nullable(number),
     syncHeld: nullable(text),
@@ -82,9 +52,8 @@ const PROVIDERS = query({
   },
   text: `SELECT name, active, low_balance_micros AS "lowBalanceMicros", balance_micros AS "balanceMicros",
       balance_currency AS "balanceCurrency", out_of_funds_at AS "outOfFundsAt", foreign_currency AS "foreignCurrency",
-      last_success_at AS "lastSuccessAt", sync_held AS "syncHeld", paused_at AS "pausedAt", paused_by AS "pausedBy",
+      sync_held AS "syncHeld", paused_at AS "pausedAt", paused_by AS "pausedBy",
       (SELECT count(*) FROM orders WHERE ${OPEN} AND placement = 'unknown') AS "unknown",
-      (SELECT min(checked_at) FROM orders WHERE ${OPEN} AND placement = 'placed') AS "oldestUncheckedAt",
       (SELECT min(next_place_at) FROM orders WHERE provider_id = providers.provider_id
         AND placement = 'queued' AND status = 'PENDING') AS "submissionDueAt",
       (SELECT min(next_check_at) FROM orders WHERE provider_id = providers.provider_id
@@ -112,8 +81,8 @@ const FACTS = query({
     (SELECT created_at FROM users ORDER BY account DESC LIMIT 1) AS "lastUserAt"`,
 });
 
-/** All providers by name, without the sandbox. */
-export function listProviderAttention(reader: Reader): ProviderAttention[] {
+/** All providers by name, without the sandbox. Leaves out `uncountedCosts`, which takes more than index searches. */
+export function listProviderAttention(reader: Reader): ProviderFacts[] {
   return reader.all(PROVIDERS);
 }
 

@@ -31,7 +31,7 @@ export const FAILED_WEBHOOKS = `SELECT count(*) FROM webhooks
 export interface FailedWebhooks {
   username: string;
   /** Endpoints that were disabled because they failed. */
-  webhooks: number;
+  disabled: number;
   /** Active endpoints that have failed since their last success, and since when the first of them has. */
   failing: number;
   failingSince: number | null;
@@ -41,8 +41,8 @@ export interface FailedWebhooks {
 const FAILED_LIMIT = 20;
 
 const FAILED_BY_USER = query({
-  columns: { username: text, webhooks: number, failing: number, failingSince: nullable(number) },
-  text: `SELECT users.username AS "username", count(disabled_reason) AS "webhooks",
+  columns: { username: text, disabled: number, failing: number, failingSince: nullable(number) },
+  text: `SELECT users.username AS "username", count(disabled_reason) AS "disabled",
       count(*) - count(disabled_reason) AS "failing",
       min(CASE WHEN disabled_reason IS NULL THEN failing_since END) AS "failingSince"
     FROM webhooks JOIN users ON users.account = webhooks.reseller_account

@@ -32,11 +32,12 @@ const CHANGES = 8;
 export async function todayPage(call: Call, panel: Panel): Promise<View> {
   const now = panel.now();
   const figures = await panel.activity(PATIENCE_MS);
+  const lateness = await panel.lateness();
   const { attention, changes } = await call.read((reader) => ({
     attention: readAttention(reader),
     changes: listAuditEntries(reader, { limit: LOOKED_AT }),
   }));
-  const items = attentionItems(attention, panel.machine(), now);
+  const items = attentionItems(attention, panel.machine(), lateness, now);
   const byAdministrators = changes.filter(({ operator }) => operator !== null).slice(0, CHANGES);
   return {
     title: "Today",

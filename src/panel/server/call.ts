@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import type { Reader, ReadStore, Synchronous } from "../../db/port/port.ts";
 import { authorOf, type Role } from "../../domain/administrators/administrators.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
+import type { Lateness, MachineFacts } from "../../domain/reports/conditions.ts";
 import { Refusal } from "../../domain/values/refusals.ts";
 import type { CheckWebhookUrl } from "../../http/read/webhook-fields.ts";
 import type { ActivityCounter } from "../../reports/activity.ts";
@@ -56,20 +57,11 @@ export interface Panel {
   /** Connects to a provider, to test it and to read its list. */
   connect: (provider: ProviderAddress) => ProviderApi;
   machine(): MachineFacts;
+  /** Lateness of polls by provider name, of those that this server polls. */
+  lateness(): Promise<ReadonlyMap<string, Lateness>>;
   settings: PanelSettings;
   passwords: Passwords;
   system: SystemFacts;
-}
-
-/** Facts about the machine. A member is absent if it does not apply to this server. */
-export interface MachineFacts {
-  /** Null if there is no backup. */
-  newestBackupAt?: number | null;
-  /** Whether the newest backup is verified. */
-  isBackupVerified?: boolean;
-  /** Start time of the newest backup that was copied off-site. Null if no copy is known. */
-  newestRemoteAt?: number | null;
-  freeBytes?: number;
 }
 
 export interface Administrator {

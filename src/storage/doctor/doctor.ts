@@ -16,16 +16,9 @@ import { errorCode } from "../../domain/values/refusals.ts";
 import { basename, dirname, join, resolve } from "node:path";
 import { type CheckpointMode, WAL_LIMIT_BYTES } from "../file/checkpoint.ts";
 import { type DatabaseFacts, factsOf } from "./database-facts.ts";
-import {
-  clock,
-  creditKeys,
-  type Finding,
-  finding,
-  polling,
-  unknown,
-  unrecognized,
-  webhooks,
-} from "./findings.ts";
+import { conditionsOf } from "../../domain/reports/conditions.ts";
+import { MACHINE_RULES } from "../../domain/reports/service-conditions.ts";
+import { type Finding, finding, judged, rowFindings } from "./findings.ts";
 import { freeBytesIn, mebibytes, sizeOf } from "../file/files.ts";
 import { fileSystemUnder, isMemoryFileSystem, isNetworkFileSystem } from "../file/file-systems.ts";
 import { databasePath, sqliteVersion } from "../file/open.ts";
@@ -33,13 +26,9 @@ import { type NewestBackups, newestBackups } from "../backup/backup-folder.ts";
 import { OpenError } from "../file/open-error.ts";
 import { whyMoveBegun } from "../move/unfinished-move.ts";
 
-/** Free disk space below which orders will soon fail. The operator should make room below ROOM_WARN_BYTES. */
-const ROOM_FAIL_BYTES = 64 * 1024 * 1024;
-const ROOM_WARN_BYTES = 1024 * 1024 * 1024;
 /** A slower fsync (median) slows down every order that is sent on its own. */
 const SYNC_WARN_MS = 10;
 const SYNC_TRIES = 9;
-const BACKUP_WARN_MS = 2 * 24 * 3_600_000;
 
 export interface DoctorInput {
   data: string;
@@ -155,12 +144,9 @@ function fileSystem(directory: string): Finding {
 }
 
 function room(directory: string): Finding {
-  const free = freeBytesIn(directory);
-  const found = `${mebibytes(free)} MiB free, the database has ${mebibytes(sizeOf(databasePath(directory)))}`;
-  if (free < ROOM_FAIL_BYTES)
-    return finding("room", "fail", found, "make room: soon no order can be written");
-  if (free < ROOM_WARN_BYTES) return finding("room", "warn", found, "make room, or move --data");
-  return finding("room", "ok", found);
+  const freeBytes = freeBytesIn(directory);
+  const measured = `${mebibytes(freeBytes)} MiB free, the database has ${mebibytes(sizeOf(databasePath(directory)))}`;
+  return judged("room", measured, conditionsOf(MACHINE_RULES, { freeBytes }, 0));
 }
 
 /** Measures an fsync, which every order that is sent on its own waits for. */
@@ -219,13 +205,8 @@ function databaseFindings(path: string, now: number, checkpoint: CheckpointMode)
   return [
     schema(facts),
     integrity(facts),
-    clock(facts, now),
-    unknown(facts),
-    unrecognized(facts),
-    polling(facts, now),
     ...replication(facts, checkpoint),
-    webhooks(facts),
-    creditKeys(facts),
+    ...rowFindings(facts, now),
   ];
 }
 
@@ -258,17 +239,15 @@ function backupAge(data: string, folder: string, now: number): Finding {
     return finding("last backup", "fail", String(error), advice);
   }
   const { newest, verified } = found;
-  if (newest === null) {
-    const advice = "`reseller backup FILE`, or let `serve` make them (--backup-every)";
-    return finding("last backup", "warn", `none of this service in ${folder}`, advice);
-  }
-  const age = now - newest.begunAt;
-  const shown = `${basename(newest.file)}, ${Math.round(age / 3_600_000)} h old`;
-  if (!newest.isVerified) {
-    const last = verified === null ? "there is none" : `it is ${basename(verified.file)}`;
-    const advice = `keep the last one that is verified (${last}), run \`reseller verify\` and ask for help`;
-    return finding("last backup", "fail", `${shown}, not verified`, advice);
-  }
-  if (age <= BACKUP_WARN_MS) return finding("last backup", "ok", shown);
-  return finding("last backup", "warn", shown, "see the server's log for `backup not made`");
+  const conditions = conditionsOf(
+    MACHINE_RULES,
+    { newestBackupAt: newest?.begunAt ?? null, isBackupVerified: newest?.isVerified },
+    now,
+  );
+  if (newest === null)
+    return judged("last backup", `none of this service in ${folder}`, conditions);
+  const hours = Math.round((now - newest.begunAt) / 3_600_000);
+  const last = verified === null ? "none is" : `the last that is: ${basename(verified.file)}`;
+  const state = newest.isVerified ? "" : `, not verified; ${last}`;
+  return judged("last backup", `${basename(newest.file)}, ${hours} h old${state}`, conditions);
 }

@@ -1,10 +1,17 @@
 // The findings of `doctor` that do not depend on the engine of the database, and their type.
 
-import { counted } from "../../domain/values/text.ts";
-
-/** If a row is further than this in the future, the clock was set back. */
-const CLOCK_FAIL_MS = 5 * 60_000;
-const LATE_POLL_WARN_MS = 3_600_000;
+import {
+  type Condition,
+  conditionsOf,
+  type Rules,
+  type Severity,
+} from "../../domain/reports/conditions.ts";
+import { NUMBER_RULES, ORDER_RULES } from "../../domain/reports/order-conditions.ts";
+import {
+  KEY_RULES,
+  MACHINE_RULES,
+  WEBHOOK_RULES,
+} from "../../domain/reports/service-conditions.ts";
 
 export type State = "ok" | "warn" | "fail";
 
@@ -38,58 +45,61 @@ export function finding(check: string, state: State, found: string, advice = "")
   return { check, state, found, advice };
 }
 
-export function clock({ lastRowAt }: RowFacts, now: number): Finding {
-  if (lastRowAt === null) return finding("clock", "ok", "nothing was written yet");
-  const ahead = lastRowAt - now;
-  const found = `it is ${new Date(now).toISOString()}, the last row says ${new Date(lastRowAt).toISOString()}`;
-  if (ahead <= CLOCK_FAIL_MS) return finding("clock", "ok", found);
-  return finding(
-    "clock",
-    "fail",
-    found,
-    "the clock was put back: set it, and see that it is kept (NTP)",
-  );
+const STATES: Record<Severity, State> = { failure: "fail", problem: "warn", note: "warn" };
+
+/** The finding of a check that `measured` something: `ok`, or what its worst condition says. */
+export function judged(check: string, measured: string, conditions: readonly Condition[]): Finding {
+  const worst = conditions.find(({ severity }) => severity === "failure") ?? conditions[0];
+  if (worst === undefined) return finding(check, "ok", measured);
+  const { severity, text, advice } = worst;
+  return finding(check, STATES[severity], measured === "" ? text : `${text} (${measured})`, advice);
 }
 
-export function unknown({ unknownPlacements: count }: RowFacts): Finding {
-  if (count === 0) return finding("unknown placements", "ok", "none");
-  const advice = "`reseller admin order list --unknown`, then `order settle` each";
-  return finding("unknown placements", "warn", counted(count, "order"), advice);
+/** The findings about the rows of a database of either engine. */
+export function rowFindings(facts: RowFacts, now: number): Finding[] {
+  const { lastRowAt, oldestDuePollAt: pollDueAt, failedWebhooks: disabled } = facts;
+  const { unknownPlacements: unknown, unrecognizedNumbers: count, creditKeys } = facts;
+  const lateMs = pollDueAt === null ? 0 : now - pollDueAt;
+  const written = lastRowAt === null ? "nothing was written yet" : `last row ${isoOf(lastRowAt)}`;
+  const placements = { name: null, unknown, pollDueAt: null };
+  const polls = { name: null, unknown: 0, pollDueAt };
+  const failed = { username: null, id: null, disabled, failing: 0, failingSince: null };
+  const judge = <Facts>(check: string, measured: string, rules: Rules<Facts>, about: Facts) =>
+    judged(check, measured, conditionsOf(rules, about, now));
+  const unlessNone = (none: string, found: number) => (found === 0 ? none : "");
+  return [
+    judge("clock", `now ${isoOf(now)}, ${written}`, MACHINE_RULES, { lastRowAt }),
+    judge("unknown placements", unlessNone("none", unknown), ORDER_RULES, placements),
+    judge(
+      "unknown numbers",
+      unlessNone("providers know the orders that they have", count),
+      NUMBER_RULES,
+      { name: null, count, orders: [] },
+    ),
+    judge(
+      "oldest unchecked order",
+      pollDueAt === null
+        ? "none waits"
+        : lateMs <= 0
+          ? "none is late"
+          : `${Math.round(lateMs / 1000)} s late`,
+      ORDER_RULES,
+      polls,
+    ),
+    judge("webhooks", unlessNone("none disabled by failures", disabled), WEBHOOK_RULES, failed),
+    judge(
+      "keys that add credit",
+      creditKeys === 0
+        ? "none"
+        : facts.unlimitedCreditKeys > 0
+          ? ""
+          : `${creditKeys}, limited to a daily amount or to child users`,
+      KEY_RULES,
+      facts,
+    ),
+  ];
 }
 
-export function unrecognized({ unrecognizedNumbers: count }: RowFacts): Finding {
-  if (count === 0)
-    return finding("unknown numbers", "ok", "providers know the orders that they have");
-  const has = count === 1 ? "has" : "have";
-  const found = `${counted(count, "order")} ${has} a number that their provider does not know`;
-  const advice =
-    "`reseller admin provider list` names them; correct each with `order settle --placed`";
-  return finding("unknown numbers", "warn", found, advice);
-}
-
-export function polling({ oldestDuePollAt }: RowFacts, now: number): Finding {
-  if (oldestDuePollAt === null) return finding("oldest unchecked order", "ok", "none waits");
-  const late = now - oldestDuePollAt;
-  const found = late <= 0 ? "none is late" : `${Math.round(late / 1000)} s late`;
-  if (late <= LATE_POLL_WARN_MS) return finding("oldest unchecked order", "ok", found);
-  const advice = "is the server running, and does its provider answer? see `admin provider list`";
-  return finding("oldest unchecked order", "warn", found, advice);
-}
-
-export function webhooks({ failedWebhooks: count }: RowFacts): Finding {
-  if (count === 0) return finding("webhooks", "ok", "none disabled by failures");
-  const advice = "tell its owner; see `reseller admin webhook list`";
-  return finding("webhooks", "warn", `${count} disabled by failures`, advice);
-}
-
-export function creditKeys({ creditKeys: count, unlimitedCreditKeys }: RowFacts): Finding {
-  const check = "keys that add credit";
-  if (count === 0) return finding(check, "ok", "none");
-  if (unlimitedCreditKeys === 0) {
-    return finding(check, "ok", `${count}, limited to a daily amount or to child users`);
-  }
-  const found = `${count}, ${unlimitedCreditKeys} of them for any user without a daily limit`;
-  const advice =
-    "whoever has one can add money to any balance: see `reseller admin key list`, then limit it with `key update --recharge-daily` or deactivate it";
-  return finding(check, "warn", found, advice);
+function isoOf(time: number): string {
+  return new Date(time).toISOString();
 }

@@ -18,16 +18,7 @@ import { readRowFacts } from "../../db/port/row-facts.ts";
 import { readDatabaseTime } from "../../db/postgres/connection/clock.ts";
 import { listRunningServers } from "../../db/postgres/connection/sessions.ts";
 import type { Server } from "../../db/tables/database.ts";
-import {
-  clock,
-  creditKeys,
-  type Finding,
-  finding,
-  polling,
-  unknown,
-  unrecognized,
-  webhooks,
-} from "./findings.ts";
+import { type Finding, finding, rowFindings } from "./findings.ts";
 
 /** `now`: this machine's clock, in milliseconds since 1970. */
 export async function runPostgresDoctor(address: Address, now: () => number): Promise<Finding[]> {
@@ -89,12 +80,7 @@ async function schemaFindings(address: Address, conditions: Conditions): Promise
       schema,
       standbysFinding(standbys, conditions),
       serversFinding(servers),
-      clock(facts, now),
-      unknown(facts),
-      unrecognized(facts),
-      polling(facts, now),
-      webhooks(facts),
-      creditKeys(facts),
+      ...rowFindings(facts, now),
     ];
   } finally {
     snapshot.close();

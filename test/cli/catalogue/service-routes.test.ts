@@ -138,7 +138,7 @@ test("what a provider lists no more is named by its sync, in the list of routes 
     { provider: "bulk", delisted: false },
   ]);
   expect(await attention()).toEqual([
-    "acme does not list 1 service any more that others deliver, see `service route ID list`",
+    "acme acme does not list 1 service any more, and other routes deliver it: see `reseller admin service route ID list`",
   ]);
   const entries = shop.read((reader) => listAuditEntries(reader, { subject: "likes", limit: 1 }));
   expect(entries).toMatchObject([

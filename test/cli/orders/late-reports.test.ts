@@ -46,14 +46,14 @@ test("a late PARTIAL is accepted: the order is PARTIAL, what remains is refunded
   const { stdout } = await shop.cli("admin", "order", "list", "--late");
   expect(stdout).toMatch(/ STATUS +REPORTED LATE /);
   expect(stdout).toMatch(/ COMPLETED +PARTIAL, 250 remain /);
-  expect(await attention(shop)).toContain("changed after its end");
+  expect(await attention(shop)).toContain("changed at acme after its end");
   const accepted = await late(shop, id, "--accept", "--public-note", "250 were not delivered");
   expect(accepted.json).toMatchObject({ status: "PARTIAL", remains: 250, refunded: 0.5 });
   expect(shop.balance("alice") - before).toBe(CHARGE / 4);
   expect(await listed(shop)).toEqual([]);
   const [all] = (await shop.cli("admin", "order", "list", "--json")).json as object[];
   expect(all).toMatchObject({ orderId: Number(id), reportedLate: null });
-  expect(await attention(shop)).not.toContain("changed after its end");
+  expect(await attention(shop)).not.toContain("changed at acme after its end");
   const transactions = [
     "admin",
     "transaction",

@@ -207,9 +207,11 @@ describe("a number that was settled wrongly", () => {
     const id = await settled(shop, "999");
     report(shop, id, NOT_KNOWN);
     expect((await shop.cli("admin", "provider", "list")).stdout).toContain(
-      `does not know 999 of order ${id}`,
+      `acme does not know the number of 1 order (999 of order ${id})`,
     );
-    expect((await shop.cli("doctor")).stdout).toContain("1 order has a number that their provider");
+    expect((await shop.cli("doctor")).stdout).toContain(
+      "The provider does not know the number of 1 order",
+    );
     const settle = ["admin", "order", "settle", id, "--placed", "1000", "--no-check", "--json"];
     const corrected = await shop.cli(...settle);
     expect(corrected.json).toMatchObject({ status: "PROCESSING", providerOrder: "1000" });

@@ -123,7 +123,9 @@ test("a sync that was held shows beside its time that it was not applied, until 
   for (const command of [["list"], ["show", "acme"]]) {
     const { stdout } = await shop.cli("admin", "provider", ...command);
     expect(stdout).toContain(`${second}Z, not applied`);
-    expect(stdout).toContain("not applied: 12 services would be deactivated, see `provider sync`");
+    expect(stdout).toContain(
+      "not applied (12 services would be deactivated): see `reseller admin provider sync acme`",
+    );
   }
   const synced = await shop.cli("admin", "provider", "sync", "acme");
   expect([synced.code, synced.stderr]).toEqual([0, ""]);
@@ -140,8 +142,8 @@ test("pause and resume: shown by list and show, as JSON and under ATTENTION", as
   expect(listed).toMatchObject({ pausedBy: "operator", pausedAt: expect.any(String) });
   for (const verb of [["list"], ["show", "acme"]]) {
     const { stdout } = await shop.cli("admin", "provider", ...verb);
-    expect(stdout).toContain("submissions paused by hand since");
-    expect(stdout).toContain("see `provider resume acme`");
+    expect(stdout).toContain("Submissions to acme are paused by hand since");
+    expect(stdout).toContain("`reseller admin provider resume acme`");
   }
   const resumed = await shop.cli("admin", "provider", "resume", "acme", "--json");
   expect(resumed.json).toEqual({ name: "acme", paused: false });

@@ -101,7 +101,7 @@ test("doctor counts the keys that can add credit, and warns of those without a d
   await fresh.cli("admin", "key", "update", id, "--no-recharge-daily", "--recharge-limit", "1");
   expect(await finding()).toMatchObject({
     state: "warn",
-    found: "2, 1 of them for any user without a daily limit",
+    found: "2 keys can add credit, 1 of them to any user without a daily limit",
   });
   await fresh.cli("admin", "key", "deactivate", id);
   expect(await finding()).toMatchObject({ state: "ok" });

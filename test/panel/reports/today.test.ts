@@ -37,10 +37,8 @@ const PROVIDER = {
   foreignCurrency: null,
   pausedAt: null,
   pausedBy: null,
-  lastSuccessAt: null,
   syncHeld: null,
   unknown: 0,
-  oldestUncheckedAt: null,
   submissionDueAt: null,
   pollDueAt: null,
   lowBalanceMicros: null,
@@ -83,7 +81,7 @@ test("orders, revenue and refunds of a day are those of the rows, and follow the
 test("an unknown placement leads to the orders that are to be settled", async () => {
   const id = market.delivered("unknown");
   const { text } = await market.get("/");
-  expect(text).toContain("1 order: not known whether acme received it");
+  expect(text).toContain("It is not known whether acme received 1 order");
   const [, href] = /href="([^"]*)">Settle</.exec(text)!;
   const list = await market.get(href!.replaceAll("&amp;", "&"));
   expect(list.text).toContain(`href="/orders/${id}"`);
@@ -102,8 +100,8 @@ test("a provider without funds leads to what it refused, which is refunded", asy
   const result = { outcome: "refused", cause: "Not enough funds", outOfFunds: true } as const;
   market.run("finishAttempt", { orderId: id, attemptId, result, placeRetryMs: 1000, backoffMs: 0 });
   const { text } = await market.get("/");
-  expect(text).toContain("they are refunded, or go to the next route");
-  const [, href] = /href="([^"]*)">Top up there. See what it refused</.exec(text)!;
+  expect(text).toContain("acme has refused orders for lack of funds since");
+  const [, href] = /href="([^"]*)">Top up there. See what was refunded</.exec(text)!;
   const list = await market.get(href!.replaceAll("&amp;", "&"));
   expect(list.text).toContain(`href="/orders/${id}"`);
   expect(list.text).not.toContain("PENDING</span>");
@@ -145,9 +143,7 @@ test.each([
     "lack of funds",
     { ...QUIET, providers: [{ ...PROVIDER, outOfFundsAt: NOW, submissionDueAt: NOW - HOUR }] },
     {},
-    [
-      "bad acme refuses orders for lack of funds since 2026-11-22 00:00:00 UTC: they are refunded, or go to the next route",
-    ],
+    ["bad acme has refused orders for lack of funds since 2026-11-22 00:00:00 UTC"],
   ],
   [
     "a low balance",
@@ -187,8 +183,8 @@ test.each([
     },
     {},
     [
-      "bad Orders for acme are not sent since 2026-11-21 23:00:00 UTC",
-      "bad acme has not answered for an order that was due at 2026-11-21 23:00:00 UTC",
+      "bad Orders at acme are not polled in time, or it does not answer",
+      "bad Orders for acme have not been sent since 2026-11-21 23:00:00 UTC",
     ],
   ],
   ["what is due soon", { ...QUIET, providers: [{ ...PROVIDER, pollDueAt: NOW - 60_000 }] }, {}, []],
@@ -198,9 +194,9 @@ test.each([
     { newestBackupAt: NOW - 50 * HOUR, freeBytes: 900 * 1024 * 1024 },
     [
       "bad The last backup is 2d old",
-      "bad The clock is behind: the last change is of 2026-11-22 01:00:00 UTC",
+      "bad The clock is behind the last change, of 2026-11-22 01:00:00 UTC",
       "busy The disk has 900 MiB free",
-      "busy 2 orders changed at the provider after the end",
+      "busy 2 orders changed at the provider after their end",
     ],
   ],
   ["no backup", QUIET, { newestBackupAt: null }, ["bad There is no backup"]],
@@ -210,7 +206,7 @@ test.each([
     { newestBackupAt: NOW, isBackupVerified: false },
     ["bad The last backup does not verify: something in the database is wrong"],
   ],
-  ["no off-site copy", QUIET, { newestRemoteAt: null }, ["bad No backup was copied off-site"]],
+  ["no off-site copy", QUIET, { newestRemoteAt: null }, ["bad There is no off-site copy"]],
   ["a new off-site copy", QUIET, { newestRemoteAt: NOW - 47 * HOUR }, []],
   [
     "an old off-site copy",
@@ -223,9 +219,9 @@ test.each([
     {
       ...QUIET,
       failedWebhooks: [
-        { username: "alice", webhooks: 1, failing: 1, failingSince: NOW - HOUR },
-        { username: "bob", webhooks: 2, failing: 0, failingSince: null },
-        { username: "cleo", webhooks: 0, failing: 3, failingSince: NOW },
+        { username: "alice", disabled: 1, failing: 1, failingSince: NOW - HOUR },
+        { username: "bob", disabled: 2, failing: 0, failingSince: null },
+        { username: "cleo", disabled: 0, failing: 3, failingSince: NOW },
       ],
     },
     {},
@@ -241,7 +237,7 @@ test.each([
     { ...QUIET, requests: { toDecide: 2, unknown: 1, atProvider: 7 } },
     {},
     [
-      "bad 1 request: not known what the provider did with it",
+      "bad It is not known what the provider did with 1 request",
       "busy 2 requests of resellers to cancel or refill an order",
     ],
   ],
@@ -249,17 +245,17 @@ test.each([
     "a scheduled sync that waits",
     { ...QUIET, providers: [{ ...PROVIDER, syncHeld: "12 services would be deactivated" }] },
     {},
-    ["busy The scheduled sync of acme was not applied: 12 services would be deactivated"],
+    ["busy The scheduled sync of acme was not applied (12 services would be deactivated)"],
   ],
   [
     "routes that are not listed any more",
     { ...QUIET, providers: [{ ...PROVIDER, delistedRoutes: 2 }] },
     {},
-    ["busy acme does not list 2 services any more: other routes deliver them"],
+    ["busy acme does not list 2 services any more, and other routes deliver them"],
   ],
   ["little room", QUIET, { freeBytes: 1 }, ["bad The disk has 0 MiB free"]],
 ])("attention: %s", (_, attention, system, expected) => {
-  const items = attentionItems(attention, system, NOW);
+  const items = attentionItems(attention, system, new Map(), NOW);
   expect(items.map(({ tone, text }) => `${tone} ${text}`)).toEqual(expected);
   for (const { href } of items)
     expect(href).toMatch(

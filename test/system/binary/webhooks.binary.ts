@@ -182,7 +182,7 @@ test("an endpoint that failures disabled is on the list of the operator, in the 
   expect(server.stderr()).toContain("a webhook was disabled");
   await stop(server);
   const { stdout } = await binary(folder, "doctor");
-  expect(stdout).toContain("1 disabled by failures");
+  expect(stdout).toContain("A webhook failed and is disabled");
   await receiver.stop();
 });
 

@@ -1,6 +1,6 @@
 // What a simulated operator is alerted of besides orders: the machine's disk, and balances at providers.
 
-import type { AlertMachineFacts } from "../../../src/domain/webhooks/alerts.ts";
+import type { MachineFacts } from "../../../src/domain/reports/conditions.ts";
 import type { Market } from "./market.ts";
 import type { World } from "./world.ts";
 
@@ -10,7 +10,7 @@ const PROVIDERS = ["a", "b"];
 const THRESHOLD = 50_000_000;
 
 export interface Machine {
-  facts(): AlertMachineFacts;
+  facts(): MachineFacts;
   isDiskLow(): boolean;
   setDiskLow(isLow: boolean): void;
   /** Our balance at each provider, by its name; without an entry there is enough. */

@@ -1,0 +1,272 @@
+// Every condition just below and at its threshold: alerts, the panel's Today, `provider list` and `doctor` agree on it.
+
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { SETTINGS } from "../../../src/config/settings.ts";
+import type { Attention } from "../../../src/db/reports/attention.ts";
+import {
+  backupOldMs,
+  CLOCK_BEHIND_MS,
+  type Condition,
+  conditionsOf,
+  DISK_FULL_BYTES,
+  DISK_LOW_BYTES,
+  type MachineFacts,
+  POLL_INTERVAL_MS,
+  pollsLateMs,
+  type ProviderFacts,
+  SUBMISSION_LATE_MS,
+} from "../../../src/domain/reports/conditions.ts";
+import {
+  LATE_REPORT_RULES,
+  NUMBER_RULES,
+  PROVIDER_RULES,
+  REQUEST_RULES,
+} from "../../../src/domain/reports/order-conditions.ts";
+import {
+  KEY_RULES,
+  LIMITED_KEY_RULES,
+  MACHINE_RULES,
+  WEBHOOK_RULES,
+  WRITER_RULES,
+} from "../../../src/domain/reports/service-conditions.ts";
+import { alertConditions } from "../../../src/domain/webhooks/alerts.ts";
+import { attentionItems } from "../../../src/panel/reports/attention.ts";
+import { judged, rowFindings } from "../../../src/storage/doctor/findings.ts";
+import { isRunnable, listCommands } from "../../../src/cli/kernel/command-tree.ts";
+import { createProgram } from "../../../src/cli/kernel/program.ts";
+
+const NOW = Date.UTC(2026, 10, 22);
+const DAY = 86_400_000;
+
+const PROVIDER: ProviderFacts = {
+  name: "acme",
+  active: true,
+  unknown: 0,
+  pollDueAt: null,
+  outOfFundsAt: null,
+  pausedAt: null,
+  pausedBy: null,
+  submissionDueAt: null,
+  lowBalanceMicros: null,
+  balanceMicros: null,
+  balanceCurrency: null,
+  foreignCurrency: null,
+  syncHeld: null,
+  delistedRoutes: 0,
+};
+const QUIET: Attention = {
+  providers: [],
+  unrecognized: [],
+  lateOrders: 0,
+  failedWebhooks: [],
+  requests: { toDecide: 0, unknown: 0, atProvider: 0 },
+  lastRowAt: null,
+};
+const ROWS = {
+  lastRowAt: null,
+  unknownPlacements: 0,
+  unrecognizedNumbers: 0,
+  oldestDuePollAt: null,
+  failedWebhooks: 0,
+  creditKeys: 0,
+  unlimitedCreditKeys: 0,
+};
+
+/** The facts of a condition just below its threshold and at it. */
+interface Case<Facts> {
+  id: string;
+  below: Facts;
+  at: Facts;
+}
+
+const low = { lowBalanceMicros: 50, balanceCurrency: "USD" };
+const PROVIDER_CASES: Case<Partial<ProviderFacts>>[] = [
+  { id: "placement_unknown", below: { unknown: 0 }, at: { unknown: 1 } },
+  {
+    id: "polling_late",
+    below: { pollDueAt: NOW - pollsLateMs() },
+    at: { pollDueAt: NOW - pollsLateMs() - 1 },
+  },
+  {
+    id: "submissions_late",
+    below: { submissionDueAt: NOW - SUBMISSION_LATE_MS },
+    at: { submissionDueAt: NOW - SUBMISSION_LATE_MS - 1 },
+  },
+  {
+    id: "provider_paused",
+    below: { active: false, pausedAt: NOW, pausedBy: "unknown" },
+    at: { pausedAt: NOW, pausedBy: "unknown" },
+  },
+  {
+    id: "provider_out_of_funds",
+    below: { active: false, outOfFundsAt: NOW },
+    at: { outOfFundsAt: NOW },
+  },
+  { id: "costs_uncounted", below: {}, at: { foreignCurrency: "INR" } },
+  { id: "sync_held", below: { active: false, syncHeld: "why" }, at: { syncHeld: "why" } },
+  { id: "routes_delisted", below: { delistedRoutes: 0 }, at: { delistedRoutes: 1 } },
+  {
+    id: "provider_balance_low",
+    below: { ...low, balanceMicros: 50 },
+    at: { ...low, balanceMicros: 49 },
+  },
+];
+
+const fresh: MachineFacts = { newestBackupAt: NOW, isBackupVerified: true };
+const MACHINE_CASES: Case<MachineFacts>[] = [
+  {
+    id: "backup_old",
+    below: { ...fresh, newestBackupAt: NOW - backupOldMs() },
+    at: { ...fresh, newestBackupAt: NOW - backupOldMs() - 1 },
+  },
+  { id: "backup_old", below: fresh, at: { ...fresh, newestBackupAt: null } },
+  { id: "backup_unverified", below: fresh, at: { ...fresh, isBackupVerified: false } },
+  { id: "backup_failed", below: fresh, at: { ...fresh, hasBackupFailed: true } },
+  {
+    id: "offsite_copy_old",
+    below: { ...fresh, newestRemoteAt: NOW - backupOldMs() },
+    at: { ...fresh, newestRemoteAt: NOW - backupOldMs() - 1 },
+  },
+  {
+    id: "offsite_copy_unverified",
+    below: { ...fresh, isRemoteVerified: true },
+    at: { ...fresh, isRemoteVerified: false },
+  },
+  {
+    id: "disk_low",
+    below: { ...fresh, freeBytes: DISK_LOW_BYTES },
+    at: { ...fresh, freeBytes: DISK_LOW_BYTES - 1 },
+  },
+];
+
+/** The texts of the alerts about these facts. */
+function alerts(facts: Partial<Parameters<typeof alertConditions>[0]>): string[] {
+  const none = { providers: [], failedWebhooks: [], limitedKeys: [], machine: {} };
+  const found = alertConditions({ ...none, ...facts }, [], NOW);
+  return found.filter(({ state }) => state === "holds").map(({ message }) => message);
+}
+
+function panel(attention: Partial<Attention>, machine: MachineFacts = {}): string[] {
+  const items = attentionItems({ ...QUIET, ...attention }, machine, new Map(), NOW);
+  return items.map(({ text }) => text);
+}
+
+const reported = (rules: object, id: string) =>
+  "alert" in (rules as Record<string, object>)[id]! ? [expect.any(String)] : [];
+
+test.each(PROVIDER_CASES)("of a provider: $id", ({ id, below, at }) => {
+  for (const [facts, holds] of [
+    [{ ...PROVIDER, ...below }, false],
+    [{ ...PROVIDER, ...at }, true],
+  ] as const) {
+    const listed = conditionsOf(PROVIDER_RULES, facts, NOW);
+    expect(listed.map((each) => each.id)).toEqual(holds ? [id] : []);
+    expect(panel({ providers: [facts] })).toEqual(listed.map(({ text }) => text));
+    expect(alerts({ providers: [facts] })).toEqual(holds ? reported(PROVIDER_RULES, id) : []);
+    const rows = { ...ROWS, unknownPlacements: facts.unknown, oldestDuePollAt: facts.pollDueAt };
+    const isShown = id === "placement_unknown" || id === "polling_late";
+    expect(states(rows)).toEqual(holds && isShown ? ["warn"] : []);
+  }
+});
+
+test.each(MACHINE_CASES)("of the machine: $id", ({ id, below, at }) => {
+  for (const [facts, holds] of [
+    [below, false],
+    [at, true],
+  ] as const) {
+    const found = conditionsOf(MACHINE_RULES, facts, NOW);
+    expect(found.map((each) => each.id)).toEqual(holds ? [id] : []);
+    expect(panel({}, facts)).toEqual(found.map(({ text }) => text));
+    expect(alerts({ machine: facts })).toEqual(holds ? reported(MACHINE_RULES, id) : []);
+    expect(judged("check", "", found).state === "ok").toBe(!holds);
+  }
+});
+
+test("the clock, for the panel and doctor", () => {
+  for (const [aheadMs, holds] of [
+    [CLOCK_BEHIND_MS, false],
+    [CLOCK_BEHIND_MS + 1, true],
+  ] as const) {
+    const lastRowAt = NOW + aheadMs;
+    expect(panel({ lastRowAt })).toHaveLength(holds ? 1 : 0);
+    expect(states({ ...ROWS, lastRowAt })).toEqual(holds ? ["fail"] : []);
+  }
+});
+
+test("a disk without room for orders fails doctor and is the worst of the panel", () => {
+  const severities = [DISK_FULL_BYTES, DISK_FULL_BYTES - 1].map(
+    (freeBytes) => conditionsOf(MACHINE_RULES, { freeBytes }, NOW)[0]!.severity,
+  );
+  expect(severities).toEqual(["note", "failure"]);
+  expect(SETTINGS["disk-floor"].default).toBe(DISK_FULL_BYTES);
+});
+
+test("numbers, late reports, requests, webhooks and keys, from one on", () => {
+  const number = { orderId: 5, providerOrder: "9", provider: "acme" };
+  expect(panel({ unrecognized: [number], lateOrders: 1 })).toHaveLength(2);
+  expect(states({ ...ROWS, unrecognizedNumbers: 1 })).toEqual(["warn"]);
+  expect(panel({ requests: { toDecide: 1, unknown: 1, atProvider: 1 } })).toHaveLength(2);
+  const webhooks = { username: "alice", disabled: 1, failing: 0, failingSince: null };
+  expect(panel({ failedWebhooks: [webhooks] })).toHaveLength(1);
+  expect(alerts({ failedWebhooks: ["w1"] })).toHaveLength(1);
+  expect(states({ ...ROWS, failedWebhooks: 1 })).toEqual(["warn"]);
+  expect(alerts({ limitedKeys: ["k1"] })).toHaveLength(1);
+  expect(states({ ...ROWS, creditKeys: 2, unlimitedCreditKeys: 1 })).toEqual(["warn"]);
+  expect(states({ ...ROWS, creditKeys: 2 })).toEqual([]);
+});
+
+/** The states of what `doctor` finds in the rows that is not in order. */
+function states(rows: typeof ROWS | Parameters<typeof rowFindings>[0]): string[] {
+  return rowFindings(rows, NOW)
+    .map(({ state }) => state)
+    .filter((state) => state !== "ok");
+}
+
+test("polls are late by the server's interval; what does not know it goes by the default", () => {
+  expect(SETTINGS["poll-interval"].default).toBe(POLL_INTERVAL_MS);
+  expect([pollsLateMs(), pollsLateMs(1000), pollsLateMs(600_000)]).toEqual([
+    300_000, 60_000, 3_000_000,
+  ]);
+});
+
+test("the rules for Prometheus have the same thresholds", () => {
+  const rules = readFileSync(new URL("../../../deploy/alerts.yml", import.meta.url), "utf8");
+  const threshold = (metric: string) =>
+    Number(new RegExp(`expr: ${metric} [<>] (\\S+)`).exec(rules)![1]);
+  expect(threshold("reseller_disk_free_bytes")).toBe(DISK_LOW_BYTES);
+  expect(threshold("reseller_backup_age_seconds")).toBe(backupOldMs() / 1000);
+  expect(threshold("reseller_remote_backup_age_seconds")).toBe(backupOldMs() / 1000);
+});
+
+test("every command that a condition names exists", () => {
+  const orders = [{ orderId: 5, providerOrder: "9" }];
+  const everything = { ...PROVIDER, outOfFundsAt: NOW, pausedAt: NOW, unknown: 1, syncHeld: "why" };
+  const webhooks = { username: "alice", id: null, disabled: 1, failing: 1, failingSince: NOW };
+  const machine = { newestBackupAt: null, newestRemoteAt: null, isBackupVerified: false };
+  const conditions: Condition[] = [
+    ...conditionsOf(
+      PROVIDER_RULES,
+      { ...everything, pollDueAt: NOW - DAY, delistedRoutes: 1 },
+      NOW,
+    ),
+    ...conditionsOf(PROVIDER_RULES, { ...PROVIDER, foreignCurrency: "INR" }, NOW),
+    ...conditionsOf(NUMBER_RULES, { name: null, count: 1, orders }, NOW),
+    ...conditionsOf(NUMBER_RULES, { name: null, count: 1, orders: [] }, NOW),
+    ...conditionsOf(LATE_REPORT_RULES, { name: null, count: 1 }, NOW),
+    ...conditionsOf(REQUEST_RULES, { toDecide: 1, unknown: 1 }, NOW),
+    ...conditionsOf(WEBHOOK_RULES, webhooks, NOW),
+    ...conditionsOf(WEBHOOK_RULES, { ...webhooks, id: "w1" }, NOW),
+    ...conditionsOf(MACHINE_RULES, { ...machine, isRemoteVerified: false, freeBytes: 0 }, NOW),
+    ...conditionsOf(KEY_RULES, { creditKeys: 1, unlimitedCreditKeys: 1 }, NOW),
+    ...conditionsOf(LIMITED_KEY_RULES, { id: "k1" }, NOW),
+    ...conditionsOf(WRITER_RULES, { unwritableMs: DAY }, NOW),
+  ];
+  const commands = conditions.flatMap(({ advice }) => advice.match(/(?<=`reseller )[^`]+/g) ?? []);
+  expect(commands.length).toBeGreaterThan(15);
+  const known = listCommands(createProgram())
+    .filter(({ words, command }) => words !== "" && isRunnable(command))
+    .map(({ words }) => words);
+  const unknown = commands.filter((command) => !known.some((each) => command.startsWith(each)));
+  expect(unknown).toEqual([]);
+});
