@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { binaryJson, type Serving, serving, stop } from "../../support/binary.ts";
 import { freshFolder } from "../../support/service.ts";
-import { WEBHOOK_SAMPLES } from "../../support/webhook-samples.ts";
+import { WEBHOOK_SAMPLES } from "../../support/sample-receivers.ts";
 
 const SAMPLES = new URL("../../../docs/samples", import.meta.url).pathname;
 const INTERPRETERS: Record<string, string[]> = {

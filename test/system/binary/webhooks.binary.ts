@@ -14,7 +14,7 @@ import {
 } from "../../support/binary.ts";
 import { makeCertificate } from "../../support/certificates.ts";
 import { callApi, freshFolder } from "../../support/service.ts";
-import { startSample, WEBHOOK_SAMPLES } from "../../support/webhook-samples.ts";
+import { startSample, WEBHOOK_SAMPLES } from "../../support/sample-receivers.ts";
 import { OK, type Receiver, startReceiver } from "../../support/webhook-receiver.ts";
 import { until } from "../../support/until.ts";
 import { SPELLINGS } from "../../webhooks/spellings.ts";

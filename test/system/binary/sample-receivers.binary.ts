@@ -1,9 +1,9 @@
 // The receivers of docs/samples take what the sender signs, and nothing else.
 
 import { describe, expect, test } from "bun:test";
-import { parseNetwork } from "../../src/config/networks.ts";
-import { createWebhookSender } from "../../src/webhooks/sender.ts";
-import { startSample, WEBHOOK_SAMPLES } from "../support/webhook-samples.ts";
+import { parseNetwork } from "../../../src/config/networks.ts";
+import { createWebhookSender } from "../../../src/webhooks/sender.ts";
+import { startSample, WEBHOOK_SAMPLES } from "../../support/sample-receivers.ts";
 
 const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString("base64")}`;
 const SECRET = secretOf(7);
