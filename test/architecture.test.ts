@@ -20,7 +20,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   imports: ["operations", "domain"],
   writer: ["operations", "storage", "db", "db/sqlite", "domain"],
   providers: ["domain"],
-  scheduling: ["monitoring"],
+  scheduling: ["domain", "monitoring"],
   delivery: ["scheduling", "providers", "writer", "operations", "db", "domain", "monitoring"],
   webhooks: ["scheduling", "writer", "operations", "db", "domain", "monitoring", "config"],
   alerts: [

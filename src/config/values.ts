@@ -13,9 +13,10 @@ import {
   parseSize,
   type Rate,
 } from "../domain/values/units.ts";
+import { DAY_MS } from "../domain/values/spans.ts";
 
 /** Limit for durations: setTimeout cannot wait for 2^31 ms or more. */
-const DURATION_LIMIT_MS = 24 * 24 * 60 * 60 * 1000;
+const DURATION_LIMIT_MS = 24 * DAY_MS;
 const BACKUP_KEEP_LIMIT = 10_000;
 const CONNECTIONS_LIMIT = 1_000_000;
 const METRICS_ENDPOINT = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/;

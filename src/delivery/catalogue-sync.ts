@@ -16,9 +16,10 @@ import type { ProviderAddress } from "../providers/protocols.ts";
 import { type ProviderApi, ProviderFailure } from "../providers/provider.ts";
 import type { Writer } from "../writer/writer.ts";
 import type { Ticker } from "../scheduling/ticker.ts";
+import { MINUTE_MS } from "../domain/values/spans.ts";
 
 /** Delay after a failure of this service, so that a provider's list is not read over and over. */
-const RETRY_MS = 60_000;
+const RETRY_MS = MINUTE_MS;
 
 /** The operator's name in the audit log for scheduled syncs. */
 export const SCHEDULE_AUTHOR = "scheduled sync";

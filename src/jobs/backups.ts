@@ -13,9 +13,10 @@ import { sizeOf } from "../storage/file/files.ts";
 import { claimInstanceId } from "../storage/file/instance.ts";
 import type { BackgroundJob } from "./expiry.ts";
 import { type PaceClock, type PacedProcess, startPaced } from "./paced-process.ts";
+import { MINUTE_MS } from "../domain/values/spans.ts";
 
 /** Delay after a start at which a backup is due, so that it does not run during the first requests. */
-const FIRST_MS = 60_000;
+const FIRST_MS = MINUTE_MS;
 
 export interface BackupPlan {
   /** Absolute path of the database. */

@@ -5,9 +5,10 @@ import { Refusal } from "../domain/values/refusals.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
 import type { BackgroundJob } from "./expiry.ts";
+import { MINUTE_MS } from "../domain/values/spans.ts";
 
 /** Delay after a run that had nothing to count. */
-const INTERVAL_MS = 60_000;
+const INTERVAL_MS = MINUTE_MS;
 /** Delay after any other run: each report adds up what is not counted yet, and a run of a few steps costs little. */
 const BUSY_INTERVAL_MS = 5000;
 /** Rows of each kind that one command counts: a few milliseconds of the writer's time. */

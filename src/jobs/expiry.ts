@@ -4,8 +4,9 @@
 import { Refusal } from "../domain/values/refusals.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
+import { MINUTE_MS, HOUR_MS } from "../domain/values/spans.ts";
 
-const INTERVAL_MS = 60_000;
+const INTERVAL_MS = MINUTE_MS;
 /** Records deleted by one command: about a millisecond of the writer's time. */
 const BATCH_LIMIT = 200;
 /** Delay between two full batches: at most 4,000 records a second. */
@@ -16,7 +17,7 @@ const STEP_MS = 1000;
  * Keys and records of webhooks expire only after the wall clock was not set for this long: by then a wrong clock has
  * been corrected.
  */
-const STEADY_MS = 3_600_000;
+const STEADY_MS = HOUR_MS;
 
 export interface BackgroundJob {
   /** Resolves once the job has ended. */

@@ -9,10 +9,11 @@ import { parseBackupName } from "../storage/backup/backup-names.ts";
 import { readInstanceId } from "../storage/file/instance.ts";
 import type { BackgroundJob } from "./expiry.ts";
 import { type PacedProcess, startPaced } from "./paced-process.ts";
+import { MINUTE_MS, HOUR_MS } from "../domain/values/spans.ts";
 
 /** The first pause after a failure; the longest is RETRY_LIMIT_MS. */
-const RETRY_MS = 60_000;
-const RETRY_LIMIT_MS = 3_600_000;
+const RETRY_MS = MINUTE_MS;
+const RETRY_LIMIT_MS = HOUR_MS;
 
 export interface OffsitePlan {
   data: string;

@@ -20,9 +20,10 @@ import {
 import { encrypt } from "./encryption.ts";
 import type { Store } from "./store.ts";
 import { compress, createMeter, type Digest, metered } from "./streams.ts";
+import { DAY_MS } from "../domain/values/spans.ts";
 
 /** An older incomplete upload cannot belong to a process that is still running. */
-const INCOMPLETE_MS = 24 * 3_600_000;
+const INCOMPLETE_MS = DAY_MS;
 
 export interface UploadOptions {
   /** Null for no encryption. */

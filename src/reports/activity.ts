@@ -21,10 +21,10 @@ import {
 import type { Reader, ReadStore } from "../db/port/port.ts";
 import { lastPosition } from "../db/reports/status-counts.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders/orders.ts";
+import { DAY_MS } from "../domain/values/spans.ts";
 
 /** Rows counted in one step: this takes a few milliseconds, then other requests are handled. */
 const STEP = 4000;
-export const DAY_MS = 86_400_000;
 /** Number of days that are kept, including today. */
 export const ACTIVITY_DAYS = 30;
 

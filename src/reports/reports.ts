@@ -12,7 +12,6 @@ import { namesOfProviders } from "../db/providers/providers.ts";
 import {
   addAmounts,
   type Amounts,
-  DAY_MS,
   lastPosition,
   noAmounts,
   REPORT_SOURCES,
@@ -27,11 +26,10 @@ import {
 } from "../db/reports/reports.ts";
 import { findService } from "../db/catalogue/services.ts";
 import { findUserByAccount } from "../db/users/users.ts";
+import { HOUR_MS, DAY_MS } from "../domain/values/spans.ts";
 
 /** Rows summed in one step: this takes some milliseconds. */
 const STEP = 4000;
-/** Step for summing changes of costs in a part of a day. */
-const HOUR_MS = 3_600_000;
 /** Last day of a window without an end; every row is before it. */
 const LAST_DAY = 100_000_000;
 

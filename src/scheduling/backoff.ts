@@ -2,13 +2,14 @@
 // database, so that it survives a restart.
 
 import { ExponentialBackoff, noJitterGenerator } from "cockatiel";
+import { MINUTE_MS } from "../domain/values/spans.ts";
 
 /** Delays between attempts to submit an order that was not sent: limit of the first delay, and of all delays. */
 const SUBMIT_BACKOFF_FIRST_MS = 1000;
-export const SUBMIT_BACKOFF_LIMIT_MS = 60_000;
+export const SUBMIT_BACKOFF_LIMIT_MS = MINUTE_MS;
 /** Delays between polls of a provider that does not respond. */
 const POLL_BACKOFF_FIRST_MS = 1000;
-const POLL_BACKOFF_LIMIT_MS = 60_000;
+const POLL_BACKOFF_LIMIT_MS = MINUTE_MS;
 /** Delays between tries to store an outcome while the disk or the writer's queue is full. */
 const WRITE_BACKOFF_FIRST_MS = 100;
 const WRITE_BACKOFF_LIMIT_MS = 5000;

@@ -8,6 +8,7 @@ import type { Logger } from "../monitoring/log.ts";
 import { type Check, FINE } from "../monitoring/readiness.ts";
 import { openFilesLimit } from "../monitoring/process-metrics.ts";
 import { ATTEMPTS_LIMIT } from "../webhooks/worker.ts";
+import { MINUTE_MS } from "../domain/values/spans.ts";
 
 /** Files for the database, the log, threads, backup processes and kept-alive connections to providers. */
 const OWN_FILES = 96;
@@ -25,7 +26,7 @@ const FILES_WANTED = 1024;
 const FEW = "the limit of open files is low: raise LimitNOFILE or `ulimit -n`";
 const TOO_MUCH =
   "--max-connections is above what the limit of open files allows: raise LimitNOFILE or `ulimit -n`";
-const NOTE_MS = 60_000;
+const NOTE_MS = MINUTE_MS;
 const CROWDED_SHARE = 0.9;
 
 export type ConnectionSettings = Pick<Config, "maxConnections" | "maxConnectionsPerAddress">;

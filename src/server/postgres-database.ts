@@ -26,16 +26,17 @@ import { createPostgresWriter } from "../writer/postgres-writer.ts";
 import type { DatabaseEvents, ServerDatabase } from "./database.ts";
 import { guardReads } from "./guarded-reads.ts";
 import { createKeyFinder } from "./key-finder.ts";
+import { MINUTE_MS } from "../domain/values/spans.ts";
 
 const UNREADABLE: Check = { ok: false, detail: "does not answer reads" };
 const WITHOUT_STANDBY =
   "acknowledges no commit: synchronous_standby_names asks for a standby, and none is connected: start one";
-const MARKERS_MS = 60_000;
+const MARKERS_MS = MINUTE_MS;
 /**
  * A batch waits up to 15 s each for a primary and for the outcome of its COMMIT; the rest allows for a clock that was
  * measured late.
  */
-const SETTLES_MS = 60_000;
+const SETTLES_MS = MINUTE_MS;
 /** Limit in milliseconds for ending the lease at a stop, because the database may be away. */
 const LEASE_END_MS = 2000;
 /** Commands after which a key in memory may be out of date. */

@@ -45,12 +45,13 @@ import {
 import { IDENTIFIER_FORM, isIdentifier, isLabel } from "../../domain/values/text.ts";
 import { parseDuration } from "../../domain/values/units.ts";
 import { isUsername, USERNAME_FORM, USER_NAME_LENGTH_LIMIT } from "../../domain/users/users.ts";
+import { DAY_MS } from "../../domain/values/spans.ts";
 
 const NOTE_LENGTH_LIMIT = 500;
 const LIST_LIMIT = Number.MAX_SAFE_INTEGER;
 const ORDER_NUMBER_LIMIT = 10 ** 15;
 /** A hundred years, in milliseconds. */
-const DURATION_LIMIT = 36_525 * 24 * 3_600_000;
+const DURATION_LIMIT = 36_525 * DAY_MS;
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 export function username(text: string): string {
@@ -219,7 +220,7 @@ export function since(text: string): number {
 /** Parses the end of a time window like `since`; a date means its last millisecond. */
 export function until(text: string): number {
   const at = since(text);
-  return /^\d{4}-\d{2}-\d{2}$/.test(text) ? at + 24 * 3_600_000 - 1 : at;
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) ? at + DAY_MS - 1 : at;
 }
 
 /** Parses order numbers and ids, separated by commas. The option may be repeated. */

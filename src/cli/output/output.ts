@@ -2,6 +2,7 @@
 
 import { formatMicros, type Micros } from "../../domain/ledger/money.ts";
 import { showHidden } from "../../domain/values/text.ts";
+import { MINUTE_MS, HOUR_MS, DAY_MS } from "../../domain/values/spans.ts";
 
 /** 128 + SIGPIPE, the exit code that shells report for a broken pipe: `… | head -1`. */
 const BROKEN_PIPE_EXIT = 141;
@@ -48,9 +49,9 @@ export function dollars(micros: Micros): string {
 }
 
 const AGE_UNITS = [
-  ["d", 86_400_000],
-  ["h", 3_600_000],
-  ["m", 60_000],
+  ["d", DAY_MS],
+  ["h", HOUR_MS],
+  ["m", MINUTE_MS],
 ] as const;
 
 /** Returns `42s`, `5m`, `3h` or `12d`, in the largest unit that fits at least once. */

@@ -24,10 +24,10 @@ import { checkAddresses } from "./config-addresses.ts";
 import { CommandFailure, type CommonOptions, declare, declareGroup } from "../kernel/command.ts";
 import { print } from "../output/output.ts";
 import { table } from "../output/text-table.ts";
+import { DAY_MS } from "../../domain/values/spans.ts";
 
 /** Warn about a certificate that expires within this many days. */
 const CERTIFICATE_DAYS = 14;
-const DAY_MS = 24 * 3_600_000;
 
 export function declareConfig(program: Command): void {
   const group = declareGroup(program, "config", "what `serve` runs with");

@@ -15,12 +15,11 @@ import {
 import { contextOf } from "../../operations/batch/context.ts";
 import { signed } from "../kernel/command.ts";
 import { newKey } from "../users/keys.ts";
+import { HOUR_MS, DAY_MS } from "../../domain/values/spans.ts";
 
 const USER = "corner-shop";
 const BALANCE_MICROS = 200 * MICROS_PER_DOLLAR;
 const DAYS = 30;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 const SAMPLES = [
   { service: "instagram-followers", quantity: 500, link: "https://example.com/corner.shop" },

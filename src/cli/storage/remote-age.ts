@@ -10,6 +10,7 @@ import { MACHINE_RULES } from "../../domain/reports/service-conditions.ts";
 import { type Finding, judged } from "../../storage/doctor/findings.ts";
 import { readInstanceId } from "../../storage/file/instance.ts";
 import type { RemoteOptions } from "./remote.ts";
+import { HOUR_MS } from "../../domain/values/spans.ts";
 
 const TIMEOUT_MS = 20_000;
 const CHECK = "last off-site copy";
@@ -41,6 +42,6 @@ export async function remoteBackupAge(options: RemoteOptions, now: number): Prom
   const conditions = conditionsOf(MACHINE_RULES, facts, now);
   if (!newest)
     return judged(CHECK, `none of this service in ${formatRemote(options.backupTo!)}`, conditions);
-  const hours = Math.round((now - Date.parse(newest.begunAt)) / 3_600_000);
+  const hours = Math.round((now - Date.parse(newest.begunAt)) / HOUR_MS);
   return judged(CHECK, `${newest.name}, ${hours} h old`, conditions);
 }

@@ -5,7 +5,6 @@ import type { Reader, Tx } from "../port/port.ts";
 import { query, statement } from "../port/query.ts";
 import {
   type Amounts,
-  DAY_MS,
   keyOf,
   microsOf,
   REPORT_SOURCES,
@@ -14,6 +13,7 @@ import {
   type ReportSource,
   SOURCES,
 } from "./reports.ts";
+import { DAY_MS } from "../../domain/values/spans.ts";
 import { number, text, textOf } from "../port/table-definition.ts";
 import { dailyTotals, totalsPosition } from "../tables/reports.ts";
 

@@ -6,6 +6,7 @@ import { NO_TEST_ORDER } from "../orders/orders.ts";
 import type { Reader, Span } from "../port/port.ts";
 import { query } from "../port/query.ts";
 import { type Kinds, nullable, number, text } from "../port/table-definition.ts";
+import { DAY_MS } from "../../domain/values/spans.ts";
 
 export const REPORT_KEYS = ["day", "service", "reseller", "provider"] as const;
 export type ReportKey = (typeof REPORT_KEYS)[number];
@@ -36,8 +37,6 @@ export interface Times {
   from: number;
   to: number;
 }
-
-export const DAY_MS = 86_400_000;
 
 // Sums are read in two halves: sum() fails above 64 bits, and a double is not exact above 2^53.
 const sumOf = (column: string) => `CAST(sum(${column} / 1000000000) AS BIGINT) AS "thousands",

@@ -1,19 +1,21 @@
 // Sign-ins to the panel: lifetimes of sessions and invitations, and delays after failures.
 
-export const INVITATION_MS = 30 * 60_000;
-export const SESSION_IDLE_MS = 30 * 60_000;
-export const SESSION_MOST_MS = 12 * 60 * 60_000;
+import { MINUTE_MS, HOUR_MS, DAY_MS } from "../values/spans.ts";
+
+export const INVITATION_MS = 30 * MINUTE_MS;
+export const SESSION_IDLE_MS = 30 * MINUTE_MS;
+export const SESSION_MOST_MS = 12 * HOUR_MS;
 /** Most time between the password and the code. */
-export const AWAITING_CODE_MS = 5 * 60_000;
+export const AWAITING_CODE_MS = 5 * MINUTE_MS;
 /** Least time between two writes of a session's last use. */
-export const SEEN_INTERVAL_MS = 60_000;
+export const SEEN_INTERVAL_MS = MINUTE_MS;
 /** How long an entered password or code counts for actions that ask for it again. */
-export const PROOF_MS = 10 * 60_000;
+export const PROOF_MS = 10 * MINUTE_MS;
 /** How long a shown confirmation can be given, and how long a given one is remembered. */
-export const CONFIRMATION_MS = 60 * 60_000;
+export const CONFIRMATION_MS = HOUR_MS;
 export const USER_AGENT_LIMIT = 200;
 
-export const FAILURE_WINDOW_MS = 15 * 60_000;
+export const FAILURE_WINDOW_MS = 15 * MINUTE_MS;
 /** Limit for failures from one network in the window, with any names. */
 export const FAILURES_OF_NETWORK = 10;
 /** Limits for a name from a network where it has signed in. Only failures of this name from this network count. */
@@ -21,12 +23,12 @@ export const FAILURES_OF_KNOWN = { password: 100, code: 10 };
 /** Failures before the first delay. */
 const FAILURES_BEFORE_DELAY = 3;
 /** Delays double up to this limit. */
-const DELAY_MOST_MS = 60_000;
+const DELAY_MOST_MS = MINUTE_MS;
 /** Limit for wrong passwords and codes in a row in a signed-in session: one more ends it. They are never delayed. */
 export const FAILURES_OF_SESSION = 10;
 
 /** How long a network stays known without a sign-in, and how many networks are kept for an administrator. */
-export const KNOWN_MS = 90 * 24 * 60 * 60_000;
+export const KNOWN_MS = 90 * DAY_MS;
 export const KNOWN_NETWORKS = 20;
 
 export interface SessionTimes {

@@ -9,11 +9,12 @@ import {
 } from "../orders/order-transitions.ts";
 import type { ReportedCost } from "./costs.ts";
 import type { OrderStatus } from "../orders/orders.ts";
+import { DAY_MS } from "../values/spans.ts";
 
 /** The longest backoff between two polls of an open order, in poll intervals. */
 export const POLL_BACKOFF_LIMIT_INTERVALS = 30;
 /** How long orders that are no longer PROCESSING are polled, less and less often: providers change statuses within days. */
-export const LATE_POLL_MS = 3 * 24 * 60 * 60 * 1000;
+export const LATE_POLL_MS = 3 * DAY_MS;
 /** Random jitter as a fraction of the backoff, so that orders placed together are not always polled together. */
 const JITTER_FRACTION = 0.2;
 

@@ -2,6 +2,7 @@
 
 import { formatMicros } from "./money.ts";
 import type { Refusals } from "../values/refusals.ts";
+import { DAY_MS } from "../values/spans.ts";
 
 export interface RechargeLimits {
   /** Limit for one recharge; null: no limit. */
@@ -27,8 +28,6 @@ export type RechargeRefusal = {
     details: Refusals[Code];
   };
 }["recharge_limit_exceeded" | "daily_limit_exceeded"];
-
-const DAY_MS = 86_400_000;
 
 /** The number of the UTC day since 1970. */
 export function utcDayOf(time: number): number {

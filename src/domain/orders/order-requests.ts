@@ -4,6 +4,7 @@
 import type { Delivery } from "../delivery/deliveries.ts";
 import type { OrderStatus } from "./orders.ts";
 import { refusal } from "../values/refusals.ts";
+import { DAY_MS } from "../values/spans.ts";
 
 export const REQUEST_KINDS = ["cancel", "refill"] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
@@ -11,7 +12,6 @@ export type RequestKind = (typeof REQUEST_KINDS)[number];
 export const REQUEST_STATES = ["requested", "sent", "accepted", "declined", "done"] as const;
 export type RequestState = (typeof REQUEST_STATES)[number];
 
-const DAY_MS = 86_400_000;
 export const REFILL_DAYS_DEFAULT = 30;
 export const REFILL_DAYS_LIMIT = 3650;
 /** Least time between two requests to refill an order. */

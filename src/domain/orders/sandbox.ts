@@ -4,6 +4,7 @@
 
 import { MICROS_PER_DOLLAR } from "../ledger/money.ts";
 import { parseDuration } from "../values/units.ts";
+import { SECOND_MS, DAY_MS } from "../values/spans.ts";
 
 /** The id of the provider that delivers every test order and no other order; a migration makes its row. */
 export const SANDBOX_PROVIDER = 0;
@@ -33,12 +34,10 @@ export function testUsername({ username, account }: { username: string; account:
 const ORIGIN = "https://test.invalid/";
 /** Matches the sandbox's host in any case, with or without scheme. `test.invalid` by itself may be a username. */
 const SANDBOX_HOST = /^(?:https?:\/\/test\.invalid(?![\w.-])|test\.invalid\/)/i;
-const SECOND = 1000;
-const DAY = 86_400 * SECOND;
 /** An order without a magic link is delivered in this time. */
-const ORDINARY_MS = 30 * SECOND;
-const END_MS = 5 * SECOND;
-const PLACED_MS = 2 * SECOND;
+const ORDINARY_MS = 30 * SECOND_MS;
+const END_MS = 5 * SECOND_MS;
+const PLACED_MS = 2 * SECOND_MS;
 
 export interface Ending {
   /** The status word that a provider would report. */
@@ -133,7 +132,7 @@ function findMagic(link: string): Magic | null {
     return { ...ORDINARY, ending: { word: "Partial", afterMs: END_MS, remains: Number(value) } };
   }
   const ms = parseDuration(value);
-  if (name === undefined || ms === null || ms < SECOND || ms > DAY) return null;
+  if (name === undefined || ms === null || ms < SECOND_MS || ms > DAY_MS) return null;
   return name === "slow"
     ? { ...ORDINARY, slowMs: ms }
     : { ...ORDINARY, ending: completedAfter(ms) };
@@ -171,7 +170,7 @@ export function sandboxReport(
   const elapsedMs = Math.max(0, now - placedAt);
   const startCount = START_COUNT;
   if (elapsedMs >= afterMs) return { word, startCount, remains: undelivered, nextInMs: null };
-  const steps = Math.min(STEPS, Math.floor(afterMs / SECOND));
+  const steps = Math.min(STEPS, Math.floor(afterMs / SECOND_MS));
   const done = Math.floor((elapsedMs * steps) / afterMs);
   return {
     word: "In progress",

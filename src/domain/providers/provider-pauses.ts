@@ -1,5 +1,7 @@
 // Pauses: when submissions to a provider wait, and when they continue. docs/specification/delivery.md#provider-pauses.
 
+import { MINUTE_MS } from "../values/spans.ts";
+
 /** Why submissions wait: too many unknown outcomes in a row, or the operator's decision. */
 export type PausedBy = "unknown" | "operator";
 
@@ -22,9 +24,9 @@ export const NO_PAUSE: ProviderPause = {
 /** Largest value of `--provider-pause-after`. */
 export const PAUSE_AFTER_LIMIT = 1000;
 /** How long a queued order of a paused provider waits before another route is looked for again. */
-export const PAUSED_LOOK_MS = 60_000;
+export const PAUSED_LOOK_MS = MINUTE_MS;
 const ASK_FIRST_MS = 30_000;
-const ASK_LIMIT_MS = 15 * 60_000;
+const ASK_LIMIT_MS = 15 * MINUTE_MS;
 
 /** The changes after one more unknown outcome. `pauseAfter`: unknown outcomes in a row that pause; 0: never. */
 export function afterUnknown(

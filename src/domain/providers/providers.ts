@@ -1,5 +1,7 @@
 // Providers: the form of their keys and URLs, and the settings of their catalogue syncs.
 
+import { MINUTE_MS } from "../values/spans.ts";
+
 const KEY = /^[\x21-\x7e]{1,1024}$/;
 
 /** Keys are 1 to 1,024 characters of visible ASCII. */
@@ -22,7 +24,7 @@ export type NewServices = (typeof NEW_SERVICES)[number];
 export const SYNC_PRICE_LIMIT = "20";
 export const SYNC_DEACTIVATION_LIMIT = 10;
 /** Least time between scheduled syncs: a provider's whole list is long. */
-export const SYNC_EVERY_LEAST_MS = 60_000;
+export const SYNC_EVERY_LEAST_MS = MINUTE_MS;
 
 /** Means "no provider" on the command line, so no provider may have this name. */
 export const NO_PROVIDER = "none";

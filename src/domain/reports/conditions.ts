@@ -2,6 +2,7 @@
 // `provider list` and /readyz show them; each only renders. The rules: order-conditions.ts, service-conditions.ts.
 
 import type { PausedBy } from "../providers/provider-pauses.ts";
+import { MINUTE_MS, DAY_MS } from "../values/spans.ts";
 
 /** The kinds of alerts: ids of rules, in the order of the documentation. */
 export const ALERT_KINDS = [
@@ -22,20 +23,19 @@ export const ALERT_KINDS = [
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
 const MIB = 1024 * 1024;
-export const DAY_MS = 86_400_000;
 /** Free disk space: below the first soon no order can be written, below the second the operator should make room. */
 export const DISK_FULL_BYTES = 64 * MIB;
 export const DISK_LOW_BYTES = 1024 * MIB;
 /** An open alert about the disk ends at this much free space. */
 export const DISK_ENOUGH_BYTES = 1152 * MIB;
 /** A time that is further than this in the future means that the clock was set back. */
-export const CLOCK_BEHIND_MS = 5 * 60_000;
+export const CLOCK_BEHIND_MS = 5 * MINUTE_MS;
 /** A submission that is overdue by more than this is late. */
-export const SUBMISSION_LATE_MS = 5 * 60_000;
+export const SUBMISSION_LATE_MS = 5 * MINUTE_MS;
 /** How long the database takes no writes before an alert says so. */
 export const UNWRITABLE_MS = 10_000;
 /** The default of `--poll-interval`. Commands judge by it, because they do not know the server's. */
-export const POLL_INTERVAL_MS = 60_000;
+export const POLL_INTERVAL_MS = MINUTE_MS;
 
 /** Backups and off-site copies are old above this age. `backupEveryMs`: the time between two backups. */
 export function backupOldMs(backupEveryMs = 0): number {

@@ -6,7 +6,6 @@ import {
   backupOldMs,
   CLOCK_BEHIND_MS,
   type CreditKeyFacts,
-  DAY_MS,
   DISK_ENOUGH_BYTES,
   DISK_FULL_BYTES,
   DISK_LOW_BYTES,
@@ -16,6 +15,7 @@ import {
   utcText,
   type WebhookFacts,
 } from "./conditions.ts";
+import { DAY_MS } from "../values/spans.ts";
 
 const MIB = 1024 * 1024;
 export const BACKUPS = "backups";

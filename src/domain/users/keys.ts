@@ -2,6 +2,7 @@
 // distinguishes a mistyped key from an unknown one, in the log only. Only a key's SHA-256 is stored.
 
 import { Refusal, refusal } from "../values/refusals.ts";
+import { MINUTE_MS } from "../values/spans.ts";
 
 export const KEY_TYPES = ["order", "recharge", "full"] as const;
 export type KeyType = (typeof KEY_TYPES)[number];
@@ -11,7 +12,7 @@ export type KeyScope = (typeof KEY_SCOPES)[number];
 
 export const KEY_LABEL_LENGTH_LIMIT = 100;
 /** Least time between two writes of a key's last use. */
-export const KEY_USE_INTERVAL_MS = 60_000;
+export const KEY_USE_INTERVAL_MS = MINUTE_MS;
 /** Limit for networks in the allow list of a key (--allow). */
 export const KEY_NETWORKS_LIMIT = 50;
 /** Bytes of randomness that `formatKey` needs: 136 bits, reduced to 22 base62 characters. */

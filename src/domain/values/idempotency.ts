@@ -1,5 +1,7 @@
 // Idempotency-Key: one effect for a request and all its duplicates. docs/specification/http.md#idempotency.
 
+import { HOUR_MS } from "./spans.ts";
+
 export const KEY_LENGTH_LIMIT = 255;
 export const KEY_PATTERN = String.raw`^[\x21-\x7e]+$`;
 export const KEY_FORM = `1 to ${KEY_LENGTH_LIMIT} visible ASCII characters`;
@@ -9,7 +11,7 @@ const KEY = new RegExp(KEY_PATTERN);
  * Uptime for which an idempotency record is stored. The API promises 24 hours. A record that expired too early would let
  * a retry order twice, so the wall clock is not used. Time in which the service does not run is not counted.
  */
-export const IDEMPOTENCY_RETENTION_MS = 72 * 60 * 60 * 1000;
+export const IDEMPOTENCY_RETENTION_MS = 72 * HOUR_MS;
 
 /** What a request with an Idempotency-Key asserts: this key, this request. */
 export interface Claim {

@@ -1,12 +1,14 @@
 // Durations, sizes and rates as people write them: `10s`, `64KiB`, `100/s`. 0 needs no unit.
 // They are printed in a form that can be parsed again, so that a printed setting can be copied.
 
+import { SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS } from "./spans.ts";
+
 const MILLISECONDS: Record<string, number> = {
   ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
+  s: SECOND_MS,
+  m: MINUTE_MS,
+  h: HOUR_MS,
+  d: DAY_MS,
 };
 const BYTES: Record<string, number> = {
   B: 1,
@@ -19,7 +21,7 @@ const BYTES: Record<string, number> = {
   TB: 1000 ** 4,
   TiB: 1024 ** 4,
 };
-const RATE_UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000 };
+const RATE_UNITS: Record<string, number> = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS };
 
 const DURATION = /^(\d{1,10}(?:\.\d{1,3})?)(ms|s|m|h|d)$/;
 const SIZE = /^(\d{1,9})(B|KB|KiB|MB|MiB|GB|GiB|TB|TiB)$/;

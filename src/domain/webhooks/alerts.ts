@@ -18,6 +18,7 @@ import {
   WEBHOOK_RULES,
   WRITER_RULES,
 } from "../reports/service-conditions.ts";
+import { MINUTE_MS, HOUR_MS, DAY_MS } from "../values/spans.ts";
 
 /** Kinds whose subject is the name of a provider. */
 export const PROVIDER_KINDS: ReadonlySet<string> = new Set<AlertKind>([
@@ -35,10 +36,10 @@ export type AlertEventType = "alert.raised" | "alert.resolved";
 export const TEST_ALERT_KIND = "test";
 
 /** How long ended alerts are kept. */
-export const ALERT_RETENTION_MS = 90 * 86_400_000;
+export const ALERT_RETENTION_MS = 90 * DAY_MS;
 
 /** Least time between two balance calls to a provider with a threshold. */
-export const BALANCE_INTERVAL_MS = 5 * 60_000;
+export const BALANCE_INTERVAL_MS = 5 * MINUTE_MS;
 
 /** Whether a balance call to the provider is due. */
 export function isBalanceDue(
@@ -81,7 +82,7 @@ export interface AlertText {
 }
 
 /** Least time before an alert is repeated. */
-export const TELL_AGAIN_MS = 3_600_000;
+export const TELL_AGAIN_MS = HOUR_MS;
 
 /** Whether an open alert is repeated: its amount has doubled since it was last sent, at least an hour ago. */
 export function isToldAgain(

@@ -1,8 +1,6 @@
 // The schedule of a webhook's attempts: docs/specification/webhooks.md#webhook-schedule.
 
-const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
+import { SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS } from "../values/spans.ts";
 
 /** Pauses after the first failed attempt, the second, and so on. There is one attempt more than there are steps. */
 export const WEBHOOK_STEPS_MS: readonly number[] = [
@@ -14,7 +12,7 @@ export const WEBHOOK_STEPS_MS: readonly number[] = [
   10 * HOUR_MS,
   14 * HOUR_MS,
   20 * HOUR_MS,
-  24 * HOUR_MS,
+  DAY_MS,
 ];
 /** Number of attempts: the first, and one after each step. */
 export const WEBHOOK_ATTEMPTS = WEBHOOK_STEPS_MS.length + 1;

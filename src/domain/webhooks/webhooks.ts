@@ -10,9 +10,7 @@ import {
   type WebhookEventType,
 } from "./webhook-events.ts";
 import { webhookPauseMs } from "./webhook-schedule.ts";
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+import { MINUTE_MS, DAY_MS } from "../values/spans.ts";
 
 /** Possible outcomes of an attempt: docs/specification/webhooks.md#webhook-deliveries. */
 export const WEBHOOK_OUTCOMES = [
@@ -44,7 +42,7 @@ export const WEBHOOK_RETENTION_MS = 30 * DAY_MS;
 const FAILING_MS = 5 * DAY_MS;
 const FAILURES_MINIMUM = 10;
 /** Time from an attempt's start until any server may send the delivery again. An exchange ends within a quarter of it. */
-export const WEBHOOK_LEASE_MS = 60_000;
+export const WEBHOOK_LEASE_MS = MINUTE_MS;
 /** Limit for the stored characters of a response. */
 const RESPONSE_LIMIT = 1024;
 const GONE = 410;

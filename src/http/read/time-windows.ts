@@ -3,8 +3,7 @@
 import type { TimeWindow } from "../../db/port/port.ts";
 import { invalidField } from "./body.ts";
 import type { Query } from "./query.ts";
-
-const DAY_MS = 24 * 60 * 60 * 1000;
+import { DAY_MS } from "../../domain/values/spans.ts";
 
 /** A date, or a date and a time with its zone. An unescaped `+` of a zone is decoded as a space. */
 const TIME =

@@ -13,11 +13,10 @@ import type { ReplayWebhook } from "../../operations/webhooks/webhook-replays.ts
 import type { WebhookTerms } from "../../operations/webhooks/webhooks.ts";
 import { type Fields, invalidField, microsOf, optional, required } from "./body.ts";
 import { timeOf } from "./time-windows.ts";
+import { DAY_MS } from "../../domain/values/spans.ts";
 
 /** Checks a URL by its text and by the addresses of its name. Returns the URL as it is stored, or what it must be. */
 export type CheckWebhookUrl = (text: string) => Promise<WebhookUrl>;
-
-const DAY_MS = 86_400_000;
 
 /** Reads the terms of a new endpoint. */
 export async function newTerms(fields: Fields, check: CheckWebhookUrl): Promise<WebhookTerms> {

@@ -26,8 +26,7 @@ import {
 } from "./providers.tsx";
 import { Badge, Time, Typed } from "../components/shown.tsx";
 import { SyncSettings } from "./sync-settings.tsx";
-
-const DAY_MS = 86_400_000;
+import { DAY_MS } from "../../domain/values/spans.ts";
 
 export async function providerPage(call: Call, panel: Panel): Promise<View> {
   const since = panel.now() - DAY_MS;

@@ -32,8 +32,8 @@ import { Box, Choice, Field, Form } from "../components/fields.tsx";
 import type { Form as Values } from "../server/form.ts";
 import { List } from "../components/lists.tsx";
 import { Badge, Time, Typed } from "../components/shown.tsx";
+import { DAY_MS } from "../../domain/values/spans.ts";
 
-const DAY_MS = 86_400_000;
 const URL_LIMIT = 2000;
 
 export interface ShownProvider extends Provider, ProviderOrders {

@@ -13,9 +13,10 @@ import { formatDuration, parseDuration } from "../../domain/values/units.ts";
 import type { Redirect, Submission } from "../server/call.ts";
 import { Box, Choice, Field, Form } from "../components/fields.tsx";
 import type { Form as Values } from "../server/form.ts";
+import { DAY_MS } from "../../domain/values/spans.ts";
 
 const SERVICES_LIMIT = 1_000_000_000;
-const EVERY_LIMIT_MS = 36_525 * 86_400_000;
+const EVERY_LIMIT_MS = 36_525 * DAY_MS;
 
 export function SyncSettings({ provider, path }: { provider: Provider; path: string }) {
   const { markup, syncEvery, syncPriceLimit, syncDeactivationLimit, syncNew } = provider;

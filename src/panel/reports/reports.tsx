@@ -20,8 +20,8 @@ import { Choice, Field, Filters } from "../components/fields.tsx";
 import type { Form } from "../server/form.ts";
 import { List } from "../components/lists.tsx";
 import { Money, moneyText, Typed } from "../components/shown.tsx";
+import { DAY_MS } from "../../domain/values/spans.ts";
 
-const DAY_MS = 86_400_000;
 /** Number of days in a report without dates, today included. */
 const DAYS = 7;
 const CHART_DAYS = 92;

@@ -11,6 +11,7 @@ import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts"
 import { Form } from "../components/fields.tsx";
 import { Facts, List } from "../components/lists.tsx";
 import { Badge, Time, Typed } from "../components/shown.tsx";
+import { HOUR_MS } from "../../domain/values/spans.ts";
 
 /** What the page shows of the server, which provides these facts. */
 export interface SystemFacts {
@@ -45,7 +46,6 @@ export interface BackupFacts {
 }
 
 const ATTEMPTS = 20;
-const HOUR_MS = 3_600_000;
 
 export async function systemPage(call: Call, panel: Panel): Promise<View> {
   const { system } = panel;

@@ -13,9 +13,9 @@ import {
   type Activity,
   ACTIVITY_DAYS,
   type ActivityFigures,
-  DAY_MS,
   startOfDay,
 } from "../../reports/activity.ts";
+import { DAY_MS } from "../../domain/values/spans.ts";
 import { attentionItems, type AttentionItem } from "./attention.ts";
 import { Subject } from "../administrators/audit.tsx";
 import type { Call, Panel, View } from "../server/call.ts";

@@ -28,8 +28,8 @@ import { Box, Choice, Field, Fold, Form } from "../components/fields.tsx";
 import type { Form as Values } from "../server/form.ts";
 import { List } from "../components/lists.tsx";
 import { Badge, Time, Typed } from "../components/shown.tsx";
+import { HOUR_MS, DAY_MS } from "../../domain/values/spans.ts";
 
-const DAY_MS = 86_400_000;
 const LIFETIME_LIMIT_DAYS = 36_525;
 const GRACE_HOURS = ["0", "1", "24", "168"] as const;
 
@@ -342,7 +342,7 @@ export async function rotateKey(submission: Submission): Promise<View> {
   const key = await keyOf(submission);
   const { id, testOf } = key;
   const { text, hash, start } = newKey(testOf !== null);
-  const graceMilliseconds = Number(submission.form.choice("grace", GRACE_HOURS)) * 3_600_000;
+  const graceMilliseconds = Number(submission.form.choice("grace", GRACE_HOURS)) * HOUR_MS;
   await guard(submission, "Rotate", key);
   await submission.submit("rotateKey", { id, hash, start, graceMilliseconds });
   return shownOnce(text, "The key that takes its place", userPath(submission));

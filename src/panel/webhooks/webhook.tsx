@@ -22,11 +22,11 @@ import {
   WebhookState,
   webhookTerms,
 } from "../users/user-webhooks.tsx";
+import { HOUR_MS, DAY_MS } from "../../domain/values/spans.ts";
 
 const PAGE = 50;
-const HOUR_MS = 3_600_000;
 const GRACE_HOURS = ["0", "24", "168"] as const;
-const DAYS = REPLAY_LIMIT_MS / (24 * HOUR_MS);
+const DAYS = REPLAY_LIMIT_MS / DAY_MS;
 
 /** Returns the webhook of this user. Throws user_not_found, webhook_not_found. */
 function requireWebhook(reader: Reader, { params }: Call): UserWebhook {

@@ -25,6 +25,7 @@ import { databasePath, sqliteVersion } from "../file/open.ts";
 import { type NewestBackups, newestBackups } from "../backup/backup-folder.ts";
 import { OpenError } from "../file/open-error.ts";
 import { whyMoveBegun } from "../move/unfinished-move.ts";
+import { HOUR_MS } from "../../domain/values/spans.ts";
 
 /** A slower fsync (median) slows down every order that is sent on its own. */
 const SYNC_WARN_MS = 10;
@@ -246,7 +247,7 @@ function backupAge(data: string, folder: string, now: number): Finding {
   );
   if (newest === null)
     return judged("last backup", `none of this service in ${folder}`, conditions);
-  const hours = Math.round((now - newest.begunAt) / 3_600_000);
+  const hours = Math.round((now - newest.begunAt) / HOUR_MS);
   const last = verified === null ? "none is" : `the last that is: ${basename(verified.file)}`;
   const state = newest.isVerified ? "" : `, not verified; ${last}`;
   return judged("last backup", `${basename(newest.file)}, ${hours} h old${state}`, conditions);

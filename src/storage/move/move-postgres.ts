@@ -21,11 +21,12 @@ import {
   type MoveTarget,
   refuseRows,
 } from "./move.ts";
+import { HOUR_MS } from "../../domain/values/spans.ts";
 
 const MARK = `CREATE TABLE ${UNFINISHED_MOVE} (marked bigint)`;
 const UNMARK = `DROP TABLE ${UNFINISHED_MOVE}`;
 const CONNECT_MS = 5000;
-const STATEMENT_MS = 6 * 3_600_000;
+const STATEMENT_MS = 6 * HOUR_MS;
 const SETTINGS = {
   jit: "off",
   statement_timeout: "0",

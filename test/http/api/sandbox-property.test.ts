@@ -16,12 +16,8 @@ import {
   countDisabledWebhooks,
   oldestUndeliveredAt,
 } from "../../../src/db/webhooks/webhook-figures.ts";
-import {
-  ACTIVITY_DAYS,
-  createActivityCounter,
-  DAY_MS,
-  startOfDay,
-} from "../../../src/reports/activity.ts";
+import { ACTIVITY_DAYS, createActivityCounter, startOfDay } from "../../../src/reports/activity.ts";
+import { DAY_MS } from "../../../src/domain/values/spans.ts";
 import { readReport, type ReportRow } from "../../../src/reports/reports.ts";
 import { createStatusCounter } from "../../../src/reports/status-counter.ts";
 import type { ProviderApi } from "../../../src/providers/provider.ts";

@@ -3,9 +3,10 @@
 import { type Store, transact } from "../../port/port.ts";
 import { statement } from "../../port/query.ts";
 import { number, text } from "../../port/table-definition.ts";
+import { DAY_MS } from "../../../domain/values/spans.ts";
 
 /** Far longer than servers ask for a marker: they give up after 15 s. */
-const KEPT_MS = 24 * 3_600_000;
+const KEPT_MS = DAY_MS;
 /** Rows that one command deletes. */
 const DELETED_LIMIT = 10_000;
 

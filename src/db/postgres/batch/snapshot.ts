@@ -10,13 +10,14 @@ import { sqlStateOf } from "../connection/errors.ts";
 import { LoadedRows, NotLoaded } from "./loaded-rows.ts";
 import { LoadedReader } from "./reader.ts";
 import { decodeRows, kindsOf, loadStatement, queryStatement } from "./text.ts";
+import { HOUR_MS } from "../../../domain/values/spans.ts";
 
 export interface PostgresSnapshot extends ReadStore {
   close(): void;
 }
 
 /** One statement may read whole tables while servers use the same disk. */
-const STATEMENT_MS = 6 * 3_600_000;
+const STATEMENT_MS = 6 * HOUR_MS;
 const CONNECT_MS = 5000;
 /**
  * jit: compiling takes longer than running most of these statements. Sequential scans stay allowed, unlike in the

@@ -31,6 +31,7 @@ import olderSecrets from "../../../../migrations/postgres/0021_older_secrets.sql
 import type { Address } from "../connection/address.ts";
 import { connect, type Connection } from "../connection/connection.ts";
 import { sqlStateOf } from "../connection/errors.ts";
+import { HOUR_MS } from "../../../domain/values/spans.ts";
 
 export interface Migration {
   version: number;
@@ -73,7 +74,7 @@ const LOCK_OUT_BATCHES = "LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE";
 const DEADLOCK_DETECTED = "40P01";
 const TRIES_LIMIT = 20;
 /** Time limit for all migrations together, which may have to read large tables. */
-const MIGRATE_MS = 3_600_000;
+const MIGRATE_MS = HOUR_MS;
 const CONNECT_MS = 5000;
 /** PostgreSQL 14. */
 const VERSION_MINIMUM = 140_000;
