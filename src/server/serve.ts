@@ -22,7 +22,7 @@ import type { KnownLabels } from "../monitoring/observer.ts";
 import { readCertificate, reloadCertificate } from "./certificate.ts";
 import { createConnectionPools, planOwnFiles } from "./connection-limits.ts";
 import type { DatabaseEvents, ServerDatabase } from "./database.ts";
-import type { SystemFacts } from "../panel/reports/system.tsx";
+import type { SystemFacts } from "../panel/server/facts.ts";
 import { startPanel } from "../panel/server/listener.ts";
 import { limitCalls } from "../providers/call.ts";
 import { startProviderBalances } from "../delivery/provider-balances.ts";

@@ -21,7 +21,7 @@ import { NO_OBSERVER } from "../monitoring/observer.ts";
 import { createReadiness } from "../monitoring/readiness.ts";
 import type { PanelSettings } from "../panel/server/call.ts";
 import { createPasswords } from "../panel/server/passwords.ts";
-import type { BackupFacts, SystemFacts } from "../panel/reports/system.tsx";
+import type { BackupFacts, SystemFacts } from "../panel/server/facts.ts";
 import type { PanelDeps } from "../panel/server/listener.ts";
 import { versions } from "./versions.ts";
 import { checkConnections, type ConnectionPools } from "./connection-limits.ts";

@@ -10,7 +10,7 @@ import { decideOperatorTransition } from "../../operations/orders/orders.ts";
 import type { Panel, Redirect, Submission } from "../server/call.ts";
 import { FormError } from "../server/form.ts";
 import { askToCancel, Running } from "./order-cancellation.tsx";
-import { NOTE_LIMIT } from "./order.tsx";
+import { NOTE_LIMIT } from "./shown-order.ts";
 import { type Target, TARGETS, VERBS } from "./order-change.ts";
 import { moneyText } from "../components/shown.tsx";
 

@@ -8,7 +8,7 @@ import { extraFields, orderedQuantity, orderType } from "../../domain/orders/ord
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import { typeTerms } from "../../domain/catalogue/service-types.ts";
 import { Facts } from "../components/lists.tsx";
-import type { ShownOrder } from "./order.tsx";
+import type { ShownOrder } from "./shown-order.ts";
 import { Money, Time, Typed, TypedLines, TypedLink } from "../components/shown.tsx";
 
 export function OrderFacts({ order, username, provider, cost }: ShownOrder) {

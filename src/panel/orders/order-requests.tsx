@@ -19,7 +19,7 @@ import { refusal } from "../../domain/values/refusals.ts";
 import type { Call, Redirect, Submission, View } from "../server/call.ts";
 import { Box, Choice, Field, Filters, Fold, Form } from "../components/fields.tsx";
 import { List, Pager } from "../components/lists.tsx";
-import { NOTE_LIMIT } from "./order.tsx";
+import { NOTE_LIMIT } from "./shown-order.ts";
 import { Badge, moneyText, Time, Typed } from "../components/shown.tsx";
 
 const PAGE = 50;

@@ -5,7 +5,7 @@
 import { placementOf } from "../../domain/delivery/deliveries.ts";
 import { decisionsFor } from "../../domain/orders/order-requests.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
-import type { ShownOrder } from "./order.tsx";
+import type { ShownOrder } from "./shown-order.ts";
 import { Time, Typed } from "../components/shown.tsx";
 
 export function Stand({ order, provider, timeline, late }: ShownOrder) {

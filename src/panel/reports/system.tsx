@@ -13,38 +13,6 @@ import { Facts, List } from "../components/lists.tsx";
 import { Badge, Time, Typed } from "../components/shown.tsx";
 import { HOUR_MS } from "../../domain/values/spans.ts";
 
-/** What the page shows of the server, which provides these facts. */
-export interface SystemFacts {
-  versions: Readonly<Record<string, string>>;
-  /** The database's path or address, without a password. */
-  database: string;
-  /** The settings, with secrets masked. */
-  configuration: readonly { name: string; value: string; origin: string }[];
-  readiness(): Promise<{
-    ready: boolean;
-    checks: Record<string, { ok: boolean; detail?: string }>;
-  }>;
-  /** Number of live servers on the database. */
-  servers(): number;
-  /** Null if the database has its own backups (PostgreSQL). */
-  backups: BackupFacts | null;
-}
-
-export interface BackupFacts {
-  status(): {
-    folder: string;
-    isRunning: boolean;
-    backups: readonly {
-      name: string;
-      begunAt: number;
-      bytes: number;
-      verified: { at: number; ok: boolean | null; detail: string } | null;
-    }[];
-  };
-  backUpNow(): void;
-  verify(name: string): boolean;
-}
-
 const ATTEMPTS = 20;
 
 export async function systemPage(call: Call, panel: Panel): Promise<View> {

@@ -28,7 +28,7 @@ import {
 import { Form } from "./form.ts";
 import type { Passwords } from "./passwords.ts";
 import { shownRefusal } from "./refusals.ts";
-import type { SystemFacts } from "../reports/system.tsx";
+import type { SystemFacts } from "./facts.ts";
 import type { Visitor } from "./visitor.ts";
 
 /** Settings of the panel. */

@@ -10,7 +10,7 @@ import { eraseWholly } from "../../operations/users/erasures.ts";
 import type { Redirect, Submission } from "../server/call.ts";
 import { Field, Fold, Form } from "../components/fields.tsx";
 import { Time } from "../components/shown.tsx";
-import { requireShownUser } from "./user.tsx";
+import { requireShownUser } from "./shown-user.ts";
 
 const REASON_LIMIT = 500;
 

@@ -6,7 +6,7 @@ import { isReference, REFERENCE_FORM } from "../../domain/orders/orders.ts";
 import type { Redirect, Submission } from "../server/call.ts";
 import { Field, Form } from "../components/fields.tsx";
 import { Money, moneyText } from "../components/shown.tsx";
-import { requireShownUser } from "./user.tsx";
+import { requireShownUser } from "./shown-user.ts";
 
 const NOTE_LIMIT = 500;
 

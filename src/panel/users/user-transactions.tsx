@@ -14,7 +14,7 @@ import type { Call, Panel, View } from "../server/call.ts";
 import { Choice, Field, Filters } from "../components/fields.tsx";
 import { List, Pager } from "../components/lists.tsx";
 import { Money, Time, Typed } from "../components/shown.tsx";
-import { requireShownUser } from "./user.tsx";
+import { requireShownUser } from "./shown-user.ts";
 
 const PAGE = 100;
 const CSV_STEP = 200;

@@ -12,14 +12,14 @@ import {
   readUserFigures,
   type UserFigures,
 } from "../../db/users/user-figures.ts";
-import { findUser, findUserByAccount, type User } from "../../db/users/users.ts";
+import { findUserByAccount, type User } from "../../db/users/users.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import { ORDER_STATUSES } from "../../domain/orders/orders.ts";
 import { discountPercent } from "../../domain/catalogue/prices.ts";
-import { refusal } from "../../domain/values/refusals.ts";
 import type { Call, Panel, View } from "../server/call.ts";
 import { Facts, List } from "../components/lists.tsx";
 import { Badge, Money, Time, Typed } from "../components/shown.tsx";
+import { requireShownUser } from "./shown-user.ts";
 import { Account } from "./user-account.tsx";
 import { Balance } from "./user-balance.tsx";
 import { Discount } from "./user-discount.tsx";
@@ -43,13 +43,6 @@ interface ShownUser {
   prices: OwnPrice[];
   webhooks: UserWebhook[];
   children: { username: string; name: string; balanceMicros: bigint }[];
-}
-
-/** Returns the user. Throws user_not_found. */
-export function requireShownUser(reader: Reader, username: string): User {
-  const user = findUser(reader, username);
-  if (!user) throw refusal("user_not_found");
-  return user;
 }
 
 function readShownUser(reader: Reader, username: string): ShownUser {

@@ -12,7 +12,7 @@ import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts"
 import { Box, Choice, Field, Fold, Form } from "../components/fields.tsx";
 import { Facts, List, Pager } from "../components/lists.tsx";
 import { Badge, Time, Typed } from "../components/shown.tsx";
-import { requireShownUser } from "../users/user.tsx";
+import { requireShownUser } from "../users/shown-user.ts";
 import { shownOnce } from "../users/user-keys.tsx";
 import {
   eventsText,

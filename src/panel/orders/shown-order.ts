@@ -1,0 +1,77 @@
+// What the page of an order and its parts show.
+
+import { findCost } from "../../db/delivery/costs.ts";
+import { findOrder, type Order } from "../../db/orders/orders.ts";
+import { readOrderTimeline, type TimelineEntry } from "../../db/orders/order-timeline.ts";
+import { type LateReport, listOpenLateReports } from "../../db/orders/late-reports.ts";
+import { type ListedRequest, listOrderRequests } from "../../db/orders/order-request-lists.ts";
+import type { Reader } from "../../db/port/port.ts";
+import { providerOf } from "../../db/providers/providers.ts";
+import { findKey } from "../../db/users/keys.ts";
+import { attempts } from "../../db/tables/delivery.ts";
+import {
+  findUnrecognizedNumber,
+  type UnrecognizedNumber,
+} from "../../db/delivery/unrecognized-numbers.ts";
+import { usernameOf } from "../../db/users/users.ts";
+import { shownStart } from "../../domain/users/keys.ts";
+import { isTestOrder } from "../../domain/orders/sandbox.ts";
+import type { OrderCost } from "../../domain/delivery/costs.ts";
+import { isSettlementCorrectable } from "../../domain/delivery/deliveries.ts";
+import { refusal } from "../../domain/values/refusals.ts";
+
+export const NOTE_LIMIT = 500;
+/** Limit for open requests of an order: one of each kind can be open. */
+const REQUESTS = 2;
+
+export interface ShownOrder {
+  order: Order;
+  username: string;
+  provider: { name: string; outOfFundsAt: number | null } | null;
+  /** Null if unknown. */
+  cost: OrderCost | null;
+  timeline: (TimelineEntry & { by: string })[];
+  /** The newest undecided late report. */
+  late: LateReport | undefined;
+  /** Its number was entered by the operator, and its provider has not reported anything yet. */
+  isCorrectable: boolean;
+  /** Set if its provider does not know the number. */
+  unrecognized: UnrecognizedNumber | undefined;
+  /** Open requests to cancel or refill the order. */
+  requests: ListedRequest[];
+}
+
+/** Reads an order for its page. Throws order_not_found. */
+export function readShownOrder(reader: Reader, id: string): ShownOrder {
+  const order = findOrder(reader, id);
+  if (!order) throw refusal("order_not_found");
+  const sent = reader.row(attempts.bySentOrder, order.orderId);
+  const provider = order.delivery && providerOf(reader, order.delivery.providerId);
+  return {
+    order,
+    username: usernameOf(reader, order.resellerAccount),
+    provider: provider && { name: provider.name, outOfFundsAt: provider.outOfFundsAt },
+    cost: findCost(reader, order.orderId),
+    timeline: readOrderTimeline(reader, order).map((entry) => ({
+      ...entry,
+      by: authorOf(reader, entry),
+    })),
+    late: listOpenLateReports(reader, order.orderId).at(-1),
+    isCorrectable: isSettlementCorrectable(order, sent?.outcome),
+    unrecognized:
+      order.status === "PROCESSING" ? findUnrecognizedNumber(reader, order.orderId) : undefined,
+    requests: listOrderRequests(
+      reader,
+      { open: true, orderId: order.orderId, test: isTestOrder(order) },
+      REQUESTS,
+    ),
+  };
+}
+
+function authorOf(reader: Reader, { actor }: TimelineEntry): string {
+  if (actor === null) return "";
+  if (actor.operator !== null) return actor.operator;
+  if (actor.keyId === null) return "the service";
+  const key = findKey(reader, actor.keyId);
+  return key ? `key ${key.label || shownStart(key)} of ${key.username}` : `key ${actor.keyId}`;
+}
