@@ -13,14 +13,9 @@ export function settingsTable(): string {
     const { default: value, defaultText, help } = setting;
     const isUnset = value === null || (Array.isArray(value) && value.length === 0);
     const isText = isUnset || defaultText.includes(" ");
-    return [
-      "isSecret" in setting ? "none" : `\`--${flag}\``,
-      `\`${variableOf(flag)}\``,
-      isText ? defaultText : `\`${defaultText}\``,
-      help,
-    ];
+    return [`\`${variableOf(flag)}\``, isText ? defaultText : `\`${defaultText}\``, help];
   });
-  const cells = [["flag", "variable", "default", "what it is"], ...rows];
+  const cells = [["variable", "default", "what it is"], ...rows];
   const widths = cells[0]!.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
   const line = (row: readonly string[]) =>
     `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`;

@@ -1,7 +1,6 @@
 // A person before a page: clicks what it shows by its words, types into what it labels. Both are counted; typing is no
 // click, and neither is choosing from a list, but ticking a box is.
 
-import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 
 export interface Person {
@@ -55,14 +54,4 @@ export function personAt(page: Page): Person {
 
 function escaped(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-}
-
-/** The rows of the table below a heading of docs/panel.md: title, clicks, fields. */
-export function documentedTasks(
-  heading: string,
-): [title: string, clicks: number, fields: number][] {
-  const text = readFileSync(new URL("../../../docs/panel.md", import.meta.url), "utf8");
-  const section = text.split(/^#+ /m).find((each) => each.startsWith(`${heading}\n`)) ?? "";
-  const rows = section.matchAll(/^\| ([^|]+?) +\| +(\d+) +\| +(\d+) +\|$/gm);
-  return [...rows].map(([, title, clicks, fields]) => [title!, Number(clicks), Number(fields)]);
 }

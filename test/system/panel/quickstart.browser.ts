@@ -1,5 +1,5 @@
 // Ten tasks of an operator's month (month.ts), done on a quickstart that runs by itself, with JavaScript and without. The clicks
-// and the typing that each takes are those of docs/panel.md.
+// and the typing that each takes are counted.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
@@ -7,7 +7,7 @@ import { startUpstream } from "../../support/upstream.ts";
 import { startReceiver } from "../../support/webhook-receiver.ts";
 import { launch } from "./browser.ts";
 import { type Market, TASKS } from "./month.ts";
-import { documentedTasks, personAt } from "./person.ts";
+import { personAt } from "./person.ts";
 import { startQuickstart } from "./quickstart.ts";
 
 describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
@@ -65,9 +65,4 @@ describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
     expect(complaints).toEqual([]);
     // It stays open: page.close() never resolves where a click has just begun a navigation (microsoft/playwright issue 42366).
   });
-});
-
-test("docs/panel.md has the tasks with the clicks and the typing that they take", () => {
-  const rows = TASKS.map(({ title, clicks, fields }) => [title, clicks, fields]);
-  expect(documentedTasks("Ten tasks of a month")).toEqual(rows as never);
 });

@@ -1,12 +1,12 @@
 // Ten tasks of an operator's day, each done as a person does it, from Today, with JavaScript and without. The clicks and the
-// typing that each takes are those of the table in docs/panel.md.
+// typing that each takes are counted.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { openPanelMarket, type PanelMarket } from "../../support/panel-market.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
 import { launch, visit } from "./browser.ts";
-import { documentedTasks, type Person, personAt } from "./person.ts";
+import { type Person, personAt } from "./person.ts";
 
 let browser: Browser;
 
@@ -223,9 +223,4 @@ describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
     await close();
     await market.stop();
   });
-});
-
-test("docs/panel.md has the tasks with the clicks and the typing that they take", () => {
-  const rows = TASKS.map(({ title, clicks, fields }) => [title, clicks, fields]);
-  expect(documentedTasks("Ten tasks of a day")).toEqual(rows as never);
 });
