@@ -1,6 +1,7 @@
 // The forms of the panel's pages, and every way of filling one in that its choices and boxes allow.
 
-import { type ActionRoute, ROUTES } from "../../src/panel/server/routes.ts";
+import type { ActionRoute } from "../../src/panel/server/route.ts";
+import { ROUTES } from "../../src/panel/server/routes.ts";
 
 export interface FoundForm {
   action: string;

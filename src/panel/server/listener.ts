@@ -18,7 +18,8 @@ import { isKnownHost, isOwn } from "./origin.ts";
 import { isAbsence, shownRefusal } from "./refusals.ts";
 import { confirmationOf, failureOf, viewOf } from "./render.tsx";
 import { assetResponse, redirect, secured, withCookies } from "./response.ts";
-import { type ActionRoute, pageAt, type PageRoute, ROUTES } from "./routes.ts";
+import type { ActionRoute, PageRoute } from "./route.ts";
+import { pageAt, ROUTES } from "./routes.ts";
 import { ENROLMENT } from "../administrators/second-factor.tsx";
 import { Visitor, type VisitorDeps } from "./visitor.ts";
 

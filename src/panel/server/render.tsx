@@ -6,20 +6,11 @@ import type { Administrator, Call, Panel, View } from "./call.ts";
 import { type ConfirmationNeeded, ConfirmationPage } from "./confirmation.tsx";
 import { Errors, Refused, type RefusedForm } from "../components/fields.tsx";
 import type { Form } from "./form.ts";
-import { documentOf, type Link } from "./layout.tsx";
+import { documentOf } from "./layout.tsx";
+import { links } from "./navigation.ts";
 import { endedNote, readNote } from "./notes.ts";
 import { pageResponse, withCookies } from "./response.ts";
-import { ROUTES } from "./routes.ts";
 import type { Visitor } from "./visitor.ts";
-
-/** Returns the navigation. A function, because the route table refers to pages, which import this module. */
-function links(): Link[] {
-  return ROUTES.flatMap((route) =>
-    route.method === "GET" && route.link !== undefined && route.role !== "anyone"
-      ? [{ path: route.path, text: route.link, role: route.role }]
-      : [],
-  );
-}
 
 /** Renders a view. `refused`: the form of the page that is shown again. */
 export function viewOf(

@@ -3,7 +3,8 @@
 import { expect, test } from "bun:test";
 import type { Role } from "../../../src/domain/administrators/administrators.ts";
 import { PROOF_MS } from "../../../src/domain/administrators/sign-ins.ts";
-import { type ActionRoute, ROUTES } from "../../../src/panel/server/routes.ts";
+import type { ActionRoute } from "../../../src/panel/server/route.ts";
+import { ROUTES } from "../../../src/panel/server/routes.ts";
 import { ENGINE } from "../../support/engine.ts";
 import { type FoundForm, fillings, formsIn, routeOf } from "../../support/panel-forms.ts";
 import { openPanelMarket, type PanelMarket } from "../../support/panel-market.ts";

@@ -8,7 +8,8 @@ import { TABLES } from "../../../src/db/tables/tables.ts";
 import { ROLES } from "../../../src/domain/administrators/administrators.ts";
 import { SESSION_IDLE_MS, SESSION_MOST_MS } from "../../../src/domain/administrators/sign-ins.ts";
 import { ASSETS } from "../../../src/panel/server/assets.ts";
-import { type ActionRoute, pageAt, ROUTES } from "../../../src/panel/server/routes.ts";
+import type { ActionRoute } from "../../../src/panel/server/route.ts";
+import { pageAt, ROUTES } from "../../../src/panel/server/routes.ts";
 import { freshPanel, type Reply, type TestPanel } from "../../support/panel.ts";
 import { dumpOf } from "../../support/service.ts";
 

@@ -1,0 +1,25 @@
+// Routes of this folder.
+
+import { get, post, type Route } from "../server/route.ts";
+import { decideLate } from "./late-reports.tsx";
+import { changeOrder, endOrderEarly, noteOrder, progressOrder } from "./order-actions.tsx";
+import { decideRequest, requestsPage } from "./order-requests.tsx";
+import { settleOrder } from "./order-settlement.tsx";
+import { orderPage } from "./order.tsx";
+import { ordersCsv } from "./orders-csv.ts";
+import { changeOrders, ordersPage } from "./orders.tsx";
+
+export const routes: readonly Route[] = [
+  get("/orders", "support", ordersPage),
+  get("/orders.csv", "support", ordersCsv),
+  post("/orders/change", "operator", changeOrders, "/orders"),
+  get("/orders/:order", "support", orderPage),
+  post("/orders/:order/change", "operator", changeOrder, "/orders/:order"),
+  post("/orders/:order/partial", "operator", endOrderEarly, "/orders/:order"),
+  post("/orders/:order/progress", "operator", progressOrder, "/orders/:order"),
+  post("/orders/:order/settle", "operator", settleOrder, "/orders/:order"),
+  post("/orders/:order/late", "operator", decideLate, "/orders/:order"),
+  post("/orders/:order/note", "support", noteOrder, "/orders/:order"),
+  get("/requests", "support", requestsPage),
+  post("/requests/:request", "operator", decideRequest, "/requests"),
+];

@@ -1,0 +1,29 @@
+// Routes of this folder.
+
+import { get, post, type Route } from "../server/route.ts";
+import {
+  activateProvider,
+  deactivateProvider,
+  deleteProvider,
+  pauseProvider,
+  resumeProvider,
+} from "./provider-states.tsx";
+import { syncProvider } from "./provider-sync.tsx";
+import { providerPage, testProvider, updateProvider } from "./provider.tsx";
+import { createProvider, providersPage } from "./providers.tsx";
+import { updateSyncs } from "./sync-settings.tsx";
+
+export const routes: readonly Route[] = [
+  get("/providers", "support", providersPage),
+  post("/providers", "operator", createProvider, "/providers"),
+  get("/providers/:provider", "support", providerPage),
+  post("/providers/:provider", "operator", updateProvider, "/providers/:provider"),
+  post("/providers/:provider/test", "operator", testProvider, "/providers/:provider"),
+  post("/providers/:provider/sync", "operator", syncProvider, "/providers/:provider"),
+  post("/providers/:provider/syncs", "operator", updateSyncs, "/providers/:provider"),
+  post("/providers/:provider/activate", "operator", activateProvider, "/providers/:provider"),
+  post("/providers/:provider/deactivate", "operator", deactivateProvider, "/providers/:provider"),
+  post("/providers/:provider/pause", "operator", pauseProvider, "/providers/:provider"),
+  post("/providers/:provider/resume", "operator", resumeProvider, "/providers/:provider"),
+  post("/providers/:provider/delete", "operator", deleteProvider, "/providers/:provider"),
+];

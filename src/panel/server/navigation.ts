@@ -1,0 +1,26 @@
+// The pages of the navigation, in its order. Each is shown to the roles that its route admits.
+
+import type { Link } from "./layout.tsx";
+import { pageAt } from "./routes.ts";
+
+const PAGES: readonly (readonly [path: string, text: string])[] = [
+  ["/", "Today"],
+  ["/orders", "Orders"],
+  ["/requests", "Requests"],
+  ["/users", "Users"],
+  ["/services", "Services"],
+  ["/providers", "Providers"],
+  ["/reports", "Reports"],
+  ["/alerts", "Alerts"],
+  ["/audit", "Audit"],
+  ["/system", "System"],
+  ["/administrators", "Administrators"],
+];
+
+/** Returns the navigation of all roles. */
+export function links(): Link[] {
+  return PAGES.flatMap(([path, text]) => {
+    const { role } = pageAt(path);
+    return role === "anyone" ? [] : [{ path, text, role }];
+  });
+}

@@ -1,0 +1,42 @@
+// Routes of this folder.
+
+import type { Action } from "../server/call.ts";
+import { type ActionRoute, get, post, type Route } from "../server/route.ts";
+import {
+  alertsPage,
+  createAlertEndpoint,
+  deleteAlertEndpoint,
+  testAlertEndpoint,
+} from "./alerts.tsx";
+import {
+  deleteWebhook,
+  disableWebhook,
+  enableWebhook,
+  replayWebhook,
+  rotateWebhook,
+  testWebhook,
+  updateWebhook,
+  webhookPage,
+} from "./webhook.tsx";
+import { webhooksPage } from "./webhooks.tsx";
+
+export const routes: readonly Route[] = [
+  get("/users/:user/webhooks/:webhook", "support", webhookPage),
+  ofWebhook("", updateWebhook),
+  ofWebhook("/test", testWebhook),
+  ofWebhook("/rotate", rotateWebhook),
+  ofWebhook("/enable", enableWebhook),
+  ofWebhook("/disable", disableWebhook),
+  ofWebhook("/delete", deleteWebhook),
+  ofWebhook("/replay", replayWebhook),
+  get("/alerts", "support", alertsPage),
+  post("/alerts", "owner", createAlertEndpoint, "/alerts"),
+  post("/alerts/:endpoint/test", "owner", testAlertEndpoint, "/alerts"),
+  post("/alerts/:endpoint/delete", "owner", deleteAlertEndpoint, "/alerts"),
+  get("/webhooks", "support", webhooksPage),
+];
+
+function ofWebhook(path: string, action: Action): ActionRoute {
+  const page = "/users/:user/webhooks/:webhook";
+  return post(page + path, "operator", action, page);
+}
