@@ -1,4 +1,4 @@
-// The only alert that cannot go through the database: the database takes no writes. Its beginning is sent from memory, with
+// The only alert that cannot go through the database: the database does not accept writes. Its beginning is sent from memory, with
 // the same sender and schedule. Once writes succeed again, the queue sends the end, and the beginning to endpoints that it
 // did not reach. docs/decisions/0061-alerts-are-states-in-the-database.md.
 

@@ -57,7 +57,7 @@ export function refuseSecretFlags(command: Command): void {
     if (!(SETTINGS[name] as Setting<unknown>).isSecret) continue;
     const variable = variableOf(name);
     throw new ConfigError(
-      `everyone on this machine can read the command line: set ${variable} or ${variable}${FILE_SUFFIX} instead of --${name}`,
+      `everyone on this machine can read command lines: set ${variable} or ${variable}${FILE_SUFFIX} instead of using --${name}`,
     );
   }
 }
@@ -185,9 +185,9 @@ export function readEnvFile(command: Command): string | null {
     if (source !== "default") throw new ConfigError(`--env-file ${path} cannot be read: ${why}`);
     command.setOptionValueWithSource("envFile", null, "default");
     if (code === "ENOENT" || code === "ENOTDIR") return null;
-    if (isNamed) return `${path} cannot be read (${why}): its settings do not count here`;
+    if (isNamed) return `${path} cannot be read (${why}): its settings are ignored`;
     throw new ConfigError(
-      `${path}, which names the service's database, cannot be read (${why}): run this as the service's user (sudo -u reseller), or name the database with --data or --database`,
+      `${path} holds the service's database settings and cannot be read (${why}): run this as the service's user (sudo -u reseller), or choose the database with --data or --database`,
     );
   }
   return applyEnvFile(command, path, variablesIn(path, text), isNamed);
@@ -226,12 +226,12 @@ function applyEnvFile(
     isUsed = true;
   }
   if (!isNamed && path === DEFAULT_ENV_FILE && sourceOf(command, "data") === "default") {
-    command.setOptionValueWithSource("data", UNIT_DATA, "default of the unit");
+    command.setOptionValueWithSource("data", UNIT_DATA, "default of the systemd unit");
     isUsed = true;
   }
   const elsewhere = variableOf("database");
   if (isNamed && sourceOf(command, "database") === "default" && hasValue(variables, elsewhere)) {
-    return `${elsewhere} of ${path} does not count here: this command names its own database`;
+    return `${elsewhere} in ${path} is ignored: this command line chooses the database itself`;
   }
   return isUsed ? `settings from ${path}` : null;
 }
@@ -250,7 +250,8 @@ function namesDatabase(command: Command): boolean {
 }
 
 function readValueFile(variable: string, path: string): string {
-  const wrong = (why: string) => new ConfigError(`${variable}${FILE_SUFFIX} names ${path}: ${why}`);
+  const wrong = (why: string) =>
+    new ConfigError(`${variable}${FILE_SUFFIX}: cannot use ${path}: ${why}`);
   let content: string;
   try {
     content = readSmallFile(path, VALUE_FILE_LIMIT_BYTES).trim();
@@ -259,9 +260,7 @@ function readValueFile(variable: string, path: string): string {
   }
   // The content may be a private key instead of its path: later errors would print it as a path.
   if (content.includes("\n")) {
-    throw wrong(
-      `more than one line is no value of a setting; for a file itself set ${variable} to its path`,
-    );
+    throw wrong(`it has more than one line; to pass a file itself, set ${variable} to its path`);
   }
   return content;
 }

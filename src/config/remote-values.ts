@@ -56,7 +56,7 @@ export const region: ValueKind<string> = {
   placeholder: "NAME",
   parse(given) {
     if (/^[a-z0-9-]{1,64}$/.test(given)) return given;
-    throw new InvalidArgumentError("must be the name of a region, such as eu-central-1.");
+    throw new InvalidArgumentError("must be a region name, such as eu-central-1.");
   },
   format: (value) => value,
 };
@@ -66,7 +66,7 @@ export const recipient: ValueKind<string> = {
   placeholder: "RECIPIENT",
   parse(given) {
     if (/^age1[02-9ac-hj-np-z]{20,4000}$/.test(given)) return given;
-    throw new InvalidArgumentError("must be a recipient of age, which begins with age1.");
+    throw new InvalidArgumentError("must be an age recipient, which begins with age1.");
   },
   format: (value) => value,
 };
@@ -92,5 +92,5 @@ export interface RemoteSettings {
 export function missingForRemote(settings: RemoteSettings): string | null {
   if (settings.backupTo === null) return null;
   if (settings.s3AccessKey !== null && settings.s3SecretKey !== null) return null;
-  return "--backup-to needs keys: set RESELLER_S3_ACCESS_KEY and RESELLER_S3_SECRET_KEY, or each with _FILE";
+  return "--backup-to needs access keys: set RESELLER_S3_ACCESS_KEY and RESELLER_S3_SECRET_KEY, or their _FILE variants";
 }

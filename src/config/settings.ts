@@ -32,140 +32,137 @@ export const SETTINGS = {
   data: setting(
     kinds.text("DIR"),
     packagedData() ?? "./data",
-    "folder of the database (reseller.db)",
+    "folder that holds the database (reseller.db)",
   ),
   database: optional(
     kinds.databaseAddress,
-    "PostgreSQL database, postgres://user:password@host/name, in place of the one in --data",
+    "PostgreSQL database to use instead of --data: postgres://user:password@host/name",
   ),
   "env-file": {
     ...kinds.envFile,
     default: DEFAULT_ENV_FILE,
     defaultText: DEFAULT_ENV_FILE,
-    help: "more variables, one NAME=value a line as systemd reads them; none: no file",
+    help: "file with more variables, one NAME=value per line as systemd reads them; none: read no file",
   },
   server: {
     ...kinds.serverName,
     default: hostname(),
-    defaultText: "the host's name",
-    help: "name of this server among those of one PostgreSQL database",
+    defaultText: "the host name",
+    help: "name of this server, unique among the servers of one PostgreSQL database",
   },
   host: setting(kinds.text("ADDRESS"), "127.0.0.1", "address to listen on"),
-  port: setting(kinds.port, "8080", "port to listen on; 0 takes a free one"),
-  "tls-cert": optional(
-    kinds.text("FILE"),
-    "certificate chain (PEM) to speak TLS with; SIGHUP reads it again",
-  ),
-  "tls-key": optional(kinds.text("FILE"), "private key (PEM) of the certificate"),
+  port: setting(kinds.port, "8080", "port to listen on; 0 chooses a free one"),
+  "tls-cert": optional(kinds.text("FILE"), "certificate chain (PEM) for TLS; SIGHUP reloads it"),
+  "tls-key": optional(kinds.text("FILE"), "private key (PEM) for the certificate"),
   "trusted-proxy": {
     ...kinds.networks,
     default: [],
     defaultText: "none",
-    help: "proxies whose X-Forwarded-For counts",
+    help: "proxies whose X-Forwarded-For is trusted",
   },
   "rate-limit": setting(
     kinds.rateLimit,
     "100/s",
-    "requests of one key: N/s, N/m or N/h, at once twice that; 0: no limit, of addresses neither",
+    "requests per key, N/s, N/m or N/h, with bursts of twice that; 0 disables all rate limits",
   ),
   "max-connections": {
     ...optional(
       kinds.connectionCount,
-      "connections to the API at once, as far as the limit of open files allows",
+      "maximum simultaneous API connections, if the limit of open files allows them",
     ),
     defaultText: "10000",
   },
   "max-connections-per-address": {
-    ...optional(kinds.connectionCount, "of one address that is no trusted proxy"),
-    defaultText: "a quarter of them, at most 1000",
+    ...optional(kinds.connectionCount, "maximum from one address, except trusted proxies"),
+    defaultText: "a quarter of --max-connections, at most 1000",
   },
-  brand: optional(kinds.brand, "name of your service, on the pages of its documentation"),
+  brand: optional(kinds.brand, "name of your service, shown on its documentation pages"),
   contact: optional(
     kinds.contact,
-    "where resellers reach you, on those pages: an e-mail address or an https URL",
+    "contact for resellers, shown on those pages: an e-mail address or an https URL",
   ),
   "metrics-listen": {
     ...kinds.endpoint,
     default: null,
     defaultText: "off",
-    help: "where Prometheus may ask for /metrics; 0 turns it off",
+    help: "address to serve /metrics for Prometheus on; 0 turns it off",
   },
   "panel-listen": {
     ...kinds.endpoint,
     default: null,
     defaultText: "off",
-    help: "where the operator's panel listens; 0 turns it off",
+    help: "address to serve the operator's panel on; 0 turns it off",
   },
   "panel-url": optional(
     kinds.origin,
-    "where browsers find the panel, when it is behind a proxy: https://panel.example",
+    "public URL of the panel behind a proxy, such as https://panel.example",
   ),
   "panel-insecure": setting(
     kinds.toggle,
     "off",
-    "the panel may speak plain HTTP beyond this machine, where others can read along",
+    "allow the panel on plain HTTP outside this machine (traffic can be read by others)",
   ),
   "panel-confirm-above": setting(
     kinds.amount,
     "100",
-    "credits, debits and refunds above this ask the panel's administrator for a password or code again",
+    "credits, debits and refunds above this make the panel ask for the password or code again",
   ),
   "confirm-above": setting(
     kinds.amount,
     "1000",
-    "commands that move more than this ask on a terminal first, and without one need --yes",
+    "commands that move more than this ask for confirmation; without a terminal they need --yes",
   ),
   "disk-floor": setting(
     kinds.size,
     formatSize(DISK_FULL_BYTES),
-    "free room below which the server is not ready; 0: any",
+    "free disk space below which the server reports itself not ready; 0: never",
   ),
   "place-wait": setting(
     kinds.duration(0),
     "10s",
-    "how long POST /orders waits for the provider's reply",
+    "how long POST /orders waits for the provider's response",
   ),
   "place-retry": setting(
     kinds.duration(0),
     "1h",
-    "how long an order that could not be sent is tried again",
+    "how long to keep retrying an order that could not be sent",
   ),
   "provider-pause-after": setting(
     kinds.pauseAfter,
     "3",
-    "unknown outcomes in a row after which submissions to a provider are paused; 0: never",
+    "consecutive unknown outcomes after which submissions to a provider pause; 0: never",
   ),
-  "provider-timeout": setting(kinds.duration(1), "30s", "how long one call to a provider may take"),
+  "provider-timeout": setting(kinds.duration(1), "30s", "time limit for one call to a provider"),
   "poll-interval": setting(
     kinds.duration(1),
     "60s",
-    "shortest pause between two polls of an order; the longest is 30 times that",
+    "minimum time between two polls of an order; the maximum is 30 times that",
   ),
   "webhook-allow": {
     ...kinds.networks,
     default: [],
     defaultText: "none",
-    help: "networks that are not public and that webhooks may be sent to all the same",
+    help: "private networks that webhooks may be sent to",
   },
-  "webhook-allow-http": setting(kinds.toggle, "off", "webhooks may be sent to http addresses too"),
+  "webhook-allow-http": setting(kinds.toggle, "off", "also allow webhooks to http URLs"),
   "telegram-api": {
     ...remote.httpUrl,
     default: TELEGRAM_API,
     defaultText: TELEGRAM_API,
-    help: "address of Telegram's Bot API, which alerts are sent to; another one for tests",
+    help: "address of Telegram's Bot API for alerts; change it only for tests",
     isHidden: true,
   },
-  "backup-every": setting(kinds.duration(0), "24h", "time between two backups; 0 turns them off"),
+  "backup-every": setting(kinds.duration(0), "24h", "time between backups; 0 turns them off"),
   "backup-dir": {
-    ...optional(kinds.text("DIR"), "folder of the backups; services may share one"),
-    defaultText: "backups in --data",
+    ...optional(kinds.text("DIR"), "folder for backups; several services may share it"),
+    defaultText: "the folder backups in --data",
   },
   "backup-keep": setting(kinds.backupCount, "7", "backups to keep"),
   "backup-to": optional(remote.remoteFolder, "S3 folder that each backup is copied to"),
-  "backup-keep-remote": setting(kinds.backupCount, "30", "copies to keep there"),
-  "backup-recipient": optional(remote.recipient, "age recipient that the copies are encrypted to"),
+  "backup-keep-remote": setting(kinds.backupCount, "30", "number of copies to keep there"),
+  "backup-recipient": optional(remote.recipient, "age recipient to encrypt the copies for"),
   "s3-endpoint": {
-    ...optional(remote.httpUrl, "server of the bucket"),
+    ...optional(remote.httpUrl, "S3 server of the bucket"),
     defaultText: "Amazon's",
   },
   "s3-region": setting(remote.region, "us-east-1", "region of the bucket"),
@@ -174,18 +171,18 @@ export const SETTINGS = {
   checkpoint: setting(
     kinds.choice("MODE", CHECKPOINT_MODES),
     "internal",
-    "who checkpoints the write-ahead log; external: Litestream does",
+    "who checkpoints the write-ahead log; external: Litestream",
   ),
-  "log-level": setting(kinds.choice("LEVEL", LOG_LEVELS), "info", "least important event to log"),
+  "log-level": setting(kinds.choice("LEVEL", LOG_LEVELS), "info", "lowest level of events to log"),
   "log-format": setting(
     kinds.choice("FORMAT", LOG_FORMATS),
     "auto",
-    "json: a line an event; pretty: for people; auto: pretty on a terminal",
+    "json: one line per event; pretty: for people; auto: pretty on a terminal",
   ),
   "log-reads": setting(
     kinds.share,
     "all",
-    "which share of the successful reads to log: all, none or 1%",
+    "share of successful reads to log: all, none or, for example, 1%",
   ),
 } satisfies Record<string, Setting<unknown>>;
 
@@ -216,10 +213,10 @@ export type Config = {
 export function conflictOf(config: Config): string | null {
   const { tlsCert, tlsKey, panelListen, panelInsecure } = config;
   if ((tlsCert === null) !== (tlsKey === null)) {
-    return "--tls-cert and --tls-key belong together: give both or neither";
+    return "--tls-cert and --tls-key must be used together: set both or neither";
   }
   if (panelListen && !isPanelSecure(config) && !isPanelNear(config) && !panelInsecure) {
-    return "the panel would speak plain HTTP beyond this machine: give --tls-cert and --tls-key, or --panel-url https://… of the proxy before it, or --panel-insecure on";
+    return "the panel would use plain HTTP outside this machine: set --tls-cert and --tls-key, or --panel-url to the https URL of the proxy in front of it, or --panel-insecure on";
   }
   return null;
 }

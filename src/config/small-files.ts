@@ -30,7 +30,7 @@ export function readSmallFile(path: string, limitBytes: number, timeoutMs = PIPE
       } else if (chunk && (!isFirst || stats.isFile())) {
         return Buffer.concat(chunks).toString("utf8");
       } else if (performance.now() >= deadline) {
-        throw new Error("it is a pipe that nobody wrote to its end");
+        throw new Error("it is a pipe, and its writer did not close it in time");
       } else {
         Bun.sleepSync(RETRY_MS);
       }

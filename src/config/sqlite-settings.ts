@@ -11,8 +11,8 @@ export function refusedWithPostgres({
 }: Pick<Config, "database" | "backupTo" | "checkpoint">): string | null {
   if (database === null) return null;
   if (backupTo !== null)
-    return "--backup-to copies backups of a SQLite database: leave it out with --database, whose backups PostgreSQL's own tools make and store";
+    return "--backup-to is only for SQLite databases: remove it when using --database, and back up PostgreSQL with its own tools";
   if (checkpoint === "external")
-    return "--checkpoint is for the write-ahead log of a SQLite database: leave it out with --database";
+    return "--checkpoint is only for SQLite databases: remove it when using --database";
   return null;
 }

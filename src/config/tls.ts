@@ -34,14 +34,14 @@ export function readTls(files: TlsFiles, timeoutMs?: number): Tls {
   const key = read(files.key, "private key", timeoutMs);
   const certificate = attempt(
     () => new X509Certificate(cert),
-    `${files.cert} holds no PEM certificate`,
+    `${files.cert} does not contain a PEM certificate`,
   );
   const privateKey = attempt(
     () => createPrivateKey(key),
-    `${files.key} holds no PEM private key, or one with a passphrase`,
+    `${files.key} does not contain a PEM private key without a passphrase`,
   );
   if (!certificate.checkPrivateKey(privateKey)) {
-    throw new TlsError(`the key in ${files.key} is not that of the certificate in ${files.cert}`);
+    throw new TlsError(`the key in ${files.key} does not match the certificate in ${files.cert}`);
   }
   return { cert, key, validTo: new Date(certificate.validTo) };
 }

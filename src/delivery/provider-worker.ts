@@ -16,7 +16,7 @@ export interface DeliverySettings {
   /** How long after an order's creation its submission is retried. */
   placeRetryMs: number;
   pollIntervalMs: number;
-  /** Number of unknown outcomes in a row after which submissions to a provider are paused; 0: never. */
+  /** Number of consecutive unknown outcomes after which submissions to a provider pause; 0: never. */
   pauseAfter: number;
 }
 

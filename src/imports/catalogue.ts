@@ -83,7 +83,7 @@ export function readCatalogue(
   const required = isUpdate ? ["id"] : REQUIRED_COLUMNS;
   const { rows, wrong } = isJson(file, text) ? jsonRows(file, text) : csvRows(file, text, required);
   if (rows.length + wrong.length === 0) {
-    throw new FileError(`${file} holds no services: nothing to import`);
+    throw new FileError(`${file} contains no services: nothing to import`);
   }
   const catalogue: Catalogue = { services: [], places: [], wrong };
   for (const [index, { place, cells }] of rows.entries()) {
@@ -150,7 +150,7 @@ function serviceOf(place: string, cells: Record<string, unknown>, isUpdate: bool
   const provider = optional<string | null>("provider", providerName, null);
   const atProvider = optional<string | null>("providerService", providerService, null);
   if ((provider === null) !== (atProvider === null)) {
-    throw new RowError(place, "provider and providerService go together");
+    throw new RowError(place, "provider and providerService must be set together");
   }
   const { min = 1, max = QUANTITY_LIMIT, dripfeed } = service;
   if (min > max) throw new RowError(place, "min must not be above max");
@@ -172,10 +172,10 @@ function refuseUnfit(
 ): void {
   if (!fitsUnit({ type, per: unit })) {
     const fitting = isPackage(type) ? "order" : "1000 or 1";
-    throw new RowError(place, `per must be ${fitting} for type ${type}`);
+    throw new RowError(place, `per must be ${fitting} when type is ${type}`);
   }
   if (dripfeed && !mayDripFeed({ type, per: unit })) {
-    throw new RowError(place, "dripfeed is for type default, per 1000 or 1");
+    throw new RowError(place, "dripfeed requires type default, per 1000 or 1");
   }
 }
 
@@ -193,7 +193,7 @@ interface FileRows {
 }
 
 function jsonRows(file: string, text: string): FileRows {
-  const problem = `${file} is not a JSON list of services: write [{"name": …, "price": …, "min": …, "max": …}, …]`;
+  const problem = `${file} is not a JSON list of services; expected [{"name": …, "price": …, "min": …, "max": …}, …]`;
   let entries: unknown;
   try {
     // A number that would be rounded is read by its text, as in a CSV.
@@ -219,7 +219,7 @@ function csvRows(file: string, text: string, required: readonly string[]): FileR
   const unknown = unknownColumn(columns);
   if (unknown !== null) throw new RowError(`${file}, header`, unknown);
   const twice = columns.find((column, index) => columns.indexOf(column) < index);
-  if (twice !== undefined) throw new RowError(`${file}, header`, `column ${twice} is there twice`);
+  if (twice !== undefined) throw new RowError(`${file}, header`, `column ${twice} appears twice`);
   const missing = required.filter((column) => !columns.includes(column));
   if (missing.length > 0) {
     const form = required === REQUIRED_COLUMNS ? HEADER_FORM : UPDATE_HEADER_FORM;

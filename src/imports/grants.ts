@@ -40,7 +40,7 @@ export function readGrants(file: string, text: string): GrantList {
     throw new FileError(`${file} must begin with the line ${GRANTS_HEADER}`);
   }
   if (rows.length + wrong.length === 0) {
-    throw new FileError(`${file} holds no grants: nothing to import`);
+    throw new FileError(`${file} contains no grants: nothing to import`);
   }
   const list: GrantList = { grants: [], places: [], wrong };
   const seen = new Map<string, string>();
@@ -51,7 +51,7 @@ export function readGrants(file: string, text: string): GrantList {
     const twice = seen.get(key);
     if (problem !== null) list.wrong.push(new RowError(place, problem));
     else if (twice !== undefined)
-      list.wrong.push(new RowError(place, `the same grant as ${twice}`));
+      list.wrong.push(new RowError(place, `duplicate of the grant in ${twice}`));
     else {
       list.grants.push(grantOf(cells));
       list.places.push(place);

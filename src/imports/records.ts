@@ -21,11 +21,11 @@ export class RowError extends Error {
 
 /** The CSV parser's error codes as sentences for the operator. */
 const CSV_PROBLEMS: Record<string, string> = {
-  CSV_QUOTE_NOT_CLOSED: "a cell that begins here with a quote never ends with one",
-  CSV_INVALID_CLOSING_QUOTE: "text follows a cell's closing quote",
-  INVALID_OPENING_QUOTE: "a quote stands inside a cell that does not begin with one",
+  CSV_QUOTE_NOT_CLOSED: "the quoted cell that begins here is never closed",
+  CSV_INVALID_CLOSING_QUOTE: "there is text after a cell's closing quote",
+  INVALID_OPENING_QUOTE: "there is a quote inside an unquoted cell",
 };
-const CELL_COUNT = "it has not as many cells as the header";
+const CELL_COUNT = "its number of cells differs from the header";
 
 export interface CsvRow {
   /** For example `catalogue.csv, line 7`. */

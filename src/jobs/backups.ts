@@ -56,10 +56,10 @@ export interface BackupStatus {
   backups: { name: string; begunAt: number; bytes: number; verified: Verified | null }[];
 }
 
-const UNVERIFIED = "did not verify when it was made";
+const UNVERIFIED = "failed verification when it was made";
 
 /**
- * Result of verifying a backup since the server started; one that did not verify when it was made keeps that result.
+ * Result of verifying a backup since the server started; one that failed verification when it was made keeps that result.
  */
 export interface Verified {
   at: number;
@@ -114,15 +114,16 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
     if (code !== 0 && result === "") throw new Error(`${file}: ${messages}`);
     const made = JSON.parse(result) as Pick<Backup, "file" | "verified">;
     if (!made.verified) {
-      log.error(made, "backup made, but it does not verify");
+      log.error(made, "backup made, but it failed verification");
       return made.file;
     }
-    if (messages !== "" && !warned.has(messages)) log.warn({ file, messages }, "backup warns");
+    if (messages !== "" && !warned.has(messages)) log.warn({ file, messages }, "backup warning");
     warned.add(messages);
     log.info(made, "backup made");
     return made.file;
   };
-  const clear = () => attempt("remains of backups not removed", () => removeRemains(folder, id()));
+  const clear = () =>
+    attempt("leftovers of backups not removed", () => removeRemains(folder, id()));
   const run = async (): Promise<void> => {
     await clear();
     let hasThrown = true;
@@ -156,7 +157,7 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
     if (stopped) return;
     verified.set(name, { at: Date.now(), ok, detail: ok ? "adds up" : message });
     if (ok) log.info({ folder, name }, "backup verified");
-    else log.error({ folder, name, error: message }, "backup does not verify");
+    else log.error({ folder, name, error: message }, "backup failed verification");
   };
   const status = (): BackupStatus => ({
     folder,
@@ -170,7 +171,7 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
   const backUpNow = () => {
     if (stopped) return;
     if (running) {
-      log.warn({ folder }, "a backup is being made already");
+      log.warn({ folder }, "a backup is already in progress");
       return;
     }
     running = run().finally(() => (running = null));
@@ -186,7 +187,10 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
       adoptOlderBackups(folder, id(), path),
     );
     if (left?.length) {
-      log.warn({ files: left }, "backups of another database or unfinished ones: left alone");
+      log.warn(
+        { files: left },
+        "unfinished backups or backups of another database: left unchanged",
+      );
     }
     if (every === 0) return;
     const first = await attempt("backups cannot be listed", () => {

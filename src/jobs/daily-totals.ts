@@ -50,7 +50,7 @@ export function startDailyTotals(
     } catch (error) {
       // The disk or the queue is full, or the database is unreachable: the next run continues.
       if (!(error instanceof Refusal)) {
-        log.error({ error: String(error) }, "totals of reports could not be counted");
+        log.error({ error: String(error) }, "report totals could not be counted");
       }
     }
     return interval;

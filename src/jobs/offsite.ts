@@ -53,7 +53,7 @@ export function startOffsite(plan: OffsitePlan, log: Logger): Offsite {
     });
     const { code, result, messages } = await child.ended;
     if (code !== 0) throw new Error(messages);
-    if (messages !== "") log.warn({ file, messages }, "off-site copy warns");
+    if (messages !== "") log.warn({ file, messages }, "off-site copy warning");
     const begunAt = parseBackupName(basename(file))?.begunAt ?? null;
     newestAt = Math.max(newestAt ?? 0, begunAt ?? 0) || null;
     log.info(JSON.parse(result) as object, "backup copied off-site");

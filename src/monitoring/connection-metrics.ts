@@ -28,13 +28,13 @@ export function addConnectionFigures(
   figure(
     Counter,
     "reseller_connections_refused_total",
-    "New connections that were closed at once, because there were as many as are allowed.",
+    "New connections closed at once because the limit was reached.",
     ({ refused }) => refused,
   );
   figure(
     Counter,
     "reseller_connections_displaced_total",
-    "Connections that waited for a request and were closed for a new one.",
+    "Idle connections closed to make room for new ones.",
     ({ displaced }) => displaced,
   );
 }

@@ -27,45 +27,45 @@ export function createObserver(
   const registers = [registry];
   const requests = createRequestTimes(
     "reseller_http_request_duration_seconds",
-    "Time from a request's head to its answer, by route and status.",
+    "Time from receiving a request's head to answering it, by route and status.",
     REQUEST_BUCKETS,
   );
   for (const [method, route] of routes) requests.expect(method, route, 200);
   registry.registerMetric(requests.metric);
   const testRequests = new Counter({
     name: "reseller_test_requests_total",
-    help: "Requests with a test key, by status; no other metric of requests counts them.",
+    help: "Requests with test keys, by status. Other request metrics do not count them.",
     labelNames: ["status"],
     registers,
   });
   testRequests.inc({ status: 200 }, 0);
   const refusals = new Counter({
     name: "reseller_refusals_total",
-    help: "Requests that a rule said no to, by the rule's code.",
+    help: "Refused requests, by error code.",
     labelNames: ["code"],
     registers,
   });
   for (const code of codes) refusals.inc({ code }, 0);
   const internalErrors = new Counter({
     name: "reseller_internal_errors_total",
-    help: "Errors that are no refusal: the log has each with its request id.",
+    help: "Internal errors; the log has each with its request id.",
     registers,
   });
   const limited = new Counter({
     name: "reseller_rate_limited_total",
-    help: "Requests over a rate limit: of a key, or of an address that offers unknown keys.",
+    help: "Requests over a rate limit: per key, or per address for unknown keys.",
     labelNames: ["by"],
     registers,
   });
   for (const by of ["key", "address"]) limited.inc({ by }, 0);
   const replays = new Counter({
     name: "reseller_idempotent_replays_total",
-    help: "Duplicates under an Idempotency-Key that were given the first one's answer.",
+    help: "Repeated requests answered from their Idempotency-Key.",
     registers,
   });
   const placements = new Counter({
     name: "reseller_placements_total",
-    help: "Attempts to place an order with its provider, by what came of them.",
+    help: "Attempts to submit an order to its provider, by outcome.",
     labelNames: ["provider", "outcome"],
     registers,
     async collect() {
@@ -76,7 +76,7 @@ export function createObserver(
   });
   const orderRequests = new Counter({
     name: "reseller_order_requests_sent_total",
-    help: "Requests to cancel or refill an order that were sent to its provider, by what came of them.",
+    help: "Cancel and refill requests sent to a provider, by outcome.",
     labelNames: ["kind", "outcome"],
     registers,
   });
@@ -85,27 +85,27 @@ export function createObserver(
   }
   const webhooks = new Counter({
     name: "reseller_webhook_deliveries_total",
-    help: "Attempts to deliver a webhook, by what came of them.",
+    help: "Attempts to deliver a webhook, by outcome.",
     labelNames: ["outcome"],
     registers,
   });
   for (const outcome of WEBHOOK_OUTCOMES) webhooks.inc({ outcome }, 0);
   const alerts = new Counter({
     name: "reseller_alert_deliveries_total",
-    help: "Attempts to send an alert to the operator, by what came of them.",
+    help: "Attempts to send an alert to the operator, by outcome.",
     labelNames: ["outcome"],
     registers,
   });
   for (const outcome of WEBHOOK_OUTCOMES) alerts.inc({ outcome }, 0);
   const commits = new Histogram({
     name: "reseller_commit_duration_seconds",
-    help: "Time of a batch in the writer thread, its durable commit included.",
+    help: "Time of a batch in the writer thread, including its durable commit.",
     buckets: COMMIT_BUCKETS,
     registers,
   });
   const batches = new Histogram({
     name: "reseller_commit_batch_size",
-    help: "Commands that shared a commit.",
+    help: "Commands in one commit.",
     buckets: BATCH_BUCKETS,
     registers,
   });

@@ -21,7 +21,7 @@ export const LOG_FORMATS = ["auto", "json", "pretty"] as const;
 /** `auto` is pretty on a terminal and json elsewhere. */
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-const LOSS_MESSAGE = "log lines were lost: standard error did not take them";
+const LOSS_MESSAGE = "log lines were lost: standard error did not accept them";
 
 export interface Logger {
   info(fields: object, message: string): void;
@@ -91,7 +91,7 @@ export function logConsole(log: Logger): void {
       log.warn({ text: maskKeys(format(...parts)) }, `console.${method}`);
   }
   process.emitWarning = (warning: string | Error) =>
-    log.warn({ text: maskKeys(String(warning)) }, "warning of the runtime");
+    log.warn({ text: maskKeys(String(warning)) }, "runtime warning");
 }
 
 /** Loads pino-pretty only when needed, because it would slow down the start of a server without a terminal. */

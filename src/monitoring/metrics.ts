@@ -40,7 +40,7 @@ export function createMetrics(
   addProcessFigures(registry);
   new Gauge({
     name: "reseller_info",
-    help: "The version that runs and the name of the server, as labels.",
+    help: "Running version and server name, as labels.",
     labelNames: ["version", "server"],
     registers: [registry],
   }).set({ ...info }, 1);
@@ -48,43 +48,43 @@ export function createMetrics(
 }
 
 function addFigures(registry: Registry, figures: Figures): void {
-  gauge(registry, "reseller_writer_queue_length", "Commands that wait for the writer thread.", () =>
+  gauge(registry, "reseller_writer_queue_length", "Commands waiting for the writer thread.", () =>
     figures.queueLength(),
   );
   gauge(registry, "reseller_database_bytes", "Size of the database file.", () =>
     figures.databaseBytes(),
   );
   gauge(registry, "reseller_wal_bytes", "Size of the write-ahead log.", () => figures.walBytes());
-  gauge(registry, "reseller_disk_free_bytes", "Free room where the database is.", () =>
+  gauge(registry, "reseller_disk_free_bytes", "Free disk space where the database is.", () =>
     figures.diskFreeBytes(),
   );
   gauge(
     registry,
     "reseller_backup_age_seconds",
-    "Time since the newest verified backup was begun.",
+    "Time since the start of the newest verified backup.",
     () => figures.backupAgeSeconds(),
   );
   gauge(
     registry,
     "reseller_backup_verified",
-    "1: the newest backup is verified; 0: it is not.",
+    "1 if the newest backup is verified, otherwise 0.",
     () => figures.backupVerified(),
   );
   gauge(
     registry,
     "reseller_remote_backup_age_seconds",
-    "Time since the newest backup that was copied off-site was begun.",
+    "Time since the start of the newest backup that was copied off-site.",
     () => figures.remoteBackupAgeSeconds(),
   );
   gauge(
     registry,
     "reseller_oldest_undelivered_webhook_seconds",
-    "Age of the oldest event that an endpoint in use has not been sent.",
+    "Age of the oldest event not yet delivered to an active webhook.",
     () => figures.oldestUndeliveredSeconds(),
   );
   new Gauge({
     name: "reseller_alerts",
-    help: "Alerts that go on, by kind.",
+    help: "Ongoing alerts, by kind.",
     labelNames: ["kind"],
     registers: [registry],
     async collect() {
@@ -95,7 +95,7 @@ function addFigures(registry: Registry, figures: Figures): void {
   });
   new Gauge({
     name: "reseller_webhooks_disabled",
-    help: "Endpoints of webhooks that are disabled, by why.",
+    help: "Disabled webhooks, by reason.",
     labelNames: ["reason"],
     registers: [registry],
     async collect() {
@@ -106,7 +106,7 @@ function addFigures(registry: Registry, figures: Figures): void {
   });
   new Gauge({
     name: "reseller_order_requests_open",
-    help: "Open requests to cancel or refill an order, by whom they wait for; settlement: nobody knows what came of them.",
+    help: "Open cancel and refill requests, by what they wait for; settlement: the outcome is unknown.",
     labelNames: ["waits_for"],
     registers: [registry],
     async collect() {
@@ -117,19 +117,19 @@ function addFigures(registry: Registry, figures: Figures): void {
       this.set({ waits_for: "provider" }, counts.atProvider);
     },
   });
-  gauge(registry, "reseller_servers", "Servers that share the database, this one included.", () =>
+  gauge(registry, "reseller_servers", "Servers that share the database, including this one.", () =>
     figures.servers(),
   );
   new Counter({
     name: "reseller_log_lines_lost_total",
-    help: "Lines of the log that standard error did not take.",
+    help: "Log lines that standard error did not accept.",
     registers: [registry],
     collect() {
       this.reset();
       this.inc(figures.lostLogLines());
     },
   });
-  orderGauge(registry, "reseller_orders", "Orders by state; no test orders.", figures, "live");
+  orderGauge(registry, "reseller_orders", "Orders by state, without test orders.", figures, "live");
   orderGauge(registry, "reseller_test_orders", "Test orders by state.", figures, "test");
 }
 
@@ -167,7 +167,7 @@ function addProviderFigures(
   const labelNames = ["provider"] as const;
   new Gauge({
     name: "reseller_unknown_orders",
-    help: "Orders of which it is not known whether the provider has them.",
+    help: "Orders whose submission outcome is unknown.",
     labelNames,
     registers: [registry],
     async collect() {

@@ -94,7 +94,7 @@ export function chooseCopy(
     const named = copies.find((copy) => [copy.name, copy.object].includes(name));
     if (named) return named;
     throw new BackupError(
-      `${store.url(name)} is no copy of a backup: see \`reseller backup list\``,
+      `${store.url(name)} is not a copy of a backup: see \`reseller backup list\``,
     );
   }
   const own = copies.filter((copy) => copy.instance === instance);
@@ -103,7 +103,7 @@ export function chooseCopy(
   const instances = new Set(copies.map((copy) => copy.instance));
   if (own.length > 0 || instances.size === 1) return newest;
   throw new BackupError(
-    `${store.url("")} has copies of ${instances.size} installations (${[...instances].join(", ")}): name one, see \`reseller backup list\``,
+    `${store.url("")} has copies of ${instances.size} installations (${[...instances].join(", ")}): choose one from \`reseller backup list\``,
   );
 }
 
@@ -130,6 +130,6 @@ export async function readManifest(store: Store, object: string): Promise<Manife
   const { success, output } = v.safeParse(MANIFEST_SCHEMA, content);
   if (success && isOf(output, object)) return output;
   throw new DamagedManifest(
-    `${store.url(name)} is damaged: name another copy, see \`reseller backup list\``,
+    `${store.url(name)} is damaged: choose another copy from \`reseller backup list\``,
   );
 }

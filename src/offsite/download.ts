@@ -27,7 +27,7 @@ export async function downloadCopy(
 ): Promise<void> {
   const url = store.url(copy.object);
   if (isEncrypted(copy) && identities === null) {
-    throw new BackupError(`${url} is encrypted: name the file of its identity with --identity`);
+    throw new BackupError(`${url} is encrypted: give the file with its age identity in --identity`);
   }
   const manifest = await readManifest(store, copy.object);
   refuseWithoutRoom(target, manifest.database.bytes);
@@ -35,7 +35,7 @@ export async function downloadCopy(
   const written = createMeter((bytes) => {
     if (bytes <= manifest.database.bytes) return;
     throw new BackupError(
-      `${url} is damaged, it is longer than what was uploaded: name another copy, see \`reseller backup list\``,
+      `${url} is damaged (longer than the uploaded file): choose another copy from \`reseller backup list\``,
     );
   });
   try {
@@ -53,7 +53,7 @@ function refuseWithoutRoom(target: string, needed: number): void {
   const free = freeBytesIn(dirname(target));
   if (free > needed) return;
   throw new BackupError(
-    `${dirname(target)} has too little room for the copy (${mebibytes(free)} MiB free, ${mebibytes(needed)} needed): make room first`,
+    `${dirname(target)} has too little free space for the copy (${mebibytes(free)} MiB free, ${mebibytes(needed)} needed): free some first`,
   );
 }
 
@@ -94,13 +94,13 @@ function damageOf(error: unknown, url: string): unknown {
   }
   if (error instanceof Error && "syscall" in error) return error;
   return new BackupError(
-    `${url} is damaged (${error instanceof Error ? error.message : String(error)}): name another copy, see \`reseller backup list\``,
+    `${url} is damaged (${error instanceof Error ? error.message : String(error)}): choose another copy from \`reseller backup list\``,
   );
 }
 
 function refuseOther(url: string, found: Digest, expected: Digest): void {
   if (found.bytes === expected.bytes && found.sha256 === expected.sha256) return;
   throw new BackupError(
-    `${url} is damaged, its checksum differs: name another copy, see \`reseller backup list\``,
+    `${url} is damaged (its checksum differs): choose another copy from \`reseller backup list\``,
   );
 }

@@ -21,7 +21,7 @@ async function encrypterTo(recipient: string) {
   try {
     encrypter.addRecipient(recipient);
   } catch {
-    throw new BackupError(`${recipient} is no recipient of age: correct --backup-recipient`);
+    throw new BackupError(`${recipient} is not an age recipient: correct --backup-recipient`);
   }
   return encrypter;
 }
@@ -35,15 +35,15 @@ export async function decrypt(
   const decrypter = new Decrypter();
   const lines = identities.split("\n").map((line) => line.trim());
   const keys = lines.filter((line) => line !== "" && !line.startsWith("#"));
-  if (keys.length === 0) throw new BackupError("the file of --identity holds no identity");
+  if (keys.length === 0) throw new BackupError("the --identity file contains no identity");
   try {
     for (const key of keys) decrypter.addIdentity(key);
   } catch {
-    throw new BackupError("the file of --identity holds a line that is no identity of age");
+    throw new BackupError("the --identity file contains a line that is not an age identity");
   }
   try {
     return await decrypter.decrypt(content);
   } catch {
-    throw new BackupError("it cannot be decrypted with the identity that --identity names");
+    throw new BackupError("it cannot be decrypted with the identity in --identity");
   }
 }

@@ -121,12 +121,12 @@ async function listAll(client: Bun.S3Client, prefix: string): Promise<StoredObje
 }
 
 const REASONS: Record<string, string> = {
-  InvalidAccessKeyId: "does not know the access key: check RESELLER_S3_ACCESS_KEY",
+  InvalidAccessKeyId: "rejected the access key as unknown: check RESELLER_S3_ACCESS_KEY",
   SignatureDoesNotMatch:
-    "refuses the signature: check RESELLER_S3_ACCESS_KEY, RESELLER_S3_SECRET_KEY, --s3-region and the clock",
-  AuthorizationHeaderMalformed: "refuses the region: correct --s3-region",
+    "rejected the signature: check RESELLER_S3_ACCESS_KEY, RESELLER_S3_SECRET_KEY, --s3-region and the clock",
+  AuthorizationHeaderMalformed: "rejected the region: correct --s3-region",
   RequestTimeTooSkewed: "has a clock that differs from this machine's: set the clock",
-  AccessDenied: "denies access: check what the key may do",
+  AccessDenied: "denied access: check the permissions of the key",
   NoSuchBucket: "has no such bucket: create it, or correct --backup-to",
   NoSuchKey: "has no such object",
   ConnectionRefused: "cannot be reached (connection refused): check --s3-endpoint",

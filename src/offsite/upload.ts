@@ -60,7 +60,7 @@ export async function uploadBackup(
   options: UploadOptions,
 ): Promise<Upload> {
   const parsed = parseBackupName(basename(file));
-  if (!parsed) throw new BackupError(`${file} has not the name of a backup of the server`);
+  if (!parsed) throw new BackupError(`${file} is not named like a backup made by the server`);
   const databaseBytes = sizeOf(file);
   const before = await listCopies(store, options.now);
   const names = [basename(file), unverifiedName(basename(file))];
@@ -119,7 +119,7 @@ async function uploadObject(
   const database = read.digest();
   // The removal of an old backup truncates it first.
   if (database.bytes !== before || sizeOf(file) !== before) {
-    throw new BackupError(`${file} was changed or removed while it was copied`);
+    throw new BackupError(`${file} was changed or removed while it was being copied`);
   }
   return {
     format: 1,
@@ -134,7 +134,7 @@ async function compareObject(store: Store, expected: Manifest["object"]): Promis
   const found: Digest = meter.digest();
   if (found.bytes === expected.bytes && found.sha256 === expected.sha256) return;
   throw new BackupError(
-    `${store.url(expected.name)} is not what was uploaded (${found.bytes} bytes of ${expected.bytes}, SHA-256 ${found.sha256}, not ${expected.sha256})`,
+    `${store.url(expected.name)} differs from the uploaded file (${found.bytes} bytes of ${expected.bytes}, SHA-256 ${found.sha256}, not ${expected.sha256})`,
   );
 }
 
@@ -145,7 +145,7 @@ async function storeManifest(store: Store, manifest: Manifest): Promise<void> {
   if ((await store.getText(name)) === text) return;
   // With a wrong manifest the object would be taken for a copy.
   await store.remove(name);
-  throw new BackupError(`${store.url(name)} is not what was uploaded`);
+  throw new BackupError(`${store.url(name)} differs from the uploaded file`);
 }
 
 interface OwnCopies {

@@ -51,7 +51,7 @@ export function startTicker(
   const run = async (): Promise<number> => {
     const now = clock.now();
     if (now < lastNow - CLOCK_BACK_MS) {
-      log.warn({ milliseconds: lastNow - now }, "the clock went back");
+      log.warn({ milliseconds: lastNow - now }, "the clock was set back");
       onClockBack();
     }
     lastNow = now;

@@ -26,7 +26,7 @@ export function reloadCertificate(
     log.info({ cert: files.cert, validTo: tls.validTo.toISOString() }, "certificate reloaded");
   } catch (error) {
     const why = error instanceof TlsError ? error.message : String(error);
-    log.error({ cert: files.cert, why }, "certificate not reloaded, the old one stays in use");
+    log.error({ cert: files.cert, why }, "certificate not reloaded; the old one stays in use");
   }
 }
 

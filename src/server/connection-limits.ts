@@ -23,9 +23,9 @@ const CONNECTIONS = { least: 16, most: 10_000 };
 const CONNECTIONS_OF_ADDRESS = { least: 8, most: 1000 };
 /** Warn below this limit of open files: there is little room for connections and calls. */
 const FILES_WANTED = 1024;
-const FEW = "the limit of open files is low: raise LimitNOFILE or `ulimit -n`";
+const FEW = "the limit for open files is low: raise LimitNOFILE or `ulimit -n`";
 const TOO_MUCH =
-  "--max-connections is above what the limit of open files allows: raise LimitNOFILE or `ulimit -n`";
+  "--max-connections exceeds the limit for open files: raise LimitNOFILE or `ulimit -n`";
 const NOTE_MS = MINUTE_MS;
 const CROWDED_SHARE = 0.9;
 
@@ -84,7 +84,7 @@ export function createConnectionPools(
       if (performance.now() < notedAt + NOTE_MS) return;
       notedAt = performance.now();
       const fields = { listener, address: client, limit: all, limitOfAddress: perClient };
-      log.warn(fields, "a connection was closed: there are as many as are allowed");
+      log.warn(fields, "a connection was closed because the limit is reached");
     };
     return new ConnectionPool({ all, perClient, clientOf, onFull });
   };
@@ -101,7 +101,7 @@ export function checkConnections(pool: ConnectionPool): Check {
   if (open < CROWDED_SHARE * limit) return FINE;
   return {
     ok: true,
-    detail: `${open} of ${limit} are open, ${refused} were refused since the start`,
+    detail: `${open} of ${limit} are open; ${refused} were refused since the start`,
   };
 }
 

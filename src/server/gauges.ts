@@ -81,7 +81,7 @@ function providerFigures(reader: Reader, now: number): ProviderFigures[] {
   });
 }
 
-/** Returns null while the database does not answer, so that the other figures remain available. */
+/** Returns null while the database does not respond, so that the other figures remain available. */
 async function unlessAway<T>(read: () => Awaitable<T>): Promise<T | null> {
   try {
     return await read();

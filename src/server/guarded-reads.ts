@@ -41,7 +41,7 @@ export function guardReads(
   };
   return {
     async read(body) {
-      if (!isReadable) throw new TransientError("the database does not answer");
+      if (!isReadable) throw new TransientError("the database does not respond");
       try {
         return await store.read(body);
       } catch (error) {

@@ -93,7 +93,7 @@ export function writeAddressFile(path: string, url: string, log: Logger): void {
     rmSync(path, { force: true });
     log.warn(
       { address: path, why: String(error) },
-      "address file not written: give the address to `health` with --url, to `panel invite` with --panel-url",
+      "address file not written: run `health` with --url and `panel invite` with --panel-url",
     );
   }
 }

@@ -30,7 +30,7 @@ import { MINUTE_MS } from "../domain/values/spans.ts";
 
 const UNREADABLE: Check = { ok: false, detail: "does not answer reads" };
 const WITHOUT_STANDBY =
-  "acknowledges no commit: synchronous_standby_names asks for a standby, and none is connected: start one";
+  "cannot acknowledge commits: synchronous_standby_names requires a standby and none is connected; start one";
 const MARKERS_MS = MINUTE_MS;
 /**
  * A batch waits up to 15 s each for a primary and for the outcome of its COMMIT; the rest allows for a clock that was
@@ -81,7 +81,7 @@ async function prepare(address: Address, server: string, log: Logger): Promise<v
   if (migrations.length > 0) log.info({ database, migrations }, "database migrated");
   log.info({ database, server, version: conditions.version }, "database opened");
   for (const weakness of weaknesses(address, conditions)) {
-    log.warn({ database, weakness }, "the database may lose what was acknowledged");
+    log.warn({ database, weakness }, "the database may lose acknowledged writes");
   }
 }
 
@@ -101,7 +101,7 @@ async function open(
     now: () => now(),
     onAcknowledging(acknowledges) {
       if (acknowledges) return log.info({ database }, "the database acknowledges commits again");
-      log.error({ database }, "commits wait for a synchronous standby: no more are begun");
+      log.error({ database }, "commits wait for a synchronous standby: new writes are refused");
       refuseWrites();
     },
   });
@@ -117,8 +117,8 @@ async function open(
     throw error instanceof NameTakenError ? new DatabaseOpenError(error.message) : error;
   });
   const reads = guardReads(store, (readable) => {
-    if (readable) log.info({ database }, "the database answers again");
-    else log.error({ database }, "the database does not answer: reads are refused");
+    if (readable) log.info({ database }, "the database responds again");
+    else log.error({ database }, "the database does not respond: reads are refused");
   });
   const slowReads = guardReads(slowStore, () => {});
   const keys = createKeyFinder(
@@ -133,8 +133,8 @@ async function open(
       onCommit(commands.length, seconds);
     },
     onWritable(writable) {
-      if (writable) log.info({ database }, "the database takes writes again");
-      else log.error({ database }, "the database takes no writes: they are refused");
+      if (writable) log.info({ database }, "the database accepts writes again");
+      else log.error({ database }, "the database does not accept writes: writes are refused");
     },
   });
   refuseWrites = () => writer.refuseWrites();
@@ -176,7 +176,7 @@ function claimAddressFile(data: string): string {
     mkdirSync(resolve(data), { recursive: true, mode: 0o700 });
   } catch (error) {
     throw new DatabaseOpenError(
-      `the data directory ${resolve(data)} cannot be used (${String(error)}): name another with --data`,
+      `the data directory ${resolve(data)} cannot be used (${String(error)}): choose another with --data`,
     );
   }
   return addressPath(data);
@@ -210,7 +210,7 @@ function startMarkerDeletion(store: Store, lease: ServerLease, clock: DatabaseCl
     try {
       while (!isStopped && lease.isLeader() && (await deleteOldMarkers(store, clock.now())));
     } catch (error) {
-      log.warn({ error: String(error) }, "old rows of batches were not deleted");
+      log.warn({ error: String(error) }, "old batch markers were not deleted");
     }
   };
   const timer = setInterval(() => {

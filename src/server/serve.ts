@@ -240,7 +240,7 @@ function copyOffsite(config: Config, { file }: ServerDatabase, log: Logger): Off
 /** Returns backups that do nothing: PostgreSQL's own tools make them. */
 function noBackups(log: Logger): Backups {
   return {
-    backUpNow: () => log.warn({}, "no backup made: PostgreSQL's own tools make them"),
+    backUpNow: () => log.warn({}, "no backup made: back up PostgreSQL with its own tools"),
     status: () => ({ folder: "", isRunning: false, backups: [] }),
     verify: () => false,
     hasFailed: () => false,

@@ -39,9 +39,9 @@ export async function openSqliteDatabase(
   const { path, migrationCopy, release } = claimDataDirectory(data, Date.now());
   const folder = dirname(path);
   if (migrationCopy)
-    log.warn({ path, migrationCopy }, "database upgraded, copy of the old one kept");
+    log.warn({ path, migrationCopy }, "database upgraded; a copy of the old one was kept");
   if (isMemoryFileSystem(fileSystemUnder(folder)))
-    log.warn({ path }, "the data directory is in memory: a reboot loses everything");
+    log.warn({ path }, "the data directory is in memory: everything is lost on reboot");
   let snapshot: Snapshot | null = null;
   const writer = await startWriter({
     path,
@@ -68,7 +68,7 @@ export async function openSqliteDatabase(
   if (checkpoint === "internal" && hasReplicator)
     log.warn(
       { path },
-      "Litestream replicates this database or did: beside it run with --checkpoint external, or a replica may not restore",
+      "this database has Litestream tables: with Litestream, run with --checkpoint external, or replicas may fail to restore",
     );
   const addressFile = addressPath(folder);
   return {
@@ -91,7 +91,7 @@ export async function openSqliteDatabase(
     settlesAfterMs: 0,
     onReadError(error) {
       if (!isFatalError(error)) return;
-      log.error({ path, cause: String(error) }, "the database cannot be read any more: stopping");
+      log.error({ path, cause: String(error) }, "the database can no longer be read: stopping");
       onFatal();
     },
     async close() {
@@ -125,16 +125,19 @@ function writerLog(
     onLongWal() {
       log.warn(
         { path, bytes: sizeOf(`${path}-wal`) },
-        "the write-ahead log is long: does Litestream run? It is checkpointed here now",
+        "the write-ahead log is long: check that Litestream is running; this server checkpoints it now",
       );
     },
     onWritable(writable) {
-      if (writable) log.info({ path }, "the database takes writes again");
+      if (writable) log.info({ path }, "the database accepts writes again");
       else
-        log.error({ path }, "the database takes no writes: no room, or another process holds it");
+        log.error(
+          { path },
+          "the database does not accept writes: the disk is full or another process holds the lock",
+        );
     },
     onFatal(cause) {
-      log.error({ path, cause }, "the database cannot be written any more: stopping");
+      log.error({ path, cause }, "the database can no longer be written: stopping");
       onFatal();
     },
   };
@@ -156,8 +159,8 @@ function checkDisk(folder: string, floor: number): Check {
 function checkMigrations({ sqlite, path }: Connection): Check {
   try {
     const pending = pendingMigrations(sqlite, path).length;
-    return pending === 0 ? FINE : { ok: false, detail: `${pending} to be applied` };
+    return pending === 0 ? FINE : { ok: false, detail: `${pending} not applied` };
   } catch {
-    return { ok: false, detail: "the schema is not this binary's" };
+    return { ok: false, detail: "the schema differs from this binary's" };
   }
 }

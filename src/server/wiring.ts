@@ -86,7 +86,7 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
     noteUntrustedProxy: once(() =>
       log.warn(
         {},
-        "requests come with X-Forwarded-For, but no proxy is trusted: all of them count as one address; name the proxy with --trusted-proxy",
+        "requests have X-Forwarded-For, but no proxy is trusted: they all count as one address; set --trusted-proxy",
       ),
     ),
     logReads: config.logReads,

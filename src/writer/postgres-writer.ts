@@ -43,7 +43,7 @@ export interface PostgresWriterOptions {
 }
 
 /**
- * Creates the writer. While the database takes no writes, it refuses commands immediately: the store has already waited
+ * Creates the writer. While the database does not accept writes, it refuses commands immediately: the store has already waited
  * for a primary as long as a caller can be expected to wait, and each later command would wait as long again.
  */
 export function createPostgresWriter({

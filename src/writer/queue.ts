@@ -39,7 +39,7 @@ export interface CommandQueue {
   takeBatch(): CommandRequest[];
   /** Ends the batch in flight. The returned `settle` settles its promises. */
   endBatch(): { length: number; settle(replies: readonly Reply[]): void };
-  /** Rejects all commands, after the thread has died or when the database takes no writes. */
+  /** Rejects all commands, after the thread has died or when the database does not accept writes. */
   rejectAll(cause: string): void;
 }
 

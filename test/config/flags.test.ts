@@ -54,7 +54,7 @@ describe("the file that a variable names", () => {
     const { code, stderr } = await reseller("config", "show");
     expect({ code, stderr: stderr.slice(0, 46) }).toEqual({
       code: 2,
-      stderr: "error: RESELLER_PORT_FILE names /nowhere/port:",
+      stderr: "error: RESELLER_PORT_FILE: cannot use /nowhere",
     });
     expect({ ...process.env }).toEqual(before);
   });
@@ -116,7 +116,7 @@ describe("the panel on plain HTTP", () => {
       freshFolder(),
       ...flags,
     );
-    return stdout.includes("plain HTTP beyond this machine");
+    return stdout.includes("plain HTTP outside this machine");
   };
   const here = ["--panel-listen", "127.0.0.1:8081"];
   const beyond = ["--panel-listen", "0.0.0.0:8081"];

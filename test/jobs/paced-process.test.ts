@@ -138,7 +138,7 @@ test("a backup of a small database does not rest", async () => {
   backups.backUpNow();
   await until(() => lines.length > 1);
   expect(lines).toEqual([
-    expect.stringMatching(/^a backup is being made already /),
+    expect.stringMatching(/^a backup is already in progress /),
     expect.stringMatching(/^backup made /),
   ]);
 });

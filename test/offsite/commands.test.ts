@@ -63,7 +63,7 @@ test("send, list, check and fetch say what they did, as text and as JSON", async
   const sent = await run("send", "--json");
   expect(sent).toMatchObject({ code: 0, stderr: "" });
   expect(sent.json).toMatchObject({ file, uploaded: true, removed: 0 });
-  expect((await run("send")).stdout).toContain("is there already");
+  expect((await run("send")).stdout).toContain("already exists");
   const listed = await run("list", "--json");
   expect(listed.json).toMatchObject({
     copies: [{ name: basename(file), encrypted: false, bytes: sent.json.bytes }],
@@ -84,7 +84,7 @@ test("send, list, check and fetch say what they did, as text and as JSON", async
   expect(readFileSync(target)).toEqual(readFileSync(file));
   expect(await run("fetch", target)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("nothing is overwritten"),
+    stderr: expect.stringContaining("was not overwritten"),
   });
 });
 
@@ -214,10 +214,10 @@ test("a secret is never taken from the command line nor shown, and keys that are
   writeFileSync(file, "S3RVER\n");
   expect(await run("list")).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("needs keys"),
+    stderr: expect.stringContaining("needs access keys"),
   });
   const serve = await reseller("serve", ...remote, "--data", freshFolder());
-  expect([serve.code, serve.stderr]).toEqual([2, expect.stringContaining("needs keys")]);
+  expect([serve.code, serve.stderr]).toEqual([2, expect.stringContaining("needs access keys")]);
   process.env["RESELLER_S3_SECRET_KEY_FILE"] = file;
   expect(await run("list")).toMatchObject({ code: 0 });
 });
@@ -254,7 +254,7 @@ test("an encrypted copy is checked, fetched and restored with --identity alone",
     "--data",
     elsewhere,
   );
-  expect([serve.code, serve.stderr]).toEqual([1, expect.stringContaining("no recipient of age")]);
+  expect([serve.code, serve.stderr]).toEqual([1, expect.stringContaining("not an age recipient")]);
 });
 
 test.each(["http://x/y", "s3://", "s3://B", "s3://bucket//x", "s3://bucket/a b", "bucket/x"])(

@@ -137,14 +137,14 @@ describe("an upload", () => {
       "is stored with other bytes, under a checksum of its own",
       "corrupt",
       isObjectPut,
-      "not what was",
+      "differs from",
     ],
     ["loses its manifest", "cut", (call: Call) => isPut(call) && isManifest(call), ""],
     [
       "gets another manifest",
       "corrupt",
       (call: Call) => isPut(call) && isManifest(call),
-      "not what",
+      "differs from",
     ],
   ] as [string, Fault, (call: Call) => boolean, string][])(
     "that %s fails with a sentence, and the copies stay what they were",
@@ -249,7 +249,7 @@ describe("a copy", () => {
     expect(await failureOf(download())).toContain("is damaged");
     writeFileSync(object!, Buffer.concat([bytes, bytes]));
     const longer = await failureOf(download());
-    expect(longer).toContain("is damaged, it is longer");
+    expect(longer).toContain("is damaged (longer");
     expect(longer.split("s3://")).toHaveLength(2);
   });
 
@@ -276,7 +276,7 @@ describe("a copy", () => {
         expect([member, value, failure]).toEqual([
           member,
           value,
-          expect.stringMatching(/damaged|not what was uploaded|too little room/),
+          expect.stringMatching(/damaged|differs from the uploaded file|too little free space/),
         ]);
       }
     }
@@ -315,7 +315,7 @@ describe("a copy", () => {
     expect(() => chooseCopy(store, copies, null, null)).toThrow("2 installations");
     expect(chooseCopy(store, copies, null, OURS).name).toBe(basename(ours));
     expect(chooseCopy(store, copies, basename(theirs), OURS).name).toBe(basename(theirs));
-    expect(() => chooseCopy(store, copies, "none", OURS)).toThrow("is no copy");
+    expect(() => chooseCopy(store, copies, "none", OURS)).toThrow("is not a copy");
   });
 });
 
@@ -333,11 +333,13 @@ describe("an encrypted copy", () => {
     expect(readFileSync(object!).subarray(0, AGE.length).toString()).toBe(AGE);
     const identityFile = `# created: today\n# public key: ${recipient}\n${identity}\n`;
     expect(await download(identityFile)).toEqual(readFileSync(file));
-    expect(await failureOf(download())).toContain("name the file of its identity with --identity");
+    expect(await failureOf(download())).toContain(
+      "give the file with its age identity in --identity",
+    );
     const other = await generateIdentity();
     expect(await failureOf(download(other))).toContain("cannot be decrypted");
-    expect(await failureOf(download(`${identity}x`))).toContain("no identity of age");
-    expect(await failureOf(download("# only a comment\n"))).toContain("holds no identity");
+    expect(await failureOf(download(`${identity}x`))).toContain("not an age identity");
+    expect(await failureOf(download("# only a comment\n"))).toContain("contains no identity");
   });
 
   test("that is changed or cut off is refused", async () => {
@@ -357,7 +359,7 @@ describe("an encrypted copy", () => {
     const recipient = await identityToRecipient(await generateIdentity());
     const wrong = recipient.slice(0, -1) + (recipient.endsWith("q") ? "p" : "q");
     expect(await failureOf(upload(backup(Date.now() - HOUR), { recipient: wrong }))).toContain(
-      "is no recipient of age",
+      "is not an age recipient",
     );
     expect(stored(/./)).toEqual([]);
   });

@@ -35,8 +35,8 @@ test("no address takes more than a quarter by default, and more than there is ro
     warning: null,
   });
   expect(planFiles(defaults, 512)).toMatchObject({ connections: 208, perAddress: 52 });
-  expect(planFiles(defaults, 512).warning).toStartWith("the limit of open files is low");
+  expect(planFiles(defaults, 512).warning).toStartWith("the limit for open files is low");
   const asked = planFiles({ ...defaults, maxConnections: 5000 }, 4096);
-  expect(asked.warning).toStartWith("--max-connections is above");
+  expect(asked.warning).toStartWith("--max-connections exceeds");
   expect(asked.connections).toBeLessThan(5000);
 });

@@ -183,7 +183,10 @@ describe("a server", () => {
     const url = `postgres://postgres@127.0.0.1:${postgres.port}/${name}`;
     const users = () => reseller("admin", "user", "list", "--database", url);
     const before = await users();
-    expect([before.code, before.stderr]).toEqual([1, expect.stringContaining("makes its tables")]);
+    expect([before.code, before.stderr]).toEqual([
+      1,
+      expect.stringContaining("to create the tables"),
+    ]);
     const server = await spawnServe(freshFolder(), "--database", url);
     expect((await users()).code).toBe(0);
     await server.stop();
@@ -229,8 +232,8 @@ describe("a database that goes away", () => {
     expect((await callApi(server.url, "GET", "/balance", shop.key)).status).toBe(200);
     const { exitCode, stderr } = await server.stop();
     expect(exitCode).toBe(0);
-    expect(stderr).toContain("the database takes no writes: they are refused");
-    expect(stderr).toContain("the database answers again");
+    expect(stderr).toContain("the database does not accept writes: writes are refused");
+    expect(stderr).toContain("the database responds again");
     postgres.stop("immediate");
   });
 

@@ -209,8 +209,7 @@ function readText(file: string): string {
   } catch (error) {
     const code = errorCode(error);
     const path = resolve(file);
-    if (code === "ENOENT")
-      throw new CommandFailure(`there is no file ${path}: name one that exists`);
+    if (code === "ENOENT") throw new CommandFailure(`${path} not found: name one that exists`);
     if (code.startsWith("ERR_")) {
       throw new CommandFailure(`${path} is not UTF-8 text: save it as UTF-8 and import again`);
     }

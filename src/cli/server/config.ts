@@ -101,7 +101,7 @@ function checkData(data: string): SettingCheck {
   const directory = resolve(data);
   const nearest = nearestExisting(directory);
   if (!statSync(nearest).isDirectory()) {
-    return settingCheck("data", "fail", `${nearest} is a file: name a folder with --data`);
+    return settingCheck("data", "fail", `${nearest} is a file: choose a folder with --data`);
   }
   try {
     accessSync(nearest, constants.W_OK | constants.X_OK);

@@ -58,7 +58,7 @@ function addressIn(data: string): string {
     throw new CommandFailure(
       code === "ENOENT"
         ? `no server left its address at ${path}: start \`reseller serve\`, or name one with --url`
-        : `${path} cannot be read (${code}): run this as the user of the service, or name the server with --url`,
+        : `${path} cannot be read (${code}): run this as the service's user, or name the server with --url`,
     );
   }
 }

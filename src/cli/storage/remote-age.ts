@@ -41,7 +41,11 @@ export async function remoteBackupAge(options: RemoteOptions, now: number): Prom
   };
   const conditions = conditionsOf(MACHINE_RULES, facts, now);
   if (!newest)
-    return judged(CHECK, `none of this service in ${formatRemote(options.backupTo!)}`, conditions);
+    return judged(
+      CHECK,
+      `no backup of this service in ${formatRemote(options.backupTo!)}`,
+      conditions,
+    );
   const hours = Math.round((now - Date.parse(newest.begunAt)) / HOUR_MS);
   return judged(CHECK, `${newest.name}, ${hours} h old`, conditions);
 }

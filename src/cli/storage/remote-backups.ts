@@ -103,7 +103,7 @@ async function run(given: string | undefined, options: SendOptions): Promise<voi
   const folder = backupFolder(options);
   const file = given ?? newestBackups(options.data, folder, now).newest?.file;
   if (file === undefined) throw new CommandFailure(`there is no backup of the server in ${folder}`);
-  if (!existsSync(file)) throw new CommandFailure(`there is no file ${file}: name a backup`);
+  if (!existsSync(file)) throw new CommandFailure(`${file} not found: choose a backup`);
   lowerPriority(onWarning);
   const all = sizeOf(file);
   const progress = startTransfer("uploaded");
@@ -122,7 +122,7 @@ async function run(given: string | undefined, options: SendOptions): Promise<voi
   print(options.json, { file, ...upload }, ({ uploaded, url, bytes, removed }) =>
     uploaded
       ? `${url}: ${mebibytes(bytes)} MiB, read back and compared; ${removed} old copies removed`
-      : `${url} is there already: nothing was sent`,
+      : `${url} already exists: nothing was sent`,
   );
   if (upload.uploaded && !upload.verified) {
     onWarning(`${upload.url} is a copy of a backup that does not verify: see \`reseller verify\``);
@@ -199,11 +199,12 @@ async function fetchOne(
   options: RemoteOptions,
 ): Promise<void> {
   if (existsSync(target))
-    throw new CommandFailure(`${target} is there already: nothing is overwritten`);
+    throw new CommandFailure(`${target} already exists and was not overwritten`);
   const store = openRemote(options);
   const copy = await choose(store, name, options);
   const staging = openStaging(target);
-  if (!staging) throw new CommandFailure(`another process is writing ${target}: wait for its end`);
+  if (!staging)
+    throw new CommandFailure(`another process is writing ${target}: wait for it to finish`);
   try {
     rmSync(staging.copy, { force: true });
     await download(store, copy, staging.copy, options);

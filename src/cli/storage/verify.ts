@@ -44,7 +44,7 @@ export function declareVerify(program: Command): void {
 
 async function verifyBackup(file: string, database: DatabaseName): Promise<Verification> {
   const why = whyNoReachableFile(file);
-  if (why) throw new CommandFailure(`${why}: name a backup`);
+  if (why) throw new CommandFailure(`${why}: choose a backup`);
   try {
     return await checkCopy(file);
   } catch (error) {

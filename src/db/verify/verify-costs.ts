@@ -43,7 +43,7 @@ const totalsOf = (kind: TotalKind, key: string) => `
 
 /** Each query returns a row (subject, problem) for each violation of its rule. */
 export const COST_QUERIES: Record<string, string> = {
-  "the costs of an order follow one another": `
+  "the costs of an order form one sequence": `
     SELECT 'order ' || order_id AS subject,
       'its cost ' || number || ' is ' || cost_micros || ' micros, ' || change_micros || ' more than ' || coalesce(before, 0) AS problem
     FROM (
@@ -52,7 +52,7 @@ export const COST_QUERIES: Record<string, string> = {
         row_number() OVER (PARTITION BY order_id ORDER BY number) AS place
       FROM order_costs
     ) AS costs WHERE number <> place OR cost_micros - change_micros <> coalesce(before, 0)`,
-  "what costs is with a provider": `
+  "orders with a cost have a provider": `
     SELECT 'order ' || order_id AS subject, 'has a cost, its placement is ' || placement AS problem
     FROM order_costs JOIN orders USING (order_id)
     WHERE number = 1 AND (placement <> 'placed' OR provider_id = ${SANDBOX_PROVIDER})`,
@@ -80,7 +80,7 @@ export const COST_SCAN: Check = {
       if (micros === cost.costMicros) continue;
       findings.add(
         `order ${cost.orderId}`,
-        `its cost is ${cost.costMicros} micros, ${amount} at ${rateToUsd} makes ${micros}`,
+        `its cost is ${cost.costMicros} micros, but ${amount} at ${rateToUsd} is ${micros}`,
       );
     }
   },

@@ -52,7 +52,7 @@ const QUERIES: Record<string, string> = {
       ON transfers.order_id = orders.order_id AND kind = 'order'
       AND debit_account = reseller_account AND credit_account = ${SALES}
     WHERE charge_micros <> coalesce(amount_micros, 0)`,
-  "refunds are what was transferred back": `
+  "refunds equal the transfers back": `
     SELECT 'order ' || orders.order_id AS subject,
       'refunded is ' || refunded_micros || ' micros, transferred back were ' || coalesce(total, 0) AS problem
     FROM orders LEFT JOIN (
@@ -65,7 +65,7 @@ const QUERIES: Record<string, string> = {
     SELECT 'order ' || order_id AS subject,
       'refunded ' || refunded_micros || ' of ' || charge_micros || ' micros' AS problem
     FROM orders WHERE refunded_micros > charge_micros`,
-  "order transfers are between the order's reseller and sales": `
+  "transfers of an order are between its reseller and sales": `
     SELECT 'transfer ' || seq AS subject, kind || ' between accounts ' || debit_account || ' and ' || credit_account AS problem
     FROM transfers JOIN orders USING (order_id)
     WHERE NOT CASE kind
@@ -78,7 +78,7 @@ const QUERIES: Record<string, string> = {
     WHERE order_id IS NULL AND NOT coalesce(
       (debit_account = ${CASH} AND credit_account > 2)
       OR (kind = 'adjustment' AND credit_account = ${CASH} AND debit_account > 2), FALSE)`,
-  "test orders are the sandbox's, and no others": `
+  "only test orders are with the sandbox": `
     SELECT 'order ' || order_id AS subject, 'belongs to ' || username || ', its provider is ' || coalesce(provider_id, -1) AS problem
     FROM orders JOIN users ON account = reseller_account
     WHERE (test_of IS NOT NULL) <> (coalesce(provider_id, -1) = ${SANDBOX_PROVIDER})`,
@@ -86,26 +86,26 @@ const QUERIES: Record<string, string> = {
     SELECT 'key ' || keys.id AS subject, 'belongs to ' || username AS problem
     FROM keys JOIN users ON account = reseller_account
     WHERE coalesce(keys.test_of, 0) <> coalesce(users.test_of, 0)`,
-  "a test account is that of a user": `
+  "every test account belongs to a user": `
     SELECT 'user ' || tests.username AS subject, 'is the test account of ' || users.username AS problem
     FROM users AS tests JOIN users ON users.account = tests.test_of
     WHERE users.test_of IS NOT NULL OR tests.parent_account IS NOT NULL`,
-  "each side of the ledger adds up": `
+  "the two sides of the ledger match": `
     SELECT side AS subject, 'balances make ' || balances || ' micros, its cash and sales accounts paid ' || paid AS problem
     FROM (SELECT 'the live side' AS side, ${sideOf("IS NULL", "(1, 2)")} UNION ALL
       SELECT 'the test side', ${sideOf("IS NOT NULL", "(-1, -2)")}) AS sides
     WHERE balances <> paid`,
-  "the last event of an order is its status": `
+  "the last event of an order matches its status": `
     SELECT 'order ' || order_id AS subject, 'status is ' || status || ', its last event led to ' || to_status AS problem
     FROM orders JOIN order_events USING (order_id)
     WHERE seq = (SELECT max(seq) FROM order_events AS later WHERE later.order_id = orders.order_id)
       AND status <> to_status`,
-  "an order that moved has an event": `
+  "an order whose status changed has an event": `
     SELECT 'order ' || order_id AS subject, 'status is ' || status || ' without an event' AS problem
     FROM orders
     WHERE status NOT IN ('PENDING', 'PROCESSING')
       AND NOT EXISTS (SELECT 1 FROM order_events WHERE order_events.order_id = orders.order_id)`,
-  "events are moves of the state table": `
+  "events follow the state table": `
     SELECT 'order ' || order_id AS subject, 'an event moved it from ' || from_status || ' to ' || to_status AS problem
     FROM order_events
     WHERE (from_status, to_status) NOT IN (VALUES
@@ -114,7 +114,7 @@ const QUERIES: Record<string, string> = {
       ('COMPLETED', 'REFUNDED'), ('PARTIAL', 'REFUNDED'),
       -- A late report that the operator accepted.
       ('COMPLETED', 'PARTIAL'))`,
-  "details are of a transfer of their user": `
+  "transfer details belong to a transfer of their user": `
     SELECT 'transfer ' || transfer_details.seq AS subject,
       'its details are of account ' || account || ', it is between ' || debit_account || ' and ' || credit_account AS problem
     FROM transfer_details JOIN transfers ON transfers.seq = transfer_details.seq
@@ -128,38 +128,38 @@ const QUERIES: Record<string, string> = {
   "only resellers have a discount": `
     SELECT 'user ' || username AS subject, 'has a discount of ' || discount_ppm || ' ppm' AS problem
     FROM users WHERE discount_ppm > 0 AND (parent_account IS NOT NULL OR test_of IS NOT NULL)`,
-  "every event begins where the one before it ended": `
+  "every event begins with the status that the event before it ended with": `
     SELECT 'order ' || order_id AS subject, 'an event begins at ' || from_status || ', the one before it ended at ' || before AS problem
     FROM (
       SELECT order_id, from_status, lag(to_status) OVER (PARTITION BY order_id ORDER BY seq) AS before
       FROM order_events
     ) AS steps WHERE before <> from_status`,
-  "nothing remains of a completed order": `
+  "a completed order has no remains": `
     SELECT 'order ' || order_id AS subject, 'COMPLETED with ' || remains || ' remaining' AS problem
     FROM orders WHERE status = 'COMPLETED' AND remains <> 0`,
-  "orders belong to resellers": `
+  "every order belongs to a reseller": `
     SELECT 'order ' || order_id AS subject, 'belongs to the child user ' || username AS problem
     FROM orders JOIN users ON account = reseller_account WHERE parent_account IS NOT NULL`,
   "an order is sent at most once": `
     SELECT 'order ' || order_id AS subject, 'may have been sent ' || count(*) || ' times' AS problem
     FROM placement_attempts WHERE outcome <> 'not_sent' AND outcome <> 'refused' GROUP BY order_id HAVING count(*) > 1`,
-  "an order is sent at most once on a route": `
+  "an order is sent at most once per route": `
     SELECT 'order ' || order_id AS subject,
       'was sent ' || count(*) || ' times as service ' || provider_service || ' of provider ' || provider_id AS problem
     FROM placement_attempts WHERE outcome <> 'not_sent'
     GROUP BY order_id, provider_id, provider_service HAVING count(*) > 1`,
-  "an order is with the provider of its attempt": `
+  "an order's provider matches its attempt": `
     SELECT 'order ' || order_id AS subject,
       'is with provider ' || orders.provider_id || ', was sent to ' || placement_attempts.provider_id AS problem
     FROM placement_attempts JOIN orders USING (order_id)
     WHERE outcome <> 'not_sent' AND outcome <> 'refused'
       AND (orders.provider_id <> placement_attempts.provider_id
         OR orders.provider_service <> placement_attempts.provider_service)`,
-  "attempts are of providers": `
+  "every attempt has a provider": `
     SELECT 'attempt ' || attempt_id AS subject, 'refers to a missing row of providers' AS problem
     FROM placement_attempts LEFT JOIN providers ON providers.provider_id = placement_attempts.provider_id
     WHERE providers.provider_id IS NULL`,
-  "the routes of a service follow its provider": `
+  "the routes of a service match its provider": `
     SELECT 'service ' || services.id AS subject,
       'its route to provider ' || routes.provider_id || ' has priority ' || routes.priority
         || ', its provider ' || coalesce(CAST(services.provider_id AS TEXT), 'is none and') || ' has '
@@ -167,7 +167,7 @@ const QUERIES: Record<string, string> = {
     FROM service_routes AS routes JOIN services ON services.id = routes.service_id
     WHERE services.provider_id IS NULL OR routes.priority < services.provider_priority
       OR (routes.provider_id = services.provider_id AND routes.provider_service = services.provider_service)`,
-  "placements follow from their attempts": `
+  "submission states match their attempts": `
     SELECT 'order ' || orders.order_id AS subject,
       'placement is ' || placement || ', its attempt came to '
         || coalesce(sent.outcome, refused.outcome, 'nothing that was sent') AS problem
@@ -183,10 +183,10 @@ const QUERIES: Record<string, string> = {
       WHEN 'refused' THEN coalesce(sent.outcome, refused.outcome, '') IN ('refused', 'unknown')
       -- Earlier versions left an order on the route that had refused it when they cancelled it before the next one.
       ELSE sent.outcome IS NULL AND (refused.outcome IS NULL OR (placement = 'queued' AND status = 'CANCELLED')) END`,
-  "an order has at most one open request of a kind": `
+  "an order has at most one open request of each kind": `
     SELECT 'order ' || order_id AS subject, count(*) || ' requests to ' || kind || ' are open' AS problem
     FROM order_requests WHERE ${IS_OPEN} GROUP BY order_id, kind HAVING count(*) > 1`,
-  "a request is its order's reseller's": `
+  "a request belongs to its order's reseller": `
     SELECT 'request ' || request_id AS subject,
       'it is of account ' || order_requests.reseller_account || ', its order of ' || orders.reseller_account
         || ', its key of ' || keys.reseller_account AS problem
@@ -198,19 +198,19 @@ const QUERIES: Record<string, string> = {
     FROM order_requests JOIN orders ON orders.order_id = order_requests.order_id
     WHERE kind = 'cancel' AND ((${IS_OPEN} AND status NOT IN ('PENDING', 'PROCESSING'))
       OR (state = 'done' AND status NOT IN ('CANCELLED', 'PARTIAL', 'FAILED', 'REFUNDED')))`,
-  "only what was delivered is refilled": `
+  "only delivered orders are refilled": `
     SELECT 'request ' || request_id AS subject, 'its order was neither COMPLETED nor PARTIAL' AS problem
     FROM order_requests
     WHERE kind = 'refill' AND NOT EXISTS (SELECT 1 FROM order_events
       WHERE order_events.order_id = order_requests.order_id AND to_status IN ('COMPLETED', 'PARTIAL'))`,
-  "keys belong to resellers": `
+  "every key belongs to a reseller": `
     SELECT 'key ' || keys.id AS subject, 'belongs to the child user ' || username AS problem
     FROM keys JOIN users ON account = reseller_account WHERE parent_account IS NOT NULL`,
-  "parents are resellers": `
+  "every parent is a reseller": `
     SELECT 'user ' || child.username AS subject, 'parent ' || parent.username || ' is a child user' AS problem
     FROM users AS child JOIN users AS parent ON parent.account = child.parent_account
     WHERE parent.parent_account IS NOT NULL`,
-  "a used key has an effect of its own reseller": `
+  "a used idempotency key belongs to the reseller of its effect": `
     SELECT 'used key ' || idempotency.seq AS subject,
       'its reseller is account ' || idempotency.reseller_account || ', its effect is one of account '
         || coalesce(CAST(coalesce(orders.reseller_account, keys.reseller_account) AS TEXT), 'nobody') AS problem
@@ -218,21 +218,21 @@ const QUERIES: Record<string, string> = {
       LEFT JOIN transfers ON transfers.seq = transfer_seq AND kind = 'recharge'
       LEFT JOIN keys ON keys.id = key_id
     WHERE coalesce(orders.reseller_account, keys.reseller_account, 0) <> idempotency.reseller_account`,
-  "webhooks belong to resellers": `
+  "every webhook belongs to a reseller": `
     SELECT 'webhook ' || webhooks.id AS subject, 'belongs to the child user ' || username AS problem
     FROM webhooks JOIN users ON account = reseller_account WHERE parent_account IS NOT NULL`,
-  "an event of an order is one that the order has had": `
+  "a webhook event of an order matches an event of that order": `
     SELECT 'event ' || webhook_events.id AS subject,
       'it is number ' || webhook_events.sequence || ' of account ' || webhook_events.reseller_account
         || ', the order has had ' || orders.sequence || ' and is of account ' || orders.reseller_account AS problem
     FROM webhook_events JOIN orders USING (order_id)
     WHERE webhook_events.sequence > orders.sequence OR webhook_events.reseller_account <> orders.reseller_account`,
-  "a webhook is sent the events of its own reseller": `
+  "a webhook gets only the events of its own reseller": `
     SELECT 'webhook ' || webhooks.id AS subject,
       'it is sent the event ' || webhook_events.id || ' of another account' AS problem
     FROM webhook_deliveries JOIN webhooks USING (webhook_id) JOIN webhook_events USING (event_id)
     WHERE webhooks.reseller_account IS DISTINCT FROM webhook_events.reseller_account`,
-  "no effect has two used keys": `
+  "no effect has two used idempotency keys": `
     SELECT coalesce('order ' || order_id, 'transfer ' || transfer_seq) AS subject,
       'it was done under ' || count(*) || ' keys' AS problem
     FROM (

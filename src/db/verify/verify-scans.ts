@@ -59,12 +59,12 @@ const terms: Check = {
       const subject = `order ${order.orderId}`;
       const charge = chargeMicros(order.priceMicros, order.per, order.quantity);
       if (charge !== order.chargeMicros) {
-        const problem = `charge is ${order.chargeMicros} micros, price and quantity make ${charge}`;
+        const problem = `charge is ${order.chargeMicros} micros, but price and quantity give ${charge}`;
         findings.add(subject, problem, "charges follow from the price");
       }
       const refunded = refundOf(order);
       if (refunded !== order.refundedMicros) {
-        const problem = `refunded is ${order.refundedMicros} micros, ${order.status} makes ${refunded}`;
+        const problem = `refunded is ${order.refundedMicros} micros, but ${order.status} gives ${refunded}`;
         findings.add(subject, problem, "refunds follow from the status");
       }
       const problem = extraProblem(order);
@@ -125,7 +125,7 @@ const statements: Check = {
       // Compare later transfers with the stored balance, so that one wrong balance is reported only once.
       balances.set(account, after);
       if (total === after) continue;
-      const problem = `the balance after it is ${after} micros, the transfers up to it make ${total}`;
+      const problem = `the balance after it is ${after} micros, but the transfers up to it add up to ${total}`;
       findings.add(`transfer ${seq}`, problem);
     }
   },
@@ -149,7 +149,7 @@ const RESPONSES = query({
 
 /** Compares each stored response with what was done. */
 const responses: Check = {
-  name: "a kept answer tells what was done",
+  name: "a stored response matches what was done",
   async run(store, findings) {
     const read = (after: number) =>
       store.read((reader) => reader.all(RESPONSES, { after, limit: RESPONSES_PIECE }));
@@ -162,7 +162,7 @@ const responses: Check = {
       if (recorded === done) continue;
       findings.add(
         `used key ${seq}`,
-        `its answer tells of ${recorded ?? "nothing"}, done was ${done}`,
+        `its response describes ${recorded ?? "nothing"}, but what was done is ${done}`,
       );
     }
   },
@@ -218,7 +218,7 @@ const WANTING = query({
 
 /** Checks the users' copy of what their webhooks want, which decides whether an event is written. */
 const wanted: Check = {
-  name: "users know what their webhooks want",
+  name: "users record what their webhooks subscribe to",
   async run(store, findings) {
     const read = (after: number) =>
       store.read((reader) => reader.all(WANTING, { after, limit: PIECE }));
@@ -229,7 +229,7 @@ const wanted: Check = {
         continue;
       findings.add(
         `user ${user.username}`,
-        `wanted are the events ${user.wantedEvents} below ${user.lowBalanceMicros} micros, its webhooks want ${wantedEvents} below ${lowBalanceMicros}`,
+        `recorded: events ${user.wantedEvents}, balance below ${user.lowBalanceMicros} micros; its webhooks: events ${wantedEvents}, balance below ${lowBalanceMicros}`,
       );
     }
   },

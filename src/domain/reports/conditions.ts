@@ -205,7 +205,7 @@ export interface MachineFacts {
   freeBytes?: number;
   /** Whether an open alert says that the disk has little room: it ends later than it began. */
   isDiskAlertOpen?: boolean;
-  /** The latest time of a transfer, order or user; null: nothing was written yet. */
+  /** The latest time of a transfer, order or user; null: nothing has been written yet. */
   lastRowAt?: number | null;
 }
 

@@ -88,7 +88,7 @@ export const MACHINE_RULES: Rules<MachineFacts> = {
     severity: () => "failure",
     holds: ({ isBackupVerified }) =>
       isBackupVerified === undefined ? "unknown" : !isBackupVerified,
-    text: () => "The last backup does not verify: something in the database is wrong",
+    text: () => "The last backup failed verification: something in the database is wrong",
     page: systemPage,
     action: "See the system",
     advice: () => "keep the last one that is verified, run `reseller verify` and ask for help",

@@ -56,7 +56,7 @@ export function openStaging(target: string): Staging | null {
     };
   } catch (error) {
     throw new BackupError(
-      `${folder} cannot be used (${errorCode(error) || String(error)}): remove it if it is there, or name another place`,
+      `${folder} cannot be used (${errorCode(error) || String(error)}): remove it if it exists, or choose another location`,
     );
   }
 }
@@ -82,18 +82,18 @@ export function refuseBackup(path: string, target: string): void {
   for (const name of [target, unverifiedName(target)]) {
     if (!existsSync(name)) continue;
     throw new BackupError(
-      `${name} is there already: name a file that is not, nothing is overwritten`,
+      `${name} already exists and was not overwritten: choose another file name`,
     );
   }
   const folder = dirname(target);
   if (!existsSync(folder)) {
-    throw new BackupError(`there is no folder ${folder}: create it, or name another place`);
+    throw new BackupError(`folder ${folder} not found: create it, or choose another location`);
   }
   const needed = sizeOf(path) + sizeOf(`${path}-wal`) + ROOM_LEFT_BYTES;
   const free = freeBytesIn(folder);
   if (free < needed) {
     throw new BackupError(
-      `${folder} has too little room for a backup (${mebibytes(free)} MiB free, ${mebibytes(needed)} needed): make room, or name another place`,
+      `${folder} has too little free space for a backup (${mebibytes(free)} MiB free, ${mebibytes(needed)} needed): free some, or choose another location`,
     );
   }
 }
@@ -172,7 +172,7 @@ export function publishCopy(copy: string, target: string): void {
     giveName(copy, target);
   } catch (error) {
     if (errorCode(error) !== "EEXIST") throw error;
-    throw new BackupError(`${target} is there already: nothing was overwritten`);
+    throw new BackupError(`${target} already exists and was not overwritten`);
   }
   syncPath(dirname(target));
 }

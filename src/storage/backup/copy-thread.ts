@@ -38,7 +38,7 @@ function checkpointBeside(path: string): void {
     connection.sqlite.close(true);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    send({ warning: `what waited behind the backup was not checkpointed (${why})` });
+    send({ warning: `writes made during the backup were not checkpointed (${why})` });
   }
 }
 

@@ -66,7 +66,9 @@ export async function backUp(
   const started = performance.now();
   const staging = openStaging(target);
   if (!staging) {
-    throw new BackupError(`another process is making ${target}: wait for its end, or name another`);
+    throw new BackupError(
+      `another process is writing ${target}: wait for it to finish, or choose another file`,
+    );
   }
   try {
     lowerPriority(onWarning);
@@ -96,7 +98,7 @@ export function lowerPriority(onWarning: (warning: string) => void): void {
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     onWarning(
-      `the priority could not be lowered, orders may take longer while a backup is made or copied (${why})`,
+      `the priority could not be lowered; orders may be slower while a backup is made or copied (${why})`,
     );
   }
 }
@@ -128,7 +130,7 @@ async function copyAndCheck(
     else fail(data.failed);
   };
   worker.onerror = (event) => fail(event.message);
-  worker.addEventListener("close", () => fail("its thread ended early"));
+  worker.addEventListener("close", () => fail("the copy thread ended early"));
   worker.postMessage(message);
   const syncing = syncWhile(
     partial,

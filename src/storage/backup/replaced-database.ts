@@ -96,11 +96,11 @@ function compare(
   const areNumbersRead = NUMBERED_TABLES.every((table) => numberOf(table) !== null);
   const isRead = keys !== null && areNumbersRead && read(isIntact) === true;
   const unknownBecause = isNone
-    ? "there was no database that tells what happened since the backup"
+    ? "there was no database to compare with the backup"
     : !isRead
-      ? "the database that was there is damaged or of another program"
+      ? "the replaced database is damaged or belongs to another program"
       : !isContinuation
-        ? "the database that was there does not go on from this backup"
+        ? "the replaced database does not continue from this backup"
         : null;
   const added = margins(backup);
   return {

@@ -65,7 +65,9 @@ export async function restoreDatabase(
     if (replaced) {
       checkpointReplaced(dataDirectory, path);
       if (hasNewRows(path, since))
-        throw new BackupError(`${path} was changed by another command meanwhile: run it again`);
+        throw new BackupError(
+          `${path} was changed by another command during the restore: run the restore again`,
+        );
     }
     const keptAside = replaced ? keepReplaced(path, now) : null;
     // The restored copy goes live.
@@ -84,7 +86,7 @@ export async function restoreDatabase(
 /** Refuses a file that does not exist, is not ours, is empty, or is of a newer version. */
 function refuseUnfit(file: string, acceptsUnverified: boolean): void {
   refuseNoFile(file, "name a backup");
-  if (!existsSync(file)) throw new BackupError(`there is no file ${file}: name a backup`);
+  if (!existsSync(file)) throw new BackupError(`${file} not found: choose a backup`);
   refuseNoFile(`${file}-wal`, "move it away first");
   try {
     const sqlite = new Database(file, { readonly: true });
@@ -93,11 +95,11 @@ function refuseUnfit(file: string, acceptsUnverified: boolean): void {
       const { tables } = sqlite.query("SELECT count(*) AS tables FROM sqlite_schema").get() as {
         tables: number;
       };
-      if (tables === 0) throw new BackupError(`${file} is empty: name a backup`);
+      if (tables === 0) throw new BackupError(`${file} is empty: choose a backup`);
       const differences = acceptsUnverified ? "" : schemaDifferences(sqlite);
       if (differences !== "") {
         throw new BackupError(
-          `${file} has another schema than its version (${differences}): ${INSTEAD}`,
+          `${file} has a schema that differs from its version (${differences}): ${INSTEAD}`,
         );
       }
     } finally {
@@ -117,7 +119,7 @@ function refuseWithoutRoom(file: string, folder: string): void {
   const [free, needed] = [freeBytesIn(folder), sizeOf(file) + sizeOf(`${file}-wal`)];
   if (free > needed) return;
   throw new BackupError(
-    `${folder} has too little room (${mebibytes(free)} MiB free, ${mebibytes(needed)} needed): make room first`,
+    `${folder} has too little free space (${mebibytes(free)} MiB free, ${mebibytes(needed)} needed): free some first`,
   );
 }
 
@@ -149,7 +151,7 @@ async function prepareStaged(
 }
 
 const INSTEAD =
-  "nothing was changed; name an older backup, or restore this one as it is with --unverified";
+  "nothing was changed; choose an older backup, or restore this one unverified with --unverified";
 
 /** Verifies the copy, gives it to the owner of the data directory, and syncs it. Returns what is wrong with it. */
 async function checkStaged(
@@ -173,7 +175,7 @@ function checkpointReplaced(dataDirectory: string, path: string): void {
       busy: number;
     };
     closeForCommand(connection);
-    if (busy) throw new BackupError(`${path} is used by another command: wait for its end`);
+    if (busy) throw new BackupError(`${path} is in use by another command: wait for it to finish`);
   } catch (error) {
     if (error instanceof BackupError) throw error;
   }

@@ -49,12 +49,17 @@ export function runDoctor({ data, backupFolder, now, checkpoint }: DoctorInput):
   if (!isFound && denied === "EACCES") return [...findings, unreadable(directory, denied)];
   if (!isFound) {
     findings.push(
-      finding("data directory", "warn", `${directory} is not there`, "`reseller serve` creates it"),
+      finding(
+        "data directory",
+        "warn",
+        `${directory} does not exist`,
+        "`reseller serve` creates it",
+      ),
     );
     return findings;
   }
   if (!statSync(directory).isDirectory()) {
-    const advice = "name a folder with --data";
+    const advice = "choose a folder with --data";
     findings.push(finding("data directory", "fail", `${directory} is not a folder`, advice));
     return findings;
   }
@@ -64,7 +69,7 @@ export function runDoctor({ data, backupFolder, now, checkpoint }: DoctorInput):
   findings.push(ownership(directory), fileSystem(directory), room(directory), syncTime(directory));
   const file = statSync(path, { throwIfNoEntry: false });
   if (!file || (file.isFile() && file.size === 0)) {
-    const found = file ? `${path} is empty` : `${path} is not there`;
+    const found = file ? `${path} is empty` : `${path} does not exist`;
     const begun = whyMoveBegun(path);
     findings.push(
       begun === null
@@ -93,7 +98,7 @@ function accessError(directory: string): string | undefined {
 }
 
 function unreadable(directory: string, code: string): Finding {
-  const advice = "run this as the user of the service, such as with `sudo -u reseller`";
+  const advice = "run this as the service's user, for example with `sudo -u reseller`";
   return finding("data directory", "fail", `${directory} cannot be read (${code})`, advice);
 }
 
@@ -111,7 +116,7 @@ function ownership(directory: string): Finding {
     );
   }
   if (open) {
-    const advice = `others can look in: chmod 700 ${directory}, or name a folder of its own with --data`;
+    const advice = `other users can read it: chmod 700 ${directory}, or choose a separate folder with --data`;
     return finding("owner", "warn", found, advice);
   }
   return finding("owner", "ok", found);
@@ -122,17 +127,17 @@ function permissions(path: string): Finding {
   const found = `${path} mode ${(mode & 0o777).toString(8)}`;
   const owner = statSync(dirname(path)).uid;
   if (uid !== owner) {
-    const advice = `it belongs to user ${uid}, its folder to user ${owner}: chown ${owner} ${path}`;
+    const advice = `its owner is user ${uid}, but the owner of its folder is user ${owner}: chown ${owner} ${path}`;
     return finding("permissions", "fail", found, advice);
   }
   if ((mode & 0o077) === 0) return finding("permissions", "ok", found);
-  return finding("permissions", "warn", found, `others can read it: chmod 600 ${path}`);
+  return finding("permissions", "warn", found, `other users can read it: chmod 600 ${path}`);
 }
 
 function fileSystem(directory: string): Finding {
   const type = fileSystemUnder(directory) ?? "unknown";
   if (isMemoryFileSystem(type)) {
-    const advice = "everything in it is lost at a reboot: put --data on a disk";
+    const advice = "everything in it is lost on reboot: put --data on a disk";
     return finding("file system", "warn", type, advice);
   }
   if (!isNetworkFileSystem(type)) return finding("file system", "ok", type);
@@ -165,7 +170,12 @@ function syncTime(directory: string): Finding {
     const median = times[times.length >> 1]!;
     const found = `${median.toFixed(1)} ms (median of ${SYNC_TRIES})`;
     if (median <= SYNC_WARN_MS) return finding("sync", "ok", found);
-    return finding("sync", "warn", found, "a slow disk: orders sent one by one take as long each");
+    return finding(
+      "sync",
+      "warn",
+      found,
+      "a slow disk: every order sent by itself takes this long",
+    );
   } catch (error) {
     const advice = `${directory} cannot be written: check its owner, permissions and room`;
     return finding("sync", "fail", String(error), advice);
@@ -180,7 +190,7 @@ function walLength(path: string): Finding {
   const found = `${mebibytes(bytes)} MiB`;
   if (bytes <= WAL_LIMIT_BYTES) return finding("write-ahead log", "ok", found);
   const advice =
-    "a long reader, or with --checkpoint external a Litestream that does not run: look for it";
+    "a long-running reader, or a stopped Litestream with --checkpoint external: find and fix it";
   return finding("write-ahead log", "warn", found, advice);
 }
 
@@ -188,8 +198,9 @@ function walLength(path: string): Finding {
 function replication(facts: DatabaseFacts, checkpoint: CheckpointMode): Finding[] {
   if (!facts.hasLitestream) return [];
   if (checkpoint === "external") return [finding("Litestream", "ok", "--checkpoint external")];
-  const found = "it replicates this database or did";
-  const advice = "beside it run `serve` with --checkpoint external, or a replica may not restore";
+  const found = "this database has Litestream tables";
+  const advice =
+    "with Litestream, run `serve` with --checkpoint external, or replicas may fail to restore";
   return [finding("Litestream", "warn", found, advice)];
 }
 
@@ -222,7 +233,7 @@ function schema({ pendingMigrations: pending, schemaDifferences }: DatabaseFacts
 }
 
 function integrity({ integrity: found }: DatabaseFacts): Finding {
-  if (found === "ok") return finding("integrity", "ok", "every page is in order");
+  if (found === "ok") return finding("integrity", "ok", "every page is intact");
   return finding(
     "integrity",
     "fail",
@@ -246,7 +257,7 @@ function backupAge(data: string, folder: string, now: number): Finding {
     now,
   );
   if (newest === null)
-    return judged("last backup", `none of this service in ${folder}`, conditions);
+    return judged("last backup", `no backup of this service in ${folder}`, conditions);
   const hours = Math.round((now - newest.begunAt) / HOUR_MS);
   const last = verified === null ? "none is" : `the last that is: ${basename(verified.file)}`;
   const state = newest.isVerified ? "" : `, not verified; ${last}`;

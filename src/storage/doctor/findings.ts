@@ -60,7 +60,8 @@ export function rowFindings(facts: RowFacts, now: number): Finding[] {
   const { lastRowAt, oldestDuePollAt: pollDueAt, failedWebhooks: disabled } = facts;
   const { unknownPlacements: unknown, unrecognizedNumbers: count, creditKeys } = facts;
   const lateMs = pollDueAt === null ? 0 : now - pollDueAt;
-  const written = lastRowAt === null ? "nothing was written yet" : `last row ${isoOf(lastRowAt)}`;
+  const written =
+    lastRowAt === null ? "nothing has been written yet" : `last row ${isoOf(lastRowAt)}`;
   const placements = { name: null, unknown, pollDueAt: null };
   const polls = { name: null, unknown: 0, pollDueAt };
   const failed = { username: null, id: null, disabled, failing: 0, failingSince: null };
@@ -72,7 +73,7 @@ export function rowFindings(facts: RowFacts, now: number): Finding[] {
     judge("unknown placements", unlessNone("none", unknown), ORDER_RULES, placements),
     judge(
       "unknown numbers",
-      unlessNone("providers know the orders that they have", count),
+      unlessNone("providers recognize all their order numbers", count),
       NUMBER_RULES,
       { name: null, count, orders: [] },
     ),
@@ -86,7 +87,7 @@ export function rowFindings(facts: RowFacts, now: number): Finding[] {
       ORDER_RULES,
       polls,
     ),
-    judge("webhooks", unlessNone("none disabled by failures", disabled), WEBHOOK_RULES, failed),
+    judge("webhooks", unlessNone("none disabled after failures", disabled), WEBHOOK_RULES, failed),
     judge(
       "keys that add credit",
       creditKeys === 0

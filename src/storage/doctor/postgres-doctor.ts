@@ -50,7 +50,7 @@ function conditionFindings(address: Address, conditions: Conditions): Finding[] 
     condition("fsync", "fsync", "on"),
     condition("synchronous_commit", "commit", commit),
     condition("synchronous_standby_names", "standby", standbys),
-    condition("encryption", "encryption", isEncrypted ? address.sslMode : "none needed here"),
+    condition("encryption", "encryption", isEncrypted ? address.sslMode : "not needed here"),
     clockDifference(conditions),
   ];
 }
@@ -58,9 +58,14 @@ function conditionFindings(address: Address, conditions: Conditions): Finding[] 
 function clockDifference({ clockAheadMs }: Conditions): Finding {
   const off = Math.abs(clockAheadMs);
   const side = clockAheadMs > 0 ? "ahead of" : "behind";
-  const found = off === 0 ? "as the database's" : `${off} ms ${side} the database's`;
+  const found = off === 0 ? "same as the database's" : `${off} ms ${side} the database's`;
   if (off <= CLOCK_WARN_MS) return finding("clock difference", "ok", found);
-  return finding("clock difference", "warn", found, "set both clocks, and see that NTP keeps them");
+  return finding(
+    "clock difference",
+    "warn",
+    found,
+    "set both clocks, and keep them correct with NTP",
+  );
 }
 
 async function schemaFindings(address: Address, conditions: Conditions): Promise<Finding[]> {
@@ -112,20 +117,30 @@ function standbysFinding(
   { synchronousStandbys }: Conditions,
 ): Finding {
   if (hidden > 0) {
-    const found = `${hidden} standbys whose state this user is not shown`;
-    return finding("standbys", "warn", found, "GRANT pg_monitor to it");
+    const found = `this user cannot see the state of ${hidden} standbys`;
+    return finding("standbys", "warn", found, "GRANT pg_monitor to the user");
   }
   const found = `${synchronous} synchronous, ${asynchronous} asynchronous`;
   if (synchronous > 0) return finding("standbys", "ok", found);
   if (synchronousStandbys.trim() !== "") {
-    return finding("standbys", "fail", found, "every commit waits until a synchronous one is back");
+    return finding(
+      "standbys",
+      "fail",
+      found,
+      "every commit waits until a synchronous standby is back",
+    );
   }
-  return finding("standbys", "warn", found, "no commit waits for another machine: connect one");
+  return finding(
+    "standbys",
+    "warn",
+    found,
+    "commits do not wait for another machine: connect a synchronous standby",
+  );
 }
 
 function serversFinding(servers: readonly Server[]): Finding {
   if (servers.length === 0) {
-    return finding("servers", "warn", "none runs", "start `reseller serve` with --database");
+    return finding("servers", "warn", "none runs", "run `reseller serve` with --database");
   }
   return finding("servers", "ok", servers.map(({ name }) => name).join(", "));
 }

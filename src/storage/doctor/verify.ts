@@ -15,8 +15,8 @@ const CACHE_KIB = 64 * 1024;
 
 const SQLITE_CHECKS: readonly Check[] = [
   queryCheck(
-    "every step of the clock is noted",
-    `SELECT ledger || ' ' || number AS subject, 'its time is before that of the row ahead of it' AS problem
+    "every clock step is recorded",
+    `SELECT ledger || ' ' || number AS subject, 'its time is before that of the previous row' AS problem
     FROM (
       SELECT 'orders' AS ledger, order_id AS number, created_at, lag(created_at) OVER (ORDER BY order_id) AS before
       FROM orders

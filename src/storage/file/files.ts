@@ -28,7 +28,7 @@ export function whyNoReachableFile(path: string): string | null {
   try {
     return whyNoFile(path);
   } catch (error) {
-    return `${path} cannot be reached by this user (${errorCode(error)})`;
+    return `${path} is not accessible to this user (${errorCode(error)})`;
   }
 }
 

@@ -129,7 +129,7 @@ export function migrate(sqlite: Database, pending: readonly Migration[], now: nu
       record.run(migration.version, migration.name, hashOf(migration), now);
     }
     const dangling = sqlite.query("PRAGMA foreign_key_check").all().length;
-    if (dangling > 0) throw new Error(`${dangling} rows would lose what they refer to`);
+    if (dangling > 0) throw new Error(`${dangling} rows would lose rows that they refer to`);
     sqlite.run("COMMIT");
   } catch (error) {
     if (sqlite.inTransaction) sqlite.run("ROLLBACK");

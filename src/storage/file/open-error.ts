@@ -11,13 +11,15 @@ export class OpenError extends Error {
 const OPEN_ERRORS: Record<string, (path: string) => string> = {
   SQLITE_NOTADB: (path) => `${path} is damaged or not a database: restore a backup`,
   SQLITE_CORRUPT: (path) => `${path} is damaged or not a database: restore a backup`,
-  SQLITE_IOERR: (path) => `the disk of ${path} fails: see the system's log, then restore a backup`,
+  SQLITE_IOERR: (path) =>
+    `the disk that holds ${path} is failing: see the system log, then restore a backup`,
   SQLITE_CANTOPEN: (path) => notWritable(path),
   SQLITE_READONLY: (path) => notWritable(path),
   SQLITE_PERM: (path) => notWritable(path),
-  SQLITE_BUSY: (path) => `${path} is busy: nothing was changed, try again`,
-  SQLITE_LOCKED: (path) => `${path} is busy: nothing was changed, try again`,
-  SQLITE_FULL: (path) => `the disk of ${path} is full: nothing was changed, make room first`,
+  SQLITE_BUSY: (path) => `${path} is locked: nothing was changed, try again`,
+  SQLITE_LOCKED: (path) => `${path} is locked: nothing was changed, try again`,
+  SQLITE_FULL: (path) =>
+    `the disk that holds ${path} is full: nothing was changed, free some space first`,
 };
 
 /** Returns the OpenError for an error of SQLite; undefined for any other error. */
@@ -29,5 +31,5 @@ export function openErrorOf(error: unknown, path: string): OpenError | undefined
 }
 
 function notWritable(path: string): string {
-  return `${path} cannot be opened for writing: check the owner and permissions of it and its folder`;
+  return `${path} cannot be opened for writing: check the owner and permissions of the file and its folder`;
 }

@@ -169,7 +169,7 @@ function openFile(path: string, create: boolean, mayBeUnfinished = false): OpenF
     };
     if (mode !== "wal") {
       throw new OpenError(
-        `the file system of ${path} cannot hold a write-ahead log (journal mode stayed ${mode}): put --data on a local disk`,
+        `the file system of ${path} does not support a write-ahead log (journal mode stayed ${mode}): put --data on a local disk`,
       );
     }
     sqlite.run("PRAGMA synchronous = FULL");
@@ -188,7 +188,7 @@ function openFile(path: string, create: boolean, mayBeUnfinished = false): OpenF
 
 function refuseNoFile(path: string): void {
   const why = whyNoFile(path);
-  if (why) throw new OpenError(`${why}, not a database: name another folder with --data`);
+  if (why) throw new OpenError(`${why}, not a database: choose another folder with --data`);
 }
 
 /** Refuses a database that does not exist, is not a file, or is empty. */
@@ -203,13 +203,13 @@ function requireDatabase(path: string): void {
     const code = errorCode(error);
     if (code !== "ENOENT" && code !== "ENOTDIR") {
       throw new OpenError(
-        `${path} cannot be reached (${code}): check the owner and permissions of it and its folder, or run this as the user of the service`,
+        `${path} is not accessible (${code}): check the owner and permissions of the file and its folder, or run this as the service's user`,
       );
     }
-    why = `there is no database at ${path}`;
+    why = `no database at ${path}`;
   }
   throw new OpenError(
-    `${why}: name its folder with --data, or run \`reseller serve\` to create one`,
+    `${why}: choose its folder with --data, or run \`reseller serve\` to create one`,
   );
 }
 
@@ -222,7 +222,7 @@ function createDirectory(directory: string): void {
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new OpenError(
-      `the data directory ${directory} cannot be used (${why}): name another with --data`,
+      `the data directory ${directory} cannot be used (${why}): choose another with --data`,
     );
   }
 }
@@ -249,7 +249,7 @@ function lockForServer(directory: string): Lock {
   }
   if (lock) return lock;
   throw new OpenError(
-    `another reseller serves ${databasePath(directory)}: stop it first, or name another folder with --data`,
+    `another server uses ${databasePath(directory)}: stop it first, or choose another folder with --data`,
   );
 }
 
@@ -261,7 +261,7 @@ function requireSqliteVersion(): void {
     if (part > minimum) return;
     if (part < minimum) {
       throw new OpenError(
-        `this binary carries SQLite ${found}, which can lose commits: build it with one of ${SQLITE_MINIMUM.join(".")} or later`,
+        `this binary contains SQLite ${found}, which can lose commits: build it with SQLite ${SQLITE_MINIMUM.join(".")} or later`,
       );
     }
   }

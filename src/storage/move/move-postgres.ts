@@ -154,7 +154,7 @@ async function sideOn(
     ]);
   } catch (error) {
     if (!LOCKED.has(sqlStateOf(error) ?? "")) throw error;
-    throw new MoveError(`${shown} is in use: stop what writes to it`, { cause: error });
+    throw new MoveError(`${shown} is in use: stop all programs that write to it`, { cause: error });
   }
   // A server may have started in between.
   await refuseServers(store, shown);
@@ -176,7 +176,7 @@ async function refuseServers(store: ReadStore, shown: string): Promise<void> {
   if (running.length === 0) return;
   const names = running.map(({ name }) => name).join(", ");
   throw new MoveError(
-    `${shown} is served by ${names}: stop it first; one that was killed counts as running for ${LEASE_MS / 1000} s`,
+    `${shown} is in use by the server ${names}: stop it first; a killed server counts as running for ${LEASE_MS / 1000} s`,
   );
 }
 
@@ -198,7 +198,7 @@ async function commit(connection: Connection, shown: string): Promise<void> {
     ({ command } = result!);
   } catch (error) {
     throw new MoveError(
-      `the connection to ${shown} was lost while the copy was committed: see with \`reseller verify\` whether it is there; the source is as it was`,
+      `the connection to ${shown} was lost during the commit of the copy: check with \`reseller verify\` whether it is there; the source is unchanged`,
       { cause: error },
     );
   }

@@ -112,7 +112,7 @@ export function refuseRows(reader: Reader, shown: string): void {
     if (reader.all(first, { limit: PIECE }).every((row) => isMade(table, row))) continue;
     const { rows } = reader.one(count)!;
     throw new MoveError(
-      `${shown} is not empty (${table.name}: ${counted(rows, "row")}): name an empty one`,
+      `${shown} is not empty (${table.name}: ${counted(rows, "row")}): choose an empty database`,
     );
   }
 }
@@ -129,7 +129,7 @@ function refuseProblems({ shown }: MoveSide, problems: readonly Problem[]): void
   const [first] = problems;
   if (!first) return;
   throw new MoveError(
-    `${shown} does not add up (${counted(problems.length, "problem")}, ${first.subject}: ${first.problem}): nothing was moved, run \`reseller verify\`; --unverified moves a source as it is`,
+    `${shown} does not add up (${counted(problems.length, "problem")}, ${first.subject}: ${first.problem}): nothing was moved; run \`reseller verify\`, or move it unverified with --unverified`,
   );
 }
 
@@ -180,7 +180,7 @@ async function copySingletons(source: MoveSide, target: MoveTarget): Promise<voi
     const present = await target.store.read(read);
     if (table === uptime && Number(present["milliseconds"]) > Number(row["milliseconds"])) {
       throw new MoveError(
-        `${target.shown} was served for longer than ${source.shown}: name one that was never served`,
+        `${target.shown} has been in service longer than ${source.shown}: choose a database that was never in service`,
       );
     }
     const fields = table.columns
@@ -230,7 +230,7 @@ async function compareRows(
 function differs({ shown }: MoveSide, table: AnyTable, row: AnyRow, field: string): MoveError {
   const key = table.key.map((each) => String(row[each])).join(" ");
   return new MoveError(
-    `${shown} does not hold ${table.name} ${key} as it was (${field}): nothing was moved`,
+    `${shown} does not hold an exact copy of ${table.name} ${key} (${field} differs): nothing was moved`,
   );
 }
 
@@ -244,7 +244,7 @@ async function compareNumbers(numbers: GivenNumbers, target: MoveTarget): Promis
   for (const [table, given] of numbers) {
     const isKnown = NUMBERED_TABLES.some((name) => name === table.name);
     if (!isKnown || (found.get(table) ?? 0) >= given) continue;
-    throw new MoveError(`${target.shown} would give numbers of ${table.name} again`);
+    throw new MoveError(`${target.shown} would issue numbers of ${table.name} again`);
   }
 }
 

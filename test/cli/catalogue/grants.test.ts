@@ -89,12 +89,12 @@ describe("an import is all or nothing", () => {
     [
       "a grant that is there twice",
       "service,username\nfollowers,bob\nfollowers,BOB",
-      "the same grant as",
+      "duplicate of the grant in",
     ],
     ["another header", "service,user\nfollowers,bob", "must begin with the line service,username"],
-    ["no rows", "service,username\n", "holds no grants"],
-    ["text that is no CSV", 'service,username\n"followers,bob', "never ends with one"],
-    ["a row with too few cells", "service,username,price\nfollowers,bob", "not as many cells"],
+    ["no rows", "service,username\n", "contains no grants"],
+    ["text that is no CSV", 'service,username\n"followers,bob', "is never closed"],
+    ["a row with too few cells", "service,username,price\nfollowers,bob", "number of cells"],
   ])("%s", async (_, text, words) => {
     const shop = openShop();
     const before = shop.dump();

@@ -69,9 +69,9 @@ describe("one invalid row: exit 1, its line is named, nothing is imported", () =
     ["after a quoted cell of three lines", `${HEADER},id\n"a",1,1,9,"x"\nb,x,1,9,y\n`, "line 3: price"],
     ["a cell of three lines", `${HEADER}\n${good}\n"b\nc\nd",1,1,9\n`, "line 3: name must be"],
     ["an unknown column", `${HEADER},colour\na,1,1,9,red\n`, "header: unknown column colour"],
-    ["a column twice", `${HEADER},name\na,1,1,9,b\n`, "header: column name is there twice"],
+    ["a column twice", `${HEADER},name\na,1,1,9,b\n`, "header: column name appears twice"],
     ["a column that is missing", "name,price,min\na,1,1\n", "no column max"],
-    ["no rows", `${HEADER}\n`, "holds no services"],
+    ["no rows", `${HEADER}\n`, "contains no services"],
     ["no bytes", "", "no column name, price, min, max"],
   ]; // prettier-ignore
   const JSON_FILES: [title: string, text: string, problem: string][] = [
@@ -86,7 +86,7 @@ describe("one invalid row: exit 1, its line is named, nothing is imported", () =
     ["a list for a name", '[{"name":["a"],"price":1,"min":1,"max":9}]', "entry 1: name"],
     ["an unknown member", '[{"name":"a","price":1,"min":1,"max":9,"x":1}]', "entry 1: unknown column x"],
     ["an id twice", '[{"id":"x","name":"a","price":1,"min":1,"max":9},{"id":"x","name":"a","price":1,"min":1,"max":9}]', "entry 2: id is taken"],
-    ["no entries", "[]", "holds no services"],
+    ["no entries", "[]", "contains no services"],
   ]; // prettier-ignore
   const FILES: (readonly ["csv" | "json", string, string, string])[] = [
     ...CSV.map((row) => ["csv", ...row] as const),
@@ -162,15 +162,15 @@ async function services(shop: Shop): Promise<{ id: string }[]> {
 describe("every row that is wrong is named, whatever is wrong with it:", () => {
   const rows: [line: string, problem: string | null][] = [
     ["a,1,1,9", null],
-    ["b,1,1", "not as many cells"],
+    ["b,1,1", "number of cells"],
     ["c,x,1,9", "price must be"],
-    ['d "x",1,1,9', "a quote stands inside"],
-    ['"e"x,1,1,9', "text follows a cell's closing quote"],
-    ["f,1,1,9,9", "not as many cells"],
+    ['d "x",1,1,9', "there is a quote inside"],
+    ['"e"x,1,1,9', "there is text after a cell's closing quote"],
+    ["f,1,1,9,9", "number of cells"],
     [",1,1,9", "name is missing"],
     ["g,1,9,1", "min must not be above max"],
     ["h,1,1,9", null],
-    ['"i,1,1,9', "never ends with one"],
+    ['"i,1,1,9', "is never closed"],
   ];
 
   test("services in a CSV", async () => {
@@ -234,7 +234,7 @@ describe("every row that is wrong is named, whatever is wrong with it:", () => {
     const file = join(freshFolder(), "list.csv");
     writeFileSync(file, 'name,"price"x,min,max\na,1,1,9\nb,x,1,9');
     const { code, stderr } = await openShop().cli("admin", "service", "import", file);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("line 1: text follows")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("line 1: there is text after")]);
     expect(stderr).not.toContain("line 3");
   });
 });

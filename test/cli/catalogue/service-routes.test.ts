@@ -180,8 +180,8 @@ test("verify names a route that is there twice, and an order that is not with th
   const checks = json.problems.map(({ check }: { check: string }) => check);
   expect(checks).toEqual(
     expect.arrayContaining([
-      "an order is with the provider of its attempt",
-      "the routes of a service follow its provider",
+      "an order's provider matches its attempt",
+      "the routes of a service match its provider",
     ]),
   );
 });

@@ -73,9 +73,9 @@ test("a file gives types and drip-feeds, of CSV and of JSON alike", async () => 
   expect(shown("Poll")).toMatchObject({ type: "poll", per: "1000" });
   for (const [row, says] of [
     ["X,5,1,2,nothing,,", "type must be one of default"],
-    ["X,5,1,2,package,,1", "per must be order for type package"],
-    ["X,5,1,2,seo,,order", "per must be 1000 or 1 for type seo"],
-    ["X,5,1,2,seo,yes,", "dripfeed is for type default"],
+    ["X,5,1,2,package,,1", "per must be order when type is package"],
+    ["X,5,1,2,seo,,order", "per must be 1000 or 1 when type is seo"],
+    ["X,5,1,2,seo,yes,", "dripfeed requires type default"],
     ["X,5,1,2,,maybe,", "dripfeed must be true or false"],
     ["X,5,,,seo,,", "min is missing"],
   ] as const) {

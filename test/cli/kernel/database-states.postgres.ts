@@ -18,7 +18,7 @@ const NEWER = "INSERT INTO migrations VALUES (999, '0999_future', 'x', 1)";
 const OTHERS = ["CREATE TABLE songs (title text)", "CREATE VIEW albums AS SELECT title FROM songs"];
 const ANOTHER = "belongs to another program (it has albums, songs): use ";
 const UNFINISHED = "is the target of an unfinished move: repeat the move, or ";
-const EMPTY = /is empty: (name its folder|run `reseller serve`)/;
+const EMPTY = /is empty: (choose its folder|run `reseller serve`)/;
 
 interface Kind {
   /** What is made: nothing, tables of no migration, of all but the last, or of all. */
@@ -222,7 +222,7 @@ test("a database that is missing: only serve and move make one, where that is a 
   for (const command of ["admin user list", "verify", "panel list"]) {
     const ran = [file, served].map(({ flags }) => reseller(...command.split(" "), ...flags));
     const [onFile, onServer] = await Promise.all(ran);
-    expect([onFile!.code, onFile!.told]).toEqual([1, expect.stringContaining("there is no database at")]); // prettier-ignore
+    expect([onFile!.code, onFile!.told]).toEqual([1, expect.stringContaining("no database at")]); // prettier-ignore
     expect([onServer!.code, onServer!.told]).toEqual([1, expect.stringContaining("does not exist: create the database")]); // prettier-ignore
   }
   expect((await reseller("doctor", ...file.flags)).code).toBe(0);

@@ -185,7 +185,7 @@ describe("settings: flag, then variable, then default", () => {
     process.chdir(folder);
     const { code, stderr } = await reseller("verify");
     expect(code).toBe(1);
-    expect(stderr).toContain(`there is no database at ${folder}/data/reseller.db`);
+    expect(stderr).toContain(`no database at ${folder}/data/reseller.db`);
   });
 
   test("a wrong variable is wrong usage and is named", async () => {

@@ -262,7 +262,9 @@ describe("a number that was settled wrongly", () => {
     report(shop, id, NOT_KNOWN);
     report(shop, id, { word: "Pending" });
     expect((await shop.cli("admin", "provider", "list")).stdout).not.toContain("does not know");
-    expect((await shop.cli("doctor")).stdout).toContain("providers know the orders that they have");
+    expect((await shop.cli("doctor")).stdout).toContain(
+      "providers recognize all their order numbers",
+    );
   });
 
   test("that a key is wrong or too much was asked says nothing of the number", async () => {

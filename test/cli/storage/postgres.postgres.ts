@@ -12,11 +12,11 @@ const DAMAGE: [what: string, sql: string, found: string[]][] = [
   ["deposits off their ledger", "UPDATE users SET deposited_micros = deposited_micros + 7 WHERE username = 'alice'", ["user alice", "deposited are 100000007", "less its debits make 100000000"]],
   ["a transfer that is gone", "DELETE FROM transfers WHERE kind = 'order' AND order_id = 1", ["user alice", "order 1", "charge is 232000", "were 0"]],
   ["a refund that is gone", "DELETE FROM transfers WHERE kind = 'partial_refund'", ["order 2", "refunded is 116000", "transferred back were 0"]],
-  ["a quantity off its charge", "UPDATE orders SET quantity = 200 WHERE order_id = 1", ["order 1", "price and quantity make 464000"]],
-  ["remains off the refund", "UPDATE orders SET remains = 10 WHERE order_id = 2", ["order 2", "PARTIAL makes 23200"]],
+  ["a quantity off its charge", "UPDATE orders SET quantity = 200 WHERE order_id = 1", ["order 1", "price and quantity give 464000"]],
+  ["remains off the refund", "UPDATE orders SET remains = 10 WHERE order_id = 2", ["order 2", "PARTIAL gives 23200"]],
   ["a status that no event led to", "UPDATE orders SET status = 'FAILED' WHERE order_id = 3", ["order 3", "status is FAILED", "last event led to CANCELLED"]],
   ["an order refunded to somebody else", "UPDATE transfers SET credit_account = (SELECT account FROM users WHERE username = 'bob') WHERE kind = 'refund'", ["order 3", "user alice", "user bob", "refund between accounts"]],
-  ["a balance after a transfer that is off", "UPDATE transfers SET balance_after_micros = balance_after_micros + 1 WHERE seq = 2", ["transfer 2", "the transfers up to it make"]],
+  ["a balance after a transfer that is off", "UPDATE transfers SET balance_after_micros = balance_after_micros + 1 WHERE seq = 2", ["transfer 2", "the transfers up to it add up to"]],
   ["a key of a child user", "UPDATE keys SET reseller_account = (SELECT account FROM users WHERE username = 'kid')", ["belongs to the child user kid"]],
   ["a child of a child", "UPDATE users SET parent_account = (SELECT account FROM users WHERE username = 'kid') WHERE username = 'bob'", ["user bob", "parent kid is a child user"]],
   ["a reference to nothing", "DELETE FROM services WHERE id = 'followers'", ["orders row 1", "missing row of services"]],
@@ -25,15 +25,15 @@ const DAMAGE: [what: string, sql: string, found: string[]][] = [
   ["events with a gap", "INSERT INTO order_events (seq, order_id, from_status, to_status, created_at) VALUES (nextval('order_events_number'), 3, 'COMPLETED', 'REFUNDED', 1)", ["order 3", "an event begins at COMPLETED", "ended at CANCELLED"]],
   ["a used key of another reseller", usedKey("bob", "a", 1, '{"order":{"orderId":1}}'), ["used key 1", "its effect is one of account"]],
   ["an effect under two keys", `${usedKey("alice", "a", 1, '{"order":{"orderId":1}}')};${usedKey("alice", "b", 1, '{"order":{"orderId":1}}')}`, ["order 1", "done under 2 keys"]],
-  ["a kept answer that tells of another order", usedKey("alice", "a", 1, '{"order":{"orderId":3}}'), ["used key 1", "tells of 3, done was 1"]],
-  ["a kept answer that is no answer", usedKey("alice", "a", 1, "{"), ["used key 1", "tells of nothing"]],
+  ["a kept answer that tells of another order", usedKey("alice", "a", 1, '{"order":{"orderId":3}}'), ["used key 1", "describes 3, but what was done is 1"]],
+  ["a kept answer that is no answer", usedKey("alice", "a", 1, "{"), ["used key 1", "describes nothing"]],
   ["a sequence behind its table", "SELECT setval('orders_number', 1)", ["sequence orders_number", "it stands at 1, the highest number is 3"]],
   ["a trigger that is gone", "DROP TRIGGER orders_are_kept ON orders", ["trigger orders_are_kept of orders", "is missing"]],
   ["a trigger that is turned off", "ALTER TABLE orders DISABLE TRIGGER orders_final", ["trigger orders_final of orders", "differs from the migrations"]],
   ["a trigger of someone else's", "CREATE TRIGGER gift AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION refuse('no')", ["trigger gift of orders", "is not part of the migrations"]],
   ["a CHECK that is gone", "ALTER TABLE transfers DROP CONSTRAINT transfers_amount_micros_check", ["constraint transfers_amount_micros_check of transfers", "is missing"]],
   ["an index that is unique no more", "DROP INDEX transfers_once_an_order; CREATE INDEX transfers_once_an_order ON transfers (order_id, kind) WHERE order_id IS NOT NULL", ["index transfers_once_an_order of transfers", "differs from the migrations"]],
-  ["a table that is gone", "DROP TABLE order_events", ["table order_events", "the last event of an order is its status"]],
+  ["a table that is gone", "DROP TABLE order_events", ["table order_events", "the last event of an order matches its status"]],
 ]; // prettier-ignore
 
 function usedKey(username: string, key: string, orderId: number, body: string): string {
@@ -97,7 +97,7 @@ describe("verify", () => {
     await damage(shop, "UPDATE orders SET status = 'COMPLETED', remains = 5");
     const { json } = await shop.cli("verify", "--json");
     const remaining = json.problems.filter(
-      ({ check }: Body) => check === "nothing remains of a completed order",
+      ({ check }: Body) => check === "a completed order has no remains",
     );
     expect(remaining).toHaveLength(50);
     // Without events too.
@@ -243,7 +243,7 @@ describe("what a SQLite database alone has is refused with --database:", () => {
     for (const command of ["serve", "doctor"]) {
       const { code, stderr } = await reseller(command, ...database, flag, value);
       expect([code, stderr]).toEqual([2, expect.stringContaining(`${flag} `)]);
-      expect(stderr).toContain("leave it out with --database");
+      expect(stderr).toContain("remove it when using --database");
     }
   });
 

@@ -182,10 +182,10 @@ test("verify finds events that are not the order's, and users that do not know w
   );
   expect(found).toEqual(
     expect.arrayContaining([
-      ["an event of an order is one that the order has had", `event ${event!.id}`],
-      ["a webhook is sent the events of its own reseller", `webhook ${id}`],
-      ["users know what their webhooks want", "user alice"],
-      ["users know what their webhooks want", "user bob"],
+      ["a webhook event of an order matches an event of that order", `event ${event!.id}`],
+      ["a webhook gets only the events of its own reseller", `webhook ${id}`],
+      ["users record what their webhooks subscribe to", "user alice"],
+      ["users record what their webhooks subscribe to", "user bob"],
     ]),
   );
 });

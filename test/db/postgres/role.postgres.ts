@@ -35,7 +35,7 @@ test("the service's role can verify, look at its state with doctor, and is told 
   expect([denied.code, denied.stderr]).toEqual([
     1,
     expect.stringMatching(
-      /permission denied for sequence orders_number\): apply postgres-role\.sql /,
+      /permission denied for sequence orders_number\): as the owner of the tables, apply postgres-role\.sql /,
     ),
   ]);
 });

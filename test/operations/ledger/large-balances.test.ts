@@ -142,7 +142,7 @@ test("verify adds up an account whose charges and refunds each pass 64 bits, and
       subject: "user rich",
       problem: "balance is 8999999999999999 micros, its transfers add up to 9000000000000000",
     },
-    { check: "each side of the ledger adds up", subject: "the live side" },
+    { check: "the two sides of the ledger match", subject: "the live side" },
   ]);
 });
 
@@ -160,7 +160,9 @@ test("verify names a micro that is off in a statement above 2^53", async () => {
     { subject, problem: "is missing" },
     {
       subject: "transfer 20",
-      problem: expect.stringContaining("is 18000000000000001 micros, the transfers up to it make"),
+      problem: expect.stringContaining(
+        "is 18000000000000001 micros, but the transfers up to it add up to",
+      ),
     },
   ]);
 });

@@ -204,7 +204,7 @@ test.each([
     "a backup that does not verify",
     QUIET,
     { newestBackupAt: NOW, isBackupVerified: false },
-    ["bad The last backup does not verify: something in the database is wrong"],
+    ["bad The last backup failed verification: something in the database is wrong"],
   ],
   ["no off-site copy", QUIET, { newestRemoteAt: null }, ["bad There is no off-site copy"]],
   ["a new off-site copy", QUIET, { newestRemoteAt: NOW - 47 * HOUR }, []],

@@ -32,7 +32,7 @@ test("a backup that does not verify is kept under a name that says so, with exit
   });
   expect([existsSync(file), existsSync(kept)]).toEqual([false, true]);
   const again = await shop.cli("backup", file);
-  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("is there already") });
+  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("already exists") });
   // It says what is wrong with it, in full.
   const found = await shop.cli("verify", "--file", kept);
   expect(found).toMatchObject({ code: 1, stdout: expect.stringContaining("deposits equal") });
@@ -60,7 +60,7 @@ test.each([
     const restore = (...flags: string[]) => reseller("restore", file, "--data", data, ...flags);
     const refused = await restore();
     expect(refused).toMatchObject({ code: 1, stdout: "" });
-    expect(refused.stderr).toContain("nothing was changed; name an older backup");
+    expect(refused.stderr).toContain("nothing was changed; choose an older backup");
     expect(refused.stderr).toContain("--unverified");
     expect(existsSync(join(data, "reseller.db"))).toBe(false);
     const restored = await restore("--unverified", "--json");

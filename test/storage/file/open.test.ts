@@ -140,7 +140,7 @@ describe("one serve a data directory:", () => {
     const folder = freshFolder();
     const first = claimDataDirectory(folder, NOW);
     const sentence = sentenceOf(() => claimDataDirectory(folder, NOW));
-    expect(sentence).toContain(`another reseller serves ${databasePath(folder)}`);
+    expect(sentence).toContain(`another server uses ${databasePath(folder)}`);
     first.release();
     claimDataDirectory(folder, NOW).release();
   });
@@ -210,7 +210,7 @@ describe("is refused in one sentence with the path, and not changed:", () => {
   test("no database, by a command: the absolute path, and nothing is made", () => {
     const folder = join(freshFolder(), "none");
     const sentence = sentenceOf(() => openForCommand(folder));
-    expect(sentence).toContain(`there is no database at ${databasePath(folder)}`);
+    expect(sentence).toContain(`no database at ${databasePath(folder)}`);
     expect(existsSync(folder)).toBe(false);
   });
 

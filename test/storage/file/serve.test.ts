@@ -17,7 +17,7 @@ test("a second serve of one data directory exits 1 and names the database", asyn
   const { database } = shop();
   const serve = await spawnServe(database.folder);
   const second = await spawnServe(database.folder).catch((error: Error) => error.message);
-  expect(second).toContain(`another reseller serves ${database.connection.path}`);
+  expect(second).toContain(`another server uses ${database.connection.path}`);
   expect((await serve.stop()).exitCode).toBe(0);
 });
 
@@ -55,6 +55,6 @@ test("a database that can no longer be written ends the server: logged, exit 1",
   expect(answer?.status ?? 500).toBe(500);
   const { exitCode, stderr } = await serve.ended();
   expect(exitCode).toBe(1);
-  expect(stderr).toContain("the database cannot be written any more: stopping");
+  expect(stderr).toContain("the database can no longer be written: stopping");
   expect(stderr).toContain(path);
 });

@@ -295,7 +295,7 @@ describe("is refused, and changes nothing, where", () => {
     const release = lockDataDirectory(shop.folder);
     const { code, stderr } = await move(placeOf(shop), placeOf(empty));
     release();
-    expect([code, stderr]).toEqual([1, expect.stringContaining("another reseller serves")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("another server uses")]);
     expect(empty.query("SELECT 1 FROM users")).toEqual([]);
     empty.close();
   });
@@ -326,7 +326,7 @@ describe("is refused, and changes nothing, where", () => {
     await using writer = await holding(from, "ROW EXCLUSIVE");
     expect(await moved(from, to)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("is in use: stop what writes to it"),
+      stderr: expect.stringContaining("is in use: stop all programs that write to it"),
     });
     expect(writer.isHeld).toBe(true);
     from.close();
@@ -356,7 +356,7 @@ describe("is refused, and changes nothing, where", () => {
     expect((await move("a", "postgres://me:s3cret@")).code).toBe(2);
     expect(await move(freshFolder(), url)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("there is no database at"),
+      stderr: expect.stringContaining("no database at"),
     });
     const unreachable = await move(freshSqliteDatabase().folder, url);
     expect([unreachable.code, unreachable.stderr]).toEqual([
@@ -487,7 +487,7 @@ test("a move to a data directory that is killed leaves a database that is refuse
   expect(await child.exited).not.toBe(0);
   await administrator.close();
   await expectRefused("--data", folder);
-  expect(() => claimDataDirectory(folder, 1)).toThrow("a move that did not end");
+  expect(() => claimDataDirectory(folder, 1)).toThrow("an unfinished move");
   const again = await move(source.location.database!, folder, "--json");
   expect([again.stderr, again.json?.orders]).toEqual(["", 5000]);
   expect(readdirSync(folder).filter((name) => name.includes("migration"))).toEqual([]);

@@ -76,10 +76,13 @@ describe("a backup", () => {
     const file = join(place, "there");
     writeFileSync(file, "precious");
     const { code, stderr } = await binary(folder, "backup", file, "--data", folder);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("nothing is overwritten")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("was not overwritten")]);
     expect(await Bun.file(file).text()).toBe("precious");
     const missing = await binary(folder, "backup", join(place, "no/such/place"), "--data", folder);
-    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("no folder")]);
+    expect([missing.code, missing.stderr]).toEqual([
+      1,
+      expect.stringContaining("not found: create it"),
+    ]);
     expect(readdirSync(place)).toEqual(["there"]);
   });
 
@@ -238,7 +241,7 @@ test("a folder that is there already under the name of an unfinished backup lose
 test("doctor reports a missing folder, and one that others can read", async () => {
   const folder = join(freshFolder(), "data");
   const { code, stdout } = await binary(freshFolder(), "doctor", "--data", folder);
-  expect([code, stdout]).toEqual([0, expect.stringContaining("is not there")]);
+  expect([code, stdout]).toEqual([0, expect.stringContaining("does not exist")]);
   expect(existsSync(folder)).toBe(false);
   mkdirSync(folder, { mode: 0o755 });
   freshDatabase(folder).connection.sqlite.close();

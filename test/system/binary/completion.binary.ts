@@ -137,7 +137,7 @@ test("with --json an error is one JSON document with a code, on stderr", async (
     exit: 1,
     status: "error",
     code: "database_error",
-    message: expect.stringContaining("there is no database at"),
+    message: expect.stringContaining("no database at"),
   });
   expect(await failure("admin", "user", "show", "a b")).toMatchObject({
     exit: 2,

@@ -106,7 +106,7 @@ describe("the file of a setting", () => {
     [".", "neither a file nor a pipe"],
     ["<(yes)", "longer than 65536 bytes"],
     ["<(printf '80\\n81\\n')", "more than one line"],
-    ["<(sleep 30 2> /dev/null)", "nobody wrote to its end"],
+    ["<(sleep 30 2> /dev/null)", "did not close it in time"],
   ])("%s: exit 2 and why", (file, why) => {
     const { exitCode, stdout, stderr } = check(`RESELLER_PORT_FILE=${file} "$1" serve`);
     expect([exitCode, stdout]).toEqual([2, ""]);

@@ -62,7 +62,7 @@ test("commands have the settings of the service, its off-site copies and its dat
   expect(settings.get("port")).toEqual(["8099", `file ${FILE}`]);
   expect(settings.get("env-file")).toEqual([FILE, "default"]);
   // Where the unit keeps it, as the file names no other.
-  expect(settings.get("data")).toEqual(["/var/lib/reseller", "default of the unit"]);
+  expect(settings.get("data")).toEqual(["/var/lib/reseller", "default of the systemd unit"]);
   const listed = on(machine, ["backup", "list"]);
   expect(listed.stderr).toStartWith(`settings from ${FILE}\n`);
   expect(listed.stderr).not.toContain("no off-site backups");
@@ -78,7 +78,7 @@ test("the database of the file is used, unless the command names one", () => {
   ]);
   const named = on(machine, ["admin", "user", "list", "--data", "/tmp/none"]);
   expect([named.code, named.stderr]).toEqual([1, expect.stringContaining("/tmp/none/reseller.db")]);
-  expect(named.stderr).toStartWith(`RESELLER_DATABASE of ${FILE} does not count here`);
+  expect(named.stderr).toStartWith(`RESELLER_DATABASE in ${FILE} is ignored`);
   // As the unit starts the service, whose variables come from systemd.
   expect(shown(machine, { RESELLER_DATA: "/srv" }).get("database")).toEqual(["", "default"]);
   expect(used.stderr + named.stderr).not.toContain("s3cret");
@@ -89,7 +89,7 @@ test("a file that this user may not read is an error, unless the command names i
   const refused = on(machine, ["admin", "user", "list"], NOBODY);
   expect([refused.code, refused.stdout]).toEqual([2, ""]);
   expect(refused.stderr).toStartWith(
-    `error: ${FILE}, which names the service's database, cannot be read`,
+    `error: ${FILE} holds the service's database settings and cannot be read`,
   );
   const named = on(machine, ["admin", "user", "list", "--data", "/tmp/none"], NOBODY);
   expect([named.code, named.stderr]).toEqual([1, expect.stringContaining("/tmp/none/reseller.db")]);

@@ -119,7 +119,7 @@ test("a second serve on the same data is refused, and the first goes on", async 
   const first = await startServerProcess({ data: folder });
   SERVERS.push(first);
   const { code, stderr } = await binary(folder, "serve", "--data", folder, "--port", "0");
-  expect([code, stderr]).toEqual([1, expect.stringContaining("another reseller serves")]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("another server uses")]);
   const wish = wishFor(0);
   await send(first.url, key, wish);
   expect(wish.answer?.status).toBe(200);

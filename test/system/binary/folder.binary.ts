@@ -151,7 +151,7 @@ test("whoever may not read the data is told so by every command, and to be the s
     expect([command, exitCode, said]).toEqual([
       command,
       1,
-      expect.stringMatching(/EACCES|this user|user of the service/),
+      expect.stringMatching(/EACCES|this user|service's user/),
     ]);
     expect([command, said]).toEqual([command, expect.not.stringContaining("a fault in this")]);
   }

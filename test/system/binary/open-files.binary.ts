@@ -108,7 +108,7 @@ test(`with ${FILES} files, ${SILENT} connections to each listener keep nobody fr
     const displaced = new RegExp(`displaced_total{listener="${listener}"} ([0-9]+)`).exec(figures);
     expect(Number(displaced?.[1])).toBeGreaterThan(SILENT);
   }
-  expect(server.stderr()).toContain("there are as many as are allowed");
+  expect(server.stderr()).toContain("because the limit is reached");
   for (const socket of all) socket.destroy();
   await stop(server);
   expect((await binary(folder, "verify")).code).toBe(0);

@@ -80,11 +80,11 @@ test("it speaks TLS when the API does, with cookies of its own and HSTS, and the
   expect(server.stdout() + server.stderr()).not.toContain(PASSWORD);
 });
 
-test("plain HTTP beyond this machine is refused at the start, but behind a proxy or where it is asked for", async () => {
+test("plain HTTP outside this machine is refused at the start, but behind a proxy or where it is asked for", async () => {
   const folder = freshFolder();
   const beyond = ["--port", "0", "--panel-listen", "0.0.0.0:0"];
   const { code, stderr } = await binary(folder, "serve", ...beyond);
-  expect([code, stderr]).toEqual([2, expect.stringContaining("plain HTTP beyond this machine")]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("plain HTTP outside this machine")]);
   for (const flags of [
     ["--panel-url", "https://panel.example"],
     ["--panel-insecure", "on"],

@@ -105,7 +105,9 @@ describe("numbers that were given out", () => {
       const elsewhere = freshFolder();
       if (isNew) freshDatabase(elsewhere).connection.sqlite.close();
       const { next, unknownBecause } = await restored(elsewhere, file);
-      expect(unknownBecause).toContain(isNew ? "does not go on from this backup" : "no database");
+      expect(unknownBecause).toContain(
+        isNew ? "does not continue from this backup" : "no database",
+      );
       expect(next.orderId).toBe(3 + MARGIN + 1);
       const given = await ordering(elsewhere, key.text, 2);
       expect(given.orders).toEqual([next.orderId, next.orderId + 1]);
@@ -378,7 +380,7 @@ test("a data directory in memory: serve and doctor warn that a reboot loses it",
   try {
     const server = await startServerProcess({ data });
     SERVERS.push(server);
-    await until(() => server.log().includes("a reboot loses everything"));
+    await until(() => server.log().includes("everything is lost on reboot"));
     expect(await server.stop()).toBe(0);
     const { findings } = await binaryJson(data, "doctor", "--data", data);
     expect(findings.find(({ check }: Body) => check === "file system")).toMatchObject({

@@ -87,7 +87,7 @@ test("a second serve on the same folder: exit 1 with the path, and the first goe
   const second = await binary(folder, "serve", "--port", "0");
   expect(second.code).toBe(1);
   expect(second.stderr).toBe(
-    `error: another reseller serves ${folder}/data/reseller.db: stop it first, or name another folder with --data\n`,
+    `error: another server uses ${folder}/data/reseller.db: stop it first, or choose another folder with --data\n`,
   );
   expect((await binary(folder, "health")).code).toBe(0);
   await stop(server);

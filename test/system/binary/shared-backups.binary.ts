@@ -85,7 +85,7 @@ describe("two `backup` commands to one file:", () => {
     const file = join(freshFolder(), "copy.db");
     const first = await startBackup(data, file);
     const { exitCode, stderr } = await runBinary(["backup", file, "--data", data]);
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`is making ${file}`)]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`is writing ${file}`)]);
     first.kill("SIGCONT");
     expect(await first.exited).toBe(0);
     expect(readdirSync(join(file, ".."))).toEqual(["copy.db"]);
@@ -99,7 +99,7 @@ describe("two `backup` commands to one file:", () => {
       const ended = await Promise.all([one(), one(), one(), one()]);
       expect(ended.filter(({ exitCode }) => exitCode === 0).length).toBe(1);
       for (const { exitCode, stderr } of ended) {
-        if (exitCode !== 0) expect(stderr).toMatch(/^error: .*(is making|is there already).*\n$/);
+        if (exitCode !== 0) expect(stderr).toMatch(/^error: .*(is writing|already exists).*\n$/);
       }
       expect(readdirSync(join(file, ".."))).toEqual(["copy.db"]);
       await binaryJson(freshFolder(), "restore", file);
@@ -170,7 +170,7 @@ describe("a server's backups", () => {
     await made(often, 2);
     expect(await age()).toBeUndefined();
     const doctor = () => binary(folder, "doctor", "--data", other, "--backup-dir", folder);
-    expect((await doctor()).stdout).toContain(`none of this service in ${folder}`);
+    expect((await doctor()).stdout).toContain(`no backup of this service in ${folder}`);
     process.kill(rare.pid, "SIGUSR1");
     await until(() => rare.log().includes("backup made"));
     const [only] = backupsOf(other, folder);

@@ -90,7 +90,7 @@ test("while a row looks wrong the server goes on making backups, says so everywh
   const isMarked = (name: string) => name.endsWith(".unverified.db");
   await until(() => serve.stderr().includes('"msg":"backup made"'));
   change(folder, "UPDATE users SET deposited_micros = deposited_micros + 1");
-  const count = () => serve.stderr().split("backup made, but it does not verify").length - 1;
+  const count = () => serve.stderr().split("backup made, but it failed verification").length - 1;
   await until(() => count() >= 4);
   await until(() => backups().length === 3);
   expect(backups().filter((name) => !isMarked(name)).length).toBe(1);

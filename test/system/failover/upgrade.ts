@@ -12,7 +12,7 @@ import { type Report, reportOf, type Scenario } from "./report.ts";
 const DATABASE = "reseller";
 const ORDERS = 300;
 const RESUME_LIMIT_MS = 60_000;
-const REFUSED = /written by a newer reseller/;
+const REFUSED = /written by a newer version/;
 
 export const runUpgrade: Scenario = async (run): Promise<Report> => {
   const { seed, old, progress } = run;

@@ -32,7 +32,7 @@ describe("every command needs an existing database and names its path", () => {
     const folder = freshFolder();
     const { code, stdout, stderr } = await reseller(...argv, "--data", folder);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toContain(`there is no database at ${folder}/reseller.db`);
+    expect(stderr).toContain(`no database at ${folder}/reseller.db`);
   });
 });
 
@@ -60,7 +60,7 @@ describe("a file that is not a database of this program is refused in one senten
     await Bun.write(file, "x");
     const { code, stderr } = await reseller("verify", "--data", file);
     expect(code).toBe(1);
-    expect(stderr).toContain(`there is no database at ${file}/reseller.db`);
+    expect(stderr).toContain(`no database at ${file}/reseller.db`);
   });
 });
 

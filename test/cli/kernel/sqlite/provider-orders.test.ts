@@ -44,7 +44,7 @@ test("verify finds an order that was sent twice, and a delivery state that contr
     // The index that forbids it had to go first.
     "the schema matches the migrations",
     "an order is sent at most once",
-    "an order is sent at most once on a route",
-    "placements follow from their attempts",
+    "an order is sent at most once per route",
+    "submission states match their attempts",
   ]);
 });

@@ -13,14 +13,14 @@ const DAMAGE: [what: string, sql: string, found: string[]][] = [
   ["a transfer of another amount", "UPDATE transfers SET amount_micros = 5 WHERE kind = 'order' AND order_id = 1", ["order 1", "were 5"]],
   ["a refund that is gone", "DELETE FROM transfers WHERE kind = 'partial_refund'", ["order 2", "refunded is 116000", "transferred back were 0"]],
   ["a refund noted higher than the charge", "UPDATE orders SET refunded_micros = 300000 WHERE order_id = 3", ["order 3", "refunded 300000 of 232000"]],
-  ["a charge off its price", "UPDATE orders SET charge_micros = charge_micros + 1 WHERE order_id = 1", ["order 1", "price and quantity make 232000"]],
-  ["a quantity off its charge", "UPDATE orders SET quantity = 200 WHERE order_id = 1", ["order 1", "price and quantity make 464000"]],
-  ["remains off the refund", "UPDATE orders SET remains = 10 WHERE order_id = 2", ["order 2", "PARTIAL makes 23200"]],
-  ["an order that is cancelled without its refund", "UPDATE orders SET status = 'CANCELLED' WHERE order_id = 1", ["order 1", "CANCELLED makes 232000", "without an event"]],
+  ["a charge off its price", "UPDATE orders SET charge_micros = charge_micros + 1 WHERE order_id = 1", ["order 1", "price and quantity give 232000"]],
+  ["a quantity off its charge", "UPDATE orders SET quantity = 200 WHERE order_id = 1", ["order 1", "price and quantity give 464000"]],
+  ["remains off the refund", "UPDATE orders SET remains = 10 WHERE order_id = 2", ["order 2", "PARTIAL gives 23200"]],
+  ["an order that is cancelled without its refund", "UPDATE orders SET status = 'CANCELLED' WHERE order_id = 1", ["order 1", "CANCELLED gives 232000", "without an event"]],
   ["a status that no event led to", "UPDATE orders SET status = 'FAILED' WHERE order_id = 3", ["order 3", "status is FAILED", "last event led to CANCELLED"]],
   ["an order refunded to somebody else", "UPDATE transfers SET credit_account = (SELECT account FROM users WHERE username = 'bob') WHERE kind = 'refund'", ["order 3", "user alice", "user bob", "refund between accounts"]],
   ["a credit between two users", "UPDATE transfers SET debit_account = (SELECT account FROM users WHERE username = 'bob') WHERE kind = 'adjustment' AND seq = 1", ["adjustment between accounts", "user bob"]],
-  ["a balance after a transfer that is off", "UPDATE transfers SET balance_after_micros = balance_after_micros + 1 WHERE seq = 2", ["transfer 2", "the transfers up to it make"]],
+  ["a balance after a transfer that is off", "UPDATE transfers SET balance_after_micros = balance_after_micros + 1 WHERE seq = 2", ["transfer 2", "the transfers up to it add up to"]],
   ["a step of the clock that nobody noted", "UPDATE transfers SET created_at = 5 WHERE seq = 2", ["transfers 2", "its time is before"]],
   ["a key of a child user", "UPDATE keys SET reseller_account = (SELECT account FROM users WHERE username = 'kid')", ["belongs to the child user kid"]],
   ["a child of a child", "UPDATE users SET parent_account = (SELECT account FROM users WHERE username = 'kid') WHERE username = 'bob'", ["user bob", "parent kid is a child user"]],
@@ -37,9 +37,9 @@ const DAMAGE: [what: string, sql: string, found: string[]][] = [
   ["an open request to cancel of an order that has ended", request(1, "cancel", "requested", 3), ["request 1", "it is requested, its order is CANCELLED"]],
   ["a cancellation that is done of an order that goes on", request(1, "cancel", "done", 1), ["request 1", "it is done, its order is PROCESSING"]],
   ["a refill of what was not delivered", request(1, "refill", "done", 1), ["request 1", "neither COMPLETED nor PARTIAL"]],
-  ["a kept answer that tells of a request for another order", usedKey("alice", "a", 1, '{"request":{"orderId":3}}', '{"request":1}'), ["used key 1", "tells of 3, done was 1"]],
-  ["a kept answer that tells of another order", usedKey("alice", "a", 1, '{"order":{"orderId":3}}'), ["used key 1", "tells of 3, done was 1"]],
-  ["a kept answer that is no answer", usedKey("alice", "a", 1, "{"), ["used key 1", "tells of nothing"]],
+  ["a kept answer that tells of a request for another order", usedKey("alice", "a", 1, '{"request":{"orderId":3}}', '{"request":1}'), ["used key 1", "describes 3, but what was done is 1"]],
+  ["a kept answer that tells of another order", usedKey("alice", "a", 1, '{"order":{"orderId":3}}'), ["used key 1", "describes 3, but what was done is 1"]],
+  ["a kept answer that is no answer", usedKey("alice", "a", 1, "{"), ["used key 1", "describes nothing"]],
 ]; // prettier-ignore
 
 /** SQL that remembers a key which placed that order. */
@@ -139,7 +139,7 @@ test("SQLite's statistics, Litestream's tables and another spelling of the same 
 describe("a damaged page is found and named", () => {
   const PAGES: [what: string, root: string, page: Uint8Array, found: string][] = [
     ["an index that lost its rows", "orders_by_status", EMPTY_INDEX, "orders_by_status"],
-    ["a table overwritten with noise", "order_events", new Uint8Array(4096).fill(0xa5), "the last event of an order is its status"],
+    ["a table overwritten with noise", "order_events", new Uint8Array(4096).fill(0xa5), "the last event of an order matches its status"],
   ]; // prettier-ignore
   test.each(PAGES)("%s", async (_, root, page, found) => {
     const shop = await openBusyShop();

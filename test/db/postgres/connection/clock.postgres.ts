@@ -37,7 +37,7 @@ describe("a server's time", () => {
     }
   });
 
-  test("goes on while the database does not answer, and does not waver where nothing changed", async () => {
+  test("goes on while the database does not respond, and does not waver where nothing changed", async () => {
     const { hand, store, uptime } = databaseAt(1000, 0);
     const clock = await startDatabaseClock(store, uptime);
     hand.uptime += 60_000;
