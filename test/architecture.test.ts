@@ -49,7 +49,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "monitoring",
     "config",
   ],
+  web: ["http1", "domain"],
   panel: [
+    "web",
     "imports",
     "http",
     "http1",
@@ -65,6 +67,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   jobs: ["writer", "storage", "domain", "monitoring", "config"],
   server: [
     "panel",
+    "web",
     "http",
     "http1",
     "scheduling",
@@ -114,7 +117,7 @@ const OWNERS: Record<string, readonly string[]> = {
   "bun:sqlite": ["db/sqlite", "storage"],
   "age-encryption": ["offsite"],
   uqr: ["panel"],
-  preact: ["panel"],
+  preact: ["web", "panel"],
   "preact-render-to-string": ["panel"],
   commander: ["cli", "config"],
   "csv-parse": ["imports"],

@@ -20,7 +20,7 @@ import { type Metrics } from "../monitoring/metrics.ts";
 import { NO_OBSERVER } from "../monitoring/observer.ts";
 import { createReadiness } from "../monitoring/readiness.ts";
 import type { PanelSettings } from "../panel/server/call.ts";
-import { createPasswords } from "../panel/server/passwords.ts";
+import { createPasswords } from "../web/server/passwords.ts";
 import type { BackupFacts, SystemFacts } from "../panel/server/facts.ts";
 import type { PanelDeps } from "../panel/server/listener.ts";
 import { versions } from "./versions.ts";

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readCatalogue } from "../../src/imports/catalogue.ts";
 import { readGrants } from "../../src/imports/grants.ts";
-import { Form } from "../../src/panel/server/form.ts";
+import { Form } from "../../src/web/server/form.ts";
 import { createSender } from "../../src/providers/call.ts";
 import type { ProviderApi } from "../../src/providers/provider.ts";
 import { smmApi } from "../../src/providers/smm-api.ts";

@@ -8,10 +8,10 @@ import { PASSWORD_FORM } from "../../domain/administrators/administrators.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import { isSessionLive } from "../../domain/administrators/sign-ins.ts";
 import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
-import { Field, Form, ForUser } from "../components/fields.tsx";
-import { Facts, List } from "../components/lists.tsx";
+import { Field, Form, ForUser } from "../../web/components/fields.tsx";
+import { Facts, List } from "../../web/components/lists.tsx";
 import { newPassword } from "./set-up.tsx";
-import { Time, Typed } from "../components/shown.tsx";
+import { Time, Typed } from "../../web/components/shown.tsx";
 
 export async function accountPage(call: Call, panel: Panel): Promise<View> {
   const { administrator, session } = call.visitor.identity();

@@ -17,11 +17,11 @@ import { refusal } from "../../domain/values/refusals.ts";
 import { isSessionLive } from "../../domain/administrators/sign-ins.ts";
 import { Sessions } from "./account.tsx";
 import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
-import { Choice, Field, Form } from "../components/fields.tsx";
-import { List } from "../components/lists.tsx";
+import { Choice, Field, Form } from "../../web/components/fields.tsx";
+import { List } from "../../web/components/lists.tsx";
 import { baseOf } from "../server/origin.ts";
 import { newToken, setUpLink } from "../server/tokens.ts";
-import { Badge, Time } from "../components/shown.tsx";
+import { Badge, Time } from "../../web/components/shown.tsx";
 
 const ROLE_TEXTS = [
   ["support", "support: reads, notes"],

@@ -8,9 +8,9 @@ import { AUDIT_ACTIONS, type AuditFacts } from "../../domain/administrators/audi
 import { formatMicros } from "../../domain/ledger/money.ts";
 import { isUsername } from "../../domain/users/users.ts";
 import type { Call, View } from "../server/call.ts";
-import { Choice, Field, Filters } from "../components/fields.tsx";
-import { List, Pager } from "../components/lists.tsx";
-import { Time, timeText, Typed } from "../components/shown.tsx";
+import { Choice, Field, Filters } from "../../web/components/fields.tsx";
+import { List, Pager } from "../../web/components/lists.tsx";
+import { Time, timeText, Typed } from "../../web/components/shown.tsx";
 
 const PAGE = 50;
 

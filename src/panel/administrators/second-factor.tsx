@@ -13,8 +13,8 @@ import {
   SECRET_BYTES,
 } from "../../domain/administrators/second-factor.ts";
 import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
-import { PROOF } from "../server/confirmation.tsx";
-import { Field, Form, ForUser } from "../components/fields.tsx";
+import { PROOF } from "../../web/server/confirmation.tsx";
+import { Field, Form, ForUser } from "../../web/components/fields.tsx";
 
 /**
  * The only pages open to an owner who still needs to set up a required second factor. All others redirect to the

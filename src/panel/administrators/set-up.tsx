@@ -7,7 +7,7 @@ import { findInvited } from "../../db/administrators/administrators.ts";
 import { isPassword, PASSWORD_FORM } from "../../domain/administrators/administrators.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
-import { Field, Form } from "../components/fields.tsx";
+import { Field, Form } from "../../web/components/fields.tsx";
 import { hashSecret } from "../server/sessions.ts";
 
 export function setUpPage(_call: Call): View {

@@ -5,8 +5,8 @@
 import { findAdministrator } from "../../db/administrators/administrators.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
-import { Field, Form } from "../components/fields.tsx";
-import { redirect } from "../server/response.ts";
+import { Field, Form } from "../../web/components/fields.tsx";
+import { redirect } from "../../web/server/response.ts";
 import { endedCookie } from "../server/sessions.ts";
 
 export function signInPage(call: Call): View | Response {

@@ -10,18 +10,11 @@ import type { RowError } from "../../imports/records.ts";
 import { GRANTS_HEADER, readGrants, wrongGrants } from "../../imports/grants.ts";
 import { type GrantTerms, refusedGrants } from "../../operations/catalogue/grants.ts";
 import type { Redirect, Submission, View } from "../server/call.ts";
-import { Area, Form } from "../components/fields.tsx";
-import {
-  FILE,
-  importView,
-  More,
-  readList,
-  shownAgain,
-  SHOWN_LIMIT,
-} from "../components/import-rows.tsx";
-import { List } from "../components/lists.tsx";
-import { shownRefusal } from "../server/refusals.ts";
-import { Money, Typed } from "../components/shown.tsx";
+import { Area, Form } from "../../web/components/fields.tsx";
+import { FILE, importView, More, readList, shownAgain, SHOWN_LIMIT } from "./import-rows.tsx";
+import { List } from "../../web/components/lists.tsx";
+import { shownRefusal } from "../../web/server/refusals.ts";
+import { Money, Typed } from "../../web/components/shown.tsx";
 
 const PATH = "/import-grants";
 const TITLE = "Import resellers' prices";

@@ -8,7 +8,7 @@ import { listProviders, type Provider } from "../../db/providers/providers.ts";
 import type { Service } from "../../db/catalogue/services.ts";
 import { type Margin, marginOf } from "../../domain/catalogue/margins.ts";
 import type { Route } from "../../domain/catalogue/service-routes.ts";
-import { Badge, Money } from "../components/shown.tsx";
+import { Badge, Money } from "../../web/components/shown.tsx";
 
 /**
  * Returns the margin, or null if it is unknown: no sync has brought a rate, or the rate to USD of its currency is

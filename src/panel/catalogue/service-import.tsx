@@ -8,11 +8,11 @@ import { HEADER_FORM, readCatalogue } from "../../imports/catalogue.ts";
 import { lineOf, RowError } from "../../imports/records.ts";
 import { type ImportPlan, planImport } from "../../operations/catalogue/service-import.ts";
 import type { Redirect, Submission, View } from "../server/call.ts";
-import { Area, Box, Form } from "../components/fields.tsx";
-import { FILE, importView, readList, shownAgain, SHOWN_LIMIT } from "../components/import-rows.tsx";
-import { List } from "../components/lists.tsx";
-import { shownRefusal } from "../server/refusals.ts";
-import { Money, Typed } from "../components/shown.tsx";
+import { Area, Box, Form } from "../../web/components/fields.tsx";
+import { FILE, importView, readList, shownAgain, SHOWN_LIMIT } from "./import-rows.tsx";
+import { List } from "../../web/components/lists.tsx";
+import { shownRefusal } from "../../web/server/refusals.ts";
+import { Money, Typed } from "../../web/components/shown.tsx";
 
 const PATH = "/import-services";
 

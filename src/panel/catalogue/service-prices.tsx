@@ -9,11 +9,11 @@ import { parsePercent, planPrices, type PriceChange } from "../../domain/catalog
 import { refusal } from "../../domain/values/refusals.ts";
 import { counted } from "../../domain/values/text.ts";
 import type { Redirect, Submission } from "../server/call.ts";
-import { Form as Values } from "../server/form.ts";
-import { List } from "../components/lists.tsx";
+import { Form as Values } from "../../web/server/form.ts";
+import { List } from "../../web/components/lists.tsx";
 import { MarginText, readMargins } from "./margins.tsx";
 import { filterOf } from "./services.tsx";
-import { Money, Typed } from "../components/shown.tsx";
+import { Money, Typed } from "../../web/components/shown.tsx";
 
 /** Limit for the prices that a preview shows. */
 const SHOWN_LIMIT = 200;

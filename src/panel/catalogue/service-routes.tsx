@@ -6,10 +6,10 @@ import type { Provider } from "../../db/providers/providers.ts";
 import type { Margin } from "../../domain/catalogue/margins.ts";
 import { type PrioritizedRoute, PRIORITY_LIMIT } from "../../domain/catalogue/service-routes.ts";
 import type { Redirect, Submission } from "../server/call.ts";
-import { Choice, Field, Fold, Form } from "../components/fields.tsx";
-import { List } from "../components/lists.tsx";
+import { Choice, Field, Fold, Form } from "../../web/components/fields.tsx";
+import { List } from "../../web/components/lists.tsx";
 import { MarginText, Rate } from "./margins.tsx";
-import { Badge } from "../components/shown.tsx";
+import { Badge } from "../../web/components/shown.tsx";
 
 export interface ListedRoute extends PrioritizedRoute {
   margin: Margin | null;

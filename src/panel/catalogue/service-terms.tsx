@@ -19,8 +19,8 @@ import {
   SERVICE_TYPES,
   typeTerms,
 } from "../../domain/catalogue/service-types.ts";
-import { Choice, Field } from "../components/fields.tsx";
-import type { Form as Values } from "../server/form.ts";
+import { Choice, Field } from "../../web/components/fields.tsx";
+import type { Form as Values } from "../../web/server/form.ts";
 
 const YES_NO = ["no", "yes"] as const;
 const yesNo = (flag = false) => (flag ? "yes" : "no");

@@ -14,13 +14,13 @@ import { refusal } from "../../domain/values/refusals.ts";
 import type { Route } from "../../domain/catalogue/service-routes.ts";
 import { typeTerms } from "../../domain/catalogue/service-types.ts";
 import type { Call, Redirect, Submission, View } from "../server/call.ts";
-import { Field, Fold, Form } from "../components/fields.tsx";
-import { Facts, List } from "../components/lists.tsx";
+import { Field, Fold, Form } from "../../web/components/fields.tsx";
+import { Facts, List } from "../../web/components/lists.tsx";
 import { readMargin } from "./margins.tsx";
 import { type ListedRoute, Routes } from "./service-routes.tsx";
 import { TermsFields, termsOf, unitText } from "./service-terms.tsx";
 import { ServiceStates } from "./services.tsx";
-import { Badge, Money, Time, Typed } from "../components/shown.tsx";
+import { Badge, Money, Time, Typed } from "../../web/components/shown.tsx";
 
 const HISTORY = 100;
 

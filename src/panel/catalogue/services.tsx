@@ -16,12 +16,12 @@ import type { Margin } from "../../domain/catalogue/margins.ts";
 import { priceFor } from "../../domain/catalogue/prices.ts";
 import { IDENTIFIER_FORM } from "../../domain/values/text.ts";
 import type { Call, Redirect, Submission, View } from "../server/call.ts";
-import { Box, Choice, Field, Filters, Fold, Form } from "../components/fields.tsx";
-import type { Form as Values } from "../server/form.ts";
-import { List } from "../components/lists.tsx";
+import { Box, Choice, Field, Filters, Fold, Form } from "../../web/components/fields.tsx";
+import type { Form as Values } from "../../web/server/form.ts";
+import { List } from "../../web/components/lists.tsx";
 import { MarginText, Rate, readMargins } from "./margins.tsx";
 import { BY_HAND, KINDS, TermsFields, termsOf, unitText } from "./service-terms.tsx";
-import { Badge, Money, Typed } from "../components/shown.tsx";
+import { Badge, Money, Typed } from "../../web/components/shown.tsx";
 
 const PAGE = 50;
 const STATES = ["active", "inactive"] as const;

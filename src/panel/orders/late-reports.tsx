@@ -9,9 +9,9 @@ import { decideLateReport, lateText } from "../../domain/orders/late-reports.ts"
 import { attempt, Refusal } from "../../domain/values/refusals.ts";
 import { previewLateReport } from "../../operations/orders/late-reports.ts";
 import type { Redirect, Submission } from "../server/call.ts";
-import { Field, Form } from "../components/fields.tsx";
+import { Field, Form } from "../../web/components/fields.tsx";
 import { NOTE_LIMIT } from "./shown-order.ts";
-import { moneyText } from "../components/shown.tsx";
+import { moneyText } from "../../web/components/shown.tsx";
 
 const COUNT_LIMIT = 999_999_999_999_999;
 

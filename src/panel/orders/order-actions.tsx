@@ -8,11 +8,11 @@ import { refusal } from "../../domain/values/refusals.ts";
 import { findRunning } from "../../operations/orders/order-cancellation.ts";
 import { decideOperatorTransition } from "../../operations/orders/orders.ts";
 import type { Panel, Redirect, Submission } from "../server/call.ts";
-import { FormError } from "../server/form.ts";
+import { FormError } from "../../web/server/form.ts";
 import { askToCancel, Running } from "./order-cancellation.tsx";
 import { NOTE_LIMIT } from "./shown-order.ts";
 import { type Target, TARGETS, VERBS } from "./order-change.ts";
-import { moneyText } from "../components/shown.tsx";
+import { moneyText } from "../../web/components/shown.tsx";
 
 const COUNT_LIMIT = 999_999_999_999_999;
 

@@ -9,7 +9,7 @@ import {
   runningText,
 } from "../../operations/orders/order-cancellation.ts";
 import type { Panel, Submission } from "../server/call.ts";
-import { Box } from "../components/fields.tsx";
+import { Box } from "../../web/components/fields.tsx";
 import type { Target } from "./order-change.ts";
 
 const UNASKED = "unasked";

@@ -7,9 +7,9 @@ import { costText, type OrderCost } from "../../domain/delivery/costs.ts";
 import { extraFields, orderedQuantity, orderType } from "../../domain/orders/order-fields.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import { typeTerms } from "../../domain/catalogue/service-types.ts";
-import { Facts } from "../components/lists.tsx";
+import { Facts } from "../../web/components/lists.tsx";
 import type { ShownOrder } from "./shown-order.ts";
-import { Money, Time, Typed, TypedLines, TypedLink } from "../components/shown.tsx";
+import { Money, Time, Typed, TypedLines, TypedLink } from "../../web/components/shown.tsx";
 
 export function OrderFacts({ order, username, provider, cost }: ShownOrder) {
   const { delivery } = order;

@@ -8,7 +8,7 @@ import { findService } from "../../db/catalogue/services.ts";
 import { accountOfOrders, findUser } from "../../db/users/users.ts";
 import { PLACEMENTS } from "../../domain/delivery/deliveries.ts";
 import { ORDER_STATUSES, REFERENCE_LENGTH_LIMIT } from "../../domain/orders/orders.ts";
-import type { Form } from "../server/form.ts";
+import type { Form } from "../../web/server/form.ts";
 
 const IDS_LIMIT = 200;
 const LINK_LENGTH_LIMIT = 200;

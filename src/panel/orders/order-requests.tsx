@@ -17,10 +17,10 @@ import {
 import { decideTransition } from "../../domain/orders/order-transitions.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import type { Call, Redirect, Submission, View } from "../server/call.ts";
-import { Box, Choice, Field, Filters, Fold, Form } from "../components/fields.tsx";
-import { List, Pager } from "../components/lists.tsx";
+import { Box, Choice, Field, Filters, Fold, Form } from "../../web/components/fields.tsx";
+import { List, Pager } from "../../web/components/lists.tsx";
 import { NOTE_LIMIT } from "./shown-order.ts";
-import { Badge, moneyText, Time, Typed } from "../components/shown.tsx";
+import { Badge, moneyText, Time, Typed } from "../../web/components/shown.tsx";
 
 const PAGE = 50;
 const WHICH = [

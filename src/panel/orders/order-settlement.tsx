@@ -12,8 +12,8 @@ import { requireSettleable } from "../../operations/delivery/unknown-settlement.
 import { checkOrder } from "../../providers/order-check.ts";
 import { ProviderFailure } from "../../providers/provider.ts";
 import type { Panel, Redirect, Submission } from "../server/call.ts";
-import { Box, Field, Form } from "../components/fields.tsx";
-import { moneyText, Typed } from "../components/shown.tsx";
+import { Box, Field, Form } from "../../web/components/fields.tsx";
+import { moneyText, Typed } from "../../web/components/shown.tsx";
 
 /** Form for the settlement. `isCorrection`: the order was settled before, and its number is to be corrected. */
 export function Settlement({ order, isCorrection }: { order: Order; isCorrection: boolean }) {

@@ -6,7 +6,7 @@ import { placementOf } from "../../domain/delivery/deliveries.ts";
 import { decisionsFor } from "../../domain/orders/order-requests.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import type { ShownOrder } from "./shown-order.ts";
-import { Time, Typed } from "../components/shown.tsx";
+import { Time, Typed } from "../../web/components/shown.tsx";
 
 export function Stand({ order, provider, timeline, late }: ShownOrder) {
   const { status, delivery } = order;

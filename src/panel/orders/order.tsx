@@ -9,14 +9,14 @@ import { placementOf } from "../../domain/delivery/deliveries.ts";
 import type { OrderStatus } from "../../domain/orders/orders.ts";
 import { Refusal } from "../../domain/values/refusals.ts";
 import type { Call, View } from "../server/call.ts";
-import { Field, Form } from "../components/fields.tsx";
+import { Field, Form } from "../../web/components/fields.tsx";
 import { LateDecision } from "./late-reports.tsx";
 import { Settlement, Unrecognized } from "./order-settlement.tsx";
 import { OrderFacts } from "./order-facts.tsx";
 import { changesOf, previewChange, type Target, VERBS } from "./order-change.ts";
 import { OpenRequests, Stand } from "./order-stand.tsx";
 import { States } from "./orders.tsx";
-import { Badge, Money, moneyText, Time, Typed } from "../components/shown.tsx";
+import { Badge, Money, moneyText, Time, Typed } from "../../web/components/shown.tsx";
 import { readShownOrder, type ShownOrder } from "./shown-order.ts";
 
 export async function orderPage(call: Call): Promise<View> {

@@ -16,14 +16,14 @@ import { Refusal } from "../../domain/values/refusals.ts";
 import { counted } from "../../domain/values/text.ts";
 import { findRunning, type RunningDelivery } from "../../operations/orders/order-cancellation.ts";
 import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
-import { Box, Choice, Field, Filters, Form } from "../components/fields.tsx";
-import { FormError } from "../server/form.ts";
-import { List, Pager } from "../components/lists.tsx";
+import { Box, Choice, Field, Filters, Form } from "../../web/components/fields.tsx";
+import { FormError } from "../../web/server/form.ts";
+import { List, Pager } from "../../web/components/lists.tsx";
 import { askToCancel, Running } from "./order-cancellation.tsx";
 import { previewChange, VERBS } from "./order-change.ts";
 import { readOrderFilter } from "./order-filters.ts";
-import { shownRefusal } from "../server/refusals.ts";
-import { Badge, Money, Time, Typed, TypedLink } from "../components/shown.tsx";
+import { shownRefusal } from "../../web/server/refusals.ts";
+import { Badge, Money, Time, Typed, TypedLink } from "../../web/components/shown.tsx";
 
 const PAGE = 50;
 /** Number of orders that are changed concurrently. */

@@ -4,7 +4,7 @@
 
 import type { Provider } from "../../db/providers/providers.ts";
 import type { Redirect, Submission } from "../server/call.ts";
-import { Form } from "../components/fields.tsx";
+import { Form } from "../../web/components/fields.tsx";
 
 export function States({ provider, path }: { provider: Provider; path: string }) {
   const { active } = provider;

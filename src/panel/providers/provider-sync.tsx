@@ -14,10 +14,10 @@ import { counted, isIdentifier } from "../../domain/values/text.ts";
 import { planCatalogue, type SyncOptions } from "../../operations/providers/providers.ts";
 import { ProviderFailure } from "../../providers/provider.ts";
 import type { Panel, Redirect, Submission } from "../server/call.ts";
-import type { Form as Values } from "../server/form.ts";
-import { List } from "../components/lists.tsx";
+import type { Form as Values } from "../../web/server/form.ts";
+import { List } from "../../web/components/lists.tsx";
 import { requireProvider } from "./provider.tsx";
-import { Money, Typed } from "../components/shown.tsx";
+import { Money, Typed } from "../../web/components/shown.tsx";
 import { requireMarkup } from "./sync-settings.tsx";
 
 /** Limit for the lines of each kind that a preview shows. */

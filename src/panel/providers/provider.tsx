@@ -12,8 +12,8 @@ import { formatMicros } from "../../domain/ledger/money.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import { counted, IDENTIFIER_FORM } from "../../domain/values/text.ts";
 import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
-import { Box, Field, Form } from "../components/fields.tsx";
-import { Facts } from "../components/lists.tsx";
+import { Box, Field, Form } from "../../web/components/fields.tsx";
+import { Facts } from "../../web/components/lists.tsx";
 import { States } from "./provider-states.tsx";
 import {
   Balance,
@@ -24,7 +24,7 @@ import {
   requireUrl,
   testOf,
 } from "./providers.tsx";
-import { Badge, Time, Typed } from "../components/shown.tsx";
+import { Badge, Time, Typed } from "../../web/components/shown.tsx";
 import { SyncSettings } from "./sync-settings.tsx";
 import { DAY_MS } from "../../domain/values/spans.ts";
 

@@ -28,10 +28,10 @@ import {
 } from "../../providers/protocols.ts";
 import { ProviderFailure } from "../../providers/provider.ts";
 import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
-import { Box, Choice, Field, Form } from "../components/fields.tsx";
-import type { Form as Values } from "../server/form.ts";
-import { List } from "../components/lists.tsx";
-import { Badge, Time, Typed } from "../components/shown.tsx";
+import { Box, Choice, Field, Form } from "../../web/components/fields.tsx";
+import type { Form as Values } from "../../web/server/form.ts";
+import { List } from "../../web/components/lists.tsx";
+import { Badge, Time, Typed } from "../../web/components/shown.tsx";
 import { DAY_MS } from "../../domain/values/spans.ts";
 
 const URL_LIMIT = 2000;

@@ -11,8 +11,8 @@ import {
 } from "../../domain/providers/providers.ts";
 import { formatDuration, parseDuration } from "../../domain/values/units.ts";
 import type { Redirect, Submission } from "../server/call.ts";
-import { Box, Choice, Field, Form } from "../components/fields.tsx";
-import type { Form as Values } from "../server/form.ts";
+import { Box, Choice, Field, Form } from "../../web/components/fields.tsx";
+import type { Form as Values } from "../../web/server/form.ts";
 import { DAY_MS } from "../../domain/values/spans.ts";
 
 const SERVICES_LIMIT = 1_000_000_000;

@@ -15,11 +15,11 @@ import {
   totalOf,
 } from "../../reports/reports.ts";
 import type { Call, Panel, View } from "../server/call.ts";
-import { Chart } from "../components/chart.tsx";
-import { Choice, Field, Filters } from "../components/fields.tsx";
-import type { Form } from "../server/form.ts";
-import { List } from "../components/lists.tsx";
-import { Money, moneyText, Typed } from "../components/shown.tsx";
+import { Chart } from "../../web/components/chart.tsx";
+import { Choice, Field, Filters } from "../../web/components/fields.tsx";
+import type { Form } from "../../web/server/form.ts";
+import { List } from "../../web/components/lists.tsx";
+import { Money, moneyText, Typed } from "../../web/components/shown.tsx";
 import { DAY_MS } from "../../domain/values/spans.ts";
 
 /** Number of days in a report without dates, today included. */

@@ -8,9 +8,9 @@ import { countDisabledWebhooks, oldestUndeliveredAt } from "../../db/webhooks/we
 import { DISABLED_REASONS, type DisabledReason } from "../../domain/webhooks/webhook-events.ts";
 import { formatSize } from "../../domain/values/units.ts";
 import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
-import { Form } from "../components/fields.tsx";
-import { Facts, List } from "../components/lists.tsx";
-import { Badge, Time, Typed } from "../components/shown.tsx";
+import { Form } from "../../web/components/fields.tsx";
+import { Facts, List } from "../../web/components/lists.tsx";
+import { Badge, Time, Typed } from "../../web/components/shown.tsx";
 import { HOUR_MS } from "../../domain/values/spans.ts";
 
 const ATTEMPTS = 20;

@@ -19,9 +19,9 @@ import { DAY_MS } from "../../domain/values/spans.ts";
 import { attentionItems, type AttentionItem } from "./attention.ts";
 import { Subject } from "../administrators/audit.tsx";
 import type { Call, Panel, View } from "../server/call.ts";
-import { Chart } from "../components/chart.tsx";
-import { List } from "../components/lists.tsx";
-import { Badge, moneyText, Time, Typed } from "../components/shown.tsx";
+import { Chart } from "../../web/components/chart.tsx";
+import { List } from "../../web/components/lists.tsx";
+import { Badge, moneyText, Time, Typed } from "../../web/components/shown.tsx";
 
 /** Time that a page waits for the first count. Later counts take a millisecond. */
 const PATIENCE_MS = 20;

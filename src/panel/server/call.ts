@@ -24,10 +24,10 @@ import {
   ConfirmedBefore,
   PROOF,
   requireConfirmation,
-} from "./confirmation.tsx";
-import { Form } from "./form.ts";
-import type { Passwords } from "./passwords.ts";
-import { shownRefusal } from "./refusals.ts";
+} from "../../web/server/confirmation.tsx";
+import { Form } from "../../web/server/form.ts";
+import type { Passwords } from "../../web/server/passwords.ts";
+import { shownRefusal } from "../../web/server/refusals.ts";
 import type { SystemFacts } from "./facts.ts";
 import type { Visitor } from "./visitor.ts";
 

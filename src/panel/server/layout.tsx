@@ -5,10 +5,10 @@
 import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { mayAct } from "../../domain/administrators/administrators.ts";
-import { SCRIPT, STYLE } from "./assets.ts";
+import { SCRIPT, STYLE } from "../../web/server/assets.ts";
 import { showHidden } from "../../domain/values/text.ts";
 import type { Administrator } from "./call.ts";
-import { Form } from "../components/fields.tsx";
+import { Form } from "../../web/components/fields.tsx";
 
 interface Frame {
   title: string;

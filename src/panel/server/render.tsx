@@ -3,13 +3,13 @@
 /** @jsxImportSource preact */
 
 import type { Administrator, Call, Panel, View } from "./call.ts";
-import { type ConfirmationNeeded, ConfirmationPage } from "./confirmation.tsx";
-import { Errors, Refused, type RefusedForm } from "../components/fields.tsx";
-import type { Form } from "./form.ts";
+import { type ConfirmationNeeded, ConfirmationPage } from "../../web/server/confirmation.tsx";
+import { Errors, Refused, type RefusedForm } from "../../web/components/fields.tsx";
+import type { Form } from "../../web/server/form.ts";
 import { documentOf } from "./layout.tsx";
 import { links } from "./navigation.ts";
 import { endedNote, readNote } from "./notes.ts";
-import { pageResponse, withCookies } from "./response.ts";
+import { pageResponse, withCookies } from "../../web/server/response.ts";
 import type { Visitor } from "./visitor.ts";
 
 /** Renders a view. `refused`: the form of the page that is shown again. */

@@ -11,7 +11,7 @@ import type { Reader } from "../../db/port/port.ts";
 import { isSessionLive } from "../../domain/administrators/sign-ins.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
 import type { NewSession } from "../../operations/administrators/sign-ins.ts";
-import { random } from "./random.ts";
+import { random } from "../../web/server/random.ts";
 import { USER_AGENT_LIMIT } from "../../domain/administrators/sign-ins.ts";
 
 /** The administrator who sent a request, with the live session. */

@@ -1,6 +1,6 @@
 // Makes the tokens and links of invitations.
 
-import { random } from "./random.ts";
+import { random } from "../../web/server/random.ts";
 import { hashSecret } from "./sessions.ts";
 
 const TOKEN_BYTES = 32;

@@ -8,8 +8,8 @@ import { createsCredit } from "../../domain/users/keys.ts";
 import { USER_NAME_LENGTH_LIMIT, USERNAME_FORM } from "../../domain/users/users.ts";
 import { eraseWholly } from "../../operations/users/erasures.ts";
 import type { Redirect, Submission } from "../server/call.ts";
-import { Field, Fold, Form } from "../components/fields.tsx";
-import { Time } from "../components/shown.tsx";
+import { Field, Fold, Form } from "../../web/components/fields.tsx";
+import { Time } from "../../web/components/shown.tsx";
 import { requireShownUser } from "./shown-user.ts";
 
 const REASON_LIMIT = 500;

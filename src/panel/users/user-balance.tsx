@@ -4,8 +4,8 @@
 
 import { isReference, REFERENCE_FORM } from "../../domain/orders/orders.ts";
 import type { Redirect, Submission } from "../server/call.ts";
-import { Field, Form } from "../components/fields.tsx";
-import { Money, moneyText } from "../components/shown.tsx";
+import { Field, Form } from "../../web/components/fields.tsx";
+import { Money, moneyText } from "../../web/components/shown.tsx";
 import { requireShownUser } from "./shown-user.ts";
 
 const NOTE_LIMIT = 500;

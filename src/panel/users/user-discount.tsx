@@ -9,7 +9,7 @@ import {
   parseDiscount,
 } from "../../domain/catalogue/prices.ts";
 import type { Redirect, Submission } from "../server/call.ts";
-import { Field, Form } from "../components/fields.tsx";
+import { Field, Form } from "../../web/components/fields.tsx";
 
 /** Form for the discount. `path`: path of the user. */
 export function Discount({ user, path }: { user: User; path: string }) {

@@ -24,10 +24,10 @@ import { formatMicros } from "../../domain/ledger/money.ts";
 import { limitsText, type RechargeLimits } from "../../domain/ledger/recharges.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import type { Panel, Redirect, Submission, View } from "../server/call.ts";
-import { Box, Choice, Field, Fold, Form } from "../components/fields.tsx";
-import type { Form as Values } from "../server/form.ts";
-import { List } from "../components/lists.tsx";
-import { Badge, Time, Typed } from "../components/shown.tsx";
+import { Box, Choice, Field, Fold, Form } from "../../web/components/fields.tsx";
+import type { Form as Values } from "../../web/server/form.ts";
+import { List } from "../../web/components/lists.tsx";
+import { Badge, Time, Typed } from "../../web/components/shown.tsx";
 import { HOUR_MS, DAY_MS } from "../../domain/values/spans.ts";
 
 const LIFETIME_LIMIT_DAYS = 36_525;

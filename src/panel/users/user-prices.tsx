@@ -5,10 +5,10 @@
 import type { OwnPrice } from "../../db/users/user-figures.ts";
 import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../../domain/ledger/money.ts";
 import type { Redirect, Submission } from "../server/call.ts";
-import { Field, Fold, Form } from "../components/fields.tsx";
-import type { Form as Values } from "../server/form.ts";
-import { List } from "../components/lists.tsx";
-import { Money, Typed } from "../components/shown.tsx";
+import { Field, Fold, Form } from "../../web/components/fields.tsx";
+import type { Form as Values } from "../../web/server/form.ts";
+import { List } from "../../web/components/lists.tsx";
+import { Money, Typed } from "../../web/components/shown.tsx";
 
 export function OwnPrices({
   prices,

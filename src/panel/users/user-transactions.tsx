@@ -11,9 +11,9 @@ import { TRANSFER_KINDS } from "../../domain/ledger/ledger.ts";
 import { csvResponse } from "../../http/server/csv.ts";
 import { transactionCells, TRANSACTIONS_HEADER } from "../../reports/transactions-csv.ts";
 import type { Call, Panel, View } from "../server/call.ts";
-import { Choice, Field, Filters } from "../components/fields.tsx";
-import { List, Pager } from "../components/lists.tsx";
-import { Money, Time, Typed } from "../components/shown.tsx";
+import { Choice, Field, Filters } from "../../web/components/fields.tsx";
+import { List, Pager } from "../../web/components/lists.tsx";
+import { Money, Time, Typed } from "../../web/components/shown.tsx";
 import { requireShownUser } from "./shown-user.ts";
 
 const PAGE = 100;

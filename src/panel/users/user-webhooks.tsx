@@ -9,10 +9,10 @@ import { newSecret } from "../../http/api/webhooks.ts";
 import { ALL_EVENTS, parseEvents, WANTABLE_EVENTS } from "../../domain/webhooks/webhook-events.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
 import type { Panel, Submission, View } from "../server/call.ts";
-import { Field, Fold, Form } from "../components/fields.tsx";
-import type { Form as Values } from "../server/form.ts";
-import { List } from "../components/lists.tsx";
-import { Badge, Time, Typed } from "../components/shown.tsx";
+import { Field, Fold, Form } from "../../web/components/fields.tsx";
+import type { Form as Values } from "../../web/server/form.ts";
+import { List } from "../../web/components/lists.tsx";
+import { Badge, Time, Typed } from "../../web/components/shown.tsx";
 import { shownOnce } from "./user-keys.tsx";
 
 const URL_LIMIT = 2048;

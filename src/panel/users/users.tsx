@@ -9,9 +9,9 @@ import { listUsersBelow } from "../../db/users/user-lists.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import { USER_NAME_LENGTH_LIMIT, USERNAME_FORM } from "../../domain/users/users.ts";
 import type { Call, Redirect, Submission, View } from "../server/call.ts";
-import { Choice, Field, Filters, Form } from "../components/fields.tsx";
-import { List, Pager } from "../components/lists.tsx";
-import { Badge, Money, Time, Typed } from "../components/shown.tsx";
+import { Choice, Field, Filters, Form } from "../../web/components/fields.tsx";
+import { List, Pager } from "../../web/components/lists.tsx";
+import { Badge, Money, Time, Typed } from "../../web/components/shown.tsx";
 
 const PAGE = 50;
 /** Limit for the counted orders of each user and status. */

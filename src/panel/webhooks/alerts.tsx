@@ -19,10 +19,10 @@ import {
 import { parseWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
 import { newSecret } from "../../http/api/webhooks.ts";
 import type { Call, Redirect, Submission, View } from "../server/call.ts";
-import { Field, Fold, Form } from "../components/fields.tsx";
-import type { Form as Values } from "../server/form.ts";
-import { List } from "../components/lists.tsx";
-import { Badge, Time, Typed } from "../components/shown.tsx";
+import { Field, Fold, Form } from "../../web/components/fields.tsx";
+import type { Form as Values } from "../../web/server/form.ts";
+import { List } from "../../web/components/lists.tsx";
+import { Badge, Time, Typed } from "../../web/components/shown.tsx";
 import { shownOnce } from "../users/user-keys.tsx";
 
 const RECENT = 50;

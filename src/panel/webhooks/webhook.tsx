@@ -9,9 +9,9 @@ import { refusal } from "../../domain/values/refusals.ts";
 import { formatDeliveryId, REPLAY_LIMIT_MS } from "../../domain/webhooks/webhooks.ts";
 import { newSecret } from "../../http/api/webhooks.ts";
 import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
-import { Box, Choice, Field, Fold, Form } from "../components/fields.tsx";
-import { Facts, List, Pager } from "../components/lists.tsx";
-import { Badge, Time, Typed } from "../components/shown.tsx";
+import { Box, Choice, Field, Fold, Form } from "../../web/components/fields.tsx";
+import { Facts, List, Pager } from "../../web/components/lists.tsx";
+import { Badge, Time, Typed } from "../../web/components/shown.tsx";
 import { requireShownUser } from "../users/shown-user.ts";
 import { shownOnce } from "../users/user-keys.tsx";
 import {

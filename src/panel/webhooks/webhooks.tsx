@@ -4,9 +4,9 @@
 
 import { listWebhooksBelow } from "../../db/webhooks/webhooks.ts";
 import type { Call, View } from "../server/call.ts";
-import { Choice, Filters } from "../components/fields.tsx";
-import { List, Pager } from "../components/lists.tsx";
-import { Time, Typed } from "../components/shown.tsx";
+import { Choice, Filters } from "../../web/components/fields.tsx";
+import { List, Pager } from "../../web/components/lists.tsx";
+import { Time, Typed } from "../../web/components/shown.tsx";
 import { WebhookState } from "../users/user-webhooks.tsx";
 
 const PAGE = 50;

@@ -13,7 +13,7 @@ import {
   SESSION_IDLE_MS,
   SESSION_MOST_MS,
 } from "../../../src/domain/administrators/sign-ins.ts";
-import { createPasswords } from "../../../src/panel/server/passwords.ts";
+import { createPasswords } from "../../../src/web/server/passwords.ts";
 import { newToken } from "../../../src/panel/server/tokens.ts";
 import {
   freshPanel,

@@ -3,7 +3,7 @@
 /** @jsxImportSource preact */
 
 import type { ComponentChildren } from "preact";
-import type { Call } from "../server/call.ts";
+import type { Form } from "../server/form.ts";
 
 interface Column<Row> {
   heading: string;
@@ -55,7 +55,13 @@ export function List<Row>({
 }
 
 /** Links between the pages of a list, with the same filters. `next`: the next page's cursor; null at the end. */
-export function Pager({ call, next }: { call: Call; next: number | null }) {
+export function Pager({
+  call,
+  next,
+}: {
+  call: { path: string; filters: Form };
+  next: number | null;
+}) {
   const { values } = call.filters;
   if (next === null && !values.has("below")) return null;
   const query = (below: number | null) => {

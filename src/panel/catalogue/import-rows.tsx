@@ -6,9 +6,9 @@ import type { ComponentChildren } from "preact";
 import { countedWrong } from "../../domain/values/text.ts";
 import { FileError, RowError } from "../../imports/records.ts";
 import type { Submission, View } from "../server/call.ts";
-import { Refused } from "./fields.tsx";
-import { List } from "./lists.tsx";
-import { Typed } from "./shown.tsx";
+import { Refused } from "../../web/components/fields.tsx";
+import { List } from "../../web/components/lists.tsx";
+import { Typed } from "../../web/components/shown.tsx";
 
 /** The file name in the places of rows, such as `line 7`. It is not shown. */
 export const FILE = "list.csv";

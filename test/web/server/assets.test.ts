@@ -2,13 +2,13 @@
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "bun:test";
-import { STYLE } from "../../../src/panel/server/assets.ts";
+import { STYLE } from "../../../src/web/server/assets.ts";
 
-const FOLDER = new URL("../../../src/panel", import.meta.url).pathname;
+const FOLDER = new URL("../../../src", import.meta.url).pathname;
 
 test("the stylesheet is about 8 KB, and every class in it is one of a page", () => {
   expect(STYLE.text.length).toBeLessThan(8.5 * 1024);
-  const sources = [...new Bun.Glob("**/*.tsx").scanSync(FOLDER)]
+  const sources = [...new Bun.Glob("{panel,web}/**/*.tsx").scanSync(FOLDER)]
     .map((name) => readFileSync(`${FOLDER}/${name}`, "utf8"))
     .join("\n");
   const classes = new Set(
