@@ -7,7 +7,7 @@ import type { Observer, KnownLabels } from "./observer.ts";
 import { Counter, Gauge, Registry } from "prom-client";
 import type { Awaitable } from "../db/port/port.ts";
 import { ALERT_KINDS } from "../domain/reports/conditions.ts";
-import { ORDER_STATUSES } from "../domain/orders/orders.ts";
+import { ORDER_STATUSES } from "../domain/orders/order-statuses.ts";
 import { DISABLED_REASONS } from "../domain/webhooks/webhook-events.ts";
 import { createObserver } from "./event-metrics.ts";
 import { addConnectionFigures } from "./connection-metrics.ts";

@@ -20,7 +20,7 @@ import {
 } from "../db/reports/activity.ts";
 import type { Reader, ReadStore } from "../db/port/port.ts";
 import { lastPosition } from "../db/reports/status-counts.ts";
-import { ORDER_STATUSES, type OrderStatus } from "../domain/orders/orders.ts";
+import { ORDER_STATUSES, type OrderStatus } from "../domain/orders/order-statuses.ts";
 import { DAY_MS } from "../domain/values/spans.ts";
 
 /** Rows counted in one step: this takes a few milliseconds, then other requests are handled. */

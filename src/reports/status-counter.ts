@@ -15,7 +15,7 @@ import {
   type StatusChange,
   type TransitionCount,
 } from "../db/reports/status-counts.ts";
-import { ORDER_STATUSES, type OrderStatus } from "../domain/orders/orders.ts";
+import { ORDER_STATUSES, type OrderStatus } from "../domain/orders/order-statuses.ts";
 
 /** Rows counted in one step: this takes a few milliseconds, then other requests are handled. */
 const STEP = 20_000;

@@ -3,7 +3,7 @@
 
 import type { RequestResult } from "../../src/domain/orders/order-requests.ts";
 import type { SubmissionResult } from "../../src/domain/delivery/deliveries.ts";
-import type { OrderStatus } from "../../src/domain/orders/orders.ts";
+import type { OrderStatus } from "../../src/domain/orders/order-statuses.ts";
 import type { Report } from "../../src/domain/delivery/polling.ts";
 import { type DeliveryShop, openRoutes } from "./delivery-store.ts";
 import { execute } from "../../src/operations/batch/execute.ts";

@@ -10,7 +10,8 @@ import {
   PAGE_LIMIT,
   PAGE_LIMIT_FORM,
 } from "../../domain/values/limits.ts";
-import { ORDER_STATUSES, REFERENCE_LENGTH_LIMIT } from "../../domain/orders/orders.ts";
+import { REFERENCE_LENGTH_LIMIT } from "../../domain/orders/orders.ts";
+import { ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
 import { orderStatus } from "../../domain/orders/responses.ts";
 import {
   COMMENTS_CREATED,

@@ -6,7 +6,7 @@ import phpSample from "../../../docs/samples/order.php" with { type: "text" };
 import pythonSample from "../../../docs/samples/order.py" with { type: "text" };
 import { KEY_FORM } from "../../domain/values/idempotency.ts";
 import { transitionsFrom } from "../../domain/orders/order-transitions.ts";
-import { ORDER_STATUSES, type OrderStatus } from "../../domain/orders/orders.ts";
+import { ORDER_STATUSES, type OrderStatus } from "../../domain/orders/order-statuses.ts";
 import type { OpenApiOperation } from "../schemas/document.ts";
 import { IDEMPOTENCY_KEY } from "../schemas/examples.ts";
 import { code, html, type Html, prose, table, tabs } from "./html.ts";

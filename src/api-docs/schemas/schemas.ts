@@ -6,10 +6,10 @@ import { AMOUNT_LIMIT_MICROS, MICROS_PER_DOLLAR } from "../../domain/ledger/mone
 import { REQUEST_KINDS, REQUEST_STATES } from "../../domain/orders/order-requests.ts";
 import {
   LINK_LENGTH_LIMIT,
-  ORDER_STATUSES,
   QUANTITY_LIMIT,
   REFERENCE_LENGTH_LIMIT,
 } from "../../domain/orders/orders.ts";
+import { ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
 import { PRICE_UNITS } from "../../domain/catalogue/services.ts";
 import { SERVICE_TYPES } from "../../domain/catalogue/service-types.ts";
 import { USERNAME_PATTERN } from "../../domain/users/users.ts";

@@ -7,7 +7,7 @@ import {
 } from "../../domain/webhooks/webhook-events.ts";
 import { WEBHOOK_URL_LIMIT } from "../../domain/webhooks/webhook-urls.ts";
 import { SECRET_GRACE_LIMIT_SECONDS } from "../../domain/webhooks/webhooks.ts";
-import { ORDER_STATUSES } from "../../domain/orders/orders.ts";
+import { ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
 import { type Schema, schemaRef } from "./operation.ts";
 import {
   cuid,

@@ -1,6 +1,6 @@
 // Polling: the orders that are due, and how far polling is behind its schedule. Late reports are in late-reports.ts.
 
-import type { OrderStatus } from "../../domain/orders/orders.ts";
+import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, select, statement } from "../port/query.ts";
 import { nullable, number, text } from "../port/table-definition.ts";

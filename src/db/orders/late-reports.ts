@@ -1,7 +1,7 @@
 // Late reports: statuses that providers reported for orders after their end here, and the operator's decisions.
 
 import type { LateDecision } from "../../domain/orders/late-reports.ts";
-import type { OrderStatus } from "../../domain/orders/orders.ts";
+import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, select } from "../port/query.ts";
 import { number, numbers } from "../port/table-definition.ts";

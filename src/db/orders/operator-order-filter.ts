@@ -2,7 +2,7 @@
 
 import type { TimeWindow } from "../port/port.ts";
 import type { Placement } from "../../domain/delivery/deliveries.ts";
-import type { OrderStatus } from "../../domain/orders/orders.ts";
+import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 
 /** Filters of the list. Absent or null means any value. */
 export interface OperatorOrderFilter {

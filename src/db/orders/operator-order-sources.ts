@@ -2,7 +2,7 @@
 // read from the index that fits the filters best.
 
 import type { Placement } from "../../domain/delivery/deliveries.ts";
-import { ORDER_STATUSES, type OrderStatus } from "../../domain/orders/orders.ts";
+import { ORDER_STATUSES, type OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { newestOf } from "../port/newest-entries.ts";
 import type { OperatorOrderFilter } from "./operator-order-filter.ts";
 import { ROWS_LIMIT } from "../port/pages.ts";

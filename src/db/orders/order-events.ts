@@ -1,7 +1,7 @@
 // The transitions of orders: each with its actor and time.
 
 import type { Actor } from "../../domain/ledger/ledger.ts";
-import type { OrderStatus } from "../../domain/orders/orders.ts";
+import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, select } from "../port/query.ts";
 import { number } from "../port/table-definition.ts";

@@ -1,7 +1,7 @@
 // A reseller's orders, newest first, in pages. A page costs the same at ten orders and at ten million. Every filter
 // either has an index, or examines a bounded number of orders and returns where the next page continues.
 
-import { ORDER_STATUSES, type OrderStatus } from "../../domain/orders/orders.ts";
+import { ORDER_STATUSES, type OrderStatus } from "../../domain/orders/order-statuses.ts";
 import {
   isTimed,
   LIST_PARAMETERS,

@@ -1,7 +1,8 @@
 // Orders: finding one by its id, inserting and updating. Orders as the API returns them are in public-orders.ts, lists in
 // operator-orders.ts.
 
-import { ORDER_ID_PATTERN, type OrderStatus } from "../../domain/orders/orders.ts";
+import { ORDER_ID_PATTERN } from "../../domain/orders/orders.ts";
+import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import type { Delivery } from "../../domain/delivery/deliveries.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import type { PriceUnit } from "../../domain/catalogue/services.ts";

@@ -3,7 +3,7 @@
 // are counted separately.
 
 import type { TransferKind } from "../../domain/ledger/ledger.ts";
-import type { OrderStatus } from "../../domain/orders/orders.ts";
+import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { NO_TEST_ORDER } from "../orders/orders.ts";
 import type { Reader } from "../port/port.ts";
 import { query } from "../port/query.ts";

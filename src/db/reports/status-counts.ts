@@ -2,7 +2,7 @@
 // statement over a range of rows. Its result for rows up to a Position never changes, so the ranges need no common
 // snapshot.
 
-import type { OrderStatus } from "../../domain/orders/orders.ts";
+import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import type { Reader } from "../port/port.ts";
 import { fields, query, select } from "../port/query.ts";
 import { NO_TEST_ORDER } from "../orders/orders.ts";

@@ -6,7 +6,7 @@ import type { PriceUnit } from "../../domain/catalogue/services.ts";
 import type { Placement } from "../../domain/delivery/deliveries.ts";
 import type { LateDecision } from "../../domain/orders/late-reports.ts";
 import type { RequestKind, RequestState } from "../../domain/orders/order-requests.ts";
-import type { OrderStatus } from "../../domain/orders/orders.ts";
+import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { type NewRowOf, type RowOf, table } from "../port/table-definition.ts";
 
 export const orders = table(

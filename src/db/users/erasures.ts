@@ -1,7 +1,7 @@
 // Erases personal data from a user's rows, in pieces, so that no order waits long for it. The columns are listed here and
 // in the triggers of migrations/sqlite/0019_catalogue.sql and 0021_money.sql. Add new columns with such data to both.
 
-import type { OrderStatus } from "../../domain/orders/orders.ts";
+import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { ERASED } from "../../domain/users/erasures.ts";
 import { erasedExtra } from "../../domain/orders/order-fields.ts";
 import { IS_OPEN } from "../orders/order-requests.ts";

@@ -1,6 +1,6 @@
 // Figures of a user for the operator: orders by status, last use of a key, child users and granted prices.
 
-import { ORDER_STATUSES, type OrderStatus } from "../../domain/orders/orders.ts";
+import { ORDER_STATUSES, type OrderStatus } from "../../domain/orders/order-statuses.ts";
 import type { Reader } from "../port/port.ts";
 import { fields, query, selectAs } from "../port/query.ts";
 import { nullable, number, text, textOf } from "../port/table-definition.ts";

@@ -3,7 +3,7 @@
 import { extraProblem } from "../../domain/orders/order-fields.ts";
 import { decideTransition } from "../../domain/orders/order-transitions.ts";
 import { chargeMicros } from "../../domain/catalogue/prices.ts";
-import type { OrderStatus } from "../../domain/orders/orders.ts";
+import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import type { PriceUnit } from "../../domain/catalogue/services.ts";
 import { wantedBy } from "../../domain/webhooks/webhooks.ts";
 import { fields, query, select } from "../port/query.ts";

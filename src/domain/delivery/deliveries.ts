@@ -3,7 +3,7 @@
 // that was certainly not sent is retried. After a refusal it may go to another provider (service-routes.ts).
 
 import { Refusal, refusal } from "../values/refusals.ts";
-import type { OrderStatus } from "../orders/orders.ts";
+import type { OrderStatus } from "../orders/order-statuses.ts";
 
 export const PLACEMENTS = [
   "manual",

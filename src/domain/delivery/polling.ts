@@ -8,7 +8,7 @@ import {
   type TransitionInput,
 } from "../orders/order-transitions.ts";
 import type { ReportedCost } from "./costs.ts";
-import type { OrderStatus } from "../orders/orders.ts";
+import type { OrderStatus } from "../orders/order-statuses.ts";
 import { DAY_MS } from "../values/spans.ts";
 
 /** The longest backoff between two polls of an open order, in poll intervals. */

@@ -6,7 +6,7 @@ import {
   type OrderTransition,
   type TransitionInput,
 } from "./order-transitions.ts";
-import type { OrderStatus } from "./orders.ts";
+import type { OrderStatus } from "./order-statuses.ts";
 import { Refusal, refusal } from "../values/refusals.ts";
 
 export type LateDecision = "accepted" | "dismissed";

@@ -2,7 +2,7 @@
 // request alone moves no money; only a change of the order's status does. docs/specification/orders.md#order-requests.
 
 import type { Delivery } from "../delivery/deliveries.ts";
-import type { OrderStatus } from "./orders.ts";
+import type { OrderStatus } from "./order-statuses.ts";
 import { refusal } from "../values/refusals.ts";
 import { DAY_MS } from "../values/spans.ts";
 

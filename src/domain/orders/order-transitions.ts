@@ -3,7 +3,7 @@
 
 import { Refusal } from "../values/refusals.ts";
 import { multiplyDivideDown } from "../ledger/money.ts";
-import type { OrderStatus } from "./orders.ts";
+import type { OrderStatus } from "./order-statuses.ts";
 
 const TRANSITIONS: Record<OrderStatus, readonly OrderStatus[]> = {
   PENDING: ["PROCESSING", "FAILED", "CANCELLED"],

@@ -1,4 +1,4 @@
-// Orders: the limits of their fields, their states, and their charge. Transitions: order-transitions.ts.
+// Orders: the limits of their fields, and their charge. Statuses: order-statuses.ts.
 
 import { refusal } from "../values/refusals.ts";
 import { TRANSFER_LIMIT_MICROS } from "../ledger/money.ts";
@@ -11,17 +11,6 @@ export const REFERENCE_LENGTH_LIMIT = 64;
 export const REFERENCE_FORM = `1 to ${REFERENCE_LENGTH_LIMIT} characters without control characters or blanks round them`;
 /** The id of an order, a cuid2. */
 export const ORDER_ID_PATTERN = "^[a-z0-9]{24}$";
-
-export const ORDER_STATUSES = [
-  "PENDING",
-  "PROCESSING",
-  "COMPLETED",
-  "PARTIAL",
-  "FAILED",
-  "CANCELLED",
-  "REFUNDED",
-] as const;
-export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
 /** A caller's own name for an order: 1 to 64 UTF-16 units, no control characters, no white space at its ends. */
 export function isReference(text: string): boolean {

@@ -4,7 +4,7 @@
 import { jsonAmount, type Micros } from "../ledger/money.ts";
 import { extraFields, orderedQuantity } from "./order-fields.ts";
 import type { RequestKind, RequestState } from "./order-requests.ts";
-import type { OrderStatus } from "./orders.ts";
+import type { OrderStatus } from "./order-statuses.ts";
 
 /** The fields of an order in the response to its creation. */
 export interface PublicOrder {

@@ -2,7 +2,7 @@
 // docs/specification/webhooks.md#webhook-events.
 
 import { jsonAmount, type Micros } from "../ledger/money.ts";
-import { ORDER_STATUSES, type OrderStatus } from "../orders/orders.ts";
+import { ORDER_STATUSES, type OrderStatus } from "../orders/order-statuses.ts";
 import { orderStatus, type PublicOrderStatus } from "../orders/responses.ts";
 
 /**

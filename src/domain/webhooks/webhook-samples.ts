@@ -2,7 +2,7 @@
 // of real events, with made-up values. docs/specification/sandbox.md#post-test-webhook.
 
 import { MICROS_PER_DOLLAR } from "../ledger/money.ts";
-import type { OrderStatus } from "../orders/orders.ts";
+import type { OrderStatus } from "../orders/order-statuses.ts";
 import { serviceChangedData } from "../catalogue/service-changes.ts";
 import {
   balanceCreditedData,

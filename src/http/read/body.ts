@@ -15,11 +15,10 @@ import {
   isReference,
   LINK_FORM,
   LINK_LENGTH_LIMIT,
-  ORDER_STATUSES,
-  type OrderStatus,
   QUANTITY_LIMIT,
   REFERENCE_FORM,
 } from "../../domain/orders/orders.ts";
+import { ORDER_STATUSES, type OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { EXTRA_FIELDS, type GivenFields } from "../../domain/orders/order-fields.ts";
 import type { CallerKey } from "../../db/users/keys.ts";
 import { isMistypedMagicLink, MAGIC_LINK_FORM } from "../../domain/orders/sandbox.ts";

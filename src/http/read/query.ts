@@ -3,7 +3,8 @@
 // A malformed filter is refused by its name, never ignored.
 
 import { IDS_FORM, IDS_LIMIT } from "../../domain/values/limits.ts";
-import { ORDER_STATUSES, isReference, REFERENCE_FORM } from "../../domain/orders/orders.ts";
+import { isReference, REFERENCE_FORM } from "../../domain/orders/orders.ts";
+import { ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
 import { TRANSFER_KINDS } from "../../domain/ledger/ledger.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
 import { invalidField, lookedUp } from "./body.ts";

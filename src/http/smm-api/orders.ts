@@ -17,12 +17,8 @@ import { findOpenServiceByNumber, type OpenService } from "../../db/catalogue/se
 import { IDS_LIMIT } from "../../domain/values/limits.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
 import { DRIP_FIELDS, type GivenFields } from "../../domain/orders/order-fields.ts";
-import {
-  isReference,
-  type OrderStatus,
-  QUANTITY_LIMIT,
-  REFERENCE_FORM,
-} from "../../domain/orders/orders.ts";
+import { isReference, QUANTITY_LIMIT, REFERENCE_FORM } from "../../domain/orders/orders.ts";
+import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { Refusal, refusal } from "../../domain/values/refusals.ts";
 import { typeTerms } from "../../domain/catalogue/service-types.ts";
 import { panelTerms } from "../../domain/catalogue/services.ts";

@@ -3,7 +3,7 @@
 
 import { decideReport, nextPollAt, type Report } from "../../domain/delivery/polling.ts";
 import { withProgress } from "../../domain/orders/order-transitions.ts";
-import type { OrderStatus } from "../../domain/orders/orders.ts";
+import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { type Need, needRow, type Tx } from "../../db/port/port.ts";
 import { unrecognizedNumbers } from "../../db/tables/delivery.ts";
 import { orderRequests, orders } from "../../db/tables/orders.ts";

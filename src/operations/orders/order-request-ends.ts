@@ -1,7 +1,7 @@
 // Ends an order's open request to cancel when the order's new status decides it.
 
 import { cancelAfter } from "../../domain/orders/order-requests.ts";
-import type { OrderStatus } from "../../domain/orders/orders.ts";
+import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { findOpenRequest, updateOrderRequest } from "../../db/orders/order-requests.ts";
 import type { Tx } from "../../db/port/port.ts";
 import type { Context } from "../batch/context.ts";

@@ -6,7 +6,7 @@ import type { AuditFacts } from "../../domain/administrators/audit.ts";
 import type { Delivery } from "../../domain/delivery/deliveries.ts";
 import { type Actor, salesAccount } from "../../domain/ledger/ledger.ts";
 import type { OrderTransition } from "../../domain/orders/order-transitions.ts";
-import type { OrderStatus } from "../../domain/orders/orders.ts";
+import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { postTransfer } from "../../db/ledger/ledger.ts";

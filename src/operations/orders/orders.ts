@@ -12,7 +12,8 @@ import {
 } from "../../domain/orders/order-transitions.ts";
 import type { Micros } from "../../domain/ledger/money.ts";
 import { type AskedOrder, orderTerms } from "../../domain/orders/order-fields.ts";
-import { type OrderStatus, refuseChargeAboveLimit } from "../../domain/orders/orders.ts";
+import { refuseChargeAboveLimit } from "../../domain/orders/orders.ts";
+import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import {
   type Delivery,
   newDelivery,

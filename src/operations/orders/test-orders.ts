@@ -3,7 +3,7 @@
 
 import type { Delivery } from "../../domain/delivery/deliveries.ts";
 import { decideTransition } from "../../domain/orders/order-transitions.ts";
-import type { OrderStatus } from "../../domain/orders/orders.ts";
+import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import {
   finishAttemptRow,

@@ -15,7 +15,7 @@ import {
   wantsEvent,
 } from "../../domain/webhooks/webhook-events.ts";
 import { TEST_WEBHOOK_ATTEMPTS, WEBHOOK_ATTEMPTS } from "../../domain/webhooks/webhook-schedule.ts";
-import type { OrderStatus } from "../../domain/orders/orders.ts";
+import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import type { Tx } from "../../db/port/port.ts";
 import type { Order } from "../../db/orders/orders.ts";
 import { users } from "../../db/tables/users.ts";

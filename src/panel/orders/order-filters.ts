@@ -7,7 +7,8 @@ import { findProvider } from "../../db/providers/providers.ts";
 import { findService } from "../../db/catalogue/services.ts";
 import { accountOfOrders, findUser } from "../../db/users/users.ts";
 import { PLACEMENTS } from "../../domain/delivery/deliveries.ts";
-import { ORDER_STATUSES, REFERENCE_LENGTH_LIMIT } from "../../domain/orders/orders.ts";
+import { REFERENCE_LENGTH_LIMIT } from "../../domain/orders/orders.ts";
+import { ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
 import type { Form } from "../../web/server/form.ts";
 
 const IDS_LIMIT = 200;

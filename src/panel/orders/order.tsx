@@ -6,7 +6,7 @@ import type { Order } from "../../db/orders/orders.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import { placementOf } from "../../domain/delivery/deliveries.ts";
-import type { OrderStatus } from "../../domain/orders/orders.ts";
+import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { Refusal } from "../../domain/values/refusals.ts";
 import type { Call, View } from "../server/call.ts";
 import { Field, Form } from "../../web/components/fields.tsx";

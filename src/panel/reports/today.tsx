@@ -8,7 +8,7 @@ import { PERIOD_MS } from "../../db/reports/activity.ts";
 import { listAuditEntries, type ListedAuditEntry } from "../../db/administrators/audit.ts";
 import type { Micros } from "../../domain/ledger/money.ts";
 import { MICROS_PER_DOLLAR } from "../../domain/ledger/money.ts";
-import { ORDER_STATUSES, type OrderStatus } from "../../domain/orders/orders.ts";
+import { ORDER_STATUSES, type OrderStatus } from "../../domain/orders/order-statuses.ts";
 import {
   type Activity,
   ACTIVITY_DAYS,

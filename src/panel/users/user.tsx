@@ -14,7 +14,7 @@ import {
 } from "../../db/users/user-figures.ts";
 import { findUserByAccount, type User } from "../../db/users/users.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
-import { ORDER_STATUSES } from "../../domain/orders/orders.ts";
+import { ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
 import { discountPercent } from "../../domain/catalogue/prices.ts";
 import type { Call, Panel, View } from "../server/call.ts";
 import { Facts, List } from "../../web/components/lists.tsx";

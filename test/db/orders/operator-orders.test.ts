@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { listOperatorOrders } from "../../../src/db/orders/operator-orders.ts";
 import type { OperatorOrderFilter } from "../../../src/db/orders/operator-order-filter.ts";
 import { PLACEMENTS, type Placement } from "../../../src/domain/delivery/deliveries.ts";
-import { ORDER_STATUSES, type OrderStatus } from "../../../src/domain/orders/orders.ts";
+import { ORDER_STATUSES, type OrderStatus } from "../../../src/domain/orders/order-statuses.ts";
 import { freshDatabase, type TestDatabase } from "../../support/service.ts";
 
 const ORDERS = 300;

@@ -8,7 +8,7 @@ import { listOrdersBelow } from "../../../src/db/orders/order-lists.ts";
 import { listOrdersById } from "../../../src/db/orders/public-orders.ts";
 import type { Reader } from "../../../src/db/port/port.ts";
 import { listTransactionsBelow } from "../../../src/db/ledger/transactions.ts";
-import { ORDER_STATUSES } from "../../../src/domain/orders/orders.ts";
+import { ORDER_STATUSES } from "../../../src/domain/orders/order-statuses.ts";
 import { TRANSFER_KINDS } from "../../../src/domain/ledger/ledger.ts";
 import { freshDatabase } from "../../support/service.ts";
 

@@ -4,7 +4,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { migrate, MIGRATIONS } from "../../../src/storage/file/migrate.ts";
 import { TRANSFER_KINDS } from "../../../src/domain/ledger/ledger.ts";
-import { ORDER_STATUSES } from "../../../src/domain/orders/orders.ts";
+import { ORDER_STATUSES } from "../../../src/domain/orders/order-statuses.ts";
 import { PLACEMENTS } from "../../../src/domain/delivery/deliveries.ts";
 
 const BEFORE = MIGRATIONS.filter(({ version }) => version < 6);

@@ -10,7 +10,7 @@ import {
   type Report,
 } from "../../../src/domain/delivery/polling.ts";
 import { type ReportedStatus, statusOfWord } from "../../../src/domain/delivery/reported-status.ts";
-import { ORDER_STATUSES } from "../../../src/domain/orders/orders.ts";
+import { ORDER_STATUSES } from "../../../src/domain/orders/order-statuses.ts";
 
 const ORDER: PolledOrder = {
   status: "PROCESSING",

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "bun:test";
 import { decideLateReport } from "../../../src/domain/orders/late-reports.ts";
-import { ORDER_STATUSES, type OrderStatus } from "../../../src/domain/orders/orders.ts";
+import { ORDER_STATUSES, type OrderStatus } from "../../../src/domain/orders/order-statuses.ts";
 import { attempt, Refusal } from "../../../src/domain/values/refusals.ts";
 
 const REPORTED = ["PROCESSING", "COMPLETED", "PARTIAL", "CANCELLED", "FAILED"] as const;

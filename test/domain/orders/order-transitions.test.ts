@@ -7,7 +7,7 @@ import {
   refuseProgress,
   type TransitionInput,
 } from "../../../src/domain/orders/order-transitions.ts";
-import { ORDER_STATUSES, type OrderStatus } from "../../../src/domain/orders/orders.ts";
+import { ORDER_STATUSES, type OrderStatus } from "../../../src/domain/orders/order-statuses.ts";
 import { refusalCode } from "../../support/refusal.ts";
 import { anyPrice, anyQuantity } from "../../support/random.ts";
 

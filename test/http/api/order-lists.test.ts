@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { ORDER_STATUSES } from "../../../src/domain/orders/orders.ts";
+import { ORDER_STATUSES } from "../../../src/domain/orders/order-statuses.ts";
 import { readAll } from "../../support/pages.ts";
 import { expectError } from "../../support/refusal.ts";
 import { type Body, freshService, OPERATOR, type TestService } from "../../support/service.ts";

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { OrderStatus } from "../../../src/domain/orders/orders.ts";
+import type { OrderStatus } from "../../../src/domain/orders/order-statuses.ts";
 import { Refusal } from "../../../src/domain/values/refusals.ts";
 import { panelOf } from "../../support/panels.ts";
 import { type Body, freshService, OPERATOR, type TestService } from "../../support/service.ts";
