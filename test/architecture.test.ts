@@ -55,6 +55,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "imports",
     "http",
     "http1",
+    "webhooks",
     "providers",
     "writer",
     "operations",
@@ -291,6 +292,17 @@ const g = await import("./g.ts");
         })
         .map(({ specifier, names }) => `${names} ${specifier}`);
     });
+    expect(wrong).toEqual([]);
+  });
+
+  test("of the pages lead to http/server/ only: never to the API's handlers or fields", () => {
+    const wrong = offences(({ place, imports }) =>
+      ["web", "panel"].includes(place)
+        ? imports
+            .map(({ specifier }) => specifier)
+            .filter((name) => /\/http\/(?!server\/)/.test(name))
+        : [],
+    );
     expect(wrong).toEqual([]);
   });
 

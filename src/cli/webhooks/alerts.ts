@@ -1,6 +1,5 @@
 // `admin alert …`: the commands for alerts.
 
-import { randomBytes } from "node:crypto";
 import { type Command, Option } from "commander";
 import {
   type AlertEndpoint,
@@ -15,7 +14,7 @@ import {
   TOKEN_FORM,
 } from "../../domain/webhooks/alert-endpoints.ts";
 import { parseWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
-import { formatSecret, WEBHOOK_SECRET_BYTES } from "../../domain/webhooks/webhooks.ts";
+import { newSecret } from "../../webhooks/secrets.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
 import { print } from "../output/output.ts";
 import { readStdin } from "../kernel/stdin.ts";
@@ -62,7 +61,7 @@ function declareCreate(group: Command): void {
 async function createUrl(options: CreateOptions, command: Command): Promise<void> {
   const parsed = parseWebhookUrl(options.url!, true);
   if ("must" in parsed) return command.error(`error: --url must be ${parsed.must}.`);
-  const secret = formatSecret(randomBytes(WEBHOOK_SECRET_BYTES));
+  const secret = newSecret();
   const target = { url: parsed.url };
   const endpoint = await withDatabase(options, ({ execute }) =>
     execute("createAlertEndpoint", { target, secret }),

@@ -1,6 +1,5 @@
 // `admin webhook …`: the commands for webhooks.
 
-import { randomBytes } from "node:crypto";
 import { type Command, Option } from "commander";
 import { countWaiting } from "../../db/webhooks/webhook-deliveries.ts";
 import {
@@ -14,12 +13,11 @@ import { findUser } from "../../db/users/users.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import { ALL_EVENTS } from "../../domain/webhooks/webhook-events.ts";
 import {
-  formatSecret,
   isDisabledByFailures,
   publicWebhook,
   SECRET_GRACE_LIMIT_SECONDS,
-  WEBHOOK_SECRET_BYTES,
 } from "../../domain/webhooks/webhooks.ts";
+import { newSecret } from "../../webhooks/secrets.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
 import { print } from "../output/output.ts";
 import { fields, table } from "../output/text-table.ts";
@@ -202,10 +200,6 @@ function declareChange(
     .action((id: string, options: CommonOptions) =>
       printWebhook(options, ({ execute }) => execute(name, { id })),
     );
-}
-
-function newSecret(): string {
-  return formatSecret(randomBytes(WEBHOOK_SECRET_BYTES));
 }
 
 function accountOf(reader: Reader, name: string | undefined): number | undefined {

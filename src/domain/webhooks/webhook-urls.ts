@@ -23,3 +23,6 @@ export function parseWebhookUrl(text: string, allowHttp: boolean): WebhookUrl {
 }
 
 const tooLong = { must: `at most ${WEBHOOK_URL_LIMIT} characters` };
+
+/** Checks a URL by its text and by the addresses of its name. Returns the URL as it is stored, or what it must be. */
+export type CheckWebhookUrl = (text: string) => Promise<WebhookUrl>;

@@ -1,29 +1,19 @@
 // The reseller's own webhook endpoints. docs/specification/webhooks.md#webhooks-api.
 
-import { randomBytes } from "node:crypto";
 import { after, type Awaitable, type Reader, type ReadStore } from "../../db/port/port.ts";
 import { listWebhookAttempts } from "../../db/webhooks/webhook-deliveries.ts";
 import { findWebhook, listWebhooks, type Webhook } from "../../db/webhooks/webhooks.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { refusal } from "../../domain/values/refusals.ts";
-import {
-  formatSecret,
-  publicDelivery,
-  publicWebhook,
-  WEBHOOK_SECRET_BYTES,
-} from "../../domain/webhooks/webhooks.ts";
+import { publicDelivery, publicWebhook } from "../../domain/webhooks/webhooks.ts";
+import { newSecret } from "../../webhooks/secrets.ts";
+import type { CheckWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
 import type { Writer } from "../../writer/writer.ts";
 import { readBody, readOptionalBody } from "../read/body.ts";
 import type { Call } from "../server/endpoint.ts";
 import { cursorFilter, formatCursor, limitFilter } from "../read/paging.ts";
 import { queryOf } from "../read/query.ts";
-import {
-  changedTerms,
-  type CheckWebhookUrl,
-  graceField,
-  newTerms,
-  replayFields,
-} from "../read/webhook-fields.ts";
+import { changedTerms, graceField, newTerms, replayFields } from "../read/webhook-fields.ts";
 import * as describe from "../../api-docs/endpoints/webhooks.ts";
 import { WEBHOOK, type Route } from "../server/api-route.ts";
 
@@ -94,10 +84,6 @@ function getWebhookDeliveries({ store }: WebhookDeps, call: Call): Awaitable<obj
     deliveries: rows.map(publicDelivery),
     nextCursor: next === null ? null : formatCursor("deliveries", next),
   }));
-}
-
-export function newSecret(): string {
-  return formatSecret(randomBytes(WEBHOOK_SECRET_BYTES));
 }
 
 /** Finds an endpoint of the caller. Another reseller's endpoint gets the same 404 as one that does not exist. */

@@ -2,7 +2,7 @@
 
 import { Refusal } from "../../domain/values/refusals.ts";
 import { ALL_EVENTS, EVENTS_FORM, parseEvents } from "../../domain/webhooks/webhook-events.ts";
-import type { WebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
+import type { CheckWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
 import {
   REPLAY_LIMIT_MS,
   SECRET_GRACE_FORM,
@@ -14,9 +14,6 @@ import type { WebhookTerms } from "../../operations/webhooks/webhooks.ts";
 import { type Fields, invalidField, microsOf, optional, required } from "./body.ts";
 import { timeOf } from "./time-windows.ts";
 import { DAY_MS } from "../../domain/values/spans.ts";
-
-/** Checks a URL by its text and by the addresses of its name. Returns the URL as it is stored, or what it must be. */
-export type CheckWebhookUrl = (text: string) => Promise<WebhookUrl>;
 
 /** Reads the terms of a new endpoint. */
 export async function newTerms(fields: Fields, check: CheckWebhookUrl): Promise<WebhookTerms> {

@@ -6,7 +6,7 @@ import { authorOf, type Role } from "../../domain/administrators/administrators.
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import type { Lateness, MachineFacts } from "../../domain/reports/conditions.ts";
 import { Refusal } from "../../domain/values/refusals.ts";
-import type { CheckWebhookUrl } from "../../http/read/webhook-fields.ts";
+import type { CheckWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
 import type { ActivityCounter } from "../../reports/activity.ts";
 import type { Logger } from "../../monitoring/log.ts";
 import type {

@@ -5,7 +5,7 @@
 import { findTestAccount, type User } from "../../db/users/users.ts";
 import type { Reader } from "../../db/port/port.ts";
 import { listWebhooks, type Webhook } from "../../db/webhooks/webhooks.ts";
-import { newSecret } from "../../http/api/webhooks.ts";
+import { newSecret } from "../../webhooks/secrets.ts";
 import { ALL_EVENTS, parseEvents, WANTABLE_EVENTS } from "../../domain/webhooks/webhook-events.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
 import type { Panel, Submission, View } from "../server/call.ts";

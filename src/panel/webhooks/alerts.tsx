@@ -17,7 +17,7 @@ import {
   TOKEN_FORM,
 } from "../../domain/webhooks/alert-endpoints.ts";
 import { parseWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
-import { newSecret } from "../../http/api/webhooks.ts";
+import { newSecret } from "../../webhooks/secrets.ts";
 import type { Call, Redirect, Submission, View } from "../server/call.ts";
 import { Field, Fold, Form } from "../../web/components/fields.tsx";
 import type { Form as Values } from "../../web/server/form.ts";

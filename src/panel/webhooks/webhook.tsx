@@ -7,7 +7,7 @@ import { countWaiting, listWebhookAttempts } from "../../db/webhooks/webhook-del
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import { formatDeliveryId, REPLAY_LIMIT_MS } from "../../domain/webhooks/webhooks.ts";
-import { newSecret } from "../../http/api/webhooks.ts";
+import { newSecret } from "../../webhooks/secrets.ts";
 import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
 import { Box, Choice, Field, Fold, Form } from "../../web/components/fields.tsx";
 import { Facts, List, Pager } from "../../web/components/lists.tsx";
