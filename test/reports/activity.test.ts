@@ -1,7 +1,7 @@
 // Orders and money by time, counted as they are added.
 
 import { expect, test } from "bun:test";
-import { PERIOD_MS } from "../../src/db/reports/activity.ts";
+import { PERIOD_MS } from "../../src/db/reports/order-counts.ts";
 import { raiseFloor } from "../support/number-floors.ts";
 import { transact } from "../../src/db/port/port.ts";
 import { createActivityCounter } from "../../src/reports/activity.ts";

@@ -1,10 +1,13 @@
 // Totals of days, for the rows up to a position. Each report adds the rows after it. Rows are counted by number, not by
-// time, so that a row with an earlier time (the clock was set back) is counted like any other.
+// time, so that a row with an earlier time (the clock was set back) is counted like any other. They are stored, other than
+// the counts of reports/running-count.ts: those start anew from at most a month of rows or seven statuses, while totals have
+// a row for each service and reseller of each day there ever was.
 
 import type { Reader, Tx } from "../port/port.ts";
 import { query, statement } from "../port/query.ts";
 import {
   type Amounts,
+  halvesOf,
   keyOf,
   microsOf,
   REPORT_SOURCES,
@@ -34,12 +37,8 @@ export interface Position {
   goalTransaction: number;
 }
 
-/** SQL for a sum that is read in two halves. */
-const halves = (
-  column: string,
-  name: string,
-) => `CAST(sum(${column} / 1000000000) AS BIGINT) AS "${name}Thousands",
-  CAST(sum(${column} % 1000000000) AS BIGINT) AS "${name}Rest"`;
+const halves = (column: string, name: string) =>
+  halvesOf(column, [`${name}Thousands`, `${name}Rest`]);
 
 // Reads the position in the same statement, so that both are of the same moment.
 const totalsQuery = (key: string) =>

@@ -1,7 +1,7 @@
 // Revenue, refunds and costs of orders by day, service, reseller or provider: sums over ranges of rows, so that many
 // rows can be read in steps. Test orders are left out. Stored totals are in daily-totals.ts.
 
-import { stepAbove } from "./activity.ts";
+import { stepAbove } from "./row-ranges.ts";
 import { NO_TEST_ORDER } from "../orders/orders.ts";
 import type { Reader, Span } from "../port/port.ts";
 import { query } from "../port/query.ts";
@@ -38,9 +38,12 @@ export interface Times {
   to: number;
 }
 
-// Sums are read in two halves: sum() fails above 64 bits, and a double is not exact above 2^53.
-const sumOf = (column: string) => `CAST(sum(${column} / 1000000000) AS BIGINT) AS "thousands",
-  CAST(sum(${column} % 1000000000) AS BIGINT) AS "rest"`;
+/** SQL for a sum, read in two halves: sum() fails above 64 bits, and a double is not exact above 2^53. */
+export const halvesOf = (
+  column: string,
+  [thousands, rest] = ["thousands", "rest"],
+) => `CAST(sum(${column} / 1000000000) AS BIGINT) AS "${thousands}",
+  CAST(sum(${column} % 1000000000) AS BIGINT) AS "${rest}"`;
 
 interface Source {
   /** The rows to add up, joined with their orders. Each counts for its own day. */
@@ -99,7 +102,7 @@ function sumsQuery<P extends Kinds>(
   return query({
     parameters,
     columns: { key: text, orders: number, thousands: number, rest: number },
-    text: `SELECT ${key} AS "key", ${orders} AS "orders", ${sumOf(amount)}
+    text: `SELECT ${key} AS "key", ${orders} AS "orders", ${halvesOf(amount)}
       FROM ${rows} AND ${condition(SOURCES[source])} GROUP BY ${key}`,
   });
 }
@@ -145,7 +148,7 @@ const UNKNOWN = byKey((by) => {
   return query({
     parameters: { from: number, to: number },
     columns: { key: text, orders: number, thousands: number, rest: number },
-    text: `SELECT ${key} AS "key", count(*) AS "orders", ${sumOf("orders.charge_micros")} FROM orders
+    text: `SELECT ${key} AS "key", count(*) AS "orders", ${halvesOf("orders.charge_micros")} FROM orders
       WHERE placement = 'unknown' AND status = 'PENDING' AND ${NO_TEST_ORDER}
         AND orders.created_at BETWEEN :from AND :to GROUP BY ${key}`,
   });

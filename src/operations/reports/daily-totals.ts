@@ -1,6 +1,6 @@
 // Counts rows into the totals of their days, a bounded number at a time. docs/specification/reports.md#daily-totals.
 
-import { stepAbove } from "../../db/reports/activity.ts";
+import { stepAbove } from "../../db/reports/row-ranges.ts";
 import type { Tx } from "../../db/port/port.ts";
 import {
   addToTotals,

@@ -4,7 +4,7 @@
 /** @jsxImportSource preact */
 
 import { readAttention } from "../../db/reports/attention.ts";
-import { PERIOD_MS } from "../../db/reports/activity.ts";
+import { PERIOD_MS } from "../../db/reports/order-counts.ts";
 import { listAuditEntries, type ListedAuditEntry } from "../../db/administrators/audit.ts";
 import type { Micros } from "../../domain/ledger/money.ts";
 import { MICROS_PER_DOLLAR } from "../../domain/ledger/money.ts";
