@@ -25,9 +25,9 @@ import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
 import { createOutageWatch, type OutageDeps } from "./outage.ts";
 
-const LOOK_MS = 10_000;
+const CHECK_MS = 10_000;
 /** Number of looks in a row that must show a change, for kinds of alerts that depend on the clock. */
-const STEADY_LOOKS = 3;
+const STEADY_CHECKS = 3;
 
 export interface AlertDeps extends Omit<OutageDeps, "endpoints"> {
   store: ReadStore;
@@ -85,8 +85,8 @@ export function startAlerts(deps: AlertDeps): AlertService {
   // Never waits, because deliveries use the same timer.
   const tick: Tick = (now) => {
     if (!isLeader()) steadiness.clear();
-    const pause = outage.look(now);
-    const isDue = Math.abs(now - lookedAt) >= LOOK_MS;
+    const pause = outage.check(now);
+    const isDue = Math.abs(now - lookedAt) >= CHECK_MS;
     if (isDue && isLeader() && writer.isWritable()) {
       lookedAt = now;
       void look.run();
@@ -124,7 +124,7 @@ function createSteadiness() {
         const key = `${what} ${text.kind} ${text.subject}`;
         const looks = (seen.get(key) ?? 0) + 1;
         counted.set(key, looks);
-        return looks >= STEADY_LOOKS;
+        return looks >= STEADY_CHECKS;
       };
       const settled = {
         begun: begun.filter(isSettled("begun")),

@@ -6,7 +6,7 @@ import type { TargetPolicy } from "../webhooks/targets.ts";
 import { sendTelegram } from "./telegram.ts";
 
 /** Allows every address: the operator decides where this machine may connect to. */
-export const ANYWHERE: TargetPolicy = {
+export const ANY_NETWORK: TargetPolicy = {
   allow: ["0.0.0.0/0", "::/0"].map((network) => parseNetwork(network)!),
   allowHttp: true,
 };
@@ -19,7 +19,7 @@ export interface ChannelOptions extends SenderOptions {
 export function createChannels(options: ChannelOptions): SendWebhook {
   const { telegramApi: api, now } = options;
   const sendToReseller = createWebhookSender(options);
-  const sendToOperator = createWebhookSender({ ...options, policy: ANYWHERE });
+  const sendToOperator = createWebhookSender({ ...options, policy: ANY_NETWORK });
   return (request, stop) => {
     const { alert } = request;
     if (!alert) return sendToReseller(request, stop);

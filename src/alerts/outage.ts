@@ -36,12 +36,12 @@ interface Outage {
   /** Aborted when the outage ends. */
   over: AbortController;
   cancels: Set<() => void>;
-  underWay: Set<Promise<void>>;
+  inFlight: Set<Promise<void>>;
 }
 
 export interface OutageWatch {
   /** Returns the milliseconds until the next look; null if any time will do. */
-  look(now: number): number | null;
+  check(now: number): number | null;
   stop(): void;
 }
 
@@ -49,12 +49,12 @@ export function createOutageWatch(deps: OutageDeps): OutageWatch {
   const { writer, clock, log, isLeader } = deps;
   let count = 0;
   let since: { at: number; isOurs: boolean } | null = null;
-  let patience: (() => void) | null = null;
+  let cancelBegin: (() => void) | null = null;
   let outage: Outage | null = null;
   let ending: Promise<void> | null = null;
 
   const begin = () => {
-    patience = null;
+    cancelBegin = null;
     if (writer.isWritable() || outage || !since?.isOurs) return;
     count += 1;
     outage = {
@@ -63,15 +63,16 @@ export function createOutageWatch(deps: OutageDeps): OutageWatch {
       notified: new Set(),
       over: new AbortController(),
       cancels: new Set(),
-      underWay: new Set(),
+      inFlight: new Set(),
     };
     log.warn({ ...UNWRITABLE }, "alert raised");
-    for (const endpoint of deps.endpoints()) follow(outage, tell(deps, outage, endpoint, 1));
+    for (const endpoint of deps.endpoints())
+      trackUntilEnd(outage, sendBeginning(deps, outage, endpoint, 1));
   };
   const end = async (ended: Outage) => {
     ended.over.abort();
     for (const cancel of ended.cancels) cancel();
-    await Promise.all(ended.underWay);
+    await Promise.all(ended.inFlight);
     const { beganAt, eventId, notified } = ended;
     try {
       await writer.submit("recordOutage", { beganAt, eventId, notified: [...notified] });
@@ -83,20 +84,20 @@ export function createOutageWatch(deps: OutageDeps): OutageWatch {
   };
 
   return {
-    look(now) {
+    check(now) {
       if (writer.isWritable()) {
         since = null;
-        patience?.();
-        patience = null;
+        cancelBegin?.();
+        cancelBegin = null;
         if (outage) ending ??= end(outage).finally(() => (ending = null));
       } else if (!since) {
         since = { at: now, isOurs: isLeader() };
-        patience = clock.after(UNWRITABLE_MS, begin);
+        cancelBegin = clock.after(UNWRITABLE_MS, begin);
       }
       return null;
     },
     stop() {
-      patience?.();
+      cancelBegin?.();
       outage?.over.abort();
       for (const cancel of outage?.cancels ?? []) cancel();
     },
@@ -104,7 +105,7 @@ export function createOutageWatch(deps: OutageDeps): OutageWatch {
 }
 
 /** Makes attempts on the schedule of webhooks, until one succeeds or the outage ends. */
-async function tell(
+async function sendBeginning(
   deps: OutageDeps,
   outage: Outage,
   endpoint: AlertEndpoint,
@@ -130,12 +131,12 @@ async function tell(
   if (over.signal.aborted || pause === null) return;
   const cancel = clock.after(pause, () => {
     outage.cancels.delete(cancel);
-    follow(outage, tell(deps, outage, endpoint, attempt + 1));
+    trackUntilEnd(outage, sendBeginning(deps, outage, endpoint, attempt + 1));
   });
   outage.cancels.add(cancel);
 }
 
-function follow(outage: Outage, telling: Promise<void>): void {
-  const followed: Promise<void> = telling.finally(() => outage.underWay.delete(followed));
-  outage.underWay.add(followed);
+function trackUntilEnd(outage: Outage, telling: Promise<void>): void {
+  const followed: Promise<void> = telling.finally(() => outage.inFlight.delete(followed));
+  outage.inFlight.add(followed);
 }

@@ -208,7 +208,7 @@ function createWorkers(deps: DeliveryDeps, waiting: Waiting, wake: () => void) {
   };
   const createWorker = (provider: Provider): Worker => {
     const isSandbox = provider.providerId === SANDBOX_PROVIDER;
-    const created = createProviderWorker(isSandbox ? ofSandbox(deps) : deps, provider, wake);
+    const created = createProviderWorker(isSandbox ? sandboxDeps(deps) : deps, provider, wake);
     const worker = Object.assign(created, {
       submitter: createSubmitter(created, {
         ended: (order) => waiting.notify(order),
@@ -281,7 +281,7 @@ function createWorkers(deps: DeliveryDeps, waiting: Waiting, wake: () => void) {
 }
 
 /** Test orders raise no alarms: no metrics, and log level `info` only. */
-function ofSandbox(deps: DeliveryDeps): DeliveryDeps {
+function sandboxDeps(deps: DeliveryDeps): DeliveryDeps {
   const info = deps.log.info.bind(deps.log);
   return { ...deps, log: { info, warn: info, error: info }, onSubmission() {}, onRequest() {} };
 }

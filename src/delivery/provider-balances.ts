@@ -8,7 +8,7 @@ import { oneAtATime } from "../scheduling/one-at-a-time.ts";
 import type { DeliveryDeps } from "./provider-worker.ts";
 import type { Tick, Ticker } from "../scheduling/ticker.ts";
 
-const LOOK_MS = 10_000;
+const CHECK_MS = 10_000;
 
 export interface BalanceDeps extends Pick<
   DeliveryDeps,
@@ -55,7 +55,7 @@ export function startProviderBalances(deps: BalanceDeps): BalanceService {
     }
   });
   const tick: Tick = (now) => {
-    if (isLeader() && Math.abs(now - lookedAt) >= LOOK_MS) {
+    if (isLeader() && Math.abs(now - lookedAt) >= CHECK_MS) {
       lookedAt = now;
       void looking.run();
     }

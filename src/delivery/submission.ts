@@ -129,7 +129,7 @@ async function submitOnce(worker: ProviderWorker, orderId: number): Promise<Subm
 /** Returns null when no other provider is left for the order. */
 async function pass(worker: ProviderWorker, orderId: number): Promise<Submitted | null> {
   const { providerId, deps, name: provider } = worker;
-  const passed = await deps.writer.submit("passRoute", { orderId, providerId });
+  const passed = await deps.writer.submit("moveToNextRoute", { orderId, providerId });
   if (passed === null) return null;
   const { order, passedTo: next } = passed;
   if (next !== null) deps.log.info({ provider, order: orderId, next }, "passed on");

@@ -26,7 +26,7 @@ export interface ConnectionFigures {
 const UNLIMITED: ConnectionLimits = { all: Infinity, perClient: Infinity, clientOf: () => null };
 
 /** Limit for connections examined to find one to close, so that the cost of a new connection is bounded. */
-const LOOKED_AT = 64;
+const EXAMINED_LIMIT = 64;
 
 export class ConnectionPool {
   readonly #all = new Set<Connection>();
@@ -80,13 +80,13 @@ export class ConnectionPool {
     if (own.size === 0) this.#byClient.delete(client!);
   }
 
-  /** Closes the oldest waiting connection of the client with most connections, among the first LOOKED_AT examined. */
+  /** Closes the oldest waiting connection of the client with most connections, among the first EXAMINED_LIMIT examined. */
   #displaceIn(connections: Set<Connection>): boolean {
     let chosen: Connection | null = null;
     let most = -1;
     let looked = 0;
     for (const connection of connections) {
-      if (looked++ === LOOKED_AT) break;
+      if (looked++ === EXAMINED_LIMIT) break;
       if (!connection.isSpare) {
         // Moved to the end, so that others are examined the next time.
         connections.delete(connection);

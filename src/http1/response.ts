@@ -4,7 +4,7 @@
 import { STATUS_CODES } from "node:http";
 
 /** The content of a response that is known when it is made. */
-interface Known {
+interface MadeText {
   /** Header lines; undefined to use the Response's Headers. */
   fields?: string;
   text: string;
@@ -14,27 +14,27 @@ interface Known {
   isNothing?: true;
 }
 
-const KNOWN = Symbol("known");
+const MADE_TEXT = Symbol("known");
 
 interface MadeResponse extends Response {
-  [KNOWN]?: Known;
+  [MADE_TEXT]?: MadeText;
 }
 
 /** Attaches the text of its body to a response and returns the response. */
 export function withText(response: Response, text: string): Response {
-  (response as MadeResponse)[KNOWN] = { text, isLast: false };
+  (response as MadeResponse)[MADE_TEXT] = { text, isLast: false };
   return response;
 }
 
 /** Returns a response that stands for closing the connection without sending one. */
 export function closingResponse(): Response {
   const response: MadeResponse = new Response();
-  response[KNOWN] = { text: "", isLast: true, isNothing: true };
+  response[MADE_TEXT] = { text: "", isLast: true, isNothing: true };
   return response;
 }
 
 export function isNothing(response: Response): boolean {
-  return (response as MadeResponse)[KNOWN]?.isNothing ?? false;
+  return (response as MadeResponse)[MADE_TEXT]?.isNothing ?? false;
 }
 
 /** Makes responses that share header fields. */
@@ -48,7 +48,7 @@ export class ResponseTemplate {
   /** Makes a Response that is itself empty; its text and fields are attached. */
   make(status: number, text: string, fields: Readonly<Record<string, string>>): Response {
     const response: MadeResponse = status === 200 ? new Response() : new Response(null, { status });
-    response[KNOWN] = {
+    response[MADE_TEXT] = {
       fields: this.#common + linesOf(fields),
       text,
       isLast: fields["connection"] === "close",
@@ -59,12 +59,12 @@ export class ResponseTemplate {
 
 /** Returns the text of the body; undefined if the body is a stream. */
 export function textOf(response: Response): string | undefined {
-  return (response as MadeResponse)[KNOWN]?.text ?? (response.body === null ? "" : undefined);
+  return (response as MadeResponse)[MADE_TEXT]?.text ?? (response.body === null ? "" : undefined);
 }
 
 /** Whether the response has `Connection: close`. */
 export function saysLast(response: Response): boolean {
-  const known = (response as MadeResponse)[KNOWN];
+  const known = (response as MadeResponse)[MADE_TEXT];
   return known ? known.isLast : response.headers.get("connection") === "close";
 }
 
@@ -73,7 +73,7 @@ export type Framing = number | "chunked" | "close";
 
 export function headOf(response: Response, framing: Framing, isLast: boolean): string {
   const { status } = response;
-  const known = (response as MadeResponse)[KNOWN];
+  const known = (response as MadeResponse)[MADE_TEXT];
   const fields = known?.fields ?? linesOf(response.headers.toJSON());
   const start = status === 200 ? OK : `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
   const end = isLast ? "connection: close\r\n" : "";

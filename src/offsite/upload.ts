@@ -85,7 +85,12 @@ export async function uploadBackup(
   await compareObject(store, manifest.object);
   await storeManifest(store, manifest);
   const own = await listCopies(store, options.now);
-  const removed = await removeOutdated(store, ofInstance(own, parsed.instance), name, options);
+  const removed = await removeOutdated(
+    store,
+    copiesOfInstance(own, parsed.instance),
+    name,
+    options,
+  );
   const { bytes } = manifest.object;
   return { uploaded: true, verified, url: store.url(object), bytes, databaseBytes, removed };
 }
@@ -154,7 +159,10 @@ interface OwnCopies {
 }
 
 /** Selects the objects of one installation: several may share a folder, and each removes only its own. */
-function ofInstance({ copies, incomplete }: RemoteFolderContent, instance: string): OwnCopies {
+function copiesOfInstance(
+  { copies, incomplete }: RemoteFolderContent,
+  instance: string,
+): OwnCopies {
   return {
     copies: copies.filter((copy) => copy.instance === instance),
     incomplete: incomplete.filter((object) => object.instance === instance),

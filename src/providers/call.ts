@@ -91,7 +91,7 @@ export type Send = (form: Record<string, string>, options: CallOptions) => Promi
  * The number of calls of this process and their limit. Each takes a file descriptor, as connections and the database
  * do.
  */
-const calls = { underWay: 0, limit: Infinity };
+const calls = { inFlight: 0, limit: Infinity };
 
 export function limitCalls(limit: number): void {
   calls.limit = limit;
@@ -99,9 +99,9 @@ export function limitCalls(limit: number): void {
 
 export function createSender(url: string, timeoutMs: number): Send {
   return async (form, options) => {
-    if (calls.underWay >= calls.limit) return failure("uncalled", "too many calls are under way");
-    calls.underWay++;
-    return send(url, timeoutMs, form, options).finally(() => calls.underWay--);
+    if (calls.inFlight >= calls.limit) return failure("uncalled", "too many calls are in progress");
+    calls.inFlight++;
+    return send(url, timeoutMs, form, options).finally(() => calls.inFlight--);
   };
 }
 

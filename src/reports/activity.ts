@@ -25,8 +25,8 @@ export interface Activity {
 /** Returns the activity from `from` until before `to`, both rounded down to whole periods. */
 export type ActivityFigures = (from: number, to: number) => Activity;
 
-/** Returns null if the first count takes longer than `patienceMs`; the count continues in the background. */
-export type ActivityCounter = (patienceMs: number) => Promise<ActivityFigures | null>;
+/** Returns null if the first count takes longer than `waitMs`; the count continues in the background. */
+export type ActivityCounter = (waitMs: number) => Promise<ActivityFigures | null>;
 
 type Periods = Map<number, Activity>;
 
@@ -56,12 +56,12 @@ export function createActivityCounter(
       return (start, to) => sumOf([periods, young], start, to);
     },
   });
-  return async (patienceMs) => {
+  return async (waitMs) => {
     const counting = read();
     if (isCounted()) return counting;
     let timer: Timer | undefined;
     const patience = new Promise<null>((resolve) => {
-      timer = setTimeout(() => resolve(null), patienceMs);
+      timer = setTimeout(() => resolve(null), waitMs);
     });
     try {
       return await Promise.race([counting, patience]);

@@ -17,14 +17,14 @@ const PANEL_CONNECTIONS = 32;
 const PANEL_CONNECTIONS_OF_ADDRESS = 16;
 const METRICS_CONNECTIONS = 8;
 /** Files for everything except calls to providers and connections of the API. */
-export const FILES_BESIDE = OWN_FILES + ATTEMPTS_LIMIT + PANEL_CONNECTIONS + METRICS_CONNECTIONS;
+export const OTHER_FILES = OWN_FILES + ATTEMPTS_LIMIT + PANEL_CONNECTIONS + METRICS_CONNECTIONS;
 const CALLS = { least: 8, most: 1024 };
 const CONNECTIONS = { least: 16, most: 10_000 };
 const CONNECTIONS_OF_ADDRESS = { least: 8, most: 1000 };
 /** Warn below this limit of open files: there is little room for connections and calls. */
 const FILES_WANTED = 1024;
-const FEW = "the limit for open files is low: raise LimitNOFILE or `ulimit -n`";
-const TOO_MUCH =
+const FEW_FILES = "the limit for open files is low: raise LimitNOFILE or `ulimit -n`";
+const LIMIT_ABOVE_FILES =
   "--max-connections exceeds the limit for open files: raise LimitNOFILE or `ulimit -n`";
 const NOTE_MS = MINUTE_MS;
 const CROWDED_SHARE = 0.9;
@@ -44,14 +44,14 @@ export interface FilePlan {
 
 export function planFiles(settings: ConnectionSettings, files: number): FilePlan {
   const { maxConnections, maxConnectionsPerAddress } = settings;
-  const rest = files - FILES_BESIDE;
-  const calls = within(CALLS, Math.floor(rest / 3));
+  const rest = files - OTHER_FILES;
+  const calls = clamped(CALLS, Math.floor(rest / 3));
   const room = Math.max(CONNECTIONS.least, rest - calls);
   const connections = Math.min(maxConnections ?? CONNECTIONS.most, room);
-  const quarter = within(CONNECTIONS_OF_ADDRESS, Math.floor(connections / 4));
+  const quarter = clamped(CONNECTIONS_OF_ADDRESS, Math.floor(connections / 4));
   const perAddress = Math.min(maxConnectionsPerAddress ?? quarter, connections);
   const isTooMuch = maxConnections !== null && maxConnections > room;
-  const warning = isTooMuch ? TOO_MUCH : files < FILES_WANTED ? FEW : null;
+  const warning = isTooMuch ? LIMIT_ABOVE_FILES : files < FILES_WANTED ? FEW_FILES : null;
   return { files, calls, connections, perAddress, warning };
 }
 
@@ -105,6 +105,6 @@ export function checkConnections(pool: ConnectionPool): Check {
   };
 }
 
-function within({ least, most }: { least: number; most: number }, value: number): number {
+function clamped({ least, most }: { least: number; most: number }, value: number): number {
   return Math.min(Math.max(value, least), most);
 }

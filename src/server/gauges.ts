@@ -17,7 +17,7 @@ import type { ConnectionPools } from "./connection-limits.ts";
 import type { ServerDatabase } from "./database.ts";
 
 /** Reads with `slowStore`, because counting orders by status holds a snapshot for long. */
-export function readGauges(
+export function createFigures(
   config: Config,
   database: ServerDatabase,
   pools: ConnectionPools,

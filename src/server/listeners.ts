@@ -30,14 +30,18 @@ export interface Listeners {
 }
 
 /** Functions that start the listeners. */
-export interface Starts {
+export interface ListenerStarters {
   api: (address: Address) => Server;
   panel: (address: Address) => Server;
   metrics: (metrics: Metrics, address: Address) => Server;
 }
 
 /** Starts all listeners in the settings, or throws ListenError and starts none. */
-export function startListeners(config: Config, metrics: Metrics | null, starts: Starts): Listeners {
+export function startListeners(
+  config: Config,
+  metrics: Metrics | null,
+  starts: ListenerStarters,
+): Listeners {
   const { host, port, metricsListen, panelListen } = config;
   const started: Server[] = [];
   const start = (endpoint: Endpoint, by: (address: Address) => Server) => {

@@ -37,7 +37,7 @@ import {
   syncDeps,
   webhookDeps,
 } from "./wiring.ts";
-import { readGauges } from "./gauges.ts";
+import { createFigures } from "./gauges.ts";
 import { panelAddressPath } from "../storage/file/open.ts";
 import { openPostgresDatabase } from "./postgres-database.ts";
 import { openSqliteDatabase, type SqliteOptions } from "./sqlite-database.ts";
@@ -93,7 +93,7 @@ export async function startService(
   if (config.metricsListen) {
     const { version } = packageJson;
     const newestRemoteAt = () => offsite?.newestAt() ?? null;
-    const figures = readGauges(config, database, pools, log, newestRemoteAt);
+    const figures = createFigures(config, database, pools, log, newestRemoteAt);
     metrics = createMetrics(figures, { version, server: config.server }, knownLabels());
   }
   const keyUsage = startKeyUsage(writer, log);

@@ -41,7 +41,7 @@ export function createAttempts(
   onEnded: () => void,
 ): Attempts {
   const { clock } = deps;
-  const underWay = new Map<number, { webhookId: string; begunAt: number; ended: Promise<void> }>();
+  const inFlight = new Map<number, { webhookId: string; begunAt: number; ended: Promise<void> }>();
   /** Ids of slow endpoints. */
   const slow = new Set<string>();
   let ended: FinishedWebhookAttempt[] = [];
@@ -65,15 +65,15 @@ export function createAttempts(
     begin(due) {
       const { deliveryId, webhookId } = due;
       const running = make(due).finally(() => {
-        underWay.delete(deliveryId);
+        inFlight.delete(deliveryId);
         onEnded();
       });
-      underWay.set(deliveryId, { webhookId, begunAt: clock.now(), ended: running });
+      inFlight.set(deliveryId, { webhookId, begunAt: clock.now(), ended: running });
     },
-    count: () => underWay.size,
+    count: () => inFlight.size,
     slowEndpoints() {
       const since = clock.now() - SLOW_MS;
-      const waiting = [...underWay.values()].filter(({ begunAt }) => begunAt < since);
+      const waiting = [...inFlight.values()].filter(({ begunAt }) => begunAt < since);
       return [...new Set([...slow, ...waiting.map(({ webhookId }) => webhookId)])];
     },
     takeEnded() {
@@ -82,7 +82,7 @@ export function createAttempts(
       return taken;
     },
     async idle() {
-      while (underWay.size > 0) await Promise.all([...underWay.values()].map((each) => each.ended));
+      while (inFlight.size > 0) await Promise.all([...inFlight.values()].map((each) => each.ended));
     },
   };
 }

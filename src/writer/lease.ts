@@ -11,7 +11,7 @@ import type { SeenServer } from "../operations/batch/server-leases.ts";
 const RENEW_MS = 5000;
 /** A running server renews its lease within this time; a killed one does not. */
 const SILENT_MS = 7000;
-const LOOK_MS = 500;
+const CHECK_MS = 500;
 
 export interface ServerLease {
   /** The id of this process. */
@@ -146,7 +146,7 @@ async function awaitEnds({
       if (await isConnected(server.id)) running.push(server);
     }
     if (running.length === 0 || isOver) return first;
-    await Bun.sleep(LOOK_MS);
+    await Bun.sleep(CHECK_MS);
   }
 }
 

@@ -53,7 +53,7 @@ test("an order beyond the limit of calls is not sent, and stays with its provide
     await asked.promise;
     expect(await api.add(ORDER, never)).toEqual({
       outcome: "not_sent",
-      cause: "too many calls are under way",
+      cause: "too many calls are in progress",
       isUncalled: true,
     });
     held.resolve();

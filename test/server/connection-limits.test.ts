@@ -1,7 +1,7 @@
 // How the limit of open files is shared.
 
 import { expect, test } from "bun:test";
-import { FILES_BESIDE, planFiles } from "../../src/server/connection-limits.ts";
+import { OTHER_FILES, planFiles } from "../../src/server/connection-limits.ts";
 
 const COUNTS = [null, 1, 10, 100, 1000, 10_000, 1_000_000];
 const FILES = [256, 300, 512, 1024, 4096, 65_536, 1_048_576];
@@ -12,7 +12,7 @@ test.each(FILES)(
     for (const maxConnections of COUNTS) {
       for (const maxConnectionsPerAddress of COUNTS) {
         const plan = planFiles({ maxConnections, maxConnectionsPerAddress }, files);
-        expect(plan.connections + plan.calls + FILES_BESIDE).toBeLessThanOrEqual(files);
+        expect(plan.connections + plan.calls + OTHER_FILES).toBeLessThanOrEqual(files);
         expect(plan.connections).toBeLessThanOrEqual(maxConnections ?? 10_000);
         expect(plan.perAddress).toBeLessThanOrEqual(
           Math.min(plan.connections, maxConnectionsPerAddress ?? 1000),

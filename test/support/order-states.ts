@@ -392,7 +392,7 @@ export const EVENTS: Record<string, Step> = {
   pass: async (shop, subject) => {
     if (subject.service === "hand") return;
     const { providerId } = await at(shop, subject);
-    await shop.run("passRoute", { orderId: subject.orderId, providerId }, shop.now);
+    await shop.run("moveToNextRoute", { orderId: subject.orderId, providerId }, shop.now);
   },
 };
 

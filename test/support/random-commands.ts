@@ -243,7 +243,7 @@ export class RandomCommands extends RandomChores {
     const server = this.pick(SERVERS);
     const isOther = this.chance(0.05);
     if (this.chance(0.05)) {
-      return this.command("passRoute", (names) => ({
+      return this.command("moveToNextRoute", (names) => ({
         orderId: names.orders.get(order(names)) ?? 999_999,
         providerId: names.orderProviders.get(order(names)) ?? 999_999,
       }));

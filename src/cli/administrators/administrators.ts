@@ -31,7 +31,7 @@ import {
   withDatabase,
 } from "../kernel/command.ts";
 import { print } from "../output/output.ts";
-import { readStdin } from "../kernel/stdin.ts";
+import { readSecretFromStdin } from "../kernel/stdin.ts";
 import { fields, table } from "../output/text-table.ts";
 import { administratorName } from "../kernel/values.ts";
 
@@ -73,7 +73,7 @@ export function declarePanel(program: Command): void {
     .argument("<name>", "the administrator", administratorName)
     .addOption(new Option("--stdin", "read it from stdin, up to its end").makeOptionMandatory())
     .action(async (name: string, options: CommonOptions, command: Command) => {
-      const password = (await readStdin())?.replace(/\r?\n$/, "") ?? "";
+      const password = (await readSecretFromStdin())?.replace(/\r?\n$/, "") ?? "";
       if (!isPassword(password)) {
         command.error(`error: stdin must hold the password: ${PASSWORD_FORM}.`);
       }

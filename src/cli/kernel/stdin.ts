@@ -12,7 +12,7 @@ export function readStdinText(): Promise<string> {
 }
 
 /** Reads standard input up to the limit for secrets. Returns null if it is longer. */
-export async function readStdin(): Promise<string | null> {
+export async function readSecretFromStdin(): Promise<string | null> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of Bun.stdin.stream()) {

@@ -167,7 +167,7 @@ async function transition(
   }
   const refunds = await refundsOf(ids, to, remains, options);
   const running = refunds.flatMap((each) => each.running ?? []);
-  tellRunning(options, to === "CANCELLED" && options.ask !== false, running);
+  printRunningNotes(options, to === "CANCELLED" && options.ask !== false, running);
   const confirmed = await confirmRefunds(options, refunds);
   const asks = to === "CANCELLED" && options.ask !== false;
   await changeOrders(options, ids, async ({ store, execute }, id) => {
@@ -208,7 +208,7 @@ async function ask(
 }
 
 /** Prints on stderr, before anything is confirmed, what ending the orders here means at their providers. */
-function tellRunning(
+function printRunningNotes(
   { json }: ChangeOptions,
   asks: boolean,
   running: readonly { orderId: number; running: RunningDelivery }[],

@@ -17,7 +17,7 @@ import { type CommonOptions, declare, declareGroup, withDatabase } from "../kern
 import { print } from "../output/output.ts";
 import { addCurrency, type CurrencyOptions, currencyOf } from "./provider-currency.ts";
 import { factsOf, providerJson, rowOf, statusesOf, statusOf } from "./provider-output.ts";
-import { readStdin } from "../kernel/stdin.ts";
+import { readSecretFromStdin } from "../kernel/stdin.ts";
 import { addSyncSettings, type SyncSettingOptions, syncSettingsOf } from "./sync-settings.ts";
 import { fields, type Row, table } from "../output/text-table.ts";
 import { providerFailure, callProvider, type CallOptions, never } from "./provider-call.ts";
@@ -275,7 +275,7 @@ function balanceRow({ balance, currency }: Partial<ProviderBalance>): Row {
 }
 
 async function readKey(command: Command): Promise<string> {
-  const key = (await readStdin())?.trim() ?? "";
+  const key = (await readSecretFromStdin())?.trim() ?? "";
   if (!isProviderKey(key)) {
     command.error("error: stdin must hold the key: 1 to 1024 visible characters.");
   }

@@ -78,12 +78,12 @@ async function moveShown(
 ): Promise<Moved> {
   const shown = showProgress();
   try {
-    const source = await within(from, () => openSource(from));
+    const source = await withDatabase(from, () => openSource(from));
     try {
-      const target = await within(to, () => openTarget(to));
+      const target = await withDatabase(to, () => openTarget(to));
       try {
-        return await within(to, () =>
-          within(from, () => move(source, target, shown.update, acceptsUnverified)),
+        return await withDatabase(to, () =>
+          withDatabase(from, () => move(source, target, shown.update, acceptsUnverified)),
         );
       } finally {
         await target.close();
@@ -107,7 +107,7 @@ function openTarget({ address, data }: DatabaseName): MoveTarget | Promise<MoveT
 }
 
 /** Runs `body` and turns its errors into sentences about that database. */
-async function within<T>(database: DatabaseName, body: () => T | Promise<T>): Promise<T> {
+async function withDatabase<T>(database: DatabaseName, body: () => T | Promise<T>): Promise<T> {
   try {
     return await body();
   } catch (error) {

@@ -41,7 +41,7 @@ export function declareRemoteBackups(backup: Command): void {
     .addOption(settingOption("backup-keep-remote"))
     .addOption(settingOption("backup-recipient"))
     .action((file: string | undefined, options: SendOptions) =>
-      remotely(options, () => run(file, options)),
+      runRemoteCommand(options, () => run(file, options)),
     );
 
   const list = declare(
@@ -51,7 +51,7 @@ export function declareRemoteBackups(backup: Command): void {
     "reseller backup list --backup-to s3://backups/reseller",
   );
   addRemoteOptions(list).action((options: RemoteOptions) =>
-    remotely(options, () => listAll(options)),
+    runRemoteCommand(options, () => listAll(options)),
   );
 
   const check = declare(
@@ -63,7 +63,7 @@ export function declareRemoteBackups(backup: Command): void {
   addRemoteOptions(check)
     .addOption(identityOption())
     .action((name: string | undefined, options: RemoteOptions) =>
-      remotely(options, () => checkOne(name ?? null, options)),
+      runRemoteCommand(options, () => checkOne(name ?? null, options)),
     );
 
   const fetch = declare(
@@ -75,7 +75,7 @@ export function declareRemoteBackups(backup: Command): void {
   addRemoteOptions(fetch)
     .addOption(identityOption())
     .action((file: string, name: string | undefined, options: RemoteOptions) =>
-      remotely(options, () => fetchOne(resolve(file), name ?? null, options)),
+      runRemoteCommand(options, () => fetchOne(resolve(file), name ?? null, options)),
     );
 }
 
@@ -83,7 +83,7 @@ export function declareRemoteBackups(backup: Command): void {
  * Runs `work` and turns failures into sentences. Ignores SIGUSR1, which makes the server start a backup:
  * `systemctl kill` sends it to this process too.
  */
-async function remotely(options: RemoteOptions, work: () => Promise<void>): Promise<void> {
+async function runRemoteCommand(options: RemoteOptions, work: () => Promise<void>): Promise<void> {
   process.on("SIGUSR1", () => {});
   refusePostgres(
     options,

@@ -17,7 +17,7 @@ import { parseWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
 import { newSecret } from "../../webhooks/secrets.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
 import { print } from "../output/output.ts";
-import { readStdin } from "../kernel/stdin.ts";
+import { readSecretFromStdin } from "../kernel/stdin.ts";
 import { fields, table } from "../output/text-table.ts";
 
 const EXAMPLE_ID = "q3c8m0vz5k7r1t9w2x4y6b8n";
@@ -77,7 +77,7 @@ async function createChat(options: CreateOptions, command: Command): Promise<voi
     command.error("error: give --telegram-chat with --token-stdin, or --url.");
   }
   if (!isChat(telegramChat)) command.error(`error: --telegram-chat must be ${CHAT_FORM}.`);
-  const token = (await readStdin())?.trim() ?? "";
+  const token = (await readSecretFromStdin())?.trim() ?? "";
   if (!isTelegramToken(token)) command.error(`error: stdin must hold ${TOKEN_FORM}.`);
   const target = { telegramChat };
   await printEndpoint(options, ({ execute }) =>

@@ -6,7 +6,7 @@ import { fields, query, select, statement } from "../port/query.ts";
 import { boolean, number, text } from "../port/table-definition.ts";
 import { attempts } from "../tables/delivery.ts";
 import { orders } from "../tables/orders.ts";
-import { findOrder, NO_TEST_ORDER, type Order } from "../orders/orders.ts";
+import { findOrder, LIVE_ORDER_CONDITION, type Order } from "../orders/orders.ts";
 
 /** An order that has a provider. */
 export interface OrderWithDelivery extends Order {
@@ -77,7 +77,7 @@ const DUE_ON_PROBATION = query({
 const QUEUED = query({
   columns: fields(orders, "orderId"),
   text: `SELECT ${select(orders, "orderId")} FROM orders
-    WHERE placement = 'queued' AND status = 'PENDING' AND ${NO_TEST_ORDER} ORDER BY order_id`,
+    WHERE placement = 'queued' AND status = 'PENDING' AND ${LIVE_ORDER_CONDITION} ORDER BY order_id`,
 });
 
 const SENDING = query({

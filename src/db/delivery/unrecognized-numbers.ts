@@ -1,6 +1,6 @@
 // Unrecognized numbers: open orders whose number the provider does not know. A row is kept until it reports the order.
 
-import { NO_TEST_ORDER } from "../orders/orders.ts";
+import { LIVE_ORDER_CONDITION } from "../orders/orders.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, select } from "../port/query.ts";
 import { number, text } from "../port/table-definition.ts";
@@ -15,10 +15,10 @@ export interface UnrecognizedNumber {
 }
 
 /** SQL condition for orders still in delivery. */
-const IS_OPEN = `orders.status = 'PROCESSING' AND ${NO_TEST_ORDER}`;
+const OPEN_ORDER_CONDITION = `orders.status = 'PROCESSING' AND ${LIVE_ORDER_CONDITION}`;
 // CROSS JOIN, because otherwise SQLite reads all orders first (perhaps millions) to avoid sorting a few rows.
 const OPEN = `unrecognized_numbers CROSS JOIN orders
-  WHERE orders.order_id = unrecognized_numbers.order_id AND ${IS_OPEN}`;
+  WHERE orders.order_id = unrecognized_numbers.order_id AND ${OPEN_ORDER_CONDITION}`;
 
 /** SQL for the count of unrecognized numbers. */
 export const UNRECOGNIZED_NUMBERS = `SELECT count(*) FROM ${OPEN}`;
@@ -39,7 +39,7 @@ const ALL = query({
       unrecognized_numbers.provider_order AS "providerOrder", providers.name AS "provider"
     FROM unrecognized_numbers CROSS JOIN orders
       JOIN providers ON providers.provider_id = orders.provider_id
-    WHERE orders.order_id = unrecognized_numbers.order_id AND ${IS_OPEN}
+    WHERE orders.order_id = unrecognized_numbers.order_id AND ${OPEN_ORDER_CONDITION}
     ORDER BY unrecognized_numbers.order_id LIMIT :limit`,
 });
 

@@ -148,7 +148,8 @@ export function listTransactionsBelow(
   limit: number,
 ): Page<TransactionRow> {
   const { account, kind, orderId, window } = filters;
-  if (orderId !== null) return pageOf(ofOrder(reader, filters, orderId, below), account, limit);
+  if (orderId !== null)
+    return pageOf(transactionsOfOrder(reader, filters, orderId, below), account, limit);
   const page = PAGES[kind ?? "all"][isTimed(window) ? "inWindow" : "always"];
   const rows: Found[] = [];
   for (const span of spansBelow(reader, "transfers", { account, window, below })) {
@@ -160,7 +161,7 @@ export function listTransactionsBelow(
 }
 
 /** The account's transfers of an order, filtered here because there are at most three. */
-function ofOrder(
+function transactionsOfOrder(
   reader: Reader,
   { account, kind, window: { from, to } }: TransactionQuery,
   orderId: number,

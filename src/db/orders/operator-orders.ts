@@ -4,7 +4,13 @@
 
 import type { OperatorOrderFilter } from "./operator-order-filter.ts";
 import { orderSource, type Source } from "./operator-order-sources.ts";
-import { IS_TEST_ORDER, type ListedOrder, NO_TEST_ORDER, NUMERIC_ID, toOrder } from "./orders.ts";
+import {
+  IS_TEST_ORDER,
+  type ListedOrder,
+  LIVE_ORDER_CONDITION,
+  NUMERIC_ID,
+  toOrder,
+} from "./orders.ts";
 import { contains, lowerAscii, queryNaming } from "../port/filtered-lists.ts";
 import { isTimed, type Page, timesOf, WINDOW_PARAMETERS } from "../port/pages.ts";
 import type { Reader, Span, TimeWindow } from "../port/port.ts";
@@ -153,5 +159,5 @@ const REMAINING: Record<Source["remaining"][number], (dialect: Dialect) => strin
     "EXISTS (SELECT 1 FROM late_reports WHERE late_reports.order_id = orders.order_id AND decision IS NULL)",
   link: contains("orders.link", ":link"),
   test: () => IS_TEST_ORDER,
-  live: () => NO_TEST_ORDER,
+  live: () => LIVE_ORDER_CONDITION,
 };

@@ -3,7 +3,7 @@
 import type { RequestKind } from "../../domain/orders/order-requests.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { type OrderRequest, orderRequests, orders } from "../tables/orders.ts";
-import { IS_OPEN } from "./order-requests.ts";
+import { OPEN_REQUEST_CONDITION } from "./order-requests.ts";
 import type { Reader } from "../port/port.ts";
 import { fields, listByConditions, query, select } from "../port/query.ts";
 import { number, text } from "../port/table-definition.ts";
@@ -43,7 +43,7 @@ export function listOrderRequests(
 ): ListedRequest[] {
   const side = "coalesce(order_requests.provider_id, -1)";
   const conditions = [`${side} ${test ? "=" : "<>"} ${SANDBOX_PROVIDER}`];
-  if (open) conditions.push(IS_OPEN);
+  if (open) conditions.push(OPEN_REQUEST_CONDITION);
   const given = { kind, orderId, below };
   if (kind !== undefined) conditions.push("order_requests.kind = :kind");
   if (orderId !== undefined) conditions.push("order_requests.order_id = :orderId");
@@ -73,7 +73,7 @@ const FIGURES = query({
       count(*) FILTER (WHERE unknown = 1) AS "unknown",
       count(*) FILTER (WHERE provider_id IS NOT NULL AND unknown = 0) AS "atProvider"
     FROM order_requests
-    WHERE ${IS_OPEN} AND coalesce(provider_id, -1) <> ${SANDBOX_PROVIDER}`,
+    WHERE ${OPEN_REQUEST_CONDITION} AND coalesce(provider_id, -1) <> ${SANDBOX_PROVIDER}`,
 });
 
 export function countOpenRequests(reader: Reader): RequestFigures {

@@ -9,7 +9,8 @@ import { boolean, nullable, number, numbers } from "../port/table-definition.ts"
 import { type NewOrderRequest, type OrderRequest, orderRequests } from "../tables/orders.ts";
 
 /** SQL condition for open requests. It repeats that of their partial index. */
-export const IS_OPEN = "(state = 'requested' OR state = 'sent' OR state = 'accepted')";
+export const OPEN_REQUEST_CONDITION =
+  "(state = 'requested' OR state = 'sent' OR state = 'accepted')";
 
 const ENDED = query({
   parameters: { orderId: number },
@@ -59,13 +60,13 @@ const SENDING = query({
   columns: { ...fields(orderRequests, "requestId", "server"), isServerLive: boolean },
   text: `SELECT ${select(orderRequests, "requestId", "server")},
       EXISTS (SELECT 1 FROM servers WHERE servers.id = order_requests.server) AS "isServerLive"
-    FROM order_requests WHERE ${IS_OPEN} AND state = 'sent' AND unknown = 0 ORDER BY request_id`,
+    FROM order_requests WHERE ${OPEN_REQUEST_CONDITION} AND state = 'sent' AND unknown = 0 ORDER BY request_id`,
 });
 
 const PERHAPS_SENT = query({
   columns: fields(orderRequests, "requestId"),
   text: `SELECT ${select(orderRequests, "requestId")} FROM order_requests
-    WHERE ${IS_OPEN} AND (state = 'requested' OR (state = 'sent' AND unknown = 0))
+    WHERE ${OPEN_REQUEST_CONDITION} AND (state = 'requested' OR (state = 'sent' AND unknown = 0))
       AND provider_id IS NOT NULL AND provider_id <> ${SANDBOX_PROVIDER} ORDER BY request_id`,
 });
 

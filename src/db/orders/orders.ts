@@ -107,10 +107,10 @@ export function raiseSequences(tx: Tx, to: number): number {
 }
 
 /** SQL condition that excludes test orders, for the operator's figures and lists. */
-export const NO_TEST_ORDER = `(orders.provider_id IS NULL OR orders.provider_id <> ${SANDBOX_PROVIDER})`;
+export const LIVE_ORDER_CONDITION = `(orders.provider_id IS NULL OR orders.provider_id <> ${SANDBOX_PROVIDER})`;
 /** SQL for how many orders the operator must settle. Test orders are left to their developers. */
 export const UNKNOWN_PLACEMENTS = `SELECT count(*) FROM orders
-  WHERE placement = 'unknown' AND status = 'PENDING' AND ${NO_TEST_ORDER}`;
+  WHERE placement = 'unknown' AND status = 'PENDING' AND ${LIVE_ORDER_CONDITION}`;
 export const IS_TEST_ORDER = `orders.provider_id = ${SANDBOX_PROVIDER}`;
 
 /** Converts a row. A CHECK ensures that it has provider, service and a placement other than `manual`, or none of them. */

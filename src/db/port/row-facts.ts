@@ -1,7 +1,7 @@
 // Facts that `doctor` reads from the rows of a database with the current schema.
 
 import { CREDIT_KEYS, UNLIMITED_CREDIT_KEYS } from "../users/keys.ts";
-import { NO_TEST_ORDER, UNKNOWN_PLACEMENTS } from "../orders/orders.ts";
+import { LIVE_ORDER_CONDITION, UNKNOWN_PLACEMENTS } from "../orders/orders.ts";
 import { OLDEST_DUE_POLL } from "../delivery/polling.ts";
 import type { Reader } from "./port.ts";
 import { query } from "./query.ts";
@@ -27,7 +27,7 @@ const FACTS = query({
     (SELECT max(created_at) FROM users) AS "lastUserAt",
     (${UNKNOWN_PLACEMENTS}) AS "unknownPlacements",
     (${UNRECOGNIZED_NUMBERS}) AS "unrecognizedNumbers",
-    (${OLDEST_DUE_POLL} AND ${NO_TEST_ORDER}) AS "oldestDuePollAt",
+    (${OLDEST_DUE_POLL} AND ${LIVE_ORDER_CONDITION}) AS "oldestDuePollAt",
     (${FAILED_WEBHOOKS}) AS "failedWebhooks",
     (${CREDIT_KEYS}) AS "creditKeys",
     (${UNLIMITED_CREDIT_KEYS}) AS "unlimitedCreditKeys"`,

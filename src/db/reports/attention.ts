@@ -4,7 +4,7 @@ import type { Reader } from "../port/port.ts";
 import type { PausedBy } from "../../domain/providers/provider-pauses.ts";
 import type { ProviderFacts } from "../../domain/reports/conditions.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
-import { NO_TEST_ORDER } from "../orders/orders.ts";
+import { LIVE_ORDER_CONDITION } from "../orders/orders.ts";
 import { countOpenRequests, type RequestFigures } from "../orders/order-request-lists.ts";
 import { query } from "../port/query.ts";
 import { delistedRoutesOf } from "../catalogue/route-listing.ts";
@@ -75,7 +75,7 @@ const FACTS = query({
         SELECT order_id FROM late_reports WHERE decision IS NULL
         ORDER BY order_id DESC LIMIT ${LATE_REPORTS_LIMIT}
       ) AS newest JOIN orders ON orders.order_id = newest.order_id
-      WHERE ${NO_TEST_ORDER}) AS "lateOrders",
+      WHERE ${LIVE_ORDER_CONDITION}) AS "lateOrders",
     (SELECT created_at FROM transfers ORDER BY seq DESC LIMIT 1) AS "lastTransferAt",
     (SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1) AS "lastOrderAt",
     (SELECT created_at FROM users ORDER BY account DESC LIMIT 1) AS "lastUserAt"`,

@@ -3,7 +3,7 @@
 // ranges need no common snapshot. Rows of the test side are counted separately.
 
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
-import { NO_TEST_ORDER } from "../orders/orders.ts";
+import { LIVE_ORDER_CONDITION } from "../orders/orders.ts";
 import type { Reader } from "../port/port.ts";
 import { query } from "../port/query.ts";
 import { boolean, number, textOf } from "../port/table-definition.ts";
@@ -27,7 +27,7 @@ export interface OrderChange {
 }
 
 const CHANGE = { period: number, status: textOf<OrderStatus>(), isTest: boolean, orders: number };
-const IS_TEST = `CASE WHEN ${NO_TEST_ORDER} THEN 0 ELSE 1 END`;
+const IS_TEST = `CASE WHEN ${LIVE_ORDER_CONDITION} THEN 0 ELSE 1 END`;
 
 /** `period`: SQL for the period of an order. */
 function orderCounts(period: string) {

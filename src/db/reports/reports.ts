@@ -2,7 +2,7 @@
 // rows can be read in steps. Test orders are left out. Stored totals are in daily-totals.ts.
 
 import { stepAbove } from "./row-ranges.ts";
-import { NO_TEST_ORDER } from "../orders/orders.ts";
+import { LIVE_ORDER_CONDITION } from "../orders/orders.ts";
 import type { Reader, Span } from "../port/port.ts";
 import { query } from "../port/query.ts";
 import { type Kinds, nullable, number, text } from "../port/table-definition.ts";
@@ -56,7 +56,7 @@ interface Source {
 
 export const SOURCES: Record<ReportSource, Source> = {
   orders: {
-    rows: `orders WHERE ${NO_TEST_ORDER}`,
+    rows: `orders WHERE ${LIVE_ORDER_CONDITION}`,
     number: "orders.order_id",
     amount: "orders.charge_micros",
     at: "orders.created_at",
@@ -66,14 +66,14 @@ export const SOURCES: Record<ReportSource, Source> = {
     // coalesce does not imply "IS NOT NULL". Without it, PostgreSQL may read the whole partial index
     // transfers_once_an_order, because its statistics call it empty until ANALYZE has seen the first orders.
     rows: `transfers JOIN orders ON orders.order_id = coalesce(transfers.order_id, 0)
-      WHERE transfers.kind IN ('refund', 'partial_refund') AND ${NO_TEST_ORDER}`,
+      WHERE transfers.kind IN ('refund', 'partial_refund') AND ${LIVE_ORDER_CONDITION}`,
     number: "transfers.seq",
     amount: "transfers.amount_micros",
     at: "transfers.created_at",
     orders: "0",
   },
   order_costs: {
-    rows: `order_costs JOIN orders ON orders.order_id = order_costs.order_id WHERE ${NO_TEST_ORDER}`,
+    rows: `order_costs JOIN orders ON orders.order_id = order_costs.order_id WHERE ${LIVE_ORDER_CONDITION}`,
     number: "order_costs.seq",
     amount: "order_costs.change_micros",
     at: "order_costs.created_at",
@@ -149,7 +149,7 @@ const UNKNOWN = byKey((by) => {
     parameters: { from: number, to: number },
     columns: { key: text, orders: number, thousands: number, rest: number },
     text: `SELECT ${key} AS "key", count(*) AS "orders", ${halvesOf("orders.charge_micros")} FROM orders
-      WHERE placement = 'unknown' AND status = 'PENDING' AND ${NO_TEST_ORDER}
+      WHERE placement = 'unknown' AND status = 'PENDING' AND ${LIVE_ORDER_CONDITION}
         AND orders.created_at BETWEEN :from AND :to GROUP BY ${key}`,
   });
 });

@@ -4,7 +4,7 @@
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { ERASED } from "../../domain/users/erasures.ts";
 import { erasedExtra } from "../../domain/orders/order-fields.ts";
-import { IS_OPEN } from "../orders/order-requests.ts";
+import { OPEN_REQUEST_CONDITION } from "../orders/order-requests.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, select, statement } from "../port/query.ts";
 import { number, numbers, text } from "../port/table-definition.ts";
@@ -25,7 +25,7 @@ const OPEN_ORDERS = query({
 const OPEN_REQUESTS = query({
   parameters: { account: number },
   columns: { requests: number },
-  text: `SELECT count(*) AS "requests" FROM order_requests WHERE reseller_account = :account AND ${IS_OPEN}`,
+  text: `SELECT count(*) AS "requests" FROM order_requests WHERE reseller_account = :account AND ${OPEN_REQUEST_CONDITION}`,
 });
 
 const ORDERS = query({

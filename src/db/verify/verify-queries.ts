@@ -1,7 +1,7 @@
 // Checks the invariants of the ledger, of orders, deliveries and users, by queries that return violations.
 
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
-import { IS_OPEN } from "../orders/order-requests.ts";
+import { OPEN_REQUEST_CONDITION } from "../orders/order-requests.ts";
 import { type Check, queryCheck } from "./verify.ts";
 import { COST_QUERIES } from "./verify-costs.ts";
 
@@ -185,7 +185,7 @@ const QUERIES: Record<string, string> = {
       ELSE sent.outcome IS NULL AND (refused.outcome IS NULL OR (placement = 'queued' AND status = 'CANCELLED')) END`,
   "an order has at most one open request of each kind": `
     SELECT 'order ' || order_id AS subject, count(*) || ' requests to ' || kind || ' are open' AS problem
-    FROM order_requests WHERE ${IS_OPEN} GROUP BY order_id, kind HAVING count(*) > 1`,
+    FROM order_requests WHERE ${OPEN_REQUEST_CONDITION} GROUP BY order_id, kind HAVING count(*) > 1`,
   "a request belongs to its order's reseller": `
     SELECT 'request ' || request_id AS subject,
       'it is of account ' || order_requests.reseller_account || ', its order of ' || orders.reseller_account
@@ -196,7 +196,7 @@ const QUERIES: Record<string, string> = {
   "a request to cancel ends with its order": `
     SELECT 'request ' || request_id AS subject, 'it is ' || state || ', its order is ' || status AS problem
     FROM order_requests JOIN orders ON orders.order_id = order_requests.order_id
-    WHERE kind = 'cancel' AND ((${IS_OPEN} AND status NOT IN ('PENDING', 'PROCESSING'))
+    WHERE kind = 'cancel' AND ((${OPEN_REQUEST_CONDITION} AND status NOT IN ('PENDING', 'PROCESSING'))
       OR (state = 'done' AND status NOT IN ('CANCELLED', 'PARTIAL', 'FAILED', 'REFUNDED')))`,
   "only delivered orders are refilled": `
     SELECT 'request ' || request_id AS subject, 'its order was neither COMPLETED nor PARTIAL' AS problem

@@ -5,7 +5,7 @@ import { decideTransition } from "../../domain/orders/order-transitions.ts";
 import { chargeMicros } from "../../domain/catalogue/prices.ts";
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import type { PriceUnit } from "../../domain/catalogue/services.ts";
-import { wantedBy } from "../../domain/webhooks/webhooks.ts";
+import { combinedWants } from "../../domain/webhooks/webhooks.ts";
 import { fields, query, select } from "../port/query.ts";
 import { nullable, number, text } from "../port/table-definition.ts";
 import { transfers } from "../tables/ledger.ts";
@@ -224,7 +224,7 @@ const wanted: Check = {
       store.read((reader) => reader.all(WANTING, { after, limit: PIECE }));
     for await (const user of inPieces(read, ({ account }) => account)) {
       const webhooks = await store.read((reader) => listWebhooks(reader, user.account));
-      const { wantedEvents, lowBalanceMicros } = wantedBy(webhooks);
+      const { wantedEvents, lowBalanceMicros } = combinedWants(webhooks);
       if (user.wantedEvents === wantedEvents && user.lowBalanceMicros === lowBalanceMicros)
         continue;
       findings.add(

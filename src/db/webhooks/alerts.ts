@@ -100,7 +100,7 @@ export function findOpenAlert(reader: Reader, kind: AlertKind, subject: string):
 
 export function insertAlert(
   tx: Tx,
-  alert: Omit<Alert, "seq" | "toldAmount" | "toldAt"> & Partial<Alert>,
+  alert: Omit<Alert, "seq" | "notifiedAmount" | "notifiedAt"> & Partial<Alert>,
 ): Alert {
   return tx.insert(alerts, alert);
 }
@@ -112,7 +112,7 @@ export function resolveAlert(tx: Tx, alert: Alert, resolvedAt: number): void {
 export function updateAlert(
   tx: Tx,
   alert: Alert,
-  changes: Partial<Pick<Alert, "message" | "toldAmount" | "toldAt">>,
+  changes: Partial<Pick<Alert, "message" | "notifiedAmount" | "notifiedAt">>,
 ): void {
   tx.update(alerts, alert, changes);
 }

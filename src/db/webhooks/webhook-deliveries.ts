@@ -210,7 +210,7 @@ export function listDueEndpoints(
   now: number,
   server: string,
   slow: ReadonlySet<number>,
-): { waiting: WaitingEndpoint[]; underWay: EndpointsUnderWay } {
+): { waiting: WaitingEndpoint[]; inFlight: EndpointsInFlight } {
   const sending = reader.all(UNDER_WAY, { now, server });
   const byEndpoint = new Map(sending.map((each) => [each.webhookId, each.sending]));
   const isTroubled = (each: { webhookId: number; failures: number }) =>
@@ -226,11 +226,11 @@ export function listDueEndpoints(
   const troubled = sum(sending.filter(isTroubled));
   const byOwner = new Map<number, number>();
   for (const { owner, own } of sending) byOwner.set(owner, (byOwner.get(owner) ?? 0) + own);
-  return { waiting, underWay: { all: sum(sending), troubled, byOwner } };
+  return { waiting, inFlight: { all: sum(sending), troubled, byOwner } };
 }
 
 /** Counts of a server's deliveries in flight. `troubled`: those to endpoints that fail or are slow. */
-export interface EndpointsUnderWay {
+export interface EndpointsInFlight {
   all: number;
   troubled: number;
   /** Counts by the reseller's account. */

@@ -1,7 +1,7 @@
 // Compares our routes with a provider's list, and decides which services become active or inactive.
 // docs/specification/providers.md#sync.
 
-import { type Standing, standingWith } from "./service-routes.ts";
+import { type ServiceAvailability, availabilityWith } from "./service-routes.ts";
 
 export interface SyncedRoute {
   /** The service's id at the synced provider; null: a route to another provider. */
@@ -11,7 +11,7 @@ export interface SyncedRoute {
 }
 
 /** A service with a route to the synced provider, and all of its routes. */
-export interface RoutedService extends Standing {
+export interface RoutedService extends ServiceAvailability {
   id: string;
   name: string;
   routes: readonly SyncedRoute[];
@@ -45,7 +45,7 @@ export function listingOf(
     const listed = route.providerService === null ? null : isListed(route.providerService);
     return listed === null ? route : { ...route, isDelisted: !listed };
   });
-  const standing = standingWith(service, after);
+  const standing = availabilityWith(service, after);
   const { active: isOffered } = standing;
   const routes = after.flatMap(({ providerService, isDelisted }, at) =>
     providerService === null || isDelisted === service.routes[at]!.isDelisted

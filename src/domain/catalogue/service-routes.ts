@@ -61,7 +61,7 @@ export function withoutRoute(
 }
 
 /** Whether a service is active, and if not, why. */
-export interface Standing {
+export interface ServiceAvailability {
   active: boolean;
   /** Inactive because no provider lists it any more. */
   delisted: boolean;
@@ -73,10 +73,10 @@ export interface Standing {
  * The standing of a service with these routes. Unless the operator deactivated it, it is active while any route gets
  * orders. A service without routes is delivered by hand.
  */
-export function standingWith(
-  { active, delisted, suspended }: Standing,
+export function availabilityWith(
+  { active, delisted, suspended }: ServiceAvailability,
   routes: readonly { isDelisted: boolean; isProviderActive: boolean }[],
-): Standing {
+): ServiceAvailability {
   if (!active && !delisted && !suspended) return { active, delisted, suspended };
   const listed = routes.filter(({ isDelisted }) => !isDelisted);
   const isOffered = routes.length === 0 || listed.some((each) => each.isProviderActive);
@@ -99,22 +99,22 @@ export function allowsNextRoute(result: SubmissionResult): result is Unplaced {
 
 /**
  * The next route after `current`, or null when every route has refused the order. `current` has refused it, was not
- * reached, or gets no new orders. `isAtOnce` is false when all remaining routes were tried equally often or are paused:
+ * reached, or gets no new orders. `isImmediate` is false when all remaining routes were tried equally often or are paused:
  * wait before retrying. `routes` are sorted by priority.
  */
 export function nextRoute(
   routes: readonly TriedRoute[],
   current: TriedRoute,
-): { route: Route; isAtOnce: boolean } | null {
+): { route: Route; isImmediate: boolean } | null {
   const open = routes.filter(({ isActive, isRefused }) => isActive && !isRefused);
   const ready = open.filter(({ isPaused }) => !isPaused);
   // An inactive or paused `current` was not tried now, so the next route is tried however often it was tried before.
   const isTried = current.isActive && !current.isPaused;
   const tries = isTried ? current.tries : Number.POSITIVE_INFINITY;
   const next = ready.find((each) => each.tries < tries);
-  if (next) return { route: next, isAtOnce: true };
+  if (next) return { route: next, isImmediate: true };
   // An order whose routes are all paused waits on one of them.
   const first = ready[0] ?? open.find((each) => isSameRoute(each, current)) ?? open[0];
-  if (first) return { route: first, isAtOnce: false };
-  return current.isRefused ? null : { route: current, isAtOnce: false };
+  if (first) return { route: first, isImmediate: false };
+  return current.isRefused ? null : { route: current, isImmediate: false };
 }

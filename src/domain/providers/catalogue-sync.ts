@@ -14,7 +14,7 @@ import {
   standardUnit,
 } from "../catalogue/service-types.ts";
 import { listingOf, onlyRouteOf, type ServiceListing } from "../catalogue/route-listing.ts";
-import { narrow, type SyncScope } from "./sync-scope.ts";
+import { restrictToScope, type SyncScope } from "./sync-scope.ts";
 import {
   CatalogueError,
   isBelowCost,
@@ -44,7 +44,7 @@ export function planSync(
   const target = targetServices(upstream, markupPercent, plan);
   refuseUnreadable(upstream.length, plan.unreadable);
   refuseEmptied(target, services, plan);
-  const known = narrow(upstream, services, target, plan, scope.only);
+  const known = restrictToScope(upstream, services, target, plan, scope.only);
   const linked = new Set(known.map((service) => service.providerService));
   for (const service of target.values()) {
     if (linked.has(service.service)) continue;

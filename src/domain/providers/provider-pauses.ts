@@ -24,9 +24,9 @@ export const NO_PAUSE: ProviderPause = {
 /** Largest value of `--provider-pause-after`. */
 export const PAUSE_AFTER_LIMIT = 1000;
 /** How long a queued order of a paused provider waits before another route is looked for again. */
-export const PAUSED_LOOK_MS = MINUTE_MS;
-const ASK_FIRST_MS = 30_000;
-const ASK_LIMIT_MS = 15 * MINUTE_MS;
+export const PAUSED_RETRY_MS = MINUTE_MS;
+const PAUSE_ASK_FIRST_MS = 30_000;
+const PAUSE_ASK_LIMIT_MS = 15 * MINUTE_MS;
 
 /** The changes after one more unknown outcome. `pauseAfter`: unknown outcomes in a row that pause; 0: never. */
 export function afterUnknown(
@@ -65,5 +65,5 @@ export function isPauseAskDue(
   if (pausedAt === null || pausedBy !== "unknown") return false;
   const since = Math.max(pausedAt, balanceAskedAt ?? 0);
   // A clock that was set back must not delay the call for long.
-  return Math.abs(now - since) >= Math.min(ASK_FIRST_MS * 2 ** pauseAsks, ASK_LIMIT_MS);
+  return Math.abs(now - since) >= Math.min(PAUSE_ASK_FIRST_MS * 2 ** pauseAsks, PAUSE_ASK_LIMIT_MS);
 }

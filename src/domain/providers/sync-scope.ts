@@ -17,7 +17,7 @@ export interface SyncScope {
 }
 
 /** Removes services that `only` does not name from the target and the plan; returns the rest of our services. */
-export function narrow(
+export function restrictToScope(
   upstream: readonly UpstreamEntry[],
   known: readonly KnownService[],
   target: Map<string, TargetService>,

@@ -68,9 +68,9 @@ export interface OpenAlert {
   message: string;
   raisedAt: number;
   /** When the alert was last repeated; null: not since it was raised. */
-  toldAt: number | null;
+  notifiedAt: number | null;
   /** Amount when it was last sent; 0: its kind has no amount. */
-  toldAmount: number;
+  notifiedAmount: number;
 }
 
 export interface AlertText {
@@ -82,16 +82,16 @@ export interface AlertText {
 }
 
 /** Least time before an alert is repeated. */
-export const TELL_AGAIN_MS = HOUR_MS;
+export const NOTIFY_AGAIN_MS = HOUR_MS;
 
 /** Whether an open alert is repeated: its amount has doubled since it was last sent, at least an hour ago. */
-export function isToldAgain(
-  open: Pick<OpenAlert, "raisedAt" | "toldAt" | "toldAmount">,
+export function isNotifiedAgain(
+  open: Pick<OpenAlert, "raisedAt" | "notifiedAt" | "notifiedAmount">,
   amount: number,
   now: number,
 ): boolean {
-  const isWorse = open.toldAmount > 0 && amount >= 2 * open.toldAmount;
-  return isWorse && now - (open.toldAt ?? open.raisedAt) >= TELL_AGAIN_MS;
+  const isWorse = open.notifiedAmount > 0 && amount >= 2 * open.notifiedAmount;
+  return isWorse && now - (open.notifiedAt ?? open.raisedAt) >= NOTIFY_AGAIN_MS;
 }
 
 /** Kinds that depend on the clock. Because clocks jump, such a condition must hold, or be over, for a while. */
@@ -172,7 +172,7 @@ export function alertChanges(
   const changed = conditions.filter((each) => {
     const alert = open.find(isOf(each));
     if (each.state !== "holds" || !alert) return false;
-    return alert.message !== each.message || isToldAgain(alert, each.amount, now);
+    return alert.message !== each.message || isNotifiedAgain(alert, each.amount, now);
   });
   const textOf = ({ kind, subject, message, amount }: AlertCondition): AlertText => {
     return { kind, subject, message, amount };

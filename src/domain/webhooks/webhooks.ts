@@ -181,24 +181,24 @@ export function parseDeliveryId(id: string): { eventId: string; attempt: number 
 }
 
 /** The fields of an endpoint that decide whether its events are written. */
-export interface WebhookActivity {
+export interface WebhookState {
   active: boolean;
   disabledReason: DisabledReason | null;
   disabledAt: number | null;
 }
 
 /** Whether failures, not a person, disabled the endpoint: only then may its deliveries be sent once it is enabled. */
-export function isDisabledByFailures({ disabledReason }: WebhookActivity): boolean {
+export function isDisabledByFailures({ disabledReason }: WebhookState): boolean {
   return disabledReason === "failures" || disabledReason === "gone";
 }
 
-export function takesEvents(webhook: WebhookActivity, now: number): boolean {
+export function takesEvents(webhook: WebhookState, now: number): boolean {
   if (webhook.active) return true;
   return isDisabledByFailures(webhook) && webhook.disabledAt! > now - DISABLED_RETENTION_MS;
 }
 
 /** The wishes of an account's endpoints, as the account's row holds them. */
-export interface Wanted {
+export interface CombinedWants {
   /** Event types as bits. */
   wantedEvents: number;
   /** The highest threshold of the endpoints that want balance.low; null: none has a threshold. */
@@ -206,9 +206,9 @@ export interface Wanted {
 }
 
 /** Combines the wishes of endpoints. Those that failures disabled count, too: for some days their events are written. */
-export function wantedBy(
-  endpoints: readonly (WebhookActivity & { events: string; balanceLowBelow: number | null })[],
-): Wanted {
+export function combinedWants(
+  endpoints: readonly (WebhookState & { events: string; balanceLowBelow: number | null })[],
+): CombinedWants {
   const wanting = endpoints.filter((webhook) => webhook.active || isDisabledByFailures(webhook));
   const bits = wanting.map(({ events }) => bitsOfEvents(events));
   const thresholds = wanting
@@ -269,7 +269,7 @@ export function decideDelivery(
 }
 
 /** The endpoint's failures since its last success. */
-export interface EndpointHealth extends WebhookActivity {
+export interface EndpointHealth extends WebhookState {
   /** Null: the operator's endpoint. It is never disabled, because nobody else would learn of it. */
   resellerAccount?: number | null;
   failures: number;
@@ -341,22 +341,22 @@ export function shareAttempts(
     sending + (shares.get(webhookId) ?? 0);
   const owners = [...Map.groupBy(waiting, ({ owner }) => owner)].map(([owner, endpoints]) => ({
     endpoints,
-    underWay: byOwner.get(owner) ?? 0,
+    inFlight: byOwner.get(owner) ?? 0,
     dueAt: Math.min(...endpoints.map(({ dueAt }) => dueAt)),
   }));
   let left = limit;
   let troubledLeft = troubledLimit;
   for (let isGiven = true; isGiven && left > 0;) {
     isGiven = false;
-    for (const owner of owners.toSorted((a, b) => a.underWay - b.underWay || a.dueAt - b.dueAt)) {
-      if (owner.underWay > 0 && owner.underWay >= left / 2) continue;
+    for (const owner of owners.toSorted((a, b) => a.inFlight - b.inFlight || a.dueAt - b.dueAt)) {
+      if (owner.inFlight > 0 && owner.inFlight >= left / 2) continue;
       const [next] = owner.endpoints
         .filter((each) => sendingOf(each) < (each.isTroubled ? 1 : perEndpoint))
         .filter(({ isTroubled }) => !isTroubled || troubledLeft > 0)
         .toSorted((a, b) => sendingOf(a) - sendingOf(b) || a.dueAt - b.dueAt);
       if (!next) continue;
       shares.set(next.webhookId, (shares.get(next.webhookId) ?? 0) + 1);
-      owner.underWay += 1;
+      owner.inFlight += 1;
       left -= 1;
       if (next.isTroubled) troubledLeft -= 1;
       isGiven = true;

@@ -8,7 +8,7 @@ import type { Order } from "../../db/orders/orders.ts";
 import type { Service } from "../../db/catalogue/services.ts";
 import type { Context } from "./context.ts";
 
-export interface Change {
+export interface AuditedChange {
   actor: Actor;
   action: AuditAction;
   subject: string;
@@ -20,7 +20,7 @@ export interface Change {
 }
 
 /** Writes nothing when nothing changed or the actor is the system: the audit log is about operators and keys. */
-export function audit(tx: Tx, context: Context, change: Change): void {
+export function audit(tx: Tx, context: Context, change: AuditedChange): void {
   const { actor, action, subject, account } = change;
   if (actor.keyId === null && actor.operator === null) return;
   const diff = diffFacts(change.before, change.after);

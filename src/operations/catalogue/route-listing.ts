@@ -3,7 +3,10 @@
 import type { SyncPlan } from "../../domain/providers/sync-plan.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { onlyRouteOf, type RouteListing } from "../../domain/catalogue/route-listing.ts";
-import { type Standing, standingWith } from "../../domain/catalogue/service-routes.ts";
+import {
+  type ServiceAvailability,
+  availabilityWith,
+} from "../../domain/catalogue/service-routes.ts";
 import type { Reader, Tx } from "../../db/port/port.ts";
 import type { Provider } from "../../db/providers/providers.ts";
 import { listRoutedServices, updateListed } from "../../db/catalogue/route-listing.ts";
@@ -12,7 +15,7 @@ import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 
 /** What changes in a service. */
-export type ListedService = Standing & Pick<Service, "isRouteDelisted">;
+export type ListedService = ServiceAvailability & Pick<Service, "isRouteDelisted">;
 
 /** Decides what changes in services, by their ids. */
 export function decideListings(
@@ -35,7 +38,7 @@ export function decideListings(
       const isOwn = service.providerId === providerId;
       const { isDelisted = service.isRouteDelisted } =
         (isOwn && listingOf(service.providerService)) || {};
-      return [id, { ...standingWith(service, after), isRouteDelisted: isDelisted }];
+      return [id, { ...availabilityWith(service, after), isRouteDelisted: isDelisted }];
     }),
   );
 }

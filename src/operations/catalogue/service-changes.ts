@@ -172,7 +172,7 @@ function recordGrant(
 }
 
 /** Both sides of a change. */
-interface Sides<T> {
+interface OwnTermsChange<T> {
   before: T;
   after: T;
 }
@@ -182,7 +182,7 @@ function insertOwn(
   serviceId: string,
   resellerAccount: number,
   terms: OfferedTerms,
-  own: Sides<OwnTerms>,
+  own: OwnTermsChange<OwnTerms>,
   { now }: Context,
 ): void {
   insertServiceChange(tx, {
@@ -198,9 +198,9 @@ function insertOwn(
 
 function offersOf(
   id: string,
-  terms: Sides<OfferedTerms | null>,
-  own: Sides<OwnTerms>,
-): Sides<OfferedService | null> {
+  terms: OwnTermsChange<OfferedTerms | null>,
+  own: OwnTermsChange<OwnTerms>,
+): OwnTermsChange<OfferedService | null> {
   return {
     before: offerOf(id, terms.before, own.before),
     after: offerOf(id, terms.after, own.after),
@@ -226,7 +226,7 @@ function listenersOfSides(tx: Tx, account: number, context: Context): Listener[]
 function insertServiceEvent(
   tx: Tx,
   { account, endpoints }: Listener,
-  offers: Sides<OfferedService | null>,
+  offers: OwnTermsChange<OfferedService | null>,
   context: Context,
 ): void {
   const data = serviceChangedData(offers.before, offers.after);

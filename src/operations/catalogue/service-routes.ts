@@ -9,7 +9,7 @@ import {
   isSameRoute,
   type PrioritizedRoute,
   type Route,
-  standingWith,
+  availabilityWith,
   withoutRoute,
   withRoute,
 } from "../../domain/catalogue/service-routes.ts";
@@ -75,7 +75,7 @@ function change(
   after: readonly PrioritizedRoute[],
   context: Context,
 ): void {
-  const standing = standingWith(
+  const standing = availabilityWith(
     service,
     after.map(({ providerId, isDelisted }) => ({
       isDelisted,

@@ -16,7 +16,7 @@ import {
   startRequest,
   takeDueRefills,
 } from "./order-request-deliveries.ts";
-import { passRoute } from "./passed-orders.ts";
+import { moveToNextRoute } from "./passed-orders.ts";
 import { needsOfReports, recordReports, takeDuePolls } from "./polling.ts";
 import { settleOrder } from "./unknown-settlement.ts";
 
@@ -28,7 +28,7 @@ export const commands = {
   markRequestsUnknown: command(markRequestsUnknown),
   startAttempt: command(startAttempt, { needs: needsOfStart }),
   finishAttempt: command(finishAttempt, { needs: needsOfFinish }),
-  passRoute: command(passRoute),
+  moveToNextRoute: command(moveToNextRoute),
   markInterruptedUnknown: command(markInterruptedUnknown),
   settleOrder: command(settleOrder),
   takeDuePolls: command(takeDuePolls),

@@ -8,7 +8,7 @@ import {
   isExpired,
   type SubmissionResult,
 } from "../../domain/delivery/deliveries.ts";
-import { afterUnknown, PAUSED_LOOK_MS } from "../../domain/providers/provider-pauses.ts";
+import { afterUnknown, PAUSED_RETRY_MS } from "../../domain/providers/provider-pauses.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { nextRoute } from "../../domain/catalogue/service-routes.ts";
 import { POLL_BACKOFF_LIMIT_INTERVALS } from "../../domain/delivery/polling.ts";
@@ -120,13 +120,13 @@ function awaitPause(
 ): { order: Order; isGivenUp: boolean; passedTo: string | null } {
   const { routes, current } = readTriedRoutes(tx, order);
   const onward = nextRoute(routes, current);
-  if (!onward?.isAtOnce && isExpired(order, 1, context.now, placeRetryMs)) {
+  if (!onward?.isImmediate && isExpired(order, 1, context.now, placeRetryMs)) {
     const cause = { actor: SYSTEM_ACTOR, note: "submissions to the provider were paused" };
     const failed = failUnplaced(tx, order, "expired", cause, context);
     return { order: failed, isGivenUp: true, passedTo: null };
   }
-  const next = onward?.isAtOnce ? onward : { route: order.delivery, isAtOnce: false };
-  const times = { placeRetryMs, backoffMs: PAUSED_LOOK_MS };
+  const next = onward?.isImmediate ? onward : { route: order.delivery, isImmediate: false };
+  const times = { placeRetryMs, backoffMs: PAUSED_RETRY_MS };
   return { ...queueOn(tx, order, next, times, context), isGivenUp: false };
 }
 
@@ -175,7 +175,7 @@ export function finishAttempt(tx: Tx, command: FinishAttempt, context: Context):
   finishAttemptRow(tx, attempt, { outcome: result.outcome, cause, finishedAt: context.now });
   if (result.outcome === "accepted") return accept(tx, order, result, null, context);
   const unknown = updateDelivery(tx, order, { placement: "unknown" });
-  return { ...UNREMARKABLE, ...paused, order: unknown };
+  return { ...NO_NOTES, ...paused, order: unknown };
 }
 
 export function needsOfFinish({ orderId, attemptId }: FinishAttempt): Need[] {
@@ -222,12 +222,12 @@ function endUnplaced(
   if (!onward && outcome === "refused") return refuse(tx, order, result, context);
   noteRefusal(tx, order, result, context);
   const queued = queueOn(tx, order, onward!, times, context);
-  if (!asked) return { ...UNREMARKABLE, ...queued };
+  if (!asked) return { ...NO_NOTES, ...queued };
   // Queued first, so that the row is the same whether the request came before or after this outcome.
-  return { ...UNREMARKABLE, order: cancelUnsent(tx, queued.order, asked, context) };
+  return { ...NO_NOTES, order: cancelUnsent(tx, queued.order, asked, context) };
 }
 
-const UNREMARKABLE = { sameNumberAs: null, late: null, passedTo: null };
+const NO_NOTES = { sameNumberAs: null, late: null, passedTo: null };
 
 /**
  * Handles the outcome of an attempt that is already finished. While the order is unknown, the provider's own reply
@@ -253,8 +253,8 @@ function finishLate(
   const isSame =
     attempt.outcome === result.outcome &&
     (result.outcome !== "accepted" || order.delivery.providerOrder === result.providerOrder);
-  if (!isSame) return { ...UNREMARKABLE, order, late: "ignored" };
-  return { ...UNREMARKABLE, order, passedTo: passedFrom(tx, order, attempt, context.now) };
+  if (!isSame) return { ...NO_NOTES, order, late: "ignored" };
+  return { ...NO_NOTES, order, passedTo: passedFrom(tx, order, attempt, context.now) };
 }
 
 function accept(
@@ -270,7 +270,7 @@ function accept(
   updateOutOfFunds(tx, providerId, null);
   noteAnswered(tx, providerId);
   const placed = applyAccepted(tx, order, providerOrder, SYSTEM_ACTOR, note, context);
-  return { ...UNREMARKABLE, order: placed, sameNumberAs: duplicate ?? null };
+  return { ...NO_NOTES, order: placed, sameNumberAs: duplicate ?? null };
 }
 
 function refuse(
@@ -282,7 +282,7 @@ function refuse(
   noteRefusal(tx, order, result, context);
   const note = `the provider refused it: ${result.cause}`;
   const failed = failUnplaced(tx, order, "refused", { actor: SYSTEM_ACTOR, note }, context);
-  return { ...UNREMARKABLE, order: failed };
+  return { ...NO_NOTES, order: failed };
 }
 
 function noteRefusal(

@@ -26,7 +26,7 @@ export interface RetryTimes {
 /** A route, and whether it is tried at once. */
 export interface Onward {
   route: Route;
-  isAtOnce: boolean;
+  isImmediate: boolean;
 }
 
 /**
@@ -41,7 +41,7 @@ export function routeAfter(
   const isRefused = result.outcome === "refused";
   // A test order stays with the sandbox: the routes of its service are for other orders.
   if (isTestOrder(order) || !allowsNextRoute(result)) {
-    return isRefused ? null : { route: order.delivery, isAtOnce: false };
+    return isRefused ? null : { route: order.delivery, isImmediate: false };
   }
   const { routes, current } = readTriedRoutes(reader, order);
   const ended = { ...current, tries: current.tries + 1, isRefused };
@@ -55,19 +55,19 @@ export function routeAfter(
 export function queueOn(
   tx: Tx,
   order: OrderWithDelivery,
-  { route, isAtOnce }: Onward,
+  { route, isImmediate }: Onward,
   { placeRetryMs, backoffMs }: RetryTimes,
   { now }: Context,
 ): { order: Order; passedTo: string | null } {
   const { providerId, providerService } = route;
-  const at = isAtOnce ? now : nextSubmitAt(order, now, backoffMs, placeRetryMs);
+  const at = isImmediate ? now : nextSubmitAt(order, now, backoffMs, placeRetryMs);
   const placed = { placement: "queued" as const, nextSubmitAt: at };
   const queued = {
     ...order,
     delivery: { ...order.delivery, ...placed, providerId, providerService },
   };
   updateOrder(tx, queued);
-  return { order: queued, passedTo: isAtOnce ? providerOf(tx, providerId).name : null };
+  return { order: queued, passedTo: isImmediate ? providerOf(tx, providerId).name : null };
 }
 
 /** Returns the name of the provider that the order has moved to from `route` and is now due at; null: none. */

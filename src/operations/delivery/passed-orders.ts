@@ -9,13 +9,13 @@ import { readTriedRoutes } from "../../db/catalogue/service-routes.ts";
 import type { Context } from "../batch/context.ts";
 import { queueOn } from "./order-routes.ts";
 
-export interface PassRoute {
+export interface MoveToNextRoute {
   orderId: number;
   /** The deactivated provider. */
   providerId: number;
 }
 
-export interface PassedRoute {
+export interface MovedOrder {
   order: Order;
   /** The provider that is tried at once; null: none, for example because the order is no longer queued there. */
   passedTo: string | null;
@@ -25,7 +25,11 @@ export interface PassedRoute {
  * Takes a queued order off a deactivated provider. Returns null if it stays: the provider is active, or no other is
  * left.
  */
-export function passRoute(tx: Tx, command: PassRoute, context: Context): PassedRoute | null {
+export function moveToNextRoute(
+  tx: Tx,
+  command: MoveToNextRoute,
+  context: Context,
+): MovedOrder | null {
   const order = orderOf(tx, command.orderId);
   const { providerId, placement } = order.delivery;
   if (order.status !== "PENDING" || placement !== "queued" || providerId !== command.providerId) {

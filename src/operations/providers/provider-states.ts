@@ -15,7 +15,7 @@ import type { Context } from "../batch/context.ts";
 import { requireProvider } from "./providers.ts";
 import { changeService, listServiceListeners } from "../catalogue/service-changes.ts";
 
-const OF_ACTIVE: ReadonlySet<string> = new Set([
+const KINDS_ENDED_BY_DEACTIVATION: ReadonlySet<string> = new Set([
   "provider_out_of_funds",
   "provider_paused",
   "sync_held",
@@ -49,7 +49,11 @@ export function setProviderActive(
   if (!active) {
     // A deactivated provider accepts no order and is not synced, so nothing else would end these alerts.
     const message = `${provider.name} was deactivated`;
-    endProviderAlerts(tx, { kinds: OF_ACTIVE, provider: provider.name, message }, context);
+    endProviderAlerts(
+      tx,
+      { kinds: KINDS_ENDED_BY_DEACTIVATION, provider: provider.name, message },
+      context,
+    );
   }
   tx.update(providers, provider, { active });
   tx.each(changed, (before) => {

@@ -113,7 +113,7 @@ const FINAL = ["COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "REFUNDED"] as con
 type Piece = { account: number; after: number; limit: number };
 
 /** Run in this order. The audit log is last, so that the record of an interrupted erasure shows what is left. */
-const STEPS: readonly ((tx: Tx, piece: Piece, username: string) => Erased)[] = [
+const ERASURE_STEPS: readonly ((tx: Tx, piece: Piece, username: string) => Erased)[] = [
   ...FINAL.map((status) => (tx: Tx, piece: Piece) => eraseOrders(tx, piece, status)),
   (tx, { account }) => eraseTransferNotes(tx, account),
   (tx, piece) => eraseIdempotencyRecords(tx, piece),
@@ -149,9 +149,9 @@ export function eraseHistory(tx: Tx, command: EraseHistory): ErasedPiece {
   const { account, step, after, limit } = command;
   const user = tx.row(users.byKey, account);
   if (!user || user.erasedAt === null) throw refusal("user_not_erased");
-  const { rows, next } = STEPS[step]!(tx, { account, after, limit }, user.username);
+  const { rows, next } = ERASURE_STEPS[step]!(tx, { account, after, limit }, user.username);
   if (next !== null) return { rows, next: { step, after: next } };
-  return { rows, next: step + 1 < STEPS.length ? { step: step + 1, after: 0 } : null };
+  return { rows, next: step + 1 < ERASURE_STEPS.length ? { step: step + 1, after: 0 } : null };
 }
 
 function eraseAudit(tx: Tx, piece: Piece, username: string, ofChildren: boolean): Erased {
@@ -169,7 +169,7 @@ function eraseAudit(tx: Tx, piece: Piece, username: string, ofChildren: boolean)
 }
 
 /** Rows per piece: some milliseconds of the writer's time. */
-const PIECE = 200;
+const PIECE_ROWS = 200;
 
 /** Erases everything. Resolves with what `eraseUser` returned and the number of history rows that were examined. */
 export async function eraseWholly(run: {
@@ -180,7 +180,7 @@ export async function eraseWholly(run: {
   let rows = 0;
   for (const account of user.accounts) {
     for (let place: Place | null = { step: 0, after: 0 }; place !== null;) {
-      const piece: ErasedPiece = await run.piece({ account, ...place, limit: PIECE });
+      const piece: ErasedPiece = await run.piece({ account, ...place, limit: PIECE_ROWS });
       rows += piece.rows;
       place = piece.next;
     }

@@ -23,7 +23,7 @@ import {
 import { keys, users } from "../../db/tables/users.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
-import { lockSides, openTestAccount } from "./test-accounts.ts";
+import { lockBothAccounts, openTestAccount } from "./test-accounts.ts";
 import { requireUser } from "./users.ts";
 
 export interface CreateKey {
@@ -189,7 +189,7 @@ export function deactivateKeys(
 ): { keys: number } {
   const { account, parentAccount } = requireUser(tx, command.username);
   if (parentAccount !== null) throw refusal("child_has_no_keys");
-  lockSides(tx, account);
+  lockBothAccounts(tx, account);
   const active = listKeys(tx, { account }).filter((key) => key.active || key.suspended);
   tx.each(active, (key) => {
     const changes = { active: false, suspended: false };

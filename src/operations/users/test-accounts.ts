@@ -57,7 +57,7 @@ export function renameTestAccount(tx: Tx, user: Pick<User, "account" | "username
 }
 
 /** Locks a user's account and its test account, so that a concurrently created key is either listed or refused. */
-export function lockSides(tx: Tx, account: number): void {
+export function lockBothAccounts(tx: Tx, account: number): void {
   tx.lock(account);
   const test = findTestAccount(tx, account);
   if (test) tx.lock(test.account);

@@ -16,7 +16,7 @@ import {
 } from "../../db/users/users.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
-import { lockSides, renameTestAccount } from "./test-accounts.ts";
+import { lockBothAccounts, renameTestAccount } from "./test-accounts.ts";
 import { changeDiscount } from "../catalogue/service-changes.ts";
 
 export interface CreateUser {
@@ -100,7 +100,7 @@ export function setUserActive(tx: Tx, command: SetUserActive, context: Context):
   const { account, username, parentAccount, ...user } = requireUser(tx, command.username);
   if (parentAccount !== null) throw refusal("child_has_no_keys");
   if (user.erasedAt !== null) throw refusal("user_erased");
-  lockSides(tx, account);
+  lockBothAccounts(tx, account);
   const changed = listKeys(tx, { account }).filter((key) => (active ? key.suspended : key.active));
   // Nothing is refused from here on.
   updateUserFields(tx, account, { active });

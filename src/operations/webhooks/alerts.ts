@@ -9,7 +9,7 @@ import {
   type AlertText,
   alertBody,
   endingOf,
-  isToldAgain,
+  isNotifiedAgain,
   PROVIDER_KINDS,
   TEST_ALERT_KIND,
   UNWRITABLE,
@@ -35,7 +35,7 @@ import type { Context } from "../batch/context.ts";
 import { type EventDelivery, insertOutboxEvent } from "./webhook-events.ts";
 
 const TELEGRAM_URL = "https://api.telegram.org/";
-const ONCE: EventDelivery = { tries: 1, replay: true };
+const SINGLE_ATTEMPT: EventDelivery = { tries: 1, replay: true };
 
 export interface CreateAlertEndpoint {
   /** Checked by parseWebhookUrl, or a Telegram chat. */
@@ -107,7 +107,7 @@ export function testAlertEndpoint(tx: Tx, { id }: OfAlertEndpoint, context: Cont
   const endpoint = requireEndpoint(tx, id);
   const message = "This is a test: alerts arrive here";
   const text = { kind: TEST_ALERT_KIND, subject: TEST_ALERT_KIND, message };
-  notify(tx, "alert.raised", text, context.now, [endpoint], context, ONCE);
+  notify(tx, "alert.raised", text, context.now, [endpoint], context, SINGLE_ATTEMPT);
   return 1;
 }
 
@@ -125,8 +125,8 @@ export function recordAlerts(
   const fresh = begun.filter(({ kind, subject }) => !findOpenAlert(tx, kind, subject));
   const over = ended.filter(({ kind, subject }) => findOpenAlert(tx, kind, subject));
   for (const { amount = 0, ...text } of fresh) {
-    const times = { raisedAt: context.now, toldAt: context.now, resolvedAt: null };
-    insertAlert(tx, { ...text, ...times, toldAmount: amount });
+    const times = { raisedAt: context.now, notifiedAt: context.now, resolvedAt: null };
+    insertAlert(tx, { ...text, ...times, notifiedAmount: amount });
     notify(tx, "alert.raised", text, context.now, endpoints, context);
   }
   const again = changed.filter((text) => followAlert(tx, text, context));
@@ -146,9 +146,12 @@ function followAlert(
 ): boolean {
   const open = findOpenAlert(tx, kind, subject);
   if (!open) return false;
-  const isTold = isToldAgain(open, amount, now);
-  updateAlert(tx, open, { message, ...(isTold ? { toldAmount: amount, toldAt: now } : {}) });
-  return isTold;
+  const isNotified = isNotifiedAgain(open, amount, now);
+  updateAlert(tx, open, {
+    message,
+    ...(isNotified ? { notifiedAmount: amount, notifiedAt: now } : {}),
+  });
+  return isNotified;
 }
 
 /**
@@ -181,8 +184,8 @@ export function renameAlerts(tx: Tx, before: string, name: string, context: Cont
   for (const alert of endProviderAlerts(tx, renamed, context)) {
     const text = `${name}, formerly ${before}: ${alert.message}`;
     const begun = { kind: alert.kind, subject: name, message: text };
-    const times = { raisedAt: context.now, toldAt: context.now, resolvedAt: null };
-    insertAlert(tx, { ...begun, ...times, toldAmount: alert.toldAmount });
+    const times = { raisedAt: context.now, notifiedAt: context.now, resolvedAt: null };
+    insertAlert(tx, { ...begun, ...times, notifiedAmount: alert.notifiedAmount });
     notify(tx, "alert.raised", begun, context.now, endpoints, context);
   }
 }

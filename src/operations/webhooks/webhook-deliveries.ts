@@ -67,13 +67,13 @@ export function takeDueWebhookDeliveries(
   { now }: Context,
 ): DueWebhookDelivery[] {
   const slowIds = tx.each(slow, (id) => tx.row(webhooks.byId, id)?.webhookId ?? 0);
-  const { waiting, underWay } = listDueEndpoints(tx, now, server, new Set(slowIds));
-  const troubledLimit = Math.floor((limit + underWay.all) / 2) - underWay.troubled;
+  const { waiting, inFlight } = listDueEndpoints(tx, now, server, new Set(slowIds));
+  const troubledLimit = Math.floor((limit + inFlight.all) / 2) - inFlight.troubled;
   const shares = shareAttempts(waiting, {
     limit,
     perEndpoint,
     troubledLimit,
-    byOwner: underWay.byOwner,
+    byOwner: inFlight.byOwner,
   });
   const due = tx.each(shares, ({ webhookId, count }) =>
     listDueDeliveries(tx, tx.row(webhooks.byKey, webhookId)!, now, count),

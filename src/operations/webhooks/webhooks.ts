@@ -9,7 +9,7 @@ import {
   NO_EARLIER_SECRETS,
   refuseTooManyWebhooks,
   rotatedSecrets,
-  wantedBy,
+  combinedWants,
 } from "../../domain/webhooks/webhooks.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { WEBHOOK_QUEUE_LOCK } from "../../db/tables/locks.ts";
@@ -221,9 +221,9 @@ function change(
   return changed;
 }
 
-/** Keeps on the account's row which events its endpoints want (wantedBy). */
+/** Keeps on the account's row which events its endpoints want (combinedWants). */
 function noteWanted(tx: Tx, account: number, endpoints: readonly Webhook[]): void {
-  updateWanted(tx, account, wantedBy(endpoints));
+  updateWanted(tx, account, combinedWants(endpoints));
 }
 
 function auditWebhook(

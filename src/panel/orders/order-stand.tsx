@@ -8,7 +8,7 @@ import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import type { ShownOrder } from "./shown-order.ts";
 import { Time, Typed } from "../../web/components/shown.tsx";
 
-export function Stand({ order, provider, timeline, late }: ShownOrder) {
+export function OrderSummary({ order, provider, timeline, late }: ShownOrder) {
   const { status, delivery } = order;
   const placement = placementOf(delivery);
   const name = provider?.name ?? "";

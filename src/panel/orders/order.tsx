@@ -14,7 +14,7 @@ import { LateDecision } from "./late-reports.tsx";
 import { Settlement, Unrecognized } from "./order-settlement.tsx";
 import { OrderFacts } from "./order-facts.tsx";
 import { changesOf, previewChange, type Target, VERBS } from "./order-change.ts";
-import { OpenRequests, Stand } from "./order-stand.tsx";
+import { OpenRequests, OrderSummary } from "./order-stand.tsx";
 import { States } from "./orders.tsx";
 import { Badge, Money, moneyText, Time, Typed } from "../../web/components/shown.tsx";
 import { readShownOrder, type ShownOrder } from "./shown-order.ts";
@@ -32,7 +32,7 @@ export async function orderPage(call: Call): Promise<View> {
           <States status={order.status} placement={placementOf(order.delivery)} />{" "}
           {isTestOrder(order) && <Badge state="test" />}
         </h1>
-        <Stand {...shown} />
+        <OrderSummary {...shown} />
         <OpenRequests {...shown} />
         {shown.unrecognized && (
           <Unrecognized found={shown.unrecognized} provider={shown.provider?.name ?? ""} />

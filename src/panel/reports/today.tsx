@@ -24,18 +24,18 @@ import { List } from "../../web/components/lists.tsx";
 import { Badge, moneyText, Time, Typed } from "../../web/components/shown.tsx";
 
 /** Time that a page waits for the first count. Later counts take a millisecond. */
-const PATIENCE_MS = 20;
+const FIGURES_WAIT_MS = 20;
 /** Number of audit entries searched for changes by administrators. The log also holds recharges by keys. */
-const LOOKED_AT = 100;
+const AUDIT_ENTRIES_LIMIT = 100;
 const CHANGES = 8;
 
 export async function todayPage(call: Call, panel: Panel): Promise<View> {
   const now = panel.now();
-  const figures = await panel.activity(PATIENCE_MS);
+  const figures = await panel.activity(FIGURES_WAIT_MS);
   const lateness = await panel.lateness();
   const { attention, changes } = await call.read((reader) => ({
     attention: readAttention(reader),
-    changes: listAuditEntries(reader, { limit: LOOKED_AT }),
+    changes: listAuditEntries(reader, { limit: AUDIT_ENTRIES_LIMIT }),
   }));
   const items = attentionItems(attention, panel.machine(), lateness, now);
   const byAdministrators = changes.filter(({ operator }) => operator !== null).slice(0, CHANGES);

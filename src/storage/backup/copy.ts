@@ -16,7 +16,7 @@ import { sizeOf } from "../file/files.ts";
  */
 const SYNC_BYTES = 1024 * 1024;
 /** Pause between two looks at the size of the copy. */
-const LOOK_MS = 5;
+const CHECK_MS = 5;
 
 /** Folder that lists the threads of this process, on systems that have it. */
 const THREADS = "/proc/self/task";
@@ -152,10 +152,10 @@ async function syncWhile(
   isGrowing: () => boolean,
   onLook: (bytes: number) => void,
 ): Promise<void> {
-  while (isGrowing() && !existsSync(file)) await Bun.sleep(LOOK_MS);
+  while (isGrowing() && !existsSync(file)) await Bun.sleep(CHECK_MS);
   if (!isGrowing()) return;
   await using handle = await open(file, "r");
-  for (let synced = 0; isGrowing(); await Bun.sleep(LOOK_MS)) {
+  for (let synced = 0; isGrowing(); await Bun.sleep(CHECK_MS)) {
     const { size } = await handle.stat();
     onLook(size);
     if (size < synced + SYNC_BYTES) continue;

@@ -99,7 +99,7 @@ function refuseUnfit(file: string, acceptsUnverified: boolean): void {
       const differences = acceptsUnverified ? "" : schemaDifferences(sqlite);
       if (differences !== "") {
         throw new BackupError(
-          `${file} has a schema that differs from its version (${differences}): ${INSTEAD}`,
+          `${file} has a schema that differs from its version (${differences}): ${UNVERIFIED_ADVICE}`,
         );
       }
     } finally {
@@ -150,7 +150,7 @@ async function prepareStaged(
   }
 }
 
-const INSTEAD =
+const UNVERIFIED_ADVICE =
   "nothing was changed; choose an older backup, or restore this one unverified with --unverified";
 
 /** Verifies the copy, gives it to the owner of the data directory, and syncs it. Returns what is wrong with it. */
@@ -160,7 +160,8 @@ async function checkStaged(
   acceptsUnverified: boolean,
 ): Promise<string | null> {
   const { fault } = await checkCopy(staged);
-  if (fault !== null && !acceptsUnverified) throw new BackupError(`${file} ${fault}: ${INSTEAD}`);
+  if (fault !== null && !acceptsUnverified)
+    throw new BackupError(`${file} ${fault}: ${UNVERIFIED_ADVICE}`);
   const { uid, gid } = statSync(dirname(dirname(staged)));
   if (process.getuid?.() === 0) chownSync(staged, uid, gid);
   syncPath(staged);

@@ -1,7 +1,7 @@
 // Reads what `doctor` needs from the database.
 
 import { CREDIT_KEYS, UNLIMITED_CREDIT_KEYS } from "../../db/users/keys.ts";
-import { NO_TEST_ORDER, UNKNOWN_PLACEMENTS } from "../../db/orders/orders.ts";
+import { LIVE_ORDER_CONDITION, UNKNOWN_PLACEMENTS } from "../../db/orders/orders.ts";
 import { OLDEST_DUE_POLL } from "../../db/delivery/polling.ts";
 import { UNRECOGNIZED_NUMBERS } from "../../db/delivery/unrecognized-numbers.ts";
 import { FAILED_WEBHOOKS } from "../../db/webhooks/webhook-figures.ts";
@@ -62,7 +62,7 @@ export function factsOf(path: string): DatabaseFacts {
         ? scalar(`SELECT (${UNRECOGNIZED_NUMBERS}) AS value`)
         : 0,
       oldestDuePollAt: hasPolling
-        ? scalar(`SELECT (${OLDEST_DUE_POLL} AND ${NO_TEST_ORDER}) AS value`)
+        ? scalar(`SELECT (${OLDEST_DUE_POLL} AND ${LIVE_ORDER_CONDITION}) AS value`)
         : null,
       failedWebhooks: hasWebhooks ? scalar(`SELECT (${FAILED_WEBHOOKS}) AS value`) : 0,
       creditKeys: hasRechargeLimits ? scalar(`SELECT (${CREDIT_KEYS}) AS value`) : 0,

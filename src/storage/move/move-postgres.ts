@@ -15,7 +15,7 @@ import { LEASE_MS } from "../../db/delivery/server-leases.ts";
 import type { AnyTable } from "../../db/port/table-definition.ts";
 import { TABLES } from "../../db/tables/tables.ts";
 import {
-  type GivenNumbers,
+  type IssuedNumbers,
   MoveError,
   type MoveSide,
   type MoveTarget,
@@ -64,8 +64,8 @@ export async function openTarget(address: Address, now: number): Promise<MoveTar
     if (origin !== "empty") await migrate(address, now, { mayBeUnfinished: true });
     await requireSchema(connection, true);
     if (origin === "empty") {
-      const { store, shown } = await lockOut();
-      await store.read((reader) => refuseRows(reader, shown));
+      const { store, displayName } = await lockOut();
+      await store.read((reader) => refuseRows(reader, displayName));
       await run(MARK);
       await run("COMMIT");
     }
@@ -97,7 +97,7 @@ export async function openTarget(address: Address, now: number): Promise<MoveTar
       async commit() {
         // If a COMMIT gets no reply its outcome is unknown. The mark is gone if and only if the rows are there.
         isCommitted = true;
-        await commit(connection, side.shown);
+        await commit(connection, side.displayName);
       },
       async close() {
         try {
@@ -139,9 +139,9 @@ async function sideOn(
   address: Address,
   { begin, mode }: { begin: string; mode: "SHARE" | "EXCLUSIVE" },
 ): Promise<MoveSide> {
-  const shown = describeAddress(address);
+  const displayName = describeAddress(address);
   const store = readOn(connection);
-  await refuseServers(store, shown);
+  await refuseServers(store, displayName);
   try {
     await connection.turn([
       { text: begin, values: [] },
@@ -154,12 +154,14 @@ async function sideOn(
     ]);
   } catch (error) {
     if (!LOCKED.has(sqlStateOf(error) ?? "")) throw error;
-    throw new MoveError(`${shown} is in use: stop all programs that write to it`, { cause: error });
+    throw new MoveError(`${displayName} is in use: stop all programs that write to it`, {
+      cause: error,
+    });
   }
   // A server may have started in between.
-  await refuseServers(store, shown);
+  await refuseServers(store, displayName);
   return {
-    shown,
+    displayName,
     store,
     readNumbers: () => numbersOf(connection),
     verify: (progress) =>
@@ -171,16 +173,16 @@ async function sideOn(
   };
 }
 
-async function refuseServers(store: ReadStore, shown: string): Promise<void> {
+async function refuseServers(store: ReadStore, displayName: string): Promise<void> {
   const running = await store.read(listRunningServers);
   if (running.length === 0) return;
   const names = running.map(({ name }) => name).join(", ");
   throw new MoveError(
-    `${shown} is in use by the server ${names}: stop it first; a killed server counts as running for ${LEASE_MS / 1000} s`,
+    `${displayName} is in use by the server ${names}: stop it first; a killed server counts as running for ${LEASE_MS / 1000} s`,
   );
 }
 
-async function numbersOf(connection: Connection): Promise<GivenNumbers> {
+async function numbersOf(connection: Connection): Promise<IssuedNumbers> {
   const numbers = new Map<AnyTable, number>();
   for (const table of TABLES) {
     if (table.numberField === null) continue;
@@ -191,16 +193,16 @@ async function numbersOf(connection: Connection): Promise<GivenNumbers> {
   return numbers;
 }
 
-async function commit(connection: Connection, shown: string): Promise<void> {
+async function commit(connection: Connection, displayName: string): Promise<void> {
   let command: string;
   try {
     const [result] = await connection.turn([{ text: "COMMIT", values: [] }]);
     ({ command } = result!);
   } catch (error) {
     throw new MoveError(
-      `the connection to ${shown} was lost during the commit of the copy: check with \`reseller verify\` whether it is there; the source is unchanged`,
+      `the connection to ${displayName} was lost during the commit of the copy: check with \`reseller verify\` whether it is there; the source is unchanged`,
       { cause: error },
     );
   }
-  if (command !== "COMMIT") throw new MoveError(`${shown} did not commit the copy`);
+  if (command !== "COMMIT") throw new MoveError(`${displayName} did not commit the copy`);
 }

@@ -16,7 +16,7 @@ import {
   UNMARK,
   unmarkTarget,
 } from "./unfinished-move.ts";
-import { type GivenNumbers, type MoveSide, type MoveTarget, refuseRows } from "./move.ts";
+import { type IssuedNumbers, type MoveSide, type MoveTarget, refuseRows } from "./move.ts";
 import {
   claimDataDirectory,
   closeForCommand,
@@ -130,7 +130,7 @@ function sideOn(connection: Connection, path: string, release: () => void): Move
     throw error;
   }
   return {
-    shown: path,
+    displayName: path,
     store,
     readNumbers: () => numbersOf(sqlite),
     verify: (progress) => verify(connection, (done) => progress(done, CHECK_COUNT)),
@@ -146,7 +146,7 @@ function sideOn(connection: Connection, path: string, release: () => void): Move
  * Returns the highest given number of each table. For tables whose numbers no caller knows, that is the highest in
  * the table.
  */
-function numbersOf(sqlite: Database): GivenNumbers {
+function numbersOf(sqlite: Database): IssuedNumbers {
   const numbers = new Map<AnyTable, number>();
   for (const table of TABLES) {
     if (table.numberField === null) continue;

@@ -25,14 +25,14 @@ export class MoveError extends Error {
 }
 
 /** The highest given number of each table. */
-export type GivenNumbers = ReadonlyMap<AnyTable, number>;
+export type IssuedNumbers = ReadonlyMap<AnyTable, number>;
 
 /** A database whose writers are kept out for as long as it is open. */
 export interface MoveSide {
   /** For messages: the path, or the address without user and password. */
-  shown: string;
+  displayName: string;
   store: ReadStore;
-  readNumbers(): Awaitable<GivenNumbers>;
+  readNumbers(): Awaitable<IssuedNumbers>;
   verify(progress: (done: number, total: number) => void): Promise<Verification>;
   /** Closes it; nothing that was not committed is kept. */
   close(): Awaitable<void>;
@@ -43,7 +43,7 @@ export interface MoveTarget extends MoveSide {
   /** Writes some fields of existing rows. */
   update(table: AnyTable, fields: readonly string[], rows: readonly AnyRow[]): Awaitable<void>;
   /** Ensures that no number up to these is given again. */
-  setNumbers(numbers: GivenNumbers): Awaitable<void>;
+  setNumbers(numbers: IssuedNumbers): Awaitable<void>;
   /** Updates statistics after all rows are written, before they are read back. */
   analyze(): Awaitable<void>;
   commit(): Awaitable<void>;
@@ -56,7 +56,7 @@ export interface Moved {
   /** Number of all rows. */
   rows: number;
   balanceMicros: bigint;
-  numbers: GivenNumbers;
+  numbers: IssuedNumbers;
   /** The problems that `verify` finds in the source, and so in the target; empty unless they were accepted. */
   problems: readonly Problem[];
 }
@@ -64,15 +64,21 @@ export interface Moved {
 export type MoveProgress = (what: string, done: number, total: number) => void;
 
 /** Rows that are read and written at once; some hold a whole response. */
-const PIECE = 500;
+const PIECE_ROWS = 500;
 /**
  * Tables that are not copied. Rows of a process stay with it. Sessions stay too, so users must sign in again at the
  * target. Totals of reports are counted again from their source rows.
  */
-const STAYING: readonly AnyTable[] = [servers, uptime, panelSessions, dailyTotals, totalsPosition];
-const MOVED = TABLES.filter((table) => !STAYING.includes(table));
+const NOT_COPIED: readonly AnyTable[] = [
+  servers,
+  uptime,
+  panelSessions,
+  dailyTotals,
+  totalsPosition,
+];
+const COPIED_TABLES = TABLES.filter((table) => !NOT_COPIED.includes(table));
 /** Fields of a key that refer to another key. */
-const OF_ROTATION = ["replacedBy", "originId"];
+const KEY_REFERENCES = ["replacedBy", "originId"];
 /** Tables with one row, which the migrations created. */
 const SINGLETONS: readonly AnyTable[] = [uptime, catalogueVersion];
 /** Returns whether the migrations created a row: accounts of the service itself, and the sandbox. */
@@ -87,7 +93,7 @@ export async function move(
   progress: MoveProgress,
   acceptsUnverified = false,
 ): Promise<Moved> {
-  await target.store.read((reader) => refuseRows(reader, target.shown));
+  await target.store.read((reader) => refuseRows(reader, target.displayName));
   const problems = await problemsOf(source, progress);
   if (!acceptsUnverified) refuseProblems(source, problems);
   const total = await countAll(source.store);
@@ -107,12 +113,12 @@ export async function move(
 }
 
 /** Throws MoveError if the target has rows of its own. */
-export function refuseRows(reader: Reader, shown: string): void {
+export function refuseRows(reader: Reader, displayName: string): void {
   for (const { table, first, count } of EMPTY_CHECKS) {
-    if (reader.all(first, { limit: PIECE }).every((row) => isMade(table, row))) continue;
+    if (reader.all(first, { limit: PIECE_ROWS }).every((row) => isMade(table, row))) continue;
     const { rows } = reader.one(count)!;
     throw new MoveError(
-      `${shown} is not empty (${table.name}: ${counted(rows, "row")}): choose an empty database`,
+      `${displayName} is not empty (${table.name}: ${counted(rows, "row")}): choose an empty database`,
     );
   }
 }
@@ -120,16 +126,16 @@ export function refuseRows(reader: Reader, shown: string): void {
 /** Returns the problems that `verify` lists, which are the first of each check. */
 async function problemsOf(side: MoveSide, progress: MoveProgress): Promise<readonly Problem[]> {
   const { problems } = await side.verify((done, total) =>
-    progress(`verifying ${side.shown}:`, done, total),
+    progress(`verifying ${side.displayName}:`, done, total),
   );
   return problems;
 }
 
-function refuseProblems({ shown }: MoveSide, problems: readonly Problem[]): void {
+function refuseProblems({ displayName }: MoveSide, problems: readonly Problem[]): void {
   const [first] = problems;
   if (!first) return;
   throw new MoveError(
-    `${shown} does not add up (${counted(problems.length, "problem")}, ${first.subject}: ${first.problem}): nothing was moved; run \`reseller verify\`, or move it unverified with --unverified`,
+    `${displayName} does not add up (${counted(problems.length, "problem")}, ${first.subject}: ${first.problem}): nothing was moved; run \`reseller verify\`, or move it unverified with --unverified`,
   );
 }
 
@@ -145,7 +151,7 @@ async function copyRows(
   progress: (done: number) => void,
 ): Promise<void> {
   let done = 0;
-  for (const table of MOVED) {
+  for (const table of COPIED_TABLES) {
     for await (const rows of piecesOf(source.store, table)) {
       await insertRows(target, table, rows);
       progress((done += rows.length));
@@ -153,8 +159,8 @@ async function copyRows(
     if (table !== keys) continue;
     // A key may refer to one that is copied later, so these references are written at the end.
     for await (const rows of piecesOf(source.store, keys)) {
-      const rotated = rows.filter((row) => OF_ROTATION.some((field) => row[field] !== null));
-      if (rotated.length > 0) await target.update(keys, OF_ROTATION, rotated);
+      const rotated = rows.filter((row) => KEY_REFERENCES.some((field) => row[field] !== null));
+      if (rotated.length > 0) await target.update(keys, KEY_REFERENCES, rotated);
     }
   }
 }
@@ -166,7 +172,7 @@ async function insertRows(
 ): Promise<void> {
   let inserted = rows.filter((row) => !isMade(table, row));
   if (table === keys) {
-    const none = Object.fromEntries(OF_ROTATION.map((field) => [field, null]));
+    const none = Object.fromEntries(KEY_REFERENCES.map((field) => [field, null]));
     inserted = inserted.map((row) => ({ ...row, ...none }));
   }
   if (inserted.length > 0) await target.insert(table, inserted);
@@ -180,7 +186,7 @@ async function copySingletons(source: MoveSide, target: MoveTarget): Promise<voi
     const present = await target.store.read(read);
     if (table === uptime && Number(present["milliseconds"]) > Number(row["milliseconds"])) {
       throw new MoveError(
-        `${target.shown} has been in service longer than ${source.shown}: choose a database that was never in service`,
+        `${target.displayName} has been in service longer than ${source.displayName}: choose a database that was never in service`,
       );
     }
     const fields = table.columns
@@ -199,7 +205,7 @@ async function compareRows(
   const counts = new Map<AnyTable, number>();
   let rows = 0;
   let balanceMicros = 0n;
-  for (const table of [...MOVED, ...SINGLETONS]) {
+  for (const table of [...COPIED_TABLES, ...SINGLETONS]) {
     const copies = rowsOf(target.store, table);
     let count = 0;
     for await (const row of rowsOf(source.store, table)) {
@@ -212,9 +218,10 @@ async function compareRows(
       if (table === users && row["testOf"] === null)
         balanceMicros += row["balanceMicros"] as bigint;
       count += 1;
-      if (++rows % PIECE === 0) progress(rows);
+      if (++rows % PIECE_ROWS === 0) progress(rows);
     }
-    if (!(await copies.next()).done) throw new MoveError(`${target.shown} has more ${table.name}`);
+    if (!(await copies.next()).done)
+      throw new MoveError(`${target.displayName} has more ${table.name}`);
     counts.set(table, count);
   }
   const of = (name: string) => counts.get(TABLES.find((table) => table.name === name)!)!;
@@ -227,10 +234,15 @@ async function compareRows(
   };
 }
 
-function differs({ shown }: MoveSide, table: AnyTable, row: AnyRow, field: string): MoveError {
+function differs(
+  { displayName }: MoveSide,
+  table: AnyTable,
+  row: AnyRow,
+  field: string,
+): MoveError {
   const key = table.key.map((each) => String(row[each])).join(" ");
   return new MoveError(
-    `${shown} does not hold an exact copy of ${table.name} ${key} (${field} differs): nothing was moved`,
+    `${displayName} does not hold an exact copy of ${table.name} ${key} (${field} differs): nothing was moved`,
   );
 }
 
@@ -239,18 +251,18 @@ function differs({ shown }: MoveSide, table: AnyTable, row: AnyRow, field: strin
  * count: PostgreSQL's sequences leave gaps at the end, which SQLite fills, because it gives the number after the
  * highest row's.
  */
-async function compareNumbers(numbers: GivenNumbers, target: MoveTarget): Promise<void> {
+async function compareNumbers(numbers: IssuedNumbers, target: MoveTarget): Promise<void> {
   const found = await target.readNumbers();
   for (const [table, given] of numbers) {
     const isKnown = NUMBERED_TABLES.some((name) => name === table.name);
     if (!isKnown || (found.get(table) ?? 0) >= given) continue;
-    throw new MoveError(`${target.shown} would issue numbers of ${table.name} again`);
+    throw new MoveError(`${target.displayName} would issue numbers of ${table.name} again`);
   }
 }
 
 async function countAll(store: ReadStore): Promise<number> {
   let rows = 0;
-  for (const table of MOVED) rows += await countRows(store, table);
+  for (const table of COPIED_TABLES) rows += await countRows(store, table);
   return rows;
 }
 
@@ -271,13 +283,13 @@ async function* rowsOf(store: ReadStore, table: AnyTable): AsyncGenerator<AnyRow
 async function* piecesOf(store: ReadStore, table: AnyTable): AsyncGenerator<AnyRow[], undefined> {
   const first = firstPiece(table);
   const next = nextPiece(table);
-  let rows = await store.read((reader) => reader.all(first, { limit: PIECE }));
+  let rows = await store.read((reader) => reader.all(first, { limit: PIECE_ROWS }));
   while (rows.length > 0) {
     yield rows;
-    if (rows.length < PIECE) return;
+    if (rows.length < PIECE_ROWS) return;
     const last = rows.at(-1)!;
     const after = Object.fromEntries(table.key.map((field) => [field, last[field]!]));
-    rows = await store.read((reader) => reader.all(next, { ...after, limit: PIECE }));
+    rows = await store.read((reader) => reader.all(next, { ...after, limit: PIECE_ROWS }));
   }
 }
 
@@ -311,7 +323,7 @@ function keyColumns({ key, columns }: AnyTable) {
 }
 
 /** Last, because functions above make the queries. */
-const EMPTY_CHECKS = MOVED.map((table) => ({
+const EMPTY_CHECKS = COPIED_TABLES.map((table) => ({
   table,
   first: firstPiece(table),
   count: countOf(table),

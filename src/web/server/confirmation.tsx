@@ -29,11 +29,11 @@ export interface Confirmation {
 
 const CONFIRMED = "confirmed";
 /** Field with an id of the confirmation, so that a second press of the button is not a second payment. */
-const ONCE = "once";
-const ONCE_FORM = /^(\d{13})-([\w-]{16})$/;
+const CONFIRMATION_ID = "once";
+const CONFIRMATION_ID_FORM = /^(\d{13})-([\w-]{16})$/;
 const PLAN = "plan";
 export const PROOF = "proof";
-const OWN = [CONFIRMED, PLAN, PROOF, ONCE];
+const CONFIRMATION_FIELDS = [CONFIRMED, PLAN, PROOF, CONFIRMATION_ID];
 
 /** Thrown until the administrator confirms. */
 export class ConfirmationNeeded extends Error {
@@ -53,7 +53,7 @@ export class ConfirmedBefore extends Error {
 }
 
 /** Returns what the administrator confirms: the title and every amount. */
-function shownOf({ title, moves }: Confirmation): string {
+function confirmedText({ title, moves }: Confirmation): string {
   const amounts = moves.map(({ account, micros }) => `${account} ${moneyText(micros)}`);
   return [title, ...amounts].join("; ");
 }
@@ -73,9 +73,9 @@ export function requireConfirmation(
 ): string {
   const [given, plan] = [form.values.get(PLAN), digestOf(confirmation)];
   if (given !== null && given !== plan) throw refusal("catalogue_changed");
-  const isConfirmed = form.values.get(CONFIRMED) === shownOf(confirmation) && given === plan;
-  const once = form.values.get(ONCE) ?? "";
-  const madeAt = Number(ONCE_FORM.exec(once)?.[1]);
+  const isConfirmed = form.values.get(CONFIRMED) === confirmedText(confirmation) && given === plan;
+  const once = form.values.get(CONFIRMATION_ID) ?? "";
+  const madeAt = Number(CONFIRMATION_ID_FORM.exec(once)?.[1]);
   // `madeAt` is NaN without an id, and then this is false.
   const isFresh = Math.abs(now - madeAt) < CONFIRMATION_MS;
   if (!isConfirmed || !isFresh || (needsProof && !form.values.has(PROOF))) {
@@ -102,7 +102,7 @@ export function ConfirmationPage({
   needed: ConfirmationNeeded;
 }) {
   const { title, moves, details, danger, isSensitive } = confirmation;
-  const carried = [...form.values].filter(([name]) => !OWN.includes(name));
+  const carried = [...form.values].filter(([name]) => !CONFIRMATION_FIELDS.includes(name));
   const plan = digestOf(confirmation);
   return (
     <>
@@ -128,8 +128,8 @@ export function ConfirmationPage({
         {carried.map(([name, value]) => (
           <input type="hidden" name={name} value={value} />
         ))}
-        <input type="hidden" name={CONFIRMED} value={shownOf(confirmation)} />
-        <input type="hidden" name={ONCE} value={`${now}-${random(12)}`} />
+        <input type="hidden" name={CONFIRMED} value={confirmedText(confirmation)} />
+        <input type="hidden" name={CONFIRMATION_ID} value={`${now}-${random(12)}`} />
         {plan !== null && <input type="hidden" name={PLAN} value={plan} />}
         {needsProof && <ForUser name={name} />}
         {needsProof && (

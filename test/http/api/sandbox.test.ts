@@ -205,7 +205,7 @@ describe("an unknown placement", () => {
 
 test("orders go on where they are after a crash, on another server", async () => {
   const waiting = (await shop.order(`${MAGIC}/pending/complete`)).body.order.orderId as number;
-  const underWay = (await shop.order(`${MAGIC}/complete/60s`)).body.order.orderId as number;
+  const inFlight = (await shop.order(`${MAGIC}/complete/60s`)).body.order.orderId as number;
   const sending = (await shop.order(`${MAGIC}/pending/cancel`)).body.order.orderId as number;
   await shop.clock.advance(1000);
   shop.database.execute(
@@ -217,12 +217,12 @@ test("orders go on where they are after a crash, on another server", async () =>
   await shop.clock.advance(1000);
   expect(await stateOf(waiting)).toEqual(["PROCESSING", 1000]);
   expect(await stateOf(sending)).toEqual(["PROCESSING", 1000]);
-  expect((await stateOf(underWay))[0]).toBe("PROCESSING");
+  expect((await stateOf(inFlight))[0]).toBe("PROCESSING");
   await shop.clock.advance(5000);
   expect(await stateOf(waiting)).toEqual(["COMPLETED", 0]);
   expect(await stateOf(sending)).toEqual(["CANCELLED", 1000]);
   await shop.clock.advance(35_000);
-  expect(await stateOf(underWay)).toEqual(["COMPLETED", 0]);
+  expect(await stateOf(inFlight)).toEqual(["COMPLETED", 0]);
 });
 
 test("an order that waits is placed within a minute although the clock is put back by hours", async () => {

@@ -1,7 +1,7 @@
 // Test keys over /api/v2: the sandbox of /api/v1, in the words of panels. docs/specification/sandbox.md#sandbox.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { IS_TEST_ORDER, NO_TEST_ORDER } from "../../../src/db/orders/orders.ts";
+import { IS_TEST_ORDER, LIVE_ORDER_CONDITION } from "../../../src/db/orders/orders.ts";
 import { askPanel, panelOf } from "../../support/panels.ts";
 import { openSandboxShop, type SandboxShop } from "../../support/sandbox.ts";
 
@@ -23,7 +23,7 @@ const add = (path: string, of = panel) =>
   of("add", { service: "1", link: `https://test.invalid/${path}`, quantity: "1000" });
 const status = async (order: number) => (await panel("status", { order: String(order) })).body;
 const ordersOf = (isTest: boolean) =>
-  shop.database.query(`SELECT 1 FROM orders WHERE ${isTest ? IS_TEST_ORDER : NO_TEST_ORDER}`)
+  shop.database.query(`SELECT 1 FROM orders WHERE ${isTest ? IS_TEST_ORDER : LIVE_ORDER_CONDITION}`)
     .length;
 
 test("every answer to a test key says so, whatever it is, and none to a live key does", async () => {

@@ -212,7 +212,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   test("a deactivated provider is passed over, also by an order that waits for it; without another the order stays", async () => {
     const shop = await openRoutes(engine);
     const { orderId, createdAt: now } = await shop.order();
-    const pass = (providerId: number) => shop.run("passRoute", { orderId, providerId }, now);
+    const pass = (providerId: number) => shop.run("moveToNextRoute", { orderId, providerId }, now);
     expect(await pass(1)).toBe(null);
     await setActive(shop, "bulk", false);
     expect(await attempt(shop, orderId, 1, REFUSED, now)).toBe("queued 3:9 +0");

@@ -166,7 +166,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     expect(await at(shop, third, now)).toBe("queued 2 +1000");
     // One of a provider that is inactive waits for a paused route too.
     await shop.run("setProviderActive", { name: "acme", active: false, actor });
-    await shop.run("passRoute", { orderId: second, providerId: 1 }, now);
+    await shop.run("moveToNextRoute", { orderId: second, providerId: 1 }, now);
     expect(await at(shop, second, now)).toBe("queued 2 +0");
     expect(await verifyStore(shop)).toEqual([]);
     await shop.store.close();

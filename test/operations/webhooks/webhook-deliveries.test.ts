@@ -113,13 +113,13 @@ describe.each(ENGINES)("on %s", (engine) => {
     expect(first!.eventId).toBe(event);
     const failure = { attempts: [outcome(first!, 1000, FAILED)], jitter: 0 };
     await shop.run("recordWebhookAttempts", failure, 1001);
-    const underWay = 1001 + 10_000;
-    expect((await taken(shop, A, underWay)).map(({ attempt }) => attempt)).toEqual([2]);
+    const inFlight = 1001 + 10_000;
+    expect((await taken(shop, A, inFlight)).map(({ attempt }) => attempt)).toEqual([2]);
     const actor = { keyId: null, operator: "root" };
-    await shop.run("disableWebhook", { id: endpoint.id, actor }, underWay);
-    await shop.run("deleteWebhook", { id: gone.id, actor }, underWay);
+    await shop.run("disableWebhook", { id: endpoint.id, actor }, inFlight);
+    await shop.run("deleteWebhook", { id: gone.id, actor }, inFlight);
     // The server is killed, and comes back after the lease.
-    const later = underWay + WEBHOOK_LEASE_MS + 1;
+    const later = inFlight + WEBHOOK_LEASE_MS + 1;
     await shop.run("releaseWebhookDeliveries", { server: B }, later);
     const replay = { id: endpoint.id, actor, what: { delivery: `${event}.1` } };
     expect(await shop.run("replayWebhook", replay, later)).toBe(1);

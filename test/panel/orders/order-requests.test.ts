@@ -78,7 +78,7 @@ test("a request that is at the provider is the provider's to decide, and one tha
   const result = { outcome: "unknown", cause: "no answer within 30 s" } as const;
   const outcome = { requestId: id, result, backoffMs: 0, pollIntervalMs: 1000 };
   market.run("finishRequest", outcome);
-  expect((await market.get("/")).text).toContain("not known what the provider did with it");
+  expect((await market.get("/")).text).toContain("not known what the provider did with 1 request");
   const { text } = await market.get("/requests");
   expect(text).toContain("no answer within 30 s");
   await market.post(`/requests/${id}`, { decision: "approve" });
