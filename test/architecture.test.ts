@@ -122,13 +122,10 @@ const OWNERS: Record<string, readonly string[]> = {
   "preact-render-to-string": ["panel"],
   commander: ["cli", "config"],
   "csv-parse": ["imports"],
-  pino: ["monitoring"],
-  "pino-pretty": ["monitoring"],
   "prom-client": ["monitoring"],
   limiter: ["http"],
   "ipaddr.js": ["config"],
   valibot: ["providers", "offsite"],
-  cockatiel: ["scheduling"],
   "@paralleldrive/cuid2": ["db"],
 };
 

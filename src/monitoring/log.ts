@@ -2,18 +2,10 @@
 // code that logs passes neither, and values that a client chose go through maskKeys first.
 
 import { format } from "node:util";
-import pino from "pino";
 import { maskKeys } from "../domain/users/keys.ts";
-import { showHidden } from "../domain/values/text.ts";
 import { openLogOutput } from "./log-output.ts";
-import {
-  createRequestLog,
-  createTimestamp,
-  type ReadRequest,
-  REQUEST_END,
-  type RequestLog,
-  requestText,
-} from "./request-line.ts";
+import { prettyLine } from "./pretty-line.ts";
+import { createRequestLog, createTimestamp, type RequestLog } from "./request-line.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -43,7 +35,7 @@ export function createLog(
 ): Logger {
   const isPretty = logFormat === "pretty" || (logFormat === "auto" && process.stderr.isTTY);
   const timestamp = createTimestamp();
-  const textOf = isPretty ? createFormatter(isColored) : (line: string) => line;
+  const textOf = (line: string) => (isPretty ? prettyLine(line, isColored) : line);
   const out = openLogOutput((lost) =>
     textOf(`{"level":"warn"${timestamp()},"lost":${lost},"msg":"${LOSS_MESSAGE}"}\n`),
   );
@@ -53,27 +45,19 @@ export function createLog(
   };
   // On a terminal each line is written at once.
   const lines = isPretty ? { write: writeAtOnce } : out;
-  const logger = pino(
-    {
-      level,
-      base: null,
-      timestamp,
-      formatters: { level: (label) => ({ level: label }) },
-    },
-    lines,
-  );
+  const isLogged = (which: LogLevel) => LOG_LEVELS.indexOf(which) >= LOG_LEVELS.indexOf(level);
+  const log = (which: LogLevel, fields: object, message: string) => {
+    if (!isLogged(which)) return;
+    const rest = JSON.stringify({ ...fields, msg: message }, textOfBigInt).slice(1);
+    lines.write(`{"level":"${which}"${timestamp()},${rest}\n`);
+    if (which !== "info") out.flush();
+  };
   return {
-    info: (fields, message) => logger.info(fields, message),
-    warn(fields, message) {
-      logger.warn(fields, message);
-      out.flush();
-    },
-    error(fields, message) {
-      logger.error(fields, message);
-      out.flush();
-    },
+    info: (fields, message) => log("info", fields, message),
+    warn: (fields, message) => log("warn", fields, message),
+    error: (fields, message) => log("error", fields, message),
     requests(method, route) {
-      if (!logger.isLevelEnabled("info")) return () => {};
+      if (!isLogged("info")) return () => {};
       return createRequestLog(method, route, timestamp, (line) => lines.write(line));
     },
     lostLines: () => out.lostLines(),
@@ -94,17 +78,7 @@ export function logConsole(log: Logger): void {
     log.warn({ text: maskKeys(String(warning)) }, "runtime warning");
 }
 
-/** Loads pino-pretty only when needed, because it would slow down the start of a server without a terminal. */
-function createFormatter(isColored: boolean): (line: string) => string {
-  const { prettyFactory } = require("pino-pretty") as typeof import("pino-pretty");
-  const common = { colorize: isColored, singleLine: true, translateTime: "UTC:HH:MM:ss.l" };
-  const lineOf = prettyFactory(common);
-  const requestLineOf = prettyFactory({
-    ...common,
-    // If the object is hidden, `singleLine` would leave out the end of the line.
-    singleLine: false,
-    hideObject: true,
-    messageFormat: (line) => requestText(line as unknown as ReadRequest),
-  });
-  return (line) => (line.endsWith(REQUEST_END) ? requestLineOf : lineOf)(showHidden(line));
+/** JSON has no number for a BigInt. */
+function textOfBigInt(_: string, value: unknown): unknown {
+  return typeof value === "bigint" ? String(value) : value;
 }

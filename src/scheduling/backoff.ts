@@ -1,7 +1,6 @@
-// Exponential backoff with jitter, using cockatiel. Computes only the delays: the time of the next try is stored in the
-// database, so that it survives a restart.
+// Exponential backoff with jitter. Computes only the delays: the time of the next try is stored in the database, so that it
+// survives a restart.
 
-import { ExponentialBackoff, noJitterGenerator } from "cockatiel";
 import { MINUTE_MS } from "../domain/values/spans.ts";
 
 /** Delays between attempts to submit an order that was not sent: limit of the first delay, and of all delays. */
@@ -30,15 +29,7 @@ export function writeBackoffMs(tries: number, random: Random): number {
   return backoff(WRITE_BACKOFF_FIRST_MS, WRITE_BACKOFF_LIMIT_MS, tries, random);
 }
 
-/** Applies jitter: between half the delay and all of it. Cockatiel's own jitter cannot be seeded for the simulation. */
-function backoff(initialDelay: number, maxDelay: number, tries: number, random: Random): number {
-  let backoff = new ExponentialBackoff({
-    initialDelay,
-    maxDelay,
-    generator: noJitterGenerator,
-  }).next();
-  for (let step = 0; step < tries && backoff.duration < maxDelay; step += 1) {
-    backoff = backoff.next(undefined);
-  }
-  return Math.ceil(backoff.duration * (0.5 + random() / 2));
+/** Doubles `first` with each try, up to `limit`. Applies jitter: between half the delay and all of it. */
+function backoff(first: number, limit: number, tries: number, random: Random): number {
+  return Math.ceil(Math.min(first * 2 ** tries, limit) * (0.5 + random() / 2));
 }

@@ -1,4 +1,4 @@
-// The log: lines formatted by hand equal the library's.
+// The log: requests' lines, formatted by hand, equal the others; lines for a terminal.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ test.each([
   ['B"D', null, "x", null],
   ["POST", "/api/v2 add", "x", "tz4a98xxat96iws9zmbrgj3a", "insufficient_balance", "alice@b.c"],
   ["GET", "/api/v1/balance", "x", null, "api_key_invalid", undefined, "2001:db8::7"],
-])("the line of a request is the one that pino writes: %p", async (...named) => {
+])("the line of a request is the one that any other call writes: %p", async (...named) => {
   const [method, route, requestId, keyId, code, username, address] = named;
   const who = username === undefined ? {} : { username };
   const why = code === undefined ? {} : { code };
@@ -40,8 +40,8 @@ test.each([
     log.info({ ...${JSON.stringify({ method, route })}, ...answered }, "request");
     await log.close();
   `);
-  const [ours, pinos, ...rest] = text.split("\n");
-  expect(withoutTime(ours!)).toBe(withoutTime(pinos!));
+  const [ours, others, ...rest] = text.split("\n");
+  expect(withoutTime(ours!)).toBe(withoutTime(others!));
   expect(JSON.parse(ours!)).toMatchObject({ method, route, ...answered, msg: "request" });
   expect(rest).toEqual([""]);
 });
@@ -93,4 +93,32 @@ test("invisible characters are printed by code point on a terminal, and unchange
     `);
   expect(await note("pretty")).toContain("a<U+202E>b");
   expect(JSON.parse(await note("json")).name).toBe("a\u202eb");
+});
+
+test("a line for a terminal has the time, the level, the message and the fields; a request what was asked", async () => {
+  const text = await written(`
+    const log = createLog("info", "pretty", false);
+    log.info({ port: 80, big: 9n }, "listening");
+    log.warn({}, "plain");
+    const answered = { requestId: "x", keyId: null, status: 400, milliseconds: 2.34 };
+    log.requests("POST", "/api/v1/orders")({ ...answered, code: "bad", username: "alice" });
+    await log.close();
+  `);
+  expect(text.replaceAll(/\d\d:\d\d:\d\d\.\d{3}/g, "TIME").split("\n")).toEqual([
+    '[TIME] INFO: listening {"port":80,"big":"9"}',
+    "[TIME] WARN: plain",
+    "[TIME] INFO: POST /orders 400 bad alice 2.3 ms",
+    "",
+  ]);
+});
+
+test("lines below the level are not written, and a coloured one has the colour of its level", async () => {
+  const text = await written(`
+    const log = createLog("warn", "pretty", true);
+    log.info({}, "no");
+    log.error({}, "failed");
+    await log.close();
+  `);
+  expect(text).toEndWith("\u001b[31mERROR\u001b[39m: \u001b[36mfailed\u001b[39m\n");
+  expect(text).not.toContain("INFO");
 });
