@@ -195,7 +195,7 @@ export function createAlertAuditor({ query }: Pick<MarketDatabase, "query">): Al
           FROM alerts WHERE resolved_at IS NULL AND kind = 'placement_unknown'`,
       );
       for (const { subject, message, unknown: count } of texts) {
-        const isSo = message.startsWith(`${Number(count)} order`);
+        const isSo = message.includes(` received ${Number(count)} order`);
         must(isSo, `${Number(count)} unknown orders at ${subject} are told as: ${message}`);
       }
       for (const { target, eventId, state, dueAt } of selectDeliveries()) {
