@@ -5,8 +5,7 @@ import jsSample from "../../../docs/samples/order.js" with { type: "text" };
 import phpSample from "../../../docs/samples/order.php" with { type: "text" };
 import pythonSample from "../../../docs/samples/order.py" with { type: "text" };
 import { KEY_FORM } from "../../domain/values/idempotency.ts";
-import { transitionsFrom } from "../../domain/orders/order-transitions.ts";
-import { ORDER_STATUSES, type OrderStatus } from "../../domain/orders/order-statuses.ts";
+import { meaningOf, ORDER_STATUSES, transitionsFrom } from "../../domain/orders/order-statuses.ts";
 import type { OpenApiOperation } from "../schemas/document.ts";
 import { IDEMPOTENCY_KEY } from "../schemas/examples.ts";
 import { code, html, type Html, prose, table, tabs } from "./html.ts";
@@ -149,22 +148,12 @@ export function renderGuides(): Html {
         ["State", "Meaning", "Can become"],
         ORDER_STATUSES.map((status) => [
           html`<code>${status}</code>`,
-          html`${MEANINGS[status]}`,
+          html`${meaningOf(status)}`,
           html`${transitionsFrom(status).join(", ") || "final"}`,
         ]),
       )}
     </section>`;
 }
-
-const MEANINGS: Record<OrderStatus, string> = {
-  PENDING: "Charged, waiting to be placed with the provider.",
-  PROCESSING: "Being delivered. remains counts down.",
-  COMPLETED: "Delivered. remains is 0.",
-  PARTIAL: "Delivered in part; the part that remains was refunded.",
-  FAILED: "Could not be delivered; the charge was refunded.",
-  CANCELLED: "Called off; what was left of the charge was refunded.",
-  REFUNDED: "Refunded after delivery.",
-};
 
 /** Lists every error of all endpoints once. */
 export function renderErrors(operations: readonly OpenApiOperation[]): Html {

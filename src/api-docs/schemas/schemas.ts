@@ -9,7 +9,7 @@ import {
   QUANTITY_LIMIT,
   REFERENCE_LENGTH_LIMIT,
 } from "../../domain/orders/orders.ts";
-import { ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
+import { meaningOf, ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
 import { PRICE_UNITS } from "../../domain/catalogue/services.ts";
 import { SERVICE_TYPES } from "../../domain/catalogue/service-types.ts";
 import { USERNAME_PATTERN } from "../../domain/users/users.ts";
@@ -77,8 +77,7 @@ export const SCHEMAS: Record<string, Schema> = {
   OrderState: {
     type: "string",
     enum: ORDER_STATUSES,
-    description:
-      "PENDING: charged, not yet with the provider. PROCESSING: in progress. COMPLETED: delivered. PARTIAL: delivered in part, the rest refunded. FAILED, CANCELLED: refunded. REFUNDED: refunded after delivery.",
+    description: ORDER_STATUSES.map((status) => `${status}: ${meaningOf(status)}`).join(" "),
   },
   Service: object(
     "What can be ordered.",

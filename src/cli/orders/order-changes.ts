@@ -1,6 +1,7 @@
 // `admin order complete|fail|cancel|refund|partial|late`: changes an order's status by hand, with the refund that
 // follows.
 
+import type { OperatorTarget } from "../../domain/orders/order-statuses.ts";
 import { type Command, Option } from "commander";
 import { settingOption } from "../../config/flags.ts";
 import { findOrder, type Order } from "../../db/orders/orders.ts";
@@ -29,10 +30,9 @@ import { never } from "../providers/provider-call.ts";
 import { changeOrders, ORDER_IDS, orderIdsArgument } from "../kernel/several-orders.ts";
 import { count, note } from "../kernel/values.ts";
 
-type Target = "COMPLETED" | "PARTIAL" | "FAILED" | "CANCELLED" | "REFUNDED";
 type Verb = "complete" | "fail" | "cancel" | "refund";
 
-const VERBS: Record<Verb, { to: Target; description: string }> = {
+const VERBS: Record<Verb, { to: OperatorTarget; description: string }> = {
   complete: { to: "COMPLETED", description: "mark orders as delivered" },
   fail: { to: "FAILED", description: "mark orders as failed and refund their charges" },
   cancel: { to: "CANCELLED", description: "cancel orders and refund their charges" },
@@ -156,7 +156,7 @@ async function accept(id: string, options: LateOptions): Promise<void> {
 
 async function transition(
   ids: readonly string[],
-  to: Target,
+  to: OperatorTarget,
   remains: number,
   options: ChangeOptions,
 ): Promise<void> {
@@ -248,7 +248,7 @@ interface RunningRefund extends Refund {
  */
 function refundsOf(
   ids: readonly string[],
-  to: Target,
+  to: OperatorTarget,
   remains: number,
   options: ChangeOptions,
 ): Promise<RunningRefund[]> {

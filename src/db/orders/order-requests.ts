@@ -1,5 +1,7 @@
 // Requests for orders: by id, by order, and those that are due. The operator's list is in order-request-lists.ts.
 
+import { DELIVERED_STATUSES } from "../../domain/orders/order-statuses.ts";
+import { statusList } from "./order-statuses.ts";
 import { REQUESTS_LISTED, type RequestKind } from "../../domain/orders/order-requests.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { CUID, NUMERIC_ID } from "./orders.ts";
@@ -17,7 +19,7 @@ const ENDED = query({
   columns: { endedAt: nullable(number) },
   restrictedBy: ["orderId"],
   text: `SELECT max(created_at) AS "endedAt" FROM order_events
-    WHERE order_id = :orderId AND to_status IN ('COMPLETED', 'PARTIAL')`,
+    WHERE order_id = :orderId AND to_status IN ${statusList(DELIVERED_STATUSES)}`,
 });
 
 const LAST_REFILL = query({

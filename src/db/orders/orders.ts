@@ -2,7 +2,8 @@
 // operator-orders.ts.
 
 import { ORDER_ID_PATTERN } from "../../domain/orders/orders.ts";
-import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
+import { FINAL_STATUSES, type OrderStatus } from "../../domain/orders/order-statuses.ts";
+import { statusList } from "./order-statuses.ts";
 import type { Delivery } from "../../domain/delivery/deliveries.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import type { PriceUnit } from "../../domain/catalogue/services.ts";
@@ -98,7 +99,7 @@ const RAISE_SEQUENCES = statement({
   parameters: { to: number },
   writes: [orders],
   text: `UPDATE orders SET sequence = :to
-    WHERE sequence < :to AND status <> 'FAILED' AND status <> 'CANCELLED' AND status <> 'REFUNDED'`,
+    WHERE sequence < :to AND status NOT IN ${statusList(FINAL_STATUSES)}`,
 });
 
 /** Raises the sequences of all orders that may still have events to at least `to`. Returns how many were raised. */

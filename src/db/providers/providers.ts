@@ -1,5 +1,6 @@
 // Providers, and figures of their orders. A provider's key is read only to call the provider and is never shown.
 
+import { OPEN_ORDER_CONDITION } from "../orders/order-statuses.ts";
 import { isPaused } from "../../domain/reports/order-conditions.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { OLDEST_DUE_POLL } from "../delivery/polling.ts";
@@ -65,7 +66,7 @@ const ORDER_FIGURES = query({
   columns: { open: number, unknown: number, oldestUncheckedAt: nullable(number) },
   text: `SELECT count(*) AS "open", count(*) FILTER (WHERE placement = 'unknown') AS "unknown",
       min(checked_at) AS "oldestUncheckedAt"
-    FROM orders WHERE provider_id = :providerId AND status IN ('PENDING', 'PROCESSING')`,
+    FROM orders WHERE provider_id = :providerId AND ${OPEN_ORDER_CONDITION}`,
 });
 
 // Orders have no index of all providers: it would slow down every new order, and providers are rarely deleted.

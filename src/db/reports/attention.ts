@@ -1,5 +1,6 @@
 // What needs the operator's attention. Uses only index searches, so it costs the same at ten million orders.
 
+import { OPEN_ORDER_CONDITION } from "../orders/order-statuses.ts";
 import type { Reader } from "../port/port.ts";
 import type { PausedBy } from "../../domain/providers/provider-pauses.ts";
 import type { ProviderFacts } from "../../domain/reports/conditions.ts";
@@ -32,7 +33,7 @@ export interface Attention {
 
 // The conditions repeat those of the partial indexes orders_open_by_provider, orders_queued and orders_followed, and of
 // those for delisted routes.
-const OPEN = "provider_id = providers.provider_id AND status IN ('PENDING', 'PROCESSING')";
+const OPEN = `provider_id = providers.provider_id AND ${OPEN_ORDER_CONDITION}`;
 const PROVIDERS = query({
   columns: {
     name: text,

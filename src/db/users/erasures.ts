@@ -1,6 +1,7 @@
 // Erases personal data from a user's rows, in pieces, so that no order waits long for it. The columns are listed here and
 // in the triggers of migrations/sqlite/0019_catalogue.sql and 0021_money.sql. Add new columns with such data to both.
 
+import { OPEN_ORDER_CONDITION } from "../orders/order-statuses.ts";
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { ERASED } from "../../domain/users/erasures.ts";
 import { erasedExtra } from "../../domain/orders/order-fields.ts";
@@ -19,7 +20,7 @@ const OPEN_ORDERS = query({
   parameters: { account: number },
   columns: { orders: number },
   text: `SELECT count(*) AS "orders" FROM orders
-    WHERE reseller_account = :account AND status IN ('PENDING', 'PROCESSING')`,
+    WHERE reseller_account = :account AND ${OPEN_ORDER_CONDITION}`,
 });
 
 const OPEN_REQUESTS = query({

@@ -1,5 +1,13 @@
 // Checks the invariants of the ledger, of orders, deliveries and users, by queries that return violations.
 
+import { cancelAfter } from "../../domain/orders/order-requests.ts";
+import {
+  DELIVERED_STATUSES,
+  lateTransitionsFrom,
+  ORDER_STATUSES,
+  transitionsFrom,
+} from "../../domain/orders/order-statuses.ts";
+import { OPEN_ORDER_CONDITION, statusList } from "../orders/order-statuses.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { OPEN_REQUEST_CONDITION } from "../orders/order-requests.ts";
 import { type Check, queryCheck } from "./verify.ts";
@@ -30,6 +38,15 @@ const sideOf = (testOf: string, accounts: string) => `
   ${sumOf(`SELECT balance_micros AS amount FROM users WHERE test_of ${testOf}`)} AS balances,
   ${sumOf(`SELECT amount_micros AS amount FROM transfers WHERE debit_account IN ${accounts}
     UNION ALL SELECT -amount_micros FROM transfers WHERE credit_account IN ${accounts}`)} AS paid`;
+
+/** The pairs of statuses that an event may lead from and to, as SQL rows. */
+const TRANSITIONS = ORDER_STATUSES.flatMap((from) =>
+  [...new Set([...transitionsFrom(from), ...lateTransitionsFrom(from)])].map(
+    (to) => `('${from}', '${to}')`,
+  ),
+).join(", ");
+const AFTER_LATE_REPORTS = [...new Set(ORDER_STATUSES.flatMap(lateTransitionsFrom))];
+const AFTER_CANCELLATIONS = ORDER_STATUSES.filter((status) => cancelAfter(status) === "done");
 
 /** Each query returns a row (subject, problem) for each violation of its rule. */
 const QUERIES: Record<string, string> = {
@@ -103,17 +120,12 @@ const QUERIES: Record<string, string> = {
   "an order whose status changed has an event": `
     SELECT 'order ' || order_id AS subject, 'status is ' || status || ' without an event' AS problem
     FROM orders
-    WHERE status NOT IN ('PENDING', 'PROCESSING')
+    WHERE NOT (${OPEN_ORDER_CONDITION})
       AND NOT EXISTS (SELECT 1 FROM order_events WHERE order_events.order_id = orders.order_id)`,
   "events follow the state table": `
     SELECT 'order ' || order_id AS subject, 'an event moved it from ' || from_status || ' to ' || to_status AS problem
     FROM order_events
-    WHERE (from_status, to_status) NOT IN (VALUES
-      ('PENDING', 'PROCESSING'), ('PENDING', 'FAILED'), ('PENDING', 'CANCELLED'),
-      ('PROCESSING', 'COMPLETED'), ('PROCESSING', 'PARTIAL'), ('PROCESSING', 'FAILED'), ('PROCESSING', 'CANCELLED'),
-      ('COMPLETED', 'REFUNDED'), ('PARTIAL', 'REFUNDED'),
-      -- A late report that the operator accepted.
-      ('COMPLETED', 'PARTIAL'))`,
+    WHERE (from_status, to_status) NOT IN (VALUES ${TRANSITIONS})`,
   "transfer details belong to a transfer of their user": `
     SELECT 'transfer ' || transfer_details.seq AS subject,
       'its details are of account ' || account || ', it is between ' || debit_account || ' and ' || credit_account AS problem
@@ -124,7 +136,7 @@ const QUERIES: Record<string, string> = {
     SELECT 'order ' || orders.order_id AS subject,
       'a late ' || late_reports.reported || ' was accepted, its status is ' || orders.status AS problem
     FROM late_reports JOIN orders ON orders.order_id = late_reports.order_id
-    WHERE decision = 'accepted' AND orders.status NOT IN ('PARTIAL', 'REFUNDED')`,
+    WHERE decision = 'accepted' AND orders.status NOT IN ${statusList(AFTER_LATE_REPORTS)}`,
   "only resellers have a discount": `
     SELECT 'user ' || username AS subject, 'has a discount of ' || discount_ppm || ' ppm' AS problem
     FROM users WHERE discount_ppm > 0 AND (parent_account IS NOT NULL OR test_of IS NOT NULL)`,
@@ -196,13 +208,13 @@ const QUERIES: Record<string, string> = {
   "a request to cancel ends with its order": `
     SELECT 'request ' || request_id AS subject, 'it is ' || state || ', its order is ' || status AS problem
     FROM order_requests JOIN orders ON orders.order_id = order_requests.order_id
-    WHERE kind = 'cancel' AND ((${OPEN_REQUEST_CONDITION} AND status NOT IN ('PENDING', 'PROCESSING'))
-      OR (state = 'done' AND status NOT IN ('CANCELLED', 'PARTIAL', 'FAILED', 'REFUNDED')))`,
+    WHERE kind = 'cancel' AND ((${OPEN_REQUEST_CONDITION} AND NOT (${OPEN_ORDER_CONDITION}))
+      OR (state = 'done' AND status NOT IN ${statusList(AFTER_CANCELLATIONS)}))`,
   "only delivered orders are refilled": `
-    SELECT 'request ' || request_id AS subject, 'its order was neither COMPLETED nor PARTIAL' AS problem
+    SELECT 'request ' || request_id AS subject, 'its order was neither ${DELIVERED_STATUSES.join(" nor ")}' AS problem
     FROM order_requests
     WHERE kind = 'refill' AND NOT EXISTS (SELECT 1 FROM order_events
-      WHERE order_events.order_id = order_requests.order_id AND to_status IN ('COMPLETED', 'PARTIAL'))`,
+      WHERE order_events.order_id = order_requests.order_id AND to_status IN ${statusList(DELIVERED_STATUSES)})`,
   "every key belongs to a reseller": `
     SELECT 'key ' || keys.id AS subject, 'belongs to the child user ' || username AS problem
     FROM keys JOIN users ON account = reseller_account WHERE parent_account IS NOT NULL`,

@@ -1,5 +1,6 @@
 // Checks invariants by recomputing them row by row: JSON, and products and running sums that exceed 64 bits.
 
+import { refundIn } from "../../domain/orders/order-statuses.ts";
 import { extraProblem } from "../../domain/orders/order-fields.ts";
 import { decideTransition } from "../../domain/orders/order-transitions.ts";
 import { chargeMicros } from "../../domain/catalogue/prices.ts";
@@ -75,16 +76,14 @@ const terms: Check = {
 
 /** Returns the refund that the status of an order implies. */
 function refundOf(order: Terms): number {
-  switch (order.status) {
-    case "FAILED":
-    case "CANCELLED":
-    case "REFUNDED":
+  switch (refundIn(order.status)) {
+    case "everything":
       return order.chargeMicros;
-    case "PARTIAL": {
+    case "remains": {
       const before = { ...order, status: "PROCESSING" as const, refundedMicros: 0 };
-      return decideTransition(before, "PARTIAL", order.remains).refundMicros;
+      return decideTransition(before, order.status, order.remains).refundMicros;
     }
-    default:
+    case "nothing":
       return 0;
   }
 }

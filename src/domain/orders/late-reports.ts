@@ -6,7 +6,7 @@ import {
   type OrderTransition,
   type TransitionInput,
 } from "./order-transitions.ts";
-import type { OrderStatus } from "./order-statuses.ts";
+import { hasDelivered, type OrderStatus } from "./order-statuses.ts";
 import { Refusal, refusal } from "../values/refusals.ts";
 
 export type LateDecision = "accepted" | "dismissed";
@@ -37,8 +37,7 @@ export function decideLateReport(order: TransitionInput, late: OpenLateReport): 
     // A COMPLETED order has no refunds, so the rules of an order that just ends apply.
     return decideTransition({ ...order, status: "PROCESSING" }, "PARTIAL", remains);
   }
-  const hasEnded = status === "COMPLETED" || status === "PARTIAL";
-  if (hasEnded && (reported === "CANCELLED" || reported === "FAILED")) {
+  if (hasDelivered(status) && (reported === "CANCELLED" || reported === "FAILED")) {
     return decideTransition(order, "REFUNDED");
   }
   throw new Refusal("late_report_inapplicable", { status, reported });

@@ -2,7 +2,7 @@
 // request alone moves no money; only a change of the order's status does. docs/specification/orders.md#order-requests.
 
 import type { Delivery } from "../delivery/deliveries.ts";
-import type { OrderStatus } from "./order-statuses.ts";
+import { hasDelivered, isOpenStatus, type OrderStatus, refundIn } from "./order-statuses.ts";
 import { refusal } from "../values/refusals.ts";
 import { DAY_MS } from "../values/spans.ts";
 
@@ -48,18 +48,13 @@ export function refuseRequest(kind: RequestKind, facts: RequestFacts, now: numbe
 /** False while it is unknown whether the provider has the order: nobody knows what a cancellation would cancel. */
 function isCancellable({ order, service }: RequestFacts): boolean {
   if (!service.cancel || order.delivery?.placement === "unknown") return false;
-  return order.status === "PENDING" || order.status === "PROCESSING";
+  return isOpenStatus(order.status);
 }
 
 function isRefillable({ order, service, endedAt, lastRefillAt }: RequestFacts, now: number) {
   if (!service.refill || !hasDelivered(order.status) || endedAt === null) return false;
   if (now - endedAt > service.refillDays * DAY_MS) return false;
   return lastRefillAt === null || now - lastRefillAt >= REFILL_PAUSE_MS;
-}
-
-/** Whether the order was delivered, at least in part: only such an order can be refilled. */
-export function hasDelivered(status: OrderStatus): boolean {
-  return status === "COMPLETED" || status === "PARTIAL";
 }
 
 /** Whether an order was certainly never sent, and will not be sent before the calling transaction ends. */
@@ -69,8 +64,8 @@ export function isQueued(order: RequestFacts["order"]): boolean {
 
 /** The new state of an open request to cancel when its order changes to this status; null: it stays open. */
 export function cancelAfter(status: OrderStatus): "done" | "declined" | null {
-  if (status === "PENDING" || status === "PROCESSING") return null;
-  return status === "COMPLETED" ? "declined" : "done";
+  if (isOpenStatus(status)) return null;
+  return refundIn(status) === "nothing" ? "declined" : "done";
 }
 
 /** The operator's decisions about a request. */

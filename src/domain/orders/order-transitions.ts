@@ -1,24 +1,9 @@
-// The state table of orders: which transitions a status allows, and what each refunds. FAILED, CANCELLED and REFUNDED are
-// final: no transition leaves them. docs/specification/orders.md#order-transitions.
+// Decides the transitions of orders and their refunds by the table in order-statuses.ts.
+// docs/specification/orders.md#order-transitions.
 
 import { Refusal } from "../values/refusals.ts";
 import { multiplyDivideDown } from "../ledger/money.ts";
-import type { OrderStatus } from "./order-statuses.ts";
-
-const TRANSITIONS: Record<OrderStatus, readonly OrderStatus[]> = {
-  PENDING: ["PROCESSING", "FAILED", "CANCELLED"],
-  PROCESSING: ["COMPLETED", "PARTIAL", "FAILED", "CANCELLED"],
-  COMPLETED: ["REFUNDED"],
-  PARTIAL: ["REFUNDED"],
-  FAILED: [],
-  CANCELLED: [],
-  REFUNDED: [],
-};
-
-/** The statuses that an order in this status may change to. */
-export function transitionsFrom(status: OrderStatus): readonly OrderStatus[] {
-  return TRANSITIONS[status];
-}
+import { isOpenStatus, type OrderStatus, refundIn, transitionsFrom } from "./order-statuses.ts";
 
 /** The fields of an order that decide its next transition. */
 export interface TransitionInput {
@@ -45,25 +30,20 @@ export function decideTransition(
   to: OrderStatus,
   remains = 0,
 ): OrderTransition {
-  if (!TRANSITIONS[order.status].includes(to)) {
+  if (!transitionsFrom(order.status).includes(to)) {
     throw new Refusal("order_transition_illegal", { from: order.status, to });
   }
   const unrefundedMicros = order.chargeMicros - order.refundedMicros;
-  switch (to) {
-    case "PARTIAL": {
+  switch (refundIn(to)) {
+    case "remains": {
       refuseRemainsAboveQuantity(order.quantity, remains);
       const proportionalMicros = multiplyDivideDown(order.chargeMicros, remains, order.quantity);
       return { status: to, remains, refundMicros: Math.min(unrefundedMicros, proportionalMicros) };
     }
-    case "COMPLETED":
-      return { status: to, remains: 0, refundMicros: 0 };
-    case "FAILED":
-    case "CANCELLED":
-    case "REFUNDED":
+    case "everything":
       return { status: to, remains: order.remains, refundMicros: unrefundedMicros };
-    case "PENDING":
-    case "PROCESSING":
-      return { status: to, remains: order.remains, refundMicros: 0 };
+    case "nothing":
+      return { status: to, remains: isOpenStatus(to) ? order.remains : 0, refundMicros: 0 };
   }
 }
 

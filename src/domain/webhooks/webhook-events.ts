@@ -60,13 +60,16 @@ export function wantsEvent(bits: number, type: WebhookEventType): boolean {
   return (bits & (1 << EVENT_BITS[type])) !== 0;
 }
 
+/** A status that a transition leads to. */
+type StatusReached = Exclude<OrderStatus, "PENDING">;
+
 const TYPE_BY_STATUS = Object.fromEntries(
   ORDER_STATUSES.map((status) => [status, `order.${status.toLowerCase()}`]),
-) as Record<Exclude<OrderStatus, "PENDING">, WebhookEventType>;
+) as { [Status in StatusReached]: `order.${Lowercase<Status>}` };
 
 /** The event of a transition; no transition leads to PENDING. */
 export function typeOfTransition(to: OrderStatus): WebhookEventType {
-  return TYPE_BY_STATUS[to as Exclude<OrderStatus, "PENDING">];
+  return TYPE_BY_STATUS[to as StatusReached];
 }
 
 export interface EventOrder extends PublicOrderStatus {

@@ -2,12 +2,19 @@
 // of real events, with made-up values. docs/specification/sandbox.md#post-test-webhook.
 
 import { MICROS_PER_DOLLAR } from "../ledger/money.ts";
-import type { OrderStatus } from "../orders/order-statuses.ts";
+import {
+  isOpenStatus,
+  ORDER_STATUSES,
+  type OrderStatus,
+  transitionsFrom,
+} from "../orders/order-statuses.ts";
+import { decideTransition, type OrderTransition } from "../orders/order-transitions.ts";
 import { serviceChangedData } from "../catalogue/service-changes.ts";
 import {
   balanceCreditedData,
   balanceLowData,
   orderEventData,
+  typeOfTransition,
   type WebhookEventType,
 } from "./webhook-events.ts";
 
@@ -21,24 +28,17 @@ const SERVICE = {
 const PRICE_MICROS = 2_320_000;
 const QUANTITY = 1000;
 
-/** Status, previous status, what remains of QUANTITY, and the refunded part of the charge. */
-const ORDERS: Partial<
-  Record<WebhookEventType, [OrderStatus, OrderStatus, remains: number, refundedMicros: number]>
-> = {
-  "order.processing": ["PROCESSING", "PENDING", QUANTITY, 0],
-  "order.progress": ["PROCESSING", "PROCESSING", 400, 0],
-  "order.completed": ["COMPLETED", "PROCESSING", 0, 0],
-  "order.partial": ["PARTIAL", "PROCESSING", 500, PRICE_MICROS / 2],
-  "order.failed": ["FAILED", "PROCESSING", QUANTITY, PRICE_MICROS],
-  "order.cancelled": ["CANCELLED", "PROCESSING", QUANTITY, PRICE_MICROS],
-  "order.refunded": ["REFUNDED", "COMPLETED", 0, PRICE_MICROS],
-};
-
 /** The `data` of a sample event. `id`: the id of the order, which does not exist. */
 export function sampleEventData(type: WebhookEventType, id: string, now: number): object {
-  const sample = ORDERS[type];
-  if (sample) return sampleOrder(id, now, ...sample);
+  const status = ORDER_STATUSES.find((to) => typeOfTransition(to) === type);
+  if (status) return sampleTransition(id, now, status);
   switch (type) {
+    case "order.progress":
+      return sampleOrder(id, now, "PROCESSING", {
+        status: "PROCESSING",
+        remains: 400,
+        refundMicros: 0,
+      });
     case "balance.credited":
       return balanceCreditedData(110 * MICROS_PER_DOLLAR, 10 * MICROS_PER_DOLLAR, "recharge");
     case "balance.low":
@@ -53,13 +53,25 @@ export function sampleEventData(type: WebhookEventType, id: string, now: number)
   }
 }
 
+/** Changes an order to the status; for PARTIAL, half of it remains. */
+function sampleTransition(id: string, now: number, to: OrderStatus): object {
+  const leadsThere = (status: OrderStatus) => transitionsFrom(status).includes(to);
+  const before = leadsThere("PROCESSING") ? "PROCESSING" : ORDER_STATUSES.find(leadsThere)!;
+  const order = {
+    status: before,
+    quantity: QUANTITY,
+    chargeMicros: PRICE_MICROS,
+    refundedMicros: 0,
+    remains: isOpenStatus(before) ? QUANTITY : 0,
+  };
+  return sampleOrder(id, now, before, decideTransition(order, to, QUANTITY / 2));
+}
+
 function sampleOrder(
   id: string,
   now: number,
-  status: OrderStatus,
   before: OrderStatus,
-  remains: number,
-  refundedMicros: number,
+  { status, remains, refundMicros }: OrderTransition,
 ): object {
   const order = {
     id,
@@ -74,5 +86,5 @@ function sampleOrder(
     extra: null,
     sequence: 1,
   };
-  return orderEventData({ ...order, status, remains, refundedMicros }, before);
+  return orderEventData({ ...order, status, remains, refundedMicros: refundMicros }, before);
 }

@@ -5,7 +5,6 @@
 
 import { isInterrupted } from "../../domain/delivery/deliveries.ts";
 import {
-  hasDelivered,
   isQueued,
   REQUEST_WAIT_MS,
   type RefillReport,
@@ -13,6 +12,7 @@ import {
   type RequestResult,
   stateOfRefillWord,
 } from "../../domain/orders/order-requests.ts";
+import { hasDelivered } from "../../domain/orders/order-statuses.ts";
 import { nextPollAt } from "../../domain/delivery/polling.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import type { Order } from "../../db/orders/orders.ts";

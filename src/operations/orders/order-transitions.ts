@@ -6,7 +6,7 @@ import type { AuditFacts } from "../../domain/administrators/audit.ts";
 import type { Delivery } from "../../domain/delivery/deliveries.ts";
 import { type Actor, salesAccount } from "../../domain/ledger/ledger.ts";
 import type { OrderTransition } from "../../domain/orders/order-transitions.ts";
-import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
+import { type OrderStatus, refundIn } from "../../domain/orders/order-statuses.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { postTransfer } from "../../db/ledger/ledger.ts";
@@ -57,7 +57,7 @@ export function applyTransition(
     debitAccount: salesAccount(isTestOrder(order)),
     creditAccount: order.resellerAccount,
     amountMicros: refundMicros,
-    kind: transition.status === "PARTIAL" ? "partial_refund" : "refund",
+    kind: refundIn(transition.status) === "remains" ? "partial_refund" : "refund",
     orderId: order.orderId,
     actor: cause.actor,
     note: cause.note,

@@ -13,7 +13,7 @@ import {
 import type { Micros } from "../../domain/ledger/money.ts";
 import { type AskedOrder, orderTerms } from "../../domain/orders/order-fields.ts";
 import { refuseChargeAboveLimit } from "../../domain/orders/orders.ts";
-import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
+import type { OperatorTarget } from "../../domain/orders/order-statuses.ts";
 import {
   type Delivery,
   newDelivery,
@@ -195,7 +195,7 @@ function refuseTakenReference(tx: Tx, resellerAccount: number, reference: string
 }
 
 export interface OrderChange {
-  to: Exclude<OrderStatus, "PENDING" | "PROCESSING">;
+  to: OperatorTarget;
   /** Whole, not negative; for PARTIAL only. */
   remains?: number;
   /** The refund that the operator confirmed; absent: any refund will do. */

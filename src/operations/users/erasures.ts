@@ -1,6 +1,7 @@
 // Erases the personal data of a user, on request: first the user itself, then its history in pieces, in one transaction
 // each. An interrupted erasure is repeated from the beginning. docs/specification/users.md#erasure.
 
+import { ENDED_STATUSES } from "../../domain/orders/order-statuses.ts";
 import { NO_EARLIER_SECRETS } from "../../domain/webhooks/webhooks.ts";
 import { readExactJson, writeExactJson } from "../../domain/ledger/money.ts";
 import type { AuditFacts } from "../../domain/administrators/audit.ts";
@@ -108,13 +109,11 @@ function rename(tx: Tx, { account }: Pick<User, "account">, username: string, { 
   updateUserFields(tx, account, { username, name: ERASED, active: false, erasedAt: now });
 }
 
-const FINAL = ["COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "REFUNDED"] as const;
-
 type Piece = { account: number; after: number; limit: number };
 
 /** Run in this order. The audit log is last, so that the record of an interrupted erasure shows what is left. */
 const ERASURE_STEPS: readonly ((tx: Tx, piece: Piece, username: string) => Erased)[] = [
-  ...FINAL.map((status) => (tx: Tx, piece: Piece) => eraseOrders(tx, piece, status)),
+  ...ENDED_STATUSES.map((status) => (tx: Tx, piece: Piece) => eraseOrders(tx, piece, status)),
   (tx, { account }) => eraseTransferNotes(tx, account),
   (tx, piece) => eraseIdempotencyRecords(tx, piece),
   (tx, piece) => {

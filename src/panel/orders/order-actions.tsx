@@ -11,7 +11,8 @@ import type { Panel, Redirect, Submission } from "../server/call.ts";
 import { FormError } from "../../web/server/form.ts";
 import { askToCancel, Running } from "./order-cancellation.tsx";
 import { NOTE_LIMIT } from "./shown-order.ts";
-import { type Target, TARGETS, VERBS } from "./order-change.ts";
+import type { OperatorTarget } from "../../domain/orders/order-statuses.ts";
+import { TARGETS, VERBS } from "./order-change.ts";
 import { moneyText } from "../../web/components/shown.tsx";
 
 const COUNT_LIMIT = 999_999_999_999_999;
@@ -30,7 +31,7 @@ export function endOrderEarly(submission: Submission, panel: Panel): Promise<Red
 async function change(
   submission: Submission,
   panel: Panel,
-  to: Target,
+  to: OperatorTarget,
   remains: number,
 ): Promise<Redirect> {
   const { form } = submission;

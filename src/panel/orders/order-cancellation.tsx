@@ -10,17 +10,23 @@ import {
 } from "../../operations/orders/order-cancellation.ts";
 import type { Panel, Submission } from "../server/call.ts";
 import { Box } from "../../web/components/fields.tsx";
-import type { Target } from "./order-change.ts";
+import type { OperatorTarget } from "../../domain/orders/order-statuses.ts";
 
 const UNASKED = "unasked";
 
 /** Returns whether the provider will be asked. */
-function asks(running: RunningDelivery, to: Target): boolean {
+function asks(running: RunningDelivery, to: OperatorTarget): boolean {
   return to === "CANCELLED" && running.cancel === "may";
 }
 
 /** Notices for the orders to be ended. `running`: their deliveries. */
-export function Running({ running, to }: { running: readonly RunningDelivery[]; to: Target }) {
+export function Running({
+  running,
+  to,
+}: {
+  running: readonly RunningDelivery[];
+  to: OperatorTarget;
+}) {
   const texts = new Set(running.map((each) => runningText(each, asks(each, to))));
   return (
     <>
@@ -38,7 +44,7 @@ export function Running({ running, to }: { running: readonly RunningDelivery[]; 
 export async function askToCancel(
   { form }: Submission,
   panel: Panel,
-  { running, to, link }: { running: RunningDelivery | null; to: Target; link: string },
+  { running, to, link }: { running: RunningDelivery | null; to: OperatorTarget; link: string },
   note: string | null,
 ): Promise<{ note: string | null } | { refused: string }> {
   if (running === null || !asks(running, to) || form.isChecked(UNASKED)) return { note };

@@ -2,27 +2,38 @@
 
 import type { Order } from "../../db/orders/orders.ts";
 import { refuseOperatorTransition } from "../../domain/delivery/deliveries.ts";
+import { decideTransition, type OrderTransition } from "../../domain/orders/order-transitions.ts";
 import {
-  decideTransition,
-  type OrderTransition,
+  type OperatorTarget,
+  type OrderStatus,
   transitionsFrom,
-} from "../../domain/orders/order-transitions.ts";
+} from "../../domain/orders/order-statuses.ts";
 import { attempt, Refusal } from "../../domain/values/refusals.ts";
 
-/** The statuses that an operator may give an order. */
-export const TARGETS = ["COMPLETED", "PARTIAL", "CANCELLED", "FAILED", "REFUNDED"] as const;
-export type Target = (typeof TARGETS)[number];
-
-export const VERBS: Record<Target, string> = {
+/** The changes that an operator may make to an order, in the order of their buttons. */
+export const VERBS: Record<OperatorTarget, string> = {
   COMPLETED: "Complete",
   PARTIAL: "End early",
   CANCELLED: "Cancel",
   FAILED: "Mark failed",
   REFUNDED: "Refund",
 };
+export const TARGETS = Object.keys(VERBS) as OperatorTarget[];
+
+/** Headings for the changes that end an order, by its status. */
+export const HEADINGS: Partial<Record<OrderStatus, string>> = {
+  PENDING: "Cancel instead",
+  PROCESSING: "Finish",
+  COMPLETED: "Refund",
+  PARTIAL: "Refund",
+};
 
 /** Returns the decision that the operation `transitionOrder` would make now. */
-export function previewChange(order: Order, to: Target, remains = 0): OrderTransition | Refusal {
+export function previewChange(
+  order: Order,
+  to: OperatorTarget,
+  remains = 0,
+): OrderTransition | Refusal {
   return attempt(() => {
     refuseOperatorTransition(order, to);
     return decideTransition(order, to, remains);
@@ -30,7 +41,7 @@ export function previewChange(order: Order, to: Target, remains = 0): OrderTrans
 }
 
 /** Returns the changes that the order's status allows. */
-export function changesOf(order: Order): Target[] {
+export function changesOf(order: Order): OperatorTarget[] {
   return TARGETS.filter(
     (to) =>
       transitionsFrom(order.status).includes(to) && !(previewChange(order, to) instanceof Refusal),

@@ -6,14 +6,14 @@ import type { Order } from "../../db/orders/orders.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import { placementOf } from "../../domain/delivery/deliveries.ts";
-import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
+import type { OperatorTarget } from "../../domain/orders/order-statuses.ts";
 import { Refusal } from "../../domain/values/refusals.ts";
 import type { Call, View } from "../server/call.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
 import { LateDecision } from "./late-reports.tsx";
 import { Settlement, Unrecognized } from "./order-settlement.tsx";
 import { OrderFacts } from "./order-facts.tsx";
-import { changesOf, previewChange, type Target, VERBS } from "./order-change.ts";
+import { changesOf, HEADINGS, previewChange, VERBS } from "./order-change.ts";
 import { OpenRequests, OrderSummary } from "./order-stand.tsx";
 import { States } from "./orders.tsx";
 import { Badge, Money, moneyText, Time, Typed } from "../../web/components/shown.tsx";
@@ -81,7 +81,7 @@ function Changes({ order, late, isCorrectable }: ShownOrder) {
       {(isUnknown || isCorrectable) && <Settlement order={order} isCorrection={isCorrectable} />}
       {simple.length > 0 && (
         <Form action={`${path}/change`}>
-          <h2>{FINISHING[order.status]}</h2>
+          <h2>{HEADINGS[order.status]}</h2>
           <Notes />
           <p class="actions">
             {simple.map((to) => (
@@ -143,15 +143,7 @@ function Notes() {
   );
 }
 
-/** Headings for the changes that end an order, by its status. */
-const FINISHING: Partial<Record<OrderStatus, string>> = {
-  PENDING: "Cancel instead",
-  PROCESSING: "Finish",
-  COMPLETED: "Refund",
-  PARTIAL: "Refund",
-};
-
-function refundText(order: Order, to: Target): string {
+function refundText(order: Order, to: OperatorTarget): string {
   const change = previewChange(order, to);
   if (change instanceof Refusal || change.refundMicros === 0) return "";
   return to === "REFUNDED"

@@ -8,6 +8,7 @@ import { number } from "../../../src/db/port/table-definition.ts";
 import { TABLES } from "../../../src/db/tables/tables.ts";
 import { createPostgresWriter } from "../../../src/writer/postgres-writer.ts";
 import { cluster, freshPostgres } from "../../support/postgres.ts";
+import { requiredStatusLists, statusListsIn } from "../../support/schema-statuses.ts";
 import { ENGINES, freshStore, insertKey, insertService, insertUser } from "../../support/stores.ts";
 
 /** Takes the locks of its tables in another order than a migration may. */
@@ -338,6 +339,20 @@ test("a column that a row leaves out gets the same value from PostgreSQL as from
     }
   }
   expect(compared).toBeGreaterThan(50);
+});
+
+test("the lists of statuses in checks, triggers and partial indexes follow the table of statuses", async () => {
+  const server = await cluster();
+  await server.query("postgres", "CREATE DATABASE listed_statuses");
+  await migrate(server.address("listed_statuses"), 1);
+  const rows = await server.query(
+    "listed_statuses",
+    `SELECT indexdef AS text FROM pg_indexes WHERE schemaname = 'public'
+    UNION ALL SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'c'
+    UNION ALL SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
+    UNION ALL SELECT prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace`,
+  );
+  expect(statusListsIn(rows.map((row) => String(row["text"])))).toEqual(requiredStatusLists());
 });
 
 describe("migrations of PostgreSQL", () => {

@@ -7,6 +7,7 @@ import { migrate, MIGRATIONS } from "../../../src/storage/file/migrate.ts";
 import { catalogueVersion } from "../../../src/db/tables/catalogue.ts";
 import { clockSteps, numberFloors } from "../../../src/db/tables/database.ts";
 import { TABLES } from "../../../src/db/tables/tables.ts";
+import { requiredStatusLists, statusListsIn } from "../../support/schema-statuses.ts";
 
 const FOLDER = new URL("../../../migrations/sqlite/", import.meta.url).pathname;
 
@@ -64,4 +65,10 @@ test("every table of a migrated database is STRICT", () => {
     )
     .all();
   expect(loose).toEqual([]);
+});
+
+test("the lists of statuses in checks, triggers and partial indexes follow the table of statuses", () => {
+  const schema = migrated().query("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL").all();
+  const texts = (schema as { sql: string }[]).map(({ sql }) => sql);
+  expect(statusListsIn(texts)).toEqual(requiredStatusLists());
 });

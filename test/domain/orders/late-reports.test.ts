@@ -3,7 +3,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "bun:test";
 import { decideLateReport } from "../../../src/domain/orders/late-reports.ts";
-import { ORDER_STATUSES, type OrderStatus } from "../../../src/domain/orders/order-statuses.ts";
+import {
+  lateTransitionsFrom,
+  ORDER_STATUSES,
+  type OrderStatus,
+} from "../../../src/domain/orders/order-statuses.ts";
 import { attempt, Refusal } from "../../../src/domain/values/refusals.ts";
 
 const REPORTED = ["PROCESSING", "COMPLETED", "PARTIAL", "CANCELLED", "FAILED"] as const;
@@ -31,6 +35,14 @@ describe.each(ORDER_STATUSES)("an order that is %s", (status) => {
     if (expected !== undefined) expect(decided).toMatchObject({ status: expected });
     else expect((decided as Refusal).code).toBe("late_report_inapplicable");
   });
+});
+
+test("the table of statuses has exactly the transitions of accepted late reports", () => {
+  const inTable = ORDER_STATUSES.flatMap((from) =>
+    lateTransitionsFrom(from).map((to) => `${from} ${to}`),
+  );
+  const accepted = Object.entries(ACCEPTED).map(([pair, to]) => `${pair.split(" ")[0]} ${to}`);
+  expect(inTable.toSorted()).toEqual([...new Set(accepted)].sort());
 });
 
 test("a PARTIAL refunds what remains of the charge, rounded down", () => {
