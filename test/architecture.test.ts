@@ -49,7 +49,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "monitoring",
     "config",
   ],
-  web: ["http1", "domain"],
+  web: ["http", "http1", "writer", "operations", "db", "domain", "monitoring", "config"],
   panel: [
     "web",
     "imports",
@@ -92,6 +92,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "webhooks",
     "imports",
     "panel",
+    "web",
     "providers",
     "reports",
     "offsite",
@@ -110,7 +111,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 
 /** Which folders may name a technology. Everything that is imported from outside is listed. */
 const OWNERS: Record<string, readonly string[]> = {
-  elysia: ["http", "panel"],
+  elysia: ["http", "web"],
   "@elysiajs/openapi": ["http"],
   "drizzle-orm": ["db"],
   // PostgreSQL's client.
@@ -119,7 +120,7 @@ const OWNERS: Record<string, readonly string[]> = {
   "age-encryption": ["offsite"],
   uqr: ["panel"],
   preact: ["web", "panel"],
-  "preact-render-to-string": ["panel"],
+  "preact-render-to-string": ["web"],
   commander: ["cli", "config"],
   "csv-parse": ["imports"],
   "prom-client": ["monitoring"],

@@ -23,7 +23,7 @@ import { readCertificate, reloadCertificate } from "./certificate.ts";
 import { createConnectionPools, planOwnFiles } from "./connection-limits.ts";
 import type { DatabaseEvents, ServerDatabase } from "./database.ts";
 import type { SystemFacts } from "../panel/server/facts.ts";
-import { startPanel } from "../panel/server/listener.ts";
+import { startPanel } from "../panel/server/listener.tsx";
 import { limitCalls } from "../providers/call.ts";
 import { startProviderBalances } from "../delivery/provider-balances.ts";
 import { startAlerts } from "../alerts/alerts.ts";

@@ -19,10 +19,9 @@ import type { Logger } from "../monitoring/log.ts";
 import { type Metrics } from "../monitoring/metrics.ts";
 import { NO_OBSERVER } from "../monitoring/observer.ts";
 import { createReadiness } from "../monitoring/readiness.ts";
-import type { PanelSettings } from "../panel/server/call.ts";
 import { createPasswords } from "../web/server/passwords.ts";
 import type { BackupFacts, SystemFacts } from "../panel/server/facts.ts";
-import type { PanelDeps } from "../panel/server/listener.ts";
+import type { Panel, PanelSettings } from "../panel/server/panel.ts";
 import { versions } from "./versions.ts";
 import { checkConnections, type ConnectionPools } from "./connection-limits.ts";
 import { connectProvider } from "../providers/protocols.ts";
@@ -120,7 +119,7 @@ export function panelDeps(
   config: Config,
   started: Started,
   { configuration, readiness, backups, newestRemoteAt }: PanelFacts,
-): PanelDeps {
+): Panel {
   const { database, log, delivery } = started;
   const { store, slowStore, settlesAfterMs, writer } = database;
   const sources = { newestRemoteAt, hasBackupFailed: () => backups()?.hasFailed() ?? false };

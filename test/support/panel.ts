@@ -5,11 +5,11 @@ import { checkNewUrl } from "../../src/webhooks/new-url.ts";
 import type { Role } from "../../src/domain/administrators/administrators.ts";
 import { createActivityCounter } from "../../src/reports/activity.ts";
 import { createLog } from "../../src/monitoring/log.ts";
-import type { PanelSettings } from "../../src/panel/server/call.ts";
-import { type PanelDeps, startPanel } from "../../src/panel/server/listener.ts";
+import { startPanel } from "../../src/panel/server/listener.tsx";
+import type { Panel, PanelSettings } from "../../src/panel/server/panel.ts";
 import { createPasswords } from "../../src/web/server/passwords.ts";
 import { random } from "../../src/web/server/random.ts";
-import { hashSecret } from "../../src/panel/server/sessions.ts";
+import { hashSecret } from "../../src/web/server/sessions.ts";
 import { connectProvider } from "../../src/providers/protocols.ts";
 import { resolvePublic, freshDatabase, openServerDatabase, type TestDatabase } from "./service.ts";
 
@@ -62,7 +62,7 @@ export async function freshPanel(
   const logged: TestPanel["logged"] = [];
   const note = (fields: object, message: string) => void logged.push({ fields, message });
   const errors: unknown[] = [];
-  const deps: PanelDeps = {
+  const deps: Panel = {
     store: opened.store,
     slowStore: opened.slowStore,
     writer: opened.writer,

@@ -21,7 +21,8 @@ import {
 } from "../../domain/administrators/administrators.ts";
 import { INVITATION_MS, isSessionLive } from "../../domain/administrators/sign-ins.ts";
 import type { ShownAdministrator } from "../../operations/administrators/administrators.ts";
-import { newToken, setUpLink } from "../../panel/server/tokens.ts";
+import { setUpLink } from "../../panel/server/invitations.ts";
+import { newToken } from "../../web/server/tokens.ts";
 import { panelAddressPath } from "../../storage/file/open.ts";
 import {
   type CommonOptions,

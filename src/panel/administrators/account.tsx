@@ -7,7 +7,9 @@ import { listSessionsOf } from "../../db/administrators/administrators.ts";
 import { PASSWORD_FORM } from "../../domain/administrators/administrators.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import { isSessionLive } from "../../domain/administrators/sign-ins.ts";
-import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
+import type { Call, Submission } from "../server/call.ts";
+import type { Panel } from "../server/panel.ts";
+import type { Redirect, View } from "../../web/server/results.ts";
 import { Field, Form, ForUser } from "../../web/components/fields.tsx";
 import { Facts, List } from "../../web/components/lists.tsx";
 import { newPassword } from "./set-up.tsx";
@@ -115,7 +117,7 @@ export function Sessions({
 }
 
 export async function endOwnSession(submission: Submission): Promise<Redirect> {
-  const { name } = submission.administrator;
+  const { name } = submission.visitor.administrator;
   const session = submission.form.text("session");
   await submission.submit("revokeSessions", { name, session });
   return { to: "/account", note: "The session has ended." };

@@ -16,11 +16,14 @@ import {
 import { refusal } from "../../domain/values/refusals.ts";
 import { isSessionLive } from "../../domain/administrators/sign-ins.ts";
 import { Sessions } from "./account.tsx";
-import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
+import type { Call, Submission } from "../server/call.ts";
+import type { Panel } from "../server/panel.ts";
+import type { Redirect, View } from "../../web/server/results.ts";
 import { Choice, Field, Form } from "../../web/components/fields.tsx";
 import { List } from "../../web/components/lists.tsx";
-import { baseOf } from "../server/origin.ts";
-import { newToken, setUpLink } from "../server/tokens.ts";
+import { baseOf } from "../../web/server/origin.ts";
+import { setUpLink } from "../server/invitations.ts";
+import { newToken } from "../../web/server/tokens.ts";
 import { Badge, Time } from "../../web/components/shown.tsx";
 
 const ROLE_TEXTS = [
@@ -167,7 +170,7 @@ export async function changeRole(submission: Submission): Promise<Redirect> {
 
 export async function disable(submission: Submission): Promise<Redirect> {
   const name = submission.params["name"]!;
-  const isSelf = name === submission.administrator.name;
+  const isSelf = name === submission.visitor.administrator.name;
   await submission.confirm({
     title: `Disable ${name}`,
     moves: [],
@@ -223,5 +226,5 @@ async function administratorOf(submission: Submission): Promise<Administrator> {
 }
 
 function whose(submission: Submission, name: string): string {
-  return name === submission.administrator.name ? "That is you: your" : "The";
+  return name === submission.visitor.administrator.name ? "That is you: your" : "The";
 }

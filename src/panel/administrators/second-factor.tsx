@@ -12,7 +12,9 @@ import {
   RECOVERY_CODES,
   SECRET_BYTES,
 } from "../../domain/administrators/second-factor.ts";
-import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
+import type { Call, Submission } from "../server/call.ts";
+import type { Panel } from "../server/panel.ts";
+import type { Redirect, View } from "../../web/server/results.ts";
 import { PROOF } from "../../web/server/confirmation.tsx";
 import { Field, Form, ForUser } from "../../web/components/fields.tsx";
 
@@ -138,12 +140,9 @@ function Picture({ text }: { text: string }) {
   );
 }
 
-export async function offerSecondFactor(
-  { administrator }: Submission,
-  panel: Panel,
-): Promise<Redirect> {
+export async function offerSecondFactor({ visitor }: Submission, panel: Panel): Promise<Redirect> {
   const secret = base32(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
-  await panel.writer.submit("offerSecondFactor", { name: administrator.name, secret });
+  await panel.writer.submit("offerSecondFactor", { name: visitor.name, secret });
   return { to: "/account/second-factor" };
 }
 

@@ -6,9 +6,11 @@
 import { findInvited } from "../../db/administrators/administrators.ts";
 import { isPassword, PASSWORD_FORM } from "../../domain/administrators/administrators.ts";
 import { refusal } from "../../domain/values/refusals.ts";
-import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
+import type { Call, Submission } from "../server/call.ts";
+import type { Panel } from "../server/panel.ts";
+import type { Redirect, View } from "../../web/server/results.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
-import { hashSecret } from "../server/sessions.ts";
+import { hashSecret } from "../../web/server/sessions.ts";
 
 export function setUpPage(_call: Call): View {
   return {

@@ -4,10 +4,13 @@
 
 import { findAdministrator } from "../../db/administrators/administrators.ts";
 import { refusal } from "../../domain/values/refusals.ts";
-import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
+import type { Call, Submission } from "../server/call.ts";
+import type { Panel } from "../server/panel.ts";
+import type { Redirect, View } from "../../web/server/results.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
 import { redirect } from "../../web/server/response.ts";
-import { endedCookie } from "../server/sessions.ts";
+import { endedCookie } from "../../web/server/cookies.ts";
+import { COOKIE } from "../server/sessions.ts";
 
 export function signInPage(call: Call): View | Response {
   const { visitor, filters } = call;
@@ -108,7 +111,7 @@ export async function signOut({ visitor }: Submission, panel: Panel): Promise<Re
   if (visitor.isSignedIn()) {
     await panel.writer.submit("endSession", { id: visitor.identity().session.id });
   }
-  return { to: "/sign-in", cookie: endedCookie(panel.settings.isSecure) };
+  return { to: "/sign-in", cookie: endedCookie(panel.settings.isSecure, COOKIE) };
 }
 
 /** Returns a path of the panel, so that whoever makes a link cannot choose another site as the target of signing in. */

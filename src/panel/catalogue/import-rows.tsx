@@ -5,7 +5,8 @@
 import type { ComponentChildren } from "preact";
 import { countedWrong } from "../../domain/values/text.ts";
 import { FileError, RowError } from "../../imports/records.ts";
-import type { Submission, View } from "../server/call.ts";
+import type { Submission } from "../server/call.ts";
+import type { View } from "../../web/server/results.ts";
 import { Refused } from "../../web/components/fields.tsx";
 import { List } from "../../web/components/lists.tsx";
 import { Typed } from "../../web/components/shown.tsx";

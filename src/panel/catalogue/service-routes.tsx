@@ -5,7 +5,8 @@
 import type { Provider } from "../../db/providers/providers.ts";
 import type { Margin } from "../../domain/catalogue/margins.ts";
 import { type PrioritizedRoute, PRIORITY_LIMIT } from "../../domain/catalogue/service-routes.ts";
-import type { Redirect, Submission } from "../server/call.ts";
+import type { Submission } from "../server/call.ts";
+import type { Redirect } from "../../web/server/results.ts";
 import { Choice, Field, Fold, Form } from "../../web/components/fields.tsx";
 import { List } from "../../web/components/lists.tsx";
 import { MarginText, Rate } from "./margins.tsx";

@@ -13,7 +13,8 @@ import type { Margin } from "../../domain/catalogue/margins.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import type { Route } from "../../domain/catalogue/service-routes.ts";
 import { typeTerms } from "../../domain/catalogue/service-types.ts";
-import type { Call, Redirect, Submission, View } from "../server/call.ts";
+import type { Call, Submission } from "../server/call.ts";
+import type { Redirect, View } from "../../web/server/results.ts";
 import { Field, Fold, Form } from "../../web/components/fields.tsx";
 import { Facts, List } from "../../web/components/lists.tsx";
 import { readMargin } from "./margins.tsx";
@@ -44,7 +45,7 @@ export async function servicePage(call: Call): Promise<View> {
     };
   });
   const path = `/services/${id}`;
-  const mayChange = mayAct(call.administrator.role, "operator");
+  const mayChange = mayAct(call.visitor.administrator.role, "operator");
   const provider = providers.find(({ providerId }) => providerId === service.providerId)?.name;
   const names = providers.map(({ name }) => name);
   return {

@@ -8,7 +8,9 @@ import { refusal } from "../../domain/values/refusals.ts";
 import { csvFile } from "../../http/server/csv.ts";
 import { catalogueCsv } from "../../imports/export.ts";
 import { grantsCsv } from "../../imports/grants.ts";
-import type { Call, Panel, View } from "../server/call.ts";
+import type { Call } from "../server/call.ts";
+import type { Panel } from "../server/panel.ts";
+import type { View } from "../../web/server/results.ts";
 import { filterOf, servicesPage } from "./services.tsx";
 
 const ALL = Number.MAX_SAFE_INTEGER - 1;

@@ -15,7 +15,8 @@ import { mayAct } from "../../domain/administrators/administrators.ts";
 import type { Margin } from "../../domain/catalogue/margins.ts";
 import { priceFor } from "../../domain/catalogue/prices.ts";
 import { IDENTIFIER_FORM } from "../../domain/values/text.ts";
-import type { Call, Redirect, Submission, View } from "../server/call.ts";
+import type { Call, Submission } from "../server/call.ts";
+import type { Redirect, View } from "../../web/server/results.ts";
 import { Box, Choice, Field, Filters, Fold, Form } from "../../web/components/fields.tsx";
 import type { Form as Values } from "../../web/server/form.ts";
 import { List } from "../../web/components/lists.tsx";
@@ -38,7 +39,7 @@ export async function servicesPage(call: Call): Promise<View> {
     const priceOf = (service: ListedService) => paidBy(payer, service);
     return { ...page, names, payer, margins: readMargins(reader, page.rows, priceOf) };
   });
-  const mayChange = mayAct(call.administrator.role, "operator");
+  const mayChange = mayAct(call.visitor.administrator.role, "operator");
   // A price list cannot be changed here, because its prices are the reseller's.
   const mayReprice = mayChange && payer === null && rows.length > 0;
   const list = (

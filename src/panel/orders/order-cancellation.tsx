@@ -8,7 +8,8 @@ import {
   type RunningDelivery,
   runningText,
 } from "../../operations/orders/order-cancellation.ts";
-import type { Panel, Submission } from "../server/call.ts";
+import type { Submission } from "../server/call.ts";
+import type { Panel } from "../server/panel.ts";
 import { Box } from "../../web/components/fields.tsx";
 import type { OperatorTarget } from "../../domain/orders/order-statuses.ts";
 

@@ -16,7 +16,8 @@ import {
 } from "../../domain/orders/order-requests.ts";
 import { decideTransition } from "../../domain/orders/order-transitions.ts";
 import { refusal } from "../../domain/values/refusals.ts";
-import type { Call, Redirect, Submission, View } from "../server/call.ts";
+import type { Call, Submission } from "../server/call.ts";
+import type { Redirect, View } from "../../web/server/results.ts";
 import { Box, Choice, Field, Filters, Fold, Form } from "../../web/components/fields.tsx";
 import { List, Pager } from "../../web/components/lists.tsx";
 import { NOTE_LIMIT } from "./shown-order.ts";
@@ -49,7 +50,7 @@ export async function requestsPage(call: Call): Promise<View> {
     };
   });
   const rows = requests.slice(0, PAGE);
-  const mayDecide = mayAct(call.administrator.role, "operator");
+  const mayDecide = mayAct(call.visitor.administrator.role, "operator");
   return {
     title: "Requests",
     body: (

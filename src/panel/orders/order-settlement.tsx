@@ -11,7 +11,9 @@ import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import { requireSettleable } from "../../operations/delivery/unknown-settlement.ts";
 import { checkOrder } from "../../providers/order-check.ts";
 import { ProviderFailure } from "../../providers/provider.ts";
-import type { Panel, Redirect, Submission } from "../server/call.ts";
+import type { Submission } from "../server/call.ts";
+import type { Panel } from "../server/panel.ts";
+import type { Redirect } from "../../web/server/results.ts";
 import { Box, Field, Form } from "../../web/components/fields.tsx";
 import { moneyText, Typed } from "../../web/components/shown.tsx";
 

@@ -8,7 +8,8 @@ import { mayAct } from "../../domain/administrators/administrators.ts";
 import { placementOf } from "../../domain/delivery/deliveries.ts";
 import type { OperatorTarget } from "../../domain/orders/order-statuses.ts";
 import { Refusal } from "../../domain/values/refusals.ts";
-import type { Call, View } from "../server/call.ts";
+import type { Call } from "../server/call.ts";
+import type { View } from "../../web/server/results.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
 import { LateDecision } from "./late-reports.tsx";
 import { Settlement, Unrecognized } from "./order-settlement.tsx";
@@ -22,7 +23,7 @@ import { readShownOrder, type ShownOrder } from "./shown-order.ts";
 export async function orderPage(call: Call): Promise<View> {
   const shown = await call.read((reader) => readShownOrder(reader, call.params["order"]!));
   const { order, timeline } = shown;
-  const mayChange = mayAct(call.administrator.role, "operator");
+  const mayChange = mayAct(call.visitor.administrator.role, "operator");
   return {
     title: `Order ${order.orderId}`,
     body: (

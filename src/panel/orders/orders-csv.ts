@@ -10,7 +10,9 @@ import { placementOf } from "../../domain/delivery/deliveries.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
 import { extraFields, orderType } from "../../domain/orders/order-fields.ts";
 import { csvResponse, csvText } from "../../http/server/csv.ts";
-import type { Call, Panel, View } from "../server/call.ts";
+import type { Call } from "../server/call.ts";
+import type { Panel } from "../server/panel.ts";
+import type { View } from "../../web/server/results.ts";
 import { readOrderFilter } from "./order-filters.ts";
 import { ordersPage } from "./orders.tsx";
 

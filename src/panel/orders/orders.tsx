@@ -15,7 +15,9 @@ import { ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
 import { Refusal } from "../../domain/values/refusals.ts";
 import { counted } from "../../domain/values/text.ts";
 import { findRunning, type RunningDelivery } from "../../operations/orders/order-cancellation.ts";
-import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
+import type { Call, Submission } from "../server/call.ts";
+import type { Panel } from "../server/panel.ts";
+import type { Redirect, View } from "../../web/server/results.ts";
 import { Box, Choice, Field, Filters, Form } from "../../web/components/fields.tsx";
 import { FormError } from "../../web/server/form.ts";
 import { List, Pager } from "../../web/components/lists.tsx";
@@ -52,7 +54,7 @@ export async function ordersPage(call: Call): Promise<View> {
       services: listServicesAfter(reader, {}, null, OFFERED_LIMIT),
     };
   });
-  const mayChange = mayAct(call.administrator.role, "operator");
+  const mayChange = mayAct(call.visitor.administrator.role, "operator");
   const query = new URLSearchParams(filters.values);
   query.delete("below");
   const list = (

@@ -3,7 +3,8 @@
 /** @jsxImportSource preact */
 
 import type { Provider } from "../../db/providers/providers.ts";
-import type { Redirect, Submission } from "../server/call.ts";
+import type { Submission } from "../server/call.ts";
+import type { Redirect } from "../../web/server/results.ts";
 import { Form } from "../../web/components/fields.tsx";
 
 export function States({ provider, path }: { provider: Provider; path: string }) {

@@ -11,7 +11,9 @@ import { expectedCurrency } from "../../domain/delivery/costs.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import { counted, IDENTIFIER_FORM } from "../../domain/values/text.ts";
-import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
+import type { Call, Submission } from "../server/call.ts";
+import type { Panel } from "../server/panel.ts";
+import type { Redirect, View } from "../../web/server/results.ts";
 import { Box, Field, Form } from "../../web/components/fields.tsx";
 import { Facts } from "../../web/components/lists.tsx";
 import { States } from "./provider-states.tsx";
@@ -90,7 +92,7 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
               <a href={`/audit?subject=${name}`}>Who changed what</a>
             </p>
           </section>
-          {mayAct(call.administrator.role, "operator") && (
+          {mayAct(call.visitor.administrator.role, "operator") && (
             <>
               <Changes provider={provider} path={path} />
               <SyncSettings provider={provider} path={path} />

@@ -27,7 +27,9 @@ import {
   type ProviderAddress,
 } from "../../providers/protocols.ts";
 import { ProviderFailure } from "../../providers/provider.ts";
-import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
+import type { Call, Submission } from "../server/call.ts";
+import type { Panel } from "../server/panel.ts";
+import type { Redirect, View } from "../../web/server/results.ts";
 import { Box, Choice, Field, Form } from "../../web/components/fields.tsx";
 import type { Form as Values } from "../../web/server/form.ts";
 import { List } from "../../web/components/lists.tsx";
@@ -51,7 +53,7 @@ export async function providersPage(call: Call, panel: Panel): Promise<View> {
       attempts: attempts.filter(({ providerId }) => providerId === provider.providerId),
     }));
   });
-  const mayChange = mayAct(call.administrator.role, "operator");
+  const mayChange = mayAct(call.visitor.administrator.role, "operator");
   return {
     title: "Providers",
     body: (

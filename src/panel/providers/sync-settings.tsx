@@ -10,7 +10,8 @@ import {
   SYNC_EVERY_LEAST_MS,
 } from "../../domain/providers/providers.ts";
 import { formatDuration, parseDuration } from "../../domain/values/units.ts";
-import type { Redirect, Submission } from "../server/call.ts";
+import type { Submission } from "../server/call.ts";
+import type { Redirect } from "../../web/server/results.ts";
 import { Box, Choice, Field, Form } from "../../web/components/fields.tsx";
 import type { Form as Values } from "../../web/server/form.ts";
 import { DAY_MS } from "../../domain/values/spans.ts";

@@ -14,7 +14,9 @@ import {
   type ReportRow,
   totalOf,
 } from "../../reports/reports.ts";
-import type { Call, Panel, View } from "../server/call.ts";
+import type { Call } from "../server/call.ts";
+import type { Panel } from "../server/panel.ts";
+import type { View } from "../../web/server/results.ts";
 import { Chart } from "../../web/components/chart.tsx";
 import { Choice, Field, Filters } from "../../web/components/fields.tsx";
 import type { Form } from "../../web/server/form.ts";

@@ -7,7 +7,9 @@ import { listSignInAttempts } from "../../db/administrators/sign-ins.ts";
 import { countDisabledWebhooks, oldestUndeliveredAt } from "../../db/webhooks/webhook-figures.ts";
 import { DISABLED_REASONS, type DisabledReason } from "../../domain/webhooks/webhook-events.ts";
 import { formatSize } from "../../domain/values/units.ts";
-import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
+import type { Call, Submission } from "../server/call.ts";
+import type { Panel } from "../server/panel.ts";
+import type { Redirect, View } from "../../web/server/results.ts";
 import { Form } from "../../web/components/fields.tsx";
 import { Facts, List } from "../../web/components/lists.tsx";
 import { Badge, Time, Typed } from "../../web/components/shown.tsx";
@@ -24,7 +26,7 @@ export async function systemPage(call: Call, panel: Panel): Promise<View> {
     oldestAt: oldestUndeliveredAt(reader),
     disabled: countDisabledWebhooks(reader),
   }));
-  const isOwner = call.administrator.role === "owner";
+  const isOwner = call.visitor.administrator.role === "owner";
   return {
     title: "System",
     body: (
@@ -199,7 +201,7 @@ export function makeBackup(submission: Submission, { system, log }: Panel): Redi
     submission.form.check();
   }
   system.backups!.backUpNow();
-  log.info({ administrator: submission.administrator.name }, "panel: backup asked for");
+  log.info({ administrator: submission.visitor.administrator.name }, "panel: backup asked for");
   return { to: "/system#backups", note: "A backup is being made." };
 }
 

@@ -18,7 +18,9 @@ import {
 import { DAY_MS } from "../../domain/values/spans.ts";
 import { attentionItems, type AttentionItem } from "./attention.ts";
 import { Subject } from "../administrators/audit.tsx";
-import type { Call, Panel, View } from "../server/call.ts";
+import type { Call } from "../server/call.ts";
+import type { Panel } from "../server/panel.ts";
+import type { View } from "../../web/server/results.ts";
 import { Chart } from "../../web/components/chart.tsx";
 import { List } from "../../web/components/lists.tsx";
 import { Badge, moneyText, Time, Typed } from "../../web/components/shown.tsx";

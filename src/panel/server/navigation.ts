@@ -1,7 +1,8 @@
 // The pages of the navigation, in its order. Each is shown to the roles that its route admits.
 
-import type { Link } from "./layout.tsx";
-import { pageAt } from "./routes.ts";
+import { pageAt } from "../../web/server/site.ts";
+import type { Link } from "./header.tsx";
+import { ROUTES } from "./routes.ts";
 
 const PAGES: readonly (readonly [path: string, text: string])[] = [
   ["/", "Today"],
@@ -20,7 +21,7 @@ const PAGES: readonly (readonly [path: string, text: string])[] = [
 /** Returns the navigation of all roles. */
 export function links(): Link[] {
   return PAGES.flatMap(([path, text]) => {
-    const { role } = pageAt(path);
+    const { role } = pageAt(ROUTES, path);
     return role === "anyone" ? [] : [{ path, text, role }];
   });
 }

@@ -1,28 +1,17 @@
 // What a route of the panel consists of.
 
 import type { Role } from "../../domain/administrators/administrators.ts";
+import type * as site from "../../web/server/route.ts";
 import type { Action, Page } from "./call.ts";
+import type { Panel } from "./panel.ts";
+import type { Visitor } from "./visitor.ts";
 
-/** Least role for a route; `anyone` also includes visitors who are not signed in. */
-export type Access = Role | "anyone";
+export type PageRoute = site.PageRoute<Visitor, Panel, Role>;
+export type ActionRoute = site.ActionRoute<Visitor, Panel, Role>;
+export type Route = site.Route<Visitor, Panel, Role>;
 
-export interface PageRoute {
-  method: "GET";
-  path: string;
-  role: Access;
-  page: Page;
-}
-
-export interface ActionRoute {
-  method: "POST";
-  path: string;
-  role: Access;
-  action: Action;
-  /** Path of the page with the form. */
-  back: string;
-}
-
-export type Route = PageRoute | ActionRoute;
+/** Least role for a route. */
+export type Access = Route["role"];
 
 export function get(path: string, role: Access, page: Page): PageRoute {
   return { method: "GET", path, role, page };

@@ -15,8 +15,8 @@
 // field by field (`form.amount("amount")`). If money moves, it calls `await submission.confirm({ title, moves })`.
 // Then it calls `await submission.submit("creditUser", …)` and returns { to, note }. The action catches nothing:
 // after an error the page is shown again with the error beside the field. That applies to wrong fields and to
-// refusals by the operation (panel/server/refusals.ts has their words and fields). A role that is too low is refused
-// before the action runs; `call.administrator.role` only decides what a page shows.
+// refusals by the operation (domain/values/refusals.ts has their words and fields). A role that is too low is refused
+// before the action runs; `call.visitor.administrator.role` only decides what a page shows.
 // A test takes every row of this table: test/panel/server/routes.test.ts.
 
 import { routes as administrators } from "../administrators/routes.ts";
@@ -26,7 +26,7 @@ import { routes as providers } from "../providers/routes.ts";
 import { routes as reports } from "../reports/routes.ts";
 import { routes as users } from "../users/routes.ts";
 import { routes as webhooks } from "../webhooks/routes.ts";
-import type { PageRoute, Route } from "./route.ts";
+import type { Route } from "./route.ts";
 
 export const ROUTES: readonly Route[] = [
   ...administrators,
@@ -37,10 +37,3 @@ export const ROUTES: readonly Route[] = [
   ...providers,
   ...webhooks,
 ];
-
-/** Returns the page of a path, where the form of an action is. */
-export function pageAt(path: string): PageRoute {
-  const found = ROUTES.find((route) => route.path === path && route.method === "GET");
-  if (found?.method !== "GET") throw new Error(`no page has the path ${path}`);
-  return found;
-}

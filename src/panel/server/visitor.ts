@@ -1,50 +1,64 @@
-// The visitor who sent a request: address, session, and proof by a password or a code. Every try is counted before it
+// The visitor who sent a request to the panel: session, and proof by a password or a code. Every try is counted before it
 // is checked (operations/administrators/sign-ins.ts), and every failure is logged.
 
-import { type Network, rateLimitGroup } from "../../config/networks.ts";
 import { after } from "../../db/port/port.ts";
-import { refusal, Refusal } from "../../domain/values/refusals.ts";
+import { authorOf } from "../../domain/administrators/administrators.ts";
 import {
   PROOF_MS,
   SEEN_INTERVAL_MS,
   type SignInStep,
-  USER_AGENT_LIMIT,
 } from "../../domain/administrators/sign-ins.ts";
-import { clientAddress, FORWARDED_HEADER } from "../../http/server/client-address.ts";
+import type { Actor } from "../../domain/ledger/ledger.ts";
+import { refusal, Refusal } from "../../domain/values/refusals.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
-import type { Panel } from "./call.ts";
-import { cookieOf, findIdentity, type Identity, newSession } from "./sessions.ts";
-
-export interface VisitorDeps extends Panel {
-  /** The proxies whose X-Forwarded-For is trusted. */
-  trustedProxy: readonly Network[];
-}
+import type { NewSession } from "../../operations/administrators/sign-ins.ts";
+import { newSessionKey, sessionKeyOf } from "../../web/server/sessions.ts";
+import { Visitor as SiteVisitor } from "../../web/server/visitor.ts";
+import type { Panel } from "./panel.ts";
+import { COOKIE, findIdentity, type Identity } from "./sessions.ts";
 
 const CODE = /^\d{3}\s?\d{3}$/;
 const RECOVERY_CODE = /^[a-z2-7]{4}(-?[a-z2-7]{4}){3}$/i;
-/** Header that the script sends for an automatic refresh, which does not count as use of the session. */
-const REFRESH = "x-refresh";
 
-export class Visitor {
+export class Visitor extends SiteVisitor {
   #identity: Identity | null = null;
-  readonly address: string;
 
   constructor(
-    private readonly deps: VisitorDeps,
-    readonly request: Pick<IncomingRequest, "headers" | "address">,
+    private readonly panel: Panel,
+    request: Pick<IncomingRequest, "headers" | "address">,
   ) {
-    const forwarded = request.headers.get(FORWARDED_HEADER);
-    this.address = clientAddress(request.address, forwarded, deps.trustedProxy);
+    super(request, panel.trustedProxy);
+  }
+
+  get name(): string {
+    return this.administrator.name;
+  }
+
+  /** The signed-in administrator. Not available on pages that need no sign-in. */
+  get administrator(): Identity["administrator"] {
+    return this.identity().administrator;
+  }
+
+  actor(): Actor {
+    return { keyId: null, operator: authorOf(this.name) };
+  }
+
+  /**
+   * Refuses administrators who are not owners, for the parts of an operator's form reserved to owners. `what`
+   * completes "Only an owner may". Refuses: owner_required.
+   */
+  requireOwner(what: string): void {
+    if (this.administrator.role !== "owner") throw new Refusal("owner_required", { what });
   }
 
   /** Looks up the session. Returns null if there is no live one. */
   async authenticate(): Promise<Identity | null> {
-    const { store, settings, now, writer } = this.deps;
-    const cookie = cookieOf(this.request, settings.isSecure);
-    if (!cookie) return null;
+    const { store, settings, now, writer } = this.panel;
+    const key = sessionKeyOf(this.request, COOKIE, settings.isSecure);
+    if (!key) return null;
     const at = now();
     const found = await after(
-      store.read((reader) => findIdentity(reader, cookie, at)),
+      store.read((reader) => findIdentity(reader, key, at)),
       (identity) => identity,
     );
     this.#identity = found;
@@ -53,10 +67,6 @@ export class Visitor {
       await writer.submit("noteSession", { id: found.session.id }).catch(ignoreRefusal);
     }
     return found;
-  }
-
-  isRefresh(): boolean {
-    return this.request.headers.has(REFRESH);
   }
 
   /** Returns the identity. Throws if nobody is signed in, as on pages that need no sign-in. */
@@ -74,8 +84,10 @@ export class Visitor {
     return this.#identity !== null;
   }
 
-  newSession() {
-    return newSession(this.request, this.address, this.deps.settings.isSecure);
+  newSession(): { session: NewSession; cookie: string } {
+    const { address, userAgent } = this;
+    const { cookie, ...key } = newSessionKey(COOKIE, this.panel.settings.isSecure);
+    return { session: { ...key, address, userAgent }, cookie };
   }
 
   /**
@@ -91,31 +103,21 @@ export class Visitor {
     const { session, cookie } = this.newSession();
     const { network } = this;
     const opened = { attempt, name, passwordHash, session, network, hasProvedCode };
-    await this.deps.writer.submit("openSession", opened);
+    await this.panel.writer.submit("openSession", opened);
     return cookie;
-  }
-
-  get userAgent(): string {
-    const given = this.request.headers.get("user-agent") ?? "";
-    return given.slice(0, USER_AGENT_LIMIT).toWellFormed();
-  }
-
-  /** The network for which the visitor's failures are counted. */
-  get network(): string {
-    return rateLimitGroup(this.address);
   }
 
   /** Counts a try to sign in. Refuses: sign_in_limited. */
   begin(step: SignInStep, name: string) {
     const { address, network, userAgent } = this;
-    return this.deps.writer.submit("beginSignIn", { step, name, address, network, userAgent });
+    return this.panel.writer.submit("beginSignIn", { step, name, address, network, userAgent });
   }
 
   /** Counts a try of a signed-in administrator, which is never delayed. Refuses: sign_in_refused. */
   beginProof() {
     const { address, userAgent } = this;
     const { id } = this.identity().session;
-    return this.deps.writer.submit("beginProof", { id, address, userAgent });
+    return this.panel.writer.submit("beginProof", { id, address, userAgent });
   }
 
   /** Runs the check of a try and logs its failure. `name`: the administrator's name; null for unknown names. */
@@ -125,7 +127,7 @@ export class Visitor {
     } catch (error) {
       if (error instanceof Refusal && error.code !== "service_unavailable") {
         const { address, userAgent } = this;
-        this.deps.log.warn(
+        this.panel.log.warn(
           { administrator: name, address, userAgent, why: error.code },
           "panel: sign-in failed",
         );
@@ -147,12 +149,12 @@ export class Visitor {
         administrator.totpSecret !== null && (CODE.test(proof) || RECOVERY_CODE.test(proof));
       const { id } = session;
       if (isCode) {
-        await this.deps.writer.submit("proveAgain", { attempt, id, proof: { code: proof } });
+        await this.panel.writer.submit("proveAgain", { attempt, id, proof: { code: proof } });
         return;
       }
-      const isRight = await this.deps.passwords.isRight(proof, passwordHash, true);
+      const isRight = await this.panel.passwords.isRight(proof, passwordHash, true);
       if (!isRight || passwordHash === null) throw refusal("sign_in_refused");
-      await this.deps.writer.submit("proveAgain", { attempt, id, proof: { passwordHash } });
+      await this.panel.writer.submit("proveAgain", { attempt, id, proof: { passwordHash } });
     });
   }
 }

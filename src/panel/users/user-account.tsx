@@ -7,7 +7,8 @@ import type { User } from "../../db/users/users.ts";
 import { createsCredit } from "../../domain/users/keys.ts";
 import { USER_NAME_LENGTH_LIMIT, USERNAME_FORM } from "../../domain/users/users.ts";
 import { eraseWholly } from "../../operations/users/erasures.ts";
-import type { Redirect, Submission } from "../server/call.ts";
+import type { Submission } from "../server/call.ts";
+import type { Redirect } from "../../web/server/results.ts";
 import { Field, Fold, Form } from "../../web/components/fields.tsx";
 import { Time } from "../../web/components/shown.tsx";
 import { requireShownUser } from "./shown-user.ts";
@@ -95,7 +96,7 @@ export async function renameUser(submission: Submission): Promise<Redirect> {
   const name = form.text("name", USER_NAME_LENGTH_LIMIT);
   const before = submission.params["user"]!;
   if (username.toLowerCase() !== before.toLowerCase()) {
-    submission.requireOwner("change a username: recharges go by it");
+    submission.visitor.requireOwner("change a username: recharges go by it");
     await submission.confirm({
       title: `Rename ${before} to ${username}`,
       moves: [],
@@ -133,7 +134,7 @@ export async function activateUser(submission: Submission): Promise<Redirect> {
   });
   const returning = keys.filter((key) => key.suspended && createsCredit(key)).length;
   if (returning > 0) {
-    submission.requireOwner("activate a user with a key that can create credit");
+    submission.visitor.requireOwner("activate a user with a key that can create credit");
     await submission.confirm({
       title: `Activate ${username}`,
       moves: [],

@@ -3,7 +3,8 @@
 /** @jsxImportSource preact */
 
 import { isReference, REFERENCE_FORM } from "../../domain/orders/orders.ts";
-import type { Redirect, Submission } from "../server/call.ts";
+import type { Submission } from "../server/call.ts";
+import type { Redirect } from "../../web/server/results.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
 import { Money, moneyText } from "../../web/components/shown.tsx";
 import { requireShownUser } from "./shown-user.ts";

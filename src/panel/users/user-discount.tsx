@@ -8,7 +8,8 @@ import {
   FULL_DISCOUNT_PPM,
   parseDiscount,
 } from "../../domain/catalogue/prices.ts";
-import type { Redirect, Submission } from "../server/call.ts";
+import type { Submission } from "../server/call.ts";
+import type { Redirect } from "../../web/server/results.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
 
 /** Form for the discount. `path`: path of the user. */

@@ -23,7 +23,9 @@ import {
 import { formatMicros } from "../../domain/ledger/money.ts";
 import { limitsText, type RechargeLimits } from "../../domain/ledger/recharges.ts";
 import { refusal } from "../../domain/values/refusals.ts";
-import type { Panel, Redirect, Submission, View } from "../server/call.ts";
+import type { Submission } from "../server/call.ts";
+import type { Panel } from "../server/panel.ts";
+import type { Redirect, View } from "../../web/server/results.ts";
 import { Box, Choice, Field, Fold, Form } from "../../web/components/fields.tsx";
 import type { Form as Values } from "../../web/server/form.ts";
 import { List } from "../../web/components/lists.tsx";
@@ -282,7 +284,7 @@ async function confirmCredit(
   title: string,
   { reach, ...limits }: RechargeLimits & { reach: KeyScope },
 ) {
-  submission.requireOwner("make, rotate, activate or change a key that can create credit");
+  submission.visitor.requireOwner("make, rotate, activate or change a key that can create credit");
   const whom = reach === "all" ? "any user" : "any of its reseller's child users";
   await submission.confirm({
     title,

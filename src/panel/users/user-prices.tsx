@@ -4,7 +4,8 @@
 
 import type { OwnPrice } from "../../db/users/user-figures.ts";
 import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../../domain/ledger/money.ts";
-import type { Redirect, Submission } from "../server/call.ts";
+import type { Submission } from "../server/call.ts";
+import type { Redirect } from "../../web/server/results.ts";
 import { Field, Fold, Form } from "../../web/components/fields.tsx";
 import type { Form as Values } from "../../web/server/form.ts";
 import { List } from "../../web/components/lists.tsx";

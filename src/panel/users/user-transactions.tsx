@@ -10,7 +10,9 @@ import {
 import { TRANSFER_KINDS } from "../../domain/ledger/ledger.ts";
 import { csvResponse } from "../../http/server/csv.ts";
 import { transactionCells, TRANSACTIONS_HEADER } from "../../reports/transactions-csv.ts";
-import type { Call, Panel, View } from "../server/call.ts";
+import type { Call } from "../server/call.ts";
+import type { Panel } from "../server/panel.ts";
+import type { View } from "../../web/server/results.ts";
 import { Choice, Field, Filters } from "../../web/components/fields.tsx";
 import { List, Pager } from "../../web/components/lists.tsx";
 import { Money, Time, Typed } from "../../web/components/shown.tsx";

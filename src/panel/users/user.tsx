@@ -16,7 +16,9 @@ import { findUserByAccount, type User } from "../../db/users/users.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import { ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
 import { discountPercent } from "../../domain/catalogue/prices.ts";
-import type { Call, Panel, View } from "../server/call.ts";
+import type { Call } from "../server/call.ts";
+import type { Panel } from "../server/panel.ts";
+import type { View } from "../../web/server/results.ts";
 import { Facts, List } from "../../web/components/lists.tsx";
 import { Badge, Money, Time, Typed } from "../../web/components/shown.tsx";
 import { requireShownUser } from "./shown-user.ts";
@@ -67,7 +69,7 @@ export async function userPage(call: Call, panel: Panel): Promise<View> {
   const { user, lines, keys, prices, webhooks, children } = shown;
   const { username } = user;
   const path = `/users/${encodeURIComponent(username)}`;
-  const { role } = call.administrator;
+  const { role } = call.visitor.administrator;
   const mayChange = mayAct(role, "operator");
   const isReseller = user.parentAccount === null;
   return {

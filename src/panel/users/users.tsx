@@ -8,7 +8,8 @@ import { readUserFigures, type UserFigures } from "../../db/users/user-figures.t
 import { listUsersBelow } from "../../db/users/user-lists.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import { USER_NAME_LENGTH_LIMIT, USERNAME_FORM } from "../../domain/users/users.ts";
-import type { Call, Redirect, Submission, View } from "../server/call.ts";
+import type { Call, Submission } from "../server/call.ts";
+import type { Redirect, View } from "../../web/server/results.ts";
 import { Choice, Field, Filters, Form } from "../../web/components/fields.tsx";
 import { List, Pager } from "../../web/components/lists.tsx";
 import { Badge, Money, Time, Typed } from "../../web/components/shown.tsx";
@@ -113,7 +114,7 @@ export async function usersPage(call: Call): Promise<View> {
           ]}
         />
         <Pager call={call} next={next} />
-        {mayAct(call.administrator.role, "operator") && (
+        {mayAct(call.visitor.administrator.role, "operator") && (
           <>
             <h2>New user</h2>
             <Form action="/users" submit="Create the user">

@@ -18,7 +18,8 @@ import {
 } from "../../domain/webhooks/alert-endpoints.ts";
 import { parseWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
 import { newSecret } from "../../webhooks/secrets.ts";
-import type { Call, Redirect, Submission, View } from "../server/call.ts";
+import type { Call, Submission } from "../server/call.ts";
+import type { Redirect, View } from "../../web/server/results.ts";
 import { Field, Fold, Form } from "../../web/components/fields.tsx";
 import type { Form as Values } from "../../web/server/form.ts";
 import { List } from "../../web/components/lists.tsx";
@@ -33,7 +34,7 @@ export async function alertsPage(call: Call): Promise<View> {
     alerts: listRecentAlerts(reader, RECENT),
     endpoints: listAlertEndpoints(reader),
   }));
-  const mayChange = mayAct(call.administrator.role, "owner");
+  const mayChange = mayAct(call.visitor.administrator.role, "owner");
   return {
     title: "Alerts",
     body: (

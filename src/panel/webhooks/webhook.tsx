@@ -8,7 +8,9 @@ import { mayAct } from "../../domain/administrators/administrators.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import { formatDeliveryId, REPLAY_LIMIT_MS } from "../../domain/webhooks/webhooks.ts";
 import { newSecret } from "../../webhooks/secrets.ts";
-import type { Call, Panel, Redirect, Submission, View } from "../server/call.ts";
+import type { Call, Submission } from "../server/call.ts";
+import type { Panel } from "../server/panel.ts";
+import type { Redirect, View } from "../../web/server/results.ts";
 import { Box, Choice, Field, Fold, Form } from "../../web/components/fields.tsx";
 import { Facts, List, Pager } from "../../web/components/lists.tsx";
 import { Badge, Time, Typed } from "../../web/components/shown.tsx";
@@ -44,7 +46,7 @@ export async function webhookPage(call: Call): Promise<View> {
   });
   const username = call.params["user"]!;
   const path = pathOf(call);
-  const mayChange = mayAct(call.administrator.role, "operator");
+  const mayChange = mayAct(call.visitor.administrator.role, "operator");
   const { active, disabledAt, failures, failingSince } = webhook;
   return {
     title: `Webhook of ${username}`,

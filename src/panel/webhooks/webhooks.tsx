@@ -3,7 +3,8 @@
 /** @jsxImportSource preact */
 
 import { listWebhooksBelow } from "../../db/webhooks/webhooks.ts";
-import type { Call, View } from "../server/call.ts";
+import type { Call } from "../server/call.ts";
+import type { View } from "../../web/server/results.ts";
 import { Choice, Filters } from "../../web/components/fields.tsx";
 import { List, Pager } from "../../web/components/lists.tsx";
 import { Time, Typed } from "../../web/components/shown.tsx";

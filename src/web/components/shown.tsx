@@ -61,7 +61,7 @@ export function TypedLines({ text }: { text: string }) {
 
 const WEB = /^https?:\/\//i;
 
-/** An address that someone typed. It is a link if it is a web address. The panel never fetches it. */
+/** An address that someone typed. It is a link if it is a web address. The server never fetches it. */
 export function TypedLink({ text }: { text: string }) {
   if (!WEB.test(text) || !URL.canParse(text)) return <Typed text={text} />;
   return (

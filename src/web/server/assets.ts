@@ -1,8 +1,8 @@
 // The stylesheet and the script. The path of each contains a hash of its content, so the content of a path never
 // changes.
 
-import script from "./assets/panel.client.js" with { type: "text" };
-import style from "./assets/panel.css" with { type: "text" };
+import script from "./assets/pages.client.js" with { type: "text" };
+import style from "./assets/pages.css" with { type: "text" };
 
 interface Asset {
   path: string;
@@ -13,8 +13,8 @@ interface Asset {
 /** The stylesheet without indentation and line breaks, which are a sixth of it. */
 const compact = style.replace(/\s*([{};,])\s*|\s+/g, (_, mark?: string) => mark ?? " ");
 
-export const STYLE = asset("panel.css", "text/css; charset=utf-8", compact);
-export const SCRIPT = asset("panel.js", "text/javascript; charset=utf-8", script);
+export const STYLE = asset("pages.css", "text/css; charset=utf-8", compact);
+export const SCRIPT = asset("pages.js", "text/javascript; charset=utf-8", script);
 export const ASSETS: readonly Asset[] = [STYLE, SCRIPT];
 
 function asset(name: string, type: string, text: string): Asset {

@@ -35,7 +35,7 @@ const PLAN = "plan";
 export const PROOF = "proof";
 const CONFIRMATION_FIELDS = [CONFIRMED, PLAN, PROOF, CONFIRMATION_ID];
 
-/** Thrown until the administrator confirms. */
+/** Thrown until the visitor confirms. */
 export class ConfirmationNeeded extends Error {
   override name = "ConfirmationNeeded";
   constructor(
@@ -52,7 +52,7 @@ export class ConfirmedBefore extends Error {
   override name = "ConfirmedBefore";
 }
 
-/** Returns what the administrator confirms: the title and every amount. */
+/** Returns what the visitor confirms: the title and every amount. */
 function confirmedText({ title, moves }: Confirmation): string {
   const amounts = moves.map(({ account, micros }) => `${account} ${moneyText(micros)}`);
   return [title, ...amounts].join("; ");
@@ -96,7 +96,7 @@ export function ConfirmationPage({
   /** Path of the page with the form. */
   back: string;
   form: Values;
-  /** Name of the administrator who confirms. */
+  /** Name of the account of the visitor who confirms. */
   name: string;
   now: number;
   needed: ConfirmationNeeded;

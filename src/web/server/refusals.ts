@@ -1,4 +1,4 @@
-// Shows a refusal in the panel: its message, and the field that may have caused it.
+// Shows a refusal on a page: its message, and the field that may have caused it.
 
 import { adviceOf, entryOf, type Refusal } from "../../domain/values/refusals.ts";
 

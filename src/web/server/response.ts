@@ -1,4 +1,4 @@
-// Builds the panel's responses and their common headers.
+// Builds a site's responses and their common headers.
 
 import { withText } from "../../http1/response.ts";
 import type { ASSETS } from "./assets.ts";

@@ -6,7 +6,7 @@ import {
   listSessionsOf,
 } from "../../../src/db/administrators/administrators.ts";
 import { INVITATION_MS } from "../../../src/domain/administrators/sign-ins.ts";
-import { hashSecret } from "../../../src/panel/server/sessions.ts";
+import { hashSecret } from "../../../src/web/server/sessions.ts";
 import { openShop, type Shop } from "../../support/cli.ts";
 import { PASSWORD_HASH } from "../../support/panel.ts";
 

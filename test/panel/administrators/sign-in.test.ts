@@ -14,7 +14,7 @@ import {
   SESSION_MOST_MS,
 } from "../../../src/domain/administrators/sign-ins.ts";
 import { createPasswords } from "../../../src/web/server/passwords.ts";
-import { newToken } from "../../../src/panel/server/tokens.ts";
+import { newToken } from "../../../src/web/server/tokens.ts";
 import {
   freshPanel,
   PASSWORD,

@@ -1,7 +1,7 @@
 // By which names the panel answers, and where its links lead: never to a name that someone else chose.
 
 import { afterEach, expect, test } from "bun:test";
-import type { PanelSettings } from "../../../src/panel/server/call.ts";
+import type { PanelSettings } from "../../../src/panel/server/panel.ts";
 import { freshPanel, type TestPanel } from "../../support/panel.ts";
 
 let panel: TestPanel;

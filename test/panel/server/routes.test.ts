@@ -9,7 +9,8 @@ import { ROLES } from "../../../src/domain/administrators/administrators.ts";
 import { SESSION_IDLE_MS, SESSION_MOST_MS } from "../../../src/domain/administrators/sign-ins.ts";
 import { ASSETS } from "../../../src/web/server/assets.ts";
 import type { ActionRoute } from "../../../src/panel/server/route.ts";
-import { pageAt, ROUTES } from "../../../src/panel/server/routes.ts";
+import { ROUTES } from "../../../src/panel/server/routes.ts";
+import { pageAt } from "../../../src/web/server/site.ts";
 import { freshPanel, type Reply, type TestPanel } from "../../support/panel.ts";
 import { dumpOf } from "../../support/service.ts";
 
@@ -157,7 +158,7 @@ test("each of these is let through with the least role and an origin of its own:
 });
 
 test("every action names a page with its form, and every page answers who may see it", async () => {
-  for (const { back } of ACTIONS) expect(pageAt(back).method).toBe("GET");
+  for (const { back } of ACTIONS) expect(pageAt(ROUTES, back).method).toBe("GET");
   for (const route of ROUTES) {
     if (route.method !== "GET" || route.path.includes(":")) continue;
     const role = route.role === "anyone" ? "support" : route.role;

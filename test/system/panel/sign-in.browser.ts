@@ -4,7 +4,8 @@
 import { Secret, TOTP } from "otpauth";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import { newToken, setUpLink } from "../../../src/panel/server/tokens.ts";
+import { setUpLink } from "../../../src/panel/server/invitations.ts";
+import { newToken } from "../../../src/web/server/tokens.ts";
 import { freshPanel, type TestPanel } from "../../support/panel.ts";
 import { expectSound, launch, screenshot, visit } from "./browser.ts";
 

@@ -1,4 +1,4 @@
-// Additions to the panel's pages for browsers with JavaScript. Every page works without it. The content security
+// Additions to the pages for browsers with JavaScript. Every page works without it. The content security
 // policy allows text to become HTML only through a trusted type.
 "use strict";
 

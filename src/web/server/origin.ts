@@ -4,31 +4,37 @@
 
 import { isIP } from "node:net";
 import type { IncomingRequest } from "../../http1/request.ts";
-import type { PanelSettings } from "./call.ts";
 
-type Settings = Pick<PanelSettings, "url" | "isSecure">;
+/** Where browsers find a site. */
+export interface OriginSettings {
+  /** The site's address for browsers. Null: any address of this machine, or a name in its certificate. */
+  url: string | null;
+  /** True if browsers use TLS to reach the site or the proxy before it. */
+  isSecure: boolean;
+}
+
 type Request = Pick<IncomingRequest, "headers">;
 
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/;
 
 /**
- * Returns whether the panel answers to this `Host`. Without --panel-url and TLS, it answers only to an IP address
- * and to `localhost`. With its own TLS it answers to any name, because the browser has found the name in the
- * certificate. With --panel-url, `Host` only shows whether a form came through a tunnel.
+ * Returns whether the site answers to this `Host`. Without an address and TLS, it answers only to an IP address and
+ * to `localhost`. With its own TLS it answers to any name, because the browser has found the name in the
+ * certificate. With an address, `Host` only shows whether a form came through a tunnel.
  */
-export function isKnownHost({ headers }: Request, { url, isSecure }: Settings): boolean {
+export function isKnownHost({ headers }: Request, { url, isSecure }: OriginSettings): boolean {
   if (url !== null) return true;
   const host = headers.get("host")?.toLowerCase() ?? "";
   return isSecure ? HOST.test(host) : isNumericOrLocal(host);
 }
 
-/** Returns the panel's address for browsers. `Host` must have passed `isKnownHost`. */
-export function baseOf({ headers }: Request, { url, isSecure }: Settings): string {
+/** Returns the site's address for browsers. `Host` must have passed `isKnownHost`. */
+export function baseOf({ headers }: Request, { url, isSecure }: OriginSettings): string {
   return url ?? `${isSecure ? "https" : "http"}://${headers.get("host")!.toLowerCase()}`;
 }
 
-/** Returns whether a request that may change something was sent by a page of the panel. */
-export function isOwn(request: Request, settings: Settings): boolean {
+/** Returns whether a request that may change something was sent by a page of the site. */
+export function isOwn(request: Request, settings: OriginSettings): boolean {
   const site = request.headers.get("sec-fetch-site");
   if (site !== null) return site === "same-origin" || site === "none";
   // The request comes from an old browser without this header, or from a program.

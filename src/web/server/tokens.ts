@@ -1,6 +1,6 @@
-// Makes the tokens and links of invitations.
+// Makes the tokens of invitations.
 
-import { random } from "../../web/server/random.ts";
+import { random } from "./random.ts";
 import { hashSecret } from "./sessions.ts";
 
 const TOKEN_BYTES = 32;
@@ -12,6 +12,6 @@ export function newToken(): { token: string; invitationHash: string } {
 }
 
 /** Returns the link with the token in the fragment, which browsers send to no server, so that no log contains it. */
-export function setUpLink(base: string, token: string): string {
-  return `${base}/setup#${token}`;
+export function linkWithToken(address: string, token: string): string {
+  return `${address}#${token}`;
 }

@@ -1,0 +1,67 @@
+// The head of the panel's pages: navigation, and the signed-in administrator.
+
+/** @jsxImportSource preact */
+
+import { mayAct, type Role } from "../../domain/administrators/administrators.ts";
+import { Form } from "../../web/components/fields.tsx";
+
+interface Administrator {
+  name: string;
+  role: Role;
+}
+
+/** An entry of the navigation. */
+export interface Link {
+  path: string;
+  text: string;
+  role: Role;
+}
+
+interface Head {
+  administrator: Administrator;
+  /** Path of the request. */
+  path: string;
+  links: readonly Link[];
+}
+
+export function Header(head: Head) {
+  return (
+    <>
+      <Navigation {...head} />
+      <SignedIn administrator={head.administrator} />
+    </>
+  );
+}
+
+function Navigation({ administrator, path, links }: Head) {
+  const isBelow = (link: string) =>
+    link === "/" ? path === "/" : path === link || path.startsWith(`${link}/`);
+  return (
+    <nav aria-label="Pages">
+      <ul>
+        {links
+          .filter(({ role }) => mayAct(administrator.role, role))
+          .map((link) => (
+            <li>
+              <a href={link.path} aria-current={isBelow(link.path) ? "page" : undefined}>
+                {link.text}
+              </a>
+            </li>
+          ))}
+      </ul>
+    </nav>
+  );
+}
+
+function SignedIn({ administrator: { name, role } }: { administrator: Administrator }) {
+  return (
+    <div class="who">
+      <a href="/account">
+        {name} <small>{role}</small>
+      </a>
+      <Form action="/sign-out">
+        <button>Sign out</button>
+      </Form>
+    </div>
+  );
+}

@@ -1,0 +1,44 @@
+// The parts of the server that the panel uses.
+
+import type { Network } from "../../config/networks.ts";
+import type { ReadStore } from "../../db/port/port.ts";
+import type { Lateness, MachineFacts } from "../../domain/reports/conditions.ts";
+import type { CheckWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
+import type { Logger } from "../../monitoring/log.ts";
+import type { ProviderAddress } from "../../providers/protocols.ts";
+import type { ProviderApi } from "../../providers/provider.ts";
+import type { ActivityCounter } from "../../reports/activity.ts";
+import type { OriginSettings } from "../../web/server/origin.ts";
+import type { Passwords } from "../../web/server/passwords.ts";
+import type { Writer } from "../../writer/writer.ts";
+import type { SystemFacts } from "./facts.ts";
+
+export interface PanelSettings extends OriginSettings {
+  /** True if owners must have a second factor. */
+  needsSecondFactor: boolean;
+  /** Moving more than this asks for a password or a code again. */
+  confirmAboveMicros: number;
+}
+
+export interface Panel {
+  store: ReadStore;
+  /** The store for long reads. */
+  slowStore: ReadStore;
+  writer: Pick<Writer, "submit">;
+  log: Pick<Logger, "info" | "warn" | "error">;
+  now: () => number;
+  activity: ActivityCounter;
+  /** Checks whether a webhook can be sent to a URL. */
+  checkWebhookUrl: CheckWebhookUrl;
+  /** Connects to a provider, to test it and to read its list. */
+  connect: (provider: ProviderAddress) => ProviderApi;
+  machine(): MachineFacts;
+  /** Lateness of polls by provider name, of those that this server polls. */
+  lateness(): Promise<ReadonlyMap<string, Lateness>>;
+  settings: PanelSettings;
+  passwords: Passwords;
+  system: SystemFacts;
+  /** The proxies whose X-Forwarded-For is trusted. */
+  trustedProxy: readonly Network[];
+  onInternalError(error: unknown): void;
+}

@@ -1,0 +1,131 @@
+// What pages and actions receive of a request.
+
+import type { Reader, ReadStore, Synchronous } from "../../db/port/port.ts";
+import { Refusal } from "../../domain/values/refusals.ts";
+import type {
+  CommandInput,
+  CommandOutput,
+  SubmittableName,
+  UnsignedInput,
+} from "../../operations/batch/commands.ts";
+import type { Writer } from "../../writer/writer.ts";
+import {
+  type Confirmation,
+  ConfirmationNeeded,
+  ConfirmedBefore,
+  PROOF,
+  requireConfirmation,
+} from "./confirmation.tsx";
+import { Form } from "./form.ts";
+import { shownRefusal } from "./refusals.ts";
+import type { Visitor } from "./visitor.ts";
+
+/** What a call needs of the server. */
+export interface CallParts {
+  store: ReadStore;
+  writer: Pick<Writer, "submit">;
+  now: () => number;
+  /** `confirmAboveMicros`: moving more than this asks for a password or a code again. */
+  settings: { confirmAboveMicros: number };
+}
+
+/** A request to a site. */
+export class Call<Who extends Visitor> {
+  /** The query string. `filters.below()` is the cursor of a list. */
+  readonly filters: Form;
+
+  constructor(
+    protected readonly parts: CallParts,
+    readonly visitor: Who,
+    /** Without the query string. */
+    readonly path: string,
+    query: string,
+    readonly params: Readonly<Record<string, string>>,
+  ) {
+    this.filters = new Form(new URLSearchParams(query));
+  }
+
+  /** Runs queries of src/db/; `body` may run several times. */
+  async read<T>(body: (reader: Reader) => Synchronous<T>): Promise<T> {
+    return this.parts.store.read(body);
+  }
+}
+
+/** A request that sends a form. */
+export class Submission<Who extends Visitor> extends Call<Who> {
+  readonly form: Form;
+
+  constructor(call: Call<Who>, parts: CallParts, values: URLSearchParams) {
+    super(parts, call.visitor, call.path, "", call.params);
+    this.form = new Form(values);
+  }
+
+  /**
+   * Runs an operation signed by the visitor. Fields that were refused are reported first. A refusal of the
+   * operation is shown beside its field.
+   */
+  submit<Name extends SubmittableName>(
+    name: Name,
+    input: UnsignedInput<Name>,
+  ): Promise<CommandOutput<Name>> {
+    this.form.check();
+    const signed = { ...input, actor: this.visitor.actor() };
+    return this.parts.writer.submit(name, signed as unknown as CommandInput<Name>);
+  }
+
+  /**
+   * Returns once the visitor has seen this and confirmed it. Until then it throws the page that asks. A
+   * password or a code must be recent if the action is sensitive or moves more money than the settings allow.
+   */
+  async confirm(confirmation: Confirmation): Promise<void> {
+    this.form.check();
+    const { settings } = this.parts;
+    const now = this.parts.now();
+    const isLarge = movedBy(confirmation) > settings.confirmAboveMicros;
+    const isSensitive = confirmation.isSensitive ?? false;
+    const needsProof = (isLarge || isSensitive) && !this.visitor.hasProved(now);
+    const once = requireConfirmation(this.form, confirmation, needsProof, now);
+    if (needsProof) await this.#confirmedBy(confirmation);
+    // A second press of the button, at any server, must do nothing: the first has done it or is about to.
+    const isFirst = await this.parts.writer.submit("takeConfirmation", { id: once });
+    if (!isFirst) throw new ConfirmedBefore();
+  }
+
+  /** Requires a recent password or code, or one in the form's own field for it. */
+  async requireProof(): Promise<void> {
+    if (this.visitor.hasProved(this.parts.now())) return;
+    if (this.form.secret(PROOF) === "") this.form.note(PROOF, "Your password is asked for again");
+    this.form.check();
+    await this.#prove();
+    this.form.check();
+  }
+
+  async #confirmedBy(confirmation: Confirmation): Promise<void> {
+    await this.#prove();
+    if (this.form.errors.size > 0) throw new ConfirmationNeeded(confirmation, true);
+  }
+
+  /** Checks the proof and notes errors beside its field. */
+  async #prove(): Promise<void> {
+    try {
+      await this.visitor.prove(this.form.secret(PROOF));
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code === "service_unavailable") throw error;
+      const { message } = shownRefusal(error, this.form.values);
+      this.form.note(PROOF, error.code === "sign_in_limited" ? message : "Wrong password or code");
+    }
+  }
+}
+
+/**
+ * Returns the total paid to accounts or the total taken from them, whichever is larger. Many small refunds count as a
+ * large one.
+ */
+function movedBy({ moves }: Confirmation): bigint {
+  let [into, from] = [0n, 0n];
+  for (const { micros } of moves) {
+    if (micros > 0) into += BigInt(micros);
+    else from -= BigInt(micros);
+  }
+  return into > from ? into : from;
+}

@@ -1,0 +1,213 @@
+// The listener of a site: handles every request of its route table, from connection to page.
+
+import { Elysia, NotFoundError } from "elysia";
+import { TransientError } from "../../db/port/port.ts";
+import { Refusal } from "../../domain/values/refusals.ts";
+import { addRoute, type RouteContext, type Router, routerOf } from "../../http/server/router.ts";
+import type { ConnectionPool } from "../../http1/connection-pool.ts";
+import { type Address, type Certificate, listen, type Server } from "../../http1/listen.ts";
+import { UNKNOWN_METHOD } from "../../http1/parser.ts";
+import { ASSETS } from "./assets.ts";
+import { Call, Submission } from "./call.ts";
+import { ConfirmationNeeded, ConfirmedBefore } from "./confirmation.tsx";
+import { type Form, FormError } from "./form.ts";
+import { formOf, TooLarge, Unreadable } from "./form-body.ts";
+import { noteCookie } from "./notes.ts";
+import { isKnownHost, isOwn } from "./origin.ts";
+import { isAbsence, shownRefusal } from "./refusals.ts";
+import { confirmationOf, failureOf, viewOf } from "./render.tsx";
+import { assetResponse, redirect, secured, withCookies } from "./response.ts";
+import type { ActionRoute, PageRoute, Route } from "./route.ts";
+import { pageAt, type Site, type SiteParts } from "./site.ts";
+import type { Visitor } from "./visitor.ts";
+
+/** Size limit for a form. The longest form imports a list of services. */
+const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
+/** Size limit for a form that needs no session. */
+const OPEN_BODY_LIMIT_BYTES = 16 * 1024;
+
+/** Starts the listener. Throws if it cannot listen on the address. */
+export function startSite<Who extends Visitor, Parts extends SiteParts, Role>(
+  site: Site<Who, Parts, Role>,
+  address: Address,
+  tls: Certificate | null,
+  connections?: ConnectionPool,
+): Server {
+  const { settings } = site.parts;
+  const finish = (response: Response) => secured(response, settings.isSecure);
+  const { fetch: route } = createRouter(site);
+  return listen(
+    {
+      handle: async (request) =>
+        finish(
+          isKnownHost(request, settings)
+            ? await route(request)
+            : failureOf(site, 421, site.unknownHost, null),
+        ),
+      refuse: (status) => finish(new Response(null, { status })),
+      fail: (error) => finish(fail(site, error, null)),
+      bodyLimitBytes: BODY_LIMIT_BYTES,
+    },
+    address,
+    tls,
+    connections,
+  );
+}
+
+function createRouter<Who extends Visitor, Parts extends SiteParts, Role>(
+  site: Site<Who, Parts, Role>,
+): Router {
+  const router = routerOf(new Elysia({ name: site.name, strictPath: true }));
+  for (const asset of ASSETS) addGet(site, router, asset.path, () => assetResponse(asset));
+  for (const route of site.routes) {
+    const handle = (context: RouteContext) => answer(site, route, context);
+    if (route.method === "GET") {
+      addGet(site, router, route.path, handle);
+      continue;
+    }
+    addRoute(router, route.method, route.path, handle);
+    // A browser shows this address after a refused form. Requesting it again leads to the page with the form.
+    const isPage = site.routes.some(({ method, path }) => method === "GET" && path === route.path);
+    if (!isPage)
+      addGet(site, router, route.path, ({ params }) => redirect(filledIn(route.back, params)));
+  }
+  router.onError(({ error }) =>
+    error instanceof NotFoundError ? noSuchPage(site) : fail(site, error, null),
+  );
+  return router.compile();
+}
+
+/** Adds a route for GET and HEAD, which load balancers and link checkers send. The connection leaves out the body. */
+function addGet<Who extends Visitor, Parts extends SiteParts, Role>(
+  site: Site<Who, Parts, Role>,
+  router: Router,
+  path: string,
+  handle: Parameters<typeof addRoute>[3],
+): void {
+  addRoute(router, "GET", path, handle);
+  // HEAD and unknown methods are routed as UNKNOWN_METHOD.
+  addRoute(router, UNKNOWN_METHOD, path, (context) =>
+    context.request.sentMethod === "HEAD" ? handle(context) : noSuchPage(site),
+  );
+}
+
+function noSuchPage<Who extends Visitor, Parts extends SiteParts, Role>(
+  site: Site<Who, Parts, Role>,
+): Response {
+  return failureOf(site, 404, "There is no such page.", null);
+}
+
+async function answer<Who extends Visitor, Parts extends SiteParts, Role>(
+  site: Site<Who, Parts, Role>,
+  route: Route<Who, Parts, Role>,
+  { request, params }: RouteContext,
+): Promise<Response> {
+  const { parts } = site;
+  const visitor = site.visitorOf(request);
+  try {
+    if (route.method === "POST" && !isOwn(request, parts.settings)) {
+      return failureOf(
+        site,
+        403,
+        "This was sent by a page of another site: nothing was changed.",
+        null,
+      );
+    }
+    const [path, query = ""] = request.path.split("?");
+    const call = new Call(parts, visitor, path!, query, params);
+    const refused = await site.admit(route, call);
+    if (refused) return refused;
+    if (route.method === "GET") return await show(site, route, call);
+    const limitBytes = route.role === "anyone" ? OPEN_BODY_LIMIT_BYTES : BODY_LIMIT_BYTES;
+    return await run(site, route, call, await formOf(request, limitBytes));
+  } catch (error) {
+    return fail(site, error, visitor);
+  }
+}
+
+async function show<Who extends Visitor, Parts extends SiteParts, Role>(
+  site: Site<Who, Parts, Role>,
+  route: PageRoute<Who, Parts, Role>,
+  call: Call<Who>,
+): Promise<Response> {
+  const shown = await route.page(call, site.parts);
+  return shown instanceof Response ? shown : viewOf(site, call, shown, null);
+}
+
+async function run<Who extends Visitor, Parts extends SiteParts, Role>(
+  site: Site<Who, Parts, Role>,
+  route: ActionRoute<Who, Parts, Role>,
+  call: Call<Who>,
+  values: URLSearchParams,
+): Promise<Response> {
+  const { parts } = site;
+  const { isSecure } = parts.settings;
+  const submission = new Submission(call, parts, values);
+  const { form } = submission;
+  // Keeps the target of signing in after a wrong password.
+  const kept = values.has("next") ? `next=${encodeURIComponent(values.get("next")!)}` : "";
+  const path = filledIn(route.back, call.params);
+  const back = new Call(parts, call.visitor, path, kept, call.params);
+  try {
+    const done = await route.action(submission, parts);
+    if (!("to" in done)) return viewOf(site, call, done, null);
+    return redirect(done.to, done.cookie, noteCookie(done.note, site.cookie, isSecure));
+  } catch (error) {
+    if (error instanceof ConfirmedBefore) {
+      const note = "That was sent twice and counted once: look what came of it.";
+      return redirect(back.path, noteCookie(note, site.cookie, isSecure));
+    }
+    if (error instanceof ConfirmationNeeded) {
+      return confirmationOf(site, call, back.path, form, error);
+    }
+    const again = noteRefusal(submission, error);
+    const shown = await pageAt(site.routes, route.back).page(back, parts);
+    if (shown instanceof Response) throw new Error(`${route.back} is no page`, { cause: error });
+    const view = { ...shown, status: again.status };
+    const response = viewOf(site, back, view, { action: call.path, form });
+    if (again.retryAfter) response.headers.set("retry-after", again.retryAfter);
+    return withCookies(response, []);
+  }
+}
+
+/** Notes the error beside its field. Rethrows errors that the form cannot show. */
+function noteRefusal(
+  { form }: { form: Form },
+  error: unknown,
+): { status: number; retryAfter?: string } {
+  if (error instanceof FormError) return { status: 422 };
+  if (!(error instanceof Refusal) || error.code === "service_unavailable") throw error;
+  const { message, field } = shownRefusal(error, form.values);
+  form.note(field, message);
+  if (error.code === "owner_required") return { status: 403 };
+  if (error.code !== "sign_in_limited") return { status: 422 };
+  const { retryAfterSeconds } = (error as Refusal<"sign_in_limited">).details;
+  return { status: 429, retryAfter: String(retryAfterSeconds) };
+}
+
+function filledIn(path: string, params: Readonly<Record<string, string>>): string {
+  return path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
+}
+
+function fail<Who extends Visitor, Parts extends SiteParts, Role>(
+  site: Site<Who, Parts, Role>,
+  error: unknown,
+  visitor: Who | null,
+): Response {
+  if (error instanceof TooLarge)
+    return failureOf(site, 413, "What was sent is too large.", visitor);
+  if (error instanceof Unreadable)
+    return failureOf(site, 415, "What was sent is no form.", visitor);
+  if (error instanceof Refusal && isAbsence(error)) {
+    return failureOf(site, 404, shownRefusal(error, new Set()).message, visitor);
+  }
+  const isUnavailable = error instanceof Refusal && error.code === "service_unavailable";
+  if (isUnavailable || error instanceof TransientError) {
+    const message = "Service temporarily unavailable: nothing was changed, try again.";
+    return failureOf(site, 503, message, visitor);
+  }
+  site.parts.onInternalError(error);
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  site.parts.log.error({ error: text }, `${site.name}: internal error`);
+  return failureOf(site, 500, "Internal error: the log has it.", visitor);
+}

@@ -1,0 +1,35 @@
+// Notes about a completed action, shown once on the page that follows. They are kept in a cookie for half a minute.
+
+import type { IncomingRequest } from "../../http1/request.ts";
+import { endedCookie, readCookie, setCookie } from "./cookies.ts";
+
+const LIVES_SECONDS = 30;
+const LENGTH_LIMIT = 500;
+
+/** Name of the cookie of notes. `cookie`: that of the site's sessions. */
+function nameOf(cookie: string): string {
+  return `${cookie}-note`;
+}
+
+export function noteCookie(
+  note: string | undefined,
+  cookie: string,
+  isSecure: boolean,
+): string | undefined {
+  if (note === undefined) return undefined;
+  const value = Buffer.from(note.slice(0, LENGTH_LIMIT)).toString("base64url");
+  return `${setCookie(isSecure, nameOf(cookie), value)}; Max-Age=${LIVES_SECONDS}`;
+}
+
+export function endedNote(cookie: string, isSecure: boolean): string {
+  return endedCookie(isSecure, nameOf(cookie));
+}
+
+export function readNote(
+  request: Pick<IncomingRequest, "headers">,
+  cookie: string,
+  isSecure: boolean,
+): string | null {
+  const value = readCookie(request, isSecure, nameOf(cookie));
+  return value ? Buffer.from(value, "base64url").toString() : null;
+}

@@ -1,0 +1,81 @@
+// Renders a view in its document as a response.
+
+/** @jsxImportSource preact */
+
+import { Errors, Refused, type RefusedForm } from "../components/fields.tsx";
+import type { Call } from "./call.ts";
+import { type ConfirmationNeeded, ConfirmationPage } from "./confirmation.tsx";
+import type { Form } from "./form.ts";
+import { documentOf } from "./layout.tsx";
+import { endedNote, readNote } from "./notes.ts";
+import { pageResponse, withCookies } from "./response.ts";
+import type { Site, SiteParts } from "./site.ts";
+import type { View } from "./results.ts";
+import type { Visitor } from "./visitor.ts";
+
+/** Renders a view. `refused`: the form of the page that is shown again. */
+export function viewOf<Who extends Visitor, Parts extends SiteParts, Role>(
+  site: Site<Who, Parts, Role>,
+  { path, visitor }: Call<Who>,
+  { title, body, status = 200, cookie }: View,
+  refused: { action: string; form: Form } | null,
+): Response {
+  const { isSecure } = site.parts.settings;
+  const note = visitor.isRefresh() ? null : readNote(visitor.request, site.cookie, isSecure);
+  const frame = { title, header: site.header(visitor, path), note };
+  const again: RefusedForm | null = refused && { ...refused };
+  const page = <Refused.Provider value={again}>{body}</Refused.Provider>;
+  let text = documentOf(frame, page);
+  if (again && !again.isShown) {
+    text = documentOf(
+      frame,
+      <>
+        <Errors id={null} form={again.form} />
+        {page}
+      </>,
+    );
+  }
+  return withCookies(pageResponse(status, text), [
+    cookie,
+    note === null ? undefined : endedNote(site.cookie, isSecure),
+  ]);
+}
+
+export function confirmationOf<Who extends Visitor, Parts extends SiteParts, Role>(
+  site: Site<Who, Parts, Role>,
+  call: Call<Who>,
+  back: string,
+  form: Form,
+  needed: ConfirmationNeeded,
+): Response {
+  const body = (
+    <ConfirmationPage
+      now={site.parts.now()}
+      action={call.path}
+      name={call.visitor.name}
+      {...{ back, form, needed }}
+    />
+  );
+  const refused = form.errors.size > 0 ? { action: call.path, form } : null;
+  const status = refused ? 422 : 200;
+  return viewOf(site, call, { title: needed.confirmation.title, body, status }, refused);
+}
+
+export function failureOf<Who extends Visitor, Parts extends SiteParts, Role>(
+  site: Site<Who, Parts, Role>,
+  status: number,
+  message: string,
+  visitor: Who | null,
+): Response {
+  const title = `Error ${status}`;
+  const body = (
+    <>
+      <h1>{title}</h1>
+      <p>{message}</p>
+      <p>
+        <a href="/">To the {site.name}</a>
+      </p>
+    </>
+  );
+  return pageResponse(status, documentOf({ title, header: site.header(visitor, "") }, body));
+}

@@ -1,0 +1,19 @@
+// What pages and actions return.
+
+import type { ComponentChildren } from "preact";
+
+/** A page to show inside the layout. */
+export interface View {
+  title: string;
+  body: ComponentChildren;
+  /** Status of the response, by default 200. */
+  status?: number;
+  cookie?: string;
+}
+
+/** The page to show after a completed action, and a note shown there once. */
+export interface Redirect {
+  to: string;
+  note?: string;
+  cookie?: string;
+}

@@ -1,0 +1,37 @@
+// What a route of a site consists of. `Parts`: the parts of the server that its pages use.
+
+import type { Call, Submission } from "./call.ts";
+import type { Redirect, View } from "./results.ts";
+import type { Visitor } from "./visitor.ts";
+
+/** Handles a GET request. A Response is a file to download; the site adds its headers. */
+export type Page<Who extends Visitor, Parts> = (
+  call: Call<Who>,
+  parts: Parts,
+) => View | Response | Promise<View | Response>;
+
+/** Handles a form. A View is for something shown only once, such as a new key. */
+export type Action<Who extends Visitor, Parts> = (
+  submission: Submission<Who>,
+  parts: Parts,
+) => Redirect | View | Promise<Redirect | View>;
+
+export interface PageRoute<Who extends Visitor, Parts, Role> {
+  method: "GET";
+  path: string;
+  /** Least role; `anyone` also includes visitors who are not signed in. */
+  role: Role | "anyone";
+  page: Page<Who, Parts>;
+}
+
+export interface ActionRoute<Who extends Visitor, Parts, Role> {
+  method: "POST";
+  path: string;
+  role: Role | "anyone";
+  action: Action<Who, Parts>;
+  /** Path of the page with the form. */
+  back: string;
+}
+
+export type Route<Who extends Visitor, Parts, Role> =
+  PageRoute<Who, Parts, Role> | ActionRoute<Who, Parts, Role>;
