@@ -1,8 +1,8 @@
-// How often a costly property is tried: some times in `check`, which runs before each commit, and as often as ever where
-// TEST_RUNS is `all`, as .ci/run sets it.
+// How often a costly property is tried, or in how many forms: few times before each commit and in .ci/run, and all where
+// TEST_RUNS is `all`, as .ci/nightly sets it.
 
 const ALL = process.env["TEST_RUNS"] === "all";
 
-export function runs(few: number, all: number): number {
+export function runs<T>(few: T, all: T): T {
   return ALL ? all : few;
 }

@@ -7,6 +7,7 @@ import { expect, test } from "bun:test";
 import { claimDataDirectory } from "../../../src/storage/file/open.ts";
 import { binary, binaryJson, binaryWith } from "../../support/binary.ts";
 import { openShopIn } from "../../support/cli.ts";
+import { runs } from "../../support/runs.ts";
 import { freshFolder, freshPostgresDatabase } from "../../support/service.ts";
 import { compileShim } from "../powercut/shim.ts";
 
@@ -14,6 +15,8 @@ import { compileShim } from "../powercut/shim.ts";
 const STEPS_LIMIT = 200;
 /** A move is repeated after every kill of that number. */
 const REPEATED = 6;
+/** Each so many steps it is killed. */
+const STRIDE = runs(5, 1);
 
 test.each(["none", "a database without rows"])(
   "kill -9 after each step of a move to a data directory with %s",
@@ -24,7 +27,7 @@ test.each(["none", "a database without rows"])(
     const from = shop.location.database!;
     const killed = { refused: 0, complete: 0, nothing: 0 };
     let kill = 1;
-    for (; kill < STEPS_LIMIT; kill += 1) {
+    for (; kill < STEPS_LIMIT; kill += STRIDE) {
       const folder = freshFolder();
       const move = ["move", "--from", from, "--to", folder];
       if (there !== "none") claimDataDirectory(folder, 1).release();

@@ -6,6 +6,7 @@ import axe from "axe-core";
 import { expect } from "bun:test";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import type { TestPanel } from "../../support/panel.ts";
+import { runs } from "../../support/runs.ts";
 
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 const FLAGS = [
@@ -21,12 +22,22 @@ export interface View {
   colorScheme: "light" | "dark";
 }
 
-export const VIEWS: readonly View[] = [
-  { name: "desktop-light", width: 1440, height: 900, colorScheme: "light" },
-  { name: "desktop-dark", width: 1440, height: 900, colorScheme: "dark" },
-  { name: "phone-light", width: 390, height: 844, colorScheme: "light" },
-  { name: "phone-dark", width: 390, height: 844, colorScheme: "dark" },
-];
+export const DESKTOP: View = {
+  name: "desktop-light",
+  width: 1440,
+  height: 900,
+  colorScheme: "light",
+};
+export const PHONE: View = { name: "phone-dark", width: 390, height: 844, colorScheme: "dark" };
+export const VIEWS: readonly View[] = runs(
+  [DESKTOP, PHONE],
+  [
+    DESKTOP,
+    { ...DESKTOP, name: "desktop-dark", colorScheme: "dark" },
+    { ...PHONE, name: "phone-light", colorScheme: "light" },
+    PHONE,
+  ],
+);
 
 export function launch(): Promise<Browser> {
   mkdirSync(SCREENSHOTS, { recursive: true });
@@ -53,7 +64,7 @@ export interface VisitOptions {
 export async function visit(
   browser: Browser,
   panel: TestPanel,
-  { view = VIEWS[0]!, javaScriptEnabled = true, as, awaitsCode }: VisitOptions = {},
+  { view = DESKTOP, javaScriptEnabled = true, as, awaitsCode }: VisitOptions = {},
 ): Promise<Visit> {
   const { width, height, colorScheme } = view;
   const context = await browser.newContext({
@@ -103,12 +114,17 @@ export async function axeFindings(page: Page): Promise<string[]> {
 
 /** Everything that a page must be, in one look at it. */
 export async function expectSound(page: Page, complaints: readonly string[]): Promise<void> {
+  await expectFits(page);
   expect(complaints).toEqual([]);
+  expect(await axeFindings(page)).toEqual([]);
+}
+
+/** Nothing of the page is beyond the window's right edge. */
+export async function expectFits(page: Page): Promise<void> {
   const [content, window] = await page.evaluate<[number, number]>(
     "[document.documentElement.scrollWidth, innerWidth]",
   );
   expect(content).toBeLessThanOrEqual(window);
-  expect(await axeFindings(page)).toEqual([]);
 }
 
 /** What can be used on the page, in the document's order, and what the Tab key reaches of it, in its order. */

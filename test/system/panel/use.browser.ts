@@ -2,8 +2,17 @@
 // between, by the keyboard, and without JavaScript.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { expectSound, reachedByTab, screenshot, VIEWS, visit } from "./browser.ts";
+import {
+  DESKTOP,
+  expectFits,
+  expectSound,
+  PHONE,
+  reachedByTab,
+  screenshot,
+  visit,
+} from "./browser.ts";
 import { type Looking, startLooking, visitorOf } from "./looking.ts";
+import { runs } from "../../support/runs.ts";
 import { PAGES, WRONG } from "./pages.ts";
 
 let looking: Looking;
@@ -13,8 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => looking.stop());
 
-/** A wide one and a narrow one. */
-describe.each([VIEWS[0]!, VIEWS[3]!])("$name", (view) => {
+describe.each(runs([PHONE], [DESKTOP, PHONE]))("$name", (view) => {
   test.each(PAGES.filter(({ path }) => /^\/\w*$/.test(path)))(
     "$name is sound without data",
     (looked) =>
@@ -65,21 +73,17 @@ describe.each([VIEWS[0]!, VIEWS[3]!])("$name", (view) => {
 const WIDTHS = [1280, 1100, 768];
 
 test.each([...PAGES])("nothing of $name is cut off at the widths between", ({ name, ...looked }) =>
-  looking.at(looked, VIEWS[0]!, async (page) => {
+  looking.at(looked, DESKTOP, async (page) => {
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 720 });
       await screenshot(page, `${name}-${width}`);
-      const [content, window] = await page.evaluate<[number, number]>(
-        "[document.documentElement.scrollWidth, innerWidth]",
-      );
-      expect([width, window, content]).toEqual([width, width, expect.any(Number)]);
-      expect(content).toBeLessThanOrEqual(window);
+      await expectFits(page);
     }
   }),
 );
 
 test.each([...PAGES])("the keyboard reaches everything of $name in its order", (looked) =>
-  looking.at(looked, VIEWS[0]!, async (page) => {
+  looking.at(looked, DESKTOP, async (page) => {
     const { usable, reached } = await reachedByTab(page);
     expect(usable.length).toBeGreaterThan(1);
     expect(usable[0]).toContain("To the content");
