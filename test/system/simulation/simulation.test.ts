@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { runs } from "../../support/runs.ts";
 import { simulate } from "./simulate.ts";
 
-/** `.ci/run` simulates more than these. */
+/** `.ci/nightly` simulates more than these. */
 const SEEDS = runs(10, 50);
 /** Ends a run that hangs. */
 const LIMIT_MS = 600_000;
