@@ -241,6 +241,8 @@ describe("a database that goes away", () => {
     const url = "postgres://postgres:s3cret@127.0.0.1:1/shop";
     const { code, stderr } = await reseller("admin", "user", "list", "--database", url);
     expect(code).toBe(1);
-    expect(stderr).toStartWith("error: postgres://127.0.0.1:1/shop cannot be reached: start it");
+    expect(stderr).toStartWith(
+      "error: postgres://127.0.0.1:1/shop cannot be reached: start the server",
+    );
   });
 });

@@ -13,7 +13,7 @@ import { randomFrom } from "../../support/seeded.ts";
 const BATCHES = Number(process.env["TEST_BATCHES"] ?? 40);
 const BATCH_LIMIT = 12;
 /** Commands about orders that are not there. */
-const EXPECTED = /there is no (order|attempt|request|such row)|has no provider/;
+const EXPECTED = /there is no (order|attempt|request)|row not found in|has no provider/;
 
 /** What went wrong with a command; null: nothing. */
 function troubleOf(reply: Reply): string | null {

@@ -49,7 +49,9 @@ test("a server whose role was not granted the tables of an upgrade does not star
   const refused = await reseller("serve", "--database", url, "--data", data, "--port", "0");
   expect([refused.code, refused.stderr]).toEqual([
     1,
-    expect.stringMatching(/permission denied for table key_recharges\): apply postgres-role\.sql /),
+    expect.stringMatching(
+      /permission denied for table key_recharges\): as the owner of the tables, apply postgres-role\.sql /,
+    ),
   ]);
 });
 

@@ -308,13 +308,15 @@ describe("is refused, and changes nothing, where", () => {
     const { code, stderr } = await move(placeOf(served), folder);
     expect([code, stderr]).toEqual([
       1,
-      expect.stringContaining("is served by left: stop it first"),
+      expect.stringContaining("is in use by the server left: stop it first"),
     ]);
     expect(existsSync(`${folder}/reseller.db`)).toBe(false);
     const empty = freshPostgresDatabase();
     empty.execute("renewLease", lease, Date.now());
     const shop = openShopIn(freshSqliteDatabase());
-    expect((await move(placeOf(shop), placeOf(empty))).stderr).toContain("is served by left");
+    expect((await move(placeOf(shop), placeOf(empty))).stderr).toContain(
+      "is in use by the server left",
+    );
     // A minute later it counts as ended.
     served.execute("renewLease", lease, Date.now() - 60_000);
     expect((await move(placeOf(served), folder)).stderr).toBe("");
