@@ -14,6 +14,8 @@ import {
 import { join, relative } from "node:path";
 import { ENTRY_POINTS } from "../../deploy/entry-points.ts";
 import { WRITER_THREAD } from "../../src/config/source-files.ts";
+import type { Migration } from "../../src/db/port/database-state.ts";
+import type { Engine } from "./engine.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const SRC = join(ROOT, "src");
@@ -37,8 +39,38 @@ export async function bundledProgram(): Promise<string[]> {
 }
 let program: Promise<string> | undefined;
 
+/** The same for a program with one more migration for each engine: test/support/next-version.ts. */
+export async function bundledNextProgram(added: Record<Engine, Migration>): Promise<string[]> {
+  const paths = ENTRY_POINTS.map((path) => join(ROOT, path));
+  nextProgram ??= bundle("next-program", paths, [withMigrations(added)]);
+  return [process.execPath, await nextProgram];
+}
+let nextProgram: Promise<string> | undefined;
+
+/** Adds a migration to the list of each engine. */
+function withMigrations(added: Record<Engine, Migration>): Bun.BunPlugin {
+  return {
+    name: "with-migrations",
+    setup(build) {
+      build.onLoad({ filter: /\/src\/.*\/migrate\.ts$/ }, async ({ path }) => {
+        const migration = added[path.includes("/postgres/") ? "postgres" : "sqlite"];
+        const source = await Bun.file(path).text();
+        const contents = source.replace(
+          /(MIGRATIONS: readonly Migration\[\] = \[[^\]]*)\]/,
+          (_, before) => `${before}${JSON.stringify(migration)}]`,
+        );
+        return { contents, loader: "ts" };
+      });
+    },
+  };
+}
+
 /** The file that the first entry became. */
-async function bundle(name: string, entries: readonly string[]): Promise<string> {
+async function bundle(
+  name: string,
+  entries: readonly string[],
+  plugins: readonly Bun.BunPlugin[] = [],
+): Promise<string> {
   const folder = join(KEPT, `${name}-${await sourceHash()}`);
   const made = relative(SRC, entries[0]!).replace(/\.ts$/, ".js");
   const file = join(folder, made);
@@ -54,7 +86,7 @@ async function bundle(name: string, entries: readonly string[]): Promise<string>
     // Bytecode beside a file is for CommonJS alone.
     format: "cjs",
     bytecode: true,
-    plugins: [startsItself(folder)],
+    plugins: [startsItself(folder), ...plugins],
   });
   try {
     renameSync(outdir, folder);
@@ -71,7 +103,7 @@ function startsItself(folder: string): Bun.BunPlugin {
   const url = (path: string) => `new URL(${JSON.stringify(`file://${join(folder, path)}`)})`;
   const contents = `
     export const WRITER_THREAD = ${url("writer/thread.js")};
-    export const COPY_THREAD = ${url("storage/copy-thread.js")};
+    export const COPY_THREAD = ${url("storage/backup/copy-thread.js")};
     export const PROGRAM = [process.execPath, ${JSON.stringify(join(folder, "main.js"))}];
   `;
   return {
@@ -103,6 +135,7 @@ async function hashOfSource(): Promise<string> {
     "package.json",
     "tsconfig.json",
     relative(ROOT, import.meta.path),
+    "test/support/next-version.ts",
   ]) {
     hash.update(`${path}\0`);
     hash.update(await Bun.file(join(ROOT, path)).bytes());

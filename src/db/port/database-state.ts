@@ -1,15 +1,17 @@
 // Decides from a database's tables and migrations whether this program can use it. Both engines use the same rules and
 // the same messages: docs/specification/storage.md#database-states.
 
-/** A migration of this program. */
-export interface KnownMigration {
+/** A migration of this program: a file of migrations/. */
+export interface Migration {
   version: number;
   name: string;
-  hash: string;
+  sql: string;
 }
 
+/** A row of the table `migrations`. */
 export interface AppliedMigration {
   version: number;
+  name: string;
   hash: string;
 }
 
@@ -38,8 +40,13 @@ export const UNFINISHED_MOVE = "unfinished_move";
 const MIGRATIONS_TABLE = "migrations";
 const MIGRATION_COLUMNS = ["version", "name", "hash", "applied_at"];
 /** Tables of the first migration. A database with these is ours, even if its table of migrations is damaged or lost. */
-const OUR_TABLES = ["accounts", "transfers", "placement_attempts"];
+const OUR_TABLES = ["accounts", "transfers", "order_events"];
 const NAMED_LIMIT = 4;
+
+/** Returns the hash by which a database remembers a migration. */
+export function hashOf({ sql }: Migration): string {
+  return new Bun.CryptoHasher("sha256").update(sql).digest("hex");
+}
 
 /** Whether a table of migrations has our columns, so that it can be read. */
 export function areMigrationColumns(columns: readonly string[] | null): boolean {
@@ -52,7 +59,7 @@ export function areMigrationColumns(columns: readonly string[] | null): boolean 
  */
 export function whyUnusable(
   found: FoundDatabase,
-  known: readonly KnownMigration[],
+  known: readonly Migration[],
   advice: Advice,
 ): string | null {
   const { tables, migrationColumns, applied, isMarked } = found;
@@ -77,15 +84,16 @@ function isTableOurs({ migrationColumns, tables }: FoundDatabase): boolean {
 
 function whyOtherSchema(
   applied: readonly AppliedMigration[],
-  known: readonly KnownMigration[],
+  known: readonly Migration[],
 ): string | null {
   const last = known.at(-1)?.version ?? 0;
+  if (isBeforeRelease(applied, known)) return BEFORE_RELEASE;
   for (const { version, hash } of applied) {
     const migration = known.find((each) => each.version === version);
     if (!migration) {
       return `was written by a newer version (schema ${version}; this binary supports ${last}): run that version or a later one`;
     }
-    if (migration.hash !== hash) {
+    if (hashOf(migration) !== hash) {
       return `was created by another build of schema ${version} (${migration.name} differs): run the build that created it`;
     }
   }
@@ -93,6 +101,20 @@ function whyOtherSchema(
   const highest = Math.max(...versions);
   const missing = known.find(({ version }) => version < highest && !versions.has(version));
   return missing ? damaged(`version ${missing.version} is missing`) : null;
+}
+
+const BEFORE_RELEASE =
+  "was created by a version before 0.9.0, which was never released and cannot be upgraded: go on with the program that created it, or start a new database";
+
+/** Versions before the first release had migrations of other names. */
+function isBeforeRelease(
+  applied: readonly AppliedMigration[],
+  known: readonly Migration[],
+): boolean {
+  const first = known.find(({ version }) => version === 1);
+  return (
+    first !== undefined && applied.some(({ version, name }) => version === 1 && name !== first.name)
+  );
 }
 
 function damaged(how: string): string {

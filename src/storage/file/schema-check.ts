@@ -2,6 +2,7 @@
 // constraints enforce the ledger and the state table. Without them wrong rows could be written that look right later.
 
 import { Database } from "bun:sqlite";
+import type { Migration } from "../../db/port/database-state.ts";
 import { appliedVersions, migrate, MIGRATIONS } from "./migrate.ts";
 import type { Problem } from "../../db/verify/verify.ts";
 
@@ -15,8 +16,11 @@ const OBJECTS = `SELECT type || ' ' || name AS subject, sql FROM sqlite_schema
   WHERE name NOT GLOB 'sqlite_*' AND NOT (type = 'table' AND name GLOB '_litestream_*') ORDER BY type, name`;
 
 /** Returns one problem for each object that is missing, differs, or belongs to no migration. */
-export function schemaProblems(sqlite: Database): Problem[] {
-  const expected = expectedObjects(appliedVersions(sqlite));
+export function schemaProblems(
+  sqlite: Database,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Problem[] {
+  const expected = expectedObjects(appliedVersions(sqlite), migrations);
   const found = objectsOf(sqlite);
   const subjects = [...new Set([...expected.keys(), ...found.keys()])].sort();
   return subjects.flatMap((subject) => {
@@ -41,8 +45,11 @@ function problemOf(expected: string | undefined, found: string | undefined): str
 /** Expected objects by applied versions; they stay the same as long as the program runs. */
 const made = new Map<string, ReadonlyMap<string, string>>();
 
-function expectedObjects(versions: ReadonlySet<number>): ReadonlyMap<string, string> {
-  const applied = MIGRATIONS.filter(({ version }) => versions.has(version));
+function expectedObjects(
+  versions: ReadonlySet<number>,
+  migrations: readonly Migration[],
+): ReadonlyMap<string, string> {
+  const applied = migrations.filter(({ version }) => versions.has(version));
   const key = applied.map(({ version }) => version).join();
   const known = made.get(key);
   if (known) return known;

@@ -7,9 +7,9 @@
 import type { Database } from "bun:sqlite";
 import { chmodSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { UNFINISHED_MOVE } from "../../db/port/database-state.ts";
+import { type Migration, UNFINISHED_MOVE } from "../../db/port/database-state.ts";
 import { syncPath } from "./files.ts";
-import { migrate, type Migration } from "./migrate.ts";
+import { migrate } from "./migrate.ts";
 
 const UNNAMED = /^\.before-migration-to-(\d+)(\.partial(?:-journal)?)?$/;
 

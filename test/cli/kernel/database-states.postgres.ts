@@ -5,12 +5,13 @@ import { Database } from "bun:sqlite";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "bun:test";
-import { migrate, MIGRATIONS } from "../../../src/db/postgres/schema/migrate.ts";
+import { migrate } from "../../../src/db/postgres/schema/migrate.ts";
 import { claimDataDirectory, databasePath } from "../../../src/storage/file/open.ts";
-import * as sqlite from "../../../src/storage/file/migrate.ts";
 import { openShopIn, reseller } from "../../support/cli.ts";
 import { cluster } from "../../support/postgres.ts";
+import { nextBinary } from "../../support/next-version.ts";
 import { spawnServe } from "../../support/process.ts";
+import { runBinary, startServerProcess } from "../../support/server-process.ts";
 import { freshFolder, freshPostgresDatabase, freshSqliteDatabase } from "../../support/service.ts";
 
 const MARK = "CREATE TABLE unfinished_move (marked bigint)";
@@ -21,8 +22,10 @@ const UNFINISHED = "is the target of an unfinished move: repeat the move, or ";
 const EMPTY = /is empty: (choose its folder|run `reseller serve`)/;
 
 interface Kind {
-  /** What is made: nothing, tables of no migration, of all but the last, or of all. */
-  made: "nothing" | "no tables" | "older" | "all";
+  /** What is made: nothing, a database without tables, or one of this version. */
+  made: "nothing" | "no tables" | "all";
+  /** The next version is run on it, for which it is old. */
+  runs?: "next version";
   /** Statements after that. */
   after?: readonly string[];
   /** What commands say; null: they run. */
@@ -62,7 +65,8 @@ const KINDS: Record<string, Kind> = {
   },
   "that a move did not fill": { made: "all", after: [MARK], refused: UNFINISHED, takesMove: true },
   "of an older version": {
-    made: "older",
+    made: "all",
+    runs: "next version",
     refused: "was written by an older version: run this version's `reseller serve` o",
     starts: true,
     doctor: "warns",
@@ -75,12 +79,18 @@ const KINDS: Record<string, Kind> = {
   "of another build": {
     made: "all",
     after: ["UPDATE migrations SET hash = 'x' WHERE version = 1"],
-    refused: "was created by another build of schema 1 (0001_service differs)",
+    refused: "was created by another build of schema 1 (0001_initial differs)",
   },
-  "that lost a row of its migrations": damaged(
-    "version 1 is missing",
-    "DELETE FROM migrations WHERE version = 1",
-  ),
+  "of a version before the first release": {
+    made: "all",
+    after: [
+      "UPDATE migrations SET name = '0001_service', hash = 'x'",
+      "INSERT INTO migrations VALUES (2, '0002_providers', 'x', 1), (30, '0030_older_secrets', 'x', 1)",
+      "ALTER TABLE orders RENAME COLUMN next_check_at TO checked_next",
+    ],
+    refused:
+      "was created by a version before 0.9.0, which was never released and cannot be upgraded",
+  },
   "that lost all rows of its migrations": damaged("it is empty", "DELETE FROM migrations"),
   "whose migrations lost a column": damaged(
     "it has other columns",
@@ -109,9 +119,8 @@ async function sqlitePlace({ made, after = [], starts }: Kind): Promise<Place> {
   const path = databasePath(folder);
   if (made === "no tables") writeFileSync(path, "");
   if (made === "all") claimDataDirectory(folder, 1).release();
-  if (made === "older" || after.length > 0) {
+  if (after.length > 0) {
     const file = new Database(path, { readwrite: true, create: true });
-    if (made === "older") sqlite.migrate(file, sqlite.MIGRATIONS.slice(0, -1), 1);
     for (const statement of after) file.run(statement);
     file.run("PRAGMA wal_checkpoint(TRUNCATE)");
     file.close(true);
@@ -136,9 +145,6 @@ async function postgresPlace({ made, after = [] }: Kind): Promise<Place> {
   const server = await cluster();
   const name = `state_${process.pid}_${databases++}`;
   if (made !== "nothing") await server.query("postgres", `CREATE DATABASE ${name}`);
-  if (made === "older") {
-    await migrate(server.address(name), 1, { migrations: MIGRATIONS.slice(0, -1) });
-  }
   if (made === "all") await migrate(server.address(name), 1);
   for (const statement of after) await server.query(name, statement);
   const url = `postgres://postgres@127.0.0.1:${server.port}/${name}`;
@@ -162,6 +168,29 @@ beforeAll(() => {
   for (const each of [file, served]) openShopIn(each).order(10);
   rows = { sqlite: file.folder, postgres: served.location.database! };
 });
+/** The next version, as an executable. */
+const binary = nextBinary();
+const runNext = async (...argv: string[]) => {
+  const { exitCode, stdout, stderr } = await runBinary(argv, { binary: await binary });
+  return { code: exitCode, stdout, stderr, told: stderr };
+};
+
+/** Starts a server on a database and stops it: it is of that version then. */
+async function serveOnce(engine: keyof typeof ENGINES, place: Place, program?: string) {
+  const [data, flags] = engine === "sqlite" ? [place.name, []] : [freshFolder(), place.flags];
+  const server = program
+    ? await startServerProcess({ data, binary: program, arguments: flags })
+    : await spawnServe(data, ...flags);
+  await server.stop();
+}
+
+/** A database of the next version to move from. */
+async function nextRows(engine: keyof typeof ENGINES): Promise<string> {
+  const place = await ENGINES[engine]({ made: "all", refused: null });
+  await serveOnce(engine, place, await binary);
+  return place.name;
+}
+
 const other = (engine: keyof typeof ENGINES) => (engine === "sqlite" ? "postgres" : "sqlite");
 
 describe.each(Object.keys(ENGINES) as (keyof typeof ENGINES)[])("on %s a database", (engine) => {
@@ -170,8 +199,10 @@ describe.each(Object.keys(ENGINES) as (keyof typeof ENGINES)[])("on %s a databas
     const place = await ENGINES[engine](kind);
     const before = await place.dump();
     const { refused } = kind;
+    const isNext = kind.runs === "next version";
+    const run = isNext ? runNext : reseller;
     const expectRefused = async (what: string, argv: string[], says: string | RegExp) => {
-      const { code, told } = await reseller(...argv);
+      const { code, told } = await run(...argv);
       expect([what, code, told]).toEqual([
         what,
         1,
@@ -183,7 +214,7 @@ describe.each(Object.keys(ENGINES) as (keyof typeof ENGINES)[])("on %s a databas
     for (const command of COMMANDS[engine]) {
       const argv = command.replace("FILE", join(freshFolder(), "copy.db")).split(" ");
       if (refused !== null) await expectRefused(command, [...argv, ...place.flags], refused);
-      else expect([command, (await reseller(...argv, ...place.flags)).code]).toEqual([command, 0]);
+      else expect([command, (await run(...argv, ...place.flags)).code]).toEqual([command, 0]);
     }
     if (refused !== null) {
       const to = engine === "sqlite" ? freshPostgresDatabase() : freshSqliteDatabase();
@@ -191,7 +222,11 @@ describe.each(Object.keys(ENGINES) as (keyof typeof ENGINES)[])("on %s a databas
       await expectRefused("move --from", ["move", "--from", place.name, "--to", target], refused);
       to.close();
     }
-    const { code, stdout } = await reseller("doctor", ...place.flags);
+    if (engine === "sqlite" && typeof refused === "string" && !isNext) {
+      const restore = ["restore", databasePath(place.name), "--data", freshFolder(), "--yes"];
+      await expectRefused("restore", restore, refused);
+    }
+    const { code, stdout } = await run("doctor", ...place.flags);
     const warns = kind.doctor === "warns" || refused === null;
     expect(["doctor", code]).toEqual(["doctor", warns ? 0 : 1]);
     if (typeof refused === "string" && !warns) expect(stdout).toContain(refused.trimEnd());
@@ -201,17 +236,16 @@ describe.each(Object.keys(ENGINES) as (keyof typeof ENGINES)[])("on %s a databas
       if (engine === "postgres") serve.push("--data", freshFolder());
       await expectRefused("serve", serve, refused!);
     }
-    const toIt = ["move", "--from", rows[other(engine)], "--to", place.name];
+    const source = isNext ? await nextRows(other(engine)) : rows[other(engine)];
+    const toIt = ["move", "--from", source, "--to", place.name];
     if (kind.takesMove && refused !== null) {
-      expect((await reseller(...toIt)).stderr).toBe("");
-      expect((await reseller("verify", ...place.flags)).code).toBe(0);
+      expect((await run(...toIt)).stderr).toBe("");
+      expect((await run("verify", ...place.flags)).code).toBe(0);
     } else if (refused !== null) await expectRefused("move --to", toIt, refused);
     else await expectRefused("move --to", toIt, "is not empty (accounts: ");
     if (kind.starts && !kind.takesMove) {
-      const flags = engine === "postgres" ? place.flags : [];
-      const server = await spawnServe(engine === "sqlite" ? place.name : freshFolder(), ...flags);
-      expect((await server.stop()).exitCode).toBe(0);
-      expect((await reseller("verify", ...place.flags)).code).toBe(0);
+      await serveOnce(engine, place, isNext ? await binary : undefined);
+      expect((await run("verify", ...place.flags)).code).toBe(0);
     }
   });
 });

@@ -371,46 +371,15 @@ describe("migrations of PostgreSQL", () => {
     ).toEqual(MIGRATIONS.map(({ version }) => ({ version, applied_at: 5 })));
   });
 
-  test("number services in the order of their creation, and count on from there", async () => {
-    const server = await cluster();
-    await server.query("postgres", "CREATE DATABASE unnumbered");
-    const address = server.address("unnumbered");
-    await migrate(address, 1, { migrations: MIGRATIONS.slice(0, 2) });
-    const service = (id: string, createdAt: number) =>
-      `INSERT INTO services (id, name, price_micros, per, min, max, active, private, created_at)
-      VALUES ('${id}', 'n', 1, '1', 1, 2, 1, 0, ${createdAt})`;
-    const audited = (seq: number, id: string) =>
-      `INSERT INTO audit (seq, created_at, operator, action, subject, after)
-      VALUES (${seq}, 20, 'o', 'service.create', '${id}', '{}')`;
-    // Imported in that order, at one time.
-    for (const [seq, id] of ["m", "k", "l"].entries()) {
-      await server.query("unnumbered", service(id, 20));
-      await server.query("unnumbered", audited(seq + 1, id));
-    }
-    await server.query("unnumbered", service("z", 10));
-    await server.query("unnumbered", service("a", 30));
-    await migrate(address, 2);
-    const rows = await server.query(
-      "unnumbered",
-      "SELECT id, number::int, category, category_by_hand::int AS hand FROM services ORDER BY number",
-    );
-    expect(rows).toEqual(
-      ["z", "m", "k", "l", "a"].map((id, index) => {
-        return { id, number: index + 1, category: "Services", hand: 0 };
-      }),
-    );
-    expect(
-      await server.query("unnumbered", "SELECT nextval('services_number')::int AS next"),
-    ).toEqual([{ next: 6 }]);
-  });
-
   test("of a newer program, or of another build, are refused", async () => {
     const address = await freshPostgres();
     expect(migrate(address, 1, { migrations: [] })).rejects.toBeInstanceOf(SchemaError);
-    const altered = [{ version: 1, name: "0001_service", sql: "SELECT 1" }];
+    const altered = [{ version: 1, name: "0001_initial", sql: "SELECT 1" }];
     expect(migrate(address, 1, { migrations: altered })).rejects.toThrow(
       "another build of schema 1",
     );
+    const released = [{ version: 1, name: "0001_released", sql: "SELECT 1" }];
+    expect(migrate(address, 1, { migrations: released })).rejects.toThrow("a version before 0.9.0");
   });
 
   test("that fail leave nothing behind", async () => {

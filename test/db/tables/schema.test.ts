@@ -1,15 +1,14 @@
-// The tables of src/db/tables/, migrations/sqlite/ and MIGRATIONS agree.
+// The tables of src/db/tables/, the files of migrations/ and MIGRATIONS agree.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
+import { MIGRATIONS as POSTGRES_MIGRATIONS } from "../../../src/db/postgres/schema/migrate.ts";
 import { migrate, MIGRATIONS } from "../../../src/storage/file/migrate.ts";
 import { catalogueVersion } from "../../../src/db/tables/catalogue.ts";
 import { clockSteps, numberFloors } from "../../../src/db/tables/database.ts";
 import { TABLES } from "../../../src/db/tables/tables.ts";
 import { requiredStatusLists, statusListsIn } from "../../support/schema-statuses.ts";
-
-const FOLDER = new URL("../../../migrations/sqlite/", import.meta.url).pathname;
 
 function migrated(): Database {
   const sqlite = new Database(":memory:");
@@ -17,18 +16,23 @@ function migrated(): Database {
   return sqlite;
 }
 
-test("every file of migrations/sqlite/ is in MIGRATIONS, in order, with its text", () => {
-  const files = readdirSync(FOLDER)
-    .filter((name) => name.endsWith(".sql"))
-    .sort();
-  expect(MIGRATIONS.map(({ name }) => `${name}.sql`)).toEqual(files);
-  expect(MIGRATIONS.map(({ sql }) => sql)).toEqual(
-    files.map((name) => readFileSync(FOLDER + name, "utf8")),
-  );
-  const versions = MIGRATIONS.map(({ version }) => version);
-  expect(versions).toEqual(MIGRATIONS.map(({ name }) => Number(name.slice(0, 4))));
-  expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b));
-});
+test.each([
+  ["sqlite", MIGRATIONS],
+  ["postgres", POSTGRES_MIGRATIONS],
+])(
+  "every file of migrations/%s/ is in MIGRATIONS, in order, with its text",
+  (engine, migrations) => {
+    const folder = new URL(`../../../migrations/${engine}/`, import.meta.url).pathname;
+    const files = readdirSync(folder).toSorted();
+    expect(migrations.map(({ name }) => `${name}.sql`)).toEqual(files);
+    expect(migrations.map(({ sql }) => sql)).toEqual(
+      files.map((name) => readFileSync(folder + name, "utf8")),
+    );
+    const versions = migrations.map(({ version }) => version);
+    expect(versions).toEqual(migrations.map(({ name }) => Number(name.slice(0, 4))));
+    expect(versions).toEqual(versions.map((_, index) => index + 1));
+  },
+);
 
 test("src/db/tables/ has exactly the tables and columns of a migrated database", () => {
   const sqlite = migrated();

@@ -1,10 +1,7 @@
 // GET /services/changes: docs/specification/endpoints.md#get-services-changes.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { ENGINE } from "../../support/engine.ts";
-import { type Body, freshService, OPERATOR, type TestService } from "../../support/service.ts";
+import { freshService, OPERATOR, type TestService } from "../../support/service.ts";
 
 let shop: TestService;
 let alice: string;
@@ -230,35 +227,4 @@ describe("pages:", () => {
 test("the actor of a change is told to nobody", async () => {
   const { body } = await shop.call("GET", "/services/changes?since=0&limit=100", alice);
   expect(JSON.stringify(body)).not.toContain(OPERATOR.operator);
-});
-
-test("whoever followed an older version learns the unit of each service that it may order", async () => {
-  const old = await freshService();
-  old.user("carl");
-  const key = old.key("carl", "order").text;
-  for (const [id, per] of [
-    ["a", "1000"],
-    ["b", "order"],
-    ["c", "1"],
-  ] as const) {
-    old.service({ id, name: id, per, ...(per === "order" ? { min: 1, max: 1 } : {}) });
-  }
-  old.service({ id: "hidden", name: "hidden", private: true });
-  const read = async (since: string) =>
-    (await old.call("GET", `/services/changes?since=${since}`, key)).body;
-  const since = (await read("now")).nextCursor as string;
-  // The part of the migration that is about services which are there.
-  const folder = join(import.meta.dir, "../../../migrations", ENGINE);
-  const file = readdirSync(folder).find((name) => name.endsWith("_units_told.sql"))!;
-  const sql = readFileSync(join(folder, file), "utf8");
-  old.query(sql.slice(sql.indexOf("INSERT INTO")));
-  const { changes } = await read(since);
-  expect(
-    changes.map(({ service, field, before, after: is }: Body) => [service, field, before, is]),
-  ).toEqual([
-    ["a", "per", null, "1000"],
-    ["b", "per", null, "order"],
-    ["c", "per", null, "1"],
-  ]);
-  await old.stop();
 });

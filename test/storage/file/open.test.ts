@@ -10,8 +10,8 @@ import {
   statSync,
   symlinkSync,
 } from "node:fs";
-import { readdirSync, renameSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
 import {
   claimDataDirectory,
@@ -21,7 +21,6 @@ import {
   openWriter,
 } from "../../../src/storage/file/open.ts";
 import { fileSystemOf, fileSystemUnder } from "../../../src/storage/file/file-systems.ts";
-import { migrate, MIGRATIONS } from "../../../src/storage/file/migrate.ts";
 import { OpenError } from "../../../src/storage/file/open-error.ts";
 import { freshFolder, freshService } from "../../support/service.ts";
 
@@ -180,6 +179,11 @@ describe("is refused in one sentence with the path, and not changed:", () => {
     ["a database of another program", foreign, "belongs to another program"],
     ["a newer database", alter(NEWER), "was written by a newer version"],
     ["an altered one", alter("UPDATE migrations SET hash = 'x'"), "was created by another build"],
+    [
+      "one from before the first release",
+      alter("UPDATE migrations SET name = '0001_service', hash = 'x'"),
+      "was created by a version before 0.9.0, which was never released and cannot be upgraded",
+    ],
     ["text", (path) => writeFileSync(path, "hello ".repeat(1000)), "not a database"],
     ["a few bytes", (path) => writeFileSync(path, "hello"), "not a database"],
     [
@@ -218,96 +222,6 @@ describe("is refused in one sentence with the path, and not changed:", () => {
     const folder = join(freshFolder(), "file");
     writeFileSync(folder, "");
     expect(sentenceOf(() => claimDataDirectory(folder, NOW))).toContain(folder);
-  });
-});
-
-describe("an older database", () => {
-  /** As a reseller of the first migration left it. */
-  function olderDatabase(): { folder: string; path: string } {
-    const folder = freshFolder();
-    const path = databasePath(folder);
-    const sqlite = new Database(path);
-    migrate(sqlite, MIGRATIONS.slice(0, 1), NOW);
-    sqlite.run("CREATE TABLE keepsake (text TEXT); INSERT INTO keepsake VALUES ('kept')");
-    sqlite.close();
-    return { folder, path };
-  }
-
-  test("is copied as it was before it is migrated, and the copy is 0600", () => {
-    const { folder, path } = olderDatabase();
-    const { migrationCopy, release } = claimDataDirectory(folder, NOW);
-    release();
-    expect(migrationCopy).toBe(`${path}.before-migration-2026-01-02T03-04-05-006Z`);
-    expect(modeOf(migrationCopy!)).toBe("600");
-    const copy = new Database(migrationCopy!, { readonly: true });
-    expect(copy.query("SELECT text FROM keepsake").values()).toEqual([["kept"]]);
-    expect(() => copy.query("SELECT * FROM providers")).toThrow("no such table");
-    copy.close();
-    openForCommand(folder).sqlite.close();
-  });
-
-  test("that cannot be migrated stays as it was, without a copy for each try", () => {
-    const { folder, path } = olderDatabase();
-    const inTheWay = new Database(path);
-    inTheWay.run("CREATE TABLE providers (text TEXT)");
-    inTheWay.close();
-    const before = readdirSync(folder).filter((name) => name.startsWith("reseller.db"));
-    for (const later of [0, 1]) {
-      expect(() => claimDataDirectory(folder, NOW + later)).toThrow("providers already exists");
-    }
-    expect(readdirSync(folder).filter((name) => name.startsWith("reseller.db"))).toEqual(before);
-    const sqlite = new Database(path, { readonly: true });
-    expect(sqlite.query("SELECT text FROM keepsake").values()).toEqual([["kept"]]);
-    expect(() => sqlite.query("SELECT * FROM late_reports")).toThrow("no such table");
-    sqlite.close();
-  });
-
-  const copiesIn = (folder: string) =>
-    readdirSync(folder).filter((name) => name.includes("before-migration"));
-  const LAST = MIGRATIONS.at(-1)!.version;
-
-  test("leaves exactly one copy, whatever files killed upgrades have left", () => {
-    const { folder, path } = olderDatabase();
-    const copy = `${path}.before-migration-to-${LAST}`;
-    for (const end of [".partial", ".partial-journal"]) writeFileSync(copy + end, "half");
-    copyFileSync(path, copy);
-    const changed = new Database(path);
-    changed.run("UPDATE keepsake SET text = 'newer'");
-    changed.close();
-    const { migrationCopy, release } = claimDataDirectory(folder, NOW);
-    release();
-    expect(copiesIn(folder)).toEqual([basename(migrationCopy!)]);
-    const kept = new Database(migrationCopy!, { readonly: true });
-    expect(kept.query("SELECT text FROM keepsake").values()).toEqual([["newer"]]);
-    kept.close();
-  });
-
-  test("that was upgraded by a process killed right after: its copy gets its name", () => {
-    const { folder, path } = olderDatabase();
-    const first = claimDataDirectory(folder, NOW);
-    first.release();
-    renameSync(first.migrationCopy!, `${path}.before-migration-to-${LAST}`);
-    const { migrationCopy, release } = claimDataDirectory(folder, NOW + 1);
-    release();
-    expect(copiesIn(folder)).toEqual([basename(migrationCopy!)]);
-    expect(migrationCopy).toMatch(/before-migration-20\d\d-/);
-    claimDataDirectory(folder, NOW + 2).release();
-    expect(copiesIn(folder)).toEqual([basename(migrationCopy!)]);
-  });
-
-  test("is not migrated by a command, which says what to start", () => {
-    const { folder, path } = olderDatabase();
-    const sentence = sentenceOf(() => openForCommand(folder));
-    expect(sentence).toContain(`${path} was written by an older version: run`);
-  });
-
-  test("is the only one that is copied: not a new one, not one that is up to date", () => {
-    const folder = freshFolder();
-    for (let opening = 0; opening < 2; opening++) {
-      const { migrationCopy, release } = claimDataDirectory(folder, NOW);
-      release();
-      expect(migrationCopy).toBeNull();
-    }
   });
 });
 

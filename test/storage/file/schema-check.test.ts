@@ -4,13 +4,14 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { migrate, MIGRATIONS } from "../../../src/storage/file/migrate.ts";
 import { schemaProblems } from "../../../src/storage/file/schema-check.ts";
+import { NEXT_MIGRATIONS } from "../../support/next-version.ts";
 
 test("a database of any version, migrated step by step and vacuumed, is what the migrations make", () => {
   const sqlite = new Database(":memory:");
-  for (const migration of MIGRATIONS) {
+  for (const migration of NEXT_MIGRATIONS.sqlite) {
     migrate(sqlite, [migration], 1);
     sqlite.run("VACUUM");
-    expect(schemaProblems(sqlite)).toEqual([]);
+    expect(schemaProblems(sqlite, NEXT_MIGRATIONS.sqlite)).toEqual([]);
   }
   sqlite.close();
 });

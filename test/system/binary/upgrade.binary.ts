@@ -1,11 +1,12 @@
-// Upgrades of an older database by the binary, killed at any moment.
+// Upgrades of a database to the next version, killed at any moment.
 
 import { Database } from "bun:sqlite";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { migrate, MIGRATIONS } from "../../../src/storage/file/migrate.ts";
-import { BINARY, startServerProcess } from "../../support/server-process.ts";
+import { nextBinary, NEXT_MIGRATION } from "../../support/next-version.ts";
+import { startServerProcess } from "../../support/server-process.ts";
 import { freshFolder } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
 
@@ -16,7 +17,7 @@ const ROW_BYTES = 1_000_000;
 test("kill -9 during upgrades: the next start upgrades, one whole copy is kept and nothing else", async () => {
   const folder = freshFolder();
   const older = new Database(join(folder, "reseller.db"));
-  migrate(older, MIGRATIONS.slice(0, -1), 1);
+  migrate(older, MIGRATIONS, 1);
   older.run("CREATE TABLE keepsake (bytes BLOB)");
   for (let row = 0; row < ROWS; row++) {
     older.run(`INSERT INTO keepsake VALUES (randomblob(${ROW_BYTES}))`);
@@ -33,9 +34,10 @@ test("kill -9 during upgrades: the next start upgrades, one whole copy is kept a
       return stat ? [`${stat.ctimeNs} ${name}`] : [];
     });
   const [BEING_WRITTEN, WHOLE, NAMED] = [/\.partial$/, /-to-\d+$/, /-20\d\d-/];
+  const binary = await nextBinary();
   for (const stage of [BEING_WRITTEN, BEING_WRITTEN, WHOLE, WHOLE, NAMED]) {
     const earlier = seen();
-    const server = Bun.spawn([BINARY, "serve", "--data", folder, "--port", "0"], {
+    const server = Bun.spawn([binary, "serve", "--data", folder, "--port", "0"], {
       stdout: "ignore",
       stderr: "ignore",
     });
@@ -45,13 +47,16 @@ test("kill -9 during upgrades: the next start upgrades, one whole copy is kept a
     await server.exited;
     expect(copies().filter((name) => !name.endsWith("-journal")).length).toBeLessThanOrEqual(1);
   }
-  const server = await startServerProcess({ data: folder });
+  const server = await startServerProcess({ data: folder, binary });
   expect(await server.stop()).toBe(0);
   expect(copies()).toEqual([expect.stringMatching(/\.before-migration-20[\dTZ-]+$/)]);
   const copy = new Database(join(folder, copies()[0]!), { readonly: true });
   expect(sumOf(copy)).toEqual(before);
-  expect(copy.query("SELECT max(version) FROM migrations").values()).toEqual([
-    [MIGRATIONS.at(-2)!.version],
-  ]);
+  const versionIn = (database: Database) =>
+    database.query("SELECT max(version) FROM migrations").values();
+  expect(versionIn(copy)).toEqual([[MIGRATIONS.at(-1)!.version]]);
   copy.close();
+  const upgraded = new Database(join(folder, "reseller.db"), { readonly: true });
+  expect(versionIn(upgraded)).toEqual([[NEXT_MIGRATION.sqlite.version]]);
+  upgraded.close();
 });

@@ -1,67 +1,23 @@
 // Brings a database to this program's schema. All servers use one lock, and each migration is applied once. A
 // database that a newer program changed is refused.
 
-import service from "../../../../migrations/postgres/0001_service.sql" with { type: "text" };
-import setReferences from "../../../../migrations/postgres/0002_set_references.sql" with { type: "text" };
-import serviceNumbers from "../../../../migrations/postgres/0003_service_numbers.sql" with { type: "text" };
-import webhooks from "../../../../migrations/postgres/0004_webhooks.sql" with { type: "text" };
-import sandbox from "../../../../migrations/postgres/0005_sandbox.sql" with { type: "text" };
-import panel from "../../../../migrations/postgres/0006_panel.sql" with { type: "text" };
-import serviceTypes from "../../../../migrations/postgres/0007_service_types.sql" with { type: "text" };
-import costs from "../../../../migrations/postgres/0008_costs.sql" with { type: "text" };
-import orderRequests from "../../../../migrations/postgres/0009_order_requests.sql" with { type: "text" };
-import catalogue from "../../../../migrations/postgres/0010_catalogue.sql" with { type: "text" };
-import routes from "../../../../migrations/postgres/0011_routes.sql" with { type: "text" };
-import money from "../../../../migrations/postgres/0012_money.sql" with { type: "text" };
-import serviceChanges from "../../../../migrations/postgres/0013_service_changes.sql" with { type: "text" };
-import alerts from "../../../../migrations/postgres/0014_alerts.sql" with { type: "text" };
-import listedRoutes from "../../../../migrations/postgres/0015_listed_routes.sql" with { type: "text" };
-import rechargeLimits from "../../../../migrations/postgres/0016_recharge_limits.sql" with { type: "text" };
-import knownNetworks from "../../../../migrations/postgres/0017_known_networks.sql" with { type: "text" };
-import providerPauses from "../../../../migrations/postgres/0018_provider_pauses.sql" with { type: "text" };
-import unitsTold from "../../../../migrations/postgres/0019_units_told.sql" with { type: "text" };
+import initial from "../../../../migrations/postgres/0001_initial.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
+  hashOf,
+  type Migration,
   UNFINISHED_MOVE,
   whyUnusable,
 } from "../../port/database-state.ts";
-import alertAmounts from "../../../../migrations/postgres/0020_alert_amounts.sql" with { type: "text" };
-import olderSecrets from "../../../../migrations/postgres/0021_older_secrets.sql" with { type: "text" };
+import { HOUR_MS } from "../../../domain/values/spans.ts";
 import type { Address } from "../connection/address.ts";
 import { connect, type Connection } from "../connection/connection.ts";
 import { sqlStateOf } from "../connection/errors.ts";
-import { HOUR_MS } from "../../../domain/values/spans.ts";
 
-export interface Migration {
-  version: number;
-  name: string;
-  sql: string;
-}
-
-/** Oldest first. Every file of migrations/postgres/ is here. */
+/** Oldest first; holds every file of migrations/postgres/. */
 export const MIGRATIONS: readonly Migration[] = [
-  { version: 1, name: "0001_service", sql: service },
-  { version: 2, name: "0002_set_references", sql: setReferences },
-  { version: 3, name: "0003_service_numbers", sql: serviceNumbers },
-  { version: 4, name: "0004_webhooks", sql: webhooks },
-  { version: 5, name: "0005_sandbox", sql: sandbox },
-  { version: 6, name: "0006_panel", sql: panel },
-  { version: 7, name: "0007_service_types", sql: serviceTypes },
-  { version: 8, name: "0008_costs", sql: costs },
-  { version: 9, name: "0009_order_requests", sql: orderRequests },
-  { version: 10, name: "0010_catalogue", sql: catalogue },
-  { version: 11, name: "0011_routes", sql: routes },
-  { version: 12, name: "0012_money", sql: money },
-  { version: 13, name: "0013_service_changes", sql: serviceChanges },
-  { version: 14, name: "0014_alerts", sql: alerts },
-  { version: 15, name: "0015_listed_routes", sql: listedRoutes },
-  { version: 16, name: "0016_recharge_limits", sql: rechargeLimits },
-  { version: 17, name: "0017_known_networks", sql: knownNetworks },
-  { version: 18, name: "0018_provider_pauses", sql: providerPauses },
-  { version: 19, name: "0019_units_told", sql: unitsTold },
-  { version: 20, name: "0020_alert_amounts", sql: alertAmounts },
-  { version: 21, name: "0021_older_secrets", sql: olderSecrets },
+  { version: 1, name: "0001_initial", sql: initial },
 ];
 
 /** "rslr" as a number: the advisory lock. */
@@ -187,8 +143,7 @@ async function readState(
     applied,
     isMarked: null,
   };
-  const known = migrations.map((each) => ({ ...each, hash: hashOf(each) }));
-  const why = whyUnusable(found, known, ADVICE);
+  const why = whyUnusable(found, migrations, ADVICE);
   if (why !== null) throw new SchemaError(why);
   const versions = new Set((applied ?? []).map(({ version }) => version));
   return {
@@ -204,7 +159,7 @@ const TABLES = `SELECT relname AS name FROM pg_class
   ORDER BY relname`;
 const COLUMNS = `SELECT attname AS name FROM pg_attribute
   WHERE attrelid = to_regclass('migrations') AND attnum > 0 AND NOT attisdropped`;
-const APPLIED = "SELECT version::int AS version, hash FROM migrations ORDER BY version";
+const APPLIED = "SELECT version::int AS version, name, hash FROM migrations ORDER BY version";
 
 async function refuseOldServer({ reserved }: Connection): Promise<void> {
   const [version] = (await reserved.unsafe("SHOW server_version_num")) as {
@@ -213,8 +168,4 @@ async function refuseOldServer({ reserved }: Connection): Promise<void> {
   if (Number(version!.server_version_num) < VERSION_MINIMUM) {
     throw new SchemaError("is on a server older than PostgreSQL 14: upgrade the server");
   }
-}
-
-function hashOf({ sql }: Migration): string {
-  return new Bun.CryptoHasher("sha256").update(sql).digest("hex");
 }

@@ -37,7 +37,7 @@ const REFERENCES = query({
     ORDER BY child.relname, a.attname`,
 });
 
-/** References that are not foreign keys but checked by statement (migrations/postgres/0002_set_references.sql). */
+/** References that are not foreign keys but checked by statement (triggers `…_refer_to_rows`). */
 const SET_REFERENCES = [
   ["orders", "reseller_account", "users", "account"],
   ["orders", "service_id", "services", "id"],
