@@ -8,7 +8,7 @@ import {
   type TransitionInput,
 } from "../orders/order-transitions.ts";
 import type { ReportedCost } from "./costs.ts";
-import type { OrderStatus } from "../orders/order-statuses.ts";
+import { isOpenStatus, type OrderStatus } from "../orders/order-statuses.ts";
 import { DAY_MS } from "../values/spans.ts";
 
 /** The longest backoff between two polls of an open order, in poll intervals. */
@@ -42,7 +42,7 @@ export interface PolledOrder extends TransitionInput {
 }
 
 /**
- * ignore: the report is invalid. late: a new status of an order that is no longer PROCESSING, for the log and
+ * ignore: the report is invalid. late: a new status of an order that has ended, for the log and
  * `order list --late`.
  * progress: counts, possibly unchanged. transition: a transition of the state table with its refund.
  */
@@ -79,7 +79,7 @@ export function decideReport(order: PolledOrder, report: Report): ReportDecision
   const isValid = hasValidRemains(order, report);
   const startCount = report.startCount ?? order.startCount;
   const remains = isValid ? report.remains! : order.remains;
-  if (order.status !== "PROCESSING") {
+  if (!isOpenStatus(order.status)) {
     // A repeated PARTIAL counts as new: its remains may have changed.
     const isNew = reported !== order.reported || reported === "PARTIAL";
     if (isNew && reported !== order.status) {
@@ -94,7 +94,7 @@ export function decideReport(order: PolledOrder, report: Report): ReportDecision
 
 /**
  * When an order is polled next. The backoff is half the time since the last change: at least one poll interval, at most
- * POLL_BACKOFF_LIMIT_INTERVALS of them. An order that is no longer PROCESSING has no such limit; null (no further poll)
+ * POLL_BACKOFF_LIMIT_INTERVALS of them. An order that has ended has no such limit; null (no further poll)
  * once its last change is more than LATE_POLL_MS ago. `jitter` is 0 to 1.
  */
 export function nextPollAt(
@@ -104,7 +104,7 @@ export function nextPollAt(
   jitter: number,
 ): number | null {
   const unchangedMs = Math.max(0, now - order.changedAt);
-  const open = order.status === "PROCESSING";
+  const open = isOpenStatus(order.status);
   if (!open && unchangedMs > LATE_POLL_MS) return null;
   const limitMs = open ? pollIntervalMs * POLL_BACKOFF_LIMIT_INTERVALS : LATE_POLL_MS;
   const backoffMs = Math.max(

@@ -3,7 +3,7 @@
 
 import { decideReport, nextPollAt, type Report } from "../../domain/delivery/polling.ts";
 import { withProgress } from "../../domain/orders/order-transitions.ts";
-import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
+import { isOpenStatus, type OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { type Need, needRow, type Tx } from "../../db/port/port.ts";
 import { unrecognizedNumbers } from "../../db/tables/delivery.ts";
 import { orderRequests, orders } from "../../db/tables/orders.ts";
@@ -158,7 +158,7 @@ function noteRecognition(
 ): void {
   if (delivery.reported !== null) return;
   if (report.word !== null) return deleteUnrecognizedNumber(tx, orderId);
-  if (!report.isUnrecognized || status !== "PROCESSING" || delivery.providerOrder === null) return;
+  if (!report.isUnrecognized || !isOpenStatus(status) || delivery.providerOrder === null) return;
   tx.lock(resellerAccount);
   const { providerOrder } = delivery;
   insertUnrecognizedNumber(tx, { orderId, providerOrder, cause: report.text, createdAt: now });
@@ -179,7 +179,7 @@ function recordProgress(
   const progressed = withProgress(order, startCount, remains);
   const hasMoved = progressed.sequence > order.sequence;
   const { now } = context;
-  const open = order.status === "PROCESSING";
+  const open = isOpenStatus(order.status);
   if (!hasMoved && reported === delivery.reported) {
     updatePolled(tx, order.orderId, now);
     if (open && report.pollInMs != null) updateNextPoll(tx, order.orderId, now + report.pollInMs);
@@ -208,7 +208,7 @@ function pollAtOf(
   pollIntervalMs: number,
   jitter: number,
 ): number | null {
-  if (pollInMs === null && order.status !== "PROCESSING") return null;
+  if (pollInMs === null && !isOpenStatus(order.status)) return null;
   return pollInMs == null ? nextPollAt(order, now, pollIntervalMs, jitter) : now + pollInMs;
 }
 
