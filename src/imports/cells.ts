@@ -24,7 +24,7 @@ export function refillDays(text: string): number {
 
 export function category(text: string): string {
   const most = CATEGORY_LENGTH_LIMIT;
-  const must = `must be 1 to ${most} characters, none of them control characters, no blanks round them`;
+  const must = `must be 1 to ${most} characters without control characters, leading or trailing spaces`;
   return require(isLabel(text, most), text, must);
 }
 
@@ -40,7 +40,7 @@ export function serviceName(text: string): string {
   return require(isLabel(
     text,
     most,
-  ), text, `must be 1 to ${most} characters, none of them control characters, no blanks round them`);
+  ), text, `must be 1 to ${most} characters without control characters, leading or trailing spaces`);
 }
 
 /** In micros; 0 is a free service. */

@@ -47,7 +47,7 @@ export function declarePanel(program: Command): void {
   declare(
     group,
     "invite",
-    "print a link with which someone becomes an administrator: once, within 30 minutes",
+    "print a link that lets one person become an administrator; it works once, for 30 minutes",
     "reseller panel invite alice --role owner",
   )
     .argument("<name>", ADMINISTRATOR_NAME_FORM, administratorName)
@@ -61,7 +61,11 @@ export function declarePanel(program: Command): void {
         options.panelUrl ?? runningPanel(options) ?? `http://${formatEndpoint(DEFAULT_PANEL)}`;
       const invited = await withDatabase(options, (session) => invite(session, base, name, role));
       print(options.json, invited, ({ link }) =>
-        [`Open within 30 minutes, once, to choose the password of ${name}:`, "", link].join("\n"),
+        [
+          `Open this link within 30 minutes to choose the password of ${name}. It works once:`,
+          "",
+          link,
+        ].join("\n"),
       );
     });
 
@@ -112,10 +116,10 @@ export function declarePanel(program: Command): void {
   declareChange(
     group,
     "disable",
-    "refuse an administrator, and end the sessions",
+    "disable an administrator and end their sessions",
     (session, name) => session.execute("setAdministratorActive", { name, active: false }),
   );
-  declareChange(group, "enable", "let a disabled administrator in again", (session, name) =>
+  declareChange(group, "enable", "enable a disabled administrator again", (session, name) =>
     session.execute("setAdministratorActive", { name, active: true }),
   );
 

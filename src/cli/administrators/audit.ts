@@ -41,9 +41,13 @@ export function declareAudit(admin: Command): void {
     "list changes, newest first",
     "reseller admin audit list --since 24h",
   )
-    .option("--user <username>", "only what concerns this user", username)
+    .option("--user <username>", "only changes that concern this user", username)
     .addOption(new Option("--action <action>", "only these").choices(AUDIT_ACTIONS))
-    .option("--subject <text>", "only of what has this name, id or number", searchText)
+    .option(
+      "--subject <text>",
+      "only changes of the object with this name, id or number",
+      searchText,
+    )
     .option(
       "--by <name>",
       "only by this operator: `panel:NAME`, or a user of the system",

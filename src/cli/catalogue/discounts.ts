@@ -13,15 +13,15 @@ export function declareDiscount(group: Command): void {
   const command = declare(
     group,
     "discount",
-    "give a reseller a percentage off the catalogue; its own prices stay as they are",
+    "give a reseller a discount on the catalogue; its own prices do not change",
     "reseller admin user discount alice 10%",
   )
     .argument("<username>", "the reseller", username)
-    .argument("<percent>", "0 to 100, at most four decimals; 0 ends it", discount);
+    .argument("<percent>", "0 to 100, at most four decimals; 0 removes the discount", discount);
   addConfirmation(command).action(
     async (user: string, discountPpm: number, options: CommonOptions & ConfirmOptions) => {
       if (discountPpm === FULL_DISCOUNT_PPM) {
-        await confirm(options, `give ${user} 100 % off`, "everything for nothing");
+        await confirm(options, `give ${user} 100 % off`, "everything becomes free");
       }
       const changed = await withDatabase(options, async ({ execute, store }) => {
         const { account } = await execute("setDiscount", { username: user, discountPpm });

@@ -47,7 +47,7 @@ export function declareGrants(admin: Command): void {
   declare(group, "list", "list grants, by service", "reseller admin grant list --user alice")
     .option("--service <id>", "only of this service", serviceId)
     .option("--user <username>", "only of this reseller", username)
-    .addOption(new Option("--csv", "print them as CSV that `grant import` takes").conflicts("json"))
+    .addOption(new Option("--csv", "print them as CSV for `grant import`").conflicts("json"))
     .action(async (options: ListOptions) => {
       const grants = await withDatabase(options, ({ store }) =>
         store.read((reader) => {
@@ -63,7 +63,7 @@ export function declareGrants(admin: Command): void {
   const command = declare(
     group,
     "import",
-    "set grants from a CSV file: all of them or, if a row is wrong, none",
+    "set grants from a CSV file; if any row is wrong, none is set",
     "reseller admin grant import prices.csv",
   ).argument("<file>", `with the header ${GRANTS_HEADER}; - reads stdin`);
   addConfirmation(command).action(async (file: string, options: CommonOptions & ConfirmOptions) => {
@@ -86,7 +86,7 @@ export function declareGrants(admin: Command): void {
       }
     });
     print(options.json, result, ({ imported, unchanged }) => {
-      return `set ${counted(imported, "grant")}, ${unchanged} were so before`;
+      return `set ${counted(imported, "grant")}, ${unchanged} unchanged`;
     });
   });
 }
@@ -109,7 +109,7 @@ async function textOf(file: string): Promise<string> {
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
   } catch (error) {
     const code = errorCode(error);
-    throw new CommandFailure(`cannot read ${path} (${code}): name a file of UTF-8 text`);
+    throw new CommandFailure(`cannot read ${path} (${code}): choose a UTF-8 text file`);
   }
 }
 
@@ -141,5 +141,5 @@ function grantTable(grants: readonly ListedGrant[]): string {
     "its price usd": priceMicros === null ? "the service's" : dollars(priceMicros),
     "standard usd": dollars(grant.listPriceMicros),
   }));
-  return table(rows, "no grants: everybody pays the catalogue's prices");
+  return table(rows, "no grants: all resellers pay the catalogue's prices");
 }

@@ -43,16 +43,13 @@ export function declareImport(group: Command): void {
   const command = declare(
     group,
     "import",
-    "add services from a file, or change them: all of them or, if one row is wrong, none",
+    "add or change services from a file; if any row is wrong, nothing is imported",
     "reseller admin service import catalogue.csv --update --dry-run",
   );
   addConfirmation(command)
     .argument("<file>", `FILE.csv or FILE.json with ${HEADER_FORM}, or - for stdin`, fileName)
-    .option(
-      "--update",
-      "change the services whose ids are there; columns left out stay as they are",
-    )
-    .option("--dry-run", "only show what it would do, and every row that is wrong")
+    .option("--update", "update services by id; missing columns stay unchanged")
+    .option("--dry-run", "only show what would change, and every wrong row")
     .action(async (file: string, options: ImportOptions) => {
       const isUpdate = options.update ?? false;
       const text = file === STDIN ? await readAll() : readText(file);
@@ -101,7 +98,7 @@ async function confirmUpdates({ updated }: ImportPlan, options: ConfirmOptions):
   );
   if (free.length > 0) {
     const which = free.length === 1 ? free[0]!.after.id : `${free.length} services`;
-    await confirm(options, `set the price of ${which} to 0`, "a service for nothing");
+    await confirm(options, `set the price of ${which} to 0`, "the service becomes free");
   }
   if (updated.length > CONFIRM_ROWS) {
     await confirm(
@@ -209,10 +206,10 @@ function readText(file: string): string {
   } catch (error) {
     const code = errorCode(error);
     const path = resolve(file);
-    if (code === "ENOENT") throw new CommandFailure(`${path} not found: name one that exists`);
+    if (code === "ENOENT") throw new CommandFailure(`${path} not found: choose an existing file`);
     if (code.startsWith("ERR_")) {
       throw new CommandFailure(`${path} is not UTF-8 text: save it as UTF-8 and import again`);
     }
-    throw new CommandFailure(`cannot read ${path} (${code}): name a file that can be read`);
+    throw new CommandFailure(`cannot read ${path} (${code}): choose a readable file`);
   }
 }

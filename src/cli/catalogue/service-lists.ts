@@ -39,7 +39,11 @@ interface ListOptions extends CommonOptions, PageOptions, FilterOptions, ColumnO
 export function declareServiceList(group: Command): void {
   const command = addFilters(
     declare(group, "list", "list the catalogue", "reseller admin service list --user alice"),
-  ).option("--user <username>", "what this reseller may order, at its prices", username);
+  ).option(
+    "--user <username>",
+    "the services that this reseller may order, at its prices",
+    username,
+  );
   addColumns(command, SERVICE_LIST);
   addPaging(command, { what: "id", parse: serviceId }).action(async (options: ListOptions) => {
     const { services, names, discountPpm } = await withDatabase(options, async ({ store }) => {
@@ -74,7 +78,11 @@ export function declareServiceList(group: Command): void {
 /** Adds the filters of `service list` and `service reprice`. */
 export function addFilters(command: Command): Command {
   return command
-    .option("--search <text>", "only with this in the name, or this id", searchText)
+    .option(
+      "--search <text>",
+      "only services with this text in the name, or with this id",
+      searchText,
+    )
     .option("--provider <name>", "only those that this provider delivers", providerName)
     .addOption(new Option("--manual", "only those without a provider").conflicts("provider"))
     .addOption(new Option("--active", "only active ones").conflicts("inactive"))
@@ -166,5 +174,5 @@ const SERVICE_LIST: List<NamedService> = {
 const PRICE_LIST: List<NamedService> = {
   ...SERVICE_LIST,
   shown: ["number", "name", "price usd", "standard usd", "per", "id"],
-  empty: "there is nothing that this reseller may order",
+  empty: "no services that this reseller may order",
 };

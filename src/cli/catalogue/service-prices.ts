@@ -30,9 +30,9 @@ export function declareReprice(group: Command): void {
     ),
   );
   addConfirmation(command)
-    .argument("[ids...]", "these services (default: all that the filters leave)", ids)
+    .argument("[ids...]", "these services (default: all that match the filters)", ids)
     .requiredOption("--percent <percent>", "such as 10 or -2.5, rounded up to a micro", percent)
-    .option("--dry-run", "only show what it would do")
+    .option("--dry-run", "only show what would change")
     .action(async (named: string[], options: RepriceOptions) => {
       const services = await withDatabase(options, ({ store }) =>
         store.read((reader) => selected(reader, named, options)),

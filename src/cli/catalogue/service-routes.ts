@@ -25,7 +25,7 @@ export function declareRoutes(group: Command): void {
   declare(
     group,
     "route",
-    "the providers of a service: the next is tried when one refused an order or was not reached",
+    "the providers of a service, in order: if one refuses an order or cannot be reached, the next is tried",
     "reseller admin service route followers add --provider acme --provider-service 17",
   )
     .argument("<id>", "the service", serviceId)
@@ -35,19 +35,19 @@ export function declareRoutes(group: Command): void {
     .addOption(
       new Option(
         "--priority <number>",
-        "the smallest is tried first (default: after all others)",
+        "lowest is tried first (default: after all others)",
       ).argParser(priority),
     )
     .action(async (id: string, verb: Verb, options: RouteOptions, command: Command) => {
       const { provider, providerService: service } = options;
       if (verb !== "add" && options.priority !== undefined) {
-        command.error("error: --priority is for add.");
+        command.error("error: --priority can only be used with add.");
       }
       if (
         verb === "list" ? provider !== undefined || service !== undefined : !provider || !service
       ) {
         command.error(
-          "error: add and remove take --provider and --provider-service, list neither.",
+          "error: add and remove need --provider and --provider-service; list takes neither.",
         );
       }
       const routes = await withDatabase(options, async ({ store, execute }) => {

@@ -51,40 +51,44 @@ export function addServiceOptions(command: Command, mandatory: boolean): Command
     .addOption(
       new Option(
         "--per <unit>",
-        mandatory
-          ? "what the price buys (default: 1000, of a package order)"
-          : "what the price buys",
+        mandatory ? "unit of the price (default: 1000; for packages: order)" : "unit of the price",
       ).choices(PRICE_UNITS),
     )
     .addOption(
       new Option(
         "--type <type>",
-        mandatory ? "which fields its orders take (default: default)" : "which fields orders take",
+        mandatory
+          ? "type, which decides the fields of its orders (default: default)"
+          : "type, which decides the fields of its orders",
       ).choices(SERVICE_TYPES),
     )
-    .option("--dripfeed", "take orders in runs, one each interval")
-    .option("--no-dripfeed", mandatory ? "do not (default)" : "do not")
+    .option("--dripfeed", "allow drip-feed: orders in several runs, one per interval")
+    .option("--no-dripfeed", mandatory ? "no drip-feed (default)" : "no drip-feed")
     .option(
       "--category <category>",
-      mandatory ? `where panels list it (default: ${DEFAULT_CATEGORY})` : "where panels list it",
+      mandatory
+        ? `category under which panels list it (default: ${DEFAULT_CATEGORY})`
+        : "category under which panels list it",
       category,
     )
     .option("--private", "only for resellers with a grant")
     .option(
       "--provider <name>",
-      mandatory ? "who delivers it (default: you, by hand)" : "who delivers it; none: you, by hand",
+      mandatory
+        ? "provider that delivers it (default: none, you deliver by hand)"
+        : "provider that delivers it; none: you deliver by hand",
       providerName,
     )
     .option("--provider-service <id>", "its id at the provider", providerService)
     .option("--cancel", "its orders can be cancelled on request")
-    .option("--no-cancel", "they cannot")
-    .option("--refill", "what is lost of its orders is delivered again on request")
-    .option("--no-refill", "it is not")
+    .option("--no-cancel", "its orders cannot be cancelled on request")
+    .option("--refill", "lost quantities of its orders are delivered again on request")
+    .option("--no-refill", "its orders are not refilled")
     .option(
       "--refill-days <days>",
       mandatory
-        ? `for how many days after an order's end (default: ${REFILL_DAYS_DEFAULT})`
-        : "for how many days after an order's end",
+        ? `days after an order's end in which refills are possible (default: ${REFILL_DAYS_DEFAULT})`
+        : "days after an order's end in which refills are possible",
       refillDays,
     );
 }

@@ -46,7 +46,7 @@ export function declareServices(admin: Command): void {
   declareShow(group);
   declareReprice(group);
   declareSwitch(group, "activate", true, "offer a service again");
-  declareSwitch(group, "deactivate", false, "stop offering a service; its orders go on");
+  declareSwitch(group, "deactivate", false, "stop offering a service; its orders continue");
   declareGrants(group);
   declareRoutes(group);
   declareImport(group);
@@ -62,7 +62,7 @@ function declareCreate(group: Command): void {
     'reseller admin service create --name "Followers" --price 2.32 --min 10 --max 10000',
   );
   addServiceOptions(command, true)
-    .option("--id <id>", "an id of your own (default: a new one)", serviceId)
+    .option("--id <id>", "id of your choice (default: generated)", serviceId)
     .action(async (options: ServiceOptions, command: Command) => {
       const { provider: name, providerService: service } = options;
       const { type = DEFAULT_SERVICE_TYPE, dripfeed = false } = options;
@@ -72,7 +72,7 @@ function declareCreate(group: Command): void {
       const unfit = attempt(() => refuseUnfitType({ type, per, dripfeed }));
       if (unfit instanceof Refusal) command.error(`error: ${sentenceOf(unfit)}.`);
       if ((name === undefined) !== (service === undefined)) {
-        command.error("error: give --provider and --provider-service together.");
+        command.error("error: --provider and --provider-service must be used together.");
       }
       await changeService(options, ({ execute }) =>
         execute("createService", {
@@ -97,12 +97,12 @@ function declareUpdate(group: Command): void {
   const command = declare(
     group,
     "update",
-    "change a service; what is not named stays as it is",
+    "change a service; settings that are not given stay unchanged",
     "reseller admin service update followers --price 2.50",
   );
   addConfirmation(addServiceOptions(command, false))
     .argument("<id>", "the service", serviceId)
-    .addOption(new Option("--public", "open to every reseller").conflicts("private"))
+    .addOption(new Option("--public", "available to every reseller").conflicts("private"))
     .action(async (id: string, options: ServiceOptions, command: Command) => {
       refuseCrossedBounds(command, options);
       const { name, category: group, price: priceMicros, per, min, max, type, dripfeed } = options;
@@ -119,7 +119,7 @@ function declareUpdate(group: Command): void {
         command.error("error: give --provider-service with --provider.");
       }
       if (named.length === 0 && service === undefined && !isManual) {
-        command.error("error: name at least one thing to change.");
+        command.error("error: give at least one option to change.");
       }
       if (priceMicros === 0) await confirmFree(id, options);
       const former = isManual ? await formerLink(id, options) : null;
@@ -150,7 +150,7 @@ async function formerLink(id: string, options: ServiceOptions): Promise<string |
   );
   if (link === null) return null;
   const { name, number } = link;
-  return `note: the next sync of ${name} takes its service ${number} for a new one; where that is not wanted: \`provider sync --only\` or \`provider update --sync-new ignore\``;
+  return `note: the next sync of ${name} treats its service ${number} as new; to prevent that, use \`provider sync --only\` or \`provider update --sync-new ignore\``;
 }
 
 /** Asks before a price is set to 0, unless it is 0 already. */
@@ -160,7 +160,7 @@ async function confirmFree(id: string, options: ServiceOptions): Promise<void> {
   );
   if (!service || service.priceMicros === 0) return;
   const now = formatMicros(service.priceMicros);
-  await confirm(options, `set the price of ${id} from ${now} USD to 0`, "a service for nothing");
+  await confirm(options, `set the price of ${id} from ${now} USD to 0`, "the service becomes free");
 }
 
 function declareSwitch(group: Command, verb: string, active: boolean, description: string): void {
@@ -175,7 +175,7 @@ function declareDelete(group: Command): void {
   declare(
     group,
     "delete",
-    "remove a service that was never ordered and has no grants; others can be deactivated",
+    "remove a service without orders and grants; others can only be deactivated",
     "reseller admin service delete followers",
   )
     .argument("<id>", "the service", serviceId)
@@ -192,12 +192,12 @@ function declareGrants(group: Command): void {
   declare(
     group,
     "grant",
-    "open a private service to a reseller, or give it a price of its own",
+    "make a private service available to a reseller, or set the reseller's own price",
     "reseller admin service grant followers --user alice --price 1.90",
   )
     .argument("<id>", "the service", serviceId)
     .addOption(user())
-    .option("--price <price>", "what this reseller pays (default: the service's price)", price)
+    .option("--price <price>", "price for this reseller (default: the service's price)", price)
     .action(async (id: string, options: CommonOptions & { user: string; price?: number }) => {
       const { user: name, price: priceMicros = null } = options;
       await withDatabase(options, ({ execute }) =>
@@ -207,12 +207,7 @@ function declareGrants(group: Command): void {
       print(options.json, { service: id, username: name, price: shown }, fields);
     });
 
-  declare(
-    group,
-    "revoke",
-    "take a grant back",
-    "reseller admin service revoke followers --user alice",
-  )
+  declare(group, "revoke", "revoke a grant", "reseller admin service revoke followers --user alice")
     .argument("<id>", "the service", serviceId)
     .addOption(user())
     .action(async (id: string, options: CommonOptions & { user: string }) => {

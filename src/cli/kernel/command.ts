@@ -63,7 +63,7 @@ export function declare(
   const command = parent.command(usage).description(description);
   for (const option of databaseOptions()) command.addOption(option);
   if (isSigned(parent)) {
-    command.option("--as <name>", "for scripts: a name beside yours in the audit log", authorName);
+    command.option("--as <name>", "for scripts: an additional name in the audit log", authorName);
   }
   return command
     .option("--json", "print the result as one JSON document")
@@ -136,7 +136,7 @@ async function open(
 }
 
 function waitsForStandby({ shown }: DatabaseName): string {
-  return `${shown} waits for a synchronous standby to have the change: it is made once one is there; what ends this command does not undo it`;
+  return `${shown} is waiting for a synchronous standby to confirm. The change is already local and will complete even if you stop this command`;
 }
 
 function sessionOn({ store, now }: Opened, as: string | undefined): Session {
@@ -164,7 +164,7 @@ export function asFailure(error: unknown, database: DatabaseName): unknown {
   if (error instanceof BackupError) return new CommandFailure(error.message);
   if (error instanceof OutcomeUnknownError) {
     return new CommandFailure(
-      `the connection to ${shown} was lost while the change was committed: look whether it was made before you make it again`,
+      `the connection to ${shown} was lost during the commit: check whether the change was made before repeating it`,
       "outcome_unknown",
     );
   }
@@ -174,7 +174,7 @@ export function asFailure(error: unknown, database: DatabaseName): unknown {
   if (openError) return new CommandFailure(openError.message, "database_error");
   if (!(error instanceof TransientError)) return error;
   return new CommandFailure(
-    `${shown} is busy or away: nothing was changed, try again`,
+    `${shown} is locked or unreachable. Nothing was changed; try again`,
     "service_unavailable",
   );
 }

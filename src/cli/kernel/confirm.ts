@@ -20,7 +20,7 @@ export interface ConfirmOptions {
 }
 
 export function addConfirmation(command: Command): Command {
-  return command.option("--yes", "do it without asking, for scripts");
+  return command.option("--yes", "do not ask for confirmation, for scripts");
 }
 
 export function addMoneyConfirmation(command: Command): Command {
@@ -47,17 +47,17 @@ export async function confirm(
   if (yes) return;
   if (!mayAsk()) {
     throw new ConfigError(
-      `${what}: that is ${because}, and there is no terminal to ask on: nothing was changed, add --yes if it is meant`,
+      `${what} needs confirmation: ${because}. There is no terminal and nothing was changed; repeat with --yes to confirm`,
     );
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   // Ctrl-C and Ctrl-D also decline.
   const ended = new Promise<string>((resolve) => terminal.once("close", () => resolve("")));
   try {
-    const question = showHidden(`${what}: that is ${because}. Go on? [y/N] `);
+    const question = showHidden(`${what}: ${because}. Continue? [y/N] `);
     const answer = await Promise.race([terminal.question(question), ended]);
     if (/^y(es)?$/i.test(answer.trim())) return;
-    throw new CommandFailure("it was not confirmed: nothing was changed");
+    throw new CommandFailure("not confirmed: nothing was changed");
   } finally {
     terminal.close();
   }

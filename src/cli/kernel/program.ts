@@ -44,7 +44,7 @@ const OTHERS = [...reports, ...panelCommands, ...server, ...storage, ...checkCom
 
 const REFUSED = 1;
 const WRONG_USAGE = 2;
-const FAULT = "a fault in this program, please report it with these lines:";
+const FAULT = "this is a bug in reseller; please report it with these lines:";
 
 /** Runs one command line. Returns the exit code, or undefined while a server runs. */
 export async function run(argv: readonly string[]): Promise<number | undefined> {
@@ -153,7 +153,7 @@ export function createProgram(json = false): Command {
     })
     .addHelpText(
       "after",
-      "\nStart here:\n  reseller quickstart        a demo to try, on ./data\n  reseller serve             the real thing\n  reseller admin --help      users, keys, services and orders",
+      "\nStart here:\n  reseller quickstart        try a demo in ./data\n  reseller serve             the real thing\n  reseller admin --help      users, keys, services and orders",
     );
   for (const declare of startCommands) declare(program);
   const admin = declareGroup(program, "admin", "users, keys, services, providers and orders");

@@ -19,7 +19,7 @@ import { table } from "../output/text-table.ts";
 
 type Outcome = { id: string; order: NamedOrder } | { id: string; code: string; message: string };
 
-export const ORDER_IDS = "orders by either of their ids; each is decided by itself";
+export const ORDER_IDS = "orders, by number or id; each is processed separately";
 
 /** Parses order numbers and ids, also separated by commas. Duplicates are removed. */
 export function orderIdsArgument(text: string, before: readonly string[] = []): string[] {
@@ -46,7 +46,7 @@ export async function changeOrders(
   const refused = outcomes.filter((outcome) => !("order" in outcome)).length;
   if (refused === 0) return;
   throw new CommandFailure(
-    `${refused} of ${outcomes.length} orders were not changed, for the reasons given${refused < outcomes.length ? "; the others were" : ""}`,
+    `${refused} of ${outcomes.length} orders were not changed, see above${refused < outcomes.length ? "; the others were" : ""}`,
     "orders_not_changed",
   );
 }

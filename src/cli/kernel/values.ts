@@ -269,7 +269,7 @@ function label(length: number): (text: string) => string {
     require(isLabel(
       text,
       length,
-    ), text, `must be 1 to ${length} characters, none of them control characters, no blanks round them`);
+    ), text, `must be 1 to ${length} characters without control characters, leading or trailing spaces`);
 }
 
 /** Parses digits; returns NaN for any other text. */

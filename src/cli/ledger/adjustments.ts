@@ -34,8 +34,8 @@ function declareAdjustment(
   )
     .argument("<username>", "the user", username)
     .argument("<amount>", "USD, at most six decimals", amount)
-    .option("--reference <text>", "your name for it: with the same it is made once", reference)
-    .option("--note <text>", "why, for operators alone: the user never sees it", note)
+    .option("--reference <text>", "your reference; repeating it has no second effect", reference)
+    .option("--note <text>", "note for operators; the user never sees it", note)
     .option("--public-note <text>", "shown to the user in GET /transactions", note);
   addMoneyConfirmation(command).action(
     async (user: string, micros: number, options: AdjustOptions) => {
@@ -63,7 +63,7 @@ function show(
   if (earlier && !json) {
     const at = new Date(earlier.createdAt).toISOString();
     printError(
-      `${given} was made before, as transaction ${earlier.seq} of ${at}: nothing was changed`,
+      `${given} was already made as transaction ${earlier.seq} at ${at}: nothing was changed`,
     );
   }
   const result = {

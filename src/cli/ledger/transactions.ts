@@ -31,7 +31,7 @@ interface ListOptions extends CommonOptions, PageOptions, WindowOptions {
 }
 
 export function declareTransactions(admin: Command): void {
-  const group = declareGroup(admin, "transaction", "what users were credited and charged");
+  const group = declareGroup(admin, "transaction", "credits and charges of users");
   const command = declare(
     group,
     "list",
@@ -40,7 +40,7 @@ export function declareTransactions(admin: Command): void {
   )
     .addOption(new Option("--user <username>", "whose").argParser(username).makeOptionMandatory())
     .addOption(new Option("--kind <kind>", "only these").choices(TRANSFER_KINDS))
-    .option("--order <number>", "only those of this order", orderNumber)
+    .option("--order <number>", "only transactions of this order", orderNumber)
     .addOption(new Option("--csv", "print them as CSV, all unless --limit").conflicts("json"));
   addWindow(command);
   addPaging(command, { what: "seq", parse: orderNumber }, LIST_DEFAULT).action(

@@ -36,7 +36,7 @@ const VERBS: Record<Verb, { to: OperatorTarget; description: string }> = {
   complete: { to: "COMPLETED", description: "mark orders as delivered" },
   fail: { to: "FAILED", description: "mark orders as failed and refund their charges" },
   cancel: { to: "CANCELLED", description: "cancel orders and refund their charges" },
-  refund: { to: "REFUNDED", description: "refund what is left of the charges of delivered orders" },
+  refund: { to: "REFUNDED", description: "refund the remaining charges of delivered orders" },
 };
 
 interface ChangeOptions extends CommonOptions, ConfirmOptions {
@@ -63,7 +63,7 @@ function declareTransition(group: Command, verb: Verb): void {
   ).argument("<ids...>", ORDER_IDS, orderIdsArgument);
   if (verb === "cancel") {
     command
-      .option("--no-ask", "do not ask the provider that delivers an order to cancel it")
+      .option("--no-ask", "do not ask the order's provider to cancel it")
       .addOption(settingOption("provider-timeout"));
   }
   (verb === "complete" ? addNote(command) : addNotes(command)).action(
@@ -82,7 +82,7 @@ function declarePartial(group: Command): void {
     .addOption(
       new Option(
         "--remains <number>",
-        "what was not delivered, 0 to the quantity; of several orders the same",
+        "undelivered quantity, 0 to the order's quantity; the same for all given orders",
       )
         .argParser(count)
         .makeOptionMandatory(),
@@ -102,23 +102,23 @@ function declareLate(group: Command): void {
   const command = declare(
     group,
     "late",
-    "decide what a provider reported after an order's end",
+    "accept or dismiss a provider's report that came after an order's end",
     "reseller admin order late 12 --accept",
   )
-    .argument("<id>", "either of the order's ids")
-    .option("--accept", "the order becomes what was reported, with its refund")
-    .addOption(new Option("--dismiss", "the order stays as it is").conflicts("accept"))
+    .argument("<id>", "the order, by number or id")
+    .option("--accept", "apply the reported status and its refund")
+    .addOption(new Option("--dismiss", "leave the order unchanged").conflicts("accept"))
     .option(
       "--remains <number>",
-      "what remained, where that was not stored with the report",
+      "remaining quantity, if it was not stored with the report",
       count,
     );
   addNotes(command).action(async (id: string, options: LateOptions) => {
     if (!options.accept && !options.dismiss) {
-      command.error("error: give --accept or --dismiss; `order show` tells what was reported.");
+      command.error("error: give --accept or --dismiss; see the report with `order show`.");
     }
     if (options.dismiss && (options.publicNote !== undefined || options.remains !== undefined)) {
-      command.error("error: --public-note and --remains are for --accept: nothing is refunded.");
+      command.error("error: --public-note and --remains can only be used with --accept.");
     }
     await (options.accept ? accept(id, options) : dismiss(id, options));
   });
@@ -201,7 +201,7 @@ async function ask(
   const refused = refusedText(provider.name, await api.cancel(request, never()));
   if (refused !== null) {
     throw new CommandFailure(
-      `order ${orderId}: ${refused}: nothing was changed, give --no-ask to cancel it here anyway`,
+      `order ${orderId}: ${refused}: nothing was changed; use --no-ask to cancel it here anyway`,
     );
   }
   return agreedNote(own ?? null, provider.name);
@@ -283,7 +283,7 @@ function notesOf({ note: own, publicNote }: ChangeOptions) {
 }
 
 function addNote(command: Command): Command {
-  return command.option("--note <text>", "why, for operators alone", note);
+  return command.option("--note <text>", "note for operators; the user never sees it", note);
 }
 
 /** Adds the options for notes and confirmation to a command that may refund. */

@@ -86,15 +86,19 @@ export function declareOrderList(group: Command): void {
     .option("--service <id>", "only of this service", serviceId)
     .option("--provider <name>", "only those that this provider delivers", providerName)
     .addOption(
-      new Option("--placement <state>", "only those at this state of delivery").choices(PLACEMENTS),
+      new Option("--placement <state>", "only orders in this submission state").choices(PLACEMENTS),
     )
     .option("--id <ids>", "only these numbers and ids, separated by commas", orderIds)
-    .option("--reference <text>", "only with this name of the caller's", reference)
-    .option("--provider-order <number>", "only with this number at the provider", providerOrder)
-    .option("--link <text>", "only with this in the link, whatever its case", linkPart)
-    .option("--unknown", "only PENDING ones of which it is not known whether they were placed")
-    .option("--late", "only those of which a change was reported after their end")
-    .option("--test", "only test orders, which are listed nowhere else");
+    .option("--reference <text>", "only orders with this caller's reference", reference)
+    .option(
+      "--provider-order <number>",
+      "only orders with this number at the provider",
+      providerOrder,
+    )
+    .option("--link <text>", "only orders with this text in the link, ignoring case", linkPart)
+    .option("--unknown", "only orders whose submission is unknown")
+    .option("--late", "only orders with an undecided late report")
+    .option("--test", "only test orders; other lists do not show them");
   addWindow(command);
   addColumns(command, ORDER_LIST);
   addPaging(command, { what: "order", parse: orderNumber }, LIST_DEFAULT).action(

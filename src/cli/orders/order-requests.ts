@@ -20,8 +20,8 @@ import { note, orderNumber } from "../kernel/values.ts";
 const LIST_DEFAULT = 50;
 
 const DESCRIPTIONS: Record<RequestDecision, string> = {
-  approve: "do as asked: cancel the order and refund it, or take on the refill",
-  decline: "say no to a request; the order stays as it is",
+  approve: "approve a request: cancel and refund the order, or accept the refill",
+  decline: "decline a request; the order does not change",
   complete: "mark a refill as delivered",
 };
 
@@ -51,10 +51,10 @@ function declareList(group: Command): void {
     "list requests, newest first",
     "reseller admin request list --open",
   )
-    .option("--open", "only those that are not declined or done")
+    .option("--open", "only open requests")
     .addOption(new Option("--kind <kind>", "only these").choices(REQUEST_KINDS))
-    .option("--order <id>", "only those for this order, by either of its ids")
-    .option("--test", "those for test orders instead");
+    .option("--order <id>", "only requests for this order, by its number or id")
+    .option("--test", "only requests for test orders");
   addPaging(list, { what: "number", parse: orderNumber }, LIST_DEFAULT).action(
     async (options: ListOptions) => {
       const { open, kind, cursor: below, test, limit } = options;

@@ -32,19 +32,21 @@ export function declareSettle(group: Command): void {
   const command = declare(
     group,
     "settle",
-    "say what became of orders whose placement is unknown, or correct the number of one",
+    "settle orders whose submission is unknown, or correct the number of one",
     "reseller admin order settle 12 --placed 23501",
   )
     .argument("<ids...>", ORDER_IDS, orderIdsArgument)
     .option(
       "--placed <number>",
-      "for one order: the provider has it under this number, and is asked for it: follow it",
+      "the provider has the order under this number; checked with the provider, one order at a time",
       providerOrder,
     )
     .addOption(
-      new Option("--not-placed", "the provider never had them: refund them").conflicts("placed"),
+      new Option("--not-placed", "the provider never received the orders: refund them").conflicts(
+        "placed",
+      ),
     )
-    .option("--no-check", "believe the number without asking the provider")
+    .option("--no-check", "do not check the number with the provider")
     .addOption(settingOption("provider-timeout"));
   addMoneyConfirmation(command).action(async (ids: string[], options: SettleOptions) => {
     const { placed, notPlaced } = options;
@@ -53,7 +55,7 @@ export function declareSettle(group: Command): void {
     }
     if (placed === undefined) return settleNotPlaced(ids, options);
     if (ids.length > 1) {
-      command.error("error: --placed is the number of one order: settle each with its own.");
+      command.error("error: --placed is for one order: settle each order with its own number.");
     }
     await settlePlaced(ids[0]!, placed, options);
   });
@@ -108,14 +110,14 @@ async function ask(
     const found = await checkOrder(connectProvider(provider, providerTimeout), placed, never());
     if ("unknown" in found) {
       throw new CommandFailure(
-        `provider ${name} does not know ${placed} (${found.unknown}): nothing was changed, look the number up there, or give --no-check`,
+        `provider ${name} does not recognize ${placed} (${found.unknown}). Nothing was changed; look the number up there, or use --no-check`,
       );
     }
     if (!json) printError(`${name} has ${placed}: ${found.word}`);
   } catch (error) {
     if (!(error instanceof ProviderFailure)) throw error;
     throw new CommandFailure(
-      `provider ${name} could not be asked for ${placed}: ${error.message}: nothing was changed, try again, or give --no-check`,
+      `provider ${name} could not be asked for ${placed}: ${error.message}. Nothing was changed; try again, or use --no-check`,
     );
   }
 }

@@ -15,7 +15,7 @@ import { fields, table } from "../output/text-table.ts";
 import { count, note } from "../kernel/values.ts";
 
 export function declareOrders(admin: Command): void {
-  const group = declareGroup(admin, "order", "orders, and delivering them by hand");
+  const group = declareGroup(admin, "order", "list orders, and deliver them by hand");
   declareOrderList(group);
   declareShow(group);
   declareProgress(group);
@@ -25,8 +25,8 @@ export function declareOrders(admin: Command): void {
 }
 
 function declareShow(group: Command): void {
-  declare(group, "show", "show one order and what happened to it", "reseller admin order show 12")
-    .argument("<id>", "either of the order's ids")
+  declare(group, "show", "show one order and its history", "reseller admin order show 12")
+    .argument("<id>", "the order, by number or id")
     .action(async (id: string, options: CommonOptions) => {
       const { order, cost, timeline } = await withDatabase(options, ({ store }) =>
         store.read((reader) => {
@@ -41,7 +41,7 @@ function declareShow(group: Command): void {
       );
       const result = { ...orderJson(order), ...costJson(cost), timeline };
       print(options.json, result, ({ timeline: rows, ...shown }) =>
-        [fields(shown), "", table(rows, "no change of status yet")].join("\n"),
+        [fields(shown), "", table(rows, "no status changes yet")].join("\n"),
       );
     });
 }
@@ -50,12 +50,12 @@ function declareProgress(group: Command): void {
   declare(
     group,
     "progress",
-    "note how far a delivery is",
+    "record the progress of a delivery",
     "reseller admin order progress 12 --start-count 3572 --remains 157",
   )
-    .argument("<id>", "either of the order's ids")
-    .option("--start-count <number>", "the count before the delivery began", count)
-    .option("--remains <number>", "what is not delivered yet", count)
+    .argument("<id>", "the order, by number or id")
+    .option("--start-count <number>", "count before the delivery began", count)
+    .option("--remains <number>", "quantity not delivered yet", count)
     .action(
       async (
         id: string,
@@ -80,8 +80,8 @@ function declareNote(group: Command): void {
     "leave a note on an order for other operators",
     'reseller admin order note 12 "asked the provider"',
   )
-    .argument("<id>", "either of the order's ids")
-    .argument("<text>", "what to keep with the order", note)
+    .argument("<id>", "the order, by number or id")
+    .argument("<text>", "text to store with the order", note)
     .action(async (id: string, text: string, options: CommonOptions) => {
       await changeOrder(options, async ({ execute, store }) => {
         await execute("noteOrder", { id, note: text });

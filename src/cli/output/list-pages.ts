@@ -29,7 +29,7 @@ export function addPaging(
     .addOption(most)
     .option(
       `--cursor <${cursor.what}>`,
-      "go on after this one, the last of the page before",
+      "continue after this cursor, which the previous page printed",
       cursor.parse,
     );
 }
@@ -45,7 +45,7 @@ export interface WindowOptions {
 /** Adds `--since` and `--until`, both inclusive. `--from` and `--to` mean the same. */
 export function addWindow(command: Command): Command {
   const begin = "a date, a time in ISO 8601, or a duration such as 24h";
-  const end = "the same; of a date the whole day";
+  const end = "the same; a date includes the whole day";
   return command
     .addOption(new Option("--since <when>", begin).argParser(since).conflicts("from"))
     .addOption(new Option("--until <when>", end).argParser(until).conflicts("to"))

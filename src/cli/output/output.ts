@@ -27,7 +27,7 @@ export function printFailure(message: string, code: string, rows: readonly strin
 /** Ends the process if the result cannot be printed. The command itself is complete by then and is not undone. */
 let onOutputFailure = (code: string): void => {
   if (code === BROKEN_PIPE) process.exit(BROKEN_PIPE_EXIT);
-  printError(`error: the result cannot be printed (${code}); what was asked for was done`);
+  printError(`error: the result cannot be printed (${code}), but the command succeeded`);
   process.exit(1);
 };
 

@@ -17,7 +17,7 @@ export function* diffLines(plan: SyncPlan): Generator<string> {
   for (const { id, name } of plan.returned) yield `^ ${name} (${id}): returns`;
   for (const { id, name } of plan.deactivated) yield `- ${name} (${id}): no longer listed`;
   for (const { id, name, providerService } of delistedRoutes(plan)) {
-    yield `% ${name} (${id}): provider's ${providerService} is no longer listed, other routes deliver it`;
+    yield `% ${name} (${id}): provider's ${providerService} is no longer listed; other routes deliver it`;
   }
   for (const { service, name, reason } of plan.skipped) {
     yield `  ${name} (provider's ${service}) left out: ${reason}`;
@@ -27,7 +27,7 @@ export function* diffLines(plan: SyncPlan): Generator<string> {
     yield `? entry ${entry}${whose} cannot be read, left out: ${reason}`;
   }
   if (plan.unreadable.some(({ service }) => service === null)) {
-    yield "? an entry without a service id may be of any service: none was taken for one that is no longer listed";
+    yield "? an entry has no service id and may belong to any service, so no service was treated as no longer listed";
   }
   for (const { id, name, priceMicros, rate, isPackage } of plan.belowCost) {
     const ours = formatMicros(priceMicros);

@@ -22,7 +22,7 @@ export async function callProvider<T>(
     const result = await call(connectProvider(provider, options.providerTimeout));
     return { name: provider.name, result };
   } catch (error) {
-    throw providerFailure(error, provider, "check its address, its key and its own status");
+    throw providerFailure(error, provider, "check its address, its key and whether it is up");
   }
 }
 

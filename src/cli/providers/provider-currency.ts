@@ -17,7 +17,7 @@ export function addCurrency(command: Command): Command {
     )
     .option(
       "--currency <code>",
-      "what it charges in (default: USD, or with a rate what it charges in first)",
+      "currency it charges in (default: USD; with a rate, the first currency it charges in)",
       currency,
     );
 }

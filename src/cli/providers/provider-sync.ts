@@ -44,18 +44,18 @@ export function declareSync(group: Command): void {
     .addOption(
       new Option(
         "--markup <percent>",
-        "what is added to the provider's rate; stored with it, but for --only (default: what is stored)",
+        "percentage added to the provider's rates; stored unless --only is used (default: the stored one)",
       ).argParser(markup),
     )
     .option(
       "--only <ids>",
-      "only these of its services, by their ids there, separated by commas",
+      "only these services, by the provider's ids, separated by commas",
       providerServices,
     )
-    .option("--private", "services that are new are for resellers with a grant only")
-    .option("--readable-ids", "services that are new get ids made of their names")
-    .option("--no-readable-ids", "services that are new get random ids")
-    .option("--dry-run", "only show what it would do")
+    .option("--private", "make new services private: only resellers with a grant can order them")
+    .option("--readable-ids", "new services get ids made from their names")
+    .option("--no-readable-ids", "new services get random ids")
+    .option("--dry-run", "only show what would change")
     .addOption(settingOption("provider-timeout"))
     .action(async (name: string, options: SyncOptions) => {
       const provider = await withDatabase(options, ({ store }) =>
@@ -151,7 +151,7 @@ async function refusingBadLists<T>(name: string, body: () => Promise<T>): Promis
   } catch (error) {
     if (!(error instanceof CatalogueError)) throw error;
     throw new CommandFailure(
-      `the list of provider ${name} cannot be taken: ${error.message}: nothing was changed, ask the provider or try later`,
+      `the list of provider ${name} cannot be used: ${error.message}. Nothing was changed; ask the provider or try later`,
     );
   }
 }

@@ -32,15 +32,20 @@ export function declareProviders(admin: Command): void {
   declareShow(group);
   declareBalance(group);
   declareSync(group);
-  declareSwitch(group, "deactivate", false, "offer none of its services; its orders go on");
-  declareSwitch(group, "activate", true, "offer the services again that were offered before");
+  declareSwitch(group, "deactivate", false, "stop offering its services; its orders continue");
+  declareSwitch(
+    group,
+    "activate",
+    true,
+    "offer the services again that were offered before it was deactivated",
+  );
   declarePause(
     group,
     "pause",
     true,
-    "send it no orders until you resume it; queued ones go to the next route or wait",
+    "stop sending it orders until you resume it; queued orders go to the next route or wait",
   );
-  declarePause(group, "resume", false, "send orders to it again, whatever paused it");
+  declarePause(group, "resume", false, "send it orders again, whatever paused it");
   declareDelete(group);
 }
 
@@ -50,24 +55,24 @@ function declareCreate(group: Command): void {
       declare(
         group,
         "create",
-        "add a provider; its key is read from stdin, and tried by asking for our balance there",
+        "add a provider; its key is read from stdin and tested by asking for our balance",
         "reseller admin provider create acme --url https://acme.example/api/v2 --key-stdin < acme.key",
       ),
     ),
   )
     .argument("<name>", IDENTIFIER_FORM, providerName)
     .addOption(
-      new Option("--url <url>", "where its API is").argParser(providerUrl).makeOptionMandatory(),
+      new Option("--url <url>", "URL of its API").argParser(providerUrl).makeOptionMandatory(),
     )
     .addOption(
       new Option("--key-stdin", "read the key from stdin, up to its end").makeOptionMandatory(),
     )
     .addOption(
-      new Option("--protocol <name>", "what it speaks")
+      new Option("--protocol <name>", "protocol of its API")
         .choices(PROTOCOL_NAMES)
         .default(PROTOCOL_DEFAULT),
     )
-    .option("--no-check", "add it without asking for our balance there")
+    .option("--no-check", "add it without asking for our balance")
     .addOption(settingOption("provider-timeout"))
     .action(
       async (
@@ -108,13 +113,13 @@ function declareUpdate(group: Command): void {
       declare(
         group,
         "update",
-        "change a provider; a running server takes it over within a second",
+        "change a provider; running servers apply it within a second",
         "reseller admin provider update acme --markup 30% --sync-every 6h",
       ),
     ),
   )
     .argument("<name>", "the provider", providerName)
-    .option("--url <url>", "where its API is; needs --key-stdin", providerUrl)
+    .option("--url <url>", "URL of its API; needs --key-stdin", providerUrl)
     .option("--key-stdin", "read another key from stdin, up to its end")
     .option("--rename <name>", `another name: ${IDENTIFIER_FORM}`, providerName)
     .addOption(
@@ -123,7 +128,7 @@ function declareUpdate(group: Command): void {
         "alert when our balance there falls below it, in the provider's currency",
       ).argParser(amount),
     )
-    .option("--no-low-balance", "no such alert any more")
+    .option("--no-low-balance", "remove this alert")
     .action(
       async (
         name: string,
@@ -190,7 +195,7 @@ function declareDelete(group: Command): void {
   declare(
     group,
     "delete",
-    "remove a provider that has no services and never had an order; others can be deactivated",
+    "remove a provider without services and orders; others can only be deactivated",
     "reseller admin provider delete acme",
   )
     .argument("<name>", "the provider", providerName)

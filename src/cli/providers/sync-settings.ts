@@ -20,28 +20,28 @@ export interface SyncSettingOptions {
 
 export function addSyncSettings(command: Command): Command {
   return command
-    .option("--markup <percent>", "what is added to its rates in a sync", markup)
+    .option("--markup <percent>", "percentage added to its rates in a sync", markup)
     .option(
       "--sync-every <duration>",
-      "a running server syncs by itself, such as every 6h; off: it does not",
+      "let a running server sync on a schedule, such as every 6h; off: no schedule",
       syncEvery,
     )
     .option(
       "--sync-max-price-change <percent>",
-      "a scheduled sync that changes a price by more waits for you",
+      "a scheduled sync that changes a price by more waits for your approval",
       markup,
     )
     .option(
       "--sync-max-deactivated <number>",
-      "a scheduled sync that deactivates more services waits for you",
+      "a scheduled sync that deactivates more services waits for your approval",
       count,
     )
     .addOption(
-      new Option("--sync-new <what>", "what becomes of services that are new there").choices(
+      new Option("--sync-new <what>", "how to treat new services of the provider").choices(
         NEW_SERVICES,
       ),
     )
-    .option("--readable-ids", "new services get ids made of their names")
+    .option("--readable-ids", "new services get ids made from their names")
     .option("--no-readable-ids", "new services get random ids");
 }
 

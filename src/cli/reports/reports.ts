@@ -27,11 +27,9 @@ export function declareReports(program: Command): void {
   const command = declare(
     program,
     "report",
-    "orders, revenue, refunds, cost and margin of a time, by day or what they were for",
+    "orders, revenue, refunds, cost and margin of a period, by day, service, reseller or provider",
     "reseller report --by service --since 2026-11-01 --until 2026-11-30",
-  ).addOption(
-    new Option("--by <key>", "what each row is about").choices(REPORT_KEYS).default("day"),
-  );
+  ).addOption(new Option("--by <key>", "how to group rows").choices(REPORT_KEYS).default("day"));
   addWindow(command)
     .addOption(new Option("--csv", "print the result as CSV").conflicts("json"))
     .action(async (options: ReportOptions) => {
@@ -48,7 +46,7 @@ export function declareReports(program: Command): void {
       if (uncounted > 0) printError(uncountedNote(uncounted));
       if (unknown.orders > 0) {
         printError(
-          `note: unknown in this time: ${counted(unknown.orders, "order")} of ${formatMicros(unknown.micros)} USD, no revenue until settled; see \`admin order list --unknown\``,
+          `note: unknown in this period: ${counted(unknown.orders, "order")} of ${formatMicros(unknown.micros)} USD, no revenue until settled; see \`admin order list --unknown\``,
         );
       }
     });
@@ -83,7 +81,7 @@ function csvOf(rows: readonly ReportRow[]): string {
 
 /** Returns a table for 80 columns: amounts in cents, without net, which is in --json and --csv. Long names wrap. */
 function reportTable(rows: readonly ReportRow[], by: ReportKey): string {
-  if (rows.length === 0) return "no orders, no refunds and no costs in this time";
+  if (rows.length === 0) return "no orders, refunds or costs in this period";
   const cells = (row: Omit<ReportRow, "key" | "name">) => ({
     orders: row.orders,
     "revenue usd": cents(row.revenueMicros),

@@ -13,7 +13,7 @@ export async function checkAddresses(config: Config): Promise<SettingCheck> {
   );
   if (twice) {
     const shown = formatEndpoint(twice.endpoint);
-    return failed(`two listeners are both to be on ${shown}: ${twice.flag} takes another port`);
+    return failed(`two listeners use ${shown}: choose another port for ${twice.flag}`);
   }
   const errors = listeners.flatMap((listener) => {
     const error = listenErrorAt(listener.endpoint);
@@ -25,11 +25,11 @@ export async function checkAddresses(config: Config): Promise<SettingCheck> {
   const [first] = errors;
   if (!first) return { check: "addresses", state: "ok", detail: shown };
   if (errors.every(({ error }) => error === "EADDRINUSE") && (await isServing(config.data))) {
-    return { check: "addresses", state: "ok", detail: `${shown}: in use by the server that runs` };
+    return { check: "addresses", state: "ok", detail: `${shown}: in use by the running server` };
   }
   const address = formatEndpoint(first.endpoint);
   return failed(
-    `cannot listen on ${address} (${first.error}): give ${first.flag} another address, or stop what holds it`,
+    `cannot listen on ${address} (${first.error}): choose another address for ${first.flag}, or stop the program that uses it`,
   );
 }
 

@@ -30,7 +30,7 @@ import { DAY_MS } from "../../domain/values/spans.ts";
 const CERTIFICATE_DAYS = 14;
 
 export function declareConfig(program: Command): void {
-  const group = declareGroup(program, "config", "what `serve` runs with");
+  const group = declareGroup(program, "config", "settings of `serve`");
   const show = declare(
     group,
     "show",
@@ -50,7 +50,7 @@ export function declareConfig(program: Command): void {
   const check = declare(
     group,
     "check",
-    "find out whether `serve` could run with these settings",
+    "check whether `serve` could run with these settings",
     "reseller config check",
   );
   for (const option of serveOptions()) check.addOption(option);
@@ -72,7 +72,7 @@ export function declareConfig(program: Command): void {
     const failed = checks.filter(({ state }) => state === "fail");
     if (failed.length > 0) {
       throw new CommandFailure(
-        `serve would not run as meant: ${failed.map(({ detail }) => detail).join("; ")}`,
+        `serve would not run as configured: ${failed.map(({ detail }) => detail).join("; ")}`,
       );
     }
   });
@@ -85,11 +85,11 @@ function settingCheck(check: string, state: State, detail: string): SettingCheck
 function checkVariables(command: Command): SettingCheck {
   const unknown = unknownVariables(command);
   if (unknown.length === 0)
-    return settingCheck("variables", "ok", "every RESELLER_ variable is known");
+    return settingCheck("variables", "ok", "every RESELLER_ variable is a setting");
   return settingCheck(
     "variables",
     "fail",
-    `no setting is called ${unknown.map(unknownText).join(", ")}: correct the name`,
+    `unknown setting ${unknown.map(unknownText).join(", ")}: correct the name`,
   );
 }
 
@@ -112,7 +112,7 @@ function checkData(data: string): SettingCheck {
       `${nearest} is not writable for this user: change its owner`,
     );
   }
-  const made = nearest === directory ? "" : " (serve will make it)";
+  const made = nearest === directory ? "" : " (serve will create it)";
   return settingCheck("data", "ok", `${directory}${made}`);
 }
 
@@ -125,7 +125,7 @@ function checkTls(config: Config): SettingCheck {
   if (conflict) return settingCheck("tls", "fail", conflict);
   const { tlsCert: cert, tlsKey: key } = config;
   if (cert === null || key === null)
-    return settingCheck("tls", "ok", "none: a proxy in front does it");
+    return settingCheck("tls", "ok", "none: a proxy in front provides TLS");
   try {
     const { validTo } = readTls({ cert, key });
     const days = Math.floor((validTo.getTime() - Date.now()) / DAY_MS);
@@ -142,9 +142,13 @@ async function checkRemote(config: Config): Promise<SettingCheck> {
   const { database, backupTo, backupRecipient } = config;
   const refused = refusedWithPostgres(config);
   if (refused) return settingCheck("off-site", "fail", refused);
-  if (database !== null) return settingCheck("off-site", "ok", "PostgreSQL's own tools do it");
+  if (database !== null) return settingCheck("off-site", "ok", "use PostgreSQL's own tools");
   if (backupTo === null)
-    return settingCheck("off-site", "ok", "none: one disk is no backup, see --backup-to");
+    return settingCheck(
+      "off-site",
+      "ok",
+      "none: backups on one disk can be lost with it, see --backup-to",
+    );
   const missing = missingForRemote(config);
   if (missing) return settingCheck("off-site", "fail", missing);
   if (backupRecipient === null) return settingCheck("off-site", "ok", formatRemote(backupTo));
@@ -162,10 +166,10 @@ function checkProxies({ trustedProxy }: Config): SettingCheck {
     return settingCheck(
       "proxies",
       "ok",
-      "none is trusted: behind one every caller has its address",
+      "none is trusted: behind a proxy, all callers appear with its address",
     );
   }
   const all = trustedProxy.some(([, prefix]) => prefix === 0);
   if (!all) return settingCheck("proxies", "ok", `${trustedProxy.length} trusted`);
-  return settingCheck("proxies", "warn", "everyone is trusted: a caller can claim any address");
+  return settingCheck("proxies", "warn", "every proxy is trusted: callers can claim any address");
 }

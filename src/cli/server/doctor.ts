@@ -21,7 +21,7 @@ export function declareDoctor(program: Command): void {
   const command = declare(
     program,
     "doctor",
-    "look at the data directory, the disk, the clock, the database and the backups",
+    "check the data directory, the disk, the clock, the database and the backups",
     "reseller doctor --data /var/lib/reseller",
   )
     .addOption(settingOption("max-connections"))
@@ -45,7 +45,7 @@ export function declareDoctor(program: Command): void {
 /** Checks the limit of open files for this shell. A service has the limit of its unit instead. */
 function openFiles(options: ConnectionSettings): Finding {
   const { files, connections, perAddress, warning } = planOwnFiles(options);
-  const found = `${files} here: at most ${connections} connections, ${perAddress} of one address`;
+  const found = `${files} allowed: at most ${connections} connections, ${perAddress} from one address`;
   return finding("open files", warning ? "warn" : "ok", found, warning ?? "");
 }
 

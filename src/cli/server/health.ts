@@ -18,7 +18,7 @@ export function declareHealth(program: Command): void {
   )
     .option(
       "--url <url>",
-      "ask this server (default: the one that holds the data directory)",
+      "ask this server (default: the one that uses the data directory)",
       httpUrl,
     )
     .action(async (options: CommonOptions & { url?: string }) => {
@@ -57,7 +57,7 @@ function addressIn(data: string): string {
     const code = errorCode(error);
     throw new CommandFailure(
       code === "ENOENT"
-        ? `no server left its address at ${path}: start \`reseller serve\`, or name one with --url`
+        ? `no server address found at ${path}: start \`reseller serve\`, or give --url`
         : `${path} cannot be read (${code}): run this as the service's user, or name the server with --url`,
     );
   }
@@ -77,7 +77,7 @@ async function ask(url: string, own: boolean): Promise<void> {
     throw new CommandFailure(
       timedOut
         ? `${url} did not answer within ${TIMEOUT_MS / 1000} s: see the server's log`
-        : `nothing answers at ${url}: start \`reseller serve\`, or see why it ended in its log`,
+        : `no response from ${url}: start \`reseller serve\`, or see in its log why it ended`,
     );
   }
   if (response.ok) return;

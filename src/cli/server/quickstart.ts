@@ -43,7 +43,7 @@ export function declareQuickstart(program: Command): void {
     declare(
       program,
       "quickstart",
-      "make a demo reseller with 100 USD, a catalogue and a key, and serve them",
+      "create a demo reseller with 100 USD, a catalogue and a key, and run the server",
       "reseller quickstart --data ./data",
     ),
   );
@@ -128,7 +128,7 @@ function introduction(url: string, database: DatabaseName, key: string): string 
   return `
 A demo reseller with 100 USD and six services is in ${database.shown},
 beside a month of orders of another one, for the panel to show.
-Its key, shown this once only: ${key}
+Its key, shown only once: ${key}
 
 Paste into another terminal:
 

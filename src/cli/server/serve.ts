@@ -74,7 +74,7 @@ export async function serve(options: Config, command: Command): Promise<Service>
   const { log, url } = service;
   logConsole(log);
   for (const variable of unknownVariables(command)) {
-    log.warn(variable, "no setting has this variable: it has no effect");
+    log.warn(variable, "unknown RESELLER_ variable: it has no effect");
   }
   const fail = (error: unknown, message: string) => {
     log.error({ error: maskKeys(stackOf(error)) }, message);
@@ -83,7 +83,10 @@ export async function serve(options: Config, command: Command): Promise<Service>
   process.on("uncaughtException", (error) => fail(error, "uncaught exception: stopping"));
   process.on("unhandledRejection", (error) => fail(error, "unhandled rejection: stopping"));
   handleOutputFailure((code) =>
-    log.warn({ url, code }, "standard output took no address: the service goes on without"),
+    log.warn(
+      { url, code },
+      "the address could not be written to standard output: the service continues",
+    ),
   );
   handleSignals(service, (error) => fail(error, "stopping failed"));
   return service;
@@ -99,7 +102,7 @@ async function start(options: Config, command: Command): Promise<Service> {
     if (error instanceof TlsError) throw new CommandFailure(error.message);
     if (!(error instanceof ListenError)) throw asFailure(error, database);
     throw new CommandFailure(
-      `cannot listen on ${error.address} (${error.message}): choose another --port, --host or --panel-listen, or stop what holds it; the database is ${database.shown}`,
+      `cannot listen on ${error.address} (${error.message}): choose another --port, --host or --panel-listen, or stop the program that uses it; the database is ${database.shown}`,
     );
   }
 }

@@ -28,7 +28,7 @@ export function declareBackup(program: Command): void {
   const command = declare(
     program,
     "backup <file>",
-    "copy the database while it is used, and verify the copy",
+    "copy the database while it is in use, and verify the copy",
     "reseller backup /backup/reseller-monday.db --data /var/lib/reseller",
   ).addOption(settingOption("checkpoint"));
   command.action(async (file: string, options: BackupOptions) => {
@@ -36,7 +36,7 @@ export function declareBackup(program: Command): void {
     process.on("SIGUSR1", () => {});
     refusePostgres(
       options,
-      "backup copies a SQLite database: for the one of --database use PostgreSQL's own tools, such as pg_dump or pg_basebackup",
+      "backup works only for SQLite: back up PostgreSQL with its own tools, such as pg_dump or pg_basebackup",
     );
     const database = databaseOf(options);
     const path = database.shown;

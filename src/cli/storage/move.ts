@@ -35,14 +35,11 @@ export function declareMove(program: Command): void {
   program
     .command("move")
     .description("copy a whole database from a data directory to PostgreSQL, or back; verified")
-    .option("--from <place>", "a data directory or postgres://…, which no server uses")
-    .option("--to <place>", "an empty one of the other kind")
+    .option("--from <place>", "a data directory or postgres://… that no server uses")
+    .option("--to <place>", "an empty database of the other kind")
     .addOption(settingOption("database"))
     .addOption(settingOption("env-file"))
-    .option(
-      "--unverified",
-      "move a database as it is in which `verify` finds problems; without this it is refused",
-    )
+    .option("--unverified", "move the database even if `verify` finds problems")
     .option("--json", "print the result as one JSON document")
     .addHelpText(
       "after",
@@ -50,13 +47,13 @@ export function declareMove(program: Command): void {
     )
     .action(async ({ from, to, database, json, unverified }: MoveOptions) => {
       if (from === undefined && to === undefined) {
-        throw new ConfigError("move what? give --from, --to or both");
+        throw new ConfigError("give --from, --to or both");
       }
       const source = placeOf(from ?? database, "--from");
       const target = placeOf(to ?? database, "--to");
       if ((source.address === null) === (target.address === null)) {
         throw new ConfigError(
-          "move is between a data directory and PostgreSQL: copy one to its like by backup and restore, or by PostgreSQL's own tools",
+          "move works between a data directory and PostgreSQL: to copy between two of the same kind, use backup and restore or PostgreSQL's own tools",
         );
       }
       const moved = await moveShown(source, target, unverified ?? false);
@@ -170,6 +167,6 @@ function report(from: DatabaseName, to: DatabaseName, moved: Moved): string {
   const option = to.address === null ? `--data ${resolve(to.data)}` : "--database";
   return [
     `${isVerified ? "ok: " : ""}${from.shown} is in ${to.shown} too, compared and ${isVerified ? "verified" : "NOT VERIFIED"}: ${counted(users, "user")}, ${counted(orders, "order")}, ${counted(transfers, "transfer")}; the next order is number ${nextNumbers(moved).orderId}`,
-    `Serve it with ${option} from now on, and never both: ${from.shown} is as it was.`,
+    `Serve it with ${option} from now on, and never serve both: ${from.shown} is unchanged.`,
   ].join("\n");
 }

@@ -33,7 +33,7 @@ export function declareRemoteBackups(backup: Command): void {
   const send = declare(
     backup,
     "send [file]",
-    "copy a backup of the server (the newest) to the S3 folder, as the server does after each",
+    "copy a backup made by the server (default: the newest) to the S3 folder",
     "reseller backup send --backup-to s3://backups/reseller",
   );
   addRemoteOptions(send)
@@ -57,7 +57,7 @@ export function declareRemoteBackups(backup: Command): void {
   const check = declare(
     backup,
     "check [name]",
-    "download a copy (the newest), open and verify it, and say what it holds",
+    "download a copy (default: the newest), verify it and print what it contains",
     "reseller backup check --backup-to s3://backups/reseller",
   );
   addRemoteOptions(check)
@@ -69,7 +69,7 @@ export function declareRemoteBackups(backup: Command): void {
   const fetch = declare(
     backup,
     "fetch <file> [name]",
-    "download a copy (the newest) into a file, checksums compared; nothing is overwritten",
+    "download a copy (default: the newest) to a new file and compare checksums",
     "reseller backup fetch /tmp/copy.db --backup-to s3://backups/reseller",
   );
   addRemoteOptions(fetch)
@@ -87,7 +87,7 @@ async function runRemoteCommand(options: RemoteOptions, work: () => Promise<void
   process.on("SIGUSR1", () => {});
   refusePostgres(
     options,
-    "off-site copies are of backups of a SQLite database: for the one of --database use PostgreSQL's own tools",
+    "off-site copies work only for SQLite: back up PostgreSQL with its own tools",
   );
   try {
     await work();
@@ -102,7 +102,7 @@ async function run(given: string | undefined, options: SendOptions): Promise<voi
   const store = openRemote(options);
   const folder = backupFolder(options);
   const file = given ?? newestBackups(options.data, folder, now).newest?.file;
-  if (file === undefined) throw new CommandFailure(`there is no backup of the server in ${folder}`);
+  if (file === undefined) throw new CommandFailure(`no backup made by the server in ${folder}`);
   if (!existsSync(file)) throw new CommandFailure(`${file} not found: choose a backup`);
   lowerPriority(onWarning);
   const all = sizeOf(file);
@@ -125,7 +125,9 @@ async function run(given: string | undefined, options: SendOptions): Promise<voi
       : `${url} already exists: nothing was sent`,
   );
   if (upload.uploaded && !upload.verified) {
-    onWarning(`${upload.url} is a copy of a backup that does not verify: see \`reseller verify\``);
+    onWarning(
+      `${upload.url} is a copy of a backup that failed verification: see \`reseller verify\``,
+    );
   }
 }
 
@@ -186,7 +188,7 @@ function report(
   at: string | null,
 ): string {
   const held = `${url}: ${counted(users, "user")}, ${counted(orders, "order")}${at === null ? "" : ` (the last of ${at})`}, ${counted(transfers, "transfer")}`;
-  if (problems.length === 0) return `${held}: every checksum is right, every balance adds up`;
+  if (problems.length === 0) return `${held}: all checksums and balances are correct`;
   return `${held}\n\n${table(
     problems.map((problem) => ({ ...problem })),
     "",
@@ -236,7 +238,7 @@ export async function withFetched<T>(
   const folder = join(resolve(options.data), "backups");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const staging = openStaging(join(folder, "fetched.db"));
-  if (!staging) throw new BackupError(`another process restores into ${options.data}`);
+  if (!staging) throw new BackupError(`another process is restoring into ${options.data}`);
   try {
     rmSync(staging.copy, { force: true });
     await download(store, copy, staging.copy, options);

@@ -34,7 +34,7 @@ export function readIdentities({ identity }: RemoteOptions): string | null {
     return readSmallFile(identity, IDENTITY_LIMIT_BYTES);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new CommandFailure(`--identity names ${identity}: ${why}`);
+    throw new CommandFailure(`--identity: cannot use ${identity}: ${why}`);
   }
 }
 
@@ -54,7 +54,7 @@ function requireRemote(options: RemoteConfig): RemoteFolder & {
   const { backupTo, s3Region: region, s3AccessKey: accessKey, s3SecretKey: secretKey } = options;
   if (backupTo === null) {
     throw new CommandFailure(
-      "no off-site backups are set up: name their bucket with --backup-to s3://BUCKET/PREFIX",
+      "off-site backups are not configured: set --backup-to s3://BUCKET/PREFIX",
     );
   }
   const missing = missingForRemote(options);

@@ -52,10 +52,10 @@ export function report(path: string, file: string, outcome: Outcome): string {
     ...(since.totals ? [{ "": "before", ...totalsJson(since.totals) }] : []),
     { "": "after", ...totalsJson(after) },
   ];
-  const why = since.unknownBecause ?? "they were given an end since the backup";
+  const why = since.unknownBecause ?? "they were set to end since the backup";
   const changed = since.changes.length;
   const previous = keptAside
-    ? `what was there is kept as ${keptAside}`
+    ? `the replaced database is kept as ${keptAside}`
     : "there was no database before";
   return [
     table(totals, ""),
@@ -63,15 +63,15 @@ export function report(path: string, file: string, outcome: Outcome): string {
     webhooks(outcome),
     section(`ended since the backup, and so deactivated now (${keysOf(ended)}):`, ended.map(row)),
     section(
-      `usable again, for ${why} (${keysOf(revived)}): \`reseller admin key deactivate ID\` those that must not be`,
+      `usable again, for ${why} (${keysOf(revived)}): deactivate those that must not be with \`reseller admin key deactivate ID\``,
       revived.map(row),
     ),
     section(
-      `made since the backup, and gone (${keysOf(lost)}): their callers need new ones`,
+      `created since the backup and lost (${keysOf(lost)}): their callers need new ones`,
       lost.map(row),
     ),
     section(
-      `set otherwise since the backup, and as in the backup again (${changed}${changed > CHANGES_SHOWN ? `, the first ${CHANGES_SHOWN}` : ""}):`,
+      `changed since the backup and now as in the backup (${changed}${changed > CHANGES_SHOWN ? `, the first ${CHANGES_SHOWN}` : ""}):`,
       since.changes.slice(0, CHANGES_SHOWN).map((change) => ({ ...change })),
     ),
     fault === null
@@ -84,13 +84,13 @@ export function report(path: string, file: string, outcome: Outcome): string {
 
 function numbers({ since, floors }: Outcome): string {
   const next = `the next order is number ${floors.orders + 1}, the next transaction ${floors.transfers + 1}`;
-  if (since.unknownBecause === null) return `${next}: above all that were given out`;
-  return `${next}: above any that may have been given out, for ${since.unknownBecause}; --order-numbers-from sets the order's`;
+  if (since.unknownBecause === null) return `${next}: above all issued numbers`;
+  return `${next}: above any number that may have been issued, because ${since.unknownBecause}; --order-numbers-from sets the order's`;
 }
 
 function webhooks({ webhooksWaiting: waiting }: Outcome): string {
   if (waiting === 0) return "";
-  return `waiting to be sent to webhooks in the backup (${waiting}): all of them are sent, some for the second time, with the id they had`;
+  return `webhook events waiting in the backup (${waiting}): all are sent, some for the second time, with their original ids`;
 }
 
 function section(title: string, rows: readonly Row[]): string {

@@ -29,7 +29,7 @@ export function declareRestore(program: Command): void {
   const command = declare(
     program,
     "restore <file>",
-    "put a backup in the place of the database, which is kept aside; refused while a server runs",
+    "replace the database by a backup and keep the old one aside; stop the server first",
     "reseller restore /backup/reseller-monday.db --data /var/lib/reseller",
   );
   addMoneyConfirmation(addRemoteOptions(command))
@@ -37,17 +37,14 @@ export function declareRestore(program: Command): void {
     .addOption(
       new Option(
         "--order-numbers-from <number>",
-        "the number of the next order (default: above those of the database that is replaced; where that does not tell, a million or more above the backup's)",
+        "number of the next order (default: above the replaced database's highest number; if that is unreadable, at least a million above the backup's)",
       ).argParser(orderNumber),
     )
-    .option(
-      "--unverified",
-      "restore a backup as it is in which `verify` finds problems; without this it is refused",
-    )
+    .option("--unverified", "restore the backup even if `verify` finds problems")
     .action(async (file: string, options: RestoreOptions) => {
       refusePostgres(
         options,
-        "restore replaces a SQLite database: for the one of --database use PostgreSQL's own tools, such as pg_restore",
+        "restore works only for SQLite: restore PostgreSQL with its own tools, such as pg_restore",
       );
       if (isRemote(file)) await restoreRemote(file, options);
       else await restoreShown(resolve(file), resolve(file), options);
@@ -75,7 +72,7 @@ async function restoreRemote(address: string, options: RestoreOptions): Promise<
   const [, folder, name = null] = /^(.*?)(?:\/(reseller-[^/]*))?$/.exec(address)!;
   const remote = parseRemote(folder!);
   if (!remote)
-    throw new CommandFailure(`${address} is no S3 address such as s3://backups/reseller`);
+    throw new CommandFailure(`${address} is not an S3 address such as s3://backups/reseller`);
   try {
     await withFetched(openRemote(options, remote), name, options, (file, url) =>
       restoreShown(file, url, options),
@@ -120,7 +117,7 @@ function floorsOf({ issued, floors }: SinceBackup, from?: number): SinceBackup["
   if (from === undefined) return floors;
   if (from <= issued.orders) {
     throw new CommandFailure(
-      `order numbers up to ${issued.orders} were given out: name a higher one with --order-numbers-from`,
+      `order numbers up to ${issued.orders} were issued: choose a higher one with --order-numbers-from`,
     );
   }
   return { ...floors, orders: from - 1 };

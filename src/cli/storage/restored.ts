@@ -39,21 +39,21 @@ export function declareRestored(program: Command): void {
   const command = declare(
     program,
     "restored",
-    "after PostgreSQL's tools put the database back to an earlier moment: nothing since is done twice; refused while a server runs",
+    "run once after a PostgreSQL point-in-time restore, with all servers stopped, so that nothing is done twice",
     "reseller restored --database postgres://reseller_owner@db.example/reseller",
   );
   addConfirmation(command)
     .addOption(
       new Option(
         "--order-numbers-from <number>",
-        "the number of the next order (default: a million or more above the database's)",
+        "number of the next order (default: at least a million above the database's highest)",
       ).argParser(orderNumber),
     )
     .action(async (options: RestoredOptions) => {
       const database = databaseOf(options);
       if (database.address === null) {
         throw new ConfigError(
-          "restored is for the PostgreSQL database of --database: `restore` does the same for a backup of SQLite",
+          "restored works only for PostgreSQL: for a SQLite backup, use `restore`",
         );
       }
       const carried = await carryOver(options, database.shown);
@@ -82,7 +82,7 @@ function carryOver(options: RestoredOptions, shown: string): Promise<Carried> {
     const [server] = found.servers;
     if (server) {
       throw new CommandFailure(
-        `${shown} is served by ${server.name}: stop it first; one that ran at the restored moment counts as running for ${LEASE_MS / 1000} s after it`,
+        `${shown} is in use by the server ${server.name}: stop it first; a server that ran at the restored moment counts as running for ${LEASE_MS / 1000} s after it`,
       );
     }
     const floors = floorsOf(found.numbers, options.orderNumbersFrom);
@@ -102,7 +102,7 @@ function floorsOf(
   if (from === undefined) return floors;
   if (from <= given.orders) {
     throw new CommandFailure(
-      `order numbers up to ${given.orders} were given out: name a higher one with --order-numbers-from`,
+      `order numbers up to ${given.orders} were issued: choose a higher one with --order-numbers-from`,
     );
   }
   return { ...floors, orders: from - 1 };
@@ -122,10 +122,10 @@ function result(database: string, ok: boolean, carried: Carried) {
 function report(database: string, carried: Carried): string {
   const { floors, unknownOrders, webhooksWaiting, usableKeys } = carried;
   return [
-    `the next order is number ${floors.orders + 1}, the next transaction ${floors.transfers + 1}: above any that may have been given out; --order-numbers-from sets the order's`,
-    `orders that may have been sent since, and are unknown now: ${unknownOrders}: settle them (\`reseller admin order list --unknown\`)`,
-    `webhooks that wait to be sent: ${webhooksWaiting}: all of them are sent, some for the second time, with the id they had`,
-    `keys that can be used: ${usableKeys}: deactivate those that were deactivated since`,
+    `the next order is number ${floors.orders + 1}, the next transaction ${floors.transfers + 1}: above any number that may have been issued; --order-numbers-from sets the order's`,
+    `orders that may have been sent since and are now unknown: ${unknownOrders}: settle them (\`reseller admin order list --unknown\`)`,
+    `webhook events waiting: ${webhooksWaiting}: all are sent, some for the second time, with their original ids`,
+    `usable keys: ${usableKeys}: deactivate those that had been deactivated since`,
     `ok: ${database}, verified`,
   ].join("\n");
 }

@@ -22,7 +22,7 @@ export function declareVerify(program: Command): void {
     "recompute every balance, charge and refund from the ledger",
     "reseller verify --data /var/lib/reseller",
   );
-  command.option("--file <backup>", "a backup in place of the database");
+  command.option("--file <backup>", "a backup to verify instead of the database");
   command.action(async (options: CommonOptions & { file?: string }) => {
     const database = databaseOf(options);
     const path = options.file === undefined ? database.shown : resolve(options.file);

@@ -62,7 +62,7 @@ export function declareKeys(admin: Command): void {
   declare(
     group,
     "create",
-    "create a key; it is shown this once only",
+    "create a key; it is shown only once",
     "reseller admin key create --user alice --type order",
   )
     .addOption(
@@ -79,11 +79,15 @@ export function declareKeys(admin: Command): void {
         "whom it may look up and recharge: all users, or its reseller's children; required unless --type order",
       ).choices(KEY_SCOPES),
     )
-    .option("--recharge-limit <amount>", "the most that one recharge may add, in USD", amount)
-    .option("--recharge-daily <amount>", "the most that its recharges may add a UTC day", amount)
-    .option("--label <text>", "a name to recognise it by", keyLabel)
-    .option("--expires <duration>", "how long it lives (default: until deactivated)", lifetime)
-    .option("--allow <cidr>", "only from this network, v4 or v6; may be given again", networks)
+    .option("--recharge-limit <amount>", "maximum of one recharge, in USD", amount)
+    .option("--recharge-daily <amount>", "maximum of all its recharges per UTC day, in USD", amount)
+    .option("--label <text>", "label to recognise it by", keyLabel)
+    .option("--expires <duration>", "lifetime (default: until deactivated)", lifetime)
+    .option(
+      "--allow <cidr>",
+      "accept it only from this IPv4 or IPv6 network; can be repeated",
+      networks,
+    )
     .option("--test", "a test key: test money, no provider, the same catalogue")
     .action(async (options: CreateOptions, command: Command) => {
       requireReach(options, command);
@@ -129,7 +133,7 @@ function requireReach({ type, reach, ...limits }: CreateOptions, command: Comman
   if (!mayKey(type, "recharge")) {
     if (rechargeLimit === undefined && rechargeDaily === undefined) return;
     command.error(
-      "error: an order key cannot recharge: leave out --recharge-limit and --recharge-daily.",
+      "error: an order key cannot recharge: remove --recharge-limit and --recharge-daily.",
     );
   }
   if (reach !== undefined) return;
@@ -165,12 +169,12 @@ function declareRotate(group: Command): void {
   declare(
     group,
     "rotate",
-    "make a key like it to take its place; the old one lives on for a while",
+    "create a replacement key with the same settings; the old one works until its grace time ends",
     "reseller admin key rotate tz4a98xxat96iws9zmbrgj3a --grace 24h",
   )
     .argument("<id>", "the key's id, as `key list` shows it")
     .addOption(
-      new Option("--grace <duration>", "how long the old key still works; 0: no longer")
+      new Option("--grace <duration>", "how long the old key still works; 0: it stops at once")
         .argParser(duration)
         .default(duration("24h"), "24h"),
     )
@@ -205,25 +209,21 @@ function declareUpdate(group: Command): void {
   declare(
     group,
     "update",
-    "change a key's label, expiry, networks or limits; a running server goes by it on the next request",
+    "change a key's label, expiry, networks or limits; running servers apply it to the next request",
     "reseller admin key update tz4a98xxat96iws9zmbrgj3a --expires 90d --allow 10.0.0.0/8",
   )
     .argument("<id>", "the key's id, as `key list` shows it")
-    .option("--label <text>", "a name to recognise it by", keyLabel)
-    .option(
-      "--expires <duration>",
-      "how long it lives from now on; never: until deactivated",
-      expiry,
-    )
+    .option("--label <text>", "label to recognise it by", keyLabel)
+    .option("--expires <duration>", "lifetime from now; never: until deactivated", expiry)
     .option(
       "--allow <cidr>",
-      "only from this network, v4 or v6; may be given again; any: from everywhere",
+      "accept it only from this IPv4 or IPv6 network; can be repeated; any: from everywhere",
       allowed,
     )
-    .option("--recharge-limit <amount>", "the most that one recharge may add, in USD", amount)
-    .option("--no-recharge-limit", "one recharge may add any amount")
-    .option("--recharge-daily <amount>", "the most that its recharges may add a UTC day", amount)
-    .option("--no-recharge-daily", "its recharges may add any amount a day")
+    .option("--recharge-limit <amount>", "maximum of one recharge, in USD", amount)
+    .option("--no-recharge-limit", "remove the maximum of one recharge")
+    .option("--recharge-daily <amount>", "maximum of all its recharges per UTC day, in USD", amount)
+    .option("--no-recharge-daily", "remove the daily maximum")
     .action(async (id: string, options: UpdateOptions, command: Command) => {
       const { label, expires, allow, rechargeLimit, rechargeDaily } = options;
       const changes = {

@@ -17,7 +17,11 @@ export function declareErase(group: Command): void {
     'reseller admin user erase alice --reason "asked for by letter, 2026-11-22"',
   )
     .argument("<username>", "the user, inactive and without open orders", username)
-    .requiredOption("--reason <text>", "why, kept in the audit log: nothing personal", note)
+    .requiredOption(
+      "--reason <text>",
+      "reason, stored in the audit log; do not include personal data",
+      note,
+    )
     .option("--yes", "do not ask")
     .action(async (user: string, options: CommonOptions & { reason: string; yes?: true }) => {
       if (!options.yes) await requireErasure(user);
@@ -39,8 +43,8 @@ async function requireErasure(user: string): Promise<void> {
   if (answer === user) return;
   if (answer === null && !mayAsk()) {
     throw new ConfigError(
-      `erase ${user}: this cannot be undone, and there is no terminal to ask on: nothing was changed, add --yes if it is meant`,
+      `erase ${user}: this cannot be undone, and there is no terminal to confirm on. Nothing was changed; repeat with --yes to confirm`,
     );
   }
-  throw new CommandFailure("that is not the name: nothing was erased");
+  throw new CommandFailure("the name does not match: nothing was erased");
 }

@@ -123,7 +123,7 @@ function declareUpdate(group: Command): void {
   declare(
     group,
     "update",
-    "change a user's names; its account and all that belongs to it stay",
+    "change a user's names; its account and everything else stay unchanged",
     "reseller admin user update alice --rename alice2",
   )
     .argument("<username>", "the user", username)

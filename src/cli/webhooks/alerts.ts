@@ -30,7 +30,7 @@ interface CreateOptions extends CommonOptions {
 }
 
 export function declareAlerts(admin: Command): void {
-  const group = declareGroup(admin, "alert", "where alerts are sent when something is wrong");
+  const group = declareGroup(admin, "alert", "destinations of alerts");
   declareCreate(group);
   declareList(group);
   declareTest(group);
@@ -41,7 +41,7 @@ function declareCreate(group: Command): void {
   const command = declare(
     group,
     "create",
-    "send alerts to a chat of Telegram, or to a URL, whose secret is shown this once only",
+    "send alerts to a Telegram chat or to a URL; the URL's secret is shown only once",
     "reseller admin alert create --telegram-chat 123456789 --token-stdin < bot.token",
   )
     .option("--telegram-chat <id>", CHAT_FORM)
@@ -89,17 +89,17 @@ function declareList(group: Command): void {
   declare(
     group,
     "list",
-    "list where alerts are sent, and with --open what is wrong now",
+    "list destinations of alerts, or with --open the ongoing alerts",
     "reseller admin alert list --open",
   )
-    .option("--open", "list the alerts that go on")
+    .option("--open", "list ongoing alerts")
     .action(async (options: CommonOptions & { open?: true }) => {
       if (options.open) return listOpen(options);
       const endpoints = await withDatabase(options, ({ store }) => store.read(listAlertEndpoints));
       print(options.json, endpoints.map(publicAlertEndpoint), (rows) =>
         table(
           rows.map((row) => ({ ...row })),
-          "nobody is alerted yet: see `reseller admin alert create --help`",
+          "no destinations yet: see `reseller admin alert create --help`",
         ),
       );
     });
@@ -120,7 +120,7 @@ function declareTest(group: Command): void {
   declare(
     group,
     "test",
-    "send an alert of kind test, once; a running server sends it",
+    "send a test alert once; a running server sends it",
     `reseller admin alert test ${EXAMPLE_ID}`,
   )
     .argument(...ID)
@@ -136,7 +136,7 @@ function declareDelete(group: Command): void {
   declare(
     group,
     "delete",
-    "send no more alerts there; shown as it was",
+    "delete a destination and print it",
     `reseller admin alert delete ${EXAMPLE_ID}`,
   )
     .argument(...ID)

@@ -63,7 +63,7 @@ function declareList(group: Command): void {
             error,
             id: delivery,
           })),
-          "nothing was sent yet",
+          "nothing has been sent yet",
         ),
       );
     });
@@ -73,7 +73,7 @@ function declareReplay(group: Command): void {
   const command = declare(
     group,
     "replay",
-    "send once more: one delivery, or all that failed since a time",
+    "send again: one delivery, or all that failed since a time",
     `reseller admin webhook replay ${EXAMPLE_ID} --since 24h`,
   )
     .argument(...ID)

@@ -37,7 +37,7 @@ export function addTerms(command: Command, isUrlMandatory: boolean): Command {
 /** Parses event types separated by commas. Returns them as they are stored. */
 function events(text: string): string {
   const known = parseEvents(text.split(",").map((type) => type.trim()));
-  if (!known) throw new InvalidArgumentError(`must be of ${WANTABLE_EVENTS.join(", ")}.`);
+  if (!known) throw new InvalidArgumentError(`must contain only ${WANTABLE_EVENTS.join(", ")}.`);
   return known.join();
 }
 

@@ -37,15 +37,15 @@ interface Terms extends CommonOptions, UrlPolicy {
 }
 
 export function declareWebhooks(admin: Command): void {
-  const group = declareGroup(admin, "webhook", "where resellers are sent what happens");
+  const group = declareGroup(admin, "webhook", "webhooks of resellers");
   declareCreate(group);
   declareList(group);
   declareShow(group);
   declareUpdate(group);
   declareRotate(group);
   declareEnable(group);
-  declareChange(group, "disable", "disableWebhook", "send nothing to a webhook any more");
-  declareChange(group, "delete", "deleteWebhook", "delete a webhook, shown as it was");
+  declareChange(group, "disable", "disableWebhook", "disable a webhook");
+  declareChange(group, "delete", "deleteWebhook", "delete a webhook and print it");
   declareDeliveries(group);
 }
 
@@ -53,7 +53,7 @@ function declareCreate(group: Command): void {
   const command = declare(
     group,
     "create",
-    "make a webhook; its secret is shown this once only",
+    "create a webhook; its secret is shown only once",
     "reseller admin webhook create --user alice --url https://shop.example/hooks --balance-low-below 10",
   ).addOption(
     new Option("--user <username>", "the reseller it belongs to")
@@ -126,11 +126,11 @@ function declareUpdate(group: Command): void {
   const command = declare(
     group,
     "update",
-    "change a webhook; what is not given stays as it is",
+    "change a webhook; settings that are not given stay unchanged",
     `reseller admin webhook update ${EXAMPLE_ID} --events order.completed,order.partial`,
   )
     .argument(...ID)
-    .option("--no-balance-low-below", "send balance.low no more");
+    .option("--no-balance-low-below", "stop sending balance.low");
   addTerms(command, false).action(async (id: string, options: Terms & { url?: string }) => {
     const { url, events, balanceLowBelow } = options;
     const changes = {
@@ -150,14 +150,14 @@ function declareRotate(group: Command): void {
   const command = declare(
     group,
     "rotate",
-    "make a new secret; the old one signs beside it for a while",
+    "create a new secret; the old one also signs until its grace time ends",
     `reseller admin webhook rotate ${EXAMPLE_ID} --grace 24h`,
   )
     .argument(...ID)
     .addOption(
       new Option(
         "--grace <duration>",
-        "how long the old secret still signs; 0: no earlier one does",
+        "how long the old secret still signs; 0: earlier secrets stop at once",
       )
         .argParser(duration)
         .default(duration("24h"), "24h"),
@@ -178,11 +178,11 @@ function declareEnable(group: Command): void {
   declare(
     group,
     "enable",
-    "send to a disabled webhook again",
+    "enable a disabled webhook",
     `reseller admin webhook enable ${EXAMPLE_ID} --replay`,
   )
     .argument(...ID)
-    .option("--replay", "send what was kept meanwhile too")
+    .option("--replay", "also send the events stored while it was disabled")
     .action((id: string, options: CommonOptions & { replay?: true }) => {
       const { replay = false } = options;
       return printWebhook(options, ({ execute }) => execute("enableWebhook", { id, replay }));

@@ -5,7 +5,7 @@ import { type Decimal, parseDecimal } from "../values/decimals.ts";
 import type { PriceUnit } from "./services.ts";
 
 export interface Margin {
-  /** The provider's charge for what the price buys, rounded up. A price per order is compared with the largest order. */
+  /** The provider's charge for one unit of the price, rounded up. A price per order is compared with the largest order. */
   costMicros: number;
   isBelowCost: boolean;
   /** The margin as a percentage of the price, rounded down to a tenth; null: the price is 0. */

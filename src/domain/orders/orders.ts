@@ -8,7 +8,7 @@ export const QUANTITY_LIMIT = 1_000_000_000;
 export const LINK_LENGTH_LIMIT = 2048;
 export const LINK_FORM = `1 to ${LINK_LENGTH_LIMIT} characters without control characters`;
 export const REFERENCE_LENGTH_LIMIT = 64;
-export const REFERENCE_FORM = `1 to ${REFERENCE_LENGTH_LIMIT} characters without control characters or blanks round them`;
+export const REFERENCE_FORM = `1 to ${REFERENCE_LENGTH_LIMIT} characters without control characters, leading or trailing spaces`;
 /** The id of an order, a cuid2. */
 export const ORDER_ID_PATTERN = "^[a-z0-9]{24}$";
 

@@ -60,7 +60,7 @@ export async function importGrants(submission: Submission): Promise<Redirect | V
   });
   try {
     const { imported, unchanged } = await submission.submit("importGrants", { grants });
-    const note = `${counted(imported, "grant")} set, ${unchanged} were so before.`;
+    const note = `${counted(imported, "grant")} set, ${unchanged} unchanged.`;
     return { to: "/services", note };
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== "grants_invalid") throw error;

@@ -138,7 +138,7 @@ function Changes({ order, late, isCorrectable }: ShownOrder) {
 function Notes() {
   return (
     <div class="pair">
-      <Field name="note" label="Note" hint="why, for operators alone" />
+      <Field name="note" label="Note" hint="note for operators; the user never sees it" />
       <Field name="public-note" label="Note to the reseller" hint="told with the refund" />
     </div>
   );

@@ -72,14 +72,14 @@ test.each<[what: string, argv: string[], code: number, says: string]>([
     2,
     "--provider and --provider-service",
   ],
-  ["a route to list", ["likes", "list", ...to("bulk", "8")], 2, "list neither"],
+  ["a route to list", ["likes", "list", ...to("bulk", "8")], 2, "list takes neither"],
   ["no number", ["likes", "add", ...to("bulk", "8"), "--priority", "-1"], 2, "whole number"],
   ["too great", ["likes", "add", ...to("bulk", "8"), "--priority", "1000001"], 2, "whole number"],
   [
     "a priority to remove",
     ["likes", "remove", ...to("bulk", "8"), "--priority", "1"],
     2,
-    "for add",
+    "used with add",
   ],
 ])("%s is refused and changes nothing: %p", async (_, argv, code, says) => {
   const before = shop.dump();
@@ -131,7 +131,7 @@ test("what a provider lists no more is named by its sync, in the list of routes 
   };
   const gone = await synced("acme", listed(70, "Other of acme"));
   expect(gone.stdout).toContain(
-    "provider's 7 is no longer listed, other routes deliver it\n1 added, 0 updated, 0 unchanged, 0 deactivated, 0 reactivated, 1 delisted, ",
+    "provider's 7 is no longer listed; other routes deliver it\n1 added, 0 updated, 0 unchanged, 0 deactivated, 0 reactivated, 1 delisted, ",
   );
   expect((await route("likes", "list", "--json")).json).toMatchObject([
     { provider: "acme", delisted: true },

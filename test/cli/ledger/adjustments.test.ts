@@ -26,7 +26,7 @@ describe("--reference", () => {
     });
     const told = await credit();
     expect(told.stderr).toMatch(
-      /^inv-12 was made before, as transaction \d+ of 20\d\d-.*nothing was changed\n$/,
+      /^inv-12 was already made as transaction \d+ at 20\d\d-.*nothing was changed\n$/,
     );
     expect(told.stdout).toBe("alice: 120.00 USD\n");
     expect(shop.dump()).toBe(before);
@@ -81,7 +81,7 @@ describe("a large amount", () => {
     const { code, stdout, stderr } = await ran;
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toBe(
-      "error: credit alice 50000000 USD: that is more than 1000 USD (--confirm-above), and there is no terminal to ask on: nothing was changed, add --yes if it is meant\n",
+      "error: credit alice 50000000 USD needs confirmation: more than 1000 USD (--confirm-above). There is no terminal and nothing was changed; repeat with --yes to confirm\n",
     );
     expect(shop.dump()).toBe(before);
   });

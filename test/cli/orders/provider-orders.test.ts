@@ -84,7 +84,7 @@ describe("settle", () => {
     const settle = (...argv: string[]) => shop.cli("admin", "order", "settle", ...argv);
     const untouched = shop.dump();
     const several = await settle(first, second, "--placed", "77", "--no-check");
-    expect(several).toMatchObject({ code: 2, stderr: expect.stringContaining("of one order") });
+    expect(several).toMatchObject({ code: 2, stderr: expect.stringContaining("for one order") });
     const limited = await settle(first, second, "--not-placed", "--confirm-above", "3.99");
     expect(limited).toMatchObject({
       code: 2,
@@ -141,7 +141,7 @@ describe("settle --placed asks the provider first", () => {
     const before = shop.dump();
     const refused = await settle("--placed", "999");
     expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain("provider acme does not know 999");
+    expect(refused.stderr).toContain("provider acme does not recognize 999");
     expect(refused.stderr).toContain("--no-check");
     expect(shop.dump()).toBe(before);
     upstream.book.set("777", { form: {}, status: { status: "In progress", remains: "5" } });
@@ -286,7 +286,7 @@ test("an operator cancels what a provider delivers only once it has agreed, or w
   const refused = await cancel();
   expect([refused.code, shop.dump(), cancels()]).toEqual([1, before[1], before[0] + 1]);
   expect(refused.stderr).toContain(`order ${id}: acme delivers it as number 98777. It is asked`);
-  expect(refused.stderr).toContain("nothing was changed, give --no-ask to cancel it here anyway");
+  expect(refused.stderr).toContain("nothing was changed; use --no-ask to cancel it here anyway");
   upstream.book.set("98777", { form: {}, status: {} });
   const { json } = await cancel("--json", "--note", "by mail");
   expect(json).toMatchObject({ status: "CANCELLED", refunded: 2 });

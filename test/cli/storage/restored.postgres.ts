@@ -102,7 +102,7 @@ describe("restored", () => {
     const shop = shopWithOrders();
     const before = shop.dump();
     const unasked = await shop.cli("restored");
-    expect([unasked.code, unasked.told]).toEqual([2, expect.stringContaining("add --yes")]);
+    expect([unasked.code, unasked.told]).toEqual([2, expect.stringContaining("repeat with --yes")]);
     expect(shop.dump()).toBe(before);
     const lease = { id: "a".repeat(24), name: "one", ended: [] };
     shop.execute("renewLease", lease, Date.now());
@@ -116,7 +116,7 @@ describe("restored", () => {
     shop.close();
     const sqlite = freshSqliteDatabase();
     const file = await reseller("restored", "--yes", "--data", sqlite.folder);
-    expect([file.code, file.told]).toEqual([2, expect.stringContaining("for the PostgreSQL")]);
+    expect([file.code, file.told]).toEqual([2, expect.stringContaining("only for PostgreSQL")]);
     sqlite.close();
   });
 });

@@ -102,7 +102,7 @@ test("orders that are there keep their price, and a refund gives back what was p
 test("all of the price is asked for first, a child user has none, and the audit log tells both percentages", async () => {
   const refused = await discount("100");
   expect(refused.code).toBe(2);
-  expect(refused.stderr).toContain("add --yes");
+  expect(refused.stderr).toContain("repeat with --yes");
   expect((await discount("100", "--yes")).code).toBe(0);
   expect(await chargeOf("followers", 1000)).toBe(0);
   const child = await reseller("admin", "user", "discount", "kid", "5", ...optionsOf(shop));

@@ -171,7 +171,7 @@ describe("a bad filter is refused by its name", () => {
     ["service=", "service must be a non-empty string"],
     [
       `reference=${"x".repeat(65)}`,
-      "reference must be 1 to 64 characters without control characters or blanks round them",
+      "reference must be 1 to 64 characters without control characters, leading or trailing spaces",
     ],
     ["from=yesterday", ISO],
     ["from=2026-02-30", ISO],

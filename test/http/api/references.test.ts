@@ -103,7 +103,7 @@ describe("a reference", () => {
     expectError(
       await order(reference),
       400,
-      "reference must be 1 to 64 characters without control characters or blanks round them",
+      "reference must be 1 to 64 characters without control characters, leading or trailing spaces",
     );
   });
 

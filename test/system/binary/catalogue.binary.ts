@@ -319,12 +319,14 @@ test("an import that changes more than 20 services, or a price to nothing, asks;
   const many = await withInput(folder, list(2), ...update);
   expect(many).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("change 21 services: that is more than 20"),
+    stderr: expect.stringContaining("change 21 services needs confirmation: more than 20"),
   });
   const free = await withInput(folder, "id,price\ns3,0\n", ...update);
   expect(free).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("set the price of s3 to 0: that is a service for nothing"),
+    stderr: expect.stringContaining(
+      "set the price of s3 to 0 needs confirmation: the service becomes free",
+    ),
   });
   expect(await prices()).toEqual(new Set([1]));
   expect((await withInput(folder, list(2), ...update, "--yes")).code).toBe(0);

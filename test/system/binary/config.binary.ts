@@ -197,7 +197,7 @@ describe("config check", () => {
     const inUse = (flag: string) => [
       1,
       "fail",
-      `cannot listen on ${address} (EADDRINUSE): give ${flag} another address, or stop what holds it`,
+      `cannot listen on ${address} (EADDRINUSE): choose another address for ${flag}, or stop the program that uses it`,
     ];
     expect(await addresses("--port", String(taken.port))).toEqual(inUse("--host or --port"));
     expect(await addresses("--panel-listen", address)).toEqual(inUse("--panel-listen"));
@@ -225,7 +225,7 @@ describe("config check", () => {
     const { code, details } = await checkIn(folder, {}, "--port", port);
     expect([code, details.get("addresses")]).toEqual([
       0,
-      `127.0.0.1:${port}: in use by the server that runs`,
+      `127.0.0.1:${port}: in use by the running server`,
     ]);
     expect((await check({}, "--port", port)).code).toBe(1);
     await stop(server);

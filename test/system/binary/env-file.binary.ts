@@ -65,7 +65,7 @@ test("commands have the settings of the service, its off-site copies and its dat
   expect(settings.get("data")).toEqual(["/var/lib/reseller", "default of the systemd unit"]);
   const listed = on(machine, ["backup", "list"]);
   expect(listed.stderr).toStartWith(`settings from ${FILE}\n`);
-  expect(listed.stderr).not.toContain("no off-site backups");
+  expect(listed.stderr).not.toContain("off-site backups are not configured");
   expect(on(machine, ["admin", "user", "list"]).stderr).toContain("/var/lib/reseller/reseller.db");
 });
 

@@ -74,7 +74,7 @@ describe("a large credit", () => {
   test("without a terminal needs --yes: exit 2, and nothing moves", async () => {
     const before = await balance();
     const { code, stderr } = await admin("user", "credit", "alice", "50000000");
-    expect([code, stderr]).toEqual([2, expect.stringContaining("add --yes if it is meant")]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("repeat with --yes to confirm")]);
     expect(await balance()).toBe(before);
   });
 
@@ -87,7 +87,7 @@ describe("a large credit", () => {
   ] as const)("on a terminal is asked for; %j ends with %d", async (answer, code, added) => {
     const before = await balance();
     const ran = await onTerminal(answer, "user", "credit", "alice", "2000000");
-    expect(ran.shown).toContain("credit alice 2000000 USD: that is more than 1000 USD");
+    expect(ran.shown).toContain("credit alice 2000000 USD: more than 1000 USD");
     expect(ran.code).toBe(code);
     expect(await balance()).toBe(before + added);
   });
@@ -169,7 +169,7 @@ test("an unknown order is settled under a number that the provider knows, correc
     const refused = await admin("order", "settle", id, "--placed", "999999");
     expect([refused.code, refused.stderr]).toEqual([
       1,
-      expect.stringContaining("does not know 999999"),
+      expect.stringContaining("does not recognize 999999"),
     ]);
     await adminJson("order", "settle", id, "--placed", "999999", "--no-check");
     await until(async () =>

@@ -153,7 +153,7 @@ describe("numbers that were given out", () => {
     const refused = await binary(folder, "restore", file, ...flags, "4");
     expect([refused.code, refused.stderr]).toEqual([
       1,
-      expect.stringContaining("up to 4 were given out"),
+      expect.stringContaining("up to 4 were issued"),
     ]);
     expect(files()).toEqual(before);
     expect((await binary(folder, "restore", file, ...flags, "0")).code).toBe(2);

@@ -224,7 +224,7 @@ test("what waits while nobody reads is written in one piece once somebody does",
 });
 
 describe("serve goes on, says so in its log, and stops with exit 0 when standard output", () => {
-  const LOST = "standard output took no address: the service goes on without";
+  const LOST = "the address could not be written to standard output: the service continues";
   test.each([
     ["has a reader that is gone", "> >(true)", LOST],
     ["is a full disk", "> /dev/full", LOST],

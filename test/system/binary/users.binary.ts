@@ -84,7 +84,7 @@ test("a user is renamed, deactivated and activated, and its personal data erased
   await admin(folder, "request", "decline", "1", "--note", `not for ${secret}`);
   expect(await binary(folder, ...erase)).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("add --yes"),
+    stderr: expect.stringContaining("repeat with --yes"),
   });
   const balance = (await admin(folder, "user", "show", secret)).balance;
   const erased = await binaryJson(folder, ...erase, "--yes");

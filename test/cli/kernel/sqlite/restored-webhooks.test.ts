@@ -35,7 +35,7 @@ test("what waits in the backup is sent with the id it had, sequences go on above
   ]);
   const data = ["--data", shop.folder];
   const shown = await reseller("restore", file, ...data);
-  expect(shown.stdout).toContain("waiting to be sent to webhooks in the backup (1)");
+  expect(shown.stdout).toContain("webhook events waiting in the backup (1)");
   const restored = openShopAt(shop.folder);
   expect(restored.take()[0]!.eventId).toBe(before!.eventId);
   await reseller("admin", "order", "complete", open, ...data);
