@@ -3,7 +3,7 @@
 
 import type { OpenApiDocument } from "../../api-docs/schemas/document.ts";
 import { shareErrors } from "../../api-docs/schemas/shared-errors.ts";
-import { type Page, renderPage, renderPanelsPage } from "../../api-docs/page/page.ts";
+import { type Page, renderPage, renderPanelsPage } from "../../api-docs/page/page.tsx";
 import { withText } from "../../http1/response.ts";
 import { createDocument, type Operator } from "./openapi.ts";
 

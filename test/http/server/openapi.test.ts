@@ -11,7 +11,7 @@ import type {
   OpenApiResponse,
 } from "../../../src/api-docs/schemas/document.ts";
 import type { Schema } from "../../../src/api-docs/schemas/operation.ts";
-import { renderPage, renderPanelsPage } from "../../../src/api-docs/page/page.ts";
+import { renderPage, renderPanelsPage } from "../../../src/api-docs/page/page.tsx";
 import { createDocument } from "../../../src/http/server/openapi.ts";
 import { WEBHOOK_EVENT_TYPES } from "../../../src/domain/webhooks/webhook-events.ts";
 import { EVENT_ID, REQUEST_ID, WEBHOOK_ID } from "../../../src/api-docs/schemas/examples.ts";

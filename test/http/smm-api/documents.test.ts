@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { PANEL_EXAMPLES } from "../../../src/api-docs/endpoints/smm-api.ts";
 import { entryOf, Refusal, REFUSALS, textOf } from "../../../src/domain/values/refusals.ts";
-import { renderPanels } from "../../../src/api-docs/page/page-smm-api.ts";
+import { renderPanelsPage } from "../../../src/api-docs/page/page.tsx";
 import { REFILL_NOT_FOUND } from "../../../src/http/smm-api/errors.ts";
 import { document } from "../../support/openapi.ts";
 import { panelOf } from "../../support/panels.ts";
@@ -34,7 +34,7 @@ test("every word of an error or a status is on the page, and in the specificatio
   const specification = await Bun.file(
     new URL("../../../docs/specification/smm-api.md", import.meta.url),
   ).text();
-  const page = renderPanels().text;
+  const page = renderPanelsPage(document).html;
   const words = Object.entries(REFUSALS).flatMap(([code, { v2 }]) => {
     if (v2 === undefined) return [];
     if (typeof v2 === "string") return [v2];

@@ -1,8 +1,10 @@
 // One endpoint on the documentation page: its parameters, its body, a call and its response, its errors.
 
+/** @jsxImportSource preact */
+
 import type { Content, OpenApiDocument, OpenApiOperation } from "../schemas/document.ts";
 import { IDEMPOTENCY_KEY } from "../schemas/examples.ts";
-import { code, html, type Html, prose, table } from "./html.ts";
+import { Code, Prose, Table } from "./parts.tsx";
 import type { Schema } from "../schemas/operation.ts";
 
 export interface Endpoint {
@@ -13,50 +15,92 @@ export interface Endpoint {
 
 const JSON_TYPE = "application/json";
 
-export function renderEndpoint(document: OpenApiDocument, endpoint: Endpoint): Html {
+export function EndpointArticle({
+  document,
+  endpoint,
+}: {
+  document: OpenApiDocument;
+  endpoint: Endpoint;
+}) {
   const { path, method, operation } = endpoint;
   const body = operation.requestBody?.content[JSON_TYPE]?.schema;
   const response = operation.responses["200"]!.content[JSON_TYPE]!.schema;
-  return html`<article>
-    <h3 id="${operation.operationId}">${operation.summary}</h3>
-    <p class="route">
-      <span class="method ${method}">${method.toUpperCase()}</span> <span>${path}</span>
-    </p>
-    <p>${prose(operation.description)}</p>
-    ${renderParameters(operation)}
-    ${
-      body &&
-      html`<h4>Body</h4>
-        ${renderFields(document, body, `Body: ${operation.summary}`)}`
-    }
-    <div class="pair">${renderCall(endpoint)}${renderAnswer(operation)}</div>
-    <details>
-      <summary>Fields of the answer</summary>
-      ${renderFields(document, response, `Answer: ${operation.summary}`)}
-    </details>
-    ${renderErrorList(operation)}
-  </article>`;
+  return (
+    <article>
+      <h3 id={operation.operationId}>{operation.summary}</h3>
+      <p class="route">
+        <span class={`method ${method}`}>{method.toUpperCase()}</span> <span>{path}</span>
+      </p>
+      <p>
+        <Prose text={operation.description} />
+      </p>
+      <Parameters operation={operation} />
+      {body && (
+        <>
+          <h4>Body</h4>
+          <Fields document={document} schema={body} about={`Body: ${operation.summary}`} />
+        </>
+      )}
+      <div class="pair">
+        <Call endpoint={endpoint} />
+        <Answer operation={operation} />
+      </div>
+      <details>
+        <summary>Fields of the answer</summary>
+        <Fields document={document} schema={response} about={`Answer: ${operation.summary}`} />
+      </details>
+      <ErrorList operation={operation} />
+    </article>
+  );
 }
 
-function renderParameters({ parameters, summary }: OpenApiOperation): Html | undefined {
+function Parameters({ operation: { parameters, summary } }: { operation: OpenApiOperation }) {
   // The guide describes once the parameter that every call takes.
   const own = parameters.filter(({ name }) => name !== "x-request-id");
   if (own.length === 0) return undefined;
   const rows = own.map(({ name, in: where, required, description, schema }) => [
-    html`<code>${name}</code><span class="type">${where}${required && ", required"}</span>`,
-    html`${prose(description)} ${limitsOf(schema)}`,
+    <>
+      <code>{name}</code>
+      <span class="type">
+        {where}
+        {required && ", required"}
+      </span>
+    </>,
+    <>
+      <Prose text={description} /> <Limits schema={schema} />
+    </>,
   ]);
-  return html`<h4>Parameters and headers</h4>
-    ${table(["Name", "Meaning"], rows, `Parameters: ${summary}`)}`;
+  return (
+    <>
+      <h4>Parameters and headers</h4>
+      <Table headings={["Name", "Meaning"]} rows={rows} about={`Parameters: ${summary}`} />
+    </>
+  );
 }
 
 /** Lists the members of an object; members of nested objects follow below their name. */
-export function renderFields(document: OpenApiDocument, schema: Schema, about: string): Html {
+export function Fields({
+  document,
+  schema,
+  about,
+}: {
+  document: OpenApiDocument;
+  schema: Schema;
+  about: string;
+}) {
   const rows = [...fieldsOf(document, schema, "")].map(({ name, type, required, field }) => [
-    html`<code>${name}</code><span class="type">${type}${!required && ", optional"}</span>`,
-    html`${prose(textOf(field["description"]))} ${limitsOf(field)}`,
+    <>
+      <code>{name}</code>
+      <span class="type">
+        {type}
+        {!required && ", optional"}
+      </span>
+    </>,
+    <>
+      <Prose text={textOf(field["description"])} /> <Limits schema={field} />
+    </>,
   ]);
-  return table(["Field", "Meaning"], rows, about);
+  return <Table headings={["Field", "Meaning"]} rows={rows} about={about} />;
 }
 
 interface Field {
@@ -95,7 +139,7 @@ function typeOf({ type }: Schema): string {
   return Array.isArray(type) ? type.join(" or ") : typeof type === "string" ? type : "object";
 }
 
-function limitsOf(schema: Schema): Html {
+function Limits({ schema }: { schema: Schema }) {
   const { minimum, maximum, maxLength, enum: words, default: usual, items } = schema;
   const { enum: listed } = (items ?? {}) as Schema;
   const limits = [
@@ -105,7 +149,7 @@ function limitsOf(schema: Schema): Html {
     Array.isArray(listed) && `Any of ${listed.join(", ")}.`,
     usual !== undefined && `Default ${textOf(usual)}.`,
   ].filter((limit) => limit !== false);
-  return html`${limits.length > 0 && html`<span class="type">${limits.join(" ")}</span>`}`;
+  return <>{limits.length > 0 && <span class="type">{limits.join(" ")}</span>}</>;
 }
 
 /** Returns a string or number of a schema as text; empty for anything else. */
@@ -123,7 +167,7 @@ function resolve(document: OpenApiDocument, schema: Schema): Schema {
 }
 
 /** Returns the first example as a command line. */
-function renderCall({ path, method, operation }: Endpoint): Html {
+function Call({ endpoint: { path, method, operation } }: { endpoint: Endpoint }) {
   const { "x-request": request = {} } = firstExample(operation.responses["200"]!.content)!;
   const { parameters = {}, body } = request;
   const written = path.replace(/\{(\w+)\}/g, (_, name: string) => parameters[name] ?? name);
@@ -143,34 +187,63 @@ function renderCall({ path, method, operation }: Endpoint): Html {
   }
   if (body) lines.push(`-d '${JSON.stringify(body)}'`);
   lines.push(`'${url}'`);
-  return code(lines.join(" \\\n  "), "Call");
+  return <Code text={lines.join(" \\\n  ")} label="Call" />;
 }
 
-function renderAnswer(operation: OpenApiOperation): Html {
+function Answer({ operation }: { operation: OpenApiOperation }) {
   const { value } = firstExample(operation.responses["200"]!.content)!;
-  return code(JSON.stringify(value, null, 2), "200");
+  return <Code text={JSON.stringify(value, null, 2)} label="200" />;
 }
 
 function firstExample(content: Content) {
   return Object.values(content[JSON_TYPE]!.examples ?? {})[0];
 }
 
-function renderErrorList({ responses, summary }: OpenApiOperation): Html {
-  const rows = errorRows(responses);
-  return html`<details>
-    <summary>Errors: ${rows.length}</summary>
-    ${table(["Code", "Message"], rows, `Errors: ${summary}`)}
-  </details>`;
+function ErrorList({ operation: { responses, summary } }: { operation: OpenApiOperation }) {
+  const errors = errorsOf(responses);
+  return (
+    <details>
+      <summary>Errors: {errors.length}</summary>
+      <ErrorTable message="Message" errors={errors} about={`Errors: ${summary}`} />
+    </details>
+  );
 }
 
-/** Returns code, status and message of every error of an operation, by status. */
-export function errorRows(responses: OpenApiOperation["responses"]): Html[][] {
+export interface DocumentedError {
+  code: string;
+  status: string;
+  message: string;
+}
+
+/** Returns the errors of an operation, by status. */
+export function errorsOf(responses: OpenApiOperation["responses"]): DocumentedError[] {
   return Object.entries(responses)
     .filter(([status]) => status !== "200")
     .flatMap(([status, { content }]) =>
       Object.values(content[JSON_TYPE]!.examples ?? {}).map(({ value }) => {
-        const { code: word, message } = value as { code: string; message: string };
-        return [html`<code>${word}</code><span class="type">${status}</span>`, html`${message}`];
+        const { code, message } = value as { code: string; message: string };
+        return { code, status, message };
       }),
     );
+}
+
+/** `message`: heading of the column of messages. */
+export function ErrorTable({
+  message: heading,
+  errors,
+  about,
+}: {
+  message: string;
+  errors: readonly DocumentedError[];
+  about?: string;
+}) {
+  const headings = ["Code", heading];
+  const rows = errors.map(({ code, status, message }) => [
+    <>
+      <code>{code}</code>
+      <span class="type">{status}</span>
+    </>,
+    message,
+  ]);
+  return <Table headings={headings} rows={rows} about={about ?? headings.join(", ")} />;
 }

@@ -1,8 +1,10 @@
 // The documentation page for owners of panels: what to enter where, and how the protocol works here.
 
+/** @jsxImportSource preact */
+
 import sample from "../../../docs/samples/panel.php" with { type: "text" };
 import { typeTerms } from "../../domain/catalogue/service-types.ts";
-import { code, html, type Html, prose, table } from "./html.ts";
+import { Code, Prose, Table } from "./parts.tsx";
 import { TYPE_ROWS } from "../schemas/order-fields.ts";
 import { PANEL_EXAMPLES } from "../endpoints/smm-api.ts";
 
@@ -91,66 +93,89 @@ const REFILLS: readonly [word: string, meaning: string][] = [
   ["Rejected", "Declined: the order stays as it is."],
 ];
 
-export function renderPanels(): Html {
+export function Panels() {
   const rows = (entries: readonly (readonly [string, string])[]) =>
-    entries.map(([word, meaning]) => [html`<code>${word}</code>`, html`${prose(meaning)}`]);
-  return html`<section>
-      <h2 id="connect">Connect your panel</h2>
-      <p>Add a provider in your panel. It needs two things:</p>
-      ${code("RESELLER_URL_HERE/api/v2", "URL")} ${code("RESELLER_KEY_HERE", "Key")}
-      <p>
-        ${prose("The key is an Order Key or Full Access. Your operator makes it, and can tie it to the address of your server. Nothing else has to be set.")}
-      </p>
-    </section>
-    <section>
-      <h2 id="fields">What panels call it</h2>
-      ${table(
-        ["Panel", "The URL", "The key", "Besides"],
-        PANELS.map(([name, url, key, besides]) =>
-          [name, url, key, besides].map((text) => html`${prose(filled(text))}`),
-        ),
-      )}
-    </section>
-    <section>
-      <h2 id="actions">What it does</h2>
-      <p>
-        ${prose("`POST` with the fields as a form or as JSON. Service numbers stay as they are for ever. A second `add` with the same `reference` returns the first order. Where `dripfeed` is true an order may have `runs` and `interval`. `cancel` and `refill` ask for that, for services whose flags say so: no money moves until the order's status does.")}
-      </p>
-      <p>${prose("What `add` needs besides `service` and `link`, by the type of the service:")}</p>
-      ${table(
-        ["Type", "Fields", "Charged"],
-        TYPE_ROWS.map(({ type, fields, charged }) => [
-          html`${typeTerms(type).words}`,
-          html`${fields.join(", ") || "–"}`,
-          html`${charged}`,
-        ]),
-      )}
-      ${PANEL_EXAMPLES.map(
-        ({ name, fields, response }) =>
-          html`<div class="pair">
-            ${code(callOf(fields), name)}${code(JSON.stringify(response, null, 2), "200")}
-          </div>`,
-      )}
-    </section>
-    <section>
-      <h2 id="statuses">Statuses</h2>
-      ${table(["Word", "Meaning"], rows(STATUSES), "Statuses of an order")}
-      <p>${prose("Of a refill, by `refill_status`:")}</p>
-      ${table(["Word", "Meaning"], rows(REFILLS), "Statuses of a refill")}
-    </section>
-    <section>
-      <h2 id="panel-errors">Errors</h2>
-      <p>${prose('`{"error":"…"}` with status 200, unless another is named.')}</p>
-      ${table(["Words", "Meaning"], rows(ERRORS))}
-      <p>
-        ${prose("Another status, or anything but the JSON described here, such as a page of a proxy, is no answer: the order may have been placed. Send it again with the same `reference`.")}
-      </p>
-    </section>
-    <section>
-      <h2 id="panel-sample">Sample in PHP</h2>
-      ${code("export RESELLER_URL=RESELLER_URL_HERE RESELLER_KEY=RESELLER_KEY_HERE", "Environment")}
-      ${code(sample, "panel.php")}
-    </section>`;
+    entries.map(([word, meaning]) => [
+      <code>{word}</code>,
+      <>
+        <Prose text={meaning} />
+      </>,
+    ]);
+  return (
+    <>
+      <section>
+        <h2 id="connect">Connect your panel</h2>
+        <p>Add a provider in your panel. It needs two things:</p>
+        <Code text="RESELLER_URL_HERE/api/v2" label="URL" />
+        <Code text="RESELLER_KEY_HERE" label="Key" />
+        <p>
+          <Prose text="The key is an Order Key or Full Access. Your operator makes it, and can tie it to the address of your server. Nothing else has to be set." />
+        </p>
+      </section>
+      <section>
+        <h2 id="fields">What panels call it</h2>
+        <Table
+          headings={["Panel", "The URL", "The key", "Besides"]}
+          rows={PANELS.map(([name, url, key, besides]) =>
+            [name, url, key, besides].map((text) => (
+              <>
+                <Prose text={filled(text)} />
+              </>
+            )),
+          )}
+        />
+      </section>
+      <section>
+        <h2 id="actions">What it does</h2>
+        <p>
+          <Prose text="`POST` with the fields as a form or as JSON. Service numbers stay as they are for ever. A second `add` with the same `reference` returns the first order. Where `dripfeed` is true an order may have `runs` and `interval`. `cancel` and `refill` ask for that, for services whose flags say so: no money moves until the order's status does." />
+        </p>
+        <p>
+          <Prose text="What `add` needs besides `service` and `link`, by the type of the service:" />
+        </p>
+        <Table
+          headings={["Type", "Fields", "Charged"]}
+          rows={TYPE_ROWS.map(({ type, fields, charged }) => [
+            <>{typeTerms(type).words}</>,
+            <>{fields.join(", ") || "–"}</>,
+            <>{charged}</>,
+          ])}
+        />
+        {PANEL_EXAMPLES.map(({ name, fields, response }) => (
+          <div class="pair">
+            <Code text={callOf(fields)} label={name} />
+            <Code text={JSON.stringify(response, null, 2)} label="200" />
+          </div>
+        ))}
+      </section>
+      <section>
+        <h2 id="statuses">Statuses</h2>
+        <Table headings={["Word", "Meaning"]} rows={rows(STATUSES)} about="Statuses of an order" />
+        <p>
+          <Prose text="Of a refill, by `refill_status`:" />
+        </p>
+        <Table headings={["Word", "Meaning"]} rows={rows(REFILLS)} about="Statuses of a refill" />
+      </section>
+      <section>
+        <h2 id="panel-errors">Errors</h2>
+        <p>
+          <Prose text={'`{"error":"…"}` with status 200, unless another is named.'} />
+        </p>
+        <Table headings={["Words", "Meaning"]} rows={rows(ERRORS)} />
+        <p>
+          <Prose text="Another status, or anything but the JSON described here, such as a page of a proxy, is no answer: the order may have been placed. Send it again with the same `reference`." />
+        </p>
+      </section>
+      <section>
+        <h2 id="panel-sample">Sample in PHP</h2>
+        <Code
+          text="export RESELLER_URL=RESELLER_URL_HERE RESELLER_KEY=RESELLER_KEY_HERE"
+          label="Environment"
+        />
+        <Code text={sample} label="panel.php" />
+      </section>
+    </>
+  );
 }
 
 /** Fills in an example URL, because the script does not fill in tables. */

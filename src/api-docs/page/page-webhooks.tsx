@@ -1,0 +1,156 @@
+// The part of the documentation page about webhooks: what is sent, how to verify it, and how to respond.
+
+/** @jsxImportSource preact */
+
+import jsSample from "../../../docs/samples/webhook.js" with { type: "text" };
+import phpSample from "../../../docs/samples/webhook.php" with { type: "text" };
+import pythonSample from "../../../docs/samples/webhook.py" with { type: "text" };
+import { WEBHOOK_ATTEMPTS, WEBHOOK_STEPS_MS } from "../../domain/webhooks/webhook-schedule.ts";
+import { formatDuration } from "../../domain/values/units.ts";
+import type { OpenApiDocument } from "../schemas/document.ts";
+import { Code, Prose, Table, Tabs } from "./parts.tsx";
+import { Fields } from "./page-endpoints.tsx";
+
+const REQUEST = `POST /hook HTTP/1.1
+content-type: application/json
+user-agent: reseller-webhooks/1
+webhook-id: evt_w6xw0c6k8v1n4q2z7m5t3b9a
+webhook-timestamp: 1795222171
+webhook-signature: v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+
+{"type":"order.completed","timestamp":"2026-11-21T00:49:31.840Z","data":{…}}`;
+
+export function Webhooks({ document }: { document: OpenApiDocument }) {
+  const steps = WEBHOOK_STEPS_MS.map(formatDuration).join(", ");
+  return (
+    <section>
+      <h2 id="receiving-webhooks">Receiving webhooks</h2>
+      <p>
+        <Prose text="Instead of asking for your orders again and again, have changes sent to you: register an https address with `POST /webhooks` and keep the `secret` of the answer, which is shown once. Each event is one `POST`, in the form of Standard Webhooks 1.0.0, so that its libraries verify it:" />
+      </p>
+      <Code text={REQUEST} label="An event" />
+      <Table
+        headings={["What", "Is"]}
+        rows={[
+          [
+            <code>webhook-id</code>,
+            <>
+              <Prose text="the event's id, the same for every attempt: what you have seen before, ignore" />
+            </>,
+          ],
+          [
+            <code>webhook-timestamp</code>,
+            <>
+              <Prose text="when this attempt was made, in Unix seconds: refuse what is older than five minutes" />
+            </>,
+          ],
+          [
+            <code>webhook-signature</code>,
+            <>
+              <Prose text="`v1,` and the base64 of the HMAC-SHA256 of `webhook-id.webhook-timestamp.body`; the key is what follows `whsec_` in the secret, decoded from base64. Two of them, with a space between, while a secret is being replaced: one has to match" />
+            </>,
+          ],
+          [
+            <code>sequence</code>,
+            <>
+              <Prose text="of an order's events: it only grows, with gaps where you did not ask for an event. Events may arrive out of order and more than once; keep the highest" />
+            </>,
+          ],
+        ]}
+      />
+      <Events document={document} />
+      <ul>
+        <li>
+          <Prose text="Verify the bytes of the body as they came, before you parse them, and compare signatures in constant time." />
+        </li>
+        <li>
+          <Prose text="Answer with a 2xx within 15 seconds: store the event, then do the work. A redirect is not followed and counts as a failure, like any other status." />
+        </li>
+        <li>
+          <Prose
+            text={`What fails is sent ${WEBHOOK_ATTEMPTS} times in all: at once, then ${steps} after the attempt before, give or take a fifth. \`Retry-After\` is honoured up to twice the pause.`}
+          />
+        </li>
+        <li>
+          <Prose text="A `410 Gone` disables your endpoint at once; so do five days of nothing but failures. `GET /webhooks/:id/deliveries` shows each attempt with its status or the word of what failed, and `POST /webhooks/:id/replay` sends again what you missed." />
+        </li>
+        <li>
+          <Prose text="Delivery is at least once and in no order, and `GET /orders` always tells what is so: ask it after your receiver was away." />
+        </li>
+        <li>
+          <Prose text="Your address must be public: a name that leads to a private or otherwise special address is refused." />
+        </li>
+      </ul>
+      <Table
+        headings={["Word", "What failed"]}
+        rows={FAILURES.map(([word, meaning]) => [
+          <code>{word}</code>,
+          <>
+            <Prose text={meaning} />
+          </>,
+        ])}
+      />
+      <p>
+        Receivers to begin with. They take the secret and the port from the environment, verify what
+        comes and print it:
+      </p>
+      <Code text="export WEBHOOK_SECRET=whsec_… PORT=8000" label="Environment" />
+      <Tabs
+        name="webhook-sample"
+        panels={[
+          ["JavaScript", "webhook.js", jsSample],
+          ["Python", "webhook.py", pythonSample],
+          ["PHP", "webhook.php", phpSample],
+        ]}
+      />
+    </section>
+  );
+}
+
+/** Renders every event, and each form of body once. */
+function Events({ document }: { document: OpenApiDocument }) {
+  const events = Object.entries(document.webhooks).map(([type, { post }]) => {
+    const { schema, examples } = post!.requestBody!.content["application/json"]!;
+    return { type, when: post!.summary, schema, body: examples!["event"]!.value };
+  });
+  const forms = Object.values(Object.groupBy(events, ({ schema }) => JSON.stringify(schema)));
+  return (
+    <>
+      <p>
+        What is sent, as far as your endpoint's <code>events</code> name it:
+      </p>
+      <Table
+        headings={["Event", "Sent when"]}
+        rows={events.map(({ type, when }) => [<code>{type}</code>, <>{when}</>])}
+      />
+      {forms.map((form) => {
+        const [{ type, schema, body }, ...others] = form as [(typeof events)[number]];
+        const about = others.length === 0 ? type : `${type.split(".")[0]!} events`;
+        return (
+          <details>
+            <summary>Body of {about}</summary>
+            <Code text={JSON.stringify(body, null, 2)} label={type} />
+            <Fields document={document} schema={schema} about={`Body: ${about}`} />
+          </details>
+        );
+      })}
+    </>
+  );
+}
+
+const FAILURES = [
+  ["dns", "the name has no address"],
+  ["blocked_address", "the name has an address that is not public"],
+  [
+    "url_not_allowed",
+    "the operator does not allow such an address any more, plain http for instance",
+  ],
+  [
+    "connection",
+    "no connection, or it broke before the reply's head was there, or that was not HTTP",
+  ],
+  ["tls", "no secure connection: the certificate is not valid for the name"],
+  ["timeout", "no reply within 15 seconds"],
+  ["redirect", "a 3xx"],
+  ["status", "any other status than 2xx, see `httpStatus`"],
+] as const;
