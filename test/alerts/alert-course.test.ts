@@ -1,0 +1,235 @@
+// One message when an alert begins and one when it ends, over restarts, clock jumps and several servers.
+
+import { afterEach, describe, expect, test } from "bun:test";
+import type { CommandInput } from "../../src/operations/batch/commands.ts";
+import { ENGINES, insertUser } from "../support/stores.ts";
+import {
+  closeAlertShops,
+  openAlertShop,
+  type AlertShop,
+  actor,
+  START,
+  HOUR,
+} from "../support/alert-shop.ts";
+
+afterEach(closeAlertShops);
+
+describe.each(ENGINES)("on %s", (engine) => {
+  test("a restart neither loses nor repeats one", async () => {
+    const shop = await openAlertShop(engine);
+    const first = shop.server();
+    first.machine.freeBytes = 1;
+    await shop.provider({ outOfFundsAt: START });
+    await shop.until(2);
+    await first.stop();
+    // What begins and what ends while nobody looks is noticed by the next.
+    await shop.provider({ outOfFundsAt: null });
+    const second = shop.server("b".padEnd(24, "-"));
+    second.machine.freeBytes = 1;
+    // Until this process has asked the provider, whether polls are late is not known.
+    second.lateness.clear();
+    await shop.until(3);
+    expect(shop.received().at(-1)).toBe("alert.resolved provider_out_of_funds acme");
+    await second.stop();
+    shop.server("c".padEnd(24, "-")).machine.freeBytes = 1;
+    await shop.until(3);
+  });
+
+  test("the text of an open alert follows; it is told again once the number has doubled and an hour has passed", async () => {
+    const shop = await openAlertShop(engine);
+    const texts = () =>
+      shop.receiver.received.map(({ body }) => JSON.parse(body).message as string);
+    const shown = async () => {
+      const [row] = await shop.store.query("SELECT message FROM alerts WHERE resolved_at IS NULL");
+      return /\d+ orders/.exec(String(row!["message"]))![0];
+    };
+    const UNKNOWN = { outcome: "unknown", cause: "no reply" } as const;
+    const { send, placed } = await sendingOrder(shop);
+    await placed(UNKNOWN);
+    const orders = [];
+    const more = async (count: number) => {
+      for (let added = 0; added < count; added += 1) {
+        const sent = await send();
+        await sent.placed(UNKNOWN);
+        orders.push(sent.orderId);
+      }
+    };
+    await more(1);
+    shop.server();
+    await shop.until(1);
+    // Four times as many, a few minutes later: the text follows, and nothing is sent.
+    await more(6);
+    await shop.until(1);
+    expect(await shown()).toBe("8 orders");
+    // An hour after the first message the second follows.
+    await shop.clock.pass(HOUR);
+    await shop.until(2);
+    // An hour later there are more, but not twice as many.
+    await more(7);
+    await shop.clock.pass(HOUR);
+    await shop.until(2);
+    expect(await shown()).toBe("15 orders");
+    await more(1);
+    await shop.until(3);
+    expect(shop.received()).toEqual(Array(3).fill("alert.raised placement_unknown acme"));
+    expect(texts().map((text) => /\d+ orders/.exec(text)![0])).toEqual([
+      "2 orders",
+      "8 orders",
+      "16 orders",
+    ]);
+  });
+
+  test("little room is told again when it has halved, an old backup when its age has doubled", async () => {
+    const shop = await openAlertShop(engine);
+    const { machine } = shop.server();
+    machine.freeBytes = 1000 * 1024 * 1024;
+    await shop.until(1);
+    machine.freeBytes = 501 * 1024 * 1024;
+    await shop.clock.pass(2 * HOUR);
+    await shop.until(1);
+    machine.freeBytes = 500 * 1024 * 1024;
+    await shop.until(2);
+    machine.newestBackupAt = shop.clock.now() - 49 * HOUR;
+    await shop.until(3);
+    machine.newestBackupAt = shop.clock.now() - 94 * HOUR;
+    await shop.until(3);
+    await shop.clock.pass(2 * HOUR);
+    await shop.until(4);
+    const texts = shop.receiver.received.map(({ body }) => JSON.parse(body).message as string);
+    expect(texts).toEqual([
+      "The disk has 1000 MiB free: make room, or move --data; soon no order can be written",
+      "The disk has 500 MiB free: make room, or move --data; soon no order can be written",
+      "The last backup is 2d old: `reseller backup FILE`, or see the log for `backup not made`",
+      "The last backup is 4d old: `reseller backup FILE`, or see the log for `backup not made`",
+    ]);
+  });
+
+  test("what was committed is sent although the process ended before it was", async () => {
+    const shop = await openAlertShop(engine);
+    const text = { kind: "disk_low", subject: "disk", message: "full" } as const;
+    await shop.run("recordAlerts", { begun: [text], ended: [] });
+    // Another process, which finds the same, begins nothing anew.
+    shop.server().machine.freeBytes = 1;
+    await shop.until(1);
+  });
+
+  test("polls of which a new process knows nothing yet end no alert", async () => {
+    const shop = await openAlertShop(engine);
+    await scheduled(shop);
+    const first = shop.server();
+    first.lateness.set("acme", "late");
+    await shop.until(1);
+    await first.stop();
+    const second = shop.server("b".padEnd(24, "-"));
+    second.lateness.clear();
+    await shop.until(1);
+    second.lateness.set("acme", "late");
+    await shop.until(1);
+    second.lateness.set("acme", "fine");
+    await shop.until(2);
+    expect(shop.received()).toEqual([
+      "alert.raised polling_late acme",
+      "alert.resolved polling_late acme",
+    ]);
+  });
+
+  test("a clock that jumps raises nothing that is over as soon as it is looked at again", async () => {
+    const shop = await openAlertShop(engine);
+    const server = shop.server();
+    await scheduled(shop);
+    server.machine.newestBackupAt = shop.clock.now();
+    await shop.until(0);
+    for (const hours of [72, -72, -72, 72]) {
+      shop.clock.jump(hours * HOUR);
+      // Polls look late until they have been made once more.
+      server.lateness.set("acme", "late");
+      await shop.clock.pass(15_000);
+      server.lateness.set("acme", "fine");
+      shop.clock.jump(-hours * HOUR);
+      await shop.until(0);
+    }
+  });
+
+  test("an alert goes on while the clock is behind its time", async () => {
+    const shop = await openAlertShop(engine);
+    const server = shop.server();
+    server.machine.newestBackupAt = shop.clock.now() - 72 * HOUR;
+    await shop.until(1);
+    shop.clock.jump(-100 * HOUR);
+    await shop.until(1);
+    shop.clock.jump(100 * HOUR);
+    await shop.until(1);
+  });
+
+  test("several servers that look at once tell once", async () => {
+    const shop = await openAlertShop(engine);
+    const servers = ["a", "b", "c"].map((id) => shop.server(id.padEnd(24, "-")));
+    servers[2]!.isLeader = false;
+    await shop.provider({ outOfFundsAt: START });
+    await shop.until(1);
+    await shop.provider({ outOfFundsAt: null });
+    await shop.until(2);
+  });
+
+  test("a server that does not look for all says nothing", async () => {
+    const shop = await openAlertShop(engine);
+    const server = shop.server();
+    server.isLeader = false;
+    server.machine.freeBytes = 1;
+    await shop.provider({ outOfFundsAt: START });
+    await shop.until(0);
+  });
+});
+
+/** An order that waits to be polled, so that polls can be late. */
+async function scheduled(shop: AlertShop): Promise<void> {
+  const [row] = await shop.store.query("SELECT count(*) AS orders FROM orders");
+  if (Number(row!["orders"]) > 0) return;
+  const { placed } = await sendingOrder(shop);
+  await placed({ outcome: "accepted", providerOrder: "1" });
+}
+
+/** An order that is being sent, and what it came to. */
+async function sendingOrder({ run, store }: AlertShop) {
+  const account = await store.run((tx) => insertUser(tx, "alice", 100_000_000));
+  const hash = "0".repeat(64);
+  const { id: keyId } = await run("createKey", {
+    username: "alice",
+    type: "full",
+    reach: "all",
+    label: "",
+    hash,
+    start: "rk_",
+    actor,
+  });
+  const provider = { name: "acme", service: "7" };
+  const terms = { priceMicros: 1_000_000, per: "1000", min: 1, max: 10_000 } as const;
+  const service = { id: "likes", name: "Likes", ...terms, private: false, provider, actor };
+  await run("createService", service);
+  const send = async () => {
+    const { orderId } = await run("placeOrder", {
+      resellerAccount: account,
+      keyId,
+      service: "likes",
+      link: "https://x.example",
+      quantity: 1000,
+    });
+    const started = await run("startAttempt", {
+      orderId,
+      providerId: 1,
+      server: "a".padEnd(24, "-"),
+      placeRetryMs: HOUR,
+    });
+    if (!started.send) throw new Error("not sent");
+    const placed = (result: CommandInput<"finishAttempt">["result"]) =>
+      run("finishAttempt", {
+        orderId,
+        attemptId: started.attemptId,
+        result,
+        placeRetryMs: HOUR,
+        backoffMs: 1000,
+      });
+    return { orderId, placed };
+  };
+  return { account, send, ...(await send()) };
+}
