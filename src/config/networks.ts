@@ -4,6 +4,8 @@
 
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
+import { KEY_NETWORKS_LIMIT } from "../domain/users/keys.ts";
+import type { Kind } from "../domain/values/kinds.ts";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type Network = [address: Address, prefix: number];
@@ -27,6 +29,29 @@ export function parseNetwork(text: string): Network | null {
   const network: Network = [address, prefix];
   return hasOnlyPrefixBits(network) ? network : null;
 }
+
+/** Networks separated by commas. */
+export const NETWORKS: Kind<readonly Network[]> = {
+  form: "networks such as 10.0.0.0/8 or 2001:db8::/32",
+  read(text) {
+    const networks = text.split(",").map((part) => parseNetwork(part.trim()));
+    const value = networks.filter((network) => network !== null);
+    return value.length === networks.length ? { value } : { must: NETWORKS.form };
+  },
+};
+
+/** The networks of a key, in their canonical forms and each once. */
+export const KEY_NETWORKS: Kind<string> = {
+  form: NETWORKS.form,
+  read(text) {
+    const found = NETWORKS.read(text);
+    if ("must" in found) return found;
+    const list = [...new Set(found.value.map(formatNetwork))];
+    return list.length <= KEY_NETWORKS_LIMIT
+      ? { value: list.join(",") }
+      : { must: `at most ${KEY_NETWORKS_LIMIT} networks` };
+  },
+};
 
 export function formatNetwork([address, prefix]: Network): string {
   return `${address.toString()}/${prefix}`;

@@ -1,14 +1,20 @@
 // The value types of settings: each is parsed from text, and formatted so that it parses again.
 
 import { InvalidArgumentError } from "commander";
-import { formatNetwork, type Network, parseNetwork } from "./networks.ts";
-import { formatMicros, parseMicros } from "../domain/ledger/money.ts";
+import { formatNetwork, NETWORKS } from "./networks.ts";
+import {
+  duration as durationKind,
+  type Kind,
+  oneOf,
+  PRICE,
+  whole,
+} from "../domain/values/kinds.ts";
+import { formatMicros } from "../domain/ledger/money.ts";
 import { PAUSE_AFTER_LIMIT } from "../domain/providers/provider-pauses.ts";
 import {
   formatDuration,
   formatRate,
   formatSize,
-  parseDuration,
   parseRate,
   parseSize,
   type Rate,
@@ -40,6 +46,23 @@ export interface ValueKind<Value> {
   /** Throws InvalidArgumentError with a sentence that begins with "must". */
   parse(text: string): Value;
   format(value: Value): string;
+}
+
+/** A setting of a kind that flags, forms and files have, too. */
+function read<Value>(
+  placeholder: string,
+  kind: Kind<Value>,
+  format: (value: Value) => string,
+): ValueKind<Value> {
+  return {
+    placeholder,
+    parse(given) {
+      const found = kind.read(given);
+      if ("must" in found) throw new InvalidArgumentError(`must be ${found.must}.`);
+      return found.value;
+    },
+    format,
+  };
 }
 
 export interface Endpoint {
@@ -122,62 +145,20 @@ export function choice<Value extends string>(
   placeholder: string,
   choices: readonly Value[],
 ): ValueKind<Value> {
-  return {
-    placeholder,
-    choices,
-    parse(given) {
-      const found = choices.find((value) => value === given);
-      if (found !== undefined) return found;
-      throw new InvalidArgumentError(`must be one of ${choices.join(", ")}.`);
-    },
-    format: (value) => value,
-  };
+  return { ...read(placeholder, oneOf(choices), (value: Value) => value), choices };
 }
 
 /** A duration in milliseconds, like every duration in the code. */
 export function duration(leastMs: number): ValueKind<number> {
-  return {
-    placeholder: "DURATION",
-    parse(given) {
-      const milliseconds = parseDuration(given) ?? Number.NaN;
-      if (milliseconds >= leastMs && milliseconds <= DURATION_LIMIT_MS) return milliseconds;
-      throw new InvalidArgumentError(
-        "must be a duration such as 500ms, 10s, 5m or 1h, at most 24d.",
-      );
-    },
-    format: formatDuration,
-  };
+  const form = "a duration such as 500ms, 10s, 5m or 1h, at most 24d";
+  return read("DURATION", durationKind(form, leastMs, DURATION_LIMIT_MS), formatDuration);
 }
 
-export const backupCount: ValueKind<number> = {
-  placeholder: "N",
-  parse(given) {
-    const count = /^\d{1,5}$/.test(given) ? Number(given) : Number.NaN;
-    if (count >= 1 && count <= BACKUP_KEEP_LIMIT) return count;
-    throw new InvalidArgumentError(`must be a whole number from 1 to ${BACKUP_KEEP_LIMIT}.`);
-  },
-  format: String,
-};
+export const backupCount = read("N", whole(1, BACKUP_KEEP_LIMIT), String);
 
-export const pauseAfter: ValueKind<number> = {
-  placeholder: "N",
-  parse(given) {
-    const count = /^\d{1,4}$/.test(given) ? Number(given) : Number.NaN;
-    if (count <= PAUSE_AFTER_LIMIT) return count;
-    throw new InvalidArgumentError(`must be a whole number from 0 to ${PAUSE_AFTER_LIMIT}.`);
-  },
-  format: String,
-};
+export const pauseAfter = read("N", whole(0, PAUSE_AFTER_LIMIT), String);
 
-export const connectionCount: ValueKind<number> = {
-  placeholder: "N",
-  parse(given) {
-    const count = /^\d{1,7}$/.test(given) ? Number(given) : Number.NaN;
-    if (count >= 1 && count <= CONNECTIONS_LIMIT) return count;
-    throw new InvalidArgumentError(`must be a whole number from 1 to ${CONNECTIONS_LIMIT}.`);
-  },
-  format: String,
-};
+export const connectionCount = read("N", whole(1, CONNECTIONS_LIMIT), String);
 
 export const port: ValueKind<number> = {
   placeholder: "PORT",
@@ -189,16 +170,9 @@ export const port: ValueKind<number> = {
   format: String,
 };
 
-export const networks: ValueKind<readonly Network[]> = {
-  placeholder: "CIDR[,CIDR]",
-  parse: (given) =>
-    given.split(",").map((part) => {
-      const network = parseNetwork(part.trim());
-      if (network) return network;
-      throw new InvalidArgumentError("must be networks such as 10.0.0.0/8 or 2001:db8::/32.");
-    }),
-  format: (value) => value.map(formatNetwork).join(","),
-};
+export const networks = read("CIDR[,CIDR]", NETWORKS, (value) =>
+  value.map(formatNetwork).join(","),
+);
 
 /** On or off. A flag without a value means on; a variable always needs a value. */
 export const toggle: ValueKind<boolean> = {
@@ -291,12 +265,4 @@ export const origin: ValueKind<string> = {
 };
 
 /** An amount in micros. */
-export const amount: ValueKind<number> = {
-  placeholder: "USD",
-  parse(given) {
-    const micros = parseMicros(given);
-    if (micros !== null) return micros;
-    throw new InvalidArgumentError("must be an amount in USD such as 100 or 99.50.");
-  },
-  format: formatMicros,
-};
+export const amount = read("USD", PRICE, formatMicros);

@@ -2,32 +2,29 @@
 // docs/specification/command-line.md#cli-import.
 
 import { parseJsonExactly } from "../domain/values/json-numbers.ts";
+import {
+  CATEGORY,
+  IDENTIFIER,
+  type Kind,
+  oneOf,
+  PRICE,
+  QUANTITY,
+  REFILL_DAYS,
+  SERVICE_NAME,
+} from "../domain/values/kinds.ts";
 import { QUANTITY_LIMIT } from "../domain/orders/orders.ts";
-import type { PriceUnit } from "../domain/catalogue/services.ts";
+import { PRICE_UNITS, type PriceUnit } from "../domain/catalogue/services.ts";
 import {
   DEFAULT_SERVICE_TYPE,
   fitsUnit,
   isPackage,
   mayDripFeed,
+  SERVICE_TYPES,
   type ServiceType,
   standardUnit,
 } from "../domain/catalogue/service-types.ts";
 import type { ServiceRow } from "../operations/catalogue/service-import.ts";
-import {
-  CellError,
-  refillDays,
-  category,
-  serviceId,
-  providerName,
-  providerService,
-  serviceName,
-  price,
-  quantity,
-  per,
-  serviceType,
-  yesOrNo,
-  textOf,
-} from "./cells.ts";
+import { textOf, YES_OR_NO } from "./cells.ts";
 import { FileError, readRecords, RowError } from "./records.ts";
 
 const REQUIRED_COLUMNS = ["name", "price", "min", "max"];
@@ -105,50 +102,47 @@ function isJson(file: string, text: string): boolean {
 }
 
 function serviceOf(place: string, cells: Record<string, unknown>, isUpdate: boolean): ServiceRow {
-  const cell = <T>(column: string, parseCell: (text: string) => T): T => {
+  const cell = <T>(column: string, kind: Kind<T>): T => {
     const text = textOf(cells[column]);
     if (text === null) throw new RowError(place, `${column} must be text or a number`);
     if (text === "") throw new RowError(place, `${column} is missing`);
-    try {
-      return parseCell(text);
-    } catch (error) {
-      if (!(error instanceof CellError)) throw error;
-      throw new RowError(place, `${column} ${error.message}`);
-    }
+    const found = kind.read(text);
+    if ("must" in found) throw new RowError(place, `${column} must be ${found.must}`);
+    return found.value;
   };
-  const optional = <T>(column: string, parseCell: (text: string) => T, absent: T): T =>
-    textOf(cells[column]) === "" ? absent : cell(column, parseCell);
+  const optional = <T>(column: string, kind: Kind<T>, absent: T): T =>
+    textOf(cells[column]) === "" ? absent : cell(column, kind);
 
   // In an update, a missing column is undefined.
   const given = <T>(column: string, read: () => T): T | undefined =>
     isUpdate && !Object.hasOwn(cells, column) ? undefined : read();
   /** Undefined when the cell is empty or missing: a sync then sets the value. */
-  const written = <T>(column: string, parseCell: (text: string) => T): T | undefined =>
-    optional<T | undefined>(column, parseCell, undefined);
+  const written = <T>(column: string, kind: Kind<T>): T | undefined =>
+    optional<T | undefined>(column, kind, undefined);
 
-  const type = written("type", serviceType);
-  const kind = type ?? DEFAULT_SERVICE_TYPE;
+  const type = written("type", oneOf(SERVICE_TYPES));
+  const sold = type ?? DEFAULT_SERVICE_TYPE;
   // A package has only one size, so min and max may be left out.
   const bound = (column: string) =>
-    isPackage(kind) ? optional(column, quantity, 1) : cell(column, quantity);
+    isPackage(sold) ? optional(column, QUANTITY, 1) : cell(column, QUANTITY);
   const service = definedOf({
-    name: given("name", () => cell("name", serviceName)),
-    priceMicros: given("price", () => cell("price", price)),
-    per: given("per", () => optional<PriceUnit>("per", per, standardUnit(kind))),
+    name: given("name", () => cell("name", SERVICE_NAME)),
+    priceMicros: given("price", () => cell("price", PRICE)),
+    per: given("per", () => optional<PriceUnit>("per", oneOf(PRICE_UNITS), standardUnit(sold))),
     min: given("min", () => bound("min")),
     max: given("max", () => bound("max")),
-    private: given("private", () => optional("private", yesOrNo, false)),
-    active: given("active", () => optional("active", yesOrNo, true)),
+    private: given("private", () => optional("private", YES_OR_NO, false)),
+    active: given("active", () => optional("active", YES_OR_NO, true)),
     type,
-    dripfeed: written("dripfeed", yesOrNo),
-    category: written("category", category),
-    cancel: written("cancel", yesOrNo),
-    refill: written("refill", yesOrNo),
-    refillDays: written("refillDays", refillDays),
+    dripfeed: written("dripfeed", YES_OR_NO),
+    category: written("category", CATEGORY),
+    cancel: written("cancel", YES_OR_NO),
+    refill: written("refill", YES_OR_NO),
+    refillDays: written("refillDays", REFILL_DAYS),
   });
-  const id = optional<string | null>("id", serviceId, null);
-  const provider = optional<string | null>("provider", providerName, null);
-  const atProvider = optional<string | null>("providerService", providerService, null);
+  const id = optional<string | null>("id", IDENTIFIER, null);
+  const provider = optional<string | null>("provider", IDENTIFIER, null);
+  const atProvider = optional<string | null>("providerService", IDENTIFIER, null);
   if ((provider === null) !== (atProvider === null)) {
     throw new RowError(place, "provider and providerService must be set together");
   }
@@ -156,7 +150,7 @@ function serviceOf(place: string, cells: Record<string, unknown>, isUpdate: bool
   if (min > max) throw new RowError(place, "min must not be above max");
   // In an update, the row may leave out values that the stored service has.
   if (!isUpdate || (type !== undefined && service.per !== undefined)) {
-    refuseUnfit(place, { type: kind, per: service.per!, dripfeed: dripfeed ?? false });
+    refuseUnfit(place, { type: sold, per: service.per!, dripfeed: dripfeed ?? false });
   }
   if (provider !== null) {
     return { ...service, id, provider: { name: provider, service: atProvider! } };

@@ -1,10 +1,9 @@
 // Reads and writes grants as CSV text, and reports every wrong row. docs/specification/command-line.md#cli-grants.
 
 import { csvText } from "../domain/values/csv.ts";
-import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../domain/ledger/money.ts";
+import { formatMicros, parseMicros } from "../domain/ledger/money.ts";
 import type { GrantProblem } from "../domain/catalogue/refusals.ts";
-import { IDENTIFIER_FORM, isIdentifier } from "../domain/values/text.ts";
-import { isUsername, USERNAME_FORM } from "../domain/users/users.ts";
+import { IDENTIFIER, PRICE, USERNAME } from "../domain/values/kinds.ts";
 import type { GrantTerms } from "../operations/catalogue/grants.ts";
 import { FileError, lineOf, readRecords, RowError } from "./records.ts";
 
@@ -72,11 +71,10 @@ function grantOf(cells: Record<string, string>): GrantTerms {
 
 /** Returns null for a valid row. */
 function problemOf({ service, username, price = "" }: Record<string, string>): string | null {
-  if (!isIdentifier(service!)) return `service must be ${IDENTIFIER_FORM}`;
-  if (!isUsername(username!)) return `username must be ${USERNAME_FORM}`;
-  const micros = price === "" ? 0 : (parseMicros(price) ?? Infinity);
-  if (micros <= AMOUNT_LIMIT_MICROS) return null;
-  return `price must be a number from 0 to ${formatMicros(AMOUNT_LIMIT_MICROS)} with at most six decimals, or empty`;
+  if ("must" in IDENTIFIER.read(service!)) return `service must be ${IDENTIFIER.form}`;
+  if ("must" in USERNAME.read(username!)) return `username must be ${USERNAME.form}`;
+  const isPriced = price === "" || "value" in PRICE.read(price);
+  return isPriced ? null : `price must be ${PRICE.form}, or empty`;
 }
 
 /** Writes grants in the form that `readGrants` reads, without a line break at the end. */

@@ -1,5 +1,6 @@
 // The OpenAPI descriptions of orders: placing, listing, reading, batches.
 
+import { PAGE_SIZE } from "../../domain/values/kinds.ts";
 import { Refusal, refusal } from "../../domain/values/refusals.ts";
 import {
   BATCH_FORM,
@@ -8,7 +9,6 @@ import {
   IDS_LIMIT,
   PAGE_DEFAULT,
   PAGE_LIMIT,
-  PAGE_LIMIT_FORM,
 } from "../../domain/values/limits.ts";
 import { REFERENCE_LENGTH_LIMIT } from "../../domain/orders/orders.ts";
 import { ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
@@ -219,7 +219,7 @@ export const listOrders: Operation = {
       parameters: { limit: String(PAGE_LIMIT + 1) },
       response: new Refusal("field_invalid", {
         field: "limit",
-        must: PAGE_LIMIT_FORM,
+        must: PAGE_SIZE.form,
       }),
     },
   ],

@@ -1,9 +1,9 @@
 // The OpenAPI descriptions of webhook endpoints.
 
+import { GRACE_SECONDS } from "../../domain/values/kinds.ts";
 import { Refusal, refusal } from "../../domain/values/refusals.ts";
 import { EVENTS_FORM } from "../../domain/webhooks/webhook-events.ts";
 import { WEBHOOKS_LIMIT } from "../../domain/values/limits.ts";
-import { SECRET_GRACE_FORM } from "../../domain/webhooks/webhooks.ts";
 import { CREATED_AT, EVENT_ID, WEBHOOK_ID } from "../schemas/examples.ts";
 import type { Operation, Parameter } from "../schemas/operation.ts";
 import { PAGE_PARAMETERS } from "./orders.ts";
@@ -263,7 +263,7 @@ export const rotateWebhook: Operation = {
       summary: "A grace that is no whole number",
       parameters: OF,
       body: { graceSeconds: 1.5 },
-      response: new Refusal("field_invalid", { field: "graceSeconds", must: SECRET_GRACE_FORM }),
+      response: new Refusal("field_invalid", { field: "graceSeconds", must: GRACE_SECONDS.form }),
     },
   ],
   refusals: [refusal("webhook_secrets_too_many")],

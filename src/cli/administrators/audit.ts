@@ -20,7 +20,7 @@ import {
 } from "../output/list-pages.ts";
 import { print } from "../output/output.ts";
 import { table } from "../output/text-table.ts";
-import { orderNumber, searchText, username } from "../kernel/values.ts";
+import { firstNumber, searchText, username } from "../kernel/values.ts";
 
 const LIST_DEFAULT = 50;
 
@@ -54,7 +54,7 @@ export function declareAudit(admin: Command): void {
       searchText,
     );
   addWindow(list);
-  addPaging(list, { what: "seq", parse: orderNumber }, LIST_DEFAULT).action(
+  addPaging(list, { what: "seq", parse: firstNumber }, LIST_DEFAULT).action(
     async (options: ListOptions) => {
       const entries = await withDatabase(options, ({ store }) =>
         store.read((reader) => {

@@ -18,7 +18,7 @@ import {
 } from "../output/list-pages.ts";
 import { dollars, print } from "../output/output.ts";
 import { table } from "../output/text-table.ts";
-import { orderNumber, username } from "../kernel/values.ts";
+import { firstNumber, orderNumber, username } from "../kernel/values.ts";
 
 const LIST_DEFAULT = 50;
 
@@ -43,7 +43,7 @@ export function declareTransactions(admin: Command): void {
     .option("--order <number>", "only transactions of this order", orderNumber)
     .addOption(new Option("--csv", "print them as CSV, all unless --limit").conflicts("json"));
   addWindow(command);
-  addPaging(command, { what: "seq", parse: orderNumber }, LIST_DEFAULT).action(
+  addPaging(command, { what: "seq", parse: firstNumber }, LIST_DEFAULT).action(
     async (options: ListOptions) => {
       const isLimited = command.getOptionValueSource("limit") !== "default";
       const paging = options.csv && !isLimited ? {} : options;

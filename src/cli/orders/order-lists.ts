@@ -35,7 +35,7 @@ import { providerNames } from "../providers/provider-names.ts";
 import {
   linkPart,
   orderIds,
-  orderNumber,
+  firstNumber,
   providerName,
   providerOrder,
   reference,
@@ -101,7 +101,7 @@ export function declareOrderList(group: Command): void {
     .option("--test", "only test orders; other lists do not show them");
   addWindow(command);
   addColumns(command, ORDER_LIST);
-  addPaging(command, { what: "order", parse: orderNumber }, LIST_DEFAULT).action(
+  addPaging(command, { what: "order", parse: firstNumber }, LIST_DEFAULT).action(
     async (options: ListOptions) => {
       const orders = await withDatabase(options, async ({ store }) => {
         const { filter, names } = await store.read((reader) => ({

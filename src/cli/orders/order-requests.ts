@@ -15,7 +15,7 @@ import { addPaging, printMore } from "../output/list-pages.ts";
 import { ageText, print } from "../output/output.ts";
 import { type ProviderNames, providerNames } from "../providers/provider-names.ts";
 import { fields, table } from "../output/text-table.ts";
-import { note, orderNumber } from "../kernel/values.ts";
+import { note, firstNumber } from "../kernel/values.ts";
 
 const LIST_DEFAULT = 50;
 
@@ -55,7 +55,7 @@ function declareList(group: Command): void {
     .addOption(new Option("--kind <kind>", "only these").choices(REQUEST_KINDS))
     .option("--order <id>", "only requests for this order, by its number or id")
     .option("--test", "only requests for test orders");
-  addPaging(list, { what: "number", parse: orderNumber }, LIST_DEFAULT).action(
+  addPaging(list, { what: "number", parse: firstNumber }, LIST_DEFAULT).action(
     async (options: ListOptions) => {
       const { open, kind, cursor: below, test, limit } = options;
       const requests = await withDatabase(options, ({ store }) =>

@@ -16,7 +16,7 @@ import { print } from "../output/output.ts";
 import { addRemoteOptions, identityOption, openRemote, type RemoteOptions } from "./remote.ts";
 import { withFetched } from "./remote-backups.ts";
 import { type Outcome, report, result } from "./restore-report.ts";
-import { orderNumber } from "../kernel/values.ts";
+import { firstNumber } from "../kernel/values.ts";
 import { counted } from "../../domain/values/text.ts";
 import { verifyShown } from "./verify.ts";
 
@@ -38,7 +38,7 @@ export function declareRestore(program: Command): void {
       new Option(
         "--order-numbers-from <number>",
         "number of the next order (default: above the replaced database's highest number; if that is unreadable, at least a million above the backup's)",
-      ).argParser(orderNumber),
+      ).argParser(firstNumber),
     )
     .option("--unverified", "restore the backup even if `verify` finds problems")
     .action(async (file: string, options: RestoreOptions) => {

@@ -21,7 +21,7 @@ import {
 import { addConfirmation, confirm, type ConfirmOptions } from "../kernel/confirm.ts";
 import { databaseOf } from "../kernel/database-name.ts";
 import { print } from "../output/output.ts";
-import { orderNumber } from "../kernel/values.ts";
+import { firstNumber } from "../kernel/values.ts";
 import { verifyShown } from "./verify.ts";
 
 interface RestoredOptions extends CommonOptions, ConfirmOptions {
@@ -47,7 +47,7 @@ export function declareRestored(program: Command): void {
       new Option(
         "--order-numbers-from <number>",
         "number of the next order (default: at least a million above the database's highest)",
-      ).argParser(orderNumber),
+      ).argParser(firstNumber),
     )
     .action(async (options: RestoredOptions) => {
       const database = databaseOf(options);

@@ -1,7 +1,7 @@
 // Orders: finding one by its id, inserting and updating. Orders as the API returns them are in public-orders.ts, lists in
 // operator-orders.ts.
 
-import { ORDER_ID_PATTERN } from "../../domain/orders/orders.ts";
+import { ORDER_ID_PATTERN, ORDER_NUMBER_PATTERN } from "../../domain/orders/orders.ts";
 import { FINAL_STATUSES, type OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { statusList } from "./order-statuses.ts";
 import type { Delivery } from "../../domain/delivery/deliveries.ts";
@@ -47,7 +47,7 @@ export interface ListedOrder extends Order {
 }
 
 /** Patterns of the two ids of an order: its number as digits without a leading zero, and the cuid2. */
-export const NUMERIC_ID = /^[1-9][0-9]{0,15}$/;
+export const NUMERIC_ID = new RegExp(ORDER_NUMBER_PATTERN);
 export const CUID = new RegExp(ORDER_ID_PATTERN);
 
 /** Finds an order by its number or its cuid2. */

@@ -1,7 +1,6 @@
 // Catalogue services: price units, the form of their fields, and changes of prices by percent.
 
 import { AMOUNT_LIMIT_MICROS } from "../ledger/money.ts";
-import { QUANTITY_LIMIT } from "../orders/orders.ts";
 import { Refusal } from "../values/refusals.ts";
 import { type ServiceType, typeTerms } from "./service-types.ts";
 
@@ -13,11 +12,6 @@ export const SERVICE_NAME_LENGTH_LIMIT = 200;
 export const CATEGORY_LENGTH_LIMIT = 200;
 /** Category of a service that was given none. */
 export const DEFAULT_CATEGORY = "Services";
-
-/** Whether a number can be the `min` or `max` of a service. */
-export function isQuantity(value: number): boolean {
-  return Number.isInteger(value) && value >= 1 && value <= QUANTITY_LIMIT;
-}
 
 /** A service in the terms of panels: a type and a rate. */
 export interface PanelTerms {

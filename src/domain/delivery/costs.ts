@@ -51,7 +51,7 @@ export interface CurrencyTerms {
 
 /** Parses a rate and writes it without zeros at its ends; null unless it is a decimal number above 0. */
 export function parseRateToUsd(text: string): string | null {
-  const decimal = parseDecimal(text.trim());
+  const decimal = parseDecimal(text);
   if (!decimal || decimal.digits === 0n) return null;
   const rate = decimalText(decimal);
   return rate.length <= RATE_TO_USD_LIMIT ? rate : null;

@@ -21,10 +21,6 @@ export const REQUESTS_LISTED = 100;
 /** How soon a request for an order that is being submitted is tried again. */
 export const REQUEST_WAIT_MS = 1000;
 
-export function isRefillDays(value: number): boolean {
-  return Number.isInteger(value) && value >= 1 && value <= REFILL_DAYS_LIMIT;
-}
-
 export function isOpen(state: RequestState): boolean {
   return state !== "declined" && state !== "done";
 }

@@ -9,8 +9,14 @@ export function isProviderKey(text: string): boolean {
   return KEY.test(text);
 }
 
+const URL_LENGTH_LIMIT = 2000;
+/** The URL standard drops white space and control characters, which would hide what is requested. */
+const HAS_UNPRINTABLE = /[\s\p{Cc}]/u;
+export const PROVIDER_URL_FORM = "an http or https address without a user name or password";
+
 /** Accepts http and https without user name and password: the URL is shown, so it must hold no secret. */
 export function isProviderUrl(text: string): boolean {
+  if (text.length > URL_LENGTH_LIMIT || HAS_UNPRINTABLE.test(text)) return false;
   const url = URL.parse(text);
   if (!url || url.username !== "" || url.password !== "") return false;
   return url.protocol === "http:" || url.protocol === "https:";

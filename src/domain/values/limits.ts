@@ -7,7 +7,6 @@ export const BODY_LIMIT_TEXT = `${BODY_LIMIT_KIB} KiB`;
 
 export const PAGE_DEFAULT = 50;
 export const PAGE_LIMIT = 100;
-export const PAGE_LIMIT_FORM = `a whole number from 1 to ${PAGE_LIMIT}`;
 
 /** Limit for ids in one GET /orders?ids=. */
 export const IDS_LIMIT = 100;

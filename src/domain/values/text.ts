@@ -15,6 +15,10 @@ export function isIdentifier(text: string): boolean {
   return IDENTIFIER.test(text);
 }
 
+export function labelForm(limit: number): string {
+  return `1 to ${limit} characters without control characters, leading or trailing spaces`;
+}
+
 /** Accepts 1 to `limit` UTF-16 units of well-formed text, without control characters or white space at its ends. */
 export function isLabel(text: string, limit: number): boolean {
   const fits = text.length >= 1 && text.length <= limit && text.trim() === text;

@@ -31,7 +31,6 @@ const SECRET_PREFIX = "whsec_";
 /** How long the old secret signs beside the new one after a rotation: the default, and the limit. */
 export const SECRET_GRACE_SECONDS = 86_400;
 export const SECRET_GRACE_LIMIT_SECONDS = 30 * 86_400;
-export const SECRET_GRACE_FORM = `a whole number from 0 to ${SECRET_GRACE_LIMIT_SECONDS}`;
 /** Age of the oldest deliveries that can be replayed. */
 export const REPLAY_LIMIT_MS = 14 * DAY_MS;
 /** How long events of an endpoint are written and kept after failures disabled it. */

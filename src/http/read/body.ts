@@ -6,24 +6,21 @@ import type { IncomingRequest } from "../../http1/request.ts";
 import { Refusal, refusal } from "../../domain/values/refusals.ts";
 import { BATCH_FORM, BATCH_LIMIT, BODY_LIMIT_BYTES } from "../../domain/values/limits.ts";
 import { parseJsonExactly } from "../../domain/values/json-numbers.ts";
-import {
-  AMOUNT_LIMIT_MICROS,
-  microsFromNumber,
-  MICROS_PER_DOLLAR,
-} from "../../domain/ledger/money.ts";
-import {
-  isReference,
-  LINK_FORM,
-  LINK_LENGTH_LIMIT,
-  QUANTITY_LIMIT,
-  REFERENCE_FORM,
-} from "../../domain/orders/orders.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { EXTRA_FIELDS, type GivenFields } from "../../domain/orders/order-fields.ts";
 import type { CallerKey } from "../../db/users/keys.ts";
 import { isMistypedMagicLink, MAGIC_LINK_FORM } from "../../domain/orders/sandbox.ts";
-import { hasControlCharacter } from "../../domain/values/text.ts";
-import { isUsername, USERNAME_FORM } from "../../domain/users/users.ts";
+import {
+  AMOUNT,
+  COUNT,
+  type JsonKind,
+  LINK,
+  oneOf,
+  QUANTITY,
+  type Reading,
+  REFERENCE,
+  USERNAME,
+} from "../../domain/values/kinds.ts";
 import {
   WEBHOOK_EVENT_TYPES,
   type WebhookEventType,
@@ -139,42 +136,19 @@ export function lookedUp(text: string): string {
 
 /** `link`, trimmed. With a test key a mistyped magic link is refused, because it would silently have no effect. */
 export function linkField(fields: Fields, { testOf }: Pick<CallerKey, "testOf">): string {
-  const value = required(fields, "link");
-  const link = typeof value === "string" ? value.trim() : "";
-  // A lone surrogate cannot be stored as UTF-8: refuse it rather than change the link silently.
-  const valid =
-    link !== "" &&
-    link.length <= LINK_LENGTH_LIMIT &&
-    link.isWellFormed() &&
-    !hasControlCharacter(link);
-  if (!valid) {
-    throw invalidField("link", LINK_FORM);
-  }
+  const link = read(fields, "link", LINK);
   if (testOf !== null && isMistypedMagicLink(link)) throw invalidField("link", MAGIC_LINK_FORM);
   return link;
 }
 
 /** `quantity`: null when it is absent, for service types without a quantity. */
 export function quantityField(fields: Fields): number | null {
-  const quantity = optional(fields, "quantity");
-  if (quantity === null) return null;
-  if (typeof quantity !== "number" || !Number.isInteger(quantity)) {
-    throw invalidField("quantity", "a whole number");
-  }
-  if (quantity < 1 || quantity > QUANTITY_LIMIT) {
-    throw invalidField("quantity", `a whole number from 1 to ${QUANTITY_LIMIT}`);
-  }
-  return quantity;
+  return readOptional(fields, "quantity", QUANTITY);
 }
 
 /** `reference`: null when it is absent. */
 export function referenceField(fields: Fields): string | null {
-  const reference = optional(fields, "reference");
-  if (reference === null) return null;
-  if (typeof reference !== "string" || !isReference(reference)) {
-    throw invalidField("reference", REFERENCE_FORM);
-  }
-  return reference;
+  return readOptional(fields, "reference", REFERENCE);
 }
 
 const EXTRA: ReadonlySet<string> = new Set(EXTRA_FIELDS);
@@ -206,53 +180,46 @@ export function ordersField(fields: Fields): unknown[] {
 
 /** `status`: an order's status. */
 export function orderStatusField(fields: Fields): OrderStatus {
-  const status = required(fields, "status");
-  const found = ORDER_STATUSES.find((each) => each === status);
-  if (!found) throw invalidField("status", `one of ${ORDER_STATUSES.join(", ")}`);
-  return found;
+  return read(fields, "status", oneOf(ORDER_STATUSES));
 }
 
 /** `type`: a webhook event's type. */
 export function eventTypeField(fields: Fields): WebhookEventType {
-  const type = required(fields, "type");
-  const found = WEBHOOK_EVENT_TYPES.find((each) => each === type);
-  if (!found) throw invalidField("type", `one of ${WEBHOOK_EVENT_TYPES.join(", ")}`);
-  return found;
+  return read(fields, "type", oneOf(WEBHOOK_EVENT_TYPES));
 }
 
 export function remainsField(fields: Fields): number {
-  const remains = required(fields, "remains");
-  if (typeof remains !== "number" || !Number.isSafeInteger(remains) || remains < 0) {
-    throw invalidField("remains", "a whole number from 0");
-  }
-  // -0 is 0.
-  return remains + 0;
+  return read(fields, "remains", COUNT);
 }
 
 export function usernameField(fields: Fields): string {
-  const username = required(fields, "username");
-  if (typeof username !== "string" || !isUsername(username)) {
-    throw invalidField("username", USERNAME_FORM);
-  }
-  return username;
+  return read(fields, "username", USERNAME);
 }
 
 /** `amount` in micros. */
 export function amountField(fields: Fields): number {
-  return microsOf("amount", required(fields, "amount"));
+  return read(fields, "amount", AMOUNT);
 }
 
-/** Converts an amount of money to micros. Refuses: field_invalid. */
-export function microsOf(field: string, amount: unknown): number {
-  if (typeof amount !== "number" || !(amount > 0) || amount === Infinity) {
-    throw invalidField(field, "a positive number");
-  }
-  if (amount > AMOUNT_LIMIT_MICROS / MICROS_PER_DOLLAR) {
-    throw invalidField(field, `at most ${AMOUNT_LIMIT_MICROS / MICROS_PER_DOLLAR}`);
-  }
-  const micros = microsFromNumber(amount);
-  if (micros === null) throw invalidField(field, "a number with at most six decimals");
-  return micros;
+/** Reads a field of a kind. Refuses: field_missing, field_invalid. */
+function read<Value>(fields: Fields, field: string, kind: JsonKind<Value>): Value {
+  return valueOf(field, kind.readJson(required(fields, field)));
+}
+
+/** Null when the field is absent or null. Refuses: field_invalid. */
+export function readOptional<Value>(
+  fields: Fields,
+  field: string,
+  kind: JsonKind<Value>,
+): Value | null {
+  const given = optional(fields, field);
+  return given === null ? null : valueOf(field, kind.readJson(given));
+}
+
+/** Returns the value that was read. Refuses: field_invalid. */
+export function valueOf<Value>(field: string, found: Reading<Value>): Value {
+  if ("must" in found) throw invalidField(field, found.must);
+  return found.value;
 }
 
 export function required(fields: Fields, field: string): unknown {

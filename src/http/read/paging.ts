@@ -1,16 +1,13 @@
 // Reads the page of a list that a request asks for (docs/specification/http.md#lists): its size, and the cursor where
 // it begins.
 
-import { PAGE_DEFAULT, PAGE_LIMIT, PAGE_LIMIT_FORM } from "../../domain/values/limits.ts";
+import { PAGE_SIZE } from "../../domain/values/kinds.ts";
+import { PAGE_DEFAULT } from "../../domain/values/limits.ts";
 import { invalidField } from "./body.ts";
-import { type Query, WHOLE } from "./query.ts";
+import { type Query, readParameter, WHOLE } from "./query.ts";
 
 export function limitFilter(query: Query): number {
-  const text = query.get("limit");
-  if (text === null) return PAGE_DEFAULT;
-  const limit = WHOLE.test(text) ? Number(text) : Number.NaN;
-  if (!(limit <= PAGE_LIMIT)) throw invalidField("limit", PAGE_LIMIT_FORM);
-  return limit;
+  return readParameter(query, "limit", PAGE_SIZE) ?? PAGE_DEFAULT;
 }
 
 /** The list that a cursor belongs to: the cursor of another list is refused. */

@@ -2,12 +2,12 @@
 // time-windows.ts.
 // A malformed filter is refused by its name, never ignored.
 
+import { type Kind, oneOf, ORDER_NUMBER, REFERENCE } from "../../domain/values/kinds.ts";
 import { IDS_FORM, IDS_LIMIT } from "../../domain/values/limits.ts";
-import { isReference, REFERENCE_FORM } from "../../domain/orders/orders.ts";
 import { ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
 import { TRANSFER_KINDS } from "../../domain/ledger/ledger.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
-import { invalidField, lookedUp } from "./body.ts";
+import { invalidField, lookedUp, valueOf } from "./body.ts";
 
 /** A positive whole number of at most 16 digits. */
 export const WHOLE = /^[1-9]\d{0,15}$/;
@@ -20,11 +20,11 @@ export function queryOf({ url }: IncomingRequest): Query {
 }
 
 export function statusFilter(query: Query) {
-  return oneOf(query, "status", ORDER_STATUSES);
+  return readParameter(query, "status", oneOf(ORDER_STATUSES));
 }
 
 export function kindFilter(query: Query) {
-  return oneOf(query, "kind", TRANSFER_KINDS);
+  return readParameter(query, "kind", oneOf(TRANSFER_KINDS));
 }
 
 /** The id of a service; an unknown one matches no order. */
@@ -42,18 +42,12 @@ export function fieldsFilter(request: IncomingRequest): "all" | null {
 }
 
 export function referenceFilter(query: Query): string | null {
-  const reference = query.get("reference");
-  if (reference !== null && !isReference(reference))
-    throw invalidField("reference", REFERENCE_FORM);
-  return reference;
+  return readParameter(query, "reference", REFERENCE);
 }
 
 /** `order`: the number of an order. */
 export function orderFilter(query: Query): number | null {
-  const order = query.get("order");
-  if (order === null) return null;
-  if (!WHOLE.test(order)) throw invalidField("order", "an order number");
-  return Number(order);
+  return readParameter(query, "order", ORDER_NUMBER);
 }
 
 /** `ids`: up to 100 order ids, of either kind, separated by commas; null when absent. */
@@ -71,14 +65,8 @@ export function idsFilter(query: Query): string[] | null {
 
 const FILTERS = ["status", "service", "reference", "from", "to", "limit", "cursor"];
 
-function oneOf<Word extends string>(
-  query: Query,
-  name: string,
-  words: readonly Word[],
-): Word | null {
+/** Reads a parameter of a kind; null when it is absent. Refuses: field_invalid. */
+export function readParameter<Value>(query: Query, name: string, kind: Kind<Value>): Value | null {
   const text = query.get(name);
-  if (text === null) return null;
-  const word = words.find((each) => each === text);
-  if (word === undefined) throw invalidField(name, `one of ${words.join(", ")}`);
-  return word;
+  return text === null ? null : valueOf(name, kind.read(text));
 }

@@ -1,18 +1,13 @@
 // Reads the fields of webhook requests. docs/specification/webhooks.md#webhooks-api.
 
+import { AMOUNT, GRACE_SECONDS, TIME } from "../../domain/values/kinds.ts";
 import { Refusal } from "../../domain/values/refusals.ts";
 import { ALL_EVENTS, EVENTS_FORM, parseEvents } from "../../domain/webhooks/webhook-events.ts";
 import type { CheckWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
-import {
-  REPLAY_LIMIT_MS,
-  SECRET_GRACE_FORM,
-  SECRET_GRACE_LIMIT_SECONDS,
-  SECRET_GRACE_SECONDS,
-} from "../../domain/webhooks/webhooks.ts";
+import { REPLAY_LIMIT_MS, SECRET_GRACE_SECONDS } from "../../domain/webhooks/webhooks.ts";
 import type { ReplayWebhook } from "../../operations/webhooks/webhook-replays.ts";
 import type { WebhookTerms } from "../../operations/webhooks/webhooks.ts";
-import { type Fields, invalidField, microsOf, optional, required } from "./body.ts";
-import { timeOf } from "./time-windows.ts";
+import { type Fields, invalidField, optional, readOptional, required, valueOf } from "./body.ts";
 import { DAY_MS } from "../../domain/values/spans.ts";
 
 /** Reads the terms of a new endpoint. */
@@ -20,7 +15,7 @@ export async function newTerms(fields: Fields, check: CheckWebhookUrl): Promise<
   const text = urlText(required(fields, "url"));
   const events = eventsField(fields) ?? ALL_EVENTS;
   const balanceLowBelow = thresholdField(fields) ?? null;
-  return { url: await checked(text, check), events, balanceLowBelow };
+  return { url: await allowedUrl(text, check), events, balanceLowBelow };
 }
 
 /** Reads the changes to an endpoint. Absent fields stay unchanged; null removes `balanceLowBelow`. */
@@ -33,7 +28,7 @@ export async function changedTerms(
   const events = eventsField(fields);
   const balanceLowBelow = thresholdField(fields);
   return {
-    ...(text !== null && { url: await checked(text, check) }),
+    ...(text !== null && { url: await allowedUrl(text, check) }),
     ...(events !== undefined && { events }),
     ...(balanceLowBelow !== undefined && { balanceLowBelow }),
   };
@@ -41,12 +36,7 @@ export async function changedTerms(
 
 /** `graceSeconds` in milliseconds. */
 export function graceField(fields: Fields): number {
-  const seconds = optional(fields, "graceSeconds") ?? SECRET_GRACE_SECONDS;
-  const isWhole = typeof seconds === "number" && Number.isInteger(seconds) && seconds >= 0;
-  if (!isWhole || seconds > SECRET_GRACE_LIMIT_SECONDS) {
-    throw invalidField("graceSeconds", SECRET_GRACE_FORM);
-  }
-  return seconds * 1000;
+  return (readOptional(fields, "graceSeconds", GRACE_SECONDS) ?? SECRET_GRACE_SECONDS) * 1000;
 }
 
 /** Reads what to replay: `delivery` or `since`. */
@@ -60,7 +50,7 @@ export function replayFields(fields: Fields, now: number): ReplayWebhook["what"]
     return { delivery };
   }
   if (delivery !== null) throw invalidField("since", "given without delivery");
-  const at = timeOf("since", typeof since === "string" ? since : "");
+  const at = valueOf("since", TIME.readJson(since));
   if (at < now - REPLAY_LIMIT_MS) {
     throw invalidField("since", `at most ${REPLAY_LIMIT_MS / DAY_MS} days ago`);
   }
@@ -72,7 +62,7 @@ function urlText(url: unknown): string {
   return url;
 }
 
-async function checked(text: string, check: CheckWebhookUrl): Promise<string> {
+async function allowedUrl(text: string, check: CheckWebhookUrl): Promise<string> {
   const found = await check(text);
   if ("must" in found) throw invalidField("url", found.must);
   return found.url;
@@ -91,5 +81,5 @@ function thresholdField(fields: Fields): number | null | undefined {
   const field = "balanceLowBelow";
   if (!Object.hasOwn(fields, field)) return undefined;
   const amount = fields[field];
-  return amount === null ? null : microsOf(field, amount);
+  return amount === null ? null : valueOf(field, AMOUNT.readJson(amount));
 }

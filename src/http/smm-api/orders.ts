@@ -1,6 +1,7 @@
 // `add` places an order with the operation of POST /orders; `status` returns the states of orders.
 // docs/specification/smm-api.md#v2-add, #v2-status.
 
+import { REFERENCE } from "../../domain/values/kinds.ts";
 import type { Order } from "../../db/orders/orders.ts";
 import {
   type Awaitable,
@@ -17,7 +18,7 @@ import { findOpenServiceByNumber, type OpenService } from "../../db/catalogue/se
 import { IDS_LIMIT } from "../../domain/values/limits.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
 import { DRIP_FIELDS, type GivenFields } from "../../domain/orders/order-fields.ts";
-import { isReference, QUANTITY_LIMIT, REFERENCE_FORM } from "../../domain/orders/orders.ts";
+import { QUANTITY_LIMIT } from "../../domain/orders/orders.ts";
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { Refusal, refusal } from "../../domain/values/refusals.ts";
 import { typeTerms } from "../../domain/catalogue/service-types.ts";
@@ -48,7 +49,7 @@ export async function addOrder(deps: ActionDeps, { fields, key }: PanelCall): Pr
   if (!service) throw refusal("service_not_found");
   const link = linkOf(fields, key);
   const quantity = quantityOf(fields, service);
-  if (reference === undefined) throw invalidField("reference", REFERENCE_FORM);
+  if (reference === undefined) throw invalidField("reference", REFERENCE.form);
   const order = {
     resellerAccount,
     keyId: key.id,
@@ -99,7 +100,8 @@ async function readBefore<T>(
 function referenceOf(fields: Fields): string | null | undefined {
   const reference = fields.text("reference");
   if (reference === null) return fields.isList("reference") ? undefined : null;
-  return isReference(reference) && !reference.includes(REPLACEMENT) ? reference : undefined;
+  const found = REFERENCE.read(reference);
+  return "must" in found || reference.includes(REPLACEMENT) ? undefined : found.value;
 }
 
 /** Also returns undefined for a service that cannot be described in the terms of panels. */

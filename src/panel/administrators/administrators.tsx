@@ -2,17 +2,14 @@
 
 /** @jsxImportSource preact */
 
+import { ADMINISTRATOR_NAME } from "../../domain/values/kinds.ts";
 import type { Administrator } from "../../db/tables/administrators.ts";
 import {
   findAdministrator,
   listAdministrators,
   listSessions,
 } from "../../db/administrators/administrators.ts";
-import {
-  ADMINISTRATOR_NAME_FORM,
-  isAdministratorName,
-  ROLES,
-} from "../../domain/administrators/administrators.ts";
+import { ADMINISTRATOR_NAME_FORM, ROLES } from "../../domain/administrators/administrators.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import { isSessionLive } from "../../domain/administrators/sign-ins.ts";
 import { Sessions } from "./account.tsx";
@@ -113,8 +110,7 @@ function Actions({
 /** Invites an administrator. The link is shown once. */
 export async function invite(submission: Submission, panel: Panel): Promise<View> {
   const { form, visitor } = submission;
-  const name = form.text("name");
-  if (name !== "" && !isAdministratorName(name)) form.refuse("name", ADMINISTRATOR_NAME_FORM);
+  const name = form.required("name", ADMINISTRATOR_NAME, "");
   const role = form.choice("role", ROLES);
   if (role === "owner") {
     await submission.confirm({

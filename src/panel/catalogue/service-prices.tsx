@@ -2,10 +2,11 @@
 
 /** @jsxImportSource preact */
 
+import { PERCENT } from "../../domain/values/kinds.ts";
 import { listServicesAfter } from "../../db/catalogue/service-lists.ts";
 import { findService, type Service } from "../../db/catalogue/services.ts";
 import type { Margin } from "../../domain/catalogue/margins.ts";
-import { parsePercent, planPrices, type PriceChange } from "../../domain/catalogue/services.ts";
+import { planPrices, type PriceChange } from "../../domain/catalogue/services.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import { counted } from "../../domain/values/text.ts";
 import type { Submission } from "../server/call.ts";
@@ -24,8 +25,7 @@ const ALL = 10_000_000;
 /** Changes prices by a percentage: shows each new price first, then changes exactly those. */
 export async function changePrices(submission: Submission): Promise<Redirect> {
   const { form } = submission;
-  const percent = parsePercent(form.raw("percent"));
-  if (percent === null) form.refuse("percent", "from -100 to 999999, such as 10 or -2.5");
+  const percent = form.required("percent", PERCENT, 0n);
   const query = form.raw("query");
   const ids = [...new Set(form.all("service"))];
   const ofAll = form.isChecked("all");

@@ -2,9 +2,10 @@
 
 /** @jsxImportSource preact */
 
+import { PRIORITY } from "../../domain/values/kinds.ts";
 import type { Provider } from "../../db/providers/providers.ts";
 import type { Margin } from "../../domain/catalogue/margins.ts";
-import { type PrioritizedRoute, PRIORITY_LIMIT } from "../../domain/catalogue/service-routes.ts";
+import type { PrioritizedRoute } from "../../domain/catalogue/service-routes.ts";
 import type { Submission } from "../server/call.ts";
 import type { Redirect } from "../../web/server/results.ts";
 import { Choice, Field, Fold, Form } from "../../web/components/fields.tsx";
@@ -110,7 +111,7 @@ export function Routes({
 export async function putRoute(submission: Submission): Promise<Redirect> {
   const { form } = submission;
   const route = routeOf(submission);
-  const priority = form.optionalWhole("priority", 0, PRIORITY_LIMIT);
+  const priority = form.optional("priority", PRIORITY, 0);
   await submission.submit("putRoute", { ...route, priority });
   return { to: `/services/${route.id}#routes`, note: `The route to ${route.provider} was saved.` };
 }

@@ -2,10 +2,10 @@
 
 /** @jsxImportSource preact */
 
+import { QUANTITY, REFILL_DAYS } from "../../domain/values/kinds.ts";
 import type { Service } from "../../db/catalogue/services.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
-import { REFILL_DAYS_DEFAULT, REFILL_DAYS_LIMIT } from "../../domain/orders/order-requests.ts";
-import { QUANTITY_LIMIT } from "../../domain/orders/orders.ts";
+import { REFILL_DAYS_DEFAULT } from "../../domain/orders/order-requests.ts";
 import {
   CATEGORY_LENGTH_LIMIT,
   PRICE_UNITS,
@@ -151,8 +151,8 @@ export function termsOf(form: Values) {
   const category = form.optionalText("category", CATEGORY_LENGTH_LIMIT);
   const priceMicros = form.price("price");
   const per = form.choice("per", PRICE_UNITS);
-  const min = form.whole("min", 1, QUANTITY_LIMIT);
-  const max = form.whole("max", 1, QUANTITY_LIMIT);
+  const min = form.required("min", QUANTITY, 1);
+  const max = form.required("max", QUANTITY, 1);
   if (min > max) form.note("min", "min must not be above max");
   const typed = typedTermsOf(form, per);
   const isPrivate = form.choice("kind", KINDS) === "private";
@@ -160,7 +160,7 @@ export function termsOf(form: Values) {
     form.optionalChoice("cancel", YES_NO),
     form.optionalChoice("refill", YES_NO),
   ];
-  const refillDays = form.optionalWhole("refill-days", 1, REFILL_DAYS_LIMIT);
+  const refillDays = form.optional("refill-days", REFILL_DAYS, 1);
   const requests = {
     ...(cancel === null ? {} : { cancel: cancel === "yes" }),
     ...(refill === null ? {} : { refill: refill === "yes" }),

@@ -2,6 +2,7 @@
 
 /** @jsxImportSource preact */
 
+import { NOTE, COUNT } from "../../domain/values/kinds.ts";
 import type { LateReport } from "../../db/orders/late-reports.ts";
 import type { Order } from "../../db/orders/orders.ts";
 import { usernameOf } from "../../db/users/users.ts";
@@ -11,10 +12,7 @@ import { previewLateReport } from "../../operations/orders/late-reports.ts";
 import type { Submission } from "../server/call.ts";
 import type { Redirect } from "../../web/server/results.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
-import { NOTE_LIMIT } from "./shown-order.ts";
 import { moneyText } from "../../web/components/shown.tsx";
-
-const COUNT_LIMIT = 999_999_999_999_999;
 
 /** Form for the decision. `report`: the newest undecided report. */
 export function LateDecision({ order, report }: { order: Order; report: LateReport }) {
@@ -58,9 +56,9 @@ export async function decideLate(submission: Submission): Promise<Redirect> {
   const id = submission.params["order"]!;
   const to = `/orders/${id}`;
   const decision = form.choice("decision", ["accept", "dismiss"]);
-  const note = form.optionalText("note", NOTE_LIMIT);
-  const publicNote = form.optionalText("public-note", NOTE_LIMIT);
-  const remains = form.optionalWhole("remains", 0, COUNT_LIMIT);
+  const note = form.optional("note", NOTE, "");
+  const publicNote = form.optional("public-note", NOTE, "");
+  const remains = form.optional("remains", COUNT, 0);
   form.check();
   if (decision === "dismiss") {
     await submission.submit("dismissLateReports", { id, note });

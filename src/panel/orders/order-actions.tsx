@@ -2,6 +2,7 @@
 
 /** @jsxImportSource preact */
 
+import { COUNT, NOTE } from "../../domain/values/kinds.ts";
 import { findOrder } from "../../db/orders/orders.ts";
 import { usernameOf } from "../../db/users/users.ts";
 import { refusal } from "../../domain/values/refusals.ts";
@@ -12,12 +13,9 @@ import type { Panel } from "../server/panel.ts";
 import type { Redirect } from "../../web/server/results.ts";
 import { FormError } from "../../web/server/form.ts";
 import { askToCancel, Running } from "./order-cancellation.tsx";
-import { NOTE_LIMIT } from "./shown-order.ts";
 import type { OperatorTarget } from "../../domain/orders/order-statuses.ts";
 import { TARGETS, VERBS } from "./order-change.ts";
 import { moneyText } from "../../web/components/shown.tsx";
-
-const COUNT_LIMIT = 999_999_999_999_999;
 
 export function changeOrder(submission: Submission, panel: Panel): Promise<Redirect> {
   const { form } = submission;
@@ -26,7 +24,7 @@ export function changeOrder(submission: Submission, panel: Panel): Promise<Redir
 }
 
 export function endOrderEarly(submission: Submission, panel: Panel): Promise<Redirect> {
-  const remains = submission.form.whole("remains", 0, COUNT_LIMIT);
+  const remains = submission.form.required("remains", COUNT, 0);
   return change(submission, panel, "PARTIAL", remains);
 }
 
@@ -37,8 +35,8 @@ async function change(
   remains: number,
 ): Promise<Redirect> {
   const { form } = submission;
-  const note = form.optionalText("note", NOTE_LIMIT);
-  const publicNote = form.optionalText("public-note", NOTE_LIMIT);
+  const note = form.optional("note", NOTE, "");
+  const publicNote = form.optional("public-note", NOTE, "");
   form.check();
   const { order, username, running } = await orderOf(submission);
   // Checks first for every possible refusal, because a request to the provider cannot be undone.
@@ -77,8 +75,8 @@ async function change(
 
 export async function progressOrder(submission: Submission): Promise<Redirect> {
   const { form } = submission;
-  const startCount = form.optionalWhole("start-count", 0, COUNT_LIMIT);
-  const remains = form.optionalWhole("remains", 0, COUNT_LIMIT);
+  const startCount = form.optional("start-count", COUNT, 0);
+  const remains = form.optional("remains", COUNT, 0);
   if (startCount === null && remains === null) form.note("remains", "Give one of the two");
   const { order } = await orderOf(submission);
   const id = String(order.orderId);
@@ -87,7 +85,7 @@ export async function progressOrder(submission: Submission): Promise<Redirect> {
 }
 
 export async function noteOrder(submission: Submission): Promise<Redirect> {
-  const note = submission.form.text("text", NOTE_LIMIT);
+  const note = submission.form.required("text", NOTE, "");
   const { order } = await orderOf(submission);
   const id = String(order.orderId);
   await submission.submit("noteOrder", { id, note });

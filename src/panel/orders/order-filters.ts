@@ -1,5 +1,6 @@
 // Reads the filters of the order list from the query string.
 
+import { REFERENCE, LINK_PART } from "../../domain/values/kinds.ts";
 import type { OperatorOrderFilter } from "../../db/orders/operator-order-filter.ts";
 import { CUID, NUMERIC_ID } from "../../db/orders/orders.ts";
 import type { Reader } from "../../db/port/port.ts";
@@ -7,12 +8,10 @@ import { findProvider } from "../../db/providers/providers.ts";
 import { findService } from "../../db/catalogue/services.ts";
 import { accountOfOrders, findUser } from "../../db/users/users.ts";
 import { PLACEMENTS } from "../../domain/delivery/deliveries.ts";
-import { REFERENCE_LENGTH_LIMIT } from "../../domain/orders/orders.ts";
 import { ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
 import type { Form } from "../../web/server/form.ts";
 
 const IDS_LIMIT = 200;
-const LINK_LENGTH_LIMIT = 200;
 
 /** Returns the filter, or null if a field is wrong. Errors are noted beside their fields. */
 export function readOrderFilter(filters: Form, reader: Reader): OperatorOrderFilter | null {
@@ -40,9 +39,9 @@ export function readOrderFilter(filters: Form, reader: Reader): OperatorOrderFil
     late: filters.isChecked("late"),
     window: { from: filters.optionalTime("from"), to: filters.optionalTime("to", true) },
     ids: idsOf(filters),
-    reference: filters.optionalText("reference", REFERENCE_LENGTH_LIMIT),
+    reference: filters.optional("reference", REFERENCE, ""),
     providerOrder: filters.optionalText("provider-order"),
-    link: filters.optionalText("link", LINK_LENGTH_LIMIT),
+    link: filters.optional("link", LINK_PART, ""),
   };
   return filters.errors.size > 0 ? null : filter;
 }

@@ -2,6 +2,7 @@
 
 /** @jsxImportSource preact */
 
+import { NOTE } from "../../domain/values/kinds.ts";
 import { type ListedRequest, listOrderRequests } from "../../db/orders/order-request-lists.ts";
 import { findOrderRequest } from "../../db/orders/order-requests.ts";
 import { findOrder } from "../../db/orders/orders.ts";
@@ -20,7 +21,6 @@ import type { Call, Submission } from "../server/call.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
 import { Box, Choice, Field, Filters, Fold, Form } from "../../web/components/fields.tsx";
 import { List, Pager } from "../../web/components/lists.tsx";
-import { NOTE_LIMIT } from "./shown-order.ts";
 import { Badge, moneyText, Time, Typed } from "../../web/components/shown.tsx";
 
 const PAGE = 50;
@@ -163,7 +163,7 @@ function Decisions({ request }: { request: ListedRequest }) {
 export async function decideRequest(submission: Submission): Promise<Redirect> {
   const { form, params } = submission;
   const decision = form.choice("decision", REQUEST_DECISIONS);
-  const note = form.optionalText("note", NOTE_LIMIT);
+  const note = form.optional("note", NOTE, "");
   form.check();
   const { request, order, username } = await submission.read((reader) => {
     const found = findOrderRequest(reader, params["request"]!);

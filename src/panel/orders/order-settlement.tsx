@@ -2,11 +2,11 @@
 
 /** @jsxImportSource preact */
 
+import { PROVIDER_ORDER } from "../../domain/values/kinds.ts";
 import type { UnrecognizedNumber } from "../../db/delivery/unrecognized-numbers.ts";
 import type { Order } from "../../db/orders/orders.ts";
 import { providerOf } from "../../db/providers/providers.ts";
 import { usernameOf } from "../../db/users/users.ts";
-import { isProviderOrder } from "../../domain/delivery/deliveries.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import { requireSettleable } from "../../operations/delivery/unknown-settlement.ts";
 import { checkOrder } from "../../providers/order-check.ts";
@@ -55,12 +55,9 @@ export function Unrecognized({ found, provider }: { found: UnrecognizedNumber; p
 export async function settleOrder(submission: Submission, panel: Panel): Promise<Redirect> {
   const { form } = submission;
   const settlement = form.choice("settlement", ["placed", "not-placed"]);
-  const number = form.optionalText("provider-order");
-  if (settlement === "placed" && (number === null || !isProviderOrder(number))) {
-    form.refuse("provider-order", "the number that the provider gave the order");
-  }
+  const providerOrder =
+    settlement === "placed" ? form.required("provider-order", PROVIDER_ORDER, "") : null;
   form.check();
-  const providerOrder = settlement === "placed" ? number : null;
   const { order, provider, username } = await submission.read((reader) => {
     const found = requireSettleable(reader, submission.params["order"]!, providerOrder);
     const { resellerAccount, delivery } = found;

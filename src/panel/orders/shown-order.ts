@@ -20,7 +20,6 @@ import type { OrderCost } from "../../domain/delivery/costs.ts";
 import { isSettlementCorrectable } from "../../domain/delivery/deliveries.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 
-export const NOTE_LIMIT = 500;
 /** Limit for open requests of an order: one of each kind can be open. */
 const REQUESTS = 2;
 

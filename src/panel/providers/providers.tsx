@@ -2,6 +2,7 @@
 
 /** @jsxImportSource preact */
 
+import { RATE_TO_USD, CURRENCY, PROVIDER_URL } from "../../domain/values/kinds.ts";
 import { type AttemptCount, countAttemptsSince } from "../../db/providers/provider-figures.ts";
 import {
   findProvider,
@@ -11,14 +12,8 @@ import {
   readProviderOrders,
 } from "../../db/providers/providers.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
-import {
-  CURRENCY_FORM,
-  parseCurrency,
-  parseRateToUsd,
-  RATE_TO_USD_FORM,
-} from "../../domain/delivery/costs.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
-import { isProviderKey, isProviderUrl } from "../../domain/providers/providers.ts";
+import { isProviderKey } from "../../domain/providers/providers.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import { IDENTIFIER_FORM } from "../../domain/values/text.ts";
 import {
@@ -35,8 +30,6 @@ import type { Form as Values } from "../../web/server/form.ts";
 import { List } from "../../web/components/lists.tsx";
 import { Badge, Time, Typed } from "../../web/components/shown.tsx";
 import { DAY_MS } from "../../domain/values/spans.ts";
-
-const URL_LIMIT = 2000;
 
 export interface ShownProvider extends Provider, ProviderOrders {
   /** Attempts of the last 24 h by outcome. */
@@ -237,21 +230,14 @@ export function CurrencyFields({ provider }: { provider?: Provider }) {
 
 /** Returns the fields that were given. */
 export function currencyOf(form: Values): { rateToUsd?: string; currency?: string } {
-  const [rate, code] = [form.raw("rate-to-usd"), form.raw("currency")];
-  const rateToUsd = rate === "" ? undefined : parseRateToUsd(rate);
-  const currency = code === "" ? undefined : parseCurrency(code);
-  if (rateToUsd === null) form.refuse("rate-to-usd", RATE_TO_USD_FORM);
-  if (currency === null) form.refuse("currency", CURRENCY_FORM);
+  const rateToUsd = form.optional("rate-to-usd", RATE_TO_USD, "");
+  const currency = form.optional("currency", CURRENCY, "");
   return { ...(rateToUsd ? { rateToUsd } : {}), ...(currency ? { currency } : {}) };
 }
 
 /** Returns the address, or null if none is given. */
 export function requireUrl(form: Values): string | null {
-  const url = form.optionalText("url", URL_LIMIT);
-  if (url !== null && !isProviderUrl(url)) {
-    form.refuse("url", "an http or https address without a user name or password");
-  }
-  return url;
+  return form.optional("url", PROVIDER_URL, "");
 }
 
 /** Returns the key, or null if none is given. */

@@ -2,22 +2,16 @@
 
 /** @jsxImportSource preact */
 
+import { MARKUP, SYNC_EVERY } from "../../domain/values/kinds.ts";
 import type { Provider } from "../../db/providers/providers.ts";
-import {
-  MARKUP_FORM,
-  NEW_SERVICES,
-  parseMarkup,
-  SYNC_EVERY_LEAST_MS,
-} from "../../domain/providers/providers.ts";
-import { formatDuration, parseDuration } from "../../domain/values/units.ts";
+import { NEW_SERVICES, SYNC_EVERY_LEAST_MS } from "../../domain/providers/providers.ts";
+import { formatDuration } from "../../domain/values/units.ts";
 import type { Submission } from "../server/call.ts";
 import type { Redirect } from "../../web/server/results.ts";
 import { Box, Choice, Field, Form } from "../../web/components/fields.tsx";
 import type { Form as Values } from "../../web/server/form.ts";
-import { DAY_MS } from "../../domain/values/spans.ts";
 
 const SERVICES_LIMIT = 1_000_000_000;
-const EVERY_LIMIT_MS = 36_525 * DAY_MS;
 
 export function SyncSettings({ provider, path }: { provider: Provider; path: string }) {
   const { markup, syncEvery, syncPriceLimit, syncDeactivationLimit, syncNew } = provider;
@@ -84,17 +78,10 @@ export async function updateSyncs(submission: Submission): Promise<Redirect> {
 }
 
 export function requireMarkup(form: Values, field: string): string {
-  const percent = parseMarkup(form.raw(field));
-  if (percent === null) form.refuse(field, MARKUP_FORM);
-  return percent ?? "0";
+  return form.required(field, MARKUP, "0");
 }
 
 /** Returns the interval in milliseconds, or null if none is given. */
 function everyOf(form: Values): number | null {
-  const given = form.raw("every");
-  if (given === "") return null;
-  const every = parseDuration(given);
-  if (every !== null && every >= SYNC_EVERY_LEAST_MS && every <= EVERY_LIMIT_MS) return every;
-  form.refuse("every", "a duration of at least 1m, such as 6h");
-  return SYNC_EVERY_LEAST_MS;
+  return form.optional("every", SYNC_EVERY, SYNC_EVERY_LEAST_MS);
 }

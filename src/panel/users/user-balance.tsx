@@ -2,14 +2,12 @@
 
 /** @jsxImportSource preact */
 
-import { isReference, REFERENCE_FORM } from "../../domain/orders/orders.ts";
+import { REFERENCE, NOTE } from "../../domain/values/kinds.ts";
 import type { Submission } from "../server/call.ts";
 import type { Redirect } from "../../web/server/results.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
 import { Money, moneyText } from "../../web/components/shown.tsx";
 import { requireShownUser } from "./shown-user.ts";
-
-const NOTE_LIMIT = 500;
 
 /** Form for a credit or debit. `path`: path of the user. */
 export function Balance({ path }: { path: string }) {
@@ -42,10 +40,9 @@ export async function adjustBalance(submission: Submission): Promise<Redirect> {
   const { form } = submission;
   const direction = form.choice("direction", ["credit", "debit"]);
   const amountMicros = form.amount("amount");
-  const reference = form.optionalText("reference");
-  if (reference !== null && !isReference(reference)) form.refuse("reference", REFERENCE_FORM);
-  const note = form.optionalText("note", NOTE_LIMIT);
-  const publicNote = form.optionalText("public-note", NOTE_LIMIT);
+  const reference = form.optional("reference", REFERENCE, "");
+  const note = form.optional("note", NOTE, "");
+  const publicNote = form.optional("public-note", NOTE, "");
   form.check();
   const user = await submission.read((reader) =>
     requireShownUser(reader, submission.params["user"]!),

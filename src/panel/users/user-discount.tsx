@@ -2,12 +2,9 @@
 
 /** @jsxImportSource preact */
 
+import { DISCOUNT } from "../../domain/values/kinds.ts";
 import type { User } from "../../db/users/users.ts";
-import {
-  discountPercent,
-  FULL_DISCOUNT_PPM,
-  parseDiscount,
-} from "../../domain/catalogue/prices.ts";
+import { discountPercent, FULL_DISCOUNT_PPM } from "../../domain/catalogue/prices.ts";
 import type { Submission } from "../server/call.ts";
 import type { Redirect } from "../../web/server/results.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
@@ -30,10 +27,9 @@ export function Discount({ user, path }: { user: User; path: string }) {
 export async function setDiscount(submission: Submission): Promise<Redirect> {
   const { form } = submission;
   const username = submission.params["user"]!;
-  const discountPpm = parseDiscount(form.text("percent"));
-  if (discountPpm === null) form.refuse("percent", "from 0 to 100, with at most 4 decimals");
+  const discountPpm = form.required("percent", DISCOUNT, 0);
   form.check();
-  const percent = discountPercent(discountPpm!);
+  const percent = discountPercent(discountPpm);
   if (discountPpm === FULL_DISCOUNT_PPM) {
     await submission.confirm({
       title: `Give ${username} 100 % off`,
@@ -42,7 +38,7 @@ export async function setDiscount(submission: Submission): Promise<Redirect> {
       details: <p>Its orders cost nothing from then on.</p>,
     });
   }
-  await submission.submit("setDiscount", { username, discountPpm: discountPpm! });
+  await submission.submit("setDiscount", { username, discountPpm });
   return {
     to: `/users/${encodeURIComponent(username)}#prices`,
     note: percent === 0 ? "There is no discount now." : `The discount is ${percent} %.`,

@@ -3,7 +3,7 @@
 /** @jsxImportSource preact */
 
 import { randomBytes } from "node:crypto";
-import { formatNetwork, parseNetwork } from "../../config/networks.ts";
+import { KEY_NETWORKS } from "../../config/networks.ts";
 import { findKey, type ListedKey } from "../../db/users/keys.ts";
 import {
   createsCredit,
@@ -11,7 +11,6 @@ import {
   hashKey,
   keyState,
   KEY_LABEL_LENGTH_LIMIT,
-  KEY_NETWORKS_LIMIT,
   KEY_RANDOM_BYTES,
   KEY_SCOPES,
   KEY_TYPES,
@@ -314,7 +313,7 @@ export async function createKey(submission: Submission): Promise<View> {
     hash,
     start,
     lifetimeMilliseconds: days === null ? null : days * DAY_MS,
-    allow: networksOf(form),
+    allow: form.optional("allow", KEY_NETWORKS, "") ?? "",
     test,
   };
   if (!test && mayKey(terms.type, "recharge")) {
@@ -360,7 +359,7 @@ export async function updateKey(submission: Submission): Promise<Redirect> {
   const lifetimeMilliseconds = days === null ? null : days * DAY_MS;
   const changes = {
     label: form.optionalText("label", KEY_LABEL_LENGTH_LIMIT) ?? "",
-    allow: networksOf(form),
+    allow: form.optional("allow", KEY_NETWORKS, "") ?? "",
     ...limitsOf(form),
     ...(isForever || days !== null ? { lifetimeMilliseconds } : {}),
   };
@@ -411,16 +410,4 @@ async function keyOf(submission: Submission): Promise<ListedKey> {
 
 function userPath({ params }: Submission): string {
   return `/users/${encodeURIComponent(params["user"]!)}`;
-}
-
-/** Returns networks in CIDR notation, separated by commas. */
-function networksOf(form: Values): string {
-  const given = form.raw("allow");
-  if (given === "") return "";
-  const networks = given.split(/[\s,]+/).map((each) => parseNetwork(each));
-  if (networks.includes(null)) form.refuse("allow", "networks such as 10.0.0.0/8 or 2001:db8::/32");
-  if (networks.length > KEY_NETWORKS_LIMIT) {
-    form.refuse("allow", `at most ${KEY_NETWORKS_LIMIT} networks`);
-  }
-  return [...new Set(networks.flatMap((each) => (each ? [formatNetwork(each)] : [])))].join(",");
 }

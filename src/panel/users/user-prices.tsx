@@ -3,11 +3,9 @@
 /** @jsxImportSource preact */
 
 import type { OwnPrice } from "../../db/users/user-figures.ts";
-import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../../domain/ledger/money.ts";
 import type { Submission } from "../server/call.ts";
 import type { Redirect } from "../../web/server/results.ts";
 import { Field, Fold, Form } from "../../web/components/fields.tsx";
-import type { Form as Values } from "../../web/server/form.ts";
 import { List } from "../../web/components/lists.tsx";
 import { Money, Typed } from "../../web/components/shown.tsx";
 
@@ -94,7 +92,11 @@ export async function setOwnPrice(submission: Submission): Promise<Redirect> {
   const { form, params } = submission;
   const username = params["user"]!;
   const id = form.identifier("service");
-  await submission.submit("grantService", { id, username, priceMicros: priceOf(form) });
+  await submission.submit("grantService", {
+    id,
+    username,
+    priceMicros: form.optionalPrice("price"),
+  });
   return { to: pathOf(username), note: `The price of ${id} was saved.` };
 }
 
@@ -107,14 +109,4 @@ export async function removeOwnPrice(submission: Submission): Promise<Redirect> 
 
 function pathOf(username: string): string {
   return `/users/${encodeURIComponent(username)}#prices`;
-}
-
-/** Returns a price in micros, or null if none is given. */
-function priceOf(form: Values): number | null {
-  const given = form.raw("price");
-  if (given === "") return null;
-  const micros = parseMicros(given);
-  if (micros !== null && micros <= AMOUNT_LIMIT_MICROS) return micros;
-  form.refuse("price", `from 0 to ${formatMicros(AMOUNT_LIMIT_MICROS)}, with at most 6 decimals`);
-  return null;
 }

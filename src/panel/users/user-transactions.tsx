@@ -2,6 +2,7 @@
 
 /** @jsxImportSource preact */
 
+import { ORDER_NUMBER } from "../../domain/values/kinds.ts";
 import {
   listTransactionsBelow,
   type TransactionQuery,
@@ -20,7 +21,6 @@ import { requireShownUser } from "./shown-user.ts";
 
 const PAGE = 100;
 const CSV_STEP = 200;
-const ORDER_LIMIT = 999_999_999_999_999;
 
 export function Transactions({ lines }: { lines: readonly TransactionRow[] }) {
   return (
@@ -64,7 +64,7 @@ async function queryOf(call: Call): Promise<{ username: string; query: Transacti
   const query = {
     account,
     kind: filters.optionalChoice("kind", TRANSFER_KINDS),
-    orderId: filters.optionalWhole("order", 1, ORDER_LIMIT),
+    orderId: filters.optional("order", ORDER_NUMBER, 1),
     window: { from: filters.optionalTime("from"), to: filters.optionalTime("to", true) },
   };
   return { username, query: filters.errors.size > 0 ? null : query };

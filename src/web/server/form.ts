@@ -1,9 +1,18 @@
 // Reads the values of a form or a query string, field by field. Errors are noted beside their fields, so that one
 // reply names all of them. After an error a reader returns a placeholder, and `check` throws before it is used.
 
-import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../../domain/ledger/money.ts";
-import { hasControlCharacter, IDENTIFIER_FORM, isIdentifier } from "../../domain/values/text.ts";
-import { isUsername, USERNAME_FORM } from "../../domain/users/users.ts";
+import {
+  AMOUNT,
+  IDENTIFIER,
+  type Kind,
+  label,
+  oneOf,
+  PRICE,
+  TIME,
+  TIME_TO_END,
+  USERNAME,
+  whole,
+} from "../../domain/values/kinds.ts";
 
 /** Thrown if the form has errors, so that it is shown again. */
 export class FormError extends Error {
@@ -12,7 +21,6 @@ export class FormError extends Error {
 
 const TEXT_LIMIT = 200;
 const WHOLE = /^\d{1,15}$/;
-const DATE = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2})?)Z?)?$/;
 
 export class Form {
   /** Errors by field name; "" for an error that belongs to no field. */
@@ -45,103 +53,83 @@ export class Form {
     if (this.errors.size > 0) throw new FormError("the form has errors");
   }
 
+  /** Returns a value of a kind, or null if none is given; `placeholder` if it is wrong. */
+  optional<Value>(name: string, kind: Kind<Value>, placeholder: Value): Value | null {
+    const given = this.raw(name);
+    if (given === "") return null;
+    const found = kind.read(given);
+    if ("value" in found) return found.value;
+    this.refuse(name, found.must);
+    return placeholder;
+  }
+
+  required<Value>(name: string, kind: Kind<Value>, placeholder: Value): Value {
+    return this.optional(name, kind, placeholder) ?? this.#missing(name, placeholder);
+  }
+
   text(name: string, limit = TEXT_LIMIT): string {
-    return this.optionalText(name, limit) ?? this.#missing(name, "");
+    return this.required(name, label(limit), "");
   }
 
   optionalText(name: string, limit = TEXT_LIMIT): string | null {
-    const given = this.raw(name);
-    if (given === "") return null;
-    if (given.length > limit) this.refuse(name, `at most ${limit} characters`);
-    else if (!given.isWellFormed() || hasControlCharacter(given)) {
-      this.refuse(name, "text without control characters");
-    }
-    return given;
+    return this.optional(name, label(limit), "");
   }
 
   username(name: string): string {
-    return this.optionalUsername(name) ?? this.#missing(name, "");
+    return this.required(name, USERNAME, "");
   }
 
   optionalUsername(name: string): string | null {
-    return this.#matching(name, isUsername, USERNAME_FORM);
+    return this.optional(name, USERNAME, "");
   }
 
   identifier(name: string): string {
-    return this.optionalIdentifier(name) ?? this.#missing(name, "");
+    return this.required(name, IDENTIFIER, "");
   }
 
   optionalIdentifier(name: string): string | null {
-    return this.#matching(name, isIdentifier, IDENTIFIER_FORM);
+    return this.optional(name, IDENTIFIER, "");
   }
 
   /** Returns an amount in USD as micros, above 0. */
   amount(name: string): number {
-    return this.optionalAmount(name) ?? this.#missing(name, 0);
+    return this.required(name, AMOUNT, 0);
   }
 
   optionalAmount(name: string): number | null {
-    const given = this.raw(name);
-    if (given === "") return null;
-    const micros = parseMicros(given);
-    if (micros !== null && micros > 0 && micros <= AMOUNT_LIMIT_MICROS) return micros;
-    const most = formatMicros(AMOUNT_LIMIT_MICROS);
-    this.refuse(name, `above 0 and at most ${most}, with at most 6 decimals`);
-    return 0;
+    return this.optional(name, AMOUNT, 0);
   }
 
   /** Returns a price in USD as micros; 0 is a free service. */
   price(name: string): number {
-    return this.optionalPrice(name) ?? this.#missing(name, 0);
+    return this.required(name, PRICE, 0);
   }
 
   optionalPrice(name: string): number | null {
-    const given = this.raw(name);
-    if (given === "") return null;
-    const micros = parseMicros(given);
-    if (micros !== null && micros <= AMOUNT_LIMIT_MICROS) return micros;
-    const most = formatMicros(AMOUNT_LIMIT_MICROS);
-    this.refuse(name, `from 0 to ${most}, with at most 6 decimals`);
-    return 0;
+    return this.optional(name, PRICE, 0);
   }
 
   whole(name: string, least: number, most: number): number {
-    return this.optionalWhole(name, least, most) ?? this.#missing(name, least);
+    return this.required(name, whole(least, most), least);
   }
 
   optionalWhole(name: string, least: number, most: number): number | null {
-    const given = this.raw(name);
-    if (given === "") return null;
-    const number = WHOLE.test(given) ? Number(given) : Number.NaN;
-    if (number >= least && number <= most) return number;
-    this.refuse(name, `a whole number from ${least} to ${most}`);
-    return least;
+    return this.optional(name, whole(least, most), least);
   }
 
   choice<Value extends string>(name: string, choices: readonly Value[]): Value {
-    return this.optionalChoice(name, choices) ?? this.#missing(name, choices[0]!);
+    return this.required(name, oneOf(choices), choices[0]!);
   }
 
   optionalChoice<Value extends string>(name: string, choices: readonly Value[]): Value | null {
-    const given = this.raw(name);
-    if (given === "") return null;
-    const found = choices.find((each) => each === given);
-    if (found === undefined) this.refuse(name, `one of ${choices.join(", ")}`);
-    return found ?? choices[0]!;
+    return this.optional(name, oneOf(choices), choices[0]!);
   }
 
-  /**
-   * Returns a date or a time in UTC as milliseconds since 1970. A date means its begin, or with `isEnd` its last
-   * millisecond.
-   */
+  /** Returns a date or a time as milliseconds since 1970; a time without a zone is in UTC. `isEnd`: see TIME_TO_END. */
   optionalTime(name: string, isEnd = false): number | null {
-    const given = this.raw(name);
-    if (given === "") return null;
-    const [, date, time] = DATE.exec(given) ?? [];
-    const at = Date.parse(`${date}T${time ?? (isEnd ? "23:59:59.999" : "00:00")}Z`);
-    if (!Number.isNaN(at)) return at;
-    this.refuse(name, "a date such as 2026-01-31");
-    return 0;
+    const { form, read } = isEnd ? TIME_TO_END : TIME;
+    const inZone = (text: string) => read(text.replace(/T\d\d:\d\d(?::\d\d)?$/, "$&Z"));
+    return this.optional(name, { form, read: inZone }, 0);
   }
 
   isChecked(name: string): boolean {
@@ -157,13 +145,6 @@ export class Form {
   below(): number {
     const given = this.raw("below");
     return WHOLE.test(given) ? Number(given) : Number.MAX_SAFE_INTEGER;
-  }
-
-  #matching(name: string, isRight: (text: string) => boolean, form: string): string | null {
-    const given = this.raw(name);
-    if (given === "") return null;
-    if (!isRight(given)) this.refuse(name, form);
-    return given;
   }
 
   #missing<T>(name: string, placeholder: T): T {

@@ -72,7 +72,12 @@ describe("order list", () => {
     );
     await expectFailure(shop, ["admin", "order", "list", "--user", "x"], 1, "user not found");
     await expectFailure(shop, ["admin", "order", "list", "--id", "-1"], 2, "order numbers or ids");
-    await expectFailure(shop, ["admin", "order", "list", "--to", "soon"], 2, "must be a date");
+    await expectFailure(
+      shop,
+      ["admin", "order", "list", "--to", "soon"],
+      2,
+      "must be an ISO 8601 time",
+    );
   });
 });
 

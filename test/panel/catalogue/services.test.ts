@@ -198,7 +198,7 @@ describe("a service", () => {
     const taken = await panel.post("/services", { ...TERMS, id: "s01" });
     expect(taken.text).toContain('id="services-id-error">A service has that id already');
     const priced = await panel.post("/services/views", { ...TERMS, price: "-1" });
-    expect(priced.text).toContain("price must be from 0 to 1000000000");
+    expect(priced.text).toContain("price must be a number from 0 to 1000000000");
     expect(priced.text).toContain('value="-1"');
     expect((await panel.post("/services", { ...TERMS, provider: "acme" })).text).toContain(
       "provider service is required",
@@ -334,7 +334,7 @@ describe("prices of many", () => {
       "Select services",
     );
     expect((await panel.post("/service-prices", { percent: "x", service: "s03" })).text).toContain(
-      "percent must be from -100",
+      "percent must be a percentage from -100",
     );
     expect((await panel.post("/service-prices", { percent: "0", service: "s03" })).text).toContain(
       "No price would change",

@@ -36,8 +36,8 @@ test("a key that recharges needs a reach, an order key neither reach nor limits;
   }
   for (const [field, value, message] of [
     ["recharge-limit", "1", "An order key cannot recharge"],
-    ["recharge-limit", "0", "recharge limit must be above 0"],
-    ["recharge-daily", "1.0000001", "recharge daily must be above 0"],
+    ["recharge-limit", "0", "recharge limit must be a positive number"],
+    ["recharge-daily", "1.0000001", "recharge daily must be a number with at most six decimals"],
   ] as const) {
     const refused = await market.post("/users/alice/keys", { type: "order", [field]: value });
     expect([refused.status, refused.text]).toEqual([422, expect.stringContaining(message)]);

@@ -1,0 +1,224 @@
+// The kinds of values that people and programs give: what is allowed, in one wording, and how each is read. Request bodies,
+// queries, forms, cells of files and flags read them here, so that all accept the same.
+
+import { ADMINISTRATOR_NAME_FORM, isAdministratorName } from "../administrators/administrators.ts";
+import { parseDiscount } from "../catalogue/prices.ts";
+import { PRIORITY_LIMIT } from "../catalogue/service-routes.ts";
+import {
+  CATEGORY_LENGTH_LIMIT,
+  parsePercent,
+  SERVICE_NAME_LENGTH_LIMIT,
+} from "../catalogue/services.ts";
+import {
+  CURRENCY_FORM,
+  parseCurrency,
+  parseRateToUsd,
+  RATE_TO_USD_FORM,
+} from "../delivery/costs.ts";
+import { isProviderOrder } from "../delivery/deliveries.ts";
+import {
+  AMOUNT_LIMIT_MICROS,
+  formatMicros,
+  microsFromNumber,
+  MICROS_PER_DOLLAR,
+  parseMicros,
+} from "../ledger/money.ts";
+import { REFILL_DAYS_LIMIT } from "../orders/order-requests.ts";
+import {
+  LINK_FORM,
+  LINK_LENGTH_LIMIT,
+  ORDER_ID_PATTERN,
+  ORDER_NUMBER_PATTERN,
+  QUANTITY_LIMIT,
+  REFERENCE_LENGTH_LIMIT,
+} from "../orders/orders.ts";
+import {
+  isProviderUrl,
+  MARKUP_FORM,
+  parseMarkup,
+  PROVIDER_URL_FORM,
+  SYNC_EVERY_LEAST_MS,
+} from "../providers/providers.ts";
+import { KEY_LABEL_LENGTH_LIMIT } from "../users/keys.ts";
+import { isUsername, USERNAME_FORM, USER_NAME_LENGTH_LIMIT } from "../users/users.ts";
+import { SECRET_GRACE_LIMIT_SECONDS } from "../webhooks/webhooks.ts";
+import { PAGE_LIMIT } from "./limits.ts";
+import { DAY_MS } from "./spans.ts";
+import { IDENTIFIER_FORM, isIdentifier, isLabel, labelForm } from "./text.ts";
+import { parseTime, TIME_FORM } from "./times.ts";
+import { parseDuration } from "./units.ts";
+
+/** The value, or what it must be. */
+export type Reading<Value> = { value: Value } | { must: string };
+
+export interface Kind<Value> {
+  /** What is allowed; completes a sentence that ends in "must be". */
+  form: string;
+  /** Reads the text of a flag, a cell, a field of a form or a parameter. */
+  read: (text: string) => Reading<Value>;
+}
+
+/** A kind that request bodies have, too. */
+export interface JsonKind<Value> extends Kind<Value> {
+  readJson: (given: unknown) => Reading<Value>;
+}
+
+function textKind<Value>(form: string, parse: (text: string) => Value | null): JsonKind<Value> {
+  const read = (text: string): Reading<Value> => {
+    const value = parse(text);
+    return value === null ? { must: form } : { value };
+  };
+  const readJson = (given: unknown): Reading<Value> =>
+    typeof given === "string" ? read(given) : { must: form };
+  return { form, read, readJson };
+}
+
+function matching(form: string, isRight: (text: string) => boolean): JsonKind<string> {
+  return textKind(form, (text) => (isRight(text) ? text : null));
+}
+
+/** One of our own words. */
+export function oneOf<Word extends string>(words: readonly Word[]): JsonKind<Word> {
+  const find = (text: string) => words.find((word) => word === text) ?? null;
+  return textKind(`one of ${words.join(", ")}`, find);
+}
+
+/** 1 to `limit` characters on one line. */
+export function label(limit: number): JsonKind<string> {
+  return matching(labelForm(limit), (text) => isLabel(text, limit));
+}
+
+const IS_ORDER_NUMBER = new RegExp(ORDER_NUMBER_PATTERN);
+const WHOLE = /^(?:0|[1-9]\d{0,15})$/;
+
+/** A whole number; a text has digits only and no leading zero. `broken`: what a number with a fraction must be. */
+export function whole(least: number, most: number, broken?: string): JsonKind<number> {
+  const isUnlimited = most === Number.MAX_SAFE_INTEGER;
+  const form = `a whole number from ${least}${isUnlimited ? "" : ` to ${most}`}`;
+  const bounded = (value: number): Reading<number> =>
+    // -0 is 0.
+    value >= least && value <= most ? { value: value + 0 } : { must: form };
+  return {
+    form,
+    read: (text) => bounded(WHOLE.test(text) ? Number(text) : Number.NaN),
+    readJson: (given) =>
+      Number.isInteger(given) ? bounded(given as number) : { must: broken ?? form },
+  };
+}
+
+export const USERNAME = matching(USERNAME_FORM, isUsername);
+export const USER_NAME = label(USER_NAME_LENGTH_LIMIT);
+export const ADMINISTRATOR_NAME = matching(ADMINISTRATOR_NAME_FORM, isAdministratorName);
+export const KEY_LABEL = label(KEY_LABEL_LENGTH_LIMIT);
+/** Ids of services and keys, names of providers, authors of changes, services at a provider. */
+export const IDENTIFIER = matching(IDENTIFIER_FORM, isIdentifier);
+export const SERVICE_NAME = label(SERVICE_NAME_LENGTH_LIMIT);
+export const CATEGORY = label(CATEGORY_LENGTH_LIMIT);
+export const NOTE = label(500);
+export const REFERENCE = label(REFERENCE_LENGTH_LIMIT);
+/** A part of a link or of a name, to be found. */
+export const LINK_PART = label(LINK_LENGTH_LIMIT);
+export const SEARCH = label(USER_NAME_LENGTH_LIMIT);
+
+/** Trimmed. A lone surrogate cannot be stored as UTF-8: it is refused rather than changed silently. */
+export const LINK = textKind(LINK_FORM, (text) => {
+  const link = text.trim();
+  return isLabel(link, LINK_LENGTH_LIMIT) ? link : null;
+});
+
+export const PROVIDER_URL = matching(PROVIDER_URL_FORM, isProviderUrl);
+/** A provider's number of an order. */
+export const PROVIDER_ORDER = matching("a positive whole number", isProviderOrder);
+/** The value of one unit of a currency in US dollars, as decimal text. */
+export const RATE_TO_USD = textKind(RATE_TO_USD_FORM, parseRateToUsd);
+/** In upper case. */
+export const CURRENCY = textKind(CURRENCY_FORM, parseCurrency);
+
+/** As decimal text, without the percent sign. */
+export const MARKUP = textKind(MARKUP_FORM, parseMarkup);
+/** By which prices change, in millionths of a percent. */
+export const PERCENT = textKind(
+  "a percentage from -100 to 999999, such as 10 or -2.5",
+  parsePercent,
+);
+/** In millionths of a price. */
+export const DISCOUNT = textKind(
+  "a percentage from 0 to 100 with at most four decimals, such as 10 or 12.5%",
+  parseDiscount,
+);
+
+/** A price in micros; 0 is a free service. */
+export const PRICE = textKind(
+  `a number from 0 to ${formatMicros(AMOUNT_LIMIT_MICROS)} with at most six decimals`,
+  (text) => {
+    const micros = parseMicros(text);
+    return micros !== null && micros <= AMOUNT_LIMIT_MICROS ? micros : null;
+  },
+);
+
+/** An amount of money above 0, in micros. Its messages are those of `amount` in docs/specification/endpoints.md#fields. */
+export const AMOUNT: JsonKind<number> = {
+  form: `a positive number up to ${formatMicros(AMOUNT_LIMIT_MICROS)} with at most six decimals`,
+  read: (text) =>
+    readAmount(/^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN, () => parseMicros(text)),
+  readJson(given) {
+    const dollars = typeof given === "number" ? given : Number.NaN;
+    return readAmount(dollars, () => microsFromNumber(dollars));
+  },
+};
+
+function readAmount(dollars: number, exact: () => number | null): Reading<number> {
+  if (!(dollars > 0) || dollars === Infinity) return { must: "a positive number" };
+  const most = AMOUNT_LIMIT_MICROS / MICROS_PER_DOLLAR;
+  if (dollars > most) return { must: `at most ${most}` };
+  const value = exact();
+  return value === null ? { must: "a number with at most six decimals" } : { value };
+}
+
+export const QUANTITY = whole(1, QUANTITY_LIMIT, "a whole number");
+/** Such as `remains` or a start count. */
+export const COUNT = whole(0, Number.MAX_SAFE_INTEGER);
+export const REFILL_DAYS = whole(1, REFILL_DAYS_LIMIT);
+export const PRIORITY = whole(0, PRIORITY_LIMIT);
+/** The number of an existing order. */
+export const ORDER_NUMBER = textKind("an order number", (text) =>
+  IS_ORDER_NUMBER.test(text) ? Number(text) : null,
+);
+/** A number that orders or rows may begin at. The limit leaves enough numbers below the largest safe integer. */
+export const FIRST_NUMBER = whole(1, 10 ** 15);
+/** Rows of a page of the API. */
+export const PAGE_SIZE = whole(1, PAGE_LIMIT);
+/** How long an earlier secret of a webhook still signs, in seconds. */
+export const GRACE_SECONDS = whole(0, SECRET_GRACE_LIMIT_SECONDS);
+/** Rows of a list on the command line. */
+export const LIST_SIZE = whole(1, Number.MAX_SAFE_INTEGER);
+
+const IS_ORDER_ID = new RegExp(ORDER_ID_PATTERN);
+/** Either id of an order. */
+export const ORDER_IDS: Kind<string[]> = textKind(
+  "order numbers or ids, separated by commas",
+  (text) => {
+    const ids = text.split(",").map((id) => id.trim());
+    return ids.every((id) => IS_ORDER_NUMBER.test(id) || IS_ORDER_ID.test(id)) ? ids : null;
+  },
+);
+
+/** A hundred years. Durations of settings have a lower limit of their own. */
+const DURATION_LIMIT_MS = 36_525 * DAY_MS;
+
+/** A duration in milliseconds. */
+export function duration(form: string, leastMs: number, mostMs = DURATION_LIMIT_MS): Kind<number> {
+  return textKind(form, (text) => {
+    const value = parseDuration(text);
+    return value !== null && value >= leastMs && value <= mostMs ? value : null;
+  });
+}
+
+export const DURATION = duration("a duration such as 10s, 24h or 90d", 0);
+export const LIFETIME = duration("a duration above 0 such as 24h or 90d", 1);
+/** Between scheduled syncs. */
+export const SYNC_EVERY = duration("a duration of at least 1m, such as 6h", SYNC_EVERY_LEAST_MS);
+
+/** A date or a time in milliseconds since 1970; a date means its begin, or its last millisecond. */
+export const TIME = textKind(TIME_FORM, (text) => parseTime(text, 0));
+export const TIME_TO_END = textKind(TIME_FORM, (text) => parseTime(text, DAY_MS - 1));
