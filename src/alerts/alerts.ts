@@ -77,7 +77,7 @@ export function startAlerts(deps: AlertDeps): AlertService {
       note(log, await writer.submit("recordAlerts", changes));
     } catch (error) {
       // The next look finds the same changes.
-      log.warn({ error: String(error) }, "alerts could not be recorded, tried again");
+      log.warn({ error: String(error) }, "alerts could not be recorded; trying again");
     }
   });
   const outage = createOutageWatch({ ...deps, endpoints: () => endpoints });

@@ -79,7 +79,10 @@ export function createOutageWatch(deps: OutageDeps): OutageWatch {
       log.info({ kind: UNWRITABLE.kind, subject: UNWRITABLE.subject }, "alert resolved");
       outage = null;
     } catch (error) {
-      log.warn({ error: String(error) }, "the end of an outage could not be recorded, tried again");
+      log.warn(
+        { error: String(error) },
+        "the end of an outage could not be recorded; trying again",
+      );
     }
   };
 

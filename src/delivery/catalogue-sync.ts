@@ -126,7 +126,7 @@ async function planOf(
     return { upstream, plan };
   } catch (error) {
     if (error instanceof ProviderFailure) return `its list cannot be read: ${error.message}`;
-    if (error instanceof CatalogueError) return `its list cannot be taken: ${error.message}`;
+    if (error instanceof CatalogueError) return `its list cannot be used: ${error.message}`;
     throw error;
   }
 }

@@ -134,7 +134,7 @@ function createClamping(deps: DeliveryDeps) {
       clampSchedules(deps)
         .catch((error: unknown) => {
           isRequested = true;
-          deps.log.error({ error: String(error) }, "clamping the schedules failed, tried again");
+          deps.log.error({ error: String(error) }, "clamping the schedules failed; trying again");
         })
         .finally(() => (isRunning = false));
     },

@@ -16,7 +16,7 @@ const NOT_CALLED = "the connection to the database was lost before the call";
 export async function markInterrupted({ writer, log, serverId }: DeliveryDeps): Promise<void> {
   const input = { cause: ENDED, server: serverId };
   for (const order of await writer.submit("markInterruptedUnknown", input)) {
-    log.error({ order, cause: ENDED }, "submission unknown: settle it by hand");
+    log.error({ order, cause: ENDED }, "submission outcome unknown: settle it by hand");
   }
   for (const request of await writer.submit("markRequestsUnknown", input)) {
     log.error({ request, cause: ENDED }, "request unknown: decide it by hand");
@@ -56,7 +56,7 @@ export function createInterruptionCheck(
   };
   return oneAtATime(() =>
     check().catch((error: unknown) => {
-      log.warn({ error: String(error) }, "interrupted attempts were not marked, tried again");
+      log.warn({ error: String(error) }, "interrupted attempts could not be marked; trying again");
     }),
   );
 }
@@ -69,7 +69,7 @@ async function requeue(
   const result = { outcome: "not_sent", cause: NOT_CALLED, isUncalled: true } as const;
   const input = { orderId, attemptId, result, placeRetryMs, backoffMs: 0 };
   await writer.submit("finishAttempt", input);
-  log.warn({ order: orderId, cause: NOT_CALLED }, "not sent, tried again later");
+  log.warn({ order: orderId, cause: NOT_CALLED }, "not sent; trying again later");
 }
 
 async function requeueRequest(
@@ -79,5 +79,5 @@ async function requeueRequest(
   const { pollIntervalMs } = settings;
   const result = { outcome: "not_sent" as const, cause: NOT_CALLED };
   await writer.submit("finishRequest", { requestId, result, backoffMs: 0, pollIntervalMs });
-  log.warn({ request: requestId, cause: NOT_CALLED }, "a request was not sent, tried again later");
+  log.warn({ request: requestId, cause: NOT_CALLED }, "a request was not sent; trying again later");
 }

@@ -98,7 +98,7 @@ async function sendRequest(worker: ProviderWorker, requestId: number): Promise<v
   worker.deps.onRequest?.(started.kind, outcome);
   if (outcome === "unknown") log.error(noted, "request unknown: decide it by hand");
   else if (outcome === "refused") log.warn(noted, "the provider declined a request");
-  else if (outcome === "not_sent") log.warn(noted, "a request was not sent, tried again later");
+  else if (outcome === "not_sent") log.warn(noted, "a request was not sent; trying again later");
 }
 
 /** Sends the request once. After an internal error in the call it is unknown whether it was sent. */
@@ -111,7 +111,7 @@ async function sendOnce(
   } catch (error) {
     const fields = { provider: worker.name, order: orderId, error: String(error) };
     worker.deps.log.error(fields, "internal error in a call to a provider");
-    return { outcome: "unknown", cause: "an internal error in the call, see the log" };
+    return { outcome: "unknown", cause: "internal error in the call, see the log" };
   }
 }
 
@@ -169,6 +169,6 @@ async function askRefills(worker: ProviderWorker): Promise<void> {
   const notices = await writer.submit("recordRefillReports", { providerId, reports });
   for (const { requestId, text } of notices) {
     const fields = { provider: worker.name, request: requestId, reported: text };
-    log.warn(fields, "the status of a refill was rejected: it stays as it is");
+    log.warn(fields, "the reported status of a refill was rejected: the refill is unchanged");
   }
 }

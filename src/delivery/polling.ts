@@ -179,7 +179,8 @@ async function recordReports(
   });
   for (const { orderId, kind, text } of notices) {
     const fields = { provider: worker.name, order: orderId, reported: text };
-    if (kind === "invalid") log.warn(fields, "a status was rejected: the order stays as it is");
+    if (kind === "invalid")
+      log.warn(fields, "a reported status was rejected: the order is unchanged");
     else if (kind === "late")
       log.warn(fields, "a status for a closed order: recorded, not applied");
     else log.error(fields, "a status could not be stored");

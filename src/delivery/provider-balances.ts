@@ -36,12 +36,12 @@ export function startProviderBalances(deps: BalanceDeps): BalanceService {
       const said = { providerId, balance, currency };
       const { isResumed } = await writer.submit("recordProviderBalance", said);
       if (isResumed)
-        log.info({ provider: name }, "submissions go on: the provider says our balance");
+        log.info({ provider: name }, "submissions continue: the provider reports our balance");
     } catch (error) {
       if (stop.signal.aborted) return;
       // The message has the key masked.
       const cause = error instanceof ProviderFailure ? error.message : String(error);
-      log.warn({ provider: name, cause }, "our balance at a provider is not known");
+      log.warn({ provider: name, cause }, "our balance at a provider is unknown");
     }
   };
   const looking = oneAtATime(async () => {
@@ -51,7 +51,7 @@ export function startProviderBalances(deps: BalanceDeps): BalanceService {
       const due = await writer.submit("takeDueBalances", null);
       await Promise.all(known.filter(({ providerId }) => due.includes(providerId)).map(ask));
     } catch (error) {
-      log.warn({ error: String(error) }, "balances at providers could not be asked for yet");
+      log.warn({ error: String(error) }, "balances at providers could not be requested yet");
     }
   });
   const tick: Tick = (now) => {

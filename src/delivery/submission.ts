@@ -183,7 +183,7 @@ async function sendOnce(
   } catch (error) {
     const fields = { provider: worker.name, order: orderId, error: String(error) };
     worker.deps.log.error(fields, "internal error in a call to a provider");
-    return { outcome: "unknown", cause: "an internal error in the call, see the log" };
+    return { outcome: "unknown", cause: "internal error in the call, see the log" };
   }
 }
 
@@ -235,13 +235,16 @@ function logResult(
   const fields = { provider: worker.name, order: order.orderId, ...next };
   if (pausedAfter !== undefined) {
     const paused = { provider: worker.name, unknownInRow: pausedAfter };
-    log.error(paused, "submissions paused: unknown outcomes in a row");
+    log.error(paused, "submissions paused after consecutive unknown outcomes");
   }
   if (late !== null) logLate(worker, result, order, late);
   if (late === "ignored") return;
   switch (result.outcome) {
     case "unknown":
-      log.error({ ...fields, cause: result.cause }, "submission unknown: settle it by hand");
+      log.error(
+        { ...fields, cause: result.cause },
+        "submission outcome unknown: settle it by hand",
+      );
       break;
     case "refused":
       if (result.outOfFunds) {
@@ -251,7 +254,7 @@ function logResult(
     case "not_sent":
       log.warn(
         { ...fields, cause: result.cause },
-        passedTo === null ? "not sent, tried again later" : "not sent, passed on",
+        passedTo === null ? "not sent; trying again later" : "not sent, passed on",
       );
       break;
     case "accepted":

@@ -36,8 +36,8 @@ export interface ReadinessOptions {
 }
 
 export const FINE: Check = { ok: true };
-const UNWRITABLE: Check = { ok: false, detail: "takes no writes" };
-const BEHIND: Check = { ok: false, detail: "orders are not looked at in time" };
+const UNWRITABLE: Check = { ok: false, detail: "does not accept writes" };
+const BEHIND: Check = { ok: false, detail: "orders are not checked in time" };
 const FAILED: Check = { ok: false, detail: "a write failed" };
 
 /** Reports a failed write at once. Otherwise tests with a write that writing works, at most once a second. */

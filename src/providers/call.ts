@@ -153,7 +153,7 @@ async function readReply(response: Response, options: CallOptions): Promise<Repl
   const isGzip = GZIP_NAMES.has(encoding);
   if (encoding !== IDENTITY && !isGzip) {
     await response.body?.cancel();
-    return failure("unreadable", `HTTP ${status}, a Content-Encoding that was not asked for`);
+    return failure("unreadable", `HTTP ${status}, an unexpected Content-Encoding`);
   }
   let bytes = await readBytes(response, limitBytes, options.onBytes);
   if (!bytes) return tooLong();
@@ -162,7 +162,7 @@ async function readReply(response: Response, options: CallOptions): Promise<Repl
       bytes = await decompress(bytes, { maxOutputLength: limitBytes });
     } catch (error) {
       if (isTooLong(error)) return tooLong();
-      return failure("unreadable", `HTTP ${status}, a reply that is not ${GZIP}`);
+      return failure("unreadable", `HTTP ${status}, a response that is not ${GZIP}`);
     }
   }
   const isList = options.isList === true && startOfList(bytes) >= 0;

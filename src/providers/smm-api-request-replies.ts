@@ -64,7 +64,7 @@ function readAnswer(
   const refused = value === null ? errorIn({ error }) : error === null ? errorIn(value) : null;
   if (refused !== null) return { outcome: "refused", cause: mask(refused) };
   const result = error === null ? accepted(value) : null;
-  return result ?? unknown("neither yes nor no");
+  return result ?? unknown("neither accepted nor refused");
 }
 
 function errorIn(value: unknown): string | null {

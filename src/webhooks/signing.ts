@@ -16,7 +16,8 @@ export function signatureHeader(
 }
 
 function signature(secret: string, id: string, timestamp: number, body: Uint8Array): string {
-  if (!secret.startsWith(SECRET_PREFIX)) throw new Error("a webhook's secret has another form");
+  if (!secret.startsWith(SECRET_PREFIX))
+    throw new Error("a webhook's secret has an unexpected form");
   const key = Buffer.from(secret.slice(SECRET_PREFIX.length), "base64");
   return createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64");
 }

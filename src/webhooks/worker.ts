@@ -50,7 +50,7 @@ export function startWebhooks(deps: WebhookDeps): WebhookService {
       return await writer.submit("takeDueWebhookDeliveries", input);
     } catch (error) {
       // Deliveries that were taken anyway are due again when their lease ends.
-      log.warn({ error: String(error) }, "due webhooks could not be taken, tried again");
+      log.warn({ error: String(error) }, "due webhooks could not be fetched; trying again");
       return [];
     }
   };
@@ -62,7 +62,10 @@ export function startWebhooks(deps: WebhookDeps): WebhookService {
       if (read.length > 0) await writer.submit("releaseWebhookDeliveries", { server });
     } catch (error) {
       releasedAt = Number.NEGATIVE_INFINITY;
-      log.warn({ error: String(error) }, "interrupted webhooks were not released, tried again");
+      log.warn(
+        { error: String(error) },
+        "interrupted webhooks could not be released; trying again",
+      );
     }
   });
 

@@ -152,6 +152,6 @@ async function awaitEnds({
 
 function nameTaken(name: string): NameTakenError {
   return new NameTakenError(
-    `a server named ${name} runs on this database already: give each a name of its own with --server`,
+    `a server named ${name} already runs on this database: give each server its own name with --server`,
   );
 }

@@ -97,8 +97,8 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.until(4);
     const texts = shop.receiver.received.map(({ body }) => JSON.parse(body).message as string);
     expect(texts).toEqual([
-      "The disk has 1000 MiB free: make room, or move --data; soon no order can be written",
-      "The disk has 500 MiB free: make room, or move --data; soon no order can be written",
+      "The disk has 1000 MiB free: free some space, or move --data; soon orders can no longer be written",
+      "The disk has 500 MiB free: free some space, or move --data; soon orders can no longer be written",
       "The last backup is 2d old: `reseller backup FILE`, or see the log for `backup not made`",
       "The last backup is 4d old: `reseller backup FILE`, or see the log for `backup not made`",
     ]);

@@ -194,7 +194,7 @@ test("an outcome that nothing can be written of is tried until it can, and logge
     unwritten,
     unwritten,
     unwritten,
-    "submission unknown: settle it by hand",
+    "submission outcome unknown: settle it by hand",
   ]);
   await delivery.stop(1000);
 });

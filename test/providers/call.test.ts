@@ -199,7 +199,7 @@ describe("a compressed reply", () => {
     ["no gzip at all", Buffer.from(REPLY), "gzip", "not gzip"],
     ["nothing", Buffer.alloc(0), "gzip", "not gzip"],
     ["cut off", gzipSync(REPLY).subarray(0, -9), "gzip", "not gzip"],
-    ["not asked for", Buffer.from(REPLY), "br", "not asked for"],
+    ["unexpected Content-Encoding", Buffer.from(REPLY), "br", "unexpected Content-Encoding"],
     ["small, of more than is read", gzipSync(Buffer.alloc(64 << 20)), "gzip", "too long"],
   ])("%s: unreadable", async (_, body, encoding, cause) => {
     const reply = await replyTo(body, encoding);

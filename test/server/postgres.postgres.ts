@@ -132,7 +132,7 @@ describe("two servers of one database", () => {
       return false;
     });
     expect(refusals).toEqual([
-      expect.stringContaining("a server named two runs on this database already"),
+      expect.stringContaining("a server named two already runs on this database"),
     ]);
   });
 });

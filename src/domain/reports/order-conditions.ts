@@ -56,7 +56,7 @@ export const ORDER_RULES: Rules<OrderFacts> = {
         ? "Orders are not polled in time"
         : `Orders at ${name} are not polled in time, or it does not answer`,
     page: ({ name }) => ordersOf("status=PROCESSING", name),
-    action: "See what it delivers",
+    action: "See its orders",
     advice: () => "see the log, whether the server runs and the provider answers",
     alert: ({ name }) => ({ subject: name! }),
   },
@@ -73,7 +73,7 @@ export const PROVIDER_RULES: Rules<ProviderFacts> = {
       return `Submissions to ${name} are paused ${why} since ${utcText(pausedAt!)}`;
     },
     page: providerPage,
-    action: "Look at it, and resume it",
+    action: "Check it, then resume it",
     advice({ name, pausedBy }) {
       const resume = `\`reseller admin provider resume ${name}\``;
       if (pausedBy === "operator") return resume;
@@ -104,7 +104,7 @@ export const PROVIDER_RULES: Rules<ProviderFacts> = {
     text: ({ name, submissionDueAt }) =>
       `Orders for ${name} have not been sent since ${utcText(submissionDueAt!)}`,
     page: ({ name }) => ordersOf("status=PENDING&placement=queued", name),
-    action: "See those that wait",
+    action: "See waiting orders",
     advice: () => "see the log, whether the server runs and the provider answers",
   },
   costs_uncounted: {
@@ -125,7 +125,7 @@ export const PROVIDER_RULES: Rules<ProviderFacts> = {
     holds: ({ active, syncHeld }) => active && syncHeld !== null,
     text: ({ name, syncHeld }) => `The scheduled sync of ${name} was not applied (${syncHeld})`,
     page: providerPage,
-    action: "Look at it, and apply it",
+    action: "Check it, then apply it",
     advice: ({ name }) => `see \`reseller admin provider sync ${name}\``,
     alert: ({ name }) => ({ subject: name }),
   },

@@ -57,7 +57,7 @@ export const WEBHOOK_RULES: Rules<WebhookFacts> = {
     action: "See the user",
     advice: ({ id }) =>
       id === null
-        ? "tell the owner; see `reseller admin webhook list`"
+        ? "inform the owner; see `reseller admin webhook list`"
         : `see \`reseller admin webhook show ${id}\``,
     // Without the reseller's name: alerts are stored and sent where an erasure does not reach.
     alert: ({ id }) => (id === null ? null : { subject: id }),
@@ -106,7 +106,7 @@ export const MACHINE_RULES: Rules<MachineFacts> = {
   offsite_copy_unverified: {
     severity: () => "problem",
     holds: ({ isRemoteVerified = true }) => !isRemoteVerified,
-    text: () => "The last off-site copy does not verify",
+    text: () => "The last off-site copy failed verification",
     page: systemPage,
     action: "See the system",
     advice: () => "keep the last copy that is verified, and run `reseller verify`",
@@ -128,7 +128,7 @@ export const MACHINE_RULES: Rules<MachineFacts> = {
     text: ({ freeBytes }) => `The disk has ${Math.floor(freeBytes! / MIB)} MiB free`,
     page: systemPage,
     action: "See the system",
-    advice: () => "make room, or move --data; soon no order can be written",
+    advice: () => "free some space, or move --data; soon orders can no longer be written",
     alert: () => ({ subject: DISK }),
     // Half the free space doubles the amount.
     amount: ({ freeBytes }) => Math.round((1000 * DISK_LOW_BYTES) / Math.max(freeBytes!, MIB)),
@@ -140,7 +140,7 @@ export const MACHINE_RULES: Rules<MachineFacts> = {
     text: ({ lastRowAt }) => `The clock is behind the last change, of ${utcText(lastRowAt!)}`,
     page: systemPage,
     action: "Set it",
-    advice: () => "the clock was put back: set it, and see that it is kept (NTP)",
+    advice: () => "the clock was set back: correct it, and keep it correct with NTP",
   },
 };
 
@@ -153,7 +153,7 @@ export const KEY_RULES: Rules<CreditKeyFacts> = {
     page: () => "/users",
     action: "See the users",
     advice: () =>
-      "whoever has one can add money to any balance: see `reseller admin key list`, then limit it with `reseller admin key update --recharge-daily` or deactivate it",
+      "anyone who has such a key can add money to any balance: see `reseller admin key list`, then limit it with `reseller admin key update --recharge-daily` or deactivate it",
   },
 };
 
@@ -173,7 +173,7 @@ export const WRITER_RULES: Rules<{ unwritableMs: number }> = {
   database_unwritable: {
     severity: () => "failure",
     holds: ({ unwritableMs }) => unwritableMs >= UNWRITABLE_MS,
-    text: () => "The database takes no writes, and orders are refused with 503",
+    text: () => "The database does not accept writes, and orders are refused with 503",
     page: systemPage,
     action: "See the system",
     advice: () => "`reseller doctor`",

@@ -91,7 +91,7 @@ test("promtool finds nothing wrong with the metrics; series are 0 before their f
   // The reply is lost: nobody knows whether the provider has the order.
   upstream.next("add", "reset");
   await callApi(server.url, "POST", "/orders", key, { service: provided, link: "x", quantity: 1 });
-  await until(() => server.stderr().includes("submission unknown"));
+  await until(() => server.stderr().includes("submission outcome unknown"));
   await callApi(server.url, "GET", "/balance", "rk_unknown");
   const broken = new Database(join(folder, "data", "reseller.db"));
   broken.run(

@@ -76,7 +76,7 @@ test.each([HOURS, -HOURS])(
     // Another one of its name, by a clock by which its lease has ended long ago.
     const second = serve("one", shim.environment(folder, { clockSeconds }));
     expect(await second.catch((error: Error) => error.message)).toContain(
-      "a server named one runs on this database already",
+      "a server named one already runs on this database",
     );
     for (const server of [steady, jumping]) server.kill("SIGKILL");
     await Promise.all([steady.ended, jumping.ended, upstream.stop()]);

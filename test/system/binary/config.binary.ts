@@ -262,7 +262,11 @@ test("serve warns of variables that no setting has, and names the nearest", asyn
     .split("\n")
     .map((line) => JSON.parse(line));
   expect(lines.filter(({ level }) => level === "warn")).toMatchObject([
-    { name: "RESELLER_DATA_DIRECTORY", nearest: null, msg: expect.stringContaining("no setting") },
+    {
+      name: "RESELLER_DATA_DIRECTORY",
+      nearest: null,
+      msg: expect.stringContaining("unknown RESELLER_ variable"),
+    },
     { name: "RESELLER_PROT", nearest: "RESELLER_PORT" },
   ]);
 });

@@ -87,7 +87,7 @@ test("a full disk: 503 and not ready, reads go on, and room brings it back witho
   expect(await readiness(server)).toBe(503);
   expect((await callApi(server.url, "GET", "/balance", key)).status).toBe(200);
   expect((await callApi(server.url, "GET", "/orders/1", key)).status).toBe(200);
-  await until(() => server.log().includes("takes no writes"));
+  await until(() => server.log().includes("does not accept writes"));
   expect(await problemsOf(folder, [...wishes, ...refused])).toEqual([]);
   rmSync(gate);
   await until(async () => (await readiness(server)) === 200);

@@ -26,7 +26,7 @@ test("nested replies are refused unread; three pause the provider, over a restar
     expect(reply.order.status).toBe("PENDING");
   }
   expect(server.stderr()).toContain("a reply that is nested too deeply");
-  expect(server.stderr()).toContain("submissions paused: unknown outcomes in a row");
+  expect(server.stderr()).toContain("submissions paused after consecutive unknown outcomes");
   const shown = () => binaryJson(folder, "admin", "provider", "show", "north");
   expect(await shown()).toMatchObject({ open: 8, unknown: 3, pausedBy: "unknown" });
   await until(async () => {

@@ -38,7 +38,7 @@ test("submissions are counted by outcome, polls are on time, and the provider's 
   upstream.next("add", { status: 500, body: PROVIDER_KEY });
   expect((await place()).body.order.status).toBe("PENDING");
 
-  await until(() => server.stderr().includes("submission unknown"));
+  await until(() => server.stderr().includes("submission outcome unknown"));
   const url = /"metrics":"(http[^"]+)"/.exec(server.stderr())![1]!;
   const metrics = await (await fetch(url)).text();
   for (const outcome of ["accepted", "refused", "unknown"]) {
