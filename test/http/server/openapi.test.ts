@@ -266,7 +266,7 @@ describe("the document", () => {
       const named = createDocument({ brand, contact });
       expect(named.info.contact).toEqual({ name: brand, ...member });
       for (const { html } of [renderPage(named), renderPanelsPage(named)]) {
-        expect(html).toContain("<h1>&lt;b&gt;Shop &amp; Sons&lt;/b&gt; API");
+        expect(html).toContain("<h1>&lt;b>Shop &amp; Sons&lt;/b> API");
         expect(html).toContain(`<a href="${link}" rel="noreferrer">${contact}</a>`);
       }
     }
