@@ -2,13 +2,14 @@
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
-import type { CommandInput } from "../../src/operations/batch/commands.ts";
 import { planCatalogue, requireProvider } from "../../src/operations/providers/providers.ts";
 import { ENGINES, insertUser } from "../support/stores.ts";
 import { type Receiver } from "../support/webhook-receiver.ts";
 import {
   closeAlertShops,
   openAlertShop,
+  scheduled,
+  sendingOrder,
   type AlertServer,
   type AlertShop,
   actor,
@@ -267,59 +268,6 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.until(3);
   });
 });
-
-/** An order that waits to be polled, so that polls can be late. */
-async function scheduled(shop: AlertShop): Promise<void> {
-  const [row] = await shop.store.query("SELECT count(*) AS orders FROM orders");
-  if (Number(row!["orders"]) > 0) return;
-  const { placed } = await sendingOrder(shop);
-  await placed({ outcome: "accepted", providerOrder: "1" });
-}
-
-/** An order that is being sent, and what it came to. */
-async function sendingOrder({ run, store }: AlertShop) {
-  const account = await store.run((tx) => insertUser(tx, "alice", 100_000_000));
-  const hash = "0".repeat(64);
-  const { id: keyId } = await run("createKey", {
-    username: "alice",
-    type: "full",
-    reach: "all",
-    label: "",
-    hash,
-    start: "rk_",
-    actor,
-  });
-  const provider = { name: "acme", service: "7" };
-  const terms = { priceMicros: 1_000_000, per: "1000", min: 1, max: 10_000 } as const;
-  const service = { id: "likes", name: "Likes", ...terms, private: false, provider, actor };
-  await run("createService", service);
-  const send = async () => {
-    const { orderId } = await run("placeOrder", {
-      resellerAccount: account,
-      keyId,
-      service: "likes",
-      link: "https://x.example",
-      quantity: 1000,
-    });
-    const started = await run("startAttempt", {
-      orderId,
-      providerId: 1,
-      server: "a".padEnd(24, "-"),
-      placeRetryMs: HOUR,
-    });
-    if (!started.send) throw new Error("not sent");
-    const placed = (result: CommandInput<"finishAttempt">["result"]) =>
-      run("finishAttempt", {
-        orderId,
-        attemptId: started.attemptId,
-        result,
-        placeRetryMs: HOUR,
-        backoffMs: 1000,
-      });
-    return { orderId, placed };
-  };
-  return { account, send, ...(await send()) };
-}
 
 /** An operator's sync of what the provider lists. */
 async function syncByHand({ store, run }: AlertShop) {
