@@ -169,7 +169,7 @@ function problemOf(line: string): string | null {
   return unknown.length > 0 ? `no flag ${unknown.join(", ")}` : null;
 }
 
-test("every log line that an operator is to act on is one that the program writes", () => {
+test("every log line in the operations guide is one that the program writes", () => {
   const text = read("docs/operations.md");
   const log = text.slice(text.indexOf("## Log"), text.indexOf("## Backups"));
   const messages = matches(log, /^\| `([^`]+)` /gm).map((message) => message.replace(/…$/, ""));
@@ -239,7 +239,7 @@ test("every dependency has its reason in ARCHITECTURE.md", () => {
   expect([...rows, ...unnamed]).toEqual([]);
 });
 
-test("what is read first is short", () => {
+test("the documents to read first are short", () => {
   const length = (path: string) => read(path).trimEnd().split("\n").length;
   expect(length("ARCHITECTURE.md")).toBeLessThanOrEqual(ARCHITECTURE_LIMIT);
   expect(length("README.md")).toBeLessThanOrEqual(README_LIMIT);

@@ -34,7 +34,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.until(3);
   });
 
-  test("the text of an open alert follows; it is told again once the number has doubled and an hour has passed", async () => {
+  test("the text of an open alert is updated; it is sent again once the number has doubled and an hour has passed", async () => {
     const shop = await openAlertShop(engine);
     const texts = () =>
       shop.receiver.received.map(({ body }) => JSON.parse(body).message as string);
@@ -78,7 +78,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     ]);
   });
 
-  test("little room is told again when it has halved, an old backup when its age has doubled", async () => {
+  test("low disk space is reported again when it has halved, an old backup when its age has doubled", async () => {
     const shop = await openAlertShop(engine);
     const { machine } = shop.server();
     machine.freeBytes = 1000 * 1024 * 1024;
@@ -112,7 +112,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.until(1);
   });
 
-  test("polls of which a new process knows nothing yet end no alert", async () => {
+  test("an alert does not end while a new process does not know the polls yet", async () => {
     const shop = await openAlertShop(engine);
     await scheduled(shop);
     const first = shop.server();
@@ -160,7 +160,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.until(1);
   });
 
-  test("several servers that look at once tell once", async () => {
+  test("several servers that check at the same time send one alert", async () => {
     const shop = await openAlertShop(engine);
     const servers = ["a", "b", "c"].map((id) => shop.server(id.padEnd(24, "-")));
     servers[2]!.isLeader = false;
@@ -170,7 +170,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.until(2);
   });
 
-  test("a server that does not look for all says nothing", async () => {
+  test("a server that is not the leader sends nothing", async () => {
     const shop = await openAlertShop(engine);
     const server = shop.server();
     server.isLeader = false;

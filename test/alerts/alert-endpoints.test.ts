@@ -16,7 +16,7 @@ import {
 afterEach(closeAlertShops);
 
 describe.each(ENGINES)("on %s", (engine) => {
-  test("a new endpoint is told of what goes on, so that each end has had its beginning", async () => {
+  test("a new endpoint gets the ongoing alerts first, so that it never gets only an end", async () => {
     const shop = await openAlertShop(engine);
     shop.server();
     await shop.provider({ outOfFundsAt: START });
@@ -139,7 +139,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       await second.stop();
     });
 
-    test("a provider that does not say changes nothing; without its threshold the alert ends", async () => {
+    test("an unknown balance changes nothing; removing the threshold ends the alert", async () => {
       const shop = await openAlertShop(engine);
       const balance = () => Promise.reject(new ProviderFailure("it is down"));
       shop.server(undefined, balance);
@@ -155,7 +155,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   describe("a database that takes no writes", () => {
-    test("is told at once, past the database, and its end by the queue, once each", async () => {
+    test("is reported at once without the database, and its end through the queue, once each", async () => {
       const shop = await openAlertShop(engine);
       const server = shop.server();
       await shop.until(0);
@@ -172,7 +172,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       expect(Number(rows[0]!["resolved_at"])).toBeGreaterThan(Number(rows[0]!["raised_at"]));
     });
 
-    test("for a few seconds is worth no message", async () => {
+    test("for a few seconds sends no message", async () => {
       const shop = await openAlertShop(engine);
       const server = shop.server();
       await shop.until(0);
@@ -182,7 +182,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       await shop.until(0);
     });
 
-    test("who could not be told of the beginning gets it with the end", async () => {
+    test("an endpoint that missed the beginning gets it together with the end", async () => {
       const shop = await openAlertShop(engine);
       const server = shop.server();
       await shop.until(0);
@@ -201,7 +201,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       ]);
     });
 
-    test("of a server that does not look for all is its own matter", async () => {
+    test("of a server that is not the leader sends nothing", async () => {
       const shop = await openAlertShop(engine);
       const server = shop.server();
       server.isLeader = false;

@@ -248,7 +248,7 @@ test("the timer waits a second while nothing is due, else until the next attempt
   await delivery.stop(1000);
 });
 
-test("a tick takes over the address and the key that a provider was given meanwhile", async () => {
+test("a tick applies a provider's changed address and key", async () => {
   const database = freshDatabase();
   const { id: keyId } = shopWith(database);
   const { url } = upstream;

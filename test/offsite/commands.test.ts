@@ -224,7 +224,7 @@ test("a secret is never taken from the command line nor shown, and keys that are
   expect(await run("list")).toMatchObject({ code: 0 });
 });
 
-test("an encrypted copy is checked, fetched and restored with --identity alone", async () => {
+test("an encrypted copy is checked, fetched and restored only with --identity", async () => {
   folder();
   const identity = join(freshFolder(), "backup.key");
   const text = await generateIdentity();

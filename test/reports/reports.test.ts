@@ -120,7 +120,7 @@ describe.each([
   });
 });
 
-test("all reports of a time come to the same, and together to the sales account's balance", async () => {
+test("all reports of a period have equal totals, which match the sales account's balance", async () => {
   const window = { from: null, to: null };
   const totals = await Promise.all(
     REPORT_KEYS.map(async (by) => totalOf(await readReport(database.store, by, window))),

@@ -93,7 +93,7 @@ describe("over the API", () => {
     }
   });
 
-  test("a number of a field that nobody reads is nobody's fault, and digits in a text are text", async () => {
+  test("numbers in ignored fields cause no error, and digits in text stay text", async () => {
     const link = String.raw`https://example.com/2.9999999999999999999\"`;
     const body = `{"service":"free","link":"${link}","quantity":1,"note":2.9999999999999999999}`;
     const { status, body: answer } = await market.call(
@@ -281,7 +281,7 @@ describe("of a provider", () => {
     expect(read).toBeGreaterThan(100);
   });
 
-  test("a number in place of a text is none, however long it is", async () => {
+  test("a number is never accepted as text, however long it is", async () => {
     const long = "1.23456789012345678901";
     const order = { service: "1", link: "x", fields: {}, orderId: 1 } as never;
     for (const body of [`{"error":${long}}`, `{"error":[${long}]}`, `{"order":{"a":${long}}}`]) {

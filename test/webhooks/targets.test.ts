@@ -53,7 +53,7 @@ describe("an address", () => {
     expect(isPublic(address)).toBe(true);
   });
 
-  test("that is none is not public", () => {
+  test("an invalid address is not public", () => {
     for (const text of ["", "localhost", "127.1", "0177.0.0.1", "2130706433", "0x7f000001"]) {
       expect([text, isPublic(text)]).toEqual([text, false]);
     }

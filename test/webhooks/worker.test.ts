@@ -75,7 +75,7 @@ async function events(shop: WebhookShop, endpoint: TestEndpoint, count: number, 
 }
 
 describe.each(ENGINES)("on %s", (engine) => {
-  test("what is due is delivered once, as it was stored, and standardwebhooks verifies each", async () => {
+  test("due events are delivered once, as stored, and the standardwebhooks library verifies each", async () => {
     const shop = await openWebhookShop(engine);
     const receiver = await startReceiver();
     const url = `http://127.0.0.1:${receiver.port}/`;
@@ -102,7 +102,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("no metric counts what is sent to the test side", async () => {
+  test("no metric counts webhooks of test accounts", async () => {
     const shop = await openWebhookShop(engine);
     const receiver = await startReceiver();
     const url = `http://127.0.0.1:${receiver.port}/`;
@@ -286,7 +286,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("a stop waits for what is under way, records it and begins nothing more", async () => {
+  test("a stop waits for calls in flight, records them and begins nothing new", async () => {
     const shop = await openWebhookShop(engine);
     await events(shop, await shop.endpoint(), 10);
     const { held, send } = heldSender();

@@ -106,7 +106,7 @@ describe("who is taken for dead", () => {
     }
   });
 
-  test("is nobody for the time in which the database was away, or this process stood still", () => {
+  test("there is none while the database is unreachable or this process is frozen", () => {
     const isAway = (uptime: number) => uptime > 10_000 && uptime < 100_000;
     expect(watch(() => 1, isAway)[0]).toBe(100_000 + LEASE_MS + STEP_MS);
     // Looks that fail now and then end no watch.

@@ -72,7 +72,7 @@ test("list says who is invited, has a second factor and is signed in", async () 
   ]); // prettier-ignore
 });
 
-test("disable, enable, revoke and remove-second-factor change that alone, end sessions and are in the audit log", async () => {
+test("disable, enable, revoke and remove-second-factor change nothing else, end sessions and are audited", async () => {
   for (const name of ["alice", "bob"]) {
     await shop.cli("panel", "invite", name);
     accept(name);

@@ -167,7 +167,7 @@ test("order show tells the provider of each attempt", async () => {
   expect(stdout).not.toContain(PROVIDER_KEY);
 });
 
-test("verify names a route that is there twice, and an order that is not with the provider of its attempt", async () => {
+test("verify reports a duplicate route, and an order whose provider differs from its attempt's", async () => {
   expect((await shop.cli("verify")).code).toBe(0);
   const id = orderOf(shop, "placed", "777");
   shop.dropTrigger("orders_change_provider_unsent");

@@ -58,7 +58,7 @@ test("names and links in tables, details, the audit log and diffs: never unseen,
   expect(json[0].link).toBe(NAME);
 });
 
-test("columns line up with what is shown", async () => {
+test("columns are aligned", async () => {
   const shop = openShop();
   const create = ["admin", "service", "create", "--price", "1", "--min", "1", "--max", "10"];
   await shop.cli(...create, "--id", "odd", "--name", "a\u200bb");

@@ -7,7 +7,7 @@ const transfersOf = (shop: ReturnType<typeof openShop>) =>
   Number(shop.query("SELECT count(*) AS n FROM transfers")[0]!["n"]);
 
 describe("--reference", () => {
-  test("a repetition tells of the first and changes nothing", async () => {
+  test("a repeated reference reports the first transaction and changes nothing", async () => {
     const shop = openShop();
     const credit = (...more: string[]) =>
       shop.cli("admin", "user", "credit", "alice", "25", "--reference", "inv-12", ...more);
@@ -108,7 +108,7 @@ describe("a large amount", () => {
     },
   );
 
-  test("what is no amount is told so, not that it is too large", async () => {
+  test("an invalid amount is reported as invalid, not as too large", async () => {
     const POSITIVE = "a positive number";
     for (const [amount, must] of [
       ["0", POSITIVE],
@@ -150,7 +150,7 @@ describe("user delete", () => {
 });
 
 describe("notes", () => {
-  test("--note is the operator's own, --public-note is what the user is told; both are in the audit log", async () => {
+  test("--note is only for operators, --public-note is shown to the user, and the audit log has both", async () => {
     const shop = openShop();
     await shop.cli(
       ..."admin user credit alice 1 --reference r-1 --note complained --public-note sorry".split(

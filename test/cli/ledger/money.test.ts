@@ -148,7 +148,7 @@ describe("keys", () => {
 });
 
 describe("services", () => {
-  test("update changes what is named and nothing else", async () => {
+  test("update changes only the given fields", async () => {
     const shop = openShop();
     const update = (...flags: string[]) =>
       shop.cli("admin", "service", "update", "followers", ...flags, "--json");

@@ -88,7 +88,7 @@ describe("partial --remains", () => {
 });
 
 describe("progress", () => {
-  test("leaves what is not named unchanged", async () => {
+  test("leaves other fields unchanged", async () => {
     const shop = openShop();
     const id = await orderIn(shop, "PROCESSING", "orderId");
     await move(shop, id, ["progress", "--start-count", "3572"]);

@@ -46,7 +46,7 @@ describe("a table", () => {
     ]);
   });
 
-  test("has no line of its own for what is not there", () => {
+  test("prints no line for an absent value", () => {
     const rows = [order({ link: LINK }), order({ link: null })];
     expect(table(rows, "", 80).split("\n").slice(2)).toEqual([
       "   12  Instagram Followers        1.20",

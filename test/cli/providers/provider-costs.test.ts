@@ -82,7 +82,7 @@ describe("a charge in another currency", () => {
   });
 });
 
-test("what is no rate and no currency is wrong usage", async () => {
+test("an invalid rate or currency is wrong usage", async () => {
   for (const wrong of [
     ["--rate-to-usd", "0"],
     ["--rate-to-usd", "-1"],

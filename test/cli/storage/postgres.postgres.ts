@@ -110,7 +110,7 @@ describe("doctor", () => {
   const stateOf = (json: Body, name: string): unknown =>
     json.findings.find(({ check }: Body) => check === name)?.state;
 
-  test("names what weakens the promise and what nobody serves, and fails for nothing of it", async () => {
+  test("warns about settings that weaken durability and about missing servers, but does not fail", async () => {
     const shop = openShopIn(freshPostgresDatabase());
     const { code, json } = await shop.cli("doctor", "--json");
     expect([code, json.ok]).toEqual([0, true]);
@@ -191,7 +191,7 @@ describe("a database that cannot be had is one sentence, which shows no password
     },
   );
 
-  test("an address that is none is wrong usage: exit 2", async () => {
+  test("an invalid address is wrong usage: exit 2", async () => {
     for (const argv of COMMANDS) {
       const { code, stderr } = await reseller(...argv, "--database", "postgres://me:s3cret@");
       expect([code, stderr]).toEqual([

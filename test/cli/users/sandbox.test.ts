@@ -54,7 +54,7 @@ test("a test key is made, listed as one, rotated into another, and recognised by
   shop.close();
 });
 
-test("test orders are listed with --test alone, and found by their id", async () => {
+test("test orders are listed only with --test, and found by their id", async () => {
   const shop = openShop();
   const live = shop.order(10);
   const { id: keyId } = shop.key("alice", "full", "all", true);

@@ -413,7 +413,7 @@ for (const engine of ENGINES) {
       ]);
     });
 
-    test("lets what the tables refuse fail alone", async () => {
+    test("fails only the command that the tables refuse", async () => {
       const outcomes = await store.batch(
         (tx) => tx.update(users, { account }, { balanceMicros: 900n }),
         (tx) => tx.insert(transfers, {
@@ -437,7 +437,7 @@ for (const engine of ENGINES) {
       expect(found.map((row) => row!.balanceMicros)).toEqual([3n, 3n]);
     });
 
-    test("needs are for speed: a batch that names them comes to the same", async () => {
+    test("declared needs only improve speed: results are the same without them", async () => {
       const run = (tx: Tx) => {
         const placed = tx.insert(orders, order(account, service));
         const { balanceMicros } = tx.row(users.byKey, account)!;

@@ -41,7 +41,7 @@ async function twoHosts() {
   return { one, two, address };
 }
 
-test("a host that says nothing keeps nobody from the primary", async () => {
+test("a silent host does not prevent connecting to the primary", async () => {
   const { one, two, address } = await twoHosts();
   const { thaw } = await freeze(one);
   const options = { turnMs: NEVER_MS, connectMs: NEVER_MS, name: "test", settings: {} };

@@ -90,7 +90,7 @@ test("an update that changes nothing waits for the account's lock too: what it w
   await store.close();
 });
 
-test("a key that another server is deactivating recharges nobody once that is committed", async () => {
+test("a key deactivated on another server cannot recharge after the commit", async () => {
   const server = await cluster();
   const database = await server.createDatabase();
   const store = createPostgresStore(server.address(database));

@@ -55,7 +55,7 @@ async function oneStore() {
   return { server, store, changes, add, addUntilOneWaits, names, waiting };
 }
 
-test("a batch that waits for a standby is answered once it has one; what comes meanwhile is refused, and not there", async () => {
+test("a batch that waits for a standby is answered once it has one; later batches are refused and change nothing", async () => {
   const { server, store, changes, add, addUntilOneWaits, names, waiting } = await oneStore();
   await setStandby(server, "away");
   const { begun, added } = await addUntilOneWaits();

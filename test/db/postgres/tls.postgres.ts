@@ -81,7 +81,7 @@ describe("sslmode=verify-full", () => {
   });
 });
 
-test("what is not encrypted, or not verified, is a weakness where the host is another machine", async () => {
+test("an unencrypted or unverified connection to another machine is a weakness", async () => {
   const of = async (parameters: string) => {
     const address = addressOf(parameters);
     const conditions = await readConditions(address, Date.now);

@@ -16,7 +16,7 @@ test.each([
   expect(slugOf(name)).toBe(slug);
 });
 
-test("any names get ids that are well formed and nobody else's", () => {
+test("all names get well-formed, unique ids", () => {
   const names = fc.array(fc.oneof(fc.string({ unit: "grapheme" }), fc.constant("Likes")), {
     maxLength: 30,
   });

@@ -104,7 +104,7 @@ describe("whatever is asked for of whatever service", () => {
     expect(placed).toBeGreaterThan(200);
   });
 
-  test("what is kept, asked for again, is kept as it is", () => {
+  test("storing a stored response again changes nothing", () => {
     fc.assert(
       fc.property(service, asked, (sold, ask) => {
         const first = attempt(() =>

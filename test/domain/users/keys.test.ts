@@ -56,7 +56,7 @@ test.each(["", "rk_", "x", "RK_", "rk_".padEnd(31, "0"), `${formatKey(new Uint8A
   (text) => expect(isKeyWellFormed(text)).toBe(false),
 );
 
-test("what is stored of a key is its SHA-256 and eight characters, and five of those are random", () => {
+test("only a key's SHA-256 and its first eight characters are stored, five of them random", () => {
   const key = "rk_0000000000000000000000000000";
   expect(hashKey(key)).toBe(new Bun.CryptoHasher("sha256").update(key).digest("hex"));
   expect(startOfKey(key)).toBe("rk_00000");

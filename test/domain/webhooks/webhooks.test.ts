@@ -89,7 +89,7 @@ test("a threshold is crossed from at or above it to below it", () => {
   expect(fallsBelow(2n ** 60n, 2n ** 60n - 1n, 10)).toBe(false);
 });
 
-test("a service that nobody may order, before or after, is no event", () => {
+test("a change of a service that no reseller may order creates no event", () => {
   expect(serviceChangedData(null, null)).toBeNull();
 });
 

@@ -134,7 +134,7 @@ describe("a list of orders", () => {
     );
   });
 
-  test("a date alone is that whole day, and a time zone counts", async () => {
+  test("a date without a time means the whole day, and time zones are respected", async () => {
     const inDay = await list("?from=2026-03-02&to=2026-03-02");
     expect(inDay.body.orders).toHaveLength(1);
     for (const plus of ["+", "%2B"]) {

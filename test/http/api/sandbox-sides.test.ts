@@ -105,7 +105,7 @@ describe("shared with the live side are", () => {
     );
   });
 
-  test("the first test key brings 1,000 USD, whoever recharged the account before; another brings none", async () => {
+  test("the first test key adds 1,000 USD even if the account was recharged before; later keys add nothing", async () => {
     shop.database.user("late");
     await shop.call("POST", "/recharge", shop.test, { username: "late", amount: 5 });
     const balance = async (key: string) => (await shop.call("GET", "/balance", key)).body.balance;

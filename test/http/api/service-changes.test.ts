@@ -66,7 +66,7 @@ describe("to each reseller, at its own price:", () => {
     expect(await after(update)).toEqual([[line], [line]]);
   });
 
-  test("what no reseller sees is no change", async () => {
+  test("a change that no reseller sees is not recorded", async () => {
     const same = { category: "Other", priceMicros: 2_500_000 };
     const update = () => shop.run("updateService", { id: "likes", changes: same });
     expect(await after(update)).toEqual([[], []]);
@@ -149,7 +149,7 @@ describe("by every way that a service changes:", () => {
     ]);
   });
 
-  test("what is refused or undone is told to nobody", async () => {
+  test("refused or undone changes create no events", async () => {
     const prices = [{ id: "one", before: 5, after: 6 }];
     const refused = () => {
       expect(() => shop.run("changePrices", { prices })).toThrow("catalogue_changed");
@@ -187,7 +187,7 @@ describe("pages:", () => {
     }
   });
 
-  test("a cursor that was never given is refused, and so is none", async () => {
+  test("a cursor that was never issued is refused, and so is an empty one", async () => {
     const must = "since must be 0, now or the nextCursor of an earlier answer";
     for (const since of ["9999999999", "x", "-1", "1", "01", ""]) {
       const { status, body } = await shop.call("GET", `/services/changes?since=${since}`, alice);
@@ -224,7 +224,7 @@ describe("pages:", () => {
   });
 });
 
-test("the actor of a change is told to nobody", async () => {
+test("the actor of a change is never disclosed to resellers", async () => {
   const { body } = await shop.call("GET", "/services/changes?since=0&limit=100", alice);
   expect(JSON.stringify(body)).not.toContain(OPERATOR.operator);
 });

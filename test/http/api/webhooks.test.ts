@@ -69,7 +69,7 @@ describe("who may", () => {
     }
   });
 
-  test("another reseller's endpoint is not found, and is left alone", async () => {
+  test("another reseller's endpoint is not found and stays unchanged", async () => {
     const { id } = await create({}, "bob");
     const before = (await call("GET", `/${id}`, undefined, "bob")).body;
     for (const [method, path, body] of [
@@ -177,7 +177,7 @@ test("the secret is in the answers that make one, and nowhere else", async () =>
   expect((await call("GET", `/${id}`)).status).toBe(404);
 });
 
-test("a change leaves what it does not name; null ends the threshold", async () => {
+test("a change leaves other fields unchanged; null removes the threshold", async () => {
   const { id } = await create({ events: ["order.failed"], balanceLowBelow: 3 });
   const change = async (body: object) => (await call("PATCH", `/${id}`, body)).body.webhook as Body;
   expect(await change({})).toMatchObject({ events: ["order.failed"], balanceLowBelow: 3 });

@@ -297,7 +297,7 @@ async function tryRecharges(kind: Kind): Promise<boolean> {
   return true;
 }
 
-test("POST /recharge credits whom the reach has, up to the limits, once; and nobody else", async () => {
+test("POST /recharge credits only users within the key's reach, up to its limits, once", async () => {
   // The sandbox cancels orders of the tests before at any time, and refunds them.
   await service.stop();
   await openService();

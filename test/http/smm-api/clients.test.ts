@@ -141,7 +141,7 @@ describe("CMSNT's SMMPANELV1", () => {
     ]);
   });
 
-  test("takes Partial with nothing left for a cancellation without a refund: it is told Completed", async () => {
+  test("treats Partial with no remains as Completed", async () => {
     const order = await place();
     move(order, "PARTIAL", 0);
     const { [order]: row } = await form({ key, action: "status", orders: String(order) });

@@ -89,7 +89,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("what is delisted is no route to go on to, and what was tried there is left at once", async () => {
+  test("orders never move to a delisted route, and leave one at once", async () => {
     const shop = await openRoutes(engine);
     const { orderId, createdAt: now } = await shop.order();
     await sync(shop, "bulk", []);

@@ -156,7 +156,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("a report of a number that was corrected meanwhile costs nothing, and settles no currency", async () => {
+  test("a report for a corrected order number adds no cost and sets no currency", async () => {
     const shop = await openDeliveryShop(engine);
     const { orderId } = await shop.order();
     await attempt(shop, orderId, 1, { outcome: "unknown", cause: "no reply" });

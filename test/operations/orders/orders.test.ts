@@ -148,7 +148,7 @@ describe("transitionOrder follows the table for every pair of states:", () => {
 });
 
 describe("progressOrder", () => {
-  test("changes what it is given and leaves the rest", () => {
+  test("changes only the given fields", () => {
     const { id } = place(database.service(), 10);
     const progress = (startCount: number | null, remains: number | null) => {
       const order = database.run("progressOrder", { id, startCount, remains });

@@ -42,7 +42,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("what is taken has what is sent, and a success ends it", async () => {
+  test("a taken delivery has everything to send, and success ends it", async () => {
     const shop = await openWebhookShop(engine);
     const endpoint = await shop.endpoint({ url: "https://example.test/hook" });
     const event = await shop.event(endpoint, 1000, '{"type":"webhook.test"}');

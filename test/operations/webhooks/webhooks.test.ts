@@ -80,7 +80,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("the account's row says what its endpoints want, whatever is done to them", async () => {
+  test("the account's row always matches what its endpoints subscribe to", async () => {
     const shop = await openWebhookShop(engine);
     await shop.run("createUser", { username: "alice", name: "a", parent: null, actor });
     const wanted = async () => {

@@ -51,7 +51,7 @@ describe("a session", () => {
     expect(seen()).toBeGreaterThan(before);
   });
 
-  test("ends by signing out, for this browser alone", async () => {
+  test("signing out ends the session of this browser only", async () => {
     const [one, two] = [panel.session("tester"), panel.session("tester")];
     const reply = await send("/sign-out", {}, one);
     expect(reply.headers.getSetCookie()[0]).toContain("Max-Age=0");

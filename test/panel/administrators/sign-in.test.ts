@@ -68,7 +68,7 @@ describe("a password", () => {
     expect(JSON.stringify(panel.query("SELECT * FROM panel_sessions"))).not.toContain(secret);
   });
 
-  test("with TLS the cookie is this host's alone, and responses ask for TLS", async () => {
+  test("with TLS the cookie is limited to this host, and responses demand TLS", async () => {
     const secure = await freshPanel("owner", { isSecure: true, url: "https://panel.example" });
     const reply = await send("/sign-in", { name: "tester", password: PASSWORD }, "", secure);
     expect(reply.headers.getSetCookie()[0]).toMatch(

@@ -97,7 +97,7 @@ describe("a late report", () => {
     expect((await market.get(`/orders/${id}`)).text).not.toContain("Reported late");
   });
 
-  test("that nothing can be applied of is dismissed alone", async () => {
+  test("a late report that cannot be applied can only be dismissed", async () => {
     const id = completed("9002");
     report(id, "In progress");
     const { text } = await market.get(`/orders/${id}`);

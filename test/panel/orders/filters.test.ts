@@ -91,7 +91,7 @@ test("webhooks of all users are listed by their state, those of test accounts wi
   expect(await column("/webhooks?below=2", "User")).toEqual(["alice"]);
 });
 
-test("test orders are shown by their filter alone", async () => {
+test("test orders are shown only by their filter", async () => {
   const live = market.order();
   const { id: keyId } = market.key("alice", "full", "all", true);
   const { resellerAccount } = market.read((reader) => findKey(reader, keyId)!);

@@ -66,7 +66,7 @@ test("approving a cancellation shows what it pays before it pays it, under the a
   expect(market.balance("alice") - before).toBe(232_000);
 });
 
-test("a request that is at the provider is the provider's to decide, and one that is unknown the operator's", async () => {
+test("a request at the provider is decided by the provider, an unknown one by the operator", async () => {
   const orderId = market.delivered({ placed: "501" });
   const id = ask(orderId);
   const begin = { requestId: id, providerId: 1, server: "test", placeRetryMs: 1000 };

@@ -175,7 +175,7 @@ test("an action's address leads to the page with its form, when it is asked for 
   }
 });
 
-test("a page is shown to its role and those above alone", async () => {
+test("a page is shown only to its role and higher roles", async () => {
   for (const route of ROUTES) {
     if (route.method !== "GET" || route.role === "anyone") continue;
     for (const lower of ROLES.slice(0, ROLES.indexOf(route.role))) {
@@ -219,7 +219,7 @@ test("no page has a script or a style in it", async () => {
   }
 });
 
-test("HEAD is answered as GET is, without the body: by a page, by a file and by what is not there", async () => {
+test("HEAD gets the response of GET without the body, for pages, files and 404", async () => {
   const cookie = cookies["owner"]!;
   const paths = [
     ...ROUTES.filter(({ method }) => method === "GET").map(({ path }) => pathOf(path)),

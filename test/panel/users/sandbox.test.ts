@@ -80,7 +80,7 @@ test("figures and reports are the same with and without test orders and their re
   expect(await figures()).toEqual(before);
 });
 
-test("an order that waits for its developer, and a receiver of the test side, need nobody's attention", async () => {
+test('waiting test orders and test webhooks never appear under "needs attention"', async () => {
   const facts = () => market.read((reader) => readRowFacts(reader));
   const quiet = { unknownPlacements: 0, oldestDuePollAt: null, failedWebhooks: 0 };
   const orderId = testOrder();

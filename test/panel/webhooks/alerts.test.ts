@@ -47,7 +47,7 @@ test("a chat of Telegram is made, and its token is on no page", async () => {
   expect((await panel.get("/audit")).text).toContain("alert.create");
 });
 
-test("what goes on and what is over is shown; a test is sent; a deleted endpoint is gone", async () => {
+test("ongoing and past alerts are shown; a test is sent; a deleted endpoint disappears", async () => {
   const text = { kind: "disk_low", subject: "disk", message: "The disk has 5 MiB free" } as const;
   panel.run("recordAlerts", { begun: [text], ended: [] });
   const page = await panel.get("/alerts");

@@ -19,7 +19,7 @@ function wrongShop() {
   return shop;
 }
 
-test("a backup that does not verify is kept under a name that says so, with exit 1 and what is wrong", async () => {
+test("a backup that fails verification is kept as unverified, and the command exits 1 with the problem", async () => {
   const shop = wrongShop();
   const file = join(freshFolder(), "monday.db");
   const made = await shop.cli("backup", file, "--json");

@@ -94,7 +94,7 @@ test("fish completes them with their descriptions", async () => {
   expect(described.stdout).toContain("user\tresellers, child users and their balances");
 });
 
-test("-v and -V print the version, help of what there is none of is wrong usage and names what is near", async () => {
+test("-v and -V print the version; help for an unknown command exits 2 and suggests similar names", async () => {
   const folder = freshFolder();
   const version = await binary(folder, "--version");
   expect(version).toMatchObject({ code: 0, stderr: "" });

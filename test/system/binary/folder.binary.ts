@@ -118,7 +118,7 @@ function shell(line: string): { stdout: string; stderr: string; exitCode: number
   return { stdout: stdout.toString(), stderr: stderr.toString(), exitCode };
 }
 
-test("whoever may not read the data is told so by every command, and to be the service's user", async () => {
+test("every command tells users without access to run it as the service's user", async () => {
   const folder = freshFolder();
   const data = join(folder, "data");
   const { server } = await stall(folder);

@@ -91,7 +91,7 @@ async function servingCounted(folder: string) {
   return { server, commits };
 }
 
-test("`health` with nobody there ends with 1", async () => {
+test("`health` exits 1 when no server responds", async () => {
   const folder = freshFolder();
   await stop(await serving(folder, "serve"));
   expect((await binary(folder, "health")).code).toBe(1);

@@ -152,7 +152,7 @@ test("order show cuts nothing on a terminal of 40 columns", async () => {
   expect(text).not.toContain("…");
 });
 
-test("several orders are changed each by itself: what was done is told, exit 1 when one was refused", async () => {
+test("several orders are changed independently; each result is printed, and one refusal makes exit 1", async () => {
   const change = (command: string) =>
     binary(folder, ..."admin order".split(" "), ...command.split(" "));
   const both = await change("complete 2,3 3 --json");

@@ -107,7 +107,7 @@ describe("a large credit", () => {
   });
 });
 
-test("a credit with a reference is made once, and a public note alone is told", async () => {
+test("a credit with a reference is made once, and the user sees only its public note", async () => {
   const credit = () =>
     adminJson(
       ..."user credit alice 5 --reference inv-1 --note complained --public-note thanks".split(" "),

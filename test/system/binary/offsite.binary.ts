@@ -89,7 +89,7 @@ test("the disk is lost under load: the newest copy has all up to its backup, and
   expect(state).toBe("unknown");
 });
 
-test("wrong keys are told with what to correct, by the log of a server and by a command", async () => {
+test("the server log and commands report wrong keys with what to correct", async () => {
   const s3 = await store();
   s3.environment["RESELLER_S3_SECRET_KEY"] = "wrong";
   const data = freshFolder();

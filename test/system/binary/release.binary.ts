@@ -102,7 +102,7 @@ describe("install.sh", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("keeps the program that is there when the new one does not run on this machine", async () => {
+  test("keeps the installed program if the new one does not run on this machine", async () => {
     await publish("exit 127");
     const folder = freshFolder();
     writeFileSync(join(folder, "reseller"), "old");
@@ -111,7 +111,7 @@ describe("install.sh", () => {
   });
 });
 
-test("the Debian package holds what it should, for root alone to change, and is made again byte for byte", async () => {
+test("the Debian package has the expected files, writable only by root, and is reproducible byte for byte", async () => {
   const [one, other] = [freshFolder(), freshFolder()].map((folder) =>
     buildDeb(program(folder, "echo reseller 1"), "amd64", folder, DATE),
   );

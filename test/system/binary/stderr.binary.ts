@@ -133,7 +133,7 @@ describe.each(LOG_FORMATS)("with a log in %s, when", (format) => {
     expect(await server.stop()).toBe(0);
   });
 
-  test("a reader comes back, it is told how many lines were lost", async () => {
+  test("a returning reader gets the number of lost lines", async () => {
     const { folder, key } = prepare();
     const first = shell(folder, "exec cat errors");
     const server = await serveWith(folder, "2> errors", FLAGS);
@@ -207,7 +207,7 @@ describe.each(LOG_FORMATS)("with a log in %s, when", (format) => {
   );
 });
 
-test("what waits while nobody reads is written in one piece once somebody does", async () => {
+test("lines that wait for a reader are written together once it reads", async () => {
   const { folder } = prepare();
   const idle = shell(folder, "exec sleep 1000 < errors");
   const server = await serveWith(folder, "2> errors");

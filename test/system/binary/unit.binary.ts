@@ -167,7 +167,7 @@ describe.each(["EPERM", "killed"] as const)("with other calls refused (%s),", (r
   });
 });
 
-test("where the priority of a backup cannot be lowered it is made all the same, and the log says so once", async () => {
+test("a backup whose priority cannot be lowered is made anyway, with one warning in the log", async () => {
   const confined = confine([...unitSettings(), ["SystemCallFilter", "~setpriority"]], "EPERM");
   const operator = operatorOf(confined, "data");
   const server = await operator.serve("--backup-every", "200ms");

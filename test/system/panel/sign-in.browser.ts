@@ -106,7 +106,7 @@ describe.each([
     await panel.stop();
   });
 
-  test("the keyboard alone is enough to sign in, to read and to sign out", async () => {
+  test("signing in, reading and signing out work with the keyboard only", async () => {
     const panel = await freshPanel("owner");
     const { page, close } = await visit(browser, panel, { javaScriptEnabled });
     await page.goto(`${panel.url}/sign-in?next=%2Faccount`);

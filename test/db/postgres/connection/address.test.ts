@@ -36,7 +36,7 @@ test("a host may be the folder of a Unix socket, as in libpq", () => {
   expect(describeAddress(address)).toBe("postgres://%2Fvar%2Frun%2Fpostgresql:5432/shop");
 });
 
-test("an address that cannot be meant is refused, and never repeated", () => {
+test("an invalid address is refused, and never echoed", () => {
   const refused = [
     "mysql://h/d", "postgres://h", "postgres:///d", "postgres://h:99999/d", "postgres://h,/d", "postgres://a b/d",
     "postgres://u:secret@h/d?sslmode=prefer", "postgres://u:secret@h/d?target_session_attrs=any",
@@ -56,7 +56,7 @@ test("an address that cannot be meant is refused, and never repeated", () => {
   }
 });
 
-test("what is shown of an address holds neither user nor password", () => {
+test("a displayed address contains neither user nor password", () => {
   expect(describeAddress(parseAddress("postgres://me:secret@one,two:5433/shop"))).toBe(
     "postgres://one:5433,two:5433/shop",
   );

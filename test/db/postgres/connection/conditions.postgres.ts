@@ -134,7 +134,7 @@ describe("a database that cannot be opened is a sentence without the password", 
     expect(message).toContain("/nowhere does not exist");
   });
 
-  test("an address that is none", () => {
+  test("an invalid address", () => {
     const read = () => {
       try {
         return parseAddress("postgres://anna:s3cret@/shop").database;
