@@ -19,6 +19,12 @@ export const whole = (description: string, minimum: number, maximum?: number): S
   minimum,
   ...(maximum === undefined ? {} : { maximum }),
 });
+export const flag = (description: string): Schema => ({ type: "boolean", description });
+export const nullable = (type: string, description: string, more: Schema = {}): Schema => ({
+  type: [type, "null"],
+  description,
+  ...more,
+});
 export const cuid = (description: string) => text(description, { pattern: ORDER_ID_PATTERN });
 export const time = (description: string) =>
   text(`${description} ISO 8601, UTC, with milliseconds.`, { format: "date-time" });
@@ -29,14 +35,18 @@ export function object(description: string, properties: Schema, optional: string
   return { type: "object", description, properties, required, additionalProperties: false };
 }
 
+/** The body of a request. */
+export function body(description: string, properties: Schema, required: string[]): Schema {
+  return { type: "object", description, properties, required };
+}
+
 export function listOf(items: Schema, description: string): Schema {
   return { type: "array", items, description };
 }
 
 export const success = text("Always `success`.", { const: "success" });
-export const nextCursor = {
-  type: ["string", "null"],
-  description:
-    "Give it as `cursor` to read on; null at the end. A page may hold fewer than `limit` before the end.",
-  examples: [CURSOR],
-};
+export const nextCursor = nullable(
+  "string",
+  "Give it as `cursor` to read on; null at the end. A page may hold fewer than `limit` before the end.",
+  { examples: [CURSOR] },
+);

@@ -16,9 +16,12 @@ import { USERNAME_PATTERN } from "../../domain/users/users.ts";
 import { WEBHOOK_EVENT_TYPES } from "../../domain/webhooks/webhook-events.ts";
 import { type Schema, schemaRef } from "./operation.ts";
 import {
+  body,
   cuid,
+  flag,
   listOf,
   nextCursor,
+  nullable,
   object,
   success,
   text,
@@ -92,18 +95,9 @@ export const SCHEMAS: Record<string, Schema> = {
         { enum: PRICE_UNITS },
       ),
       type: text("Which fields its orders take. Only with `fields=all`.", { enum: SERVICE_TYPES }),
-      dripfeed: {
-        type: "boolean",
-        description: "Whether its orders may have `runs`. Only with `fields=all`.",
-      },
-      cancel: {
-        type: "boolean",
-        description: "Whether its orders can be cancelled on request. Only with `fields=all`.",
-      },
-      refill: {
-        type: "boolean",
-        description: "Whether its orders can be refilled on request. Only with `fields=all`.",
-      },
+      dripfeed: flag("Whether its orders may have `runs`. Only with `fields=all`."),
+      cancel: flag("Whether its orders can be cancelled on request. Only with `fields=all`."),
+      refill: flag("Whether its orders can be refilled on request. Only with `fields=all`."),
       refillDays: whole("For how many days after an order's end. Only with `fields=all`.", 1),
     },
     ["per", "type", "dripfeed", "cancel", "refill", "refillDays"],
@@ -127,10 +121,9 @@ export const SCHEMAS: Record<string, Schema> = {
     changes: listOf(schemaRef("ServiceChange"), "Oldest first."),
     nextCursor: text("`since` of the next request. The same as yours: nothing more is there."),
   }),
-  OrderRequest: {
-    type: "object",
-    description: "Unknown fields are ignored.",
-    properties: {
+  OrderRequest: body(
+    "Unknown fields are ignored.",
+    {
       service: text("Service id from the services endpoint.", { minLength: 1 }),
       link: text("Target link or username. Trimmed; no control characters.", {
         minLength: 1,
@@ -144,26 +137,24 @@ export const SCHEMAS: Record<string, Schema> = {
       ...EXTRA_FIELD_SCHEMAS,
       reference,
     },
-    required: ["service", "link"],
-  },
-  TestMove: {
-    type: "object",
-    description: "Unknown fields are ignored.",
-    properties: {
+    ["service", "link"],
+  ),
+  TestMove: body(
+    "Unknown fields are ignored.",
+    {
       status: schemaRef("OrderState"),
       remains: {
         ...whole("What is not delivered; for PARTIAL, which needs it.", 0, QUANTITY_LIMIT),
         examples: [157],
       },
     },
-    required: ["status"],
-  },
-  TestEventRequest: {
-    type: "object",
-    description: "Unknown fields are ignored.",
-    properties: { type: text("The type of the event.", { enum: WEBHOOK_EVENT_TYPES }) },
-    required: ["type"],
-  },
+    ["status"],
+  ),
+  TestEventRequest: body(
+    "Unknown fields are ignored.",
+    { type: text("The type of the event.", { enum: WEBHOOK_EVENT_TYPES }) },
+    ["type"],
+  ),
   OrderCreated: object("An order as it was accepted.", created),
   OrderStatus: object(
     "An order as it is now.",
@@ -244,11 +235,8 @@ export const SCHEMAS: Record<string, Schema> = {
     kind: text("What moved the money.", { enum: TRANSFER_KINDS }),
     amount: usd("Above 0 when it came in, below when it went out."),
     balanceAfter: usd("Your balance once it was posted."),
-    orderId: {
-      type: ["integer", "null"],
-      description: "Number of the order; null when there is none.",
-    },
-    note: { type: ["string", "null"], description: "What the operator tells you of it." },
+    orderId: nullable("integer", "Number of the order; null when there is none."),
+    note: nullable("string", "What the operator tells you of it."),
     createdAt: time("When it was posted."),
   }),
   Transactions: object("", {
@@ -258,11 +246,9 @@ export const SCHEMAS: Record<string, Schema> = {
   }),
   User: object("A user and its balances.", {
     ...balances,
-    resellerId: {
-      type: ["string", "null"],
-      description: "Id of a child user's reseller; null for a main user.",
+    resellerId: nullable("string", "Id of a child user's reseller; null for a main user.", {
       examples: ["a6x0v2c1f8w9k4z3m5n7p0qd"],
-    },
+    }),
   }),
   UserAnswer: object("", {
     exists: { type: "boolean", const: true },

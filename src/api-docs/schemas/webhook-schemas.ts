@@ -10,9 +10,12 @@ import { SECRET_GRACE_LIMIT_SECONDS } from "../../domain/webhooks/webhooks.ts";
 import { ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
 import { type Schema, schemaRef } from "./operation.ts";
 import {
+  body,
   cuid,
+  flag,
   listOf,
   nextCursor,
+  nullable,
   object,
   success,
   text,
@@ -32,17 +35,12 @@ const events = {
   ),
   minItems: 1,
 };
-const balanceLowBelow = {
-  type: ["number", "null"],
-  description:
-    "`balance.low` is sent when the balance falls below it; null: never. In USD, with at most six decimals.",
-};
+const balanceLowBelow = nullable(
+  "number",
+  "`balance.low` is sent when the balance falls below it; null: never. In USD, with at most six decimals.",
+);
 const secret = text("The secret that signs deliveries. Shown this once only.", {
   pattern: "^whsec_[A-Za-z0-9+/]{43}=$",
-});
-const nullable = (type: string, description: string): Schema => ({
-  type: [type, "null"],
-  description,
 });
 
 const webhook = {
@@ -50,7 +48,7 @@ const webhook = {
   url: text("Where events are sent."),
   events,
   balanceLowBelow,
-  active: { type: "boolean", description: "Whether events are sent." },
+  active: flag("Whether events are sent."),
   disabledReason: {
     enum: [...DISABLED_REASONS, null],
     description:
@@ -65,12 +63,7 @@ const typeOf = (type: string) => text(`Always \`${type}\`.`, { const: type });
 
 export const WEBHOOK_SCHEMAS: Record<string, Schema> = {
   Webhook: object("An endpoint.", webhook),
-  WebhookRequest: {
-    type: "object",
-    description: "Unknown fields are ignored.",
-    properties: { url, events, balanceLowBelow },
-    required: ["url"],
-  },
+  WebhookRequest: body("Unknown fields are ignored.", { url, events, balanceLowBelow }, ["url"]),
   WebhookChanges: {
     type: "object",
     description: "What is absent stays as it is.",
@@ -156,7 +149,7 @@ export const WEBHOOK_SCHEMAS: Record<string, Schema> = {
     typeOf("service.changed"),
     object("", {
       service: schemaRef("Service"),
-      available: { type: "boolean", description: "Whether you may order it." },
+      available: flag("Whether you may order it."),
       changes: listOf(
         object("", {
           field: text("What changed.", { enum: ["price", "per", "min", "max", "available"] }),
