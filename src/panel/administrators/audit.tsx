@@ -12,6 +12,7 @@ import type { View } from "../../web/server/results.ts";
 import { Choice, Field, Filters } from "../../web/components/fields.tsx";
 import { List, Pager } from "../../web/components/lists.tsx";
 import { Time, timeText, Typed } from "../../web/components/shown.tsx";
+import { userPath } from "../users/shown-user.ts";
 
 const PAGE = 50;
 
@@ -91,12 +92,10 @@ function pathOf({ action, subject, username }: ListedAuditEntry): string | null 
     case "provider":
       return `/providers/${subject}`;
     case "user":
-      return `/users/${encodeURIComponent(username ?? subject)}`;
+      return userPath(username ?? subject);
     case "key":
     case "webhook":
-      return username === null || !isUsername(username)
-        ? null
-        : `/users/${encodeURIComponent(username)}#${noun}s`;
+      return username === null || !isUsername(username) ? null : `${userPath(username)}#${noun}s`;
     case "alert":
       return "/alerts";
     default:
@@ -108,7 +107,7 @@ function User({ entry: { username } }: { entry: ListedAuditEntry }) {
   // Test accounts have no page.
   if (username === null || !isUsername(username)) return <Typed text={username} />;
   return (
-    <a href={`/users/${encodeURIComponent(username)}`}>
+    <a href={userPath(username)}>
       <Typed text={username} />
     </a>
   );

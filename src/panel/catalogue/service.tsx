@@ -22,6 +22,7 @@ import { type ListedRoute, Routes } from "./service-routes.tsx";
 import { TermsFields, termsOf, unitText } from "./service-terms.tsx";
 import { ServiceStates } from "./services.tsx";
 import { Badge, Money, Time, Typed } from "../../web/components/shown.tsx";
+import { userPath } from "../users/shown-user.ts";
 
 const HISTORY = 100;
 
@@ -244,9 +245,7 @@ function Grants({
         columns={[
           {
             heading: "Reseller",
-            cell: ({ username }) => (
-              <a href={`/users/${encodeURIComponent(username)}`}>{username}</a>
-            ),
+            cell: ({ username }) => <a href={userPath(username)}>{username}</a>,
           },
           {
             heading: "Its price USD",

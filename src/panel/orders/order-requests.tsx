@@ -22,6 +22,7 @@ import type { Redirect, View } from "../../web/server/results.ts";
 import { Box, Choice, Field, Filters, Fold, Form } from "../../web/components/fields.tsx";
 import { List, Pager } from "../../web/components/lists.tsx";
 import { Badge, moneyText, Time, Typed } from "../../web/components/shown.tsx";
+import { userPath } from "../users/shown-user.ts";
 
 const PAGE = 50;
 const WHICH = [
@@ -94,9 +95,7 @@ function columnsOf(names: ReadonlyMap<number, string>, mayDecide: boolean) {
     { heading: "Service", cell: ({ serviceName }: ListedRequest) => <Typed text={serviceName} /> },
     {
       heading: "User",
-      cell: ({ username }: ListedRequest) => (
-        <a href={`/users/${encodeURIComponent(username)}`}>{username}</a>
-      ),
+      cell: ({ username }: ListedRequest) => <a href={userPath(username)}>{username}</a>,
     },
     {
       heading: "Decided by",

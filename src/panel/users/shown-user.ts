@@ -10,3 +10,8 @@ export function requireShownUser(reader: Reader, username: string): User {
   if (!user) throw refusal("user_not_found");
   return user;
 }
+
+/** Returns the path of a user's page. */
+export function userPath(username: string): string {
+  return `/users/${encodeURIComponent(username)}`;
+}

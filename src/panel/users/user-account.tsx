@@ -11,7 +11,7 @@ import type { Submission } from "../server/call.ts";
 import type { Redirect } from "../../web/server/results.ts";
 import { Field, Fold, Form } from "../../web/components/fields.tsx";
 import { Time } from "../../web/components/shown.tsx";
-import { requireShownUser } from "./shown-user.ts";
+import { requireShownUser, userPath } from "./shown-user.ts";
 
 const REASON_LIMIT = 500;
 
@@ -87,7 +87,7 @@ export async function eraseUser(submission: Submission): Promise<Redirect> {
     user: () => submission.submit("eraseUser", { username, reason }),
     piece: (piece) => submission.submit("eraseHistory", piece),
   });
-  return { to: pathOf(erased.username), note: "The personal data was erased." };
+  return { to: userPath(erased.username), note: "The personal data was erased." };
 }
 
 export async function renameUser(submission: Submission): Promise<Redirect> {
@@ -105,7 +105,7 @@ export async function renameUser(submission: Submission): Promise<Redirect> {
     });
   }
   await submission.submit("updateUser", { username: before, changes: { username, name } });
-  return { to: pathOf(username), note: "The names were saved." };
+  return { to: userPath(username), note: "The names were saved." };
 }
 
 export async function deactivateUser(submission: Submission): Promise<Redirect> {
@@ -124,7 +124,7 @@ export async function deactivateUser(submission: Submission): Promise<Redirect> 
     ),
   });
   await submission.submit("setUserActive", { username, active: false });
-  return { to: pathOf(username), note: `${username} is inactive: its keys are refused.` };
+  return { to: userPath(username), note: `${username} is inactive: its keys are refused.` };
 }
 
 export async function activateUser(submission: Submission): Promise<Redirect> {
@@ -143,9 +143,5 @@ export async function activateUser(submission: Submission): Promise<Redirect> {
     });
   }
   await submission.submit("setUserActive", { username, active: true });
-  return { to: pathOf(username), note: `${username} is active again.` };
-}
-
-function pathOf(username: string): string {
-  return `/users/${encodeURIComponent(username)}`;
+  return { to: userPath(username), note: `${username} is active again.` };
 }

@@ -7,7 +7,7 @@ import type { Submission } from "../server/call.ts";
 import type { Redirect } from "../../web/server/results.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
 import { Money, moneyText } from "../../web/components/shown.tsx";
-import { requireShownUser } from "./shown-user.ts";
+import { requireShownUser, userPath } from "./shown-user.ts";
 
 /** Form for a credit or debit. `path`: path of the user. */
 export function Balance({ path }: { path: string }) {
@@ -62,7 +62,7 @@ export async function adjustBalance(submission: Submission): Promise<Redirect> {
   const texts = { note, publicNote, reference };
   const adjustment = { username, amountMicros, direction, ...texts };
   const { earlier } = await submission.submit("adjustBalance", adjustment);
-  const to = `/users/${encodeURIComponent(username)}`;
+  const to = userPath(username);
   if (earlier) {
     return {
       to,

@@ -8,6 +8,7 @@ import { discountPercent, FULL_DISCOUNT_PPM } from "../../domain/catalogue/price
 import type { Submission } from "../server/call.ts";
 import type { Redirect } from "../../web/server/results.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
+import { userPath } from "./shown-user.ts";
 
 /** Form for the discount. `path`: path of the user. */
 export function Discount({ user, path }: { user: User; path: string }) {
@@ -40,7 +41,7 @@ export async function setDiscount(submission: Submission): Promise<Redirect> {
   }
   await submission.submit("setDiscount", { username, discountPpm });
   return {
-    to: `/users/${encodeURIComponent(username)}#prices`,
+    to: `${userPath(username)}#prices`,
     note: percent === 0 ? "There is no discount now." : `The discount is ${percent} %.`,
   };
 }

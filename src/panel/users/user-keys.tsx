@@ -27,9 +27,12 @@ import type { Panel } from "../server/panel.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
 import { Box, Choice, Field, Fold, Form } from "../../web/components/fields.tsx";
 import type { Form as Values } from "../../web/server/form.ts";
+import { Grace, graceOf } from "../../web/components/grace.tsx";
 import { List } from "../../web/components/lists.tsx";
 import { Badge, Time, Typed } from "../../web/components/shown.tsx";
-import { HOUR_MS, DAY_MS } from "../../domain/values/spans.ts";
+import { shownOnce } from "../../web/components/shown-once.tsx";
+import { userPath } from "./shown-user.ts";
+import { DAY_MS } from "../../domain/values/spans.ts";
 
 const LIFETIME_LIMIT_DAYS = 36_525;
 const GRACE_HOURS = ["0", "1", "24", "168"] as const;
@@ -218,17 +221,7 @@ function Actions({
       {keyState(key, now) === "active" && (
         <Fold action={`${path}/keys/${key.id}/rotate`} summary="Rotate">
           <Form action={`${path}/keys/${key.id}/rotate`} submit="Rotate">
-            <Choice
-              name="grace"
-              label="The old one still works for"
-              value="24"
-              options={[
-                ["0", "no longer"],
-                ["1", "an hour"],
-                ["24", "a day"],
-                ["168", "a week"],
-              ]}
-            />
+            <Grace label="The old one still works for" hours={GRACE_HOURS} />
           </Form>
         </Fold>
       )}
@@ -243,30 +236,6 @@ function Switch({ of: { id, active }, path }: { of: ListedKey; path: string }) {
       <button>{active ? "Deactivate" : "Activate"}</button>
     </Form>
   );
-}
-
-/**
- * Shows the text of a new key, of which only a hash is stored, or a secret, which no page shows. `path`: where the
- * link leads. It must not differ from the form's path only by a fragment, because a browser would then stay on the
- * shown page.
- */
-export function shownOnce(text: string, title: string, path: string): View {
-  return {
-    title,
-    body: (
-      <>
-        <h1>{title}</h1>
-        <p class="notice busy">This is shown once: copy it now. It cannot be looked up later.</p>
-        <pre id="key">{text}</pre>
-        <p class="actions">
-          <button type="button" data-copy="key" hidden>
-            Copy
-          </button>
-          <a href={path}>Done</a>
-        </p>
-      </>
-    ),
-  };
 }
 
 function newKey(isTest: boolean) {
@@ -309,18 +278,17 @@ export async function createKey(submission: Submission): Promise<View> {
   const fields = {
     username,
     ...terms,
-    label: form.optionalText("label", KEY_LABEL_LENGTH_LIMIT) ?? "",
+    ...descriptionOf(form),
     hash,
     start,
     lifetimeMilliseconds: days === null ? null : days * DAY_MS,
-    allow: form.optional("allow", KEY_NETWORKS, "") ?? "",
     test,
   };
   if (!test && mayKey(terms.type, "recharge")) {
     await confirmCredit(submission, `Make a ${terms.type} key of ${username}`, terms);
   }
   await submission.submit("createKey", fields);
-  return shownOnce(text, `New ${test ? "test key" : "key"} of ${username}`, userPath(submission));
+  return shownOnce(text, `New ${test ? "test key" : "key"} of ${username}`, pathOf(submission));
 }
 
 /** Returns the terms of a new key. An order key cannot reach users; for any other key the form must say whom. */
@@ -330,6 +298,14 @@ function termsOf(form: Values) {
     ? form.choice("reach", KEY_SCOPES)
     : (form.optionalChoice("reach", KEY_SCOPES) ?? "all");
   return { type, reach, ...limitsOf(form) };
+}
+
+/** Returns what a new and a changed key have alike. */
+function descriptionOf(form: Values) {
+  return {
+    label: form.optionalText("label", KEY_LABEL_LENGTH_LIMIT) ?? "",
+    allow: form.optional("allow", KEY_NETWORKS, "") ?? "",
+  };
 }
 
 function limitsOf(form: Values): RechargeLimits {
@@ -343,10 +319,10 @@ export async function rotateKey(submission: Submission): Promise<View> {
   const key = await keyOf(submission);
   const { id, testOf } = key;
   const { text, hash, start } = newKey(testOf !== null);
-  const graceMilliseconds = Number(submission.form.choice("grace", GRACE_HOURS)) * HOUR_MS;
+  const graceMilliseconds = graceOf(submission.form, GRACE_HOURS);
   await guard(submission, "Rotate", key);
   await submission.submit("rotateKey", { id, hash, start, graceMilliseconds });
-  return shownOnce(text, "The key that takes its place", userPath(submission));
+  return shownOnce(text, "The key that takes its place", pathOf(submission));
 }
 
 export async function updateKey(submission: Submission): Promise<Redirect> {
@@ -358,14 +334,13 @@ export async function updateKey(submission: Submission): Promise<Redirect> {
   if (isForever && days !== null) form.note("days", "days must be empty where it does not expire");
   const lifetimeMilliseconds = days === null ? null : days * DAY_MS;
   const changes = {
-    label: form.optionalText("label", KEY_LABEL_LENGTH_LIMIT) ?? "",
-    allow: form.optional("allow", KEY_NETWORKS, "") ?? "",
+    ...descriptionOf(form),
     ...limitsOf(form),
     ...(isForever || days !== null ? { lifetimeMilliseconds } : {}),
   };
   await guard(submission, "Change", { ...before, ...limitsOf(form) });
   const key = await submission.submit("updateKey", { id, changes });
-  return { to: `${userPath(submission)}#keys`, note: `Key ${shownStart(key)}… was changed.` };
+  return { to: `${pathOf(submission)}#keys`, note: `Key ${shownStart(key)}… was changed.` };
 }
 
 export async function deactivateAllKeys(submission: Submission): Promise<Redirect> {
@@ -378,7 +353,7 @@ export async function deactivateAllKeys(submission: Submission): Promise<Redirec
   });
   const { keys } = await submission.submit("deactivateKeys", { username });
   return {
-    to: `${userPath(submission)}#keys`,
+    to: `${pathOf(submission)}#keys`,
     note: `${keys === 1 ? "1 key is" : `${keys} keys are`} refused from now on.`,
   };
 }
@@ -392,7 +367,7 @@ async function setActive(submission: Submission, active: boolean): Promise<Redir
   if (active) await guard(submission, "Activate", before);
   const key = await submission.submit("setKeyActive", { id: before.id, active });
   const what = active ? "active again" : "refused from now on";
-  return { to: `${userPath(submission)}#keys`, note: `Key ${shownStart(key)}… is ${what}.` };
+  return { to: `${pathOf(submission)}#keys`, note: `Key ${shownStart(key)}… is ${what}.` };
 }
 
 async function guard(submission: Submission, verb: string, key: ListedKey): Promise<void> {
@@ -408,6 +383,6 @@ async function keyOf(submission: Submission): Promise<ListedKey> {
   return key;
 }
 
-function userPath({ params }: Submission): string {
-  return `/users/${encodeURIComponent(params["user"]!)}`;
+function pathOf({ params }: Submission): string {
+  return userPath(params["user"]!);
 }

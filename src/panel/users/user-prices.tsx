@@ -8,6 +8,7 @@ import type { Redirect } from "../../web/server/results.ts";
 import { Field, Fold, Form } from "../../web/components/fields.tsx";
 import { List } from "../../web/components/lists.tsx";
 import { Money, Typed } from "../../web/components/shown.tsx";
+import { userPath } from "./shown-user.ts";
 
 export function OwnPrices({
   prices,
@@ -108,5 +109,5 @@ export async function removeOwnPrice(submission: Submission): Promise<Redirect> 
 }
 
 function pathOf(username: string): string {
-  return `/users/${encodeURIComponent(username)}#prices`;
+  return `${userPath(username)}#prices`;
 }

@@ -17,7 +17,7 @@ import type { View } from "../../web/server/results.ts";
 import { Choice, Field, Filters } from "../../web/components/fields.tsx";
 import { List, Pager } from "../../web/components/lists.tsx";
 import { Money, Time, Typed } from "../../web/components/shown.tsx";
-import { requireShownUser } from "./shown-user.ts";
+import { requireShownUser, userPath } from "./shown-user.ts";
 
 const PAGE = 100;
 const CSV_STEP = 200;
@@ -76,7 +76,7 @@ export async function transactionsPage(call: Call): Promise<View> {
   const { rows, next } = query
     ? await call.read((reader) => listTransactionsBelow(reader, query, filters.below(), PAGE))
     : { rows: [], next: null };
-  const path = `/users/${encodeURIComponent(username)}`;
+  const path = userPath(username);
   const filtered = new URLSearchParams(filters.values);
   filtered.delete("below");
   return {

@@ -15,7 +15,8 @@ import { Field, Fold, Form } from "../../web/components/fields.tsx";
 import type { Form as Values } from "../../web/server/form.ts";
 import { List } from "../../web/components/lists.tsx";
 import { Badge, Time, Typed } from "../../web/components/shown.tsx";
-import { shownOnce } from "./user-keys.tsx";
+import { shownOnce } from "../../web/components/shown-once.tsx";
+import { userPath } from "./shown-user.ts";
 
 const URL_LIMIT = 2048;
 const EVENTS_LIMIT = 1000;
@@ -154,6 +155,6 @@ export async function createWebhook(submission: Submission, panel: Panel): Promi
   const terms = await webhookTerms(submission.form, panel);
   const secret = newSecret();
   await submission.submit("createWebhook", { username, secret, ...terms });
-  const path = `/users/${encodeURIComponent(username)}#webhooks`;
+  const path = `${userPath(username)}#webhooks`;
   return shownOnce(secret, `Secret of the new webhook of ${username}`, path);
 }

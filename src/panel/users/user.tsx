@@ -21,7 +21,7 @@ import type { Panel } from "../server/panel.ts";
 import type { View } from "../../web/server/results.ts";
 import { Facts, List } from "../../web/components/lists.tsx";
 import { Badge, Money, Time, Typed } from "../../web/components/shown.tsx";
-import { requireShownUser } from "./shown-user.ts";
+import { requireShownUser, userPath } from "./shown-user.ts";
 import { Account } from "./user-account.tsx";
 import { Balance } from "./user-balance.tsx";
 import { Discount } from "./user-discount.tsx";
@@ -68,7 +68,7 @@ export async function userPage(call: Call, panel: Panel): Promise<View> {
   const shown = await call.read((reader) => readShownUser(reader, call.params["user"]!));
   const { user, lines, keys, prices, webhooks, children } = shown;
   const { username } = user;
-  const path = `/users/${encodeURIComponent(username)}`;
+  const path = userPath(username);
   const { role } = call.visitor.administrator;
   const mayChange = mayAct(role, "operator");
   const isReseller = user.parentAccount === null;

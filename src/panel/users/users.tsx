@@ -13,6 +13,7 @@ import type { Redirect, View } from "../../web/server/results.ts";
 import { Choice, Field, Filters, Form } from "../../web/components/fields.tsx";
 import { List, Pager } from "../../web/components/lists.tsx";
 import { Badge, Money, Time, Typed } from "../../web/components/shown.tsx";
+import { userPath } from "./shown-user.ts";
 
 const PAGE = 50;
 /** Limit for the counted orders of each user and status. */
@@ -146,5 +147,5 @@ export async function createUser(submission: Submission): Promise<Redirect> {
   const name = form.optionalText("name", USER_NAME_LENGTH_LIMIT) ?? username;
   const parent = form.optionalUsername("parent");
   await submission.submit("addUser", { username, name, parent });
-  return { to: `/users/${encodeURIComponent(username)}`, note: `${username} was created.` };
+  return { to: userPath(username), note: `${username} was created.` };
 }

@@ -24,7 +24,7 @@ import { Field, Fold, Form } from "../../web/components/fields.tsx";
 import type { Form as Values } from "../../web/server/form.ts";
 import { List } from "../../web/components/lists.tsx";
 import { Badge, Time, Typed } from "../../web/components/shown.tsx";
-import { shownOnce } from "../users/user-keys.tsx";
+import { shownOnce } from "../../web/components/shown-once.tsx";
 
 const RECENT = 50;
 const URL_LIMIT = 2048;

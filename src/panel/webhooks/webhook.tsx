@@ -11,11 +11,12 @@ import { newSecret } from "../../webhooks/secrets.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
-import { Box, Choice, Field, Fold, Form } from "../../web/components/fields.tsx";
+import { Box, Field, Fold, Form } from "../../web/components/fields.tsx";
 import { Facts, List, Pager } from "../../web/components/lists.tsx";
 import { Badge, Time, Typed } from "../../web/components/shown.tsx";
-import { requireShownUser } from "../users/shown-user.ts";
-import { shownOnce } from "../users/user-keys.tsx";
+import { requireShownUser, userPath } from "../users/shown-user.ts";
+import { Grace, graceOf } from "../../web/components/grace.tsx";
+import { shownOnce } from "../../web/components/shown-once.tsx";
 import {
   eventsText,
   listUserWebhooks,
@@ -24,7 +25,7 @@ import {
   WebhookState,
   webhookTerms,
 } from "../users/user-webhooks.tsx";
-import { HOUR_MS, DAY_MS } from "../../domain/values/spans.ts";
+import { DAY_MS } from "../../domain/values/spans.ts";
 
 const PAGE = 50;
 const GRACE_HOURS = ["0", "24", "168"] as const;
@@ -53,7 +54,8 @@ export async function webhookPage(call: Call): Promise<View> {
     body: (
       <>
         <h1>
-          Webhook of <a href={userPath(call)}>{username}</a> <WebhookState of={webhook} />
+          Webhook of <a href={userPath(call.params["user"]!)}>{username}</a>{" "}
+          <WebhookState of={webhook} />
         </h1>
         <div class="columns">
           <section class="card">
@@ -159,16 +161,7 @@ function Switches({ webhook: { active }, path }: { webhook: UserWebhook; path: s
       </div>
       <Fold action={`${path}/rotate`} summary="New secret">
         <Form action={`${path}/rotate`} submit="Rotate">
-          <Choice
-            name="grace"
-            label="The old one still signs for"
-            value="24"
-            options={[
-              ["0", "no longer"],
-              ["24", "a day"],
-              ["168", "a week"],
-            ]}
-          />
+          <Grace label="The old one still signs for" hours={GRACE_HOURS} />
         </Form>
       </Fold>
     </>
@@ -190,7 +183,7 @@ export async function testWebhook(submission: Submission): Promise<Redirect> {
 
 export async function rotateWebhook(submission: Submission): Promise<View> {
   const { id } = await webhookOf(submission);
-  const graceMs = Number(submission.form.choice("grace", GRACE_HOURS)) * HOUR_MS;
+  const graceMs = graceOf(submission.form, GRACE_HOURS);
   const secret = newSecret();
   await submission.submit("rotateWebhook", { id, secret, graceMs });
   return shownOnce(secret, "The new secret of the webhook", pathOf(submission));
@@ -217,7 +210,10 @@ export async function deleteWebhook(submission: Submission): Promise<Redirect> {
   );
   await submission.confirm({ title: "Delete the webhook", moves: [], danger: true, details });
   await submission.submit("deleteWebhook", { id });
-  return { to: `${userPath(submission)}#webhooks`, note: "The webhook was deleted." };
+  return {
+    to: `${userPath(submission.params["user"]!)}#webhooks`,
+    note: "The webhook was deleted.",
+  };
 }
 
 export async function replayWebhook(submission: Submission, panel: Panel): Promise<Redirect> {
@@ -241,10 +237,6 @@ function webhookOf(submission: Submission): Promise<UserWebhook> {
   return submission.read((reader) => requireWebhook(reader, submission));
 }
 
-function userPath({ params }: Call): string {
-  return `/users/${encodeURIComponent(params["user"]!)}`;
-}
-
 function pathOf(call: Call): string {
-  return `${userPath(call)}/webhooks/${encodeURIComponent(call.params["webhook"]!)}`;
+  return `${userPath(call.params["user"]!)}/webhooks/${encodeURIComponent(call.params["webhook"]!)}`;
 }
