@@ -1,4 +1,4 @@
-// `bun run docs`: writes the parts of the documentation that are made from the code: the table of the settings.
+// `bun run docs`: writes the parts of the documentation that are made from the code: the list of the settings.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { variableOf } from "../src/config/flags.ts";
@@ -7,32 +7,28 @@ import { SETTINGS } from "../src/config/settings.ts";
 const CONFIGURATION = new URL("../docs/configuration.md", import.meta.url);
 const GENERATED = /(?<=<!-- settings: generated -->\n\n)[^]*?(?=\n\n<!-- \/settings -->)/;
 
-/** The table between the marks of docs/configuration.md, aligned as `bun fmt` does. */
-export function settingsTable(): string {
-  const rows = Object.entries(SETTINGS).map(([flag, setting]) => {
-    const { default: value, defaultText, help } = setting;
-    const isUnset = value === null || (Array.isArray(value) && value.length === 0);
-    const isText = isUnset || defaultText.includes(" ");
-    return [`\`${variableOf(flag)}\``, isText ? defaultText : `\`${defaultText}\``, help];
-  });
-  const cells = [["variable", "default", "what it is"], ...rows];
-  const widths = cells[0]!.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
-  const line = (row: readonly string[]) =>
-    `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`;
-  const rule = widths.map((width) => "-".repeat(width));
-  return [line(cells[0]!), line(rule), ...cells.slice(1).map(line)].join("\n");
+/** Returns the list between the marks of docs/configuration.md: one line for each setting, with its default if it has one. */
+export function settingsList(): string {
+  return Object.entries(SETTINGS)
+    .map(([flag, { default: value, defaultText, help }]) => {
+      const isUnset = value === null || (Array.isArray(value) && value.length === 0);
+      const isText = isUnset || defaultText.includes(" ");
+      const shown = isText ? defaultText : `\`${defaultText}\``;
+      return `- \`${variableOf(flag)}\`${shown === "none" ? "" : ` (${shown})`}: ${help}`;
+    })
+    .join("\n");
 }
 
-/** The table as the document has it; null when its marks are missing. */
-export function documentedTable(): string | null {
+/** Returns the list as the document has it, or null if its marks are missing. */
+export function documentedList(): string | null {
   return GENERATED.exec(readFileSync(CONFIGURATION, "utf8"))?.[0] ?? null;
 }
 
 if (import.meta.main) {
   const text = readFileSync(CONFIGURATION, "utf8");
-  if (!GENERATED.test(text)) throw new Error("docs/configuration.md has no marks for the table");
+  if (!GENERATED.test(text)) throw new Error("docs/configuration.md has no marks for the list");
   writeFileSync(
     CONFIGURATION,
-    text.replace(GENERATED, () => settingsTable()),
+    text.replace(GENERATED, () => settingsList()),
   );
 }

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { expect, test } from "bun:test";
 import type { Command } from "commander";
-import { documentedTable, settingsTable } from "../deploy/docs.ts";
+import { documentedList, settingsList } from "../deploy/docs.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { createProgram } from "../src/cli/kernel/program.ts";
 
@@ -187,8 +187,8 @@ test("every decision is listed, and in the order of its number", () => {
   expect(listed).toEqual(wanted.map((name) => `${name.slice(0, 4)}](${name}`));
 });
 
-test("the table of settings is the one that `bun run docs` writes from their rows", () => {
-  expect(documentedTable()).toBe(settingsTable());
+test("the list of settings is the one that `bun run docs` writes from their rows", () => {
+  expect(documentedList()).toBe(settingsList());
 });
 
 test("a noun has one file name in the folders of the rules, the rows, the operations and the interfaces", () => {
