@@ -92,7 +92,7 @@ test("one odd entry of a provider's list is left out, named and counted; one mos
   ]) {
     upstream.services = services;
     const { code, stderr } = await binary(folder, "admin", "provider", "sync", "acme");
-    expect([code, stderr]).toEqual([1, expect.stringContaining("nothing was changed")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("Nothing was changed")]);
     expect(await servicesIn(folder)).toEqual(before);
   }
 });
@@ -290,7 +290,7 @@ test("a price list is exported, edited and imported again; every wrong row is na
   const told = await binary(folder, ..."admin service update --provider none".split(" "), id);
   expect(told).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining("the next sync of acme takes its service 77 for a new one"),
+    stderr: expect.stringContaining("the next sync of acme treats its service 77 as new"),
   });
   await admin(folder, "user", "create", "alice");
   await admin(folder, "service", "grant", id, "--user", "alice");

@@ -195,7 +195,7 @@ describe("rotate", () => {
     expect((await rotate(id, "--grace", "soon")).code).toBe(2);
     expect((await rotate("nobody")).stderr).toContain("key not found");
     await binaryJson(folder, "admin", "key", "deactivate", id);
-    expect((await rotate(id)).stderr).toContain("the key is inactive");
+    expect((await rotate(id)).stderr).toContain("API key is inactive");
     await binaryJson(folder, "admin", "key", "activate", id);
     expect((await rotate(id, "--grace", "0")).code).toBe(0);
     expect((await rotate(id)).stderr).toContain("was rotated already");

@@ -80,7 +80,7 @@ test("a user is renamed, deactivated and activated, and its personal data erased
   await admin(folder, "user", "deactivate", secret);
   expect((await binary(folder, ...erase, "--yes")).stderr).toContain("1 open order");
   await admin(folder, "order", "cancel", "2", "--note", `from ${secret}`, ...told);
-  expect((await binary(folder, ...erase, "--yes")).stderr).toContain("an open request");
+  expect((await binary(folder, ...erase, "--yes")).stderr).toContain("1 open request");
   await admin(folder, "request", "decline", "1", "--note", `not for ${secret}`);
   expect(await binary(folder, ...erase)).toMatchObject({
     code: 2,
