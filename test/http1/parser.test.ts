@@ -1,9 +1,8 @@
 // Requests as bytes: framing, malformed requests, unusual ones.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { MARKER } from "../support/market.ts";
+import { MARKER, openRawMarket, request } from "../support/market.ts";
 import { openRaw } from "../support/raw.ts";
-import { openRawMarket, request } from "../support/raw-market.ts";
 import { expectEnvelope, expectError } from "../support/refusal.ts";
 
 const { market, key, jsonFields, balance, order, sent } = await openRawMarket();

@@ -2,7 +2,7 @@
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { BODY_LIMIT_BYTES } from "../../src/domain/values/limits.ts";
-import { openRawMarket, request } from "../support/raw-market.ts";
+import { openRawMarket, request } from "../support/market.ts";
 import { expectError } from "../support/refusal.ts";
 
 const { market, jsonFields, balance, sent } = await openRawMarket();

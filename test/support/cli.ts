@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { run } from "../../src/cli/kernel/program.ts";
 import { listKeys } from "../../src/db/users/keys.ts";
+import { findUser } from "../../src/db/users/users.ts";
 import { TABLES } from "../../src/db/tables/tables.ts";
 import {
   type Body,
@@ -12,6 +13,7 @@ import {
   type TestDatabase,
 } from "./service.ts";
 import { ENGINE, type Engine } from "./engine.ts";
+import { PROVIDER_KEY, type Upstream } from "./upstream.ts";
 
 export interface Ran {
   code: number;
@@ -135,4 +137,30 @@ function fillShop(database: TestDatabase): TestDatabase {
   database.service({ id: "secret", name: "Secret", private: true });
   database.key("alice", "full");
   return database;
+}
+
+/** A shop whose provider `acme` is this upstream. */
+export function openProviderShop({ url }: Upstream): Shop {
+  const shop = openShop();
+  shop.run("createProvider", { name: "acme", protocol: "smm-api", url, key: PROVIDER_KEY });
+  return shop;
+}
+
+/** An order of alice for a service of acme's, queued or in the delivery state `outcome`. */
+export function orderOf(
+  shop: Shop,
+  outcome?: "unknown" | "sending" | "placed",
+  providerOrder = "501",
+): string {
+  if (shop.query("SELECT 1 FROM services WHERE id = 'likes'").length === 0) {
+    shop.service({ id: "likes", price: "2", provider: { name: "acme", service: "7" } });
+  }
+  const { account } = shop.read((reader) => findUser(reader, "alice"))!;
+  const { id: keyId } = shop.key("alice", "full");
+  const input = { resellerAccount: account, keyId, service: "likes", link: "x", quantity: 1000 };
+  const { orderId } = shop.run("placeOrder", input);
+  if (outcome === "sending") shop.attempt(orderId);
+  if (outcome === "unknown") shop.attempt(orderId, { outcome, cause: "no answer within 30 s" });
+  if (outcome === "placed") shop.attempt(orderId, { outcome: "accepted", providerOrder });
+  return String(orderId);
 }

@@ -2,6 +2,7 @@
 
 import { BALANCE_LIMIT_MICROS, formatMicros } from "../../src/domain/ledger/money.ts";
 import { KEY_TYPES, type KeyScope, type KeyType } from "../../src/domain/users/keys.ts";
+import { openRaw, type RawConnection, rawRequest } from "./raw.ts";
 import { freshService, OPERATOR, type TestService } from "./service.ts";
 
 /** In every request that expectRefusal makes: no answer may hold it. */
@@ -61,4 +62,37 @@ export function fill(service: TestService, username: string): void {
   }
   const balance = formatMicros(service.balance(username));
   if (balance !== "9000000000") throw new Error(`balance of ${username} is ${balance}`);
+}
+
+/** A request that leaves the connection open. */
+export function request(method: string, target: string, fields: string[] = [], body = ""): string {
+  return rawRequest(method, target, fields, body).replace("connection: close\r\n", "");
+}
+
+/** A market whose requests are sent as bytes, several on one connection. */
+export async function openRawMarket() {
+  const market = await openMarket();
+  const key = market.keyOf("full");
+
+  const jsonFields = () => [`x-api-key: ${key}`, "content-type: application/json"];
+
+  const balance = () => request("GET", "/api/v1/balance", [`x-api-key: ${key}`]);
+
+  const order = (link: string, fields: string[] = []) => {
+    const body = JSON.stringify({ service: market.serviceId, link, quantity: 10 });
+    const length = `content-length: ${Buffer.byteLength(body)}`;
+    return request("POST", "/api/v1/orders", [...jsonFields(), length, ...fields], body);
+  };
+
+  const ordersOf = (link: string) =>
+    market.query("SELECT id FROM orders WHERE link = ?", link).length;
+
+  /** A new connection on which the bytes were sent. */
+  const sent = async (bytes: string | Uint8Array): Promise<RawConnection> => {
+    const connection = await openRaw(market.url);
+    connection.send(bytes);
+    return connection;
+  };
+
+  return { market, key, jsonFields, balance, order, ordersOf, sent };
 }

@@ -48,20 +48,12 @@ export async function openPanelMarket(role: Role = "owner"): Promise<PanelMarket
   const delivered: PanelMarket["delivered"] = (state) => {
     const orderId = order({ service: "likes" });
     if (state === "queued") return orderId;
-    const started = panel.run("startAttempt", {
+    panel.attempt(
       orderId,
-      providerId: 1,
-      server: "test",
-      placeRetryMs: 1000,
-    });
-    if (!started.send) throw new Error("not sent");
-    const result =
       state === "unknown"
-        ? ({ outcome: "unknown", cause: "no answer within 30 s" } as const)
-        : ({ outcome: "accepted", providerOrder: state.placed } as const);
-    const { attemptId } = started;
-    const input = { orderId, attemptId, result, placeRetryMs: 1000, backoffMs: 0 };
-    panel.run("finishAttempt", input);
+        ? { outcome: "unknown", cause: "no answer within 30 s" }
+        : { outcome: "accepted", providerOrder: state.placed },
+    );
     return orderId;
   };
   const cookie = panel.session("tester");

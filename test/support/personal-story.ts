@@ -6,7 +6,7 @@ import type { ServiceType } from "../../src/domain/catalogue/service-types.ts";
 import { listWebhooksFailed } from "../../src/db/webhooks/alerts.ts";
 import { findUser } from "../../src/db/users/users.ts";
 import type { Shop } from "./cli.ts";
-import { openProviderShop } from "./provider-shop.ts";
+import { openProviderShop } from "./cli.ts";
 import type { Upstream } from "./upstream.ts";
 
 export const SECRET = "Erika";

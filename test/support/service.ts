@@ -117,6 +117,8 @@ export interface TestDatabase {
     refill?: boolean;
     refillDays?: number;
   }): string;
+  /** Sends a queued order to its provider, which replies with the result; without one it is being sent. */
+  attempt(orderId: number, result?: CommandInput<"finishAttempt">["result"]): void;
   /** In USD micros, straight from the database. */
   balance(username: string): number;
   /** How many rows the tables that money touches hold: equal before and after means nothing changed. */
@@ -272,6 +274,20 @@ function testDatabase(backend: Backend): TestDatabase {
         ...(fields.provider ? { provider: fields.provider } : {}),
       }).id;
     },
+    attempt(orderId, result) {
+      const [order] = backend.query<{ provider: number }>(
+        "SELECT provider_id AS provider FROM orders WHERE order_id = ?",
+        orderId,
+      );
+      const providerId = Number(order!.provider);
+      const send = { orderId, providerId, server: "test", placeRetryMs: PLACE_RETRY_MS };
+      const started = run("startAttempt", send);
+      if (!started.send) throw new Error(`order ${orderId} is not to be sent`);
+      if (!result) return;
+      const { attemptId } = started;
+      const ended = { orderId, attemptId, result, placeRetryMs: PLACE_RETRY_MS, backoffMs: 0 };
+      run("finishAttempt", ended);
+    },
     balance(username) {
       const [row] = backend.query<{ balance: number }>(
         "SELECT balance_micros AS balance FROM users WHERE username = ?",
@@ -285,6 +301,7 @@ function testDatabase(backend: Backend): TestDatabase {
   };
 }
 
+const PLACE_RETRY_MS = 3_600_000;
 const MONEY_TABLES = [users, orders, transfers, orderEvents, attempts];
 
 /** All rows of a table as text, in the order of their keys. */

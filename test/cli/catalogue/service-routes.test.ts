@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { listAuditEntries } from "../../../src/db/administrators/audit.ts";
-import { openProviderShop, orderOf } from "../../support/provider-shop.ts";
+import { openProviderShop, orderOf } from "../../support/cli.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
 import type { Shop } from "../../support/cli.ts";
 

@@ -1,7 +1,7 @@
 // `admin service …` with a provider.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { openProviderShop } from "../../support/provider-shop.ts";
+import { openProviderShop } from "../../support/cli.ts";
 import { startUpstream, type Upstream } from "../../support/upstream.ts";
 
 let upstream: Upstream;

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Shop } from "../../support/cli.ts";
-import { openProviderShop, orderOf } from "../../support/provider-shop.ts";
+import { openProviderShop, orderOf } from "../../support/cli.ts";
 import { startUpstream, type Upstream } from "../../support/upstream.ts";
 
 let upstream: Upstream;

@@ -1,7 +1,7 @@
 // The operator's commands for orders of providers: settle, cancel.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openProviderShop, orderOf } from "../../support/provider-shop.ts";
+import { openProviderShop, orderOf } from "../../support/cli.ts";
 import { startUpstream, type Upstream } from "../../support/upstream.ts";
 
 let upstream: Upstream;

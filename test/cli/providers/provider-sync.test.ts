@@ -1,8 +1,7 @@
 // `admin provider sync`: the provider's list into the catalogue.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Shop } from "../../support/cli.ts";
-import { openProviderShop } from "../../support/provider-shop.ts";
+import { type Shop, openProviderShop } from "../../support/cli.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
 
 const LISTED = {

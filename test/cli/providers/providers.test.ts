@@ -2,8 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { bundledProgram } from "../../support/bundles.ts";
-import { openShop, optionsOf, reseller } from "../../support/cli.ts";
-import { openProviderShop } from "../../support/provider-shop.ts";
+import { openShop, optionsOf, reseller, openProviderShop } from "../../support/cli.ts";
 import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
 
 let upstream: Upstream;

@@ -69,21 +69,7 @@ test("test orders are listed only with --test, and found by their id", async () 
     quantity: 10,
   };
   const { orderId } = shop.run("placeOrder", order);
-  const started = shop.run("startAttempt", {
-    orderId,
-    providerId: 0,
-    server: "s",
-    placeRetryMs: 1000,
-  });
-  if (!started.send) throw new Error("not sent");
-  const result = { outcome: "unknown", cause: "asked for" } as const;
-  shop.run("finishAttempt", {
-    orderId,
-    attemptId: started.attemptId,
-    result,
-    placeRetryMs: 1000,
-    backoffMs: 0,
-  });
+  shop.attempt(orderId, { outcome: "unknown", cause: "asked for" });
 
   const numbers = async (...options: string[]) =>
     (await shop.cli("admin", "order", "list", "--json", ...options)).json.map(

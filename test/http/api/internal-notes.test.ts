@@ -48,17 +48,7 @@ beforeAll(async () => {
   shop.run("transitionOrder", { id: done, to: "COMPLETED", note: INTERNAL, actor: OPERATOR });
   shop.run("transitionOrder", { id: done, to: "REFUNDED", ...notes });
   const orderId = place("likes");
-  const placeRetryMs = 1000;
-  const started = shop.run("startAttempt", {
-    orderId,
-    providerId: 1,
-    server: "test",
-    placeRetryMs,
-  });
-  if (!started.send) throw new Error("not sent");
-  const result = { outcome: "unknown", cause: INTERNAL } as const;
-  const { attemptId } = started;
-  shop.run("finishAttempt", { orderId, attemptId, result, placeRetryMs, backoffMs: 0 });
+  shop.attempt(orderId, { outcome: "unknown", cause: INTERNAL });
   shop.run("settleOrder", { id: String(orderId), providerOrder: null, actor: OPERATOR });
 });
 afterAll(() => shop.stop());

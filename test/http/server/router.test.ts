@@ -2,7 +2,7 @@
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { openRaw } from "../../support/raw.ts";
-import { openRawMarket, request } from "../../support/raw-market.ts";
+import { openRawMarket, request } from "../../support/market.ts";
 import { expectEnvelope, expectError } from "../../support/refusal.ts";
 
 const { market, key, balance, sent } = await openRawMarket();

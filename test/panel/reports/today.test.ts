@@ -89,16 +89,7 @@ test("an unknown placement leads to the orders that are to be settled", async ()
 
 test("a provider without funds leads to what it refused, which is refunded", async () => {
   const id = market.delivered("queued");
-  const started = market.run("startAttempt", {
-    orderId: id,
-    providerId: 1,
-    server: "test",
-    placeRetryMs: 1000,
-  });
-  if (!started.send) throw new Error("not sent");
-  const { attemptId } = started;
-  const result = { outcome: "refused", cause: "Not enough funds", outOfFunds: true } as const;
-  market.run("finishAttempt", { orderId: id, attemptId, result, placeRetryMs: 1000, backoffMs: 0 });
+  market.attempt(id, { outcome: "refused", cause: "Not enough funds", outOfFunds: true });
   const { text } = await market.get("/");
   expect(text).toContain("acme has refused orders for lack of funds since");
   const [, href] = /href="([^"]*)">Top up there. See what was refunded</.exec(text)!;

@@ -55,17 +55,7 @@ async function panelWith(text: string): Promise<{ panel: TestPanel; paths: strin
   const { id: request } = panel.run("makeRequest", declined);
   panel.run("decideRequest", { id: request, decision: "decline", note: text });
   const orderId = order("likes");
-  const started = panel.run("startAttempt", {
-    orderId,
-    providerId: 1,
-    server: "test",
-    placeRetryMs: 1000,
-  });
-  if (started.send) {
-    const result = { outcome: "unknown", cause: text } as const;
-    const { attemptId } = started;
-    panel.run("finishAttempt", { orderId, attemptId, result, placeRetryMs: 1000, backoffMs: 0 });
-  }
+  panel.attempt(orderId, { outcome: "unknown", cause: text });
   panel.run("noteOrder", { id: String(orderId), note: text });
   panel.administrator("olga", "operator");
   const session = {

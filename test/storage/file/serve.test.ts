@@ -31,7 +31,7 @@ test("a serve that cannot mark interrupted attempts unknown exits and releases t
   const resellerAccount = 3;
   const placed = { resellerAccount, keyId, service, link: "x", quantity: 100 };
   const { orderId } = database.run("placeOrder", placed);
-  database.run("startAttempt", { orderId, providerId: 1, server: "test", placeRetryMs: 1000 });
+  database.attempt(orderId);
   sqlite.run(
     `CREATE TRIGGER stuck BEFORE UPDATE ON orders BEGIN SELECT RAISE(ABORT, 'stuck'); END`,
   );

@@ -55,11 +55,7 @@ function chargeOrder(shop: Shop, service: string): void {
   const order = { resellerAccount: Number(account), keyId, service, link: "x", quantity: 20 };
   const { orderId, delivery } = shop.run("placeOrder", order);
   const { providerId } = delivery!;
-  const started = shop.run("startAttempt", { orderId, providerId, server: "s", placeRetryMs: 1e9 });
-  if (!started.send) throw new Error("not sent");
-  const { attemptId } = started;
-  const result = { outcome: "accepted", providerOrder: "901" } as const;
-  shop.run("finishAttempt", { orderId, attemptId, result, placeRetryMs: 1e9, backoffMs: 1 });
+  shop.attempt(orderId, { outcome: "accepted", providerOrder: "901" });
   const cost = { charge: "0.0123456789", currency: "USD" };
   const report = { word: "In progress", startCount: null, remains: null, text: "{}", cost };
   const polled = { providerId, pollIntervalMs: 1e9, jitter: 0 };

@@ -42,15 +42,7 @@ function market() {
 
 /** Order 1, sent, and then nobody knows. */
 function unknownOrder(database: TestDatabase): string {
-  const started = database.run("startAttempt", {
-    orderId: 1,
-    providerId: 1,
-    server: "s",
-    placeRetryMs: 1e6,
-  });
-  const { attemptId } = started as { attemptId: number };
-  const result = { outcome: "unknown", cause: "reset" } as const;
-  database.run("finishAttempt", { orderId: 1, attemptId, result, placeRetryMs: 1e6, backoffMs: 1 });
+  database.attempt(1, { outcome: "unknown", cause: "reset" });
   return "1";
 }
 

@@ -180,20 +180,7 @@ function placeOrders(panel: TestPanel, keyId: string): void {
   panel.run("decideRequest", { id: refill, decision: "decline", note: HARMFUL.replace("\0", "") });
   panel.run("grantService", { id: "likes", username: "alice", priceMicros: 500_000 });
   const orderId = place("views", "https://example.com/p/5");
-  const started = panel.run("startAttempt", {
-    orderId,
-    providerId: 1,
-    server: "test",
-    placeRetryMs: 1000,
-  });
-  if (!started.send) throw new Error("not sent");
-  panel.run("finishAttempt", {
-    orderId,
-    attemptId: started.attemptId,
-    result: { outcome: "unknown", cause: "no answer within 30 s" },
-    placeRetryMs: 1000,
-    backoffMs: 0,
-  });
+  panel.attempt(orderId, { outcome: "unknown", cause: "no answer within 30 s" });
 }
 
 /** A price that changed, a grant, and orders of several days. */
