@@ -49,7 +49,7 @@ connection.sqlite
     `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?1)
     INSERT INTO orders (order_id, id, reseller_account, service_id, service_name, price_micros, per, link, quantity,
       charge_micros, status, remains, created_at, provider_id, provider_service, placement, provider_order,
-      next_check_at, checked_at, changed_at)
+      next_poll_at, polled_at, changed_at)
     SELECT n, printf('o%023d', n), 3, 's', 'S', 0, '1000', 'https://example.com/' || n, 10, 0, 'PROCESSING', 10, ?2,
       1, '1', 'placed', n, ?2, ?2, ?2 FROM numbers`,
   )

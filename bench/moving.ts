@@ -179,7 +179,7 @@ function multiply(sqlite: Database): void {
       WITH RECURSIVE copies (c) AS (SELECT 1 UNION ALL SELECT c + 1 FROM copies WHERE c < ${copies})
       SELECT ${values.join()} FROM copies CROSS JOIN ${table} AS seed WHERE ${which} ORDER BY c, seed.${key}`);
   };
-  const times = ["created_at", "changed_at", "checked_at"].map(time);
+  const times = ["created_at", "changed_at", "polled_at"].map(time);
   sqlite.run("PRAGMA synchronous = OFF");
   sqlite.run("PRAGMA cache_size = -500000");
   sqlite.run("BEGIN IMMEDIATE");
@@ -197,9 +197,9 @@ function multiply(sqlite: Database): void {
     ...order,
     ...numbered("order_events", "seq"),
   });
-  copy("placement_attempts", "attempt_id", {
+  copy("attempts", "attempt_id", {
     ...order,
-    ...numbered("placement_attempts", "attempt_id"),
+    ...numbered("attempts", "attempt_id"),
     ...time("started_at"),
     ...time("finished_at"),
   });
@@ -212,7 +212,7 @@ function multiply(sqlite: Database): void {
     ...order,
     ...numbered("idempotency", "seq"),
     key: "seed.key || '-' || c",
-    answer_body: `json_set(seed.answer_body, '$.order.orderId', seed.order_id + c * ${SEEDS})`,
+    response_body: `json_set(seed.response_body, '$.order.orderId', seed.order_id + c * ${SEEDS})`,
   });
   const event = numbered("webhook_events", "event_id");
   copy(

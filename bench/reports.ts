@@ -45,8 +45,8 @@ function fill(): void {
     `INSERT INTO accounts (account, kind) ${numbers(RESELLERS)} SELECT n + 2, 'user' FROM numbers`,
     `INSERT INTO users (account, id, username, name, created_at) ${numbers(RESELLERS)} SELECT n + 2, ${id}, 'reseller' || n, 'r', 0 FROM numbers`,
     `INSERT INTO providers (provider_id, name, protocol, url, key, created_at) ${numbers(PROVIDERS)} SELECT n, 'p' || n, 'smm-api', 'http://p', 'k', 0 FROM numbers`,
-    `INSERT INTO services (id, name, price_micros, per, min, max, active, private, created_at, vanished, number) ${numbers(SERVICES)} SELECT 'service-' || n, 's', 1, '1', 1, 100, 1, 0, 0, 0, n FROM numbers`,
-    `INSERT INTO orders (order_id, id, reseller_account, service_id, service_name, price_micros, per, link, quantity, charge_micros, refunded_micros, status, remains, created_at, provider_id, provider_service, placement, provider_order, checked_at, changed_at)
+    `INSERT INTO services (id, name, price_micros, per, min, max, active, private, created_at, delisted, number) ${numbers(SERVICES)} SELECT 'service-' || n, 's', 1, '1', 1, 100, 1, 0, 0, 0, n FROM numbers`,
+    `INSERT INTO orders (order_id, id, reseller_account, service_id, service_name, price_micros, per, link, quantity, charge_micros, refunded_micros, status, remains, created_at, provider_id, provider_service, placement, provider_order, polled_at, changed_at)
       ${numbers(ORDERS)} SELECT n, ${id}, 3 + n % ${RESELLERS}, 'service-' || (1 + n % ${SERVICES}), 's', 10000, '1', 'x', 100, 1000000 + n,
         CASE n % 8 WHEN 0 THEN 1000000 + n ELSE 0 END, CASE n % 8 WHEN 0 THEN 'CANCELLED' ELSE 'COMPLETED' END, 0, ${first} + (n - 1) * ${step},
         CASE WHEN n % 3 > 0 THEN 1 + n % ${PROVIDERS} END, CASE WHEN n % 3 > 0 THEN '7' END, CASE WHEN n % 3 > 0 THEN 'placed' ELSE 'manual' END,

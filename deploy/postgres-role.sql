@@ -15,7 +15,7 @@ GRANT UPDATE (note) ON transfers, order_events TO reseller;
 GRANT UPDATE (reference, public_note) ON transfer_details TO reseller;
 GRANT UPDATE (subject, before, after) ON audit TO reseller;
 -- UPDATE also for the locks of rows.
-GRANT INSERT, UPDATE ON accounts, users, keys, providers, services, orders, placement_attempts,
+GRANT INSERT, UPDATE ON accounts, users, keys, providers, services, orders, attempts,
   late_reports, order_requests, webhooks, provider_rates, daily_totals, key_recharges TO reseller;
 GRANT UPDATE ON catalogue_version, uptime, totals_position TO reseller;
 -- What is deleted: grants that were withdrawn, routes that were removed, answers that are older than their time, leases and markers that have ended,

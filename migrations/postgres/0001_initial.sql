@@ -282,8 +282,8 @@ WHEN (NEW.provider_id <> OLD.provider_id) EXECUTE FUNCTION providers_stay_referr
 -- The lock waits for attempts in progress, whose rows no other transaction sees, and keeps out later ones.
 CREATE FUNCTION providers_attempted() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  LOCK TABLE placement_attempts IN SHARE ROW EXCLUSIVE MODE;
-  IF EXISTS (SELECT FROM placement_attempts WHERE provider_id = OLD.provider_id) THEN
+  LOCK TABLE attempts IN SHARE ROW EXCLUSIVE MODE;
+  IF EXISTS (SELECT FROM attempts WHERE provider_id = OLD.provider_id) THEN
     RAISE EXCEPTION 'attempts refer to a row of providers' USING ERRCODE = 'foreign_key_violation';
   END IF;
   RETURN NULL;
@@ -331,7 +331,7 @@ CREATE TABLE services (
   min_by_hand smallint NOT NULL DEFAULT 1 CHECK (min_by_hand IN (0, 1)),
   max_by_hand smallint NOT NULL DEFAULT 1 CHECK (max_by_hand IN (0, 1)),
   -- Deactivated by a sync, because the provider no longer lists it. The sync that finds it again activates it.
-  vanished smallint NOT NULL DEFAULT 0 CHECK (vanished IN (0, 1) AND (vanished = 0 OR active = 0)),
+  delisted smallint NOT NULL DEFAULT 0 CHECK (delisted IN (0, 1) AND (delisted = 0 OR active = 0)),
   -- Whether orders can be cancelled and refilled, and for how many days after their end.
   cancel smallint NOT NULL DEFAULT 0 CHECK (cancel IN (0, 1)),
   refill smallint NOT NULL DEFAULT 0 CHECK (refill IN (0, 1)),
@@ -511,13 +511,13 @@ CREATE TABLE orders (
   provider_order text COLLATE "C" CHECK ((provider_order IS NOT NULL) = (placement = 'placed')),
   -- The status that the provider reported last, as one of ours.
   reported text COLLATE "C" CHECK (reported IS NULL OR placement = 'placed'),
-  next_place_at bigint CHECK ((next_place_at IS NOT NULL) = (placement = 'queued' AND status = 'PENDING')),
-  next_check_at bigint CHECK (
-    (next_check_at IS NULL OR placement = 'placed')
-    AND (next_check_at IS NOT NULL OR placement <> 'placed' OR status <> 'PROCESSING')
+  next_submit_at bigint CHECK ((next_submit_at IS NOT NULL) = (placement = 'queued' AND status = 'PENDING')),
+  next_poll_at bigint CHECK (
+    (next_poll_at IS NULL OR placement = 'placed')
+    AND (next_poll_at IS NOT NULL OR placement <> 'placed' OR status <> 'PROCESSING')
   ),
   -- When the provider last reported the order, and when such a report last said something new.
-  checked_at bigint CHECK ((checked_at IS NOT NULL) = (placement = 'placed')),
+  polled_at bigint CHECK ((polled_at IS NOT NULL) = (placement = 'placed')),
   changed_at bigint CHECK ((changed_at IS NOT NULL) = (placement = 'placed')),
   -- The caller's own name for the order.
   reference text COLLATE "C" CHECK (length(reference) BETWEEN 1 AND 64),
@@ -534,13 +534,13 @@ CREATE UNIQUE INDEX orders_by_reference ON orders (reseller_account, reference) 
 CREATE INDEX orders_by_status ON orders (reseller_account, status, order_id);
 -- Numbers of several servers do not follow the clock, so lists by time need an index.
 CREATE INDEX orders_by_time ON orders (reseller_account, created_at);
-CREATE INDEX orders_queued ON orders (provider_id, next_place_at, order_id)
+CREATE INDEX orders_queued ON orders (provider_id, next_submit_at, order_id)
   WHERE placement = 'queued' AND status = 'PENDING';
 CREATE INDEX orders_sending ON orders (order_id) WHERE placement = 'sending';
 CREATE INDEX orders_unknown ON orders (order_id) WHERE placement = 'unknown' AND status = 'PENDING';
-CREATE INDEX orders_followed ON orders (provider_id, next_check_at) WHERE next_check_at IS NOT NULL;
+CREATE INDEX orders_polled ON orders (provider_id, next_poll_at) WHERE next_poll_at IS NOT NULL;
 CREATE INDEX orders_by_provider_order ON orders (provider_id, provider_order) WHERE provider_order IS NOT NULL;
-CREATE INDEX orders_open_by_provider ON orders (provider_id, placement, checked_at)
+CREATE INDEX orders_open_by_provider ON orders (provider_id, placement, polled_at)
   WHERE provider_id IS NOT NULL AND status IN ('PENDING', 'PROCESSING');
 
 -- A final order's status never changes. Its delivery may still be recorded.
@@ -788,7 +788,7 @@ EXECUTE FUNCTION order_requests_go_forward();
 
 -- Submissions of an order to a provider. A row is committed as `sending` before the call, and finished with the
 -- outcome.
-CREATE TABLE placement_attempts (
+CREATE TABLE attempts (
   attempt_id bigint PRIMARY KEY,
   order_id bigint NOT NULL REFERENCES orders (order_id),
   outcome text COLLATE "C" NOT NULL CHECK (outcome IN ('sending', 'accepted', 'refused', 'not_sent', 'unknown')),
@@ -804,22 +804,22 @@ CREATE TABLE placement_attempts (
   CHECK ((outcome = 'sending') = (finished_at IS NULL))
 );
 
-CREATE SEQUENCE placement_attempts_number OWNED BY placement_attempts.attempt_id;
-CREATE INDEX placement_attempts_by_order ON placement_attempts (order_id, attempt_id);
+CREATE SEQUENCE attempts_number OWNED BY attempts.attempt_id;
+CREATE INDEX attempts_by_order ON attempts (order_id, attempt_id);
 -- An order is placed at most once: another attempt can only follow refused or unsent ones.
-CREATE UNIQUE INDEX placement_attempts_sent_once ON placement_attempts (order_id)
+CREATE UNIQUE INDEX attempts_sent_once ON attempts (order_id)
   WHERE outcome <> 'not_sent' AND outcome <> 'refused';
 -- A provider that refused an order is not asked again.
-CREATE UNIQUE INDEX placement_attempts_refused_once ON placement_attempts (order_id, provider_id, provider_service)
+CREATE UNIQUE INDEX attempts_refused_once ON attempts (order_id, provider_id, provider_service)
   WHERE outcome = 'refused';
 
-CREATE TRIGGER placement_attempts_keep_server BEFORE UPDATE OF server ON placement_attempts FOR EACH ROW
+CREATE TRIGGER attempts_keep_server BEFORE UPDATE OF server ON attempts FOR EACH ROW
 EXECUTE FUNCTION refuse('an attempt keeps its server');
 
-CREATE TRIGGER placement_attempts_are_kept BEFORE DELETE ON placement_attempts FOR EACH ROW
-EXECUTE FUNCTION refuse('placement attempts are never deleted');
+CREATE TRIGGER attempts_are_kept BEFORE DELETE ON attempts FOR EACH ROW
+EXECUTE FUNCTION refuse('attempts are never deleted');
 
-CREATE FUNCTION placement_attempts_finish_once() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION attempts_finish_once() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF NEW.cause IS NOT NULL OR to_jsonb(NEW) - 'cause' IS DISTINCT FROM to_jsonb(OLD) - 'cause'
     OR NOT is_erased((SELECT reseller_account FROM orders WHERE order_id = OLD.order_id)) THEN
@@ -827,11 +827,11 @@ BEGIN
   END IF;
   RETURN NEW;
 END $$;
-CREATE TRIGGER placement_attempts_finish_once BEFORE UPDATE ON placement_attempts FOR EACH ROW
+CREATE TRIGGER attempts_finish_once BEFORE UPDATE ON attempts FOR EACH ROW
 WHEN (OLD.outcome <> 'sending' OR NEW.order_id <> OLD.order_id OR NEW.started_at <> OLD.started_at)
-EXECUTE FUNCTION placement_attempts_finish_once();
+EXECUTE FUNCTION attempts_finish_once();
 
-CREATE TRIGGER placement_attempts_keep_route BEFORE UPDATE OF provider_id, provider_service ON placement_attempts FOR EACH ROW
+CREATE TRIGGER attempts_keep_route BEFORE UPDATE OF provider_id, provider_service ON attempts FOR EACH ROW
 EXECUTE FUNCTION refuse('an attempt keeps its provider');
 
 -- Open orders whose number the provider says it does not know. A row is deleted when the provider reports the order.
@@ -1105,10 +1105,10 @@ CREATE TABLE alerts (
   raised_at bigint NOT NULL,
   -- Null: the problem goes on.
   resolved_at bigint,
-  -- How bad it was when it was last told. 0: this kind has no amount.
-  told_amount bigint NOT NULL DEFAULT 0 CHECK (told_amount >= 0),
-  -- When it was last told. Null: when it was raised.
-  told_at bigint
+  -- How bad it was when the operator was last notified. 0: this kind has no amount.
+  notified_amount bigint NOT NULL DEFAULT 0 CHECK (notified_amount >= 0),
+  -- When the operator was last notified. Null: when it was raised.
+  notified_at bigint
 );
 
 CREATE SEQUENCE alerts_number OWNED BY alerts.seq;
@@ -1292,8 +1292,8 @@ CREATE TABLE idempotency (
   request_hash text COLLATE "C" NOT NULL CHECK (length(request_hash) = 64),
   order_id bigint,
   transfer_seq bigint,
-  answer_status bigint CHECK (answer_status BETWEEN 200 AND 599),
-  answer_body text COLLATE "C",
+  response_status bigint CHECK (response_status BETWEEN 200 AND 599),
+  response_body text COLLATE "C",
   -- The results of a batch, one for each order, in case its response was never given.
   results text COLLATE "C" CHECK (results IS NULL OR order_id IS NOT NULL),
   created_at bigint NOT NULL,
@@ -1301,8 +1301,8 @@ CREATE TABLE idempotency (
   uptime bigint NOT NULL DEFAULT 0 CHECK (uptime >= 0),
   UNIQUE (reseller_account, key),
   CHECK ((order_id IS NULL) <> (transfer_seq IS NULL)),
-  CHECK ((answer_status IS NULL) = (answer_body IS NULL)),
-  CHECK (transfer_seq IS NULL OR answer_body IS NOT NULL)
+  CHECK ((response_status IS NULL) = (response_body IS NULL)),
+  CHECK (transfer_seq IS NULL OR response_body IS NOT NULL)
 );
 
 CREATE SEQUENCE idempotency_number OWNED BY idempotency.seq;
@@ -1313,8 +1313,8 @@ BEFORE UPDATE OF seq, reseller_account, key, request_hash, order_id, transfer_se
 ON idempotency
 FOR EACH ROW EXECUTE FUNCTION refuse('a used key keeps what it did');
 
-CREATE TRIGGER idempotency_keeps_its_answer BEFORE UPDATE ON idempotency FOR EACH ROW
-WHEN (OLD.answer_body IS NOT NULL) EXECUTE FUNCTION refuse('a given answer is never changed');
+CREATE TRIGGER idempotency_keeps_its_response BEFORE UPDATE ON idempotency FOR EACH ROW
+WHEN (OLD.response_body IS NOT NULL) EXECUTE FUNCTION refuse('a given response is never changed');
 
 CREATE FUNCTION idempotency_refers_to_rows() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -202,7 +202,7 @@ INSERT INTO providers (provider_id, name, protocol, url, key, created_at)
 VALUES (0, 'test:sandbox', 'sandbox', 'https://sandbox.invalid', 'none', 0);
 
 CREATE TRIGGER providers_attempted BEFORE DELETE ON providers
-WHEN EXISTS (SELECT 1 FROM placement_attempts WHERE provider_id = OLD.provider_id)
+WHEN EXISTS (SELECT 1 FROM attempts WHERE provider_id = OLD.provider_id)
 BEGIN SELECT RAISE(ABORT, 'attempts refer to the provider'); END;
 
 -- A provider's rate for a service, from a sync. It applies to orders with numbers above after_order, up to the
@@ -246,7 +246,7 @@ CREATE TABLE services (
   min_by_hand INTEGER NOT NULL DEFAULT 1 CHECK (min_by_hand IN (0, 1)),
   max_by_hand INTEGER NOT NULL DEFAULT 1 CHECK (max_by_hand IN (0, 1)),
   -- Deactivated by a sync, because the provider no longer lists it. The sync that finds it again activates it.
-  vanished INTEGER NOT NULL DEFAULT 0 CHECK (vanished IN (0, 1) AND (vanished = 0 OR active = 0)),
+  delisted INTEGER NOT NULL DEFAULT 0 CHECK (delisted IN (0, 1) AND (delisted = 0 OR active = 0)),
   -- Whether orders can be cancelled and refilled, and for how many days after their end.
   cancel INTEGER NOT NULL DEFAULT 0 CHECK (cancel IN (0, 1)),
   refill INTEGER NOT NULL DEFAULT 0 CHECK (refill IN (0, 1)),
@@ -422,13 +422,13 @@ CREATE TABLE orders (
   provider_order TEXT CHECK ((provider_order IS NOT NULL) = (placement = 'placed')),
   -- The status that the provider reported last, as one of ours.
   reported TEXT CHECK (reported IS NULL OR placement = 'placed'),
-  next_place_at INTEGER CHECK ((next_place_at IS NOT NULL) = (placement = 'queued' AND status = 'PENDING')),
-  next_check_at INTEGER CHECK (
-    (next_check_at IS NULL OR placement = 'placed')
-    AND (next_check_at IS NOT NULL OR placement <> 'placed' OR status <> 'PROCESSING')
+  next_submit_at INTEGER CHECK ((next_submit_at IS NOT NULL) = (placement = 'queued' AND status = 'PENDING')),
+  next_poll_at INTEGER CHECK (
+    (next_poll_at IS NULL OR placement = 'placed')
+    AND (next_poll_at IS NOT NULL OR placement <> 'placed' OR status <> 'PROCESSING')
   ),
   -- When the provider last reported the order, and when such a report last said something new.
-  checked_at INTEGER CHECK ((checked_at IS NOT NULL) = (placement = 'placed')),
+  polled_at INTEGER CHECK ((polled_at IS NOT NULL) = (placement = 'placed')),
   changed_at INTEGER CHECK ((changed_at IS NOT NULL) = (placement = 'placed')),
   -- The caller's own name for the order.
   reference TEXT CHECK (length(reference) BETWEEN 1 AND 64),
@@ -442,13 +442,13 @@ CREATE TABLE orders (
 
 CREATE UNIQUE INDEX orders_by_reference ON orders (reseller_account, reference) WHERE reference IS NOT NULL;
 CREATE INDEX orders_by_status ON orders (reseller_account, status, order_id);
-CREATE INDEX orders_queued ON orders (provider_id, next_place_at, order_id)
+CREATE INDEX orders_queued ON orders (provider_id, next_submit_at, order_id)
   WHERE placement = 'queued' AND status = 'PENDING';
 CREATE INDEX orders_sending ON orders (order_id) WHERE placement = 'sending';
 CREATE INDEX orders_unknown ON orders (order_id) WHERE placement = 'unknown' AND status = 'PENDING';
-CREATE INDEX orders_followed ON orders (provider_id, next_check_at) WHERE next_check_at IS NOT NULL;
+CREATE INDEX orders_polled ON orders (provider_id, next_poll_at) WHERE next_poll_at IS NOT NULL;
 CREATE INDEX orders_by_provider_order ON orders (provider_id, provider_order) WHERE provider_order IS NOT NULL;
-CREATE INDEX orders_open_by_provider ON orders (provider_id, placement, checked_at)
+CREATE INDEX orders_open_by_provider ON orders (provider_id, placement, polled_at)
   WHERE provider_id IS NOT NULL AND status IN ('PENDING', 'PROCESSING');
 
 -- A final order's status never changes. Its delivery may still be recorded.
@@ -638,7 +638,7 @@ BEGIN SELECT RAISE(ABORT, 'a request is sent once, and what became of it is kept
 
 -- Submissions of an order to a provider. A row is committed as `sending` before the call, and finished with the
 -- outcome.
-CREATE TABLE placement_attempts (
+CREATE TABLE attempts (
   attempt_id INTEGER PRIMARY KEY,
   order_id INTEGER NOT NULL REFERENCES orders (order_id),
   outcome TEXT NOT NULL CHECK (outcome IN ('sending', 'accepted', 'refused', 'not_sent', 'unknown')),
@@ -654,29 +654,29 @@ CREATE TABLE placement_attempts (
   CHECK ((outcome = 'sending') = (finished_at IS NULL))
 ) STRICT;
 
-CREATE INDEX placement_attempts_by_order ON placement_attempts (order_id, attempt_id);
+CREATE INDEX attempts_by_order ON attempts (order_id, attempt_id);
 -- An order is placed at most once: another attempt can only follow refused or unsent ones.
-CREATE UNIQUE INDEX placement_attempts_sent_once ON placement_attempts (order_id)
+CREATE UNIQUE INDEX attempts_sent_once ON attempts (order_id)
   WHERE outcome <> 'not_sent' AND outcome <> 'refused';
 -- A provider that refused an order is not asked again.
-CREATE UNIQUE INDEX placement_attempts_refused_once ON placement_attempts (order_id, provider_id, provider_service)
+CREATE UNIQUE INDEX attempts_refused_once ON attempts (order_id, provider_id, provider_service)
   WHERE outcome = 'refused';
 
-CREATE TRIGGER placement_attempts_finish_once BEFORE UPDATE ON placement_attempts
+CREATE TRIGGER attempts_finish_once BEFORE UPDATE ON attempts
 WHEN (OLD.outcome <> 'sending' OR NEW.order_id <> OLD.order_id OR NEW.started_at <> OLD.started_at)
   AND NOT (NEW.cause IS NULL AND NEW.attempt_id = OLD.attempt_id AND NEW.order_id = OLD.order_id
     AND NEW.outcome = OLD.outcome AND NEW.started_at = OLD.started_at AND NEW.finished_at IS OLD.finished_at
     AND (SELECT erased_at FROM orders JOIN users ON account = reseller_account WHERE order_id = OLD.order_id) IS NOT NULL)
 BEGIN SELECT RAISE(ABORT, 'an attempt is finished once and then kept'); END;
 
-CREATE TRIGGER placement_attempts_keep_server BEFORE UPDATE OF server ON placement_attempts
+CREATE TRIGGER attempts_keep_server BEFORE UPDATE OF server ON attempts
 BEGIN SELECT RAISE(ABORT, 'an attempt keeps its server'); END;
 
-CREATE TRIGGER placement_attempts_keep_route BEFORE UPDATE OF provider_id, provider_service ON placement_attempts
+CREATE TRIGGER attempts_keep_route BEFORE UPDATE OF provider_id, provider_service ON attempts
 BEGIN SELECT RAISE(ABORT, 'an attempt keeps its provider'); END;
 
-CREATE TRIGGER placement_attempts_are_kept BEFORE DELETE ON placement_attempts
-BEGIN SELECT RAISE(ABORT, 'placement attempts are never deleted'); END;
+CREATE TRIGGER attempts_are_kept BEFORE DELETE ON attempts
+BEGIN SELECT RAISE(ABORT, 'attempts are never deleted'); END;
 
 -- Open orders whose number the provider says it does not know. A row is deleted when the provider reports the order.
 CREATE TABLE unrecognized_numbers (
@@ -915,10 +915,10 @@ CREATE TABLE alerts (
   raised_at INTEGER NOT NULL,
   -- Null: the problem goes on.
   resolved_at INTEGER,
-  -- How bad it was when it was last told. 0: this kind has no amount.
-  told_amount INTEGER NOT NULL DEFAULT 0 CHECK (told_amount >= 0),
-  -- When it was last told. Null: when it was raised.
-  told_at INTEGER
+  -- How bad it was when the operator was last notified. 0: this kind has no amount.
+  notified_amount INTEGER NOT NULL DEFAULT 0 CHECK (notified_amount >= 0),
+  -- When the operator was last notified. Null: when it was raised.
+  notified_at INTEGER
 ) STRICT;
 
 CREATE UNIQUE INDEX alerts_open ON alerts (kind, subject) WHERE resolved_at IS NULL;
@@ -1094,8 +1094,8 @@ CREATE TABLE idempotency (
   request_hash TEXT NOT NULL CHECK (length(request_hash) = 64),
   order_id INTEGER REFERENCES orders (order_id),
   transfer_seq INTEGER REFERENCES transfers (seq),
-  answer_status INTEGER CHECK (answer_status BETWEEN 200 AND 599),
-  answer_body TEXT,
+  response_status INTEGER CHECK (response_status BETWEEN 200 AND 599),
+  response_body TEXT,
   -- The results of a batch, one for each order, in case its response was never given.
   results TEXT CHECK (results IS NULL OR order_id IS NOT NULL),
   created_at INTEGER NOT NULL,
@@ -1103,8 +1103,8 @@ CREATE TABLE idempotency (
   uptime INTEGER NOT NULL DEFAULT 0 CHECK (uptime >= 0),
   UNIQUE (reseller_account, key),
   CHECK ((order_id IS NULL) <> (transfer_seq IS NULL)),
-  CHECK ((answer_status IS NULL) = (answer_body IS NULL)),
-  CHECK (transfer_seq IS NULL OR answer_body IS NOT NULL)
+  CHECK ((response_status IS NULL) = (response_body IS NULL)),
+  CHECK (transfer_seq IS NULL OR response_body IS NOT NULL)
 ) STRICT;
 
 CREATE INDEX idempotency_by_age ON idempotency (uptime);
@@ -1113,9 +1113,9 @@ CREATE TRIGGER idempotency_keeps_its_effect
 BEFORE UPDATE OF seq, reseller_account, key, request_hash, order_id, transfer_seq, created_at ON idempotency
 BEGIN SELECT RAISE(ABORT, 'a used key keeps what it did'); END;
 
-CREATE TRIGGER idempotency_keeps_its_answer BEFORE UPDATE ON idempotency
-WHEN OLD.answer_body IS NOT NULL
-BEGIN SELECT RAISE(ABORT, 'a given answer is never changed'); END;
+CREATE TRIGGER idempotency_keeps_its_response BEFORE UPDATE ON idempotency
+WHEN OLD.response_body IS NOT NULL
+BEGIN SELECT RAISE(ABORT, 'a given response is never changed'); END;
 
 CREATE TRIGGER idempotency_keeps_its_results BEFORE UPDATE OF results ON idempotency
 BEGIN SELECT RAISE(ABORT, 'a used key keeps what it did'); END;

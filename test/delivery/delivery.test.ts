@@ -141,7 +141,7 @@ test.each<[what: string, reply: Reply, cause: string]>([
     expect([answer.status, answer.body.order.status]).toEqual([200, "PENDING"]);
     const { orderId } = answer.body.order;
     expect(orderOf(market, orderId)).toEqual({ status: "PENDING", placement: "unknown" });
-    const [noted] = market.query<{ cause: string }>("SELECT cause FROM placement_attempts");
+    const [noted] = market.query<{ cause: string }>("SELECT cause FROM attempts");
     expect(noted!.cause).toContain(cause);
     expect(market.balance("anna")).toBe(99_800_000);
     market.dropTrigger("broken");
@@ -239,8 +239,8 @@ test("the timer waits a second while nothing is due, else until the next attempt
   now = order.createdAt;
   await delivery.placed(order);
   expect(pauses.at(-1)).toBe(250);
-  const [queued] = database.query<{ next_place_at: number }>("SELECT next_place_at FROM orders");
-  const dueAt = queued!.next_place_at;
+  const [queued] = database.query<{ next_submit_at: number }>("SELECT next_submit_at FROM orders");
+  const dueAt = queued!.next_submit_at;
   expect(await pauseAt(dueAt - 1400)).toBe(1000);
   expect(await pauseAt(dueAt - 600)).toBe(600);
   expect(await pauseAt(dueAt - 10)).toBe(250);

@@ -15,17 +15,17 @@ const NOTES = { note: `for ${SECRET}`, publicNote: `dear ${SECRET}` };
 
 /** The columns that have SECRET in them: what an erasure must reach. */
 export const PERSONAL_COLUMNS = [
+  "attempts.cause",
   "audit.after",
   "audit.before",
   "audit.subject",
-  "idempotency.answer_body",
+  "idempotency.response_body",
   "keys.label",
   "order_events.note",
   "order_requests.note",
   "orders.extra",
   "orders.link",
   "orders.reference",
-  "placement_attempts.cause",
   "transfer_details.public_note",
   "transfer_details.reference",
   "transfers.note",

@@ -31,7 +31,7 @@ export function namesIn(rows: Rows): Names {
     new Map(rows[table]!.map((row): [string, never] => [String(row[key]), row[value]!]));
   const orders = map("orders", "id", "orderId");
   const idOf = map("orders", "orderId", "id") as ReadonlyMap<string, string>;
-  const attempts = map("placement_attempts", "orderId", "attemptId");
+  const attempts = map("attempts", "orderId", "attemptId");
   const accounts = map("users", "username", "account");
   return {
     accounts: new Map([...accounts].map(([username, each]) => [username.toLowerCase(), each])),

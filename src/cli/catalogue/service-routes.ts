@@ -69,6 +69,6 @@ export function declareRoutes(group: Command): void {
 }
 
 function routeJson(route: PrioritizedRoute, names: ProviderNames) {
-  const { providerId, providerService: service, priority: place, isDelisted: delisted } = route;
+  const { providerId, providerService: service, priority: place, delisted } = route;
   return { provider: names(providerId)!, providerService: service, priority: place, delisted };
 }

@@ -37,11 +37,11 @@ export function listRoutedServices(reader: Reader, providerId: number): RoutedSe
     const first = {
       providerId: service.providerId!,
       providerService: service.providerService!,
-      isDelisted: service.isRouteDelisted,
+      delisted: service.routeDelisted,
     };
     const routes = [first, ...rows].map((route) => ({
       providerService: route.providerId === providerId ? route.providerService : null,
-      isDelisted: route.isDelisted,
+      delisted: route.delisted,
       isProviderActive: providerOf(reader, route.providerId).active,
     }));
     return { id, name, active, delisted, suspended, routes };
@@ -53,10 +53,10 @@ export function updateListed(
   tx: Tx,
   serviceId: string,
   { providerId, providerService }: Route,
-  isDelisted: boolean,
+  delisted: boolean,
 ): boolean {
   const route = tx.row(serviceRoutes.byKey, serviceId, providerId, providerService);
-  if (route) tx.update(serviceRoutes, route, { isDelisted });
+  if (route) tx.update(serviceRoutes, route, { delisted });
   return route !== undefined;
 }
 

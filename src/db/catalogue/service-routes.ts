@@ -33,7 +33,7 @@ const TRIED = query({
   text: `SELECT ${select(attempts, "providerId", "providerService")},
       count(*) FILTER (WHERE outcome = 'not_sent') AS "tries",
       CASE WHEN count(*) FILTER (WHERE outcome = 'refused') > 0 THEN 1 ELSE 0 END AS "isRefused"
-    FROM placement_attempts WHERE order_id = :orderId GROUP BY provider_id, provider_service`,
+    FROM attempts WHERE order_id = :orderId GROUP BY provider_id, provider_service`,
 });
 
 const ROUTED_TO = query({
@@ -81,7 +81,7 @@ export function listServicesRoutedTo(reader: Reader, providerId: number) {
 export function listRoutes(reader: Reader, service: Service): PrioritizedRoute[] {
   const { providerId, providerService, providerPriority: priority } = service;
   if (providerId === null || providerService === null) return [];
-  const first = { providerId, providerService, priority, isDelisted: service.isRouteDelisted };
+  const first = { providerId, providerService, priority, delisted: service.routeDelisted };
   const further = reader.all(FURTHER, { serviceId: service.id });
   return [
     first,
@@ -89,7 +89,7 @@ export function listRoutes(reader: Reader, service: Service): PrioritizedRoute[]
       providerId: route.providerId,
       providerService: route.providerService,
       priority: route.priority,
-      isDelisted: route.isDelisted,
+      delisted: route.delisted,
     })),
   ];
 }
@@ -104,7 +104,7 @@ export function listedRoute<First extends { id: string }>(
 ): Route | First {
   const listed = reader
     .all(FURTHER, { serviceId: service.id })
-    .find(({ isDelisted, providerId }) => !isDelisted && providerOf(reader, providerId).active);
+    .find(({ delisted, providerId }) => !delisted && providerOf(reader, providerId).active);
   return listed ?? service;
 }
 
@@ -124,7 +124,7 @@ export function readTriedRoutes(
   const withTries = ({ providerId, providerService }: Route): TriedRoute => {
     const route = { providerId, providerService };
     const { tries = 0, isRefused = false } = tried.find((each) => isSameRoute(each, route)) ?? {};
-    const isListed = !routes.some((each) => each.isDelisted && isSameRoute(each, route));
+    const isListed = !routes.some((each) => each.delisted && isSameRoute(each, route));
     const provider = providerOf(reader, providerId);
     const isPaused = provider.pausedAt !== null;
     return { ...route, isActive: isListed && provider.active, isPaused, tries, isRefused };
@@ -147,9 +147,9 @@ export function writeRoutes(
   for (const { providerId, providerService } of rows.filter((row) => !isAmong(row, further))) {
     tx.delete(serviceRoutes, { serviceId, providerId, providerService });
   }
-  for (const [index, { providerId, providerService, priority, isDelisted }] of further.entries()) {
+  for (const [index, { providerId, providerService, priority, delisted }] of further.entries()) {
     const key = { serviceId, providerId, providerService };
-    const changes = { priority, place: index + 1, isDelisted };
+    const changes = { priority, place: index + 1, delisted };
     if (isAmong(key, rows)) tx.update(serviceRoutes, key, changes);
     else tx.insert(serviceRoutes, { ...key, ...changes });
   }
@@ -158,7 +158,7 @@ export function writeRoutes(
     providerId: first?.providerId ?? null,
     providerService: first?.providerService ?? null,
     providerPriority: first?.priority ?? 0,
-    isRouteDelisted: first?.isDelisted ?? false,
+    routeDelisted: first?.delisted ?? false,
   };
 }
 
@@ -186,7 +186,7 @@ export function deleteRoutes(tx: Tx, rows: readonly ServiceRouteRow[]): void {
 /** Whether someone delivers orders of the service: an active provider that lists it, or the operator. */
 export function isDelivered(reader: Reader, service: Service): boolean {
   const routes = listRoutes(reader, service);
-  const isOpen = ({ providerId, isDelisted }: PrioritizedRoute) =>
-    !isDelisted && providerOf(reader, providerId).active;
+  const isOpen = ({ providerId, delisted }: PrioritizedRoute) =>
+    !delisted && providerOf(reader, providerId).active;
   return routes.length === 0 || routes.some(isOpen);
 }

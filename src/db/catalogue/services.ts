@@ -52,12 +52,12 @@ export interface Service {
   /** Inactive because its provider is. */
   suspended: boolean;
   /** The provider of its first route no longer lists it. */
-  isRouteDelisted: boolean;
+  routeDelisted: boolean;
 }
 
 export type NewService = Omit<
   Service,
-  "number" | "suspended" | "providerPriority" | "isRouteDelisted"
+  "number" | "suspended" | "providerPriority" | "routeDelisted"
 >;
 
 /** An active service that a reseller may order, at that reseller's price. */
@@ -73,11 +73,11 @@ export type OpenService = Pick<
   | "providerService"
   | "type"
   | "dripfeed"
-  | "isRouteDelisted"
+  | "routeDelisted"
 >;
 
 /** An open service in a list, with fields that placing an order does not need. */
-export type ListedOpenService = Omit<OpenService, "isRouteDelisted"> &
+export type ListedOpenService = Omit<OpenService, "routeDelisted"> &
   Pick<Service, "cancel" | "refill" | "refillDays">;
 
 /** An open service as panels see it. */
@@ -253,7 +253,7 @@ export function findOpenService(
     providerService: service.providerService,
     type: service.type,
     dripfeed: service.dripfeed,
-    isRouteDelisted: service.isRouteDelisted,
+    routeDelisted: service.routeDelisted,
   };
 }
 

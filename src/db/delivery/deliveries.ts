@@ -40,7 +40,7 @@ export interface SendingAttempt {
 const ATTEMPTS = query({
   parameters: { orderId: number },
   columns: fields(attempts),
-  text: `SELECT ${select(attempts)} FROM placement_attempts
+  text: `SELECT ${select(attempts)} FROM attempts
     WHERE order_id = :orderId ORDER BY attempt_id`,
 });
 
@@ -48,7 +48,7 @@ const COUNT_ATTEMPTS = query({
   parameters: { orderId: number, providerId: number, providerService: text },
   columns: { tries: number },
   restrictedBy: ["orderId"],
-  text: `SELECT count(*) AS "tries" FROM placement_attempts
+  text: `SELECT count(*) AS "tries" FROM attempts
     WHERE order_id = :orderId AND provider_id = :providerId AND provider_service = :providerService`,
 });
 
@@ -57,8 +57,8 @@ const DUE = query({
   parameters: { providerId: number, now: number, limit: number },
   columns: fields(orders, "orderId"),
   text: `SELECT ${select(orders, "orderId")} FROM orders
-    WHERE provider_id = :providerId AND placement = 'queued' AND status = 'PENDING' AND next_place_at <= :now
-    ORDER BY next_place_at, order_id LIMIT :limit`,
+    WHERE provider_id = :providerId AND placement = 'queued' AND status = 'PENDING' AND next_submit_at <= :now
+    ORDER BY next_submit_at, order_id LIMIT :limit`,
 });
 
 // `+reseller_account` prevents grouping in the order of an index, which would read every order of each reseller.
@@ -70,8 +70,8 @@ const DUE_ON_PROBATION = query({
       WHERE provider_id = :providerId AND placement = 'unknown' AND status = 'PENDING' GROUP BY 1
     ) AS resellers ON resellers.account = orders.reseller_account
     WHERE orders.provider_id = :providerId AND orders.placement = 'queued' AND orders.status = 'PENDING'
-      AND orders.next_place_at <= :now
-    ORDER BY coalesce(unknown_orders, 0), orders.next_place_at, orders.order_id LIMIT :limit`,
+      AND orders.next_submit_at <= :now
+    ORDER BY coalesce(unknown_orders, 0), orders.next_submit_at, orders.order_id LIMIT :limit`,
 });
 
 const QUEUED = query({
@@ -83,17 +83,17 @@ const QUEUED = query({
 const SENDING = query({
   columns: { ...fields(attempts, "orderId", "attemptId", "server"), isServerLive: boolean },
   text: `SELECT ${select(attempts, "orderId", "attemptId", "server")},
-      EXISTS (SELECT 1 FROM servers WHERE servers.id = placement_attempts.server) AS "isServerLive"
-    FROM orders JOIN placement_attempts
-      ON placement_attempts.order_id = orders.order_id AND placement_attempts.outcome = 'sending'
+      EXISTS (SELECT 1 FROM servers WHERE servers.id = attempts.server) AS "isServerLive"
+    FROM orders JOIN attempts
+      ON attempts.order_id = orders.order_id AND attempts.outcome = 'sending'
     WHERE orders.placement = 'sending' ORDER BY orders.order_id`,
 });
 
 const CLAMP_SUBMIT_SCHEDULE = statement({
   parameters: { latest: number },
   writes: [orders],
-  text: `UPDATE orders SET next_place_at = :latest
-    WHERE placement = 'queued' AND status = 'PENDING' AND next_place_at > :latest`,
+  text: `UPDATE orders SET next_submit_at = :latest
+    WHERE placement = 'queued' AND status = 'PENDING' AND next_submit_at > :latest`,
 });
 
 /** The numbers of a provider's queued orders that are due, most overdue first. */

@@ -17,15 +17,15 @@ export interface DueOrder {
 
 /** SQL for when the most overdue poll was due. In the future if none is overdue, NULL if none is scheduled. */
 export const OLDEST_DUE_POLL =
-  "SELECT min(next_check_at) FROM orders WHERE next_check_at IS NOT NULL";
+  "SELECT min(next_poll_at) FROM orders WHERE next_poll_at IS NOT NULL";
 
-const IS_DUE = "provider_id = :providerId AND next_check_at IS NOT NULL AND next_check_at <= :now";
+const IS_DUE = "provider_id = :providerId AND next_poll_at IS NOT NULL AND next_poll_at <= :now";
 
 const DUE = query({
   parameters: { providerId: number, now: number, limit: number },
   columns: fields(orders, "orderId", "status", "providerOrder", "changedAt"),
   text: `SELECT ${select(orders, "orderId", "status", "providerOrder", "changedAt")} FROM orders
-    WHERE ${IS_DUE} ORDER BY next_check_at, order_id LIMIT :limit`,
+    WHERE ${IS_DUE} ORDER BY next_poll_at, order_id LIMIT :limit`,
 });
 
 const COUNT_DUE = query({
@@ -43,8 +43,8 @@ const OLDEST_DUE = query({
 const CLAMP_SCHEDULE = statement({
   parameters: { latest: number },
   writes: [orders],
-  text: `UPDATE orders SET next_check_at = :latest
-    WHERE next_check_at > :latest AND status = 'PROCESSING'`,
+  text: `UPDATE orders SET next_poll_at = :latest
+    WHERE next_poll_at > :latest AND status = 'PROCESSING'`,
 });
 
 const BY_PROVIDER_ORDER = query({

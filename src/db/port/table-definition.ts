@@ -152,7 +152,7 @@ export function table<
   const columns = Object.entries(getTableColumns(sqliteTable(name, schema))).map(
     ([field, column]) => ({
       field,
-      name: column.keyAsName ? snakeCase(field) : column.name,
+      name: snakeCase(field),
       kind: { name: kindOf(column.dataType) },
       // Undefined for a number that the database counts up, and for values that an insert must give.
       initial: column.hasDefault ? (column.default as Value) : column.notNull ? undefined : null,

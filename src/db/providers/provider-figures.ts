@@ -12,7 +12,7 @@ const OUTCOMES = query({
   parameters: { since: number, limit: number },
   columns: { providerId: number, outcome: textOf<AttemptOutcome>(), attempts: number },
   text: `SELECT provider_id AS "providerId", outcome AS "outcome", count(*) AS "attempts"
-    FROM (SELECT provider_id, outcome, started_at FROM placement_attempts ORDER BY attempt_id DESC LIMIT :limit) AS newest
+    FROM (SELECT provider_id, outcome, started_at FROM attempts ORDER BY attempt_id DESC LIMIT :limit) AS newest
     WHERE started_at >= :since GROUP BY provider_id, outcome`,
 });
 

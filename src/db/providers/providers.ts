@@ -65,7 +65,7 @@ const ORDER_FIGURES = query({
   parameters: { providerId: number },
   columns: { open: number, unknown: number, oldestUncheckedAt: nullable(number) },
   text: `SELECT count(*) AS "open", count(*) FILTER (WHERE placement = 'unknown') AS "unknown",
-      min(checked_at) AS "oldestUncheckedAt"
+      min(polled_at) AS "oldestUncheckedAt"
     FROM orders WHERE provider_id = :providerId AND ${OPEN_ORDER_CONDITION}`,
 });
 
@@ -77,16 +77,16 @@ const USES = query({
         OR EXISTS (SELECT 1 FROM service_routes WHERE service_id = services.id AND service_routes.provider_id = :providerId)
       ) AS "services",
     CASE WHEN EXISTS (SELECT 1 FROM orders WHERE provider_id = :providerId)
-        OR EXISTS (SELECT 1 FROM placement_attempts WHERE provider_id = :providerId) THEN 1 ELSE 0 END AS "orders"`,
+        OR EXISTS (SELECT 1 FROM attempts WHERE provider_id = :providerId) THEN 1 ELSE 0 END AS "orders"`,
 });
 
 // Two index searches per provider, for any number of orders. The conditions repeat those of the partial indexes
-// `orders_queued` and `orders_followed`.
+// `orders_queued` and `orders_polled`.
 const NEXT_DUE = query({
   columns: { dueAt: nullable(number), requestsDueAt: nullable(number) },
   text: `SELECT min(due_at) AS "dueAt",
       (SELECT min(next_at) FROM order_requests WHERE next_at IS NOT NULL) AS "requestsDueAt" FROM (
-      SELECT (SELECT min(next_place_at) FROM orders WHERE provider_id = providers.provider_id
+      SELECT (SELECT min(next_submit_at) FROM orders WHERE provider_id = providers.provider_id
         AND placement = 'queued' AND status = 'PENDING') AS due_at FROM providers
       UNION ALL
       SELECT (${OLDEST_DUE_POLL} AND provider_id = providers.provider_id) FROM providers
@@ -97,8 +97,8 @@ const NEXT_DUE = query({
 const HASTEN_SUBMISSIONS = statement({
   parameters: { providerId: number, now: number },
   writes: [orders],
-  text: `UPDATE orders SET next_place_at = :now
-    WHERE provider_id = :providerId AND placement = 'queued' AND status = 'PENDING' AND next_place_at > :now`,
+  text: `UPDATE orders SET next_submit_at = :now
+    WHERE provider_id = :providerId AND placement = 'queued' AND status = 'PENDING' AND next_submit_at > :now`,
 });
 
 /** Finds a provider by name, ignoring case. Never returns the sandbox, which operators do not see as a provider. */

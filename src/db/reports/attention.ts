@@ -31,7 +31,7 @@ export interface Attention {
   lastRowAt: number | null;
 }
 
-// The conditions repeat those of the partial indexes orders_open_by_provider, orders_queued and orders_followed, and of
+// The conditions repeat those of the partial indexes orders_open_by_provider, orders_queued and orders_polled, and of
 // those for delisted routes.
 const OPEN = `provider_id = providers.provider_id AND ${OPEN_ORDER_CONDITION}`;
 const PROVIDERS = query({
@@ -55,10 +55,10 @@ const PROVIDERS = query({
       balance_currency AS "balanceCurrency", out_of_funds_at AS "outOfFundsAt", foreign_currency AS "foreignCurrency",
       sync_held AS "syncHeld", paused_at AS "pausedAt", paused_by AS "pausedBy",
       (SELECT count(*) FROM orders WHERE ${OPEN} AND placement = 'unknown') AS "unknown",
-      (SELECT min(next_place_at) FROM orders WHERE provider_id = providers.provider_id
+      (SELECT min(next_submit_at) FROM orders WHERE provider_id = providers.provider_id
         AND placement = 'queued' AND status = 'PENDING') AS "submissionDueAt",
-      (SELECT min(next_check_at) FROM orders WHERE provider_id = providers.provider_id
-        AND next_check_at IS NOT NULL) AS "pollDueAt",
+      (SELECT min(next_poll_at) FROM orders WHERE provider_id = providers.provider_id
+        AND next_poll_at IS NOT NULL) AS "pollDueAt",
       ${delistedRoutesOf("providers.provider_id")} AS "delistedRoutes"
     FROM providers WHERE providers.provider_id <> ${SANDBOX_PROVIDER}
     ORDER BY providers.name COLLATE "binary"`,

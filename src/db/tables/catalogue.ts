@@ -29,7 +29,7 @@ export const services = table(
     priceByHand: integer({ mode: "boolean" }).notNull(),
     minByHand: integer({ mode: "boolean" }).notNull(),
     maxByHand: integer({ mode: "boolean" }).notNull(),
-    delisted: integer("vanished", { mode: "boolean" }).notNull(),
+    delisted: integer({ mode: "boolean" }).notNull(),
     cancel: integer({ mode: "boolean" }).notNull().default(false),
     refill: integer({ mode: "boolean" }).notNull().default(false),
     refillDays: integer().notNull().default(REFILL_DAYS_DEFAULT),
@@ -40,7 +40,7 @@ export const services = table(
     typeByHand: integer({ mode: "boolean" }).notNull().default(false),
     dripfeedByHand: integer({ mode: "boolean" }).notNull().default(false),
     suspended: integer({ mode: "boolean" }).notNull().default(false),
-    isRouteDelisted: integer("route_delisted", { mode: "boolean" }).notNull().default(false),
+    routeDelisted: integer({ mode: "boolean" }).notNull().default(false),
   },
   {
     key: ["id"],
@@ -60,7 +60,7 @@ export const serviceRoutes = table(
     providerService: text().notNull(),
     priority: integer().notNull(),
     place: integer().notNull(),
-    isDelisted: integer("delisted", { mode: "boolean" }).notNull().default(false),
+    delisted: integer({ mode: "boolean" }).notNull().default(false),
   },
   {
     key: ["serviceId", "providerId", "providerService"],

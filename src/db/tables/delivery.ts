@@ -6,7 +6,7 @@ import type { AttemptOutcome } from "../../domain/delivery/deliveries.ts";
 import { table } from "../port/table-definition.ts";
 
 export const attempts = table(
-  "placement_attempts",
+  "attempts",
   {
     attemptId: integer().primaryKey(),
     orderId: integer().notNull(),

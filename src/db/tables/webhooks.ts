@@ -118,8 +118,8 @@ export const alerts = table(
     message: text().notNull(),
     raisedAt: integer().notNull(),
     resolvedAt: integer(),
-    notifiedAmount: integer("told_amount").notNull().default(0),
-    notifiedAt: integer("told_at"),
+    notifiedAmount: integer().notNull().default(0),
+    notifiedAt: integer(),
   },
   {
     key: ["seq"],

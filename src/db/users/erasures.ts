@@ -54,7 +54,7 @@ const OF_ORDERS = [
   statement({
     parameters: { orderIds: numbers },
     writes: [attempts],
-    text: `UPDATE placement_attempts SET cause = NULL
+    text: `UPDATE attempts SET cause = NULL
       WHERE order_id IN (:orderIds) AND cause IS NOT NULL AND outcome <> 'sending'`,
   }),
   statement({

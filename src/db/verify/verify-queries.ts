@@ -154,22 +154,22 @@ const QUERIES: Record<string, string> = {
     FROM orders JOIN users ON account = reseller_account WHERE parent_account IS NOT NULL`,
   "an order is sent at most once": `
     SELECT 'order ' || order_id AS subject, 'may have been sent ' || count(*) || ' times' AS problem
-    FROM placement_attempts WHERE outcome <> 'not_sent' AND outcome <> 'refused' GROUP BY order_id HAVING count(*) > 1`,
+    FROM attempts WHERE outcome <> 'not_sent' AND outcome <> 'refused' GROUP BY order_id HAVING count(*) > 1`,
   "an order is sent at most once per route": `
     SELECT 'order ' || order_id AS subject,
       'was sent ' || count(*) || ' times as service ' || provider_service || ' of provider ' || provider_id AS problem
-    FROM placement_attempts WHERE outcome <> 'not_sent'
+    FROM attempts WHERE outcome <> 'not_sent'
     GROUP BY order_id, provider_id, provider_service HAVING count(*) > 1`,
   "an order's provider matches its attempt": `
     SELECT 'order ' || order_id AS subject,
-      'is with provider ' || orders.provider_id || ', was sent to ' || placement_attempts.provider_id AS problem
-    FROM placement_attempts JOIN orders USING (order_id)
+      'is with provider ' || orders.provider_id || ', was sent to ' || attempts.provider_id AS problem
+    FROM attempts JOIN orders USING (order_id)
     WHERE outcome <> 'not_sent' AND outcome <> 'refused'
-      AND (orders.provider_id <> placement_attempts.provider_id
-        OR orders.provider_service <> placement_attempts.provider_service)`,
+      AND (orders.provider_id <> attempts.provider_id
+        OR orders.provider_service <> attempts.provider_service)`,
   "every attempt has a provider": `
     SELECT 'attempt ' || attempt_id AS subject, 'refers to a missing row of providers' AS problem
-    FROM placement_attempts LEFT JOIN providers ON providers.provider_id = placement_attempts.provider_id
+    FROM attempts LEFT JOIN providers ON providers.provider_id = attempts.provider_id
     WHERE providers.provider_id IS NULL`,
   "the routes of a service match its provider": `
     SELECT 'service ' || services.id AS subject,
@@ -184,9 +184,9 @@ const QUERIES: Record<string, string> = {
       'placement is ' || placement || ', its attempt came to '
         || coalesce(sent.outcome, refused.outcome, 'nothing that was sent') AS problem
     FROM orders LEFT JOIN (
-        SELECT order_id, outcome FROM placement_attempts WHERE outcome <> 'not_sent' AND outcome <> 'refused'
+        SELECT order_id, outcome FROM attempts WHERE outcome <> 'not_sent' AND outcome <> 'refused'
       ) AS sent ON sent.order_id = orders.order_id
-      LEFT JOIN placement_attempts AS refused ON refused.order_id = orders.order_id AND refused.outcome = 'refused'
+      LEFT JOIN attempts AS refused ON refused.order_id = orders.order_id AND refused.outcome = 'refused'
         AND refused.provider_id = orders.provider_id AND refused.provider_service = orders.provider_service
     WHERE NOT CASE placement
       WHEN 'sending' THEN coalesce(sent.outcome, '') = 'sending'

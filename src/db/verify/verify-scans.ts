@@ -140,9 +140,9 @@ const RESPONSES = query({
     body: text,
   },
   text: `SELECT idempotency.seq AS seq, idempotency.order_id AS "orderId",
-      results, amount_micros AS "amountMicros", answer_body AS body
+      results, amount_micros AS "amountMicros", response_body AS body
     FROM idempotency LEFT JOIN transfers ON transfers.seq = transfer_seq
-    WHERE answer_body IS NOT NULL AND idempotency.seq > :after
+    WHERE response_body IS NOT NULL AND idempotency.seq > :after
     ORDER BY idempotency.seq LIMIT :limit`,
 });
 

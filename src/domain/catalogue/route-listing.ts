@@ -6,7 +6,7 @@ import { type ServiceAvailability, availabilityWith } from "./service-routes.ts"
 export interface SyncedRoute {
   /** The service's id at the synced provider; null: a route to another provider. */
   providerService: string | null;
-  isDelisted: boolean;
+  delisted: boolean;
   isProviderActive: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface RouteListing {
   id: string;
   name: string;
   providerService: string;
-  isDelisted: boolean;
+  delisted: boolean;
   /** Whether the service is active after the change. */
   isOffered: boolean;
 }
@@ -43,14 +43,14 @@ export function listingOf(
   const { id, name, active } = service;
   const after = service.routes.map((route) => {
     const listed = route.providerService === null ? null : isListed(route.providerService);
-    return listed === null ? route : { ...route, isDelisted: !listed };
+    return listed === null ? route : { ...route, delisted: !listed };
   });
   const standing = availabilityWith(service, after);
   const { active: isOffered } = standing;
-  const routes = after.flatMap(({ providerService, isDelisted }, at) =>
-    providerService === null || isDelisted === service.routes[at]!.isDelisted
+  const routes = after.flatMap(({ providerService, delisted }, at) =>
+    providerService === null || delisted === service.routes[at]!.delisted
       ? []
-      : [{ id, name, providerService, isDelisted, isOffered }],
+      : [{ id, name, providerService, delisted, isOffered }],
   );
   if (isOffered === active) return { routes, becomes: null };
   return { routes, becomes: active ? "deactivated" : "reactivated" };
@@ -60,10 +60,10 @@ export function listingOf(
 export function onlyRouteOf(
   service: Omit<RoutedService, "routes"> & {
     providerService: string | null;
-    isRouteDelisted: boolean;
+    routeDelisted: boolean;
   },
 ): RoutedService {
   const { id, name, active, delisted, suspended, providerService } = service;
-  const route = { providerService, isDelisted: service.isRouteDelisted, isProviderActive: true };
+  const route = { providerService, delisted: service.routeDelisted, isProviderActive: true };
   return { id, name, active, delisted, suspended, routes: [route] };
 }

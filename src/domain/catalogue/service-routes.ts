@@ -16,7 +16,7 @@ export interface PrioritizedRoute extends Route {
   /** Whole, 0 to PRIORITY_LIMIT; the smallest is tried first. */
   priority: number;
   /** The provider's list did not contain the service at its last sync. */
-  isDelisted: boolean;
+  delisted: boolean;
 }
 
 /** A route, with the results of one order's attempts there. */
@@ -47,8 +47,8 @@ export function withRoute(
   const last = others.at(-1);
   const next = last ? Math.min(last.priority + 1, PRIORITY_LIMIT) : 0;
   const { providerId, providerService, priority } = route;
-  const { isDelisted = false } = routes.find((each) => isSameRoute(each, route)) ?? {};
-  const added = { providerId, providerService, priority: priority ?? next, isDelisted };
+  const { delisted = false } = routes.find((each) => isSameRoute(each, route)) ?? {};
+  const added = { providerId, providerService, priority: priority ?? next, delisted };
   // The sort is stable.
   return [...others, added].toSorted((a, b) => a.priority - b.priority);
 }
@@ -75,10 +75,10 @@ export interface ServiceAvailability {
  */
 export function availabilityWith(
   { active, delisted, suspended }: ServiceAvailability,
-  routes: readonly { isDelisted: boolean; isProviderActive: boolean }[],
+  routes: readonly { delisted: boolean; isProviderActive: boolean }[],
 ): ServiceAvailability {
   if (!active && !delisted && !suspended) return { active, delisted, suspended };
-  const listed = routes.filter(({ isDelisted }) => !isDelisted);
+  const listed = routes.filter((route) => !route.delisted);
   const isOffered = routes.length === 0 || listed.some((each) => each.isProviderActive);
   const isDelisted = !isOffered && listed.length === 0;
   return { active: isOffered, delisted: isDelisted, suspended: !isOffered && !isDelisted };

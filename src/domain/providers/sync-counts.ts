@@ -5,7 +5,7 @@ import type { RouteListing } from "../catalogue/route-listing.ts";
 
 /** Routes that are no longer listed, of services that stay active because other routes deliver them. */
 export function delistedRoutes({ routes }: SyncPlan): RouteListing[] {
-  return routes.filter(({ isDelisted, isOffered }) => isDelisted && isOffered);
+  return routes.filter(({ delisted, isOffered }) => delisted && isOffered);
 }
 
 /** Counts the plan's changes. A service that returns is counted in `reactivated`, not in `updated`. */

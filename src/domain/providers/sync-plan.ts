@@ -18,7 +18,7 @@ export interface KnownService extends SyncedFields {
   dripfeedByHand: boolean;
   delisted: boolean;
   suspended: boolean;
-  isRouteDelisted: boolean;
+  routeDelisted: boolean;
   cancel: boolean;
   refill: boolean;
   cancelByHand: boolean;

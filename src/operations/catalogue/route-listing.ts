@@ -15,7 +15,7 @@ import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 
 /** What changes in a service. */
-export type ListedService = ServiceAvailability & Pick<Service, "isRouteDelisted">;
+export type ListedService = ServiceAvailability & Pick<Service, "routeDelisted">;
 
 /** Decides what changes in services, by their ids. */
 export function decideListings(
@@ -36,9 +36,9 @@ export function decideListings(
       const { routes } = routed.get(id) ?? onlyRouteOf(service);
       const after = routes.map((route) => ({ ...route, ...listingOf(route.providerService) }));
       const isOwn = service.providerId === providerId;
-      const { isDelisted = service.isRouteDelisted } =
+      const { delisted = service.routeDelisted } =
         (isOwn && listingOf(service.providerService)) || {};
-      return [id, { ...availabilityWith(service, after), isRouteDelisted: isDelisted }];
+      return [id, { ...availabilityWith(service, after), routeDelisted: delisted }];
     }),
   );
 }
@@ -52,8 +52,8 @@ export function writeListings(
   context: Context,
 ): void {
   const { providerId, name } = provider;
-  tx.each(routes, ({ id, providerService, isDelisted, isOffered }) => {
-    const isFurther = updateListed(tx, id, { providerId, providerService }, isDelisted);
+  tx.each(routes, ({ id, providerService, delisted, isOffered }) => {
+    const isFurther = updateListed(tx, id, { providerId, providerService }, delisted);
     // If the service is deactivated too, that has its own audit entry.
     if (!isFurther && !isOffered) return;
     const route = `${name} ${providerService}`;
@@ -62,8 +62,8 @@ export function writeListings(
       action: "route.put",
       subject: id,
       account: null,
-      before: { [route]: isDelisted ? "listed" : "not listed" },
-      after: { [route]: isDelisted ? "not listed" : "listed" },
+      before: { [route]: delisted ? "listed" : "not listed" },
+      after: { [route]: delisted ? "not listed" : "listed" },
     });
   });
 }

@@ -77,8 +77,8 @@ function change(
 ): void {
   const standing = availabilityWith(
     service,
-    after.map(({ providerId, isDelisted }) => ({
-      isDelisted,
+    after.map(({ providerId, delisted }) => ({
+      delisted,
       isProviderActive: providerOf(tx, providerId).active,
     })),
   );

@@ -25,7 +25,7 @@ export function setServiceActive(tx: Tx, command: SetServiceActive, context: Con
   const { active } = command;
   const before = requireService(tx, command.id);
   const isTried = active && !isDelivered(tx, before);
-  const unmarked = { ...before, isRouteDelisted: false };
+  const unmarked = { ...before, routeDelisted: false };
   if (isTried && !isDelivered(tx, unmarked)) throw refusal("provider_inactive");
   const service = {
     ...(isTried ? unmarked : before),

@@ -295,9 +295,9 @@ function relink(reader: Reader, service: Service, provider: UpdateService["provi
   if (provider === undefined) return {};
   if (provider !== null && provider.name === undefined) {
     if (service.providerId === null) throw refusal("service_has_no_provider");
-    return { providerService: provider.service, isRouteDelisted: false };
+    return { providerService: provider.service, routeDelisted: false };
   }
-  const link = { ...linkOf(reader, provider as ServiceProvider | null), isRouteDelisted: false };
+  const link = { ...linkOf(reader, provider as ServiceProvider | null), routeDelisted: false };
   if (link.providerId === service.providerId) return link;
   const active = service.active || service.suspended;
   return { ...link, active, suspended: false, delisted: false };

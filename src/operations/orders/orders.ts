@@ -146,7 +146,7 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
   if (isTest(reseller)) refuseAsAsked(command.link);
   const delivery = isTest(reseller)
     ? newDelivery(SANDBOX_PROVIDER, service.id, context.now)
-    : initialDelivery(service.isRouteDelisted ? listedRoute(tx, service) : service, context.now);
+    : initialDelivery(service.routeDelisted ? listedRoute(tx, service) : service, context.now);
   // Nothing is refused from here on.
   const order = insertOrder(tx, {
     id: context.createId(),

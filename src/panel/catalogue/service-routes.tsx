@@ -57,9 +57,9 @@ export function Routes({
           },
           {
             heading: "Id there",
-            cell: ({ providerService, isDelisted }) => (
+            cell: ({ providerService, delisted }) => (
               <>
-                <code>{providerService}</code> {isDelisted && <Badge state="delisted" tone="bad" />}
+                <code>{providerService}</code> {delisted && <Badge state="delisted" tone="bad" />}
               </>
             ),
           },

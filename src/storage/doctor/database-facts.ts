@@ -36,7 +36,7 @@ export function factsOf(path: string): DatabaseFacts {
     const pending = pendingMigrations(sqlite, path).length;
     const scalar = <T>(query: string): T => (sqlite.query(query).get() as { value: T }).value;
     const hasPolling = scalar<number>(
-      "SELECT count(*) AS value FROM pragma_table_info('orders') WHERE name = 'next_check_at'",
+      "SELECT count(*) AS value FROM pragma_table_info('orders') WHERE name = 'next_poll_at'",
     );
     const hasWebhooks = scalar<number>(
       "SELECT count(*) AS value FROM sqlite_schema WHERE name = 'webhooks'",

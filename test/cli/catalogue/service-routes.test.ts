@@ -150,8 +150,8 @@ test("what a provider lists no more is named by its sync, in the list of routes 
   expect(await attention()).toEqual([]);
   const back = await synced("bulk", listed(8, "Likes of bulk"), listed(80, "Views of bulk"));
   expect(back.stdout).toContain("(likes): returns\n");
-  expect(shop.query("SELECT active, vanished FROM services WHERE id = 'likes'")).toEqual([
-    { active: 1, vanished: 0 },
+  expect(shop.query("SELECT active, delisted FROM services WHERE id = 'likes'")).toEqual([
+    { active: 1, delisted: 0 },
   ]);
   await synced("acme", listed(7, "Likes"), listed(70, "Other of acme"));
   expect(await attention()).toEqual([]);

@@ -86,7 +86,7 @@ const KINDS: Record<string, Kind> = {
     after: [
       "UPDATE migrations SET name = '0001_service', hash = 'x'",
       "INSERT INTO migrations VALUES (2, '0002_providers', 'x', 1), (30, '0030_older_secrets', 'x', 1)",
-      "ALTER TABLE orders RENAME COLUMN next_check_at TO checked_next",
+      "ALTER TABLE orders RENAME COLUMN next_poll_at TO checked_next",
     ],
     refused:
       "was created by a version before 0.9.0, which was never released and cannot be upgraded",

@@ -37,7 +37,7 @@ const DAMAGE: [what: string, sql: string, found: string[]][] = [
 ]; // prettier-ignore
 
 function usedKey(username: string, key: string, orderId: number, body: string): string {
-  return `INSERT INTO idempotency (seq, reseller_account, key, request_hash, order_id, answer_status, answer_body, created_at)
+  return `INSERT INTO idempotency (seq, reseller_account, key, request_hash, order_id, response_status, response_body, created_at)
     SELECT nextval('idempotency_number'), account, '${key}', '${"0".repeat(64)}', ${orderId}, 200, '${body}', 1 FROM users WHERE username = '${username}'`;
 }
 

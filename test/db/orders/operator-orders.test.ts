@@ -101,9 +101,9 @@ function insert(row: Row): void {
     provider_service: row.providerId === null ? null : "7",
     placement: row.placement,
     provider_order: row.providerOrder,
-    next_place_at: row.placement === "queued" && row.status === "PENDING" ? 1 : null,
-    next_check_at: isPlaced && row.status === "PROCESSING" ? 1 : null,
-    checked_at: isPlaced ? 1 : null,
+    next_submit_at: row.placement === "queued" && row.status === "PENDING" ? 1 : null,
+    next_poll_at: isPlaced && row.status === "PROCESSING" ? 1 : null,
+    polled_at: isPlaced ? 1 : null,
     changed_at: isPlaced ? 1 : null,
     // Unique to a reseller.
     reference: row.reference,

@@ -36,7 +36,7 @@ const ORDERS_OF = query({
   parameters: { orderId: number },
   columns: { attempts: number },
   restrictedBy: ["orderId"],
-  text: `SELECT count(*) AS attempts FROM placement_attempts WHERE order_id = :orderId`,
+  text: `SELECT count(*) AS attempts FROM attempts WHERE order_id = :orderId`,
 });
 
 function order(account: number, service: string, reference: string | null = null) {

@@ -19,7 +19,7 @@ const JOINED = query({
 });
 const CUID = "abcdefghijklmnopqrstuvwx";
 const ORDER =
-  "order_id, id, reseller_account, service_id, service_name, price_micros, per, link, quantity, charge_micros, refunded_micros, status, start_count, remains, created_at, placement, provider_id, provider_service, provider_order, reported, next_place_at, next_check_at, checked_at, changed_at, reference, extra";
+  "order_id, id, reseller_account, service_id, service_name, price_micros, per, link, quantity, charge_micros, refunded_micros, status, start_count, remains, created_at, placement, provider_id, provider_service, provider_order, reported, next_submit_at, next_poll_at, polled_at, changed_at, reference, extra";
 
 /** An order's row with some of its values changed. */
 function order(changes: Record<string, string>): string {
@@ -35,7 +35,7 @@ function order(changes: Record<string, string>): string {
 const transfer = (values: string) =>
   `INSERT INTO transfers (seq, debit_account, credit_account, amount_micros, kind, order_id, created_at, balance_after_micros) VALUES (${values})`;
 const idempotency = (values: string) =>
-  `INSERT INTO idempotency (seq, reseller_account, key, request_hash, order_id, transfer_seq, answer_status, answer_body, results, created_at) VALUES (${values})`;
+  `INSERT INTO idempotency (seq, reseller_account, key, request_hash, order_id, transfer_seq, response_status, response_body, results, created_at) VALUES (${values})`;
 const HASH = `'${"a".repeat(64)}'`;
 
 const webhook = (changes: Record<string, string>) => {
@@ -98,14 +98,14 @@ const TAKEN = [
   "UPDATE services SET dripfeed = 0, type = 'poll', per = '1000'",
   order({
     order_id: "52", id: `'${CUID.replace("a", "x")}'`, status: "'PENDING'", placement: "'queued'", provider_id: "1",
-    provider_service: "'9'", next_place_at: "1",
+    provider_service: "'9'", next_submit_at: "1",
   }),
   transfer("70, 3, 2, 5, 'order', 50, 1, 5"),
   "INSERT INTO transfers (seq, debit_account, credit_account, amount_micros, kind, key_id, created_at, balance_after_micros) SELECT 72, 1, 3, 5, 'recharge', id, 1, 5 FROM keys LIMIT 1",
   idempotency(`80, 3, 'k', ${HASH}, 50, NULL, NULL, NULL, NULL, 1`),
   idempotency(`81, 3, 'l', ${HASH}, 51, NULL, 200, '{}', NULL, 1`),
   "INSERT INTO order_events (seq, order_id, from_status, to_status, created_at) VALUES (90, 50, 'a', 'b', 1)",
-  "INSERT INTO placement_attempts (attempt_id, order_id, outcome, started_at, provider_id, provider_service) VALUES (95, 52, 'sending', 1, 1, '9')",
+  "INSERT INTO attempts (attempt_id, order_id, outcome, started_at, provider_id, provider_service) VALUES (95, 52, 'sending', 1, 1, '9')",
   "INSERT INTO audit (seq, created_at, operator, action, subject, after) VALUES (99, 1, 'o', 'a', 's', '{}')",
   "UPDATE orders SET status = 'COMPLETED', remains = 0 WHERE order_id = 51",
   "UPDATE orders SET status = 'REFUNDED', refunded_micros = 10 WHERE order_id = 51",
@@ -145,7 +145,7 @@ const REFUSED = [
   "UPDATE keys SET expires_at = 0",
   "UPDATE services SET min = 11, max = 10",
   "UPDATE services SET per = '7'",
-  "UPDATE services SET vanished = 1",
+  "UPDATE services SET delisted = 1",
   "UPDATE services SET provider_id = 1",
   "UPDATE providers SET url = 'ftp://x'",
   "INSERT INTO providers (provider_id, name, protocol, url, key, created_at) VALUES (9, 'ACME', 'p', 'http://x', 'k', 1)",
@@ -186,9 +186,9 @@ const REFUSED = [
     placement: "'queued'",
     provider_id: "999",
     provider_service: "'9'",
-    next_place_at: "1",
+    next_submit_at: "1",
   }),
-  order({ order_id: "60", id: `'${CUID.replace("a", "w")}'`, next_place_at: "1" }),
+  order({ order_id: "60", id: `'${CUID.replace("a", "w")}'`, next_submit_at: "1" }),
   order({ order_id: "60", id: `'${CUID.replace("a", "w")}'`, provider_order: "'1'" }),
   "UPDATE orders SET link = 'm' WHERE order_id = 50",
   "UPDATE orders SET status = 'PROCESSING' WHERE order_id = 51",
@@ -224,14 +224,14 @@ const REFUSED = [
   idempotency(`82, 3, 'm', ${HASH}, NULL, 70, 200, '{}', '[]', 1`),
   "UPDATE idempotency SET key = 'other' WHERE seq = 80",
   "UPDATE idempotency SET results = '[]' WHERE seq = 80",
-  "UPDATE idempotency SET answer_body = 'other' WHERE seq = 81",
+  "UPDATE idempotency SET response_body = 'other' WHERE seq = 81",
   "UPDATE order_events SET note = 'n'",
   "DELETE FROM order_events",
-  "INSERT INTO placement_attempts (attempt_id, order_id, outcome, started_at, provider_id, provider_service) VALUES (96, 52, 'sending', 1, 1, '9')",
-  "UPDATE placement_attempts SET outcome = 'unknown'",
-  "UPDATE placement_attempts SET started_at = 2",
-  "UPDATE placement_attempts SET server = 'other'",
-  "DELETE FROM placement_attempts",
+  "INSERT INTO attempts (attempt_id, order_id, outcome, started_at, provider_id, provider_service) VALUES (96, 52, 'sending', 1, 1, '9')",
+  "UPDATE attempts SET outcome = 'unknown'",
+  "UPDATE attempts SET started_at = 2",
+  "UPDATE attempts SET server = 'other'",
+  "DELETE FROM attempts",
   "UPDATE audit SET subject = 't'",
   "DELETE FROM audit",
   "INSERT INTO audit (seq, created_at, action, subject, after) VALUES (98, 1, 'a', 's', '{}')",

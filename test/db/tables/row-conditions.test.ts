@@ -39,10 +39,10 @@ const ORDERS = combinations({
   provider_id: [null, 1],
   provider_service: [null, "1"],
   provider_order: [null, "1"],
-  checked_at: [null, 1],
+  polled_at: [null, 1],
   changed_at: [null, 1],
-  next_place_at: [null, 1],
-  next_check_at: [null, 1],
+  next_submit_at: [null, 1],
+  next_poll_at: [null, 1],
   per: ["1000", UNKNOWN_WORD],
 });
 
@@ -59,10 +59,10 @@ function isOrder(row: Values): boolean {
     placement !== "sending" || status === "PENDING",
     !is(placement, "queued", "unknown") || is(status, "PENDING", "CANCELLED"),
     !is(placement, "refused", "expired") || status === "FAILED",
-    ["provider_order", "checked_at", "changed_at"].every((column) => has(column) === isPlaced),
-    has("next_place_at") === (placement === "queued" && status === "PENDING"),
-    isPlaced || !has("next_check_at"),
-    !isPlaced || status !== "PROCESSING" || has("next_check_at"),
+    ["provider_order", "polled_at", "changed_at"].every((column) => has(column) === isPlaced),
+    has("next_submit_at") === (placement === "queued" && status === "PENDING"),
+    isPlaced || !has("next_poll_at"),
+    !isPlaced || status !== "PROCESSING" || has("next_poll_at"),
     !is(status, "FAILED", "CANCELLED", "REFUNDED") || refunded === charge,
     !is(status, "PENDING", "PROCESSING", "COMPLETED") || refunded === 0,
   ].every(Boolean);

@@ -7,6 +7,7 @@ import { MIGRATIONS as POSTGRES_MIGRATIONS } from "../../../src/db/postgres/sche
 import { migrate, MIGRATIONS } from "../../../src/storage/file/migrate.ts";
 import { catalogueVersion } from "../../../src/db/tables/catalogue.ts";
 import { clockSteps, numberFloors } from "../../../src/db/tables/database.ts";
+import type { AnyTable } from "../../../src/db/port/table-definition.ts";
 import { TABLES } from "../../../src/db/tables/tables.ts";
 import { requiredStatusLists, statusListsIn } from "../../support/schema-statuses.ts";
 
@@ -59,6 +60,28 @@ test("src/db/tables/ has exactly the tables and columns of a migrated database",
   for (const row of inDatabase as (typeof inSchema)[number][]) {
     expect(byKey.get(key(row))).toMatchObject({ type: row.type, required: row.required });
   }
+});
+
+test("tables and columns are named as the program names them, in snake case", async () => {
+  const snakeCase = (name: string) =>
+    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const FOLDER = new URL("../../../src/db/tables/", import.meta.url).pathname;
+  const wrong: string[] = [];
+  let compared = 0;
+  for (const file of readdirSync(FOLDER)) {
+    const exported = (await import(FOLDER + file)) as Record<string, unknown>;
+    for (const [name, value] of Object.entries(exported)) {
+      const table = value as Partial<AnyTable> | null;
+      if (!table?.columns) continue;
+      if (table.name !== snakeCase(name)) wrong.push(`${name}: ${table.name}`);
+      for (const column of table.columns) {
+        if (column.name !== snakeCase(column.field)) wrong.push(`${column.field}: ${column.name}`);
+        compared += 1;
+      }
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect(compared).toBeGreaterThan(300);
 });
 
 test("every table of a migrated database is STRICT", () => {

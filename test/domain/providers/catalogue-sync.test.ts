@@ -51,7 +51,7 @@ const KNOWN: KnownService = {
   maxByHand: false,
   delisted: false,
   suspended: false,
-  isRouteDelisted: false,
+  routeDelisted: false,
   type: "default",
   dripfeed: false,
   typeByHand: false,

@@ -168,8 +168,8 @@ describe("a batch with an Idempotency-Key", () => {
     const sent = { "idempotency-key": "k" };
     const first = await batch(orders, sent);
     // As it stands between the commit and the answer.
-    service.dropTrigger("idempotency_keeps_its_answer");
-    service.query("UPDATE idempotency SET answer_status = NULL, answer_body = NULL");
+    service.dropTrigger("idempotency_keeps_its_response");
+    service.query("UPDATE idempotency SET response_status = NULL, response_body = NULL");
     const actor = { keyId: null, operator: "tester" };
     const { id } = first.body.results[0].order;
     service.run("transitionOrder", { id, to: "COMPLETED", note: null, actor });

@@ -222,7 +222,7 @@ test.each<[what: string, reply: Reply]>([
   await until(() => placementOf(orderId) === "placed");
   expect(await statusOf(orderId)).toBe("PROCESSING");
   const outcomes = market.query(
-    "SELECT outcome FROM placement_attempts WHERE order_id = ? ORDER BY attempt_id",
+    "SELECT outcome FROM attempts WHERE order_id = ? ORDER BY attempt_id",
     orderId,
   );
   expect([outcomes[0], outcomes.at(-1)]).toEqual([

@@ -31,7 +31,7 @@ beforeEach(async () => {
   keyId = database.key("anna", "full").id;
   account = database.read((reader) => findUser(reader, "anna"))!.account;
   // What placeOrderOnce leaves for an order that goes to a provider: no answer yet.
-  database.dropTrigger("idempotency_keeps_its_answer");
+  database.dropTrigger("idempotency_keeps_its_response");
   server = await openServerDatabase(database);
   api = apiOf(server);
 });
@@ -49,7 +49,7 @@ async function place(by: Claim): Promise<Outcome<Order>> {
   const order = { resellerAccount: account, keyId, service: "likes", link: "a", quantity: 100 };
   const outcome = await api.writer.submit("placeOrderOnce", { order, claim: by });
   if (outcome.replayed) return outcome;
-  database.query("UPDATE idempotency SET answer_status = NULL, answer_body = NULL");
+  database.query("UPDATE idempotency SET response_status = NULL, response_body = NULL");
   return {
     replayed: false,
     response: null,

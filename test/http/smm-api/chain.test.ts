@@ -257,9 +257,7 @@ describe("an order is not sent, and tried again,", () => {
     const ask = panelOf(limited.url, limitedKey);
     shop.service({ id: "s6", price: "3", provider: { name: "limited", service: "1" } });
     const turnedAway = () =>
-      shop.query(
-        "SELECT cause FROM placement_attempts WHERE outcome = 'not_sent' AND cause = 'HTTP 429'",
-      );
+      shop.query("SELECT cause FROM attempts WHERE outcome = 'not_sent' AND cause = 'HTTP 429'");
     const orders: Awaited<ReturnType<typeof place>>[] = [];
     // Where a machine is slow the limit is refilled faster than orders come: calls that cost less use it up.
     while (turnedAway().length === 0) {

@@ -145,8 +145,8 @@ function effectOf(outcome: Outcome<Placed[]>): Placed[] {
 describe("an order that waits for its response", () => {
   beforeEach(() => {
     place("k", 0);
-    database.dropTrigger("idempotency_keeps_its_answer");
-    database.query("UPDATE idempotency SET answer_status = NULL, answer_body = NULL");
+    database.dropTrigger("idempotency_keeps_its_response");
+    database.query("UPDATE idempotency SET response_status = NULL, response_body = NULL");
   });
 
   test("is returned to its duplicates in its current state", () => {
@@ -196,10 +196,10 @@ test("the database refuses to change the effect or the response of a record", ()
   expect(attempt("UPDATE idempotency SET order_id = 2")).toThrow();
   expect(attempt("UPDATE idempotency SET request_hash = 'x'")).toThrow();
   expect(attempt("UPDATE idempotency SET uptime = 5")).toThrow(
-    ENGINE === "sqlite" ? "keeps its age" : "never changed",
+    ENGINE === "sqlite" ? "keeps its age" : "keeps what it did",
   );
-  expect(attempt("UPDATE idempotency SET answer_body = '{}'")).toThrow();
-  expect(attempt("UPDATE idempotency SET answer_body = NULL, answer_status = NULL")).toThrow();
+  expect(attempt("UPDATE idempotency SET response_body = '{}'")).toThrow();
+  expect(attempt("UPDATE idempotency SET response_body = NULL, response_status = NULL")).toThrow();
 });
 
 test("the database refuses to turn the uptime back", () => {

@@ -43,9 +43,9 @@ const codeOf = (refused: Promise<unknown>): Promise<string | null> =>
 /** Where the order is: `placement provider:service`, with when it is due from `now` on. */
 async function at(shop: DeliveryShop, orderId: number, now?: number): Promise<string> {
   const [row] = await shop.store.query(
-    `SELECT placement, provider_id, provider_service, next_place_at FROM orders WHERE order_id = ${orderId}`,
+    `SELECT placement, provider_id, provider_service, next_submit_at FROM orders WHERE order_id = ${orderId}`,
   );
-  const { placement, provider_id: id, provider_service: service, next_place_at: due } = row!;
+  const { placement, provider_id: id, provider_service: service, next_submit_at: due } = row!;
   const wait = due === null || now === undefined ? "" : ` +${Number(due) - now}`;
   return `${String(placement)} ${String(id)}:${String(service)}${wait}`;
 }
@@ -363,7 +363,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.run("transitionOrder", { id: cancelled.id, to: "CANCELLED", note: null, actor });
     const refuse = (orderId: number, attemptId: number) =>
       shop.store.query(
-        `INSERT INTO placement_attempts (attempt_id, order_id, outcome, started_at, finished_at, provider_id, provider_service)
+        `INSERT INTO attempts (attempt_id, order_id, outcome, started_at, finished_at, provider_id, provider_service)
         VALUES (${attemptId}, ${orderId}, 'refused', 1, 2, 1, '7')`,
       );
     await refuse(cancelled.orderId, 900);
@@ -393,7 +393,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.start(orderId, SERVER, undefined, 2);
     const add = (id: number, outcome: string, providerId: number, service: string) =>
       shop.store.query(
-        `INSERT INTO placement_attempts (attempt_id, order_id, outcome, started_at, finished_at, provider_id, provider_service)
+        `INSERT INTO attempts (attempt_id, order_id, outcome, started_at, finished_at, provider_id, provider_service)
         VALUES (${id}, ${orderId}, '${outcome}', 1, 2, ${providerId}, '${service}')`,
       );
     const move = (changes: string) =>
@@ -404,10 +404,10 @@ describe.each(ENGINES)("on %s", (engine) => {
       () => add(902, "refused", 1, "7"),
       () => move("provider_id = 3"),
       () => move("provider_id = 3, provider_service = '9'"),
-      () => move("placement = 'queued', next_place_at = 1, provider_id = 0"),
-      () => move("placement = 'queued', next_place_at = 1, provider_id = 999"),
+      () => move("placement = 'queued', next_submit_at = 1, provider_id = 0"),
+      () => move("placement = 'queued', next_submit_at = 1, provider_id = 999"),
       () => shop.store.query("DELETE FROM providers WHERE provider_id = 1"),
-      () => shop.store.query("UPDATE placement_attempts SET provider_id = 3"),
+      () => shop.store.query("UPDATE attempts SET provider_id = 3"),
     ]) {
       expect(
         await broken().then(

@@ -49,7 +49,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       const both = await Promise.all([shop.start(orderId, A), shop.start(orderId, B)]);
       expect(both.filter(({ send }) => send).length).toBe(1);
     }
-    const [row] = await shop.store.query("SELECT count(*) AS attempts FROM placement_attempts");
+    const [row] = await shop.store.query("SELECT count(*) AS attempts FROM attempts");
     expect(Number(row!["attempts"])).toBe(10);
     await shop.store.close();
   });

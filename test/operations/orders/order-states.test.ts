@@ -36,7 +36,7 @@ async function contentOf({ store }: StateShop, { orderId }: Subject): Promise<un
   const count = (rows: string) => `(SELECT count(*) FROM ${rows})`;
   const states = ["requested", "sent", "accepted", "declined", "done"];
   const [row] = await store.query(`SELECT orders.*, balance_micros,
-      ${["transfers", "order_events", "audit", "order_costs", "late_reports", "placement_attempts WHERE outcome <> 'sending'", "placement_attempts"].map(count).join(" || ' ' || ")} AS rows,
+      ${["transfers", "order_events", "audit", "order_costs", "late_reports", "attempts WHERE outcome <> 'sending'", "attempts"].map(count).join(" || ' ' || ")} AS rows,
       ${states.map((state) => count(`order_requests WHERE state = '${state}'`)).join(" || ' ' || ")} AS requests
     FROM orders JOIN users ON account = reseller_account WHERE order_id = ${orderId}`);
   return row;
@@ -58,7 +58,7 @@ async function meet(shop: StateShop, subject: Subject, state: string, event: str
 }
 
 /** Orders on a route that has refused them. Only earlier versions left some, when these were cancelled. */
-const STRANDED = `SELECT orders.order_id FROM orders JOIN placement_attempts AS attempts
+const STRANDED = `SELECT orders.order_id FROM orders JOIN attempts
     ON attempts.order_id = orders.order_id AND attempts.provider_id = orders.provider_id
       AND attempts.provider_service = orders.provider_service
   WHERE placement = 'queued' AND outcome = 'refused'`;

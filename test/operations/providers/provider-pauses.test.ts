@@ -55,9 +55,9 @@ async function pauseOf(shop: DeliveryShop, providerId = 1): Promise<string | nul
 /** `placement provider +wait`. */
 async function at(shop: DeliveryShop, orderId: number, now: number): Promise<string> {
   const [row] = await shop.store.query(
-    `SELECT status, placement, provider_id, next_place_at FROM orders WHERE order_id = ${orderId}`,
+    `SELECT status, placement, provider_id, next_submit_at FROM orders WHERE order_id = ${orderId}`,
   );
-  const { placement, provider_id: provider, next_place_at: due } = row!;
+  const { placement, provider_id: provider, next_submit_at: due } = row!;
   const wait = due === null ? "" : ` +${Number(due) - now}`;
   return `${String(placement)} ${String(provider)}${wait}`;
 }

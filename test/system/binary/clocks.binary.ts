@@ -69,7 +69,7 @@ test.each([HOURS, -HOURS])(
     expect(placements.map(({ placement }) => placement)).toEqual(["sending", "placed", "placed"]);
     const now = "extract(epoch FROM now()) * 1000";
     const [times] = await rows(`SELECT
-      max(abs(created_at - ${now})) < 600000 AND max(abs(next_check_at - ${now})) < 600000 AS right
+      max(abs(created_at - ${now})) < 600000 AND max(abs(next_poll_at - ${now})) < 600000 AS right
       FROM orders`);
     expect(times).toEqual({ right: true });
 

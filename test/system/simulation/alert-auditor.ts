@@ -62,8 +62,8 @@ export function createAlertAuditor({ query }: Pick<MarketDatabase, "query">): Al
   /** How often it became unknown whether a provider has an order: of each at most one alert begins. */
   const countUnknown = () => {
     const rows = query<{ name: string; times: number }>(
-      `SELECT name, count(*) AS times FROM placement_attempts
-        JOIN providers ON providers.provider_id = placement_attempts.provider_id
+      `SELECT name, count(*) AS times FROM attempts
+        JOIN providers ON providers.provider_id = attempts.provider_id
         WHERE outcome = 'unknown' AND protocol <> 'sandbox' GROUP BY name`,
     );
     return new Map(rows.map(({ name, times }) => [`placement_unknown ${name}`, Number(times)]));

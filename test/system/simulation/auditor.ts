@@ -175,13 +175,13 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
     query<Row>(`SELECT order_id AS "orderId", link, username, quantity, charge_micros AS charge,
       refunded_micros AS refunded, status, placement, providers.name AS "provider",
       provider_order AS "providerOrder", remains,
-      (SELECT count(*) FROM placement_attempts WHERE placement_attempts.order_id = orders.order_id) AS "attempts",
-      (SELECT count(*) FROM placement_attempts WHERE placement_attempts.provider_id = orders.provider_id
+      (SELECT count(*) FROM attempts WHERE attempts.order_id = orders.order_id) AS "attempts",
+      (SELECT count(*) FROM attempts WHERE attempts.provider_id = orders.provider_id
         AND outcome = 'unknown') AS "unknownThere"
     FROM orders JOIN users ON account = reseller_account LEFT JOIN providers USING (provider_id)
     WHERE test_of IS NULL ORDER BY order_id`);
   const selectStranded = () =>
-    query<{ link: string }>(`SELECT link FROM orders JOIN placement_attempts AS attempts
+    query<{ link: string }>(`SELECT link FROM orders JOIN attempts
         ON attempts.order_id = orders.order_id AND attempts.provider_id = orders.provider_id
           AND attempts.provider_service = orders.provider_service
       WHERE placement = 'queued' AND outcome = 'refused'`);

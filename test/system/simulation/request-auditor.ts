@@ -84,8 +84,8 @@ export function createRequestAuditor({ query }: Pick<MarketDatabase, "query">): 
     query<RequestRow>(`SELECT request_id AS "requestId", order_requests.order_id AS "orderId", link, kind, state,
         unknown, order_requests.provider_id AS "providerId", provider_refill AS "providerRefill",
         sent_at AS "sentAt", status, placement,
-        CASE WHEN EXISTS (SELECT 1 FROM placement_attempts
-          WHERE placement_attempts.order_id = orders.order_id AND outcome = 'unknown') THEN 1 ELSE 0 END AS "wasUnknown"
+        CASE WHEN EXISTS (SELECT 1 FROM attempts
+          WHERE attempts.order_id = orders.order_id AND outcome = 'unknown') THEN 1 ELSE 0 END AS "wasUnknown"
       FROM order_requests JOIN orders ON orders.order_id = order_requests.order_id
         JOIN users ON users.account = orders.reseller_account
       WHERE users.test_of IS NULL ORDER BY request_id`);

@@ -79,8 +79,8 @@ interface Row {
 
 const ROWS = `SELECT orders.order_id AS "orderId", reference, link, owner.username AS owner, protocol, quantity,
     charge_micros AS charge, refunded_micros AS refunded, status, placement, remains,
-    (SELECT count(*) FROM placement_attempts AS attempt WHERE attempt.order_id = orders.order_id) AS attempts,
-    (SELECT count(*) FROM placement_attempts AS attempt
+    (SELECT count(*) FROM attempts AS attempt WHERE attempt.order_id = orders.order_id) AS attempts,
+    (SELECT count(*) FROM attempts AS attempt
       WHERE attempt.order_id = orders.order_id AND outcome <> 'not_sent') AS sent,
     coalesce((SELECT max(event.created_at) FROM order_events AS event WHERE event.order_id = orders.order_id),
       orders.created_at) AS "changedAt"
@@ -97,8 +97,8 @@ const NEVER: readonly [what: string, text: string][] = [
   ],
   [
     "attempts of test orders were at live providers, or of live orders at the sandbox",
-    `SELECT 1 FROM placement_attempts JOIN orders ON orders.order_id = placement_attempts.order_id
-      JOIN users ON account = reseller_account JOIN providers ON providers.provider_id = placement_attempts.provider_id
+    `SELECT 1 FROM attempts JOIN orders ON orders.order_id = attempts.order_id
+      JOIN users ON account = reseller_account JOIN providers ON providers.provider_id = attempts.provider_id
       WHERE (CASE WHEN test_of IS NULL THEN 0 ELSE 1 END) <> (CASE WHEN protocol = 'sandbox' THEN 1 ELSE 0 END)`,
   ],
   [

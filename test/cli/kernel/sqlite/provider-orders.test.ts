@@ -29,12 +29,12 @@ test("verify finds an order that was sent twice, and a delivery state that contr
     orderOf(shop, outcome);
   expect((await shop.cli("verify")).code).toBe(0);
   const { sqlite } = shop.connection;
-  sqlite.run("DROP INDEX placement_attempts_sent_once");
+  sqlite.run("DROP INDEX attempts_sent_once");
   const unknown = sqlite.query("SELECT order_id FROM orders WHERE placement = 'unknown'").get();
   const { order_id: id } = unknown as { order_id: number };
   sqlite
     .query(
-      `INSERT INTO placement_attempts (attempt_id, order_id, outcome, started_at, finished_at, provider_id, provider_service)
+      `INSERT INTO attempts (attempt_id, order_id, outcome, started_at, finished_at, provider_id, provider_service)
       VALUES (99, ?, 'accepted', 1, 2, 1, '7')`,
     )
     .run(id);

@@ -51,7 +51,7 @@ function usedKey(
   results: string | null = null,
 ): string {
   const kept = results === null ? "NULL" : `'${results}'`;
-  return `INSERT INTO idempotency (reseller_account, key, request_hash, order_id, answer_status, answer_body, results, created_at)
+  return `INSERT INTO idempotency (reseller_account, key, request_hash, order_id, response_status, response_body, results, created_at)
     SELECT account, '${key}', '${"0".repeat(64)}', ${orderId}, 200, '${body}', ${kept}, 1 FROM users WHERE username = '${username}'`;
 }
 
