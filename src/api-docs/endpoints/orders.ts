@@ -12,7 +12,7 @@ import {
 } from "../../domain/values/limits.ts";
 import { REFERENCE_LENGTH_LIMIT } from "../../domain/orders/orders.ts";
 import { ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
-import { orderStatus } from "../../domain/orders/responses.ts";
+import { ORDER_CSV_HEADER, orderCells, orderStatus } from "../../domain/orders/order-members.ts";
 import {
   COMMENTS_CREATED,
   COMMENTS_STATUS,
@@ -175,19 +175,7 @@ export const listOrders: Operation = {
   csv: {
     description:
       "A header line, then a line for each order; `fields` holds the fields of its type as JSON. Ids that name no order of yours have no line. RFC 4180.",
-    example: `id,orderId,service,link,quantity,charge,status,startCount,remains,createdAt,reference,fields\r\n${[
-      FOLLOWERS_STATUS.id,
-      FOLLOWERS_STATUS.orderId,
-      FOLLOWERS_STATUS.service,
-      FOLLOWERS_STATUS.link,
-      FOLLOWERS_STATUS.quantity,
-      FOLLOWERS_STATUS.charge,
-      FOLLOWERS_STATUS.status,
-      FOLLOWERS_STATUS.startCount,
-      FOLLOWERS_STATUS.remains,
-      FOLLOWERS_STATUS.createdAt,
-      FOLLOWERS_STATUS.reference,
-    ].join()},\r\n`,
+    example: `${ORDER_CSV_HEADER}\r\n${orderCells(FOLLOWERS).join()}\r\n`,
   },
   examples: [
     {

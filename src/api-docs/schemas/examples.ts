@@ -1,6 +1,6 @@
 // The data of the examples: the reseller `demo`, the catalogue of the quickstart, two orders.
 
-import type { PublicOrderStatus } from "../../domain/orders/responses.ts";
+import { callerTexts, type PublicOrder } from "../../domain/orders/order-members.ts";
 
 /** An example of an id. */
 const ID = "tz4a98xxat96iws9zmbrgj3a";
@@ -40,7 +40,8 @@ export const FOLLOWERS_STATUS = {
   reference: "shop-4711",
 };
 
-export const FOLLOWERS: PublicOrderStatus = {
+export const FOLLOWERS: PublicOrder = {
+  ...callerTexts({}),
   ...FOLLOWERS_STATUS,
   serviceName: FOLLOWERS_STATUS.service,
   status: "PROCESSING",

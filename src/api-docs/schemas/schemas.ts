@@ -4,11 +4,7 @@ import { TRANSFER_KINDS } from "../../domain/ledger/ledger.ts";
 import { BATCH_LIMIT } from "../../domain/values/limits.ts";
 import { AMOUNT_LIMIT_MICROS, MICROS_PER_DOLLAR } from "../../domain/ledger/money.ts";
 import { REQUEST_KINDS, REQUEST_STATES } from "../../domain/orders/order-requests.ts";
-import {
-  LINK_LENGTH_LIMIT,
-  QUANTITY_LIMIT,
-  REFERENCE_LENGTH_LIMIT,
-} from "../../domain/orders/orders.ts";
+import { LINK_LENGTH_LIMIT, QUANTITY_LIMIT } from "../../domain/orders/orders.ts";
 import { meaningOf, ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
 import { PRICE_UNITS } from "../../domain/catalogue/services.ts";
 import { SERVICE_TYPES } from "../../domain/catalogue/service-types.ts";
@@ -30,23 +26,13 @@ import {
   whole,
 } from "./schema-parts.ts";
 import { EXTRA_FIELD_SCHEMAS, EXTRA_FIELD_VALUES } from "./order-fields.ts";
+import { CALLER_TEXT_SCHEMAS, CREATED_SCHEMAS, STATUS_SCHEMAS } from "./order-members.ts";
 import { WEBHOOK_SCHEMAS } from "./webhook-schemas.ts";
 
-const reference = text(
-  "Your own name for the order. Unique among your orders, so that an order sent twice is placed once.",
-  { minLength: 1, maxLength: REFERENCE_LENGTH_LIMIT },
-);
-
-const created = {
-  id: cuid("Internal identifier."),
-  orderId: whole("Order number. Only grows.", 1),
-  service: text("Name of the service (not its id)."),
-  link: text("Target link or username, as given, trimmed."),
-  quantity: whole("Ordered quantity; with `runs` that of one run.", 1, QUANTITY_LIMIT),
-  charge: usd("What was charged. Refunds do not change it."),
-  status: schemaRef("OrderState"),
-  createdAt: time("When it was placed."),
-};
+const OPTIONAL_ORDER_MEMBERS = [
+  ...Object.keys(CALLER_TEXT_SCHEMAS),
+  ...Object.keys(EXTRA_FIELD_VALUES),
+];
 
 const balances = {
   id: text("User identifier."),
@@ -135,7 +121,7 @@ export const SCHEMAS: Record<string, Schema> = {
         QUANTITY_LIMIT,
       ),
       ...EXTRA_FIELD_SCHEMAS,
-      reference,
+      ...CALLER_TEXT_SCHEMAS,
     },
     ["service", "link"],
   ),
@@ -155,29 +141,23 @@ export const SCHEMAS: Record<string, Schema> = {
     { type: text("The type of the event.", { enum: WEBHOOK_EVENT_TYPES }) },
     ["type"],
   ),
-  OrderCreated: object("An order as it was accepted.", created),
+  OrderCreated: object("An order as it was accepted.", CREATED_SCHEMAS),
   OrderStatus: object(
     "An order as it is now.",
     {
-      ...created,
-      startCount: whole("Count before delivery began; 0 until it is known.", 0),
-      remains: whole("Quantity not yet delivered, of all runs.", 0),
-      reference,
+      ...STATUS_SCHEMAS,
       ...EXTRA_FIELD_VALUES,
     },
-    ["reference", ...Object.keys(EXTRA_FIELD_VALUES)],
+    OPTIONAL_ORDER_MEMBERS,
   ),
   EventOrder: object(
     "An order in an event.",
     {
-      ...created,
-      startCount: whole("Count before delivery began; 0 until it is known.", 0),
-      remains: whole("Quantity not yet delivered, of all runs.", 0),
-      reference,
+      ...STATUS_SCHEMAS,
       refunded: usd("What was refunded of the charge so far."),
       ...EXTRA_FIELD_VALUES,
     },
-    ["reference", ...Object.keys(EXTRA_FIELD_VALUES)],
+    OPTIONAL_ORDER_MEMBERS,
   ),
   OrderCreatedAnswer: object("", { status: success, order: schemaRef("OrderCreated") }),
   OrderStatusAnswer: object("", { status: success, order: schemaRef("OrderStatus") }),

@@ -7,7 +7,7 @@ import { findUserByAccount } from "../../db/users/users.ts";
 import type { OrderCost } from "../../domain/delivery/costs.ts";
 import { placementOf } from "../../domain/delivery/deliveries.ts";
 import { lateText } from "../../domain/orders/late-reports.ts";
-import { orderStatus } from "../../domain/orders/responses.ts";
+import { CALLER_MEMBERS, orderStatus } from "../../domain/orders/order-members.ts";
 import { jsonAmount } from "../../domain/ledger/money.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import { type ProviderNames, providerNames } from "../providers/provider-names.ts";
@@ -17,19 +17,13 @@ import { ageText, dollars, print } from "../output/output.ts";
 import { fields } from "../output/text-table.ts";
 
 /** An order with the names of its reseller and its provider. */
-export interface NamedOrder extends ListedOrder {
-  provider: string | null;
-}
+export type NamedOrder = ListedOrder & { provider: string | null };
 
 /** An order with its cost at the provider, if known. */
-export interface CostedOrder extends NamedOrder {
-  cost: OrderCost | null;
-}
+export type CostedOrder = NamedOrder & { cost: OrderCost | null };
 
 /** An order with its undecided late report, if there is one. */
-interface OrderOfList extends CostedOrder {
-  late: LateReport | null;
-}
+type OrderOfList = CostedOrder & { late: LateReport | null };
 
 export function withCost(costs: ReadonlyMap<number, OrderCost>, order: NamedOrder): CostedOrder {
   return { ...order, cost: costs.get(order.orderId) ?? null };
@@ -97,7 +91,9 @@ export const ORDER_LIST: List<OrderOfList> = {
     "reported late": ({ late }) => late && lateText(late),
     "cost usd": ({ cost }) => cost && dollars(cost.costMicros),
     "provider charge": ({ cost }) => cost && [cost.amount, cost.currency].join(" ").trim(),
-    reference: ({ reference }) => reference,
+    ...Object.fromEntries(
+      CALLER_MEMBERS.map(({ name, field }) => [name, (order: OrderOfList) => order[field]]),
+    ),
     id: ({ id }) => id,
     link: ({ link }) => link,
   },

@@ -2,49 +2,25 @@
 // operator-orders.ts.
 
 import { ORDER_ID_PATTERN, ORDER_NUMBER_PATTERN } from "../../domain/orders/orders.ts";
-import { FINAL_STATUSES, type OrderStatus } from "../../domain/orders/order-statuses.ts";
+import { FINAL_STATUSES } from "../../domain/orders/order-statuses.ts";
 import { statusList } from "./order-statuses.ts";
 import type { Delivery } from "../../domain/delivery/deliveries.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
-import type { PriceUnit } from "../../domain/catalogue/services.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { statement } from "../port/query.ts";
 import { number } from "../port/table-definition.ts";
 import { type OrderRow, orders } from "../tables/orders.ts";
 
-export interface Order {
-  /** The order number. Numbers only grow. */
-  orderId: number;
-  /** The cuid2. */
-  id: string;
-  resellerAccount: number;
-  serviceId: string;
-  serviceName: string;
-  priceMicros: number;
-  per: PriceUnit;
-  link: string;
-  quantity: number;
-  chargeMicros: number;
-  refundedMicros: number;
-  status: OrderStatus;
-  startCount: number;
-  remains: number;
-  createdAt: number;
-  /** The caller's reference; null when it gave none. */
-  reference: string | null;
-  /** How many events it has had: transitions and changes of progress. */
-  sequence: number;
-  /** Its service type and extra fields, as JSON (OrderExtra); null: only a link and a quantity. */
-  extra: string | null;
-  /** Null: the service is manual. */
-  delivery: Delivery | null;
-}
+/** An order. The columns of its delivery are one member, which is null for an order of a manual service. */
+export type Order = Omit<OrderRow, keyof Delivery> & { delivery: Delivery | null };
 
-export type NewOrder = Omit<Order, "orderId" | "refundedMicros" | "startCount" | "sequence">;
+/** What a new order must give; the database counts its number up. */
+export type NewOrder = Omit<
+  Order,
+  "orderId" | "refundedMicros" | "startCount" | "sequence" | "delivery"
+>;
 
-export interface ListedOrder extends Order {
-  username: string;
-}
+export type ListedOrder = Order & { username: string };
 
 /** Patterns of the two ids of an order: its number as digits without a leading zero, and the cuid2. */
 export const NUMERIC_ID = new RegExp(ORDER_NUMBER_PATTERN);
@@ -61,31 +37,12 @@ export function findOrder(reader: Reader, id: string): Order | undefined {
 }
 
 /** Returns the order with its number. */
-export function insertOrder(tx: Tx, order: NewOrder): Order {
-  const { delivery } = order;
-  // Copied field by field, because `{ delivery, ...rest }` takes a microsecond.
-  const columns = {
-    id: order.id,
-    resellerAccount: order.resellerAccount,
-    serviceId: order.serviceId,
-    serviceName: order.serviceName,
-    priceMicros: order.priceMicros,
-    per: order.per,
-    link: order.link,
-    quantity: order.quantity,
-    chargeMicros: order.chargeMicros,
-    status: order.status,
-    remains: order.remains,
-    createdAt: order.createdAt,
-    reference: order.reference,
-    placement: "manual" as const,
-    extra: order.extra,
-  };
-  const { orderId, refundedMicros, startCount, sequence } = tx.insert(
-    orders,
-    delivery ? { ...columns, ...delivery } : columns,
-  );
-  return { ...order, orderId, refundedMicros, startCount, sequence };
+export function insertOrder(tx: Tx, order: NewOrder, delivery: Delivery | null): Order {
+  const { orderId, refundedMicros, startCount, sequence } = tx.insert(orders, {
+    ...order,
+    ...(delivery ?? { placement: "manual" }),
+  });
+  return { ...order, delivery, orderId, refundedMicros, startCount, sequence };
 }
 
 /** Writes the columns that may change, where they differ: status, counts, refunded amount, sequence and delivery. */

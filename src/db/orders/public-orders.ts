@@ -1,6 +1,6 @@
 // Orders as the API returns them, with half of their columns: by their ids and by the caller's reference.
 
-import type { PublicOrderStatus } from "../../domain/orders/responses.ts";
+import { PUBLIC_FIELDS, type PublicOrder } from "../../domain/orders/order-members.ts";
 import { CUID, NUMERIC_ID, type Order } from "./orders.ts";
 import type { Reader } from "../port/port.ts";
 import { byDialect, fields, isOneOf, query, select } from "../port/query.ts";
@@ -8,23 +8,9 @@ import { number, numbers, text, texts } from "../port/table-definition.ts";
 import { orders } from "../tables/orders.ts";
 
 /** The columns that the API returns, and the owner's account. */
-export type OwnedPublicOrder = PublicOrderStatus & Pick<Order, "resellerAccount">;
+export type OwnedPublicOrder = PublicOrder & Pick<Order, "resellerAccount">;
 
-export const PUBLIC_COLUMNS = [
-  "orderId",
-  "id",
-  "resellerAccount",
-  "serviceName",
-  "link",
-  "quantity",
-  "chargeMicros",
-  "status",
-  "startCount",
-  "remains",
-  "createdAt",
-  "reference",
-  "extra",
-] as const;
+export const PUBLIC_COLUMNS = [...PUBLIC_FIELDS, "resellerAccount"] as const;
 
 const SELECT_PUBLIC = `SELECT ${select(orders, ...PUBLIC_COLUMNS)} FROM orders`;
 
@@ -88,12 +74,7 @@ export function findOrderByReference(
   resellerAccount: number,
   reference: string,
 ): (OwnedPublicOrder & Pick<Order, "serviceId">) | undefined {
-  const row = reader.row(orders.byReference, resellerAccount, reference);
-  if (!row) return undefined;
-  const { orderId, id, serviceId, serviceName, link, quantity, chargeMicros, status } = row;
-  const order = { orderId, id, resellerAccount, serviceId, serviceName, link, quantity };
-  const { startCount, remains, createdAt, extra } = row;
-  return { ...order, chargeMicros, status, startCount, remains, createdAt, reference, extra };
+  return reader.row(orders.byReference, resellerAccount, reference);
 }
 
 /** The orders with these ids (numbers or cuid2s), under both of their ids. Missing orders are left out. */

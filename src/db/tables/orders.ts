@@ -12,6 +12,7 @@ import { type NewRowOf, type RowOf, table } from "../port/table-definition.ts";
 export const orders = table(
   "orders",
   {
+    /** The order number. Numbers only grow. */
     orderId: integer().primaryKey(),
     id: text().notNull(),
     resellerAccount: integer().notNull(),
@@ -37,8 +38,9 @@ export const orders = table(
     polledAt: integer(),
     changedAt: integer(),
     reference: text(),
+    /** How many events it has had: transitions and changes of progress. */
     sequence: integer().notNull().default(0),
-    /** OrderExtra as JSON. */
+    /** OrderExtra as JSON; null: only a link and a quantity. */
     extra: text(),
   },
   {

@@ -5,6 +5,7 @@ import { OPEN_ORDER_CONDITION } from "../orders/order-statuses.ts";
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { ERASED } from "../../domain/users/erasures.ts";
 import { erasedExtra } from "../../domain/orders/order-fields.ts";
+import { CALLER_MEMBERS } from "../../domain/orders/order-members.ts";
 import { OPEN_REQUEST_CONDITION } from "../orders/order-requests.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, select, statement } from "../port/query.ts";
@@ -40,11 +41,16 @@ const ORDERS = query({
 // A CHECK requires a reference or a public note, so the note becomes a fixed text.
 const NO_DETAILS = `reference = NULL, public_note = '${ERASED}'`;
 
+const NO_CALLER_TEXTS = orders.columns
+  .filter(({ field }) => CALLER_MEMBERS.some((member) => member.field === field))
+  .map(({ name }) => `${name} = NULL`)
+  .join(", ");
+
 const OF_ORDERS = [
   statement({
     parameters: { orderIds: numbers },
     writes: [orders],
-    text: `UPDATE orders SET link = '${ERASED}', reference = NULL WHERE order_id IN (:orderIds)`,
+    text: `UPDATE orders SET link = '${ERASED}', ${NO_CALLER_TEXTS} WHERE order_id IN (:orderIds)`,
   }),
   statement({
     parameters: { orderIds: numbers },

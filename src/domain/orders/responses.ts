@@ -1,31 +1,9 @@
-// The response bodies of orders and recharges, and the objects in them. docs/specification/endpoints.md#objects.
+// The response bodies of orders and recharges, and the objects in them but orders (order-members.ts). docs/specification/endpoints.md#objects.
 // They are made in domain/ because the idempotency record stores the response in the same transaction as its effect.
 
 import { jsonAmount, type Micros } from "../ledger/money.ts";
-import { extraFields, orderedQuantity } from "./order-fields.ts";
+import { orderCreated, type PublicOrder } from "./order-members.ts";
 import type { RequestKind, RequestState } from "./order-requests.ts";
-import type { OrderStatus } from "./order-statuses.ts";
-
-/** The fields of an order in the response to its creation. */
-export interface PublicOrder {
-  id: string;
-  orderId: number;
-  serviceName: string;
-  link: string;
-  quantity: number;
-  chargeMicros: number;
-  status: OrderStatus;
-  createdAt: number;
-  /** OrderExtra as JSON; null when the order has no extra fields. */
-  extra: string | null;
-}
-
-/** The fields of an order in its status. */
-export interface PublicOrderStatus extends PublicOrder {
-  startCount: number;
-  remains: number;
-  reference: string | null;
-}
 
 /** The fields of a user in a response. */
 export interface PublicUser {
@@ -54,28 +32,6 @@ export function rechargeResponse({ user, previousBalanceMicros }: PublicRecharge
     user: { ...userBalances(user), previousBalance: jsonAmount(previousBalanceMicros) },
     amount: jsonAmount(user.balanceMicros - previousBalanceMicros),
   };
-}
-
-/** The object "Order creation". */
-export function orderCreated(order: PublicOrder) {
-  return {
-    id: order.id,
-    orderId: order.orderId,
-    service: order.serviceName,
-    link: order.link,
-    quantity: order.extra === null ? order.quantity : orderedQuantity(order),
-    charge: jsonAmount(order.chargeMicros),
-    status: order.status,
-    createdAt: new Date(order.createdAt).toISOString(),
-  };
-}
-
-/** The object "Order status"; `reference` and extra fields are present only when the order has them. */
-export function orderStatus(order: PublicOrderStatus) {
-  const { startCount, remains, reference } = order;
-  const status = { ...orderCreated(order), startCount, remains };
-  const named = reference === null ? status : { ...status, reference };
-  return order.extra === null ? named : { ...named, ...extraFields(order) };
 }
 
 /** The fields of a request for an order in a response. */

@@ -3,7 +3,7 @@
 
 import { jsonAmount, type Micros } from "../ledger/money.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../orders/order-statuses.ts";
-import { orderStatus, type PublicOrderStatus } from "../orders/responses.ts";
+import { orderStatus, type PublicOrder } from "../orders/order-members.ts";
 
 /**
  * The event types, each with its bit in users.wanted_events. A number is stored for good: it never changes and is never
@@ -72,7 +72,7 @@ export function typeOfTransition(to: OrderStatus): WebhookEventType {
   return TYPE_BY_STATUS[to as StatusReached];
 }
 
-export interface EventOrder extends PublicOrderStatus {
+export interface EventOrder extends PublicOrder {
   refundedMicros: number;
   sequence: number;
 }

@@ -8,6 +8,7 @@ import {
   type OrderStatus,
   transitionsFrom,
 } from "../orders/order-statuses.ts";
+import { callerTexts } from "../orders/order-members.ts";
 import { decideTransition, type OrderTransition } from "../orders/order-transitions.ts";
 import { serviceChangedData } from "../catalogue/service-changes.ts";
 import {
@@ -82,7 +83,7 @@ function sampleOrder(
     chargeMicros: PRICE_MICROS,
     createdAt: now,
     startCount: 1000,
-    reference: null,
+    ...callerTexts({}),
     extra: null,
     sequence: 1,
   };

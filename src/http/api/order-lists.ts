@@ -9,7 +9,7 @@ import {
   type OwnedPublicOrder,
 } from "../../db/orders/public-orders.ts";
 import type { Call } from "../server/endpoint.ts";
-import { orderStatus } from "../../domain/orders/responses.ts";
+import { orderStatus } from "../../domain/orders/order-members.ts";
 import { wantsCsv } from "../server/csv.ts";
 import { fewOrdersCsv, ordersCsv } from "./orders-csv.ts";
 import { idsFilter, queryOf, referenceFilter, serviceFilter, statusFilter } from "../read/query.ts";

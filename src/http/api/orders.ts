@@ -4,15 +4,16 @@ import type { Order } from "../../db/orders/orders.ts";
 import { findPublicOrder } from "../../db/orders/public-orders.ts";
 import type { Awaitable, ReadStore } from "../../db/port/port.ts";
 import { Refusal, refusal } from "../../domain/values/refusals.ts";
-import { orderResponse, orderCreated, orderStatus } from "../../domain/orders/responses.ts";
+import { orderCreated, orderStatus } from "../../domain/orders/order-members.ts";
+import { orderResponse } from "../../domain/orders/responses.ts";
 import type { PlaceOrder } from "../../operations/orders/orders.ts";
 import {
+  callerTextFields,
   extraFields,
   type Fields,
   linkField,
   quantityField,
   readBody,
-  referenceField,
   serviceField,
 } from "../read/body.ts";
 import { type Call, LostResponse } from "../server/endpoint.ts";
@@ -79,7 +80,7 @@ export function placeOrderOf(fields: Fields, key: Call["key"]): PlaceOrder {
     service: serviceField(fields),
     link: linkField(fields, key),
     quantity: quantityField(fields),
-    reference: referenceField(fields),
+    ...callerTextFields(fields),
   };
   const given = extraFields(fields);
   return given ? { ...order, given } : order;

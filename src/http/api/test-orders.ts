@@ -1,6 +1,6 @@
 // POST /test/orders/:id: changes the status of a test order now. docs/specification/sandbox.md#post-test-order.
 
-import { orderStatus } from "../../domain/orders/responses.ts";
+import { orderStatus } from "../../domain/orders/order-members.ts";
 import type { Writer } from "../../writer/writer.ts";
 import { orderStatusField, readBody, remainsField } from "../read/body.ts";
 import type { Call } from "../server/endpoint.ts";

@@ -1,6 +1,11 @@
 // Reads a request body: bytes up to a limit, strict UTF-8, strict JSON, strict fields.
 // No refusal repeats any part of the body.
 
+import {
+  CALLER_MEMBERS,
+  type CallerTexts,
+  callerTexts,
+} from "../../domain/orders/order-members.ts";
 import { BrokenOff } from "../../http1/parser.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
 import { Refusal, refusal } from "../../domain/values/refusals.ts";
@@ -18,7 +23,7 @@ import {
   oneOf,
   QUANTITY,
   type Reading,
-  REFERENCE,
+  label,
   USERNAME,
 } from "../../domain/values/kinds.ts";
 import {
@@ -146,9 +151,17 @@ export function quantityField(fields: Fields): number | null {
   return readOptional(fields, "quantity", QUANTITY);
 }
 
-/** `reference`: null when it is absent. */
-export function referenceField(fields: Fields): string | null {
-  return readOptional(fields, "reference", REFERENCE);
+const CALLER_KINDS = CALLER_MEMBERS.map(({ name, field, longest }) => ({
+  name,
+  field,
+  kind: label(longest),
+}));
+
+/** The texts that a caller may give its order; null where they are absent. */
+export function callerTextFields(fields: Fields): CallerTexts {
+  const texts = callerTexts({});
+  for (const { name, field, kind } of CALLER_KINDS) texts[field] = readOptional(fields, name, kind);
+  return texts;
 }
 
 const EXTRA: ReadonlySet<string> = new Set(EXTRA_FIELDS);

@@ -21,7 +21,8 @@ import {
 } from "../../domain/delivery/deliveries.ts";
 import { chargeMicros } from "../../domain/catalogue/prices.ts";
 import type { Route } from "../../domain/catalogue/service-routes.ts";
-import { orderResponse, orderStatus } from "../../domain/orders/responses.ts";
+import { type CallerTexts, callerTexts, orderStatus } from "../../domain/orders/order-members.ts";
+import { orderResponse } from "../../domain/orders/responses.ts";
 import { isTest, magicOf, SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { type Need, needLock, needNumbers, needRow, type Tx } from "../../db/port/port.ts";
 import { postTransfer } from "../../db/ledger/ledger.ts";
@@ -41,14 +42,13 @@ import { needsOfClaim, once, type Outcome } from "../batch/idempotency.ts";
 import { applyTransition } from "./order-transitions.ts";
 import { recordDebitEvents, recordProgressEvent } from "../webhooks/webhook-events.ts";
 
-export interface PlaceOrder extends AskedOrder {
+/** `reference` is unique among the reseller's orders. */
+export interface PlaceOrder extends AskedOrder, Partial<CallerTexts> {
   resellerAccount: number;
   keyId: string;
   service: string;
   /** Trimmed, 1 to LINK_LENGTH_LIMIT UTF-16 units, no control characters. */
   link: string;
-  /** Unique among the reseller's orders; null or absent: without a reference. */
-  reference?: string | null;
 }
 
 /** Refuses what requireCaller refuses, then what createOrder refuses. */
@@ -148,23 +148,26 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
     ? newDelivery(SANDBOX_PROVIDER, service.id, context.now)
     : initialDelivery(service.routeDelisted ? listedRoute(tx, service) : service, context.now);
   // Nothing is refused from here on.
-  const order = insertOrder(tx, {
-    id: context.createId(),
-    resellerAccount,
-    serviceId: service.id,
-    serviceName: service.name,
-    priceMicros: service.priceMicros,
-    per: service.per,
-    link: command.link,
-    quantity,
-    chargeMicros: charge,
-    remains: quantity,
-    createdAt: context.now,
-    reference,
-    extra,
-    status: delivery ? "PENDING" : "PROCESSING",
+  const order = insertOrder(
+    tx,
+    {
+      id: context.createId(),
+      resellerAccount,
+      serviceId: service.id,
+      serviceName: service.name,
+      priceMicros: service.priceMicros,
+      per: service.per,
+      link: command.link,
+      quantity,
+      chargeMicros: charge,
+      remains: quantity,
+      createdAt: context.now,
+      extra,
+      status: delivery ? "PENDING" : "PROCESSING",
+      ...callerTexts(command),
+    },
     delivery,
-  });
+  );
   postTransfer(tx, {
     debitAccount: resellerAccount,
     creditAccount: salesAccount(isTest(reseller)),

@@ -5,6 +5,7 @@
 import type { Order } from "../../db/orders/orders.ts";
 import { costText, type OrderCost } from "../../domain/delivery/costs.ts";
 import { extraFields, orderedQuantity, orderType } from "../../domain/orders/order-fields.ts";
+import { CALLER_MEMBERS } from "../../domain/orders/order-members.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import { typeTerms } from "../../domain/catalogue/service-types.ts";
 import { Facts } from "../../web/components/lists.tsx";
@@ -32,7 +33,10 @@ export function OrderFacts({ order, username, provider, cost }: ShownOrder) {
         ["Remains", order.remains],
         ["Created (UTC)", <Time at={order.createdAt} />],
         ["Id", <code>{order.id}</code>],
-        ["Reference", <Typed text={order.reference} />],
+        ...CALLER_MEMBERS.map(
+          ({ name, field }) =>
+            [`${name[0]!.toUpperCase()}${name.slice(1)}`, <Typed text={order[field]} />] as const,
+        ),
         ["Provider", <ItsProvider order={order} provider={provider} />],
         ...(delivery
           ? ([

@@ -9,6 +9,7 @@ import type { OrderCost } from "../../domain/delivery/costs.ts";
 import { placementOf } from "../../domain/delivery/deliveries.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
 import { extraFields, orderType } from "../../domain/orders/order-fields.ts";
+import { CALLER_MEMBERS } from "../../domain/orders/order-members.ts";
 import { csvResponse, csvText } from "../../http/server/csv.ts";
 import type { Call } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
@@ -17,8 +18,48 @@ import { readOrderFilter } from "./order-filters.ts";
 import { ordersPage } from "./orders.tsx";
 
 const STEP = 200;
-const HEADER =
-  "orderId,id,user,service,link,quantity,charge,refunded,startCount,remains,status,placement,provider,providerOrder,reference,createdAt,cost,providerCharge,providerCurrency,type,fields,reportedLate,remainsLate";
+interface Line {
+  order: ListedOrder;
+  names: ReadonlyMap<number, string>;
+  cost: OrderCost | undefined;
+  late: LateReport | undefined;
+}
+
+/** The columns: their names, and their cells in an order's line. */
+const COLUMNS: Record<string, (line: Line) => string | number> = {
+  orderId: ({ order }) => order.orderId,
+  id: ({ order }) => order.id,
+  user: ({ order }) => csvText(order.username),
+  service: ({ order }) => csvText(order.serviceName),
+  link: ({ order }) => csvText(order.link),
+  quantity: ({ order }) => order.quantity,
+  charge: ({ order }) => formatMicros(order.chargeMicros),
+  refunded: ({ order }) => formatMicros(order.refundedMicros),
+  startCount: ({ order }) => order.startCount,
+  remains: ({ order }) => order.remains,
+  status: ({ order }) => order.status,
+  placement: ({ order }) => placementOf(order.delivery),
+  provider: ({ order: { delivery }, names }) =>
+    delivery ? csvText(names.get(delivery.providerId) ?? "") : "",
+  providerOrder: ({ order }) => order.delivery?.providerOrder ?? "",
+  ...Object.fromEntries(
+    CALLER_MEMBERS.map(({ name, field }) => [
+      name,
+      ({ order }: Line) => csvText(order[field] ?? ""),
+    ]),
+  ),
+  createdAt: ({ order }) => new Date(order.createdAt).toISOString(),
+  // The provider's charge, for comparison with its invoice.
+  cost: ({ cost }) => (cost ? formatMicros(cost.costMicros) : ""),
+  providerCharge: ({ cost }) => cost?.amount ?? "",
+  providerCurrency: ({ cost }) => cost?.currency ?? "",
+  type: ({ order }) => orderType(order),
+  fields: ({ order }) => (order.extra === null ? "" : csvText(JSON.stringify(extraFields(order)))),
+  reportedLate: ({ late }) => late?.reported ?? "",
+  remainsLate: ({ late }) => late?.remains ?? "",
+};
+const HEADER = Object.keys(COLUMNS).join(",");
+const CELLS = Object.values(COLUMNS);
 
 export async function ordersCsv(call: Call, panel: Panel): Promise<View | Response> {
   const { filter, names } = await call.read((reader) => ({
@@ -32,46 +73,15 @@ export async function ordersCsv(call: Call, panel: Panel): Promise<View | Respon
       const ids = page.rows.map(({ orderId }) => orderId);
       return { ...page, costs: lastCosts(reader, ids), late: lastLateReports(reader, ids) };
     });
-    return { rows: rows.map((order) => cellsOf(order, names, costs, late)), next };
+    const lines = rows.map((order) => ({
+      order,
+      names,
+      cost: costs.get(order.orderId),
+      late: late.get(order.orderId),
+    }));
+    return { rows: lines.map((line) => CELLS.map((cell) => cell(line))), next };
   };
   return csvResponse("orders.csv", HEADER, Number.MAX_SAFE_INTEGER, read, (error) =>
     panel.log.error({ error: String(error) }, "list of orders not sent to its end"),
   );
-}
-
-function cellsOf(
-  order: ListedOrder,
-  names: ReadonlyMap<number, string>,
-  costs: ReadonlyMap<number, OrderCost>,
-  late: ReadonlyMap<number, LateReport>,
-): (string | number)[] {
-  const { delivery } = order;
-  const cost = costs.get(order.orderId);
-  const reported = late.get(order.orderId);
-  return [
-    order.orderId,
-    order.id,
-    csvText(order.username),
-    csvText(order.serviceName),
-    csvText(order.link),
-    order.quantity,
-    formatMicros(order.chargeMicros),
-    formatMicros(order.refundedMicros),
-    order.startCount,
-    order.remains,
-    order.status,
-    placementOf(delivery),
-    delivery ? csvText(names.get(delivery.providerId) ?? "") : "",
-    delivery?.providerOrder ?? "",
-    csvText(order.reference ?? ""),
-    new Date(order.createdAt).toISOString(),
-    // The provider's charge, for comparison with its invoice.
-    cost ? formatMicros(cost.costMicros) : "",
-    cost?.amount ?? "",
-    cost?.currency ?? "",
-    orderType(order),
-    order.extra === null ? "" : csvText(JSON.stringify(extraFields(order))),
-    reported?.reported ?? "",
-    reported?.remains ?? "",
-  ];
 }
