@@ -221,7 +221,7 @@ test("a data directory that became read-only can be looked at and backed up", as
   expect([child.exitCode, stdout, stderr]).toEqual([
     0,
     expect.stringMatching(/cannot be written[^]*doctor 1\n[^]*last\.db: .* verified/),
-    expect.stringContaining("warning: what waited behind the backup was not checkpointed"),
+    expect.stringContaining("warning: writes made during the backup were not checkpointed"),
   ]);
   expect(stderr).not.toContain("this is a bug in reseller");
   database.connection.sqlite.close();
