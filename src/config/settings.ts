@@ -73,13 +73,16 @@ export const SETTINGS = {
     defaultText: "10000",
   },
   "max-connections-per-address": {
-    ...optional(kinds.connectionCount, "maximum from one address, except trusted proxies"),
+    ...optional(
+      kinds.connectionCount,
+      "maximum API connections from one address, except trusted proxies",
+    ),
     defaultText: "a quarter of --max-connections, at most 1000",
   },
   brand: optional(kinds.brand, "name of your service, shown on its documentation pages"),
   contact: optional(
     kinds.contact,
-    "contact for resellers, shown on those pages: an e-mail address or an https URL",
+    "contact on the documentation pages: an e-mail address or an https URL",
   ),
   "metrics-listen": {
     ...kinds.endpoint,
@@ -159,7 +162,7 @@ export const SETTINGS = {
   },
   "backup-keep": setting(kinds.backupCount, "7", "backups to keep"),
   "backup-to": optional(remote.remoteFolder, "S3 folder that each backup is copied to"),
-  "backup-keep-remote": setting(kinds.backupCount, "30", "number of copies to keep there"),
+  "backup-keep-remote": setting(kinds.backupCount, "30", "off-site copies to keep"),
   "backup-recipient": optional(remote.recipient, "age recipient to encrypt the copies for"),
   "s3-endpoint": {
     ...optional(remote.httpUrl, "S3 server of the bucket"),
