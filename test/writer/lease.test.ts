@@ -76,7 +76,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 });
 
-describe("who is taken for dead", () => {
+describe("counts as dead:", () => {
   const STEP_MS = 5000;
   /** A server that looks every 5 s of its uptime, from 0 on, at a server with that lease. */
   function watch(leaseAt: (uptime: number) => number, leftOut: (uptime: number) => boolean) {
@@ -100,13 +100,13 @@ describe("who is taken for dead", () => {
     expect(watch(leaseAt, never)).toEqual([]);
   });
 
-  test("is who renewed nothing for the length of a lease, even one that ends in years", () => {
+  test("a server that renewed nothing for the length of a lease, even of a lease that ends in years", () => {
     for (const lease of [1, LEASE_MS, 1e15]) {
       expect(watch(() => lease, never)[0]).toBe(LEASE_MS + STEP_MS);
     }
   });
 
-  test("there is none while the database is unreachable or this process is frozen", () => {
+  test("no server because the database is unreachable or this process is frozen", () => {
     const isAway = (uptime: number) => uptime > 10_000 && uptime < 100_000;
     expect(watch(() => 1, isAway)[0]).toBe(100_000 + LEASE_MS + STEP_MS);
     // Looks that fail now and then end no watch.

@@ -90,7 +90,7 @@ describe("restored", () => {
     const refused = await shop.cli("restored", "--yes", "--order-numbers-from", "3");
     expect([refused.code, refused.told]).toEqual([
       1,
-      expect.stringContaining("order numbers up to 3 were given out"),
+      expect.stringContaining("order numbers up to 3 were issued"),
     ]);
     expect(shop.dump()).toBe(before);
     expect((await shop.cli("restored", "--yes", "--order-numbers-from", "77")).code).toBe(0);
@@ -110,7 +110,7 @@ describe("restored", () => {
     const beside = await shop.cli("restored", "--yes");
     expect([beside.code, beside.told]).toEqual([
       1,
-      expect.stringContaining("is served by one: stop it first"),
+      expect.stringContaining("is in use by the server one: stop it first"),
     ]);
     expect(shop.dump()).toBe(served);
     shop.close();
