@@ -170,7 +170,8 @@ describe.each(ENGINES)("on %s", (engine) => {
       const acme = provider();
       const a = await startDelivery(losing(shop.server(A, acme.api), "finishAttempt", isCommitted));
       const order = await a.placed(await shop.order());
-      expect([order.status, order.delivery?.placement]).toEqual(["PROCESSING", "placed"]);
+      // On a slow machine its first poll may have ended it by now.
+      expect(order.delivery?.placement).toBe("placed");
       expect(acme.links.length).toBe(1);
       await end(shop, a);
     },
