@@ -10,7 +10,7 @@ import { REFUSAL_CODES } from "../http/server/errors.ts";
 import { ROUTES } from "../http/server/routes.ts";
 import { startMetricsServer } from "../http/server/metrics.ts";
 import { startServer } from "../http/server/server.ts";
-import { PANEL_ROUTES, panelRoutes } from "../http/smm-api/routes.ts";
+import { SMM_API_ROUTES, smmApiRoutes } from "../http/smm-api/routes.ts";
 import { type Backups, startBackups } from "../jobs/backups.ts";
 import { startDailyTotals } from "../jobs/daily-totals.ts";
 import { startExpiry } from "../jobs/expiry.ts";
@@ -123,7 +123,7 @@ export async function startService(
       newestRemoteAt: () => offsite?.newestAt() ?? null,
     });
     listeners = startListeners(config, metrics, {
-      api: (address) => startServer(deps, address, tls, panelRoutes(deps), pools.api),
+      api: (address) => startServer(deps, address, tls, smmApiRoutes(deps), pools.api),
       panel: (address) => startPanel(panel, address, tls, pools.panel),
       metrics: (scraped, address) => startMetricsServer(scraped, address, pools.metrics),
     });
@@ -205,7 +205,7 @@ function knownLabels(): KnownLabels {
     routes: [
       // Requests with a test key are counted separately.
       ...ROUTES.filter(([, , { test }]) => !test).map(([method, path]) => [method, path] as const),
-      ...PANEL_ROUTES.map((route) => ["POST", route] as const),
+      ...SMM_API_ROUTES.map((route) => ["POST", route] as const),
     ],
     codes: REFUSAL_CODES,
   };

@@ -68,7 +68,7 @@ export function expectDocumented(method: string, path: string, answer: Answer): 
 }
 
 /** The same for an answer of /api/v2. */
-export function expectPanelDocumented(answer: Pick<Answer, "status" | "body">): void {
+export function expectSmmApiDocumented(answer: Pick<Answer, "status" | "body">): void {
   const { status, body } = answer;
   const members = ["paths", "/api/v2", "post", "responses", String(status)];
   const schema = validatorAt(...members, "content", "application/json", "schema");

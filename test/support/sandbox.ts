@@ -5,7 +5,7 @@ import { listSandboxOrders, listSandboxRefills } from "../../src/db/orders/sandb
 import type { Clock } from "../../src/scheduling/clock.ts";
 import { type DeliveryService, startDelivery } from "../../src/delivery/delivery.ts";
 import { startServer } from "../../src/http/server/server.ts";
-import { panelRoutes } from "../../src/http/smm-api/routes.ts";
+import { smmApiRoutes } from "../../src/http/smm-api/routes.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import type { CommandInput } from "../../src/operations/batch/commands.ts";
 import { connectProvider } from "../../src/providers/protocols.ts";
@@ -132,7 +132,7 @@ export async function startSandboxServer(
     ...api,
     placed: (order: Parameters<typeof api.placed>[0]) => delivery.placed(order),
   };
-  const server = startServer(deps, { hostname: "127.0.0.1", port: 0 }, null, panelRoutes(deps));
+  const server = startServer(deps, { hostname: "127.0.0.1", port: 0 }, null, smmApiRoutes(deps));
   const url = `http://127.0.0.1:${server.port}`;
   return {
     url,

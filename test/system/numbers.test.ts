@@ -10,7 +10,7 @@ import type { ProviderApi } from "../../src/providers/provider.ts";
 import { smmApi } from "../../src/providers/smm-api.ts";
 import { optionsOf, reseller } from "../support/cli.ts";
 import { type Market, openMarket } from "../support/market.ts";
-import { askPanel, readAnswer } from "../support/panels.ts";
+import { askSmmApi, readAnswer } from "../support/smm-client.ts";
 
 const MANTISSAS = (
   "0 -0 1 -1 +1 01 3 .5 5. 1.5 0.000001 0.0000001 2.9999999999999999999 2.0000000000000000001 3.0000000000000000000 " +
@@ -110,7 +110,7 @@ describe("over the API", () => {
 
   test("panels get what they wrote, as a form and as JSON, or no order", async () => {
     const key = market.keyOf("full");
-    const listed = await askPanel(market.url, { key, action: "services" });
+    const listed = await askSmmApi(market.url, { key, action: "services" });
     const { service: number } = listed.body.find(({ name }: { name: string }) => name === FREE);
     let placed = 0;
     const order = async (text: string, body: string, type: string) => {

@@ -8,8 +8,8 @@ import { openReader } from "../../src/storage/file/open.ts";
 import { findUser } from "../../src/db/users/users.ts";
 import { Refusal } from "../../src/domain/values/refusals.ts";
 import { startServer } from "../../src/http/server/server.ts";
-import { panelRoutes } from "../../src/http/smm-api/routes.ts";
-import { panelOf } from "../support/panels.ts";
+import { smmApiRoutes } from "../../src/http/smm-api/routes.ts";
+import { smmClientOf } from "../support/smm-client.ts";
 import type { CommandInput } from "../../src/operations/batch/commands.ts";
 import { CommandError } from "../../src/writer/queue.ts";
 import { startWriter, type Writer } from "../../src/writer/writer.ts";
@@ -137,7 +137,7 @@ describe("past the limit of the queue", () => {
     const snapshot = createSnapshot(connection);
     const findKey = createKeyFinder(connection.store.reader, snapshot);
     const api = apiOf({ store: snapshot, findKey, writer });
-    const server = startServer(api, { hostname: "127.0.0.1", port: 0 }, null, panelRoutes(api));
+    const server = startServer(api, { hostname: "127.0.0.1", port: 0 }, null, smmApiRoutes(api));
     const url = `http://127.0.0.1:${server.port}`;
     const before = database.fingerprint();
     const { service } = order();
@@ -151,7 +151,7 @@ describe("past the limit of the queue", () => {
       expect(answer.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
       expect(answer.headers.get("content-type")).toBe("application/json");
     }
-    const panel = panelOf(url, key.text);
+    const panel = smmClientOf(url, key.text);
     const added = await panel("add", { service: "1", link: "x", quantity: "100" });
     expect([added.status, added.body]).toEqual([503, { error: "Service temporarily unavailable" }]);
     expect(added.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);

@@ -8,8 +8,8 @@ import type { Schema } from "../schemas/operation.ts";
 import { EXTRA_FIELD_VALUES } from "../schemas/order-fields.ts";
 import { ERROR, LISTS, number, object, REFILL_WORD, text } from "./smm-api-parts.ts";
 
-export const PANEL_PATH = "/api/v2";
-export const PANEL_TAG = {
+export const SMM_API_PATH = "/api/v2";
+export const SMM_API_TAG = {
   name: "Panels",
   description:
     "The protocol that panels and their clients speak: one URL, a form with `key` and `action`, errors with status 200.",
@@ -101,7 +101,7 @@ const RESPONSE: Schema = {
 };
 
 /** Examples, which the tests replay in this order. */
-export const PANEL_EXAMPLES: readonly {
+export const SMM_API_EXAMPLES: readonly {
   name: string;
   fields: Record<string, string>;
   response: unknown;
@@ -223,9 +223,9 @@ const failure = (description: string, error: string) => ({
 });
 const example = (summary: string, value: unknown) => ({ summary, value });
 
-export const PANEL_OPERATION = {
+export const SMM_API_OPERATION = {
   operationId: "panel",
-  tags: [PANEL_TAG.name],
+  tags: [SMM_API_TAG.name],
   summary: "Order as a panel does",
   description:
     "`services` lists what may be ordered, `add` places an order, `status` tells what became of orders, `balance` what is left. `cancel` and `refill` ask for that, which moves no money by itself: an order's status does. The key is a field, not a header. What was refused is a 200 with `error`.",
@@ -240,7 +240,7 @@ export const PANEL_OPERATION = {
           {
             schema: FIELDS,
             examples: Object.fromEntries(
-              PANEL_EXAMPLES.map(({ name, fields }) => [
+              SMM_API_EXAMPLES.map(({ name, fields }) => [
                 name,
                 example(name, { key: "YOUR_API_KEY", ...fields }),
               ]),
@@ -258,7 +258,7 @@ export const PANEL_OPERATION = {
         "application/json": {
           schema: RESPONSE,
           examples: Object.fromEntries(
-            PANEL_EXAMPLES.map(({ name, response }) => [name, example(name, response)]),
+            SMM_API_EXAMPLES.map(({ name, response }) => [name, example(name, response)]),
           ),
         },
       },

@@ -6,9 +6,9 @@ import sample from "../../../docs/samples/panel.php" with { type: "text" };
 import { typeTerms } from "../../domain/catalogue/service-types.ts";
 import { Code, Prose, Table } from "./parts.tsx";
 import { TYPE_ROWS } from "../schemas/order-fields.ts";
-import { PANEL_EXAMPLES } from "../endpoints/smm-api.ts";
+import { SMM_API_EXAMPLES } from "../endpoints/smm-api.ts";
 
-export const PANEL_SECTIONS = [
+export const SMM_API_SECTIONS = [
   ["connect", "Connect your panel"],
   ["fields", "What panels call it"],
   ["actions", "What it does"],
@@ -18,7 +18,7 @@ export const PANEL_SECTIONS = [
 ] as const;
 
 /** Each panel program's names for the two values to enter, and what else it needs. */
-const PANELS: readonly [name: string, url: string, key: string, besides: string][] = [
+const CLIENT_PROGRAMS: readonly [name: string, url: string, key: string, besides: string][] = [
   ["SmartPanel and its descendants", "`URL` of the provider", "`Key`", ""],
   ["CMSNT SMMPANELV1", "`url` of the provider", "`key`", ""],
   [
@@ -93,7 +93,7 @@ const REFILLS: readonly [word: string, meaning: string][] = [
   ["Rejected", "Declined: the order stays as it is."],
 ];
 
-export function Panels() {
+export function SmmApiGuide() {
   const rows = (entries: readonly (readonly [string, string])[]) =>
     entries.map(([word, meaning]) => [
       <code>{word}</code>,
@@ -116,7 +116,7 @@ export function Panels() {
         <h2 id="fields">What panels call it</h2>
         <Table
           headings={["Panel", "The URL", "The key", "Besides"]}
-          rows={PANELS.map(([name, url, key, besides]) =>
+          rows={CLIENT_PROGRAMS.map(([name, url, key, besides]) =>
             [name, url, key, besides].map((text) => (
               <>
                 <Prose text={filled(text)} />
@@ -141,7 +141,7 @@ export function Panels() {
             <>{charged}</>,
           ])}
         />
-        {PANEL_EXAMPLES.map(({ name, fields, response }) => (
+        {SMM_API_EXAMPLES.map(({ name, fields, response }) => (
           <div class="pair">
             <Code text={callOf(fields)} label={name} />
             <Code text={JSON.stringify(response, null, 2)} label="200" />

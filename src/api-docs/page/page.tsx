@@ -9,8 +9,8 @@ import { renderToString } from "preact-render-to-string";
 import type { OpenApiDocument } from "../schemas/document.ts";
 import { EndpointArticle } from "./page-endpoints.tsx";
 import { Errors, Guides, OwnKey, QuickStart, Samples } from "./page-guides.tsx";
-import { PANEL_SECTIONS, Panels } from "./page-smm-api.tsx";
-import { PANEL_PATH, PANEL_TAG } from "../endpoints/smm-api.ts";
+import { SMM_API_SECTIONS, SmmApiGuide } from "./page-smm-api.tsx";
+import { SMM_API_PATH, SMM_API_TAG } from "../endpoints/smm-api.ts";
 import { Testing } from "./page-testing.tsx";
 import { Webhooks } from "./page-webhooks.tsx";
 import { Prose } from "./parts.tsx";
@@ -38,9 +38,9 @@ const GUIDES = [
 export function renderPage(document: OpenApiDocument): Page {
   const { info } = document;
   // The protocol of panels has a page of its own.
-  const tags = document.tags.filter(({ name }) => name !== PANEL_TAG.name);
+  const tags = document.tags.filter(({ name }) => name !== SMM_API_TAG.name);
   const operations = Object.entries(document.paths)
-    .filter(([path]) => path !== PANEL_PATH)
+    .filter(([path]) => path !== SMM_API_PATH)
     .flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
     );
@@ -120,11 +120,11 @@ export function renderPage(document: OpenApiDocument): Page {
 }
 
 /** Renders the page for owners of panels. */
-export function renderPanelsPage(document: OpenApiDocument): Page {
+export function renderSmmApiPage(document: OpenApiDocument): Page {
   const contents = (
     <>
       <ul>
-        {PANEL_SECTIONS.map(([id, title]) => (
+        {SMM_API_SECTIONS.map(([id, title]) => (
           <li>
             <a href={`#${id}`}>{title}</a>
           </li>
@@ -148,7 +148,7 @@ export function renderPanelsPage(document: OpenApiDocument): Page {
         <Contact document={document} />
       </p>
       <OwnKey />
-      <Panels />
+      <SmmApiGuide />
     </>
   );
   return layout(document, `${document.info.title} for panels`, contents, main);

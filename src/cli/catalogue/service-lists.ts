@@ -11,7 +11,7 @@ import { findService, type Service } from "../../db/catalogue/services.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import { jsonAmount } from "../../domain/ledger/money.ts";
 import { priceFor } from "../../domain/catalogue/prices.ts";
-import { panelTerms } from "../../domain/catalogue/services.ts";
+import { smmTerms } from "../../domain/catalogue/services.ts";
 import { requireProvider } from "../../operations/providers/providers.ts";
 import { requireUser } from "../../operations/users/users.ts";
 import { type CommonOptions, declare, withDatabase } from "../kernel/command.ts";
@@ -138,7 +138,7 @@ export function serviceJson(service: Service & { provider: string | null }) {
     cancel: service.cancel,
     refill: service.refill,
     refillDays: service.refillDays,
-    apiV2: panelTerms(service) !== null,
+    apiV2: smmTerms(service) !== null,
   };
 }
 
@@ -164,7 +164,7 @@ const SERVICE_LIST: List<NamedService> = {
     active: ({ active }) => active,
     private: (service) => service.private,
     provider: ({ provider }) => provider,
-    "api v2": (service) => (panelTerms(service) ? "yes" : "no: per order, and min is below max"),
+    "api v2": (service) => (smmTerms(service) ? "yes" : "no: per order, and min is below max"),
   },
   shown: ["number", "name", "price usd", "per", "active", "provider", "id"],
   empty: "no services to list: create one with `reseller admin service create`",

@@ -24,7 +24,7 @@ export interface PanelTerms {
  * Describes a service in the terms of panels. Panels cannot express a price per order for type default: null, unless the
  * service has only one quantity, which makes it a package. docs/specification/smm-api.md#v2-services.
  */
-export function panelTerms(service: {
+export function smmTerms(service: {
   type: ServiceType;
   priceMicros: number;
   per: PriceUnit;

@@ -3,7 +3,7 @@
 
 import type { OpenApiDocument } from "../../api-docs/schemas/document.ts";
 import { shareErrors } from "../../api-docs/schemas/shared-errors.ts";
-import { type Page, renderPage, renderPanelsPage } from "../../api-docs/page/page.tsx";
+import { type Page, renderPage, renderSmmApiPage } from "../../api-docs/page/page.tsx";
 import { withText } from "../../http1/response.ts";
 import { createDocument, type Operator } from "./openapi.ts";
 
@@ -35,7 +35,7 @@ export function documentationRoutes({
     ["/", () => new Response(null, { status: 302, headers: { location: "/docs" } })],
     ["/openapi.json", () => respond(json(), { "content-type": "application/json" })],
     ["/docs", pageOf(renderPage)],
-    ["/docs/panels", pageOf(renderPanelsPage)],
+    ["/docs/panels", pageOf(renderSmmApiPage)],
   ];
 }
 

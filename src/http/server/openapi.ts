@@ -22,7 +22,7 @@ import {
   type Schema,
   schemaRef,
 } from "../../api-docs/schemas/operation.ts";
-import { PANEL_OPERATION, PANEL_PATH, PANEL_TAG } from "../../api-docs/endpoints/smm-api.ts";
+import { SMM_API_OPERATION, SMM_API_PATH, SMM_API_TAG } from "../../api-docs/endpoints/smm-api.ts";
 import { SCHEMAS } from "../../api-docs/schemas/schemas.ts";
 import { describeEvents } from "../../api-docs/schemas/webhook-events.ts";
 import { Refusal } from "../../domain/values/refusals.ts";
@@ -75,11 +75,11 @@ export function createDocument({ brand, contact }: Operator): OpenApiDocument {
       { name: "Users", description: "Looking users up and adding credit." },
       { name: "Webhooks", description: "Hearing of changes without asking." },
       { name: "Testing", description: "What only test keys can do." },
-      PANEL_TAG,
+      SMM_API_TAG,
     ],
     paths: {
       ...(paths as unknown as OpenApiDocument["paths"]),
-      [PANEL_PATH]: { post: PANEL_OPERATION as OpenApiOperation },
+      [SMM_API_PATH]: { post: SMM_API_OPERATION as OpenApiOperation },
     },
     webhooks: describeEvents(),
     components: {

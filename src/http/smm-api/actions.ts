@@ -1,6 +1,6 @@
 // The protocol's actions, one row each. docs/specification/smm-api.md#v2-actions.
 
-import type { ActionDeps, PanelCall } from "./call.ts";
+import type { ActionDeps, SmmCall } from "./call.ts";
 import type { Awaitable } from "../../db/port/port.ts";
 import { getBalance } from "./balance.ts";
 import { cancelOrders, getRefillStatus, refillOrders } from "./order-requests.ts";
@@ -12,7 +12,7 @@ export interface Action {
   /** Whether the action changes nothing. */
   isRead: boolean;
   /** Returns the JSON value of the response, or throws a Refusal. */
-  act(deps: ActionDeps, call: PanelCall): Awaitable<object>;
+  act(deps: ActionDeps, call: SmmCall): Awaitable<object>;
 }
 
 export const ACTIONS: readonly Action[] = [

@@ -3,9 +3,9 @@
 import type { Awaitable } from "../../db/port/port.ts";
 import { balanceOf } from "../../db/users/users.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
-import type { ActionDeps, PanelCall } from "./call.ts";
+import type { ActionDeps, SmmCall } from "./call.ts";
 
-export function getBalance({ store }: ActionDeps, { key }: PanelCall): Awaitable<object> {
+export function getBalance({ store }: ActionDeps, { key }: SmmCall): Awaitable<object> {
   return store.read((reader) => {
     return { balance: formatMicros(balanceOf(reader, key.resellerAccount)), currency: "USD" };
   });

@@ -1,4 +1,4 @@
-// What an action of the protocol is given: a panel's request, and the parts of the service.
+// What an action of the protocol is given: a request, and the parts of the service.
 
 import type { Fields } from "./fields.ts";
 import type { CallerKey } from "../../db/users/keys.ts";
@@ -8,7 +8,7 @@ import type { EndpointDeps } from "../server/request-context.ts";
 
 export type ActionDeps = EndpointDeps & OrderDeps & { store: ReadStore };
 
-export interface PanelCall {
+export interface SmmCall {
   fields: Fields;
   key: Readonly<CallerKey>;
   requestId: string;

@@ -1,4 +1,4 @@
-// The steps of every panel request: its fields → key → action → one response, one log line, one measurement.
+// The steps of every request: its fields → key → action → one response, one log line, one measurement.
 // docs/specification/smm-api.md#v2. The log line and the metrics name the action, never a value that was sent.
 
 import { after } from "../../db/port/port.ts";
@@ -18,7 +18,7 @@ import type { RouteContext } from "../server/router.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
 import { type Action, ACTIONS } from "./actions.ts";
 import type { ActionDeps } from "./call.ts";
-import { panelErrorOf } from "./errors.ts";
+import { smmErrorOf } from "./errors.ts";
 import { type Fields, readFields } from "./fields.ts";
 
 const METHOD = "POST";
@@ -32,7 +32,7 @@ export function actionRoute({ name }: Action): string {
 }
 
 /** Returns the handler of the protocol's only path. */
-export function panelEndpoint(deps: ActionDeps): (context: RouteContext) => Promise<Response> {
+export function smmApiEndpoint(deps: ActionDeps): (context: RouteContext) => Promise<Response> {
   const log = deps.log.requests(METHOD, ROUTE);
   const actions = new Map(
     ACTIONS.map((action) => {
@@ -90,7 +90,7 @@ function textOf(body: object): string {
 }
 
 function fail(context: RequestContext, response: ErrorResponse): Response {
-  const { status, words, headers } = panelErrorOf(response) ?? panelErrorOf(INTERNAL)!;
+  const { status, words, headers } = smmErrorOf(response) ?? smmErrorOf(INTERNAL)!;
   context.code = response.code;
   // A body over the limit stays unread: close the connection instead.
   const unread = announcesTooMuch(context.request);

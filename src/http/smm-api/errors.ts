@@ -14,14 +14,14 @@ export const REFILL_NOT_FOUND = "Refill not found";
  */
 const KEPT_STATUSES = new Set([405, 413, 429, 431, 500, 503]);
 
-export interface PanelError {
+export interface SmmError {
   status: number;
   words: string;
   headers: Record<string, string>;
 }
 
 /** Returns null for a refusal that a panel's request cannot get. */
-export function panelErrorOf(response: ErrorResponse): PanelError | null {
+export function smmErrorOf(response: ErrorResponse): SmmError | null {
   const { status, v2: words } = response;
   if (words === undefined) return null;
   const isKept = KEPT_STATUSES.has(status);

@@ -1,4 +1,4 @@
-// The fields of a panel's request, from its query and its body (a form or JSON). Body fields override query fields.
+// The fields of a request, from its query and its body (a form or JSON). Body fields override query fields.
 
 import { isExact, parseJsonExactly } from "../../domain/values/json-numbers.ts";
 import { Refusal, refusal } from "../../domain/values/refusals.ts";

@@ -7,15 +7,15 @@ import type { RequestKind, RequestState } from "../../domain/orders/order-reques
 import { Refusal, type RefusalCode, refusal } from "../../domain/values/refusals.ts";
 import { invalidField } from "../read/body.ts";
 import { errorResponseOf, INTERNAL } from "../server/errors.ts";
-import type { ActionDeps, PanelCall } from "./call.ts";
-import { panelErrorOf, REFILL_NOT_FOUND } from "./errors.ts";
+import type { ActionDeps, SmmCall } from "./call.ts";
+import { smmErrorOf, REFILL_NOT_FOUND } from "./errors.ts";
 import { type Fields, NUMBER } from "./fields.ts";
 
 /** The result for one id: its request, or why it was refused. */
 type Requested = { request: { requestId: number } } | { refused: RefusalCode; details: unknown };
 
 /** Returns a list even for one order: clients read no other form. */
-export async function cancelOrders(deps: ActionDeps, call: PanelCall): Promise<object> {
+export async function cancelOrders(deps: ActionDeps, call: SmmCall): Promise<object> {
   const ids = orderIdsIn(call.fields);
   const requests = await makeRequests(deps, call, "cancel", ids);
   return requests.map((requested, index) => ({
@@ -25,7 +25,7 @@ export async function cancelOrders(deps: ActionDeps, call: PanelCall): Promise<o
 }
 
 /** Makes refill requests. The number of its request identifies a refill. */
-export async function refillOrders(deps: ActionDeps, call: PanelCall): Promise<object> {
+export async function refillOrders(deps: ActionDeps, call: SmmCall): Promise<object> {
   const ids = orderIdsIn(call.fields);
   const requests = await makeRequests(deps, call, "refill", ids);
   const [first] = requests;
@@ -49,7 +49,7 @@ const WORDS: Readonly<Record<RequestState, string>> = {
 
 export function getRefillStatus(
   { store }: ActionDeps,
-  { fields, key }: PanelCall,
+  { fields, key }: SmmCall,
 ): Awaitable<object> {
   // A missing id is treated as an unknown one.
   const ids = isMany(fields, "refills") ? listIn(fields, "refills") : [fields.text("refill") ?? ""];
@@ -94,7 +94,7 @@ function shown(id: string): number | string {
 
 function makeRequests(
   { writer }: ActionDeps,
-  { key }: PanelCall,
+  { key }: SmmCall,
   kind: RequestKind,
   ids: readonly string[],
 ): Promise<Requested[]> {
@@ -105,5 +105,5 @@ function makeRequests(
 
 function wordsOf({ refused, details }: Exclude<Requested, { request: unknown }>): string {
   const response = errorResponseOf(new Refusal(refused, details as never)) ?? INTERNAL;
-  return (panelErrorOf(response) ?? panelErrorOf(INTERNAL)!).words;
+  return (smmErrorOf(response) ?? smmErrorOf(INTERNAL)!).words;
 }

@@ -22,11 +22,11 @@ import { QUANTITY_LIMIT } from "../../domain/orders/orders.ts";
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { Refusal, refusal } from "../../domain/values/refusals.ts";
 import { typeTerms } from "../../domain/catalogue/service-types.ts";
-import { panelTerms } from "../../domain/catalogue/services.ts";
+import { smmTerms } from "../../domain/catalogue/services.ts";
 import { invalidField, linkField } from "../read/body.ts";
 import { LostResponse } from "../server/endpoint.ts";
 import { isLostOrder, refuseAsAsked } from "../api/sandbox.ts";
-import type { ActionDeps, PanelCall } from "./call.ts";
+import type { ActionDeps, SmmCall } from "./call.ts";
 import { INCORRECT_ORDER } from "./errors.ts";
 import { type Fields, NUMBER } from "./fields.ts";
 
@@ -38,7 +38,7 @@ const REPLACEMENT = "\ufffd";
  * Responds once the order is committed: panels place orders one after another and must not wait for the provider. The
  * response has only the member `order`: a client takes any other for a failure and places the order again.
  */
-export async function addOrder(deps: ActionDeps, { fields, key }: PanelCall): Promise<object> {
+export async function addOrder(deps: ActionDeps, { fields, key }: SmmCall): Promise<object> {
   const { resellerAccount } = key;
   const reference = referenceOf(fields);
   const { first, service } = await readBefore(deps, (reader) => ({
@@ -108,11 +108,11 @@ function referenceOf(fields: Fields): string | null | undefined {
 function openService(reader: Reader, account: number, fields: Fields): OpenService | undefined {
   const [, digits] = NUMBER.exec(fields.text("service") ?? "") ?? [];
   const service = digits && findOpenServiceByNumber(reader, account, Number(digits));
-  return service && panelTerms(service) ? service : undefined;
+  return service && smmTerms(service) ? service : undefined;
 }
 
 /** Refuses: field_missing, field_invalid. */
-function linkOf(fields: Fields, key: PanelCall["key"]): string {
+function linkOf(fields: Fields, key: SmmCall["key"]): string {
   const link = linkField({ link: fields.text("link") }, key);
   if (link.includes(REPLACEMENT)) throw invalidField("link", "UTF-8");
   return link;
@@ -153,7 +153,7 @@ function numberOf(text: string): string | number {
   return DIGITS.test(text) ? Number(text) : text;
 }
 
-export function getStatus({ store }: ActionDeps, { fields, key }: PanelCall): Awaitable<object> {
+export function getStatus({ store }: ActionDeps, { fields, key }: SmmCall): Awaitable<object> {
   const { resellerAccount } = key;
   const ids = fields.list("orders");
   if (ids.length > IDS_LIMIT) throw invalidField("orders", `at most ${IDS_LIMIT} orders`);

@@ -3,20 +3,20 @@
 import type { Awaitable, Reader } from "../../db/port/port.ts";
 import { listNumberedServices } from "../../db/catalogue/services.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
-import { panelTerms } from "../../domain/catalogue/services.ts";
+import { smmTerms } from "../../domain/catalogue/services.ts";
 import { createServiceListCache } from "../api/service-list-cache.ts";
-import type { ActionDeps, PanelCall } from "./call.ts";
+import type { ActionDeps, SmmCall } from "./call.ts";
 
-const cachedServices = createServiceListCache(listPanelServices);
+const cachedServices = createServiceListCache(listSmmServices);
 
-export function getServices({ store }: ActionDeps, { key }: PanelCall): Awaitable<object> {
+export function getServices({ store }: ActionDeps, { key }: SmmCall): Awaitable<object> {
   return cachedServices(store, key.testOf ?? key.resellerAccount);
 }
 
 /** The catalogue_version triggers must watch every column that is read here and in the choice of services. */
-function listPanelServices(reader: Reader, account: number): object[] {
+function listSmmServices(reader: Reader, account: number): object[] {
   return listNumberedServices(reader, account).flatMap((service) => {
-    const terms = panelTerms(service);
+    const terms = smmTerms(service);
     if (!terms) return [];
     return {
       service: service.number,

@@ -5,7 +5,7 @@ import { parseNetwork } from "../../../src/config/networks.ts";
 import { findCost, listCosts } from "../../../src/db/delivery/costs.ts";
 import { formatMicros } from "../../../src/domain/ledger/money.ts";
 import { reseller } from "../../support/cli.ts";
-import { askPanel } from "../../support/panels.ts";
+import { askSmmApi } from "../../support/smm-client.ts";
 import { freshService, type TestService } from "../../support/service.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
 import { OK, type Receiver, startReceiver } from "../../support/webhook-receiver.ts";
@@ -130,7 +130,7 @@ describe("a reseller", () => {
       { action: "balance" },
       { action: "status", order: String(orderId) },
     ]) {
-      texts.push((await askPanel(market.url, { key, ...(form as Record<string, string>) })).text);
+      texts.push((await askSmmApi(market.url, { key, ...(form as Record<string, string>) })).text);
     }
     for (const text of texts) {
       expect(text).not.toMatch(/cost|margin|rate_?to_?usd|7\.654321|6\.543217|6\.709|5\.735|INR/i);

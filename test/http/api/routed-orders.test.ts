@@ -6,7 +6,7 @@ import { parseNetwork } from "../../../src/config/networks.ts";
 import { findCost } from "../../../src/db/delivery/costs.ts";
 import { formatMicros } from "../../../src/domain/ledger/money.ts";
 import { reseller } from "../../support/cli.ts";
-import { askPanel } from "../../support/panels.ts";
+import { askSmmApi } from "../../support/smm-client.ts";
 import { freshService, OPERATOR, type TestService } from "../../support/service.ts";
 import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
 import { verifyStore } from "../../support/verify.ts";
@@ -214,7 +214,7 @@ test("nothing that a reseller can read names a provider, a service there, its re
     { action: "refill_status", refill: "2" },
     { action: "cancel", order: String(last!.id) },
   ];
-  for (const form of forms) texts.push((await askPanel(market.url, { key, ...form })).text);
+  for (const form of forms) texts.push((await askSmmApi(market.url, { key, ...form })).text);
   for (const path of ["/docs", "/api/v1/openapi.json"]) {
     texts.push(await (await fetch(market.url + path)).text());
   }

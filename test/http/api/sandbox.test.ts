@@ -1,7 +1,7 @@
 // Magic links over HTTP, on a clock that the tests move: what each promises, whatever service is ordered.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { askPanel } from "../../support/panels.ts";
+import { askSmmApi } from "../../support/smm-client.ts";
 import { verifyStore } from "../../support/verify.ts";
 import {
   openSandboxShop,
@@ -283,7 +283,7 @@ describe("a link to the sandbox's host", () => {
         "link",
         MESSAGE,
       ]);
-      const panel = await askPanel(shop.url(), {
+      const panel = await askSmmApi(shop.url(), {
         key: shop.test,
         action: "add",
         service: "1",

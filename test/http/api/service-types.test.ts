@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SERVICE_TYPES, type ServiceType } from "../../../src/domain/catalogue/service-types.ts";
-import { panelOf } from "../../support/panels.ts";
+import { smmClientOf } from "../../support/smm-client.ts";
 import { expectError } from "../../support/refusal.ts";
 import { verifyStore } from "../../support/verify.ts";
 import { type Body, freshService, OPERATOR, type TestService } from "../../support/service.ts";
@@ -79,7 +79,7 @@ const chargeOf = (units: number | "package") =>
 let upstream: Upstream;
 let service: TestService;
 let key: string;
-let panel: ReturnType<typeof panelOf>;
+let panel: ReturnType<typeof smmClientOf>;
 let links = 0;
 
 beforeAll(async () => {
@@ -87,7 +87,7 @@ beforeAll(async () => {
   service = await freshService({ placeWait: 600_000, pollInterval: 60_000 });
   service.user("anna", "1000");
   key = service.key("anna", "full").text;
-  panel = panelOf(service.url, key);
+  panel = smmClientOf(service.url, key);
   const { url } = upstream;
   service.run("createProvider", { name: "acme", protocol: "smm-api", url, key: PROVIDER_KEY });
   for (const type of SERVICE_TYPES) {

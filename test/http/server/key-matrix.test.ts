@@ -12,7 +12,7 @@ import {
 import { utcDayOf } from "../../../src/domain/ledger/recharges.ts";
 import { ACTIONS } from "../../../src/http/smm-api/actions.ts";
 import { ROUTES } from "../../../src/http/server/routes.ts";
-import { askPanel } from "../../support/panels.ts";
+import { askSmmApi } from "../../support/smm-client.ts";
 import { type Body, freshService, type TestService } from "../../support/service.ts";
 import { verifyStore } from "../../support/verify.ts";
 import { OK, type Receiver, startReceiver } from "../../support/webhook-receiver.ts";
@@ -176,7 +176,7 @@ test("the table has every route that writes", () => {
   );
   expect([...Object.keys(WRITES), "POST /api/v1/recharge"].toSorted()).toEqual(writes.toSorted());
   const actions = ACTIONS.filter(({ isRead }) => !isRead).map(({ name }) => name);
-  expect(actions).toEqual(Object.keys(PANEL_WRITES));
+  expect(actions).toEqual(Object.keys(SMM_API_WRITES));
 });
 
 describe.each(Object.entries(WRITES))("%s", (route, write) => {
@@ -208,20 +208,20 @@ describe.each(Object.entries(WRITES))("%s", (route, write) => {
 });
 
 /** Of /api/v2, whose permission is that of orders. */
-const PANEL_WRITES: Record<string, (isTest: boolean) => Promise<Record<string, string>>> = {
+const SMM_API_WRITES: Record<string, (isTest: boolean) => Promise<Record<string, string>>> = {
   add: async () => ({ service: number, link: "x", quantity: "1" }),
   cancel: async (isTest) => ({ orders: String(await newOrder(isTest)) }),
   refill: async (isTest) => ({ order: String(await newOrder(isTest)) }),
 };
 
-test.each(Object.entries(PANEL_WRITES))(
+test.each(Object.entries(SMM_API_WRITES))(
   "/api/v2 %s is for keys of orders only",
   async (action, fields) => {
     for (const kind of KINDS) {
       const { id, text: key } = keyOf(kind);
       const sent = { key, action, ...(await fields(kind.isTest)) };
       const before = traces(id);
-      const { text } = await askPanel(service.url, sent);
+      const { text } = await askSmmApi(service.url, sent);
       const isRefused = text === '{"error":"Invalid API key"}';
       expect([kind, isRefused, traces(id) === before]).toEqual(
         kind.type === "recharge" ? [kind, true, true] : [kind, false, action === "refill"],

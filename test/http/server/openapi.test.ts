@@ -11,7 +11,7 @@ import type {
   OpenApiResponse,
 } from "../../../src/api-docs/schemas/document.ts";
 import type { Schema } from "../../../src/api-docs/schemas/operation.ts";
-import { renderPage, renderPanelsPage } from "../../../src/api-docs/page/page.tsx";
+import { renderPage, renderSmmApiPage } from "../../../src/api-docs/page/page.tsx";
 import { createDocument } from "../../../src/http/server/openapi.ts";
 import { WEBHOOK_EVENT_TYPES } from "../../../src/domain/webhooks/webhook-events.ts";
 import { EVENT_ID, REQUEST_ID, WEBHOOK_ID } from "../../../src/api-docs/schemas/examples.ts";
@@ -265,7 +265,7 @@ describe("the document", () => {
       const brand = "<b>Shop & Sons</b>";
       const named = createDocument({ brand, contact });
       expect(named.info.contact).toEqual({ name: brand, ...member });
-      for (const { html } of [renderPage(named), renderPanelsPage(named)]) {
+      for (const { html } of [renderPage(named), renderSmmApiPage(named)]) {
         expect(html).toContain("<h1>&lt;b>Shop &amp; Sons&lt;/b> API");
         expect(html).toContain(`<a href="${link}" rel="noreferrer">${contact}</a>`);
       }

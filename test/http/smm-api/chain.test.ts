@@ -10,7 +10,7 @@ import {
   startTestService,
   type TestService,
 } from "../../support/service.ts";
-import { panelOf } from "../../support/panels.ts";
+import { smmClientOf } from "../../support/smm-client.ts";
 import { startUpstream, json, PROVIDER_KEY, type Upstream } from "../../support/upstream.ts";
 import { until } from "../../support/until.ts";
 
@@ -254,7 +254,7 @@ describe("an order is not sent, and tried again,", () => {
     limited.service({ id: "by-hand", price: PRICE_AT_MAKER });
     const { text: limitedKey } = limited.key("shop", "order");
     addMaker("limited", limitedKey, `${limited.url}/api/v2`);
-    const ask = panelOf(limited.url, limitedKey);
+    const ask = smmClientOf(limited.url, limitedKey);
     shop.service({ id: "s6", price: "3", provider: { name: "limited", service: "1" } });
     const turnedAway = () =>
       shop.query("SELECT cause FROM attempts WHERE outcome = 'not_sent' AND cause = 'HTTP 429'");

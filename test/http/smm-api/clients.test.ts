@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { freshService, OPERATOR, type Body, type TestService } from "../../support/service.ts";
-import { readAnswer } from "../../support/panels.ts";
+import { readAnswer } from "../../support/smm-client.ts";
 
 /** What these clients say they are; some providers turn it away. */
 const OLD_BROWSER = "Mozilla/4.0 (compatible; MSIE 5.01; Windows NT 5.0)";

@@ -1,12 +1,12 @@
 // What the OpenAPI document and the page for owners of panels say of /api/v2 is what the server does.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { PANEL_EXAMPLES } from "../../../src/api-docs/endpoints/smm-api.ts";
+import { SMM_API_EXAMPLES } from "../../../src/api-docs/endpoints/smm-api.ts";
 import { entryOf, Refusal, REFUSALS, textOf } from "../../../src/domain/values/refusals.ts";
-import { renderPanelsPage } from "../../../src/api-docs/page/page.tsx";
+import { renderSmmApiPage } from "../../../src/api-docs/page/page.tsx";
 import { REFILL_NOT_FOUND } from "../../../src/http/smm-api/errors.ts";
 import { document } from "../../support/openapi.ts";
-import { panelOf } from "../../support/panels.ts";
+import { smmClientOf } from "../../support/smm-client.ts";
 import { freshService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
@@ -22,8 +22,8 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 test("every example is the server's response", async () => {
-  const panel = panelOf(service.url, service.key("demo", "order").text);
-  for (const { name, fields, response } of PANEL_EXAMPLES) {
+  const panel = smmClientOf(service.url, service.key("demo", "order").text);
+  for (const { name, fields, response } of SMM_API_EXAMPLES) {
     const { action, ...others } = fields;
     const answer = await panel(action!, others);
     expect([name, answer.status, answer.body]).toEqual([name, 200, response]);
@@ -34,7 +34,7 @@ test("every word of an error or a status is on the page, and in the specificatio
   const specification = await Bun.file(
     new URL("../../../docs/specification/smm-api.md", import.meta.url),
   ).text();
-  const page = renderPanelsPage(document).html;
+  const page = renderSmmApiPage(document).html;
   const words = Object.entries(REFUSALS).flatMap(([code, { v2 }]) => {
     if (v2 === undefined) return [];
     if (typeof v2 === "string") return [v2];

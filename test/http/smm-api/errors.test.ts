@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { users } from "../../../src/db/tables/users.ts";
 import { freshDatabase, freshService, type TestService } from "../../support/service.ts";
-import { askPanel, readAnswer } from "../../support/panels.ts";
+import { askSmmApi, readAnswer } from "../../support/smm-client.ts";
 import { sendRaw } from "../../support/raw.ts";
 import { spawnServe } from "../../support/process.ts";
 import { optionsOf } from "../../support/cli.ts";
@@ -49,7 +49,7 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
-const ask = (fields: Record<string, string>) => askPanel(service.url, fields);
+const ask = (fields: Record<string, string>) => askSmmApi(service.url, fields);
 
 async function expectWords(fields: Record<string, string>, error: string, status = 200) {
   const answer = await ask(fields);
@@ -330,14 +330,14 @@ describe("what keeps its status:", () => {
     const key = limited.key("anna", "order").text;
     const answers = [];
     for (let time = 0; time < 3; time += 1)
-      answers.push(await askPanel(limited.url, { key, ...ADD }));
+      answers.push(await askSmmApi(limited.url, { key, ...ADD }));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
     expect(answers[2]!.body).toEqual({ error: "Too many requests" });
     expect(Number(answers[2]!.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(limited.query("SELECT order_id FROM orders")).toHaveLength(2);
     let last = answers[0]!;
     for (let time = 0; time < 21; time += 1)
-      last = await askPanel(limited.url, { key: "x", ...ADD });
+      last = await askSmmApi(limited.url, { key: "x", ...ADD });
     expect([last.status, last.body]).toEqual([429, { error: "Too many requests" }]);
     await limited.stop();
   });
@@ -349,7 +349,7 @@ describe("what keeps its status:", () => {
     const key = broken.key("anna", "order").text;
     broken.breakUpdates(users, "1 = 1");
     const server = await freshService({}, broken);
-    const answer = await askPanel(server.url, { key, ...ADD });
+    const answer = await askSmmApi(server.url, { key, ...ADD });
     expect([answer.status, answer.body]).toEqual([500, { error: "Internal server error" }]);
     await server.stop();
   });

@@ -1,7 +1,7 @@
 // `cancel`, `refill` and `refill_status` as panels send and read them: docs/specification/smm-api.md#v2-requests.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { panelOf } from "../../support/panels.ts";
+import { smmClientOf } from "../../support/smm-client.ts";
 import { type Body, freshService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
@@ -12,7 +12,7 @@ beforeAll(async () => {
   service = await freshService();
   const asking = (username: string): typeof ask => {
     service.user(username, "100");
-    const panel = panelOf(service.url, service.key(username, "order").text);
+    const panel = smmClientOf(service.url, service.key(username, "order").text);
     return async (action, fields) => {
       const answer = await panel(action, fields);
       expect(answer.status).toBe(200);

@@ -2,17 +2,17 @@
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { IS_TEST_ORDER, LIVE_ORDER_CONDITION } from "../../../src/db/orders/orders.ts";
-import { askPanel, panelOf } from "../../support/panels.ts";
+import { askSmmApi, smmClientOf } from "../../support/smm-client.ts";
 import { openSandboxShop, type SandboxShop } from "../../support/sandbox.ts";
 
 let shop: SandboxShop;
-let panel: ReturnType<typeof panelOf>;
-let live: ReturnType<typeof panelOf>;
+let panel: ReturnType<typeof smmClientOf>;
+let live: ReturnType<typeof smmClientOf>;
 
 beforeEach(async () => {
   shop = await openSandboxShop();
-  panel = panelOf(shop.url(), shop.test);
-  live = panelOf(shop.url(), shop.live);
+  panel = smmClientOf(shop.url(), shop.test);
+  live = smmClientOf(shop.url(), shop.live);
 });
 afterEach(async () => {
   await shop.kill();
@@ -43,7 +43,7 @@ test("every answer to a test key says so, whatever it is, and none to a live key
   ];
   expect(await modes(panel)).toEqual(["true"]);
   expect(await modes(live)).toEqual([null]);
-  const unknown = await askPanel(shop.url(), {
+  const unknown = await askSmmApi(shop.url(), {
     key: `rk_test_${"x".repeat(28)}`,
     action: "balance",
   });

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { OrderStatus } from "../../../src/domain/orders/order-statuses.ts";
 import { Refusal } from "../../../src/domain/values/refusals.ts";
-import { panelOf } from "../../support/panels.ts";
+import { smmClientOf } from "../../support/smm-client.ts";
 import { type Body, freshService, OPERATOR, type TestService } from "../../support/service.ts";
 
 const RUNS = 60;
 
 let service: TestService;
 let key: string;
-let panel: ReturnType<typeof panelOf>;
+let panel: ReturnType<typeof smmClientOf>;
 
 /** As docs/specification/smm-api.md#v2-status has it, written down once more. */
 const WORDS: Record<OrderStatus, string> = {
@@ -30,7 +30,7 @@ beforeAll(async () => {
   service.user("anna", "1000000");
   service.user("bert", "1000");
   key = service.key("anna", "full").text;
-  panel = panelOf(service.url, key);
+  panel = smmClientOf(service.url, key);
   const url = "http://127.0.0.1:1/";
   service.run("createProvider", { name: "away", protocol: "smm-api", url, key: "k" });
   service.service({ id: "thousand", price: "0.333333", min: 1, max: 100_000 });

@@ -12,7 +12,7 @@ const PASSWORD = "several easy words";
 const ON = ["--panel-listen", "127.0.0.1:0"];
 
 /** Where `serve` and the file say that the panel is. */
-async function panelOf(folder: string): Promise<string> {
+async function smmClientOf(folder: string): Promise<string> {
   const file = join(folder, "data/panel.address");
   await until(() => existsSync(file));
   return readFileSync(file, "utf8");
@@ -62,7 +62,7 @@ test("it speaks TLS when the API does, with cookies of its own and HSTS, and the
     files.key,
     ...ON,
   );
-  const url = await panelOf(folder);
+  const url = await smmClientOf(folder);
   expect(url).toStartWith("https://127.0.0.1:");
   const link = await invited(folder);
   expect(link).toStartWith(`${url}/setup#`);
@@ -90,7 +90,7 @@ test("plain HTTP outside this machine is refused at the start, but behind a prox
     ["--panel-insecure", "on"],
   ]) {
     const server = await serving(folder, "serve", "--panel-listen", "0.0.0.0:0", ...flags);
-    await panelOf(folder);
+    await smmClientOf(folder);
     await stop(server);
   }
 });
@@ -98,7 +98,7 @@ test("plain HTTP outside this machine is refused at the start, but behind a prox
 test("a password set at the terminal ends the sessions; nobody else's secret is printed", async () => {
   const folder = freshFolder();
   const server = await serving(folder, "serve", ...ON);
-  const url = await panelOf(folder);
+  const url = await smmClientOf(folder);
   const { ask } = browserOf(url);
   const link = await invited(folder);
   await ask("/setup", { token: link.split("#")[1]!, password: PASSWORD });
@@ -123,7 +123,7 @@ test("a password set at the terminal ends the sessions; nobody else's secret is 
 test("a backup is made and verified from it, and its page shows the settings without secrets", async () => {
   const folder = freshFolder();
   const server: Serving = await serving(folder, "serve", ...ON);
-  const { ask } = browserOf(await panelOf(folder));
+  const { ask } = browserOf(await smmClientOf(folder));
   const link = await invited(folder);
   await ask("/setup", { token: link.split("#")[1]!, password: PASSWORD });
   expect((await ask("/system/backups", {})).status).toBe(303);

@@ -1,32 +1,32 @@
 // What a panel does with a provider: one POST of a form, and its JSON reply, which must be one that the OpenAPI document
 // foresees.
 
-import { expectPanelDocumented } from "./openapi.ts";
+import { expectSmmApiDocumented } from "./openapi.ts";
 import type { Body } from "./service.ts";
 
-export interface PanelAnswer {
+export interface SmmAnswer {
   status: number;
   headers: Headers;
   text: string;
   body: Body;
 }
 
-export async function readAnswer(response: Response): Promise<PanelAnswer> {
+export async function readAnswer(response: Response): Promise<SmmAnswer> {
   const { status, headers } = response;
   const text = await response.text();
   const answer = { status, headers, text, body: JSON.parse(text) };
-  expectPanelDocumented(answer);
+  expectSmmApiDocumented(answer);
   return answer;
 }
 
 /** A form, as most clients send it. */
-export async function askPanel(url: string, fields: Record<string, string>): Promise<PanelAnswer> {
+export async function askSmmApi(url: string, fields: Record<string, string>): Promise<SmmAnswer> {
   const body = new URLSearchParams(fields);
   return readAnswer(await fetch(`${url}/api/v2`, { method: "POST", body, redirect: "error" }));
 }
 
 /** `act` with a key. */
-export const panelOf =
+export const smmClientOf =
   (url: string, key: string) =>
-  (action: string, fields: Record<string, string> = {}): Promise<PanelAnswer> =>
-    askPanel(url, { key, action, ...fields });
+  (action: string, fields: Record<string, string> = {}): Promise<SmmAnswer> =>
+    askSmmApi(url, { key, action, ...fields });
