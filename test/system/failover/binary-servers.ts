@@ -3,18 +3,17 @@
 // reference and are sent once.
 
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { parseAddress } from "../../../src/db/postgres/connection/address.ts";
 import { connect } from "../../../src/db/postgres/connection/connection.ts";
 import { SERVICE_ROLE } from "../../support/postgres.ts";
 import { PROVIDER_KEY, startUpstream } from "../../support/upstream.ts";
-import { runBinary, startServerProcess } from "../../support/server-process.ts";
+import { BINARY, runBinary, startServerProcess } from "../../support/server-process.ts";
 import { freshFolder } from "../../support/service.ts";
 import { type Ask, linkOf, nameOf } from "./audit.ts";
 import type { Journal } from "./journal.ts";
 import type { Load, LoadOptions, Server } from "./load.ts";
 
-const TREE = new URL("../../..", import.meta.url).pathname;
+const GRANTS = new URL("../../../deploy/postgres-role.sql", import.meta.url);
 const RESELLERS = 3;
 const CONNECTIONS = 6;
 const PAUSE_MS = 4;
@@ -42,8 +41,7 @@ export async function prepareBinaryLoad(options: LoadOptions): Promise<Load> {
     `//${SERVICE_ROLE}@`,
   );
   const upstream = await startUpstream();
-  const treeOf = (place: number) => options.treeOf?.(place) ?? TREE;
-  const keys = await fill(address, upstream.url, treeOf(0));
+  const keys = await fill(address, upstream.url);
   const caller: Caller = { keys, again: [], next: 0, pauseMs: PAUSE_MS };
   const folders = new Map<number, string>();
   const folderOf = (place: number) => {
@@ -53,7 +51,7 @@ export async function prepareBinaryLoad(options: LoadOptions): Promise<Load> {
   };
   const start = async (journal: Journal, place: number, isLast = false): Promise<Server> => {
     const server = await startServerProcess({
-      binary: binaryOf(treeOf(place)),
+      binary: options.binaryOf?.(place) ?? BINARY,
       data: folderOf(place),
       arguments: ["--database", serverAddress, "--server", `server${place}`, "--backup-every", "0"],
     });
@@ -86,14 +84,13 @@ export async function prepareBinaryLoad(options: LoadOptions): Promise<Load> {
     submitted: () => upstream.adds().length,
     async problems(ask) {
       const command = ["verify", "--database", address, "--data", freshFolder()];
-      const { exitCode, stderr } = await runBinary(command);
+      const binary = options.binaryOf?.(0) ?? BINARY;
+      const { exitCode, stderr } = await runBinary(command, { binary });
       const submitted = await submissionProblems(upstream.adds(), ask);
       return exitCode === 0 ? submitted : [`verify: ${stderr}`, ...submitted];
     },
   };
 }
-
-const binaryOf = (tree: string): string => join(tree, "dist", "reseller");
 
 /** Those of the last server send again what is left, and nothing new. */
 export function startCallers(
@@ -197,24 +194,21 @@ async function submissionProblems(
 }
 
 /** Through the command line, as an operator does; returns the resellers' keys. */
-async function fill(address: string, upstreamUrl: string, tree: string): Promise<string[]> {
+async function fill(address: string, upstreamUrl: string): Promise<string[]> {
   const data = freshFolder();
-  const binary = binaryOf(tree);
   const admin = async (command: string, stdin?: string): Promise<string> => {
     const { exitCode, stdout, stderr } = await runBinary(
       ["admin", ...command.split(" "), "--database", address, "--data", data, "--json"],
-      { binary, ...(stdin !== undefined && { stdin }) },
+      stdin === undefined ? {} : { stdin },
     );
     if (exitCode !== 0) throw new Error(`admin ${command}: ${stderr}`);
     return stdout;
   };
   // A database is made ready by its first server.
   const arguments_ = ["--database", address, "--server", "first"];
-  const first = await startServerProcess({ binary, data, arguments: arguments_ });
+  const first = await startServerProcess({ data, arguments: arguments_ });
   await first.stop();
-  // Older versions ask no provider for its balance, and nobody whether it is meant.
-  const [check, yes] = tree === TREE ? [" --no-check", " --yes"] : ["", ""];
-  await admin(`provider create upstream --url ${upstreamUrl} --key-stdin${check}`, PROVIDER_KEY);
+  await admin(`provider create upstream --url ${upstreamUrl} --key-stdin --no-check`, PROVIDER_KEY);
   for (const { id, options } of SERVICES) {
     const terms = "--name Followers --price 0.01 --per 1 --min 1 --max 1000";
     await admin(["service create", `--id ${id}`, terms, ...options].join(" "));
@@ -222,21 +216,21 @@ async function fill(address: string, upstreamUrl: string, tree: string): Promise
   const keys: string[] = [];
   for (let each = 0; each < RESELLERS; each += 1) {
     await admin(`user create reseller${each}`);
-    await admin(`user credit reseller${each} 1000000${yes}`);
+    await admin(`user credit reseller${each} 1000000 --yes`);
     const shown = await admin(`key create --user reseller${each} --type order`);
     keys.push((JSON.parse(shown) as { key: string }).key);
   }
-  await makeServiceRole(address, tree);
+  await makeServiceRole(address);
   return keys;
 }
 
-/** The servers run with the rights that deploy/postgres-role.sql of a version gives. */
-export async function makeServiceRole(address: string, tree = TREE): Promise<void> {
+/** The servers run with the rights that deploy/postgres-role.sql gives. */
+export async function makeServiceRole(address: string): Promise<void> {
   const options = { turnMs: 10_000, connectMs: 10_000, name: "role", settings: {} };
   const connection = await connect(parseAddress(address), options);
   // A test's cluster has the role.
   await connection.reserved.unsafe(`DO $$ BEGIN CREATE ROLE ${SERVICE_ROLE} LOGIN;
     EXCEPTION WHEN duplicate_object THEN NULL; END $$`);
-  await connection.reserved.unsafe(readFileSync(join(tree, "deploy", "postgres-role.sql"), "utf8"));
+  await connection.reserved.unsafe(readFileSync(GRANTS, "utf8"));
   connection.close();
 }

@@ -31,8 +31,8 @@ export interface LoadOptions {
   /** Another way to it for the servers; none: the same. */
   serverAddress?: string;
   seed: number;
-  /** The source tree of the version that is run; null: this one. Asked at each start. */
-  treeOf?: (place: number) => string | null;
+  /** The program that a server runs, asked at each start; none: this version's. */
+  binaryOf?: (place: number) => string;
   /** The control: a batch whose COMMIT is lost is run again without asking. */
   isForgetful?: boolean;
 }

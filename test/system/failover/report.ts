@@ -14,8 +14,6 @@ export interface Run {
   through: string | null;
   /** Patroni's failsafe_mode. */
   failsafe: boolean;
-  /** The source tree of an older version, with its program in dist/; null: none. */
-  old: string | null;
   prepare: (options: LoadOptions) => Promise<Load>;
   progress: (round: number, journal: Journal) => void;
 }

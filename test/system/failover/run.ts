@@ -2,7 +2,7 @@
 // Whatever happens: every acknowledged order is there exactly once, nothing that was refused is, and the sums agree.
 // A control takes away what the promise rests on and must be caught; one that is not fails the run.
 // `--load store`: no HTTP and no provider, the store alone. `--ttl SECONDS` is for Patroni, whose own is 30, and
-// `--through haproxy` puts that before it; `--failsafe` is its failsafe_mode. `--old TREE`: the version that is upgraded.
+// `--through haproxy` puts that before it; `--failsafe` is its failsafe_mode.
 
 import { parseArgs } from "node:util";
 import { describeFindings, isClean } from "./audit.ts";
@@ -41,7 +41,6 @@ const { positionals, values } = parseArgs({
     ttl: { type: "string" },
     through: { type: "string" },
     failsafe: { type: "boolean" },
-    old: { type: "string" },
   },
 });
 const [name = "", roundsText, seedText] = positionals;
@@ -67,7 +66,6 @@ const { acknowledged, refused, unknown, unanswered, submitted, findings, figures
     ttl: values.ttl === undefined ? null : Number(values.ttl),
     through: values.through ?? null,
     failsafe: values.failsafe ?? false,
-    old: values.old ?? null,
     prepare: isStore ? prepareStoreLoad : prepareBinaryLoad,
     progress: (round, journal) =>
       console.log(`${round} rounds, ${journal.acknowledged} acknowledged`),

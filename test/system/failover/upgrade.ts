@@ -1,9 +1,9 @@
-// Two servers of an older version under load, upgraded as docs/postgres.md says: a server of this version migrates with the
-// owner's address while they serve, then each is replaced. They go on, but do not start again.
+// Two servers under load, upgraded to the next version as docs/postgres.md says: a server of that version migrates with
+// the owner's address while they serve, then each is replaced. They go on, but do not start again.
 
-import { join } from "node:path";
+import { nextBinary } from "../../support/next-version.ts";
 import { startCluster } from "../../support/postgres.ts";
-import { runBinary, startServerProcess } from "../../support/server-process.ts";
+import { BINARY, runBinary, startServerProcess } from "../../support/server-process.ts";
 import { freshFolder } from "../../support/service.ts";
 import { makeServiceRole } from "./binary-servers.ts";
 import { Journal } from "./journal.ts";
@@ -15,13 +15,13 @@ const RESUME_LIMIT_MS = 60_000;
 const REFUSED = /written by a newer version/;
 
 export const runUpgrade: Scenario = async (run): Promise<Report> => {
-  const { seed, old, progress } = run;
-  if (old === null) throw new Error("--old TREE is missing: an older version, built");
+  const { seed, progress } = run;
+  const next = await nextBinary();
   const cluster = await startCluster({ fsync: "off" });
   await cluster.query("postgres", `CREATE DATABASE ${DATABASE}`);
   const address = `postgres://postgres@127.0.0.1:${cluster.port}/${DATABASE}`;
-  const trees: (string | null)[] = [old, old];
-  const load = await run.prepare({ address, seed, treeOf: (place) => trees[place]! });
+  const binaries = [BINARY, BINARY];
+  const load = await run.prepare({ address, seed, binaryOf: (place) => binaries[place]! });
   const journal = new Journal();
   const servers = [await load.start(journal, 0), await load.start(journal, 1)];
   const more = () => journal.moreAcknowledged(ORDERS, RESUME_LIMIT_MS);
@@ -33,6 +33,7 @@ export const runUpgrade: Scenario = async (run): Promise<Report> => {
   journal.watchGap();
   const owner = ["--database", address];
   const setup = await startServerProcess({
+    binary: next,
     data: freshFolder(),
     arguments: [...owner, "--server", "setup"],
   });
@@ -43,10 +44,8 @@ export const runUpgrade: Scenario = async (run): Promise<Report> => {
   figures["migrationGapMs"] = [journal.longestGapMs()];
   progress(0, journal);
 
-  const binary = join(old, "dist", "reseller");
   const again = ["--server", "again"];
   const started = await startServerProcess({
-    binary,
     data: freshFolder(),
     arguments: [...owner, ...again],
   }).then(
@@ -55,14 +54,14 @@ export const runUpgrade: Scenario = async (run): Promise<Report> => {
   );
   if (!REFUSED.test(started)) journal.faults.push(`the old version: ${started}`);
   const list = ["admin", "user", "list", ...owner, "--data", freshFolder()];
-  const { exitCode, stderr } = await runBinary(list, { binary });
+  const { exitCode, stderr } = await runBinary(list);
   if (exitCode !== 1 || !REFUSED.test(stderr)) journal.faults.push(`the old command: ${stderr}`);
 
   const replacedGapMs: number[] = [];
   for (const [place, server] of servers.entries()) {
     journal.watchGap();
     await server.stop();
-    trees[place] = null;
+    binaries[place] = next;
     servers[place] = await load.start(journal, place);
     await more();
     replacedGapMs.push(journal.longestGapMs());
