@@ -299,8 +299,7 @@ CREATE TABLE provider_rates (
   rate text COLLATE "C" NOT NULL CHECK (length(rate) >= 1),
   unit text COLLATE "C" NOT NULL CHECK (unit IN ('1000', 'order')),
   created_at bigint NOT NULL,
-  -- Null: not known.
-  dripfeed smallint CHECK (dripfeed IN (0, 1)),
+  dripfeed smallint NOT NULL CHECK (dripfeed IN (0, 1)),
   PRIMARY KEY (provider_id, provider_service, after_order)
 );
 

@@ -214,8 +214,7 @@ CREATE TABLE provider_rates (
   rate TEXT NOT NULL CHECK (length(rate) >= 1),
   unit TEXT NOT NULL CHECK (unit IN ('1000', 'order')),
   created_at INTEGER NOT NULL,
-  -- Null: not known.
-  dripfeed INTEGER CHECK (dripfeed IN (0, 1)),
+  dripfeed INTEGER NOT NULL CHECK (dripfeed IN (0, 1)),
   PRIMARY KEY (provider_id, provider_service, after_order)
 ) STRICT, WITHOUT ROWID;
 

@@ -5,7 +5,7 @@
 
 import { basename, join } from "node:path";
 import type { Logger } from "../monitoring/log.ts";
-import { adoptOlderBackups, listBackups, nextBackup } from "../storage/backup/backup-folder.ts";
+import { listBackups, nextBackup } from "../storage/backup/backup-folder.ts";
 import { removeOutdated, removeRemains } from "../storage/backup/backup-removal.ts";
 import { type CheckpointMode, WAL_LIMIT_BYTES } from "../storage/file/checkpoint.ts";
 import type { Backup } from "../storage/backup/copy.ts";
@@ -183,15 +183,6 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
     }, milliseconds);
   };
   const start = async (): Promise<void> => {
-    const left = await attempt("backups of an earlier version could not be listed", () =>
-      adoptOlderBackups(folder, id(), path),
-    );
-    if (left?.length) {
-      log.warn(
-        { files: left },
-        "unfinished backups or backups of another database: left unchanged",
-      );
-    }
     if (every === 0) return;
     const first = await attempt("backups cannot be listed", () => {
       const [newest] = listBackups(folder, id(), Date.now());

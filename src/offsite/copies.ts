@@ -43,7 +43,7 @@ const MANIFEST_SCHEMA = v.object({
    * Whether the backup was verified before it was sent. It does not say what is wrong, because a manifest is not
    * encrypted.
    */
-  verified: v.optional(v.boolean(), true),
+  verified: v.boolean(),
 });
 
 /** What an object must contain; written when it was stored, and read back. */

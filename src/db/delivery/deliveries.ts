@@ -21,7 +21,7 @@ export interface Attempt {
   cause: string | null;
   startedAt: number;
   finishedAt: number | null;
-  /** The id of the server that makes it; null if there is none, or an earlier version made it. */
+  /** The id of the server that makes it; null if there is none. */
   server: string | null;
   /** The route on which it is made, with `providerService`. */
   providerId: number;

@@ -13,7 +13,7 @@ export interface LateReport {
   /** Our status of the order at that time. */
   status: OrderStatus;
   createdAt: number;
-  /** The undelivered quantity of a PARTIAL; null in rows that an earlier version stored. */
+  /** The undelivered quantity of a PARTIAL; null if the provider stated an impossible one. */
   remains: number | null;
   /** Null: not yet decided. */
   decision: LateDecision | null;

@@ -22,30 +22,19 @@ export function canBeIssued(number: number): boolean {
   return Number.isSafeInteger(number) && number <= ISSUED_NUMBER_LIMIT;
 }
 
-/**
- * Returns the highest number issued in a database of any version, floor included; 0 if the table or its number column
- * is missing. A damaged or foreign database may give any value.
- */
+/** Returns the highest number issued, floor included. A damaged or foreign database may give any value. */
 export function highestNumber(sqlite: Database, table: NumberedTable): number {
-  if (!isNumbered(sqlite, table)) return 0;
-  const isThere = sqlite.query<unknown, [string]>("SELECT 1 FROM sqlite_schema WHERE name = ?");
-  const highest = `SELECT max(${NUMBERED[table]}) AS number FROM ${table}`;
-  const floor = `SELECT floor FROM number_floors WHERE table_name = '${table}'`;
-  return numberIn(sqlite, isThere.get("number_floors") ? `${highest} UNION ALL ${floor}` : highest);
-}
-
-/** Returns whether the table has its number column: older versions numbered fewer tables. */
-function isNumbered(sqlite: Database, table: NumberedTable): boolean {
-  const column = sqlite.query("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
-  return column.get(table, NUMBERED[table]) !== null;
+  return numberIn(
+    sqlite,
+    `SELECT max(${NUMBERED[table]}) AS number FROM ${table}
+    UNION ALL SELECT floor FROM number_floors WHERE table_name = '${table}'`,
+  );
 }
 
 /** Returns how many numbers to skip for each table: as many as it has rows, and at least MARGIN. */
 export function margins(sqlite: Database): Numbers {
   return numbersBy((table) =>
-    isNumbered(sqlite, table)
-      ? Math.max(MARGIN, numberIn(sqlite, `SELECT count(*) AS number FROM ${table}`))
-      : MARGIN,
+    Math.max(MARGIN, numberIn(sqlite, `SELECT count(*) AS number FROM ${table}`)),
   );
 }
 

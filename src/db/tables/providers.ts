@@ -73,7 +73,7 @@ export const providerRates = table(
     rate: text().notNull(),
     unit: text().$type<RateUnit>().notNull(),
     createdAt: integer().notNull(),
-    dripfeed: integer({ mode: "boolean" }),
+    dripfeed: integer({ mode: "boolean" }).notNull(),
   },
   {
     key: ["providerId", "providerService", "afterOrder"],

@@ -193,8 +193,7 @@ const QUERIES: Record<string, string> = {
       WHEN 'unknown' THEN coalesce(sent.outcome, '') = 'unknown'
       WHEN 'placed' THEN coalesce(sent.outcome, '') IN ('accepted', 'unknown')
       WHEN 'refused' THEN coalesce(sent.outcome, refused.outcome, '') IN ('refused', 'unknown')
-      -- Earlier versions left an order on the route that had refused it when they cancelled it before the next one.
-      ELSE sent.outcome IS NULL AND (refused.outcome IS NULL OR (placement = 'queued' AND status = 'CANCELLED')) END`,
+      ELSE sent.outcome IS NULL AND refused.outcome IS NULL END`,
   "an order has at most one open request of each kind": `
     SELECT 'order ' || order_id AS subject, count(*) || ' requests to ' || kind || ' are open' AS problem
     FROM order_requests WHERE ${OPEN_REQUEST_CONDITION} GROUP BY order_id, kind HAVING count(*) > 1`,

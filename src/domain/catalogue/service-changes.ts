@@ -14,8 +14,7 @@ export interface OfferedService {
   id: string;
   name: string;
   priceMicros: number;
-  /** Absent in changes that an older version recorded. */
-  per?: PriceUnit | undefined;
+  per: PriceUnit;
   min: number;
   max: number;
 }
@@ -24,7 +23,7 @@ export interface OfferedService {
 export interface OfferedTerms {
   name: string;
   priceMicros: number;
-  per?: PriceUnit | undefined;
+  per: PriceUnit;
   min: number;
   max: number;
   active: boolean;
@@ -93,7 +92,7 @@ export function changesOf(
   if (after) {
     add("name", before && before.name, after.name);
     add("price", before && jsonAmount(before.priceMicros), jsonAmount(after.priceMicros));
-    if (after.per !== undefined) add("per", before?.per ?? null, after.per);
+    add("per", before && before.per, after.per);
     add("min", before && before.min, after.min);
     add("max", before && before.max, after.max);
   }

@@ -1,16 +1,9 @@
 // The folder of the server's backups. It may hold other files, such as backups of other services: only files with this
 // installation's id in their names are listed, counted and removed (backup-removal.ts).
 
-import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { isCopyOf } from "./backup.ts";
-import {
-  backupNameOf,
-  backupTimeOf,
-  isBackupOf,
-  isVerifiedName,
-  OLDER_BACKUP_NAME,
-} from "./backup-names.ts";
+import { backupNameOf, backupTimeOf, isBackupOf, isVerifiedName } from "./backup-names.ts";
 import { readInstanceId } from "../file/instance.ts";
 
 export interface BackupFile {
@@ -75,32 +68,4 @@ export function nextBackup(folder: string, instance: string, now: number): strin
     chmodSync(folder, 0o700);
   }
   return join(folder, backupNameOf(new Date(now).toISOString().replace(/[:.]/g, "-"), instance));
-}
-
-/**
- * Renames backups of this database that an older version named. Returns the other files with such names, which belong
- * to another database, are unfinished or cannot be read.
- */
-export function adoptOlderBackups(folder: string, instance: string, path: string): string[] {
-  const left: string[] = [];
-  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-    const [, time, unfinished] = OLDER_BACKUP_NAME.exec(name) ?? [];
-    if (time === undefined) continue;
-    const file = join(folder, name);
-    if (unfinished === undefined && isOurs(file, path)) {
-      renameSync(file, join(folder, backupNameOf(time, instance)));
-    } else {
-      left.push(file);
-    }
-  }
-  return left;
-}
-
-function isOurs(file: string, path: string): boolean {
-  try {
-    return isCopyOf(file, path);
-  } catch {
-    // Damaged or unreadable: not renamed, so that it is never removed as outdated.
-    return false;
-  }
 }

@@ -6,9 +6,6 @@ const NAME =
   /^reseller-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z)-([a-z][0-9a-z]{11})(\.unverified)?\.db$/;
 /** Suffix for a backup in which `verify` found problems, whether the server or the operator named it. */
 const UNVERIFIED = ".unverified";
-/** The names of an older version, without the id. A suffix marks an unfinished backup. */
-export const OLDER_BACKUP_NAME =
-  /^reseller-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z)\.db(\.partial(?:-journal)?)?$/;
 
 /** Returns whether the name is that of a backup of this installation. */
 export function isBackupOf(instance: string, name: string): boolean {

@@ -194,19 +194,3 @@ function giveName(copy: string, target: string): void {
     throw error;
   }
 }
-
-/**
- * Returns whether a file is a copy of this database, of any age: both were created in the same millisecond. Throws
- * SQLite's error for a file that it cannot read.
- */
-export function isCopyOf(file: string, path: string): boolean {
-  const [createdAt, expected] = [file, path].map((database) => {
-    const sqlite = new Database(database, { readonly: true });
-    try {
-      return sqlite.query("SELECT applied_at FROM migrations WHERE version = 1").values()[0]?.[0];
-    } finally {
-      sqlite.close();
-    }
-  });
-  return createdAt !== undefined && createdAt === expected;
-}

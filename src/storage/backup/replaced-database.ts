@@ -1,5 +1,6 @@
 // Reads what happened since the backup from the database that a restore replaces: numbers that were issued, keys that
-// were ended, settings that were changed. That database may be of any version, damaged, or a different one.
+// were ended, settings that were changed. That database may be of a later version, damaged, or a different
+// one.
 
 import type { Database } from "bun:sqlite";
 import { isTransientError } from "../../db/sqlite/errors.ts";
@@ -185,7 +186,6 @@ const IDENTITY = {
   transfers: "created_at || ' ' || amount_micros || ' ' || debit_account || ' ' || credit_account",
   audit: "created_at || ' ' || action || ' ' || subject",
 } as const;
-/** The tables that every version has, so that a backup can be compared with a database of an older version too. */
 const IDENTIFIED = Object.keys(IDENTITY) as (keyof typeof IDENTITY)[];
 
 /**

@@ -1,11 +1,9 @@
-// Reads the settings that operators make from a database of any version, and finds the differences between two
-// databases.
+// Reads the settings that operators make from a database, and finds the differences between two databases. One of them
+// may be of a later version: only columns that every version has are read.
 
 import type { Database } from "bun:sqlite";
 import { formatMicros } from "../../domain/ledger/money.ts";
-import { REFILL_DAYS_DEFAULT } from "../../domain/orders/order-requests.ts";
 import { discountPercent } from "../../domain/catalogue/prices.ts";
-import { DEFAULT_CATEGORY } from "../../domain/catalogue/services.ts";
 
 export interface KeyState {
   id: string;
@@ -33,34 +31,27 @@ export interface Change {
 
 /** The settings of each subject, by name. */
 export type Settings = Map<string, Record<string, string>>;
-/** Undefined for a column that an older version lacks. */
 type Row = Record<string, string | number | null | undefined>;
 
-/** Excludes test accounts and the sandbox in a database of any version: only their names have a colon. */
+/** Excludes test accounts and the sandbox: only their names have a colon. */
 const IS_LIVE = (name: string) => `${name} NOT LIKE 'test:%'`;
 
 /** Secret settings (a provider's key, a webhook's secret, an administrator's password): compared, never shown. */
 const SECRETS: readonly string[] = ["key", "secret", "password"];
 
-/** Returns keys by id. Columns that an older version lacks are null. */
+/** Returns keys by id. */
 export function readKeys(sqlite: Database): Map<string, KeyState> {
   const rows = sqlite
-    .query<Record<"id" | "start" | "username" | "type" | "label", string> & Row, []>(
-      "SELECT keys.*, username FROM keys JOIN users ON account = reseller_account ORDER BY username, keys.created_at",
+    .query<Omit<KeyState, "active" | "isEnded"> & { active: number; ended: number }, []>(
+      `SELECT keys.id, start, username, type, label, keys.active, ended, expires_at AS expiresAt, last_used_at AS lastUsedAt
+      FROM keys JOIN users ON account = reseller_account ORDER BY username, keys.created_at`,
     )
     .all();
   return new Map(
-    rows.map(({ id, start, username, type, label, ...row }) => {
-      const [active, ended, expiresAt, lastUsedAt] = [
-        "active",
-        "ended",
-        "expires_at",
-        "last_used_at",
-      ].map((column) => (row[column] as number | null | undefined) ?? null);
-      const state = { active: active === 1, isEnded: ended === 1 };
-      const times = { expiresAt: expiresAt ?? null, lastUsedAt: lastUsedAt ?? null };
-      return [id, { id, start, username, type, label, ...state, ...times }];
-    }),
+    rows.map(({ active, ended, ...row }) => [
+      row.id,
+      { ...row, active: active === 1, isEnded: ended === 1 },
+    ]),
   );
 }
 
@@ -76,7 +67,6 @@ export function readKeyTerms(sqlite: Database): Settings {
     rows.map(({ id, username, allow, ...row }) => [
       `key ${id} of ${username}`,
       textsOf({
-        // Keys of versions without limits are not limited.
         allow: allow === "" ? null : allow,
         rechargeLimit: dollars(row["recharge_limit_micros"]),
         rechargeDaily: dollars(row["recharge_daily_micros"]),
@@ -95,8 +85,7 @@ export function readSettings(sqlite: Database): Settings {
   read(
     `SELECT * FROM users WHERE ${IS_LIVE("username")} ORDER BY account`,
     ({ username }) => `user ${username}`,
-    // In older versions every user is active and pays the catalogue's prices.
-    ({ active = 1, discount_ppm: discount = 0 }) => ({
+    ({ active, discount_ppm: discount }) => ({
       active: yes(active),
       discount: `${discountPercent(Number(discount))} %`,
     }),
@@ -104,11 +93,11 @@ export function readSettings(sqlite: Database): Settings {
   read(
     `SELECT * FROM providers WHERE ${IS_LIVE("name")} ORDER BY name`,
     ({ name }) => `provider ${name}`,
-    ({ protocol, url, key, active = 1, markup, sync_every: syncEvery, currency, ...row }) => {
+    ({ protocol, url, key, active, markup, sync_every: syncEvery, currency, ...row }) => {
       const limits = [row["sync_price_limit"], row["sync_deactivation_limit"]].join(", ");
       const sync =
         typeof syncEvery === "number" ? `every ${syncEvery} ms, at most ${limits}` : null;
-      const { rate_to_usd: rateToUsd = "1" } = row;
+      const { rate_to_usd: rateToUsd } = row;
       return { protocol, url, key, active: yes(active), markup, sync, rateToUsd, currency };
     },
   );
@@ -117,53 +106,45 @@ export function readSettings(sqlite: Database): Settings {
     ORDER BY services.id`,
     ({ id }) => `service ${id}`,
     ({ name, price_micros: price, per, min, max, active, private: hidden, provider, ...row }) => {
-      const { category = DEFAULT_CATEGORY } = row;
+      const { category } = row;
       const terms = { name, category, price: dollars(price), per, min, max, active: yes(active) };
-      // In versions without requests no service takes any.
-      const { cancel = 0, refill = 0, refill_days: refillDays = REFILL_DAYS_DEFAULT } = row;
+      const { cancel, refill, refill_days: refillDays } = row;
       const requests = { cancel: yes(cancel), refill: yes(refill), refillDays };
       const link = { provider, providerService: row["provider_service"] };
       return { ...terms, private: yes(hidden), ...link, ...requests };
     },
   );
-  if (sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'service_routes'").get()) {
-    read(
-      `SELECT service_id, provider_service, name, place FROM service_routes JOIN providers USING (provider_id)
-      ORDER BY service_id, place`,
-      ({ service_id: service, name, provider_service: there }) =>
-        `route of ${service} to ${there} of ${name}`,
-      ({ place }) => ({ place }),
-    );
-  }
-  if (sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'webhooks'").get()) {
-    read(
-      `SELECT webhooks.*, username FROM webhooks JOIN users ON account = reseller_account
-      WHERE deleted_at IS NULL ORDER BY webhook_id`,
-      ({ id, username }) => `webhook ${id} of ${username}`,
-      ({ url, events, active, secret, balance_low_below: threshold }) => ({
-        url,
-        events,
-        balanceLowBelow: dollars(threshold),
-        active: yes(active),
-        secret,
-      }),
-    );
-  }
-  if (sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'alerts'").get()) {
-    read(
-      `SELECT * FROM webhooks WHERE reseller_account IS NULL AND deleted_at IS NULL
-      ORDER BY webhook_id`,
-      ({ id }) => `alert endpoint ${id}`,
-      ({ url, telegram_chat: telegramChat, secret }) => ({ url, telegramChat, secret }),
-    );
-  }
+  read(
+    `SELECT service_id, provider_service, name, place FROM service_routes JOIN providers USING (provider_id)
+    ORDER BY service_id, place`,
+    ({ service_id: service, name, provider_service: there }) =>
+      `route of ${service} to ${there} of ${name}`,
+    ({ place }) => ({ place }),
+  );
+  read(
+    `SELECT webhooks.*, username FROM webhooks JOIN users ON account = reseller_account
+    WHERE deleted_at IS NULL ORDER BY webhook_id`,
+    ({ id, username }) => `webhook ${id} of ${username}`,
+    ({ url, events, active, secret, balance_low_below: threshold }) => ({
+      url,
+      events,
+      balanceLowBelow: dollars(threshold),
+      active: yes(active),
+      secret,
+    }),
+  );
+  read(
+    `SELECT * FROM webhooks WHERE reseller_account IS NULL AND deleted_at IS NULL
+    ORDER BY webhook_id`,
+    ({ id }) => `alert endpoint ${id}`,
+    ({ url, telegram_chat: telegramChat, secret }) => ({ url, telegramChat, secret }),
+  );
   read(
     `SELECT service_id, username, price_micros FROM grants JOIN users ON account = reseller_account
     ORDER BY service_id, username`,
     ({ service_id: service, username }) => `grant of ${service} to ${username}`,
     ({ price_micros: price }) => ({ price: dollars(price) }),
   );
-  if (!hasAdministrators(sqlite)) return settings;
   read(
     "SELECT * FROM administrators ORDER BY name",
     ({ name }) => `administrator ${name}`,
@@ -176,16 +157,10 @@ export function readSettings(sqlite: Database): Settings {
 
 /** Returns the names of disabled administrators. */
 export function readDisabled(sqlite: Database): string[] {
-  if (!hasAdministrators(sqlite)) return [];
   const rows = sqlite.query<{ name: string }, []>(
     "SELECT name FROM administrators WHERE active = 0",
   );
   return rows.all().map(({ name }) => name);
-}
-
-/** Returns whether the database has administrators: versions before the panel do not. */
-function hasAdministrators(sqlite: Database): boolean {
-  return sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'administrators'").get() !== null;
 }
 
 /** Returns the settings in `since` that differ from `restored`, and the subjects that were created or removed. */
@@ -222,11 +197,11 @@ function diffFacts(
   return [{ subject, since: describe(was, "another"), now: describe(is, "the backup's") }];
 }
 
-function dollars(micros: string | number | null | undefined): string | null {
+function dollars(micros: Row[string]): string | null {
   return typeof micros === "number" ? formatMicros(micros) : null;
 }
 
-function yes(flag: string | number | null | undefined): string {
+function yes(flag: Row[string]): string {
   return flag === 1 ? "yes" : "no";
 }
 

@@ -11,7 +11,7 @@ export interface Totals {
   lastOrderAt: number | null;
 }
 
-/** Reads the totals of a database of any version. */
+/** Reads the totals of a database. */
 export function totalsOf(sqlite: Database): Totals {
   // Excludes test money: no other username has a colon. Added up here, because the sum may exceed 64 bits. Cast to an
   // integer first, because a damaged or foreign table may hold any value.

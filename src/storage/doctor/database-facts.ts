@@ -35,18 +35,6 @@ export function factsOf(path: string): DatabaseFacts {
   try {
     const pending = pendingMigrations(sqlite, path).length;
     const scalar = <T>(query: string): T => (sqlite.query(query).get() as { value: T }).value;
-    const hasPolling = scalar<number>(
-      "SELECT count(*) AS value FROM pragma_table_info('orders') WHERE name = 'next_poll_at'",
-    );
-    const hasWebhooks = scalar<number>(
-      "SELECT count(*) AS value FROM sqlite_schema WHERE name = 'webhooks'",
-    );
-    const hasUnrecognized = scalar<number>(
-      "SELECT count(*) AS value FROM sqlite_schema WHERE name = 'unrecognized_numbers'",
-    );
-    const hasRechargeLimits = scalar<number>(
-      "SELECT count(*) AS value FROM pragma_table_info('keys') WHERE name = 'recharge_daily_micros'",
-    );
     return {
       pendingMigrations: pending,
       schemaDifferences: schemaDifferences(sqlite),
@@ -57,18 +45,12 @@ export function factsOf(path: string): DatabaseFacts {
           coalesce((SELECT created_at FROM transfers ORDER BY seq DESC LIMIT 1), 0),
           coalesce((SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1), 0),
           coalesce((SELECT max(created_at) FROM users), 0)) AS value`) || null,
-      unknownPlacements: hasPolling ? scalar(`SELECT (${UNKNOWN_PLACEMENTS}) AS value`) : 0,
-      unrecognizedNumbers: hasUnrecognized
-        ? scalar(`SELECT (${UNRECOGNIZED_NUMBERS}) AS value`)
-        : 0,
-      oldestDuePollAt: hasPolling
-        ? scalar(`SELECT (${OLDEST_DUE_POLL} AND ${LIVE_ORDER_CONDITION}) AS value`)
-        : null,
-      failedWebhooks: hasWebhooks ? scalar(`SELECT (${FAILED_WEBHOOKS}) AS value`) : 0,
-      creditKeys: hasRechargeLimits ? scalar(`SELECT (${CREDIT_KEYS}) AS value`) : 0,
-      unlimitedCreditKeys: hasRechargeLimits
-        ? scalar(`SELECT (${UNLIMITED_CREDIT_KEYS}) AS value`)
-        : 0,
+      unknownPlacements: scalar(`SELECT (${UNKNOWN_PLACEMENTS}) AS value`),
+      unrecognizedNumbers: scalar(`SELECT (${UNRECOGNIZED_NUMBERS}) AS value`),
+      oldestDuePollAt: scalar(`SELECT (${OLDEST_DUE_POLL} AND ${LIVE_ORDER_CONDITION}) AS value`),
+      failedWebhooks: scalar(`SELECT (${FAILED_WEBHOOKS}) AS value`),
+      creditKeys: scalar(`SELECT (${CREDIT_KEYS}) AS value`),
+      unlimitedCreditKeys: scalar(`SELECT (${UNLIMITED_CREDIT_KEYS}) AS value`),
     };
   } finally {
     sqlite.close();

@@ -156,7 +156,7 @@ describe("is refused and changes nothing", () => {
   });
 });
 
-test("of a PARTIAL that an earlier version stored, --remains says what remained", async () => {
+test("of a PARTIAL reported with an impossible number, --remains says what remained", async () => {
   const shop = openProviderShop(upstream);
   const id = completedOrder(shop);
   shop.query(

@@ -357,19 +357,14 @@ describe.each(ENGINES)("on %s", (engine) => {
     expect(ends).toEqual([end, end]);
   });
 
-  test("a cancelled order that an earlier version left on the route that refused it verifies, an open one does not", async () => {
+  test("an order on a route that has refused it does not verify", async () => {
     const shop = await openRoutes(engine);
-    const [cancelled, open] = [await shop.order(), await shop.order()];
-    await shop.run("transitionOrder", { id: cancelled.id, to: "CANCELLED", note: null, actor });
-    const refuse = (orderId: number, attemptId: number) =>
-      shop.store.query(
-        `INSERT INTO attempts (attempt_id, order_id, outcome, started_at, finished_at, provider_id, provider_service)
-        VALUES (${attemptId}, ${orderId}, 'refused', 1, 2, 1, '7')`,
-      );
-    await refuse(cancelled.orderId, 900);
-    expect(await verifyStore(shop)).toEqual([]);
-    await refuse(open.orderId, 901);
-    expect(await verifyStore(shop)).toMatchObject([{ subject: `order ${open.orderId}` }]);
+    const { orderId } = await shop.order();
+    await shop.store.query(
+      `INSERT INTO attempts (attempt_id, order_id, outcome, started_at, finished_at, provider_id, provider_service)
+      VALUES (900, ${orderId}, 'refused', 1, 2, 1, '7')`,
+    );
+    expect(await verifyStore(shop)).toMatchObject([{ subject: `order ${orderId}` }]);
     await shop.store.close();
   });
 

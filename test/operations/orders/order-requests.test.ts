@@ -72,7 +72,7 @@ async function sentByA(shop: DeliveryShop) {
 }
 
 describe.each(ENGINES)("on %s", (engine) => {
-  test("a request that an earlier version let follow its order to the next provider is sent by that one alone, also where another saw it before", async () => {
+  test("a request whose order another provider took is sent by that provider only, even if servers saw it at the first", async () => {
     const shop = await open(engine);
     const url = "http://127.0.0.1:1/";
     const bulk = { name: "bulk", protocol: "smm-api", url, key: "secret", actor };

@@ -57,7 +57,7 @@ async function meet(shop: StateShop, subject: Subject, state: string, event: str
   return isSame ? [] : [`${state}: ${event} was refused and changed something`];
 }
 
-/** Orders on a route that has refused them. Only earlier versions left some, when these were cancelled. */
+/** Orders on a route that has refused them: there are none. */
 const STRANDED = `SELECT orders.order_id FROM orders JOIN attempts
     ON attempts.order_id = orders.order_id AND attempts.provider_id = orders.provider_id
       AND attempts.provider_service = orders.provider_service

@@ -43,8 +43,8 @@ const TERMS = { name: "New", price: "2.5", per: "1000", min: "10", max: "100", k
 describe("a price below what the provider charges", () => {
   const rate = (service: string, text: string, afterOrder = 0) =>
     panel.query(
-      `INSERT INTO provider_rates (provider_id, provider_service, after_order, rate, unit, created_at)
-        VALUES (1, ?, ?, ?, '1000', 1)`,
+      `INSERT INTO provider_rates (provider_id, provider_service, after_order, rate, unit, created_at, dripfeed)
+        VALUES (1, ?, ?, ?, '1000', 1, 0)`,
       service,
       afterOrder,
       text,

@@ -57,7 +57,6 @@ describe("files", () => {
     await service.call("POST", "/recharge", text, { username: "anna", amount: 1 });
     const files = readdirSync(service.folder).sort();
     expect(files).toEqual([
-      "instance.id",
       "instance.lock",
       "instance.lock-journal",
       "reseller.db",

@@ -242,25 +242,6 @@ describe("a server's backups", () => {
     expect(left.length).toBeLessThanOrEqual(1);
   });
 
-  test("of an earlier version count if they are of this database; others stay as they are", async () => {
-    const folder = freshFolder();
-    const [data, other] = [dataDirectory(), dataDirectory()];
-    const named = (day: number) => `reseller-2026-01-0${day}T00-00-00-000Z.db`;
-    for (const day of [1, 2, 3]) {
-      await binaryJson(data, "backup", join(folder, named(day)), "--data", data);
-    }
-    await binaryJson(other, "backup", join(folder, named(4)), "--data", other);
-    writeFileSync(join(folder, named(5)), "not a database");
-    writeFileSync(join(folder, `${named(6)}.partial`), "half");
-    const server = await serve(data, folder);
-    await made(server, 1);
-    await until(() => readdirSync(folder).filter((name) => name.endsWith(".db")).length <= 4);
-    expect(await server.stop()).toBe(0);
-    const left = readdirSync(folder).filter((name) => !name.includes(idOf(data)));
-    expect(left.sort()).toEqual([named(4), named(5), `${named(6)}.partial`]);
-    for (const name of left) await until(() => server.log().includes(name));
-  });
-
   test("named by a clock that ran ahead are no newer than today's", async () => {
     const data = dataDirectory();
     const folder = freshFolder();
