@@ -1,5 +1,5 @@
 # The image of a released program, from dist/release (`bun run release linux-x64`, or downloaded):
-# Build: xz -dk dist/release/reseller-linux-x64.xz && docker build -t reseller --build-arg VERSION=0.1.0 --build-arg COMMIT=$(git rev-parse HEAD) .
+# Build: xz -dk dist/release/reseller-linux-x64.xz && docker build -t reseller --build-arg VERSION=0.9.0 --build-arg COMMIT=$(git rev-parse HEAD) .
 # Run:   deploy/compose.sqlite.yaml, or: docker run -d --name reseller -p 127.0.0.1:8080:8080 -v reseller-data:/data reseller
 # Admin: docker exec reseller /reseller admin user list
 
