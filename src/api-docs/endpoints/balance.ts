@@ -30,7 +30,7 @@ export const getBalance: Operation = {
   id: "getBalance",
   tag: "Balance",
   summary: "Read your balance",
-  description: "What you can order for. Needs an Order Key or Full Access.",
+  description: "The amount that you can spend on orders. Needs an Order Key or Full Access.",
   response: "Balance",
   examples: [
     {
@@ -47,7 +47,7 @@ export const listTransactions: Operation = {
   tag: "Balance",
   summary: "Read your statement",
   description:
-    "Every movement of your balance, newest first, straight from the ledger: the amounts add up to the balance to the last millionth of a dollar. With `Accept: text/csv` all of it comes as one CSV file, whatever `limit` says. Needs an Order Key or Full Access.",
+    "Every movement of your balance, newest first, straight from the ledger: the amounts add up to the balance to the last millionth of a dollar. With `Accept: text/csv` the whole statement comes as one CSV file, and `limit` is ignored. Needs an Order Key or Full Access.",
   parameters: [
     {
       name: "kind",
@@ -71,7 +71,7 @@ export const listTransactions: Operation = {
   examples: [
     {
       name: "statement",
-      summary: "What came in by hand",
+      summary: "Credits and debits by your operator",
       parameters: { kind: "adjustment" },
       response: { status: "success", transactions: [CREDIT], nextCursor: null },
     },
@@ -83,7 +83,7 @@ export const listTransactions: Operation = {
     },
     {
       name: "field_invalid",
-      summary: "A cursor of something else",
+      summary: "A cursor that this list did not return",
       parameters: { cursor: "nonsense" },
       response: new Refusal("field_invalid", {
         field: "cursor",

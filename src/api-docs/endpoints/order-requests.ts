@@ -27,27 +27,27 @@ export const cancelOrder: Operation = {
   id: "cancelOrder",
   tag: "Orders",
   summary: "Ask to cancel an order",
-  description: `Needs no body. An order that was not sent yet is CANCELLED and refunded at once, and the request is \`done\`. Otherwise whoever delivers the order decides: nothing is refunded until the order's own status says so, which may be CANCELLED, PARTIAL, or COMPLETED all the same. One request of a kind is open for an order at a time. ${NEEDS}`,
+  description: `Needs no body. An order that was not sent yet is CANCELLED and refunded at once, and the request is \`done\`. Otherwise the provider or your operator decides. Nothing is refunded until the order's own status changes, and the order may still end as CANCELLED, PARTIAL or COMPLETED. An order has at most one open request of each kind. ${NEEDS}`,
   parameters: [orderParameter],
   idempotent: true,
   response: "OrderRequestAnswer",
   examples: [
     {
       name: "request",
-      summary: "The request is on its way",
+      summary: "The request is queued",
       parameters: { id: LIKES },
       response: { status: "success", request: CANCEL_REQUEST },
     },
     {
       name: "request_already_open",
-      summary: "Asked for already",
+      summary: "The same request is already open",
       parameters: { id: LIKES },
       response: refusal("request_already_open"),
     },
     {
       name: "order_not_cancellable",
       summary:
-        "An order that has ended, whose service has no cancellation, or of which it is not known whether it was sent",
+        "The order has ended, its service has no cancellation, or it is unknown whether the order was sent",
       parameters: { id: "1" },
       response: refusal("order_not_cancellable"),
     },
@@ -60,14 +60,14 @@ export const refillOrder: Operation = {
   id: "refillOrder",
   tag: "Orders",
   summary: "Ask to refill an order",
-  description: `Needs no body. For a COMPLETED or PARTIAL order of a service with refill, within the days that the service says, once in 24 hours: what was lost is delivered again, at no charge. \`accepted\` becomes \`done\` or \`declined\`. ${NEEDS}`,
+  description: `Needs no body. For a COMPLETED or PARTIAL order of a service with refill, within the service's \`refillDays\`, at most once in 24 hours. What was lost is delivered again, at no charge. \`accepted\` becomes \`done\` or \`declined\`. ${NEEDS}`,
   parameters: [orderParameter],
   idempotent: true,
   response: "OrderRequestAnswer",
   examples: [
     {
       name: "request",
-      summary: "The request is on its way",
+      summary: "The request is queued",
       parameters: { id: "1" },
       response: { status: "success", request: REFILL_REQUEST },
     },
@@ -92,7 +92,7 @@ export const listOrderRequests: Operation = {
   examples: [
     {
       name: "requests",
-      summary: "One that waits",
+      summary: "One open request",
       parameters: { id: LIKES },
       response: { status: "success", requests: [CANCEL_REQUEST] },
     },

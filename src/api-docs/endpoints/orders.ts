@@ -33,7 +33,7 @@ export const placeOrder: Operation = {
   id: "placeOrder",
   tag: "Orders",
   summary: "Place an order",
-  description: `Charges your balance and places the order, both or neither. The charge is \`price × quantity ÷ 1000\` (or as your operator prices the service), rounded up to a millionth of a dollar. Which fields an order has besides its link depends on the type of its service, which \`GET /services?fields=all\` shows: see [types](#types). An order that goes to a provider is answered when the provider has answered, at most some seconds later; until then it is PENDING. ${NEEDS}`,
+  description: `Charges your balance and places the order; either both happen or neither. The charge is \`price × quantity ÷ 1000\` (or as your operator prices the service), rounded up to a millionth of a dollar. The fields of an order besides its link depend on the type of its service, which \`GET /services?fields=all\` shows: see [types](#types). If a provider delivers the order, the answer waits some seconds for the provider's; an order that the provider has not confirmed by then is PENDING. ${NEEDS}`,
   body: "OrderRequest",
   idempotent: true,
   response: "OrderCreatedAnswer",
@@ -46,7 +46,7 @@ export const placeOrder: Operation = {
     },
     {
       name: "reference_taken",
-      summary: "The same reference again: the order that has it comes back",
+      summary: "A reference that was used before, with the order that has it",
       body: FOLLOWERS_BODY,
       response: new Refusal("reference_taken", { order: orderStatus(FOLLOWERS) }),
     },
@@ -70,7 +70,7 @@ export const placeOrder: Operation = {
     },
     {
       name: "insufficient_balance",
-      summary: "More than the balance",
+      summary: "The charge is above the balance",
       body: { service: "youtube-watch-hours", link: "https://example.com/me", quantity: 4000 },
       response: refusal("insufficient_balance"),
     },
@@ -82,19 +82,19 @@ export const placeOrder: Operation = {
     },
     {
       name: "field_invalid",
-      summary: "A quantity that is no whole number",
+      summary: "A quantity that is not a whole number",
       body: { service: "instagram-followers", link: "https://example.com/me", quantity: 1.5 },
       response: new Refusal("field_invalid", { field: "quantity", must: "a whole number" }),
     },
     {
       name: "comments_missing",
-      summary: "Of type custom_comments, without comments",
+      summary: "A service of type custom_comments, without comments",
       body: { service: "instagram-comments", link: "https://example.com/p/1" },
       response: new Refusal("field_missing", { field: "comments" }),
     },
     {
       name: "comments",
-      summary: "Of type custom_comments: a comment a line is the quantity",
+      summary: "A service of type custom_comments: the number of lines is the quantity",
       body: {
         service: "instagram-comments",
         link: "https://example.com/p/1",
@@ -128,20 +128,20 @@ const filter = (name: string, description: string, schema: object): Parameter =>
   schema: { ...schema },
 });
 
-const ISO = "ISO 8601, with its zone; a date alone is that whole day in UTC.";
+const ISO = "ISO 8601 with a time zone; a date without a time is the whole day in UTC.";
 
 /** Parameters that all lists share. */
 export const PAGE_PARAMETERS: readonly Parameter[] = [
   filter("from", `At or after this time. ${ISO}`, { type: "string", examples: ["2026-07-01"] }),
   filter("to", `At or before this time. ${ISO}`, { type: "string", examples: ["2026-07-31"] }),
-  filter("limit", "Most to return.", {
+  filter("limit", "Largest number of entries to return.", {
     type: "integer",
     minimum: 1,
     maximum: PAGE_LIMIT,
     default: PAGE_DEFAULT,
     examples: [PAGE_DEFAULT],
   }),
-  filter("cursor", "The `nextCursor` of an earlier answer, as it is.", {
+  filter("cursor", "The `nextCursor` of an earlier answer, unchanged.", {
     type: "string",
     examples: [CURSOR],
   }),
@@ -151,7 +151,7 @@ export const listOrders: Operation = {
   id: "listOrders",
   tag: "Orders",
   summary: "List orders",
-  description: `Your orders, newest first, a page at a time; or with \`ids\` up to ${IDS_LIMIT} orders by id, in the order asked. Orders placed while you read move nothing: no order is left out or seen twice. \`nextCursor\` alone says whether the list ends: with \`service\` a page may be short, or empty, before that. With \`Accept: text/csv\` all that match come as one CSV file, whatever \`limit\` says. ${NEEDS}`,
+  description: `Your orders, newest first, a page at a time; or with \`ids\` up to ${IDS_LIMIT} orders by id, in the order of \`ids\`. Orders placed while you read the pages do not shift them: no order is missing or listed twice. Only a \`nextCursor\` of null marks the end: with \`service\` a page before it may be short or empty. With \`Accept: text/csv\` all matching orders come as one CSV file, and \`limit\` is ignored. ${NEEDS}`,
   parameters: [
     filter("status", "Only orders in this state.", { type: "string", enum: ORDER_STATUSES }),
     filter("service", "Only orders of the service with this id.", {
@@ -174,13 +174,13 @@ export const listOrders: Operation = {
   response: "OrderList",
   csv: {
     description:
-      "A header line, then a line for each order; `fields` holds the fields of its type as JSON. Ids that name no order of yours have no line. RFC 4180.",
+      "A header line, then a line for each order; `fields` holds the fields of its type as JSON. Ids that are not of your orders have no line. RFC 4180.",
     example: `${ORDER_CSV_HEADER}\r\n${orderCells(FOLLOWERS).join()}\r\n`,
   },
   examples: [
     {
       name: "page",
-      summary: "All of a service in progress",
+      summary: "Orders of a service that are in progress",
       parameters: { status: "PROCESSING", service: "instagram-likes" },
       response: { status: "success", orders: [LIKES_STATUS], nextCursor: null },
     },
@@ -255,7 +255,7 @@ export const placeOrders: Operation = {
   id: "placeOrders",
   tag: "Orders",
   summary: `Place up to ${BATCH_LIMIT} orders`,
-  description: `Each is a body of \`POST /orders\` and is answered as if it had come alone; one that is refused touches no other. All of them are one durable commit. The whole body is at most ${BODY_LIMIT_TEXT}. ${NEEDS}`,
+  description: `Each is a body of \`POST /orders\` and gets the answer of a single call; a refused order does not affect the others. All are placed in one durable commit. The whole body is at most ${BODY_LIMIT_TEXT}. ${NEEDS}`,
   body: "BatchRequest",
   idempotent: true,
   response: "Batch",

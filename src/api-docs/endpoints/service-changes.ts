@@ -14,7 +14,7 @@ export const listServiceChanges: Operation = {
   tag: "Services",
   summary: "Follow the changes of services",
   description:
-    "Every change of what your key may order, at the price that you pay, oldest first. `since=0` is the beginning: applied from there, or from any cursor to the list as it was then, the changes lead to the list of `GET /services`. A service that becomes available comes whole: its name, price, per, min and max with `before` null, then `available`. Ask again with `nextCursor` until it no longer moves: a page may be short, or empty, before the end. With `since=now` it is the cursor of this moment: take it, read `GET /services` once, and follow from there. After your operator restored a backup, cursors from before may be refused: begin anew. Needs an Order Key or Full Access.",
+    "Every change of the services that your key may order, at the price that you pay, oldest first. `since=0` is the beginning. Apply the changes from there, or from any cursor to the list of that time, and you get the list of `GET /services`. A service that becomes available comes with all its fields: name, price, per, min and max with `before` null, then `available`. Ask again with `nextCursor` until it stays the same: a page before the end may be short or empty. `since=now` returns the current cursor: take it, read `GET /services` once, and follow from there. After your operator restored a backup, earlier cursors may be refused: start again. Needs an Order Key or Full Access.",
   parameters: [
     {
       name: "since",
@@ -50,7 +50,7 @@ export const listServiceChanges: Operation = {
     },
     {
       name: "field_invalid",
-      summary: "A cursor that was never given",
+      summary: "A cursor that was never returned",
       parameters: { since: "999999999999" },
       response: new Refusal("field_invalid", { field: "since", must: SINCE_FORM }),
     },

@@ -8,12 +8,12 @@ export const listServices: Operation = {
   tag: "Services",
   summary: "List services",
   description:
-    "What your key may order, at the price that you pay: by name, then id. Needs an Order Key or Full Access.",
+    "The services that your key may order, at the price that you pay, sorted by name, then id. Needs an Order Key or Full Access.",
   parameters: [
     {
       name: "fields",
       in: "query",
-      description: "`all` for the members beyond the first five.",
+      description: "`all` returns every member, not only the first five.",
       schema: { type: "string", enum: ["all"] },
     },
   ],
@@ -48,7 +48,7 @@ export const listServices: Operation = {
     },
     {
       name: "field_invalid",
-      summary: "Any other members",
+      summary: "A value other than `all`",
       parameters: { fields: "type" },
       response: new Refusal("field_invalid", { field: "fields", must: "all" }),
     },

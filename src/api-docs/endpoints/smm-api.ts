@@ -65,7 +65,7 @@ const STATUS = object("What became of an order.", {
 const SERVICE = object("A service that may be ordered.", {
   service: { type: "integer", minimum: 1, description: "Its number, for ever." },
   name: text("What it is called."),
-  type: text("Which fields its orders take.", {
+  type: text("Type of the service, which decides the fields of its orders.", {
     enum: SERVICE_TYPES.map((type) => typeTerms(type).words),
   }),
   category: text("Where it is listed."),
@@ -208,7 +208,7 @@ export const SMM_API_EXAMPLES: readonly {
 
 const REQUEST_ID = {
   "x-request-id": {
-    description: "The request's id: yours if you gave one, else ours.",
+    description: "Id of the request: yours if you sent one, otherwise ours.",
     required: true,
     schema: { type: "string" },
   },
@@ -265,8 +265,8 @@ export const SMM_API_OPERATION = {
     },
     "405": failure("The method is not POST", "Incorrect request"),
     "413": failure("The body is over 64 KiB", "Incorrect request"),
-    "429": failure("Nothing was changed: come back later", "Too many requests"),
-    "500": failure("A fault of the service", "Internal server error"),
-    "503": failure("Nothing was changed: try again", "Service temporarily unavailable"),
+    "429": failure("Nothing was changed; wait and try again", "Too many requests"),
+    "500": failure("Internal error of the service", "Internal server error"),
+    "503": failure("Nothing was changed; try again", "Service temporarily unavailable"),
   },
 } satisfies OpenApiOperation & { security: readonly object[] };

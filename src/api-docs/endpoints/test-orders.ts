@@ -10,7 +10,7 @@ export const moveTestOrder: Operation = {
   tag: "Testing",
   summary: "Move a test order",
   description:
-    "Changes the status of a test order now, as its provider or your operator would: along the same state table, with the same refunds. For test keys alone: with any other there is no such path. Needs an Order Key or Full Access.",
+    "Changes the status of a test order now, as its provider or your operator would: along the same state table, with the same refunds. Only for test keys: with any other key the path is not found. Needs an Order Key or Full Access.",
   parameters: [
     {
       name: "id",
@@ -40,7 +40,7 @@ export const moveTestOrder: Operation = {
     },
     {
       name: "order_transition_illegal",
-      summary: "No move of the state table",
+      summary: "A change that the state table does not allow",
       parameters: { id: "5" },
       body: { status: "REFUNDED" },
       response: new Refusal("order_transition_illegal", { from: "PROCESSING", to: "REFUNDED" }),
@@ -54,7 +54,7 @@ export const moveTestOrder: Operation = {
     },
     {
       name: "order_not_found",
-      summary: "Unknown, or no test order of yours",
+      summary: "Unknown, or not one of your test orders",
       parameters: { id: "99" },
       body: { status: "COMPLETED" },
       response: refusal("order_not_found"),

@@ -9,13 +9,13 @@ export const sendTestEvent: Operation = {
   tag: "Testing",
   summary: "Send a test webhook",
   description:
-    "Sends one event to each active webhook of your test side, whatever events it wants: the shape of a real one, with values that are made up. For test keys alone: with any other there is no such path. Needs an Order Key or Full Access.",
+    "Sends one event to each of your active test webhooks, even if its `events` do not name it. The event has the shape of a real one, with invented values. Only for test keys: with any other key the path is not found. Needs an Order Key or Full Access.",
   body: "TestEventRequest",
   response: "Queued",
   examples: [
     {
       name: "queued",
-      summary: "To no webhook: none is there yet",
+      summary: "No test webhook exists yet",
       body: { type: "order.completed" },
       response: { status: "success", queued: 0 },
     },

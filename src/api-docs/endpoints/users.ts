@@ -32,7 +32,7 @@ export const getUser: Operation = {
     },
     {
       name: "user_not_found",
-      summary: "Nobody has that name",
+      summary: "No user has that name",
       parameters: { username: "nobody" },
       response: new Refusal("user_not_found", { exists: false }),
     },
@@ -52,7 +52,7 @@ export const recharge: Operation = {
   tag: "Users",
   summary: "Add credit to a user",
   description:
-    "A main user's `balance` or a child user's `childBalance` is credited. Send an Idempotency-Key: a payment must not be credited twice. Needs a Recharge Key or Full Access, within its reach and the limits that your operator gave it for one recharge and for a UTC day.",
+    "A main user's `balance` or a child user's `childBalance` is credited. Send an Idempotency-Key: a payment must not be credited twice. Needs a Recharge Key or Full Access, within the key's reach and its limits for one recharge and for a UTC day.",
   body: "RechargeRequest",
   idempotent: true,
   response: "Recharged",
@@ -69,7 +69,7 @@ export const recharge: Operation = {
     },
     {
       name: "user_not_found",
-      summary: "Nobody has that name",
+      summary: "No user has that name",
       body: { username: "nobody", amount: 1 },
       response: refusal("user_not_found"),
     },

@@ -33,7 +33,7 @@ const idParameter: Parameter = {
 
 const notFound = {
   name: "webhook_not_found",
-  summary: "No endpoint of yours",
+  summary: "Unknown, or another reseller's",
   parameters: { id: UNKNOWN },
   response: refusal("webhook_not_found"),
 };
@@ -41,7 +41,7 @@ const notFound = {
 export const createWebhook: Operation = {
   id: "createWebhook",
   tag: "Webhooks",
-  summary: "Make an endpoint",
+  summary: "Create an endpoint",
   description: `Events of your orders, your balance and your services are sent to its URL from now on, signed with its secret. At most ${WEBHOOKS_LIMIT} endpoints. ${NEEDS}`,
   body: "WebhookRequest",
   response: "WebhookSecretAnswer",
@@ -60,7 +60,7 @@ export const createWebhook: Operation = {
     },
     {
       name: "field_invalid",
-      summary: "An event that there is not",
+      summary: "An unknown event",
       body: { url: "https://shop.example/hooks", events: ["order.paid"] },
       response: new Refusal("field_invalid", { field: "events", must: EVENTS_FORM }),
     },
@@ -113,7 +113,7 @@ export const updateWebhook: Operation = {
   id: "updateWebhook",
   tag: "Webhooks",
   summary: "Change an endpoint",
-  description: `What the body does not name stays as it is; \`balanceLowBelow\` null ends the warning. ${NEEDS}`,
+  description: `Members that the body does not have stay unchanged; \`balanceLowBelow\` null ends the warning. ${NEEDS}`,
   parameters: [idParameter],
   body: "WebhookChanges",
   response: "WebhookAnswer",
@@ -141,13 +141,13 @@ export const testWebhook: Operation = {
   id: "testWebhook",
   tag: "Webhooks",
   summary: "Send a test event",
-  description: `One attempt of a \`webhook.test\` event, to a disabled endpoint too. Its outcome is among the deliveries. ${NEEDS}`,
+  description: `Sends a \`webhook.test\` event once, even to a disabled endpoint. The deliveries show the outcome. ${NEEDS}`,
   parameters: [idParameter],
   response: "Queued",
   examples: [
     {
       name: "queued",
-      summary: "It is on its way",
+      summary: "The event is queued",
       parameters: OF,
       response: { status: "success", queued: 1 },
     },
@@ -159,7 +159,7 @@ export const testWebhook: Operation = {
 export const listDeliveries: Operation = {
   id: "listDeliveries",
   tag: "Webhooks",
-  summary: "List what was sent",
+  summary: "List the deliveries",
   description: `Every attempt of the last 30 days, newest first. ${NEEDS}`,
   parameters: [idParameter, ...PAGE_PARAMETERS.filter(({ name }) => /limit|cursor/.test(name))],
   response: "Deliveries",
@@ -198,7 +198,7 @@ export const replayWebhook: Operation = {
   id: "replayWebhook",
   tag: "Webhooks",
   summary: "Send again",
-  description: `One delivery, or all that failed of events since a time: the same id and body, signed anew. It works on a disabled endpoint, and what fails counts for nothing. ${NEEDS}`,
+  description: `Sends one delivery again, or all failed deliveries of events since a time, with the same id and body and a new signature. It works on a disabled endpoint, and failures do not count towards disabling it. ${NEEDS}`,
   parameters: [idParameter],
   body: "ReplayRequest",
   response: "Queued",
@@ -213,7 +213,7 @@ export const replayWebhook: Operation = {
     notFoundReplay(),
     {
       name: "delivery_not_found",
-      summary: "No delivery of this endpoint",
+      summary: "Not a delivery of this endpoint",
       parameters: OF,
       body: { delivery: "evt_unknown.1" },
       response: refusal("delivery_not_found"),
@@ -244,7 +244,7 @@ export const rotateWebhook: Operation = {
   id: "rotateWebhook",
   tag: "Webhooks",
   summary: "Change the secret",
-  description: `A new secret signs from now on. For \`graceSeconds\`, a day unless you say otherwise, the old one signs too, and those before it for as long as they were promised; with 0 none of them. ${NEEDS}`,
+  description: `A new secret signs from now on. For \`graceSeconds\`, a day unless you say otherwise, the old one signs too, and earlier ones until the end of their own grace. With 0 only the new secret signs. ${NEEDS}`,
   parameters: [idParameter],
   body: "RotateRequest",
   isBodyOptional: true,
@@ -260,7 +260,7 @@ export const rotateWebhook: Operation = {
     { ...notFound, body: {} },
     {
       name: "field_invalid",
-      summary: "A grace that is no whole number",
+      summary: "A grace that is not a whole number",
       parameters: OF,
       body: { graceSeconds: 1.5 },
       response: new Refusal("field_invalid", { field: "graceSeconds", must: GRACE_SECONDS.form }),

@@ -25,16 +25,16 @@ const MEANINGS: Readonly<Record<TypeField, string>> = {
   keywords: `Up to ${LINES_LIMIT} keywords, one a line.`,
   usernames: `Up to ${LINES_LIMIT} usernames, one a line.`,
   hashtags: `Up to ${LINES_LIMIT} hashtags, one a line.`,
-  hashtag: "Whose users are taken.",
-  username: "Whose followers are taken, or who wrote the comment.",
-  media: "Whose likers are taken.",
+  hashtag: "The hashtag whose users are used.",
+  username: "The account whose followers are used, or the author of the comment.",
+  media: "The post whose likers are used.",
   answer_number: "The number of the answer.",
   groups: `Up to ${LINES_LIMIT} groups, one a line.`,
-  country: "Where visitors come from.",
-  device: "What they come with.",
-  type_of_traffic: "How they come: 1 by a search, 2 by a link, 3 directly.",
-  google_keyword: "What they search for; may be empty for other types of traffic.",
-  referring_url: "Where the link is; may be empty for other types of traffic.",
+  country: "Country of the visitors.",
+  device: "Device of the visitors.",
+  type_of_traffic: "Source of the visitors: 1 a search, 2 a link, 3 direct.",
+  google_keyword: "What the visitors search for. May be empty unless they come by a search.",
+  referring_url: "Page with the link. May be empty unless the visitors come by a link.",
 };
 
 const EXAMPLES: Readonly<Record<TypeField, string | number>> = {
@@ -58,11 +58,15 @@ const NUMBERS: Readonly<Partial<Record<TypeField, number>>> = { answer_number: A
 
 const drip = {
   runs: {
-    ...whole("For services with a drip-feed: how many times the quantity.", 1, RUNS_LIMIT),
+    ...whole(
+      "For services with a drip-feed: how many times the quantity is delivered.",
+      1,
+      RUNS_LIMIT,
+    ),
     examples: [3],
   },
   interval: {
-    ...whole("Minutes from one run to the next; with `runs`.", 1, INTERVAL_LIMIT),
+    ...whole("Minutes from one run to the next. Only with `runs`.", 1, INTERVAL_LIMIT),
     examples: [60],
   },
 };

@@ -40,7 +40,7 @@ const balances = {
   name: text("Display name."),
   balance: usd("Balance of a main user; 0 for a child user."),
   childBalance: usd(
-    "Balance of a child user, 0 for a main user: what a customer of yours has paid in. It pays for no order here; orders are charged to your own balance.",
+    "Balance of a child user, 0 for a main user: what your customer has paid in. Orders are charged to your own balance, never to this one.",
   ),
 };
 
@@ -51,10 +51,14 @@ const changed = (description: string): Schema => ({
 
 const errorMembers = {
   status: text("Always `error`.", { const: "error" }),
-  message: text("For people. Its wording is fixed too."),
-  code: text("For programs: stable, whatever becomes of the message."),
+  message: text("For people. The wording is stable too."),
+  code: text("For programs. It never changes."),
   field: text("The field, filter or header that is missing or not well formed."),
-  exists: { type: "boolean", const: false, description: "Of a user look-up that found nobody." },
+  exists: {
+    type: "boolean",
+    const: false,
+    description: "Always `false`. Only in a user look-up that found no user.",
+  },
   order: {
     anyOf: [schemaRef("OrderStatus"), schemaRef("OrderCreated")],
     description: "The order that the error is about.",
@@ -73,18 +77,24 @@ export const SCHEMAS: Record<string, Schema> = {
     {
       id: text("Service identifier; `service` when ordering."),
       name: text("Display name."),
-      price: usd("For what `per` says; where it is not shown, ask for `fields=all`."),
+      price: usd("For the unit that `per` names, which `fields=all` shows."),
       min: whole("Minimum order quantity.", 1),
       max: whole("Maximum order quantity.", 1),
       per: text(
         "Unit of the price: `1000` units, `1` unit, or the whole `order`. With `fields=all` and in events.",
         { enum: PRICE_UNITS },
       ),
-      type: text("Which fields its orders take. Only with `fields=all`.", { enum: SERVICE_TYPES }),
+      type: text(
+        "Type of the service, which decides the fields of its orders. Only with `fields=all`.",
+        { enum: SERVICE_TYPES },
+      ),
       dripfeed: flag("Whether its orders may have `runs`. Only with `fields=all`."),
       cancel: flag("Whether its orders can be cancelled on request. Only with `fields=all`."),
       refill: flag("Whether its orders can be refilled on request. Only with `fields=all`."),
-      refillDays: whole("For how many days after an order's end. Only with `fields=all`.", 1),
+      refillDays: whole(
+        "Days after an order's end in which it can be refilled. Only with `fields=all`.",
+        1,
+      ),
     },
     ["per", "type", "dripfeed", "cancel", "refill", "refillDays"],
   ),
@@ -93,19 +103,19 @@ export const SCHEMAS: Record<string, Schema> = {
     services: listOf(schemaRef("Service"), "What you may order, at your price."),
   }),
   ServiceChange: object("A field of a service, for you and at your price.", {
-    seq: whole("Number in the feed. Only grows, with gaps; a cursor too.", 1),
+    seq: whole("Number in the feed. Only grows, with gaps. It is also a cursor.", 1),
     service: text("The service's id."),
     at: time("When it changed."),
     field: text("`available`: whether you may order it.", {
       enum: ["name", "price", "per", "min", "max", "available"],
     }),
-    before: changed("null where you could not order the service before."),
-    after: changed("As it is from then on."),
+    before: changed("The value before; null if you could not order the service."),
+    after: changed("The value from then on."),
   }),
   ServiceChanges: object("", {
     status: success,
     changes: listOf(schemaRef("ServiceChange"), "Oldest first."),
-    nextCursor: text("`since` of the next request. The same as yours: nothing more is there."),
+    nextCursor: text("`since` of the next request. If it equals yours, there are no more changes."),
   }),
   OrderRequest: body(
     "Unknown fields are ignored.",
@@ -116,7 +126,7 @@ export const SCHEMAS: Record<string, Schema> = {
         maxLength: LINK_LENGTH_LIMIT,
       }),
       quantity: whole(
-        "Within the service's min and max, both included. Not for types that count lines, nor for packages.",
+        "Between the service's min and max, both included. Not for types that count lines, and not for packages.",
         1,
         QUANTITY_LIMIT,
       ),
@@ -130,7 +140,7 @@ export const SCHEMAS: Record<string, Schema> = {
     {
       status: schemaRef("OrderState"),
       remains: {
-        ...whole("What is not delivered; for PARTIAL, which needs it.", 0, QUANTITY_LIMIT),
+        ...whole("Quantity not delivered. Required for PARTIAL.", 0, QUANTITY_LIMIT),
         examples: [157],
       },
     },
@@ -154,7 +164,7 @@ export const SCHEMAS: Record<string, Schema> = {
     "An order in an event.",
     {
       ...STATUS_SCHEMAS,
-      refunded: usd("What was refunded of the charge so far."),
+      refunded: usd("Part of the charge refunded so far."),
       ...EXTRA_FIELD_VALUES,
     },
     OPTIONAL_ORDER_MEMBERS,
@@ -167,16 +177,16 @@ export const SCHEMAS: Record<string, Schema> = {
       status: success,
       orders: listOf(schemaRef("OrderStatus"), "Newest first; with `ids`, in the order asked."),
       nextCursor,
-      unknown: listOf(text("An id."), "Only with `ids`: those that name no order of yours."),
+      unknown: listOf(text("An id."), "Only with `ids`: the ids that are not of your orders."),
     },
     ["unknown"],
   ),
   RequestForOrder: object("A request for an order. It moves no money: the order's status does.", {
     id: cuid("Identifier of the request."),
-    kind: text("What is asked for.", { enum: REQUEST_KINDS }),
+    kind: text("What the request asks for.", { enum: REQUEST_KINDS }),
     orderId: whole("Number of the order.", 1),
     state: text(
-      "requested: not sent yet, or your operator has not decided. sent: whoever delivers the order was asked. accepted: taken on. declined, done: ended.",
+      "requested: not sent yet, or your operator has not decided. sent: the provider was asked. accepted: the provider or operator agreed. declined, done: ended.",
       { enum: REQUEST_STATES },
     ),
     createdAt: time("When it was made."),
@@ -197,7 +207,7 @@ export const SCHEMAS: Record<string, Schema> = {
     },
     required: ["orders"],
   },
-  BatchError: object("What the single call would have answered.", errorMembers, errorOptional),
+  BatchError: object("The error that the single call would return.", errorMembers, errorOptional),
   Batch: object("", {
     status: success,
     results: listOf(
@@ -207,16 +217,16 @@ export const SCHEMAS: Record<string, Schema> = {
   }),
   Balance: object("", {
     status: success,
-    balance: usd("What you can order for."),
+    balance: usd("Amount that you can spend on orders."),
     currency: text("Always `USD`.", { const: "USD" }),
   }),
   Transaction: object("A line of the ledger, seen from your account.", {
     seq: whole("Number in the ledger. Only grows; yours are not adjacent.", 1),
     kind: text("What moved the money.", { enum: TRANSFER_KINDS }),
-    amount: usd("Above 0 when it came in, below when it went out."),
-    balanceAfter: usd("Your balance once it was posted."),
+    amount: usd("Positive when money came in, negative when it went out."),
+    balanceAfter: usd("Your balance after this movement."),
     orderId: nullable("integer", "Number of the order; null when there is none."),
-    note: nullable("string", "What the operator tells you of it."),
+    note: nullable("string", "Your operator's note about it."),
     createdAt: time("When it was posted."),
   }),
   Transactions: object("", {
@@ -251,17 +261,20 @@ export const SCHEMAS: Record<string, Schema> = {
   },
   RechargedUser: object("", {
     ...balances,
-    previousBalance: usd("The credited balance as it was before."),
+    previousBalance: usd("The balance before it was credited."),
   }),
   Recharged: object("", {
     status: success,
     user: schemaRef("RechargedUser"),
-    amount: usd("What was added."),
+    amount: usd("Amount added."),
   }),
   ...WEBHOOK_SCHEMAS,
   Error: object(
     "Every error. Further members may be added.",
-    { ...errorMembers, requestId: text("Also in the header `x-request-id`. Name it when asking.") },
+    {
+      ...errorMembers,
+      requestId: text("Also in the header `x-request-id`. Give it when you ask your operator."),
+    },
     errorOptional,
   ),
 };

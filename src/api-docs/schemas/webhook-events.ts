@@ -20,11 +20,11 @@ const SUMMARIES: Record<WebhookEventType, string> = {
   "order.failed": "The order failed and is refunded",
   "order.cancelled": "The order was cancelled and is refunded",
   "order.refunded": "The order was refunded after its delivery",
-  "order.progress": "Start count or remains have moved; sent only where it is named",
+  "order.progress": "Start count or remains changed; sent only to endpoints whose `events` name it",
   "balance.credited": "Your balance was credited",
   "balance.low": "Your balance fell below the endpoint's threshold; once each time",
   "service.changed": "Price, bounds or availability of a service that you may order",
-  "webhook.test": "You asked for it",
+  "webhook.test": "You asked for a test event",
 };
 
 /** Returns an item for each type of event. */
@@ -40,7 +40,7 @@ function operationOf(type: WebhookEventType): OpenApiOperation & { security: [] 
     tags: ["Webhooks"],
     summary: SUMMARIES[type],
     description:
-      "Signed by Standard Webhooks 1.0.0. Delivered at least once and in no order: a `webhook-id` that comes again is the same event.",
+      "Signed as Standard Webhooks 1.0.0 describes. Delivered at least once, in any order: a repeated `webhook-id` is the same event.",
     security: [],
     parameters: HEADERS,
     requestBody: {
@@ -58,7 +58,11 @@ function operationOf(type: WebhookEventType): OpenApiOperation & { security: [] 
       },
     },
     responses: {
-      "2XX": { description: "The event is yours; it is not sent again.", headers: {}, content: {} },
+      "2XX": {
+        description: "The event is received and is not sent again.",
+        headers: {},
+        content: {},
+      },
     },
   };
 }
@@ -75,13 +79,13 @@ const header = (name: string, description: string, example: string) => ({
 const HEADERS = [
   header(
     "webhook-id",
-    "The event: the same for each of its attempts.",
+    "Id of the event, the same for each attempt.",
     "evt_w6xw0c6k8v1n4q2z7m5t3b9a",
   ),
-  header("webhook-timestamp", "When this attempt was made: Unix seconds.", "1795222171"),
+  header("webhook-timestamp", "Time of this attempt, in Unix seconds.", "1795222171"),
   header(
     "webhook-signature",
-    "`v1,` and base64 of HMAC-SHA256 of `id.timestamp.body`; two of them while a secret is rotated.",
+    "`v1,` and base64 of HMAC-SHA256 of `id.timestamp.body`; two signatures while a secret is rotated.",
     "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
   ),
 ];

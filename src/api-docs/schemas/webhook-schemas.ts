@@ -31,15 +31,15 @@ const url = text("Where events are sent: https, without user, password and fragm
 const events = {
   ...listOf(
     { type: "string", enum: WANTABLE_EVENTS },
-    "What is sent; `*` is everything but `order.progress`.",
+    "The events to send; `*` is everything but `order.progress`.",
   ),
   minItems: 1,
 };
 const balanceLowBelow = nullable(
   "number",
-  "`balance.low` is sent when the balance falls below it; null: never. In USD, with at most six decimals.",
+  "`balance.low` is sent when the balance falls below this amount; null: never. In USD, with at most six decimals.",
 );
-const secret = text("The secret that signs deliveries. Shown this once only.", {
+const secret = text("The secret that signs deliveries. Shown only once.", {
   pattern: "^whsec_[A-Za-z0-9+/]{43}=$",
 });
 
@@ -52,7 +52,7 @@ const webhook = {
   disabledReason: {
     enum: [...DISABLED_REASONS, null],
     description:
-      "Why not: `failures` (five days of nothing else), `gone` (it answered 410), `operator`, `owner`.",
+      "Why the endpoint is disabled: `failures` (nothing else for five days), `gone` (it answered 410), `operator` or `owner`; null while it is active.",
   },
   createdAt: time("When it was made."),
 };
@@ -66,14 +66,14 @@ export const WEBHOOK_SCHEMAS: Record<string, Schema> = {
   WebhookRequest: body("Unknown fields are ignored.", { url, events, balanceLowBelow }, ["url"]),
   WebhookChanges: {
     type: "object",
-    description: "What is absent stays as it is.",
+    description: "Members that are absent stay unchanged.",
     properties: { url, events, balanceLowBelow },
   },
   RotateRequest: {
     type: "object",
     properties: {
       graceSeconds: whole(
-        "For how long the old secret signs beside the new one.",
+        "Seconds for which the old secret still signs, beside the new one.",
         0,
         SECRET_GRACE_LIMIT_SECONDS,
       ),
@@ -81,13 +81,16 @@ export const WEBHOOK_SCHEMAS: Record<string, Schema> = {
   },
   ReplayRequest: {
     type: "object",
-    description: "One of the two.",
+    description: "Exactly one of the two members.",
     properties: {
       delivery: text("The id of a delivery."),
-      since: text("All that failed of events since then, at most 14 days ago. ISO 8601.", {
-        format: "date-time",
-        examples: ["2026-07-20T00:00:00Z"],
-      }),
+      since: text(
+        "Send all failed deliveries of events since this time, at most 14 days ago. ISO 8601.",
+        {
+          format: "date-time",
+          examples: ["2026-07-20T00:00:00Z"],
+        },
+      ),
     },
   },
   WebhookAnswer: object("", { status: success, webhook: schemaRef("Webhook") }),
@@ -99,17 +102,20 @@ export const WEBHOOK_SCHEMAS: Record<string, Schema> = {
     status: success,
     webhooks: listOf(schemaRef("Webhook"), "Oldest first."),
   }),
-  Queued: object("", { status: success, queued: whole("How many deliveries are due now.", 0) }),
+  Queued: object("", {
+    status: success,
+    queued: whole("Number of deliveries that are due now.", 0),
+  }),
   Delivery: object("An attempt to deliver an event.", {
     id: text("Identifier, for a replay."),
     webhookId: cuid("The endpoint."),
-    eventId: text("The event: its `webhook-id`."),
-    type: text("Its type.", { enum: WEBHOOK_EVENT_TYPES }),
-    attempt: whole("Which attempt of this event to this endpoint it was.", 1),
+    eventId: text("Id of the event, its `webhook-id`."),
+    type: text("Type of the event.", { enum: WEBHOOK_EVENT_TYPES }),
+    attempt: whole("Number of the attempt, for this event and this endpoint.", 1),
     at: time("When it began."),
     durationMs: whole("How long it took, in milliseconds.", 0),
     httpStatus: nullable("integer", "The status of the response; null when there was none."),
-    error: nullable("string", "Null for a success, else a word that says what failed."),
+    error: nullable("string", "A word that says what failed; null for a success."),
     response: nullable("string", "The first 1024 characters of the response's body."),
   }),
   Deliveries: object("", {
@@ -124,25 +130,25 @@ export const WEBHOOK_SCHEMAS: Record<string, Schema> = {
     object("", {
       order: {
         allOf: [schemaRef("EventOrder")],
-        description: "The order as it was then.",
+        description: "The order at the time of the event.",
       },
-      previousStatus: text("Its status before.", { enum: ORDER_STATUSES }),
-      sequence: whole("Grows with each event of the order: keep the highest.", 1),
+      previousStatus: text("The order's status before the event.", { enum: ORDER_STATUSES }),
+      sequence: whole("Grows with each event of the order: keep the event with the highest.", 1),
     }),
   ),
   BalanceCreditedEvent: eventOf(
     typeOf("balance.credited"),
     object("", {
-      balance: usd("Your balance after it."),
-      amount: usd("What came in."),
-      kind: text("As in the statement.", { enum: ["recharge", "adjustment"] }),
+      balance: usd("Your balance after the credit."),
+      amount: usd("Amount credited."),
+      kind: text("Kind, as in the statement.", { enum: ["recharge", "adjustment"] }),
     }),
   ),
   BalanceLowEvent: eventOf(
     typeOf("balance.low"),
     object("", {
       balance: usd("Your balance, below the threshold."),
-      threshold: usd("`balanceLowBelow` of the endpoint."),
+      threshold: usd("The endpoint's `balanceLowBelow`."),
     }),
   ),
   ServiceChangedEvent: eventOf(
@@ -153,12 +159,12 @@ export const WEBHOOK_SCHEMAS: Record<string, Schema> = {
       changes: listOf(
         object("", {
           field: text("What changed.", { enum: ["price", "per", "min", "max", "available"] }),
-          before: { description: "As it was." },
-          after: { description: "As it is." },
+          before: { description: "The value before." },
+          after: { description: "The value after." },
         }),
-        "What differs.",
+        "The fields that changed.",
       ),
     }),
   ),
-  TestEvent: eventOf(typeOf("webhook.test"), object("Nothing.", {})),
+  TestEvent: eventOf(typeOf("webhook.test"), object("Empty.", {})),
 };

@@ -25,17 +25,17 @@ const RATE_EXAMPLE = {
 export const REASONS: Record<number, string> = {
   200: "Success",
   400: "The request was refused",
-  401: "No key, or an unknown one",
+  401: "The key is missing or unknown",
   403: "The key may not do that",
-  404: "There is no such thing",
+  404: "Not found",
   409: "The reference is taken",
   413: `The body is over ${BODY_LIMIT_TEXT}`,
-  415: "The body is not announced as JSON",
+  415: "The Content-Type of the body is not JSON",
   422: "The Idempotency-Key was used for another request",
-  429: "Nothing was changed: come back later",
-  500: "A fault of the service",
+  429: "Nothing was changed; wait and try again",
+  500: "Internal error of the service",
   502: "The provider refused",
-  503: "Nothing was changed: try again",
+  503: "Nothing was changed; try again",
 };
 
 /** The error responses by status, each with its possible codes and an example of each. */
@@ -127,7 +127,7 @@ function errorResponse(
 
 export const COMMON_HEADERS: OpenApiResponse["headers"] = {
   "x-request-id": {
-    description: "The request's id: yours if you gave one, else ours.",
+    description: "Id of the request: yours if you sent one, otherwise ours.",
     required: true,
     schema: { type: "string" },
   },

@@ -71,9 +71,9 @@ export function createDocument({ brand, contact }: Operator): OpenApiDocument {
     tags: [
       { name: "Services", description: "What can be ordered." },
       { name: "Orders", description: "Placing orders and following them." },
-      { name: "Balance", description: "What is left, and where it went." },
-      { name: "Users", description: "Looking users up and adding credit." },
-      { name: "Webhooks", description: "Hearing of changes without asking." },
+      { name: "Balance", description: "Your balance and its statement." },
+      { name: "Users", description: "Looking up users and adding credit." },
+      { name: "Webhooks", description: "Receiving changes as they happen." },
       { name: "Testing", description: "What only test keys can do." },
       SMM_API_TAG,
     ],
@@ -136,7 +136,7 @@ const IDEMPOTENCY_KEY = {
   name: "Idempotency-Key",
   in: "header",
   required: false,
-  description: `Any text of your own, ${KEY_FORM}: new for every intent, the same for every retry of it. A request sent again with its key has no second effect and gets the first answer. Kept for at least 24 hours.`,
+  description: `Any text of your own, ${KEY_FORM}: new for every new call, the same for each retry. A request sent again with its key has no second effect and gets the first answer. Kept for at least 24 hours.`,
   schema: { type: "string", minLength: 1, maxLength: KEY_LENGTH_LIMIT, pattern: KEY_PATTERN },
   example: IDEMPOTENCY_KEY_EXAMPLE,
 };
