@@ -3,9 +3,9 @@
 
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { startServerProcess } from "../test/support/server-process.ts";
-import { fillInBulk } from "../test/support/bulk.ts";
-import { callApi, freshDatabase } from "../test/support/service.ts";
+import { startServerProcess } from "../test/support/worlds/server-process.ts";
+import { fillInBulk } from "../test/support/databases/bulk.ts";
+import { callApi, freshDatabase } from "../test/support/worlds/service.ts";
 
 /** With links of this length they make a gigabyte. */
 const ORDERS = 1_450_000;

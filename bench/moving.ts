@@ -6,10 +6,14 @@ import { readFileSync, statSync } from "node:fs";
 import type { Database } from "bun:sqlite";
 import { closeForCommand, openForCommand } from "../src/storage/file/open.ts";
 import { execute } from "../src/operations/batch/execute.ts";
-import { recountBalancesAfter } from "../test/support/bulk.ts";
-import { startCluster } from "../test/support/postgres.ts";
-import { BINARY } from "../test/support/server-process.ts";
-import { freshFolder, freshSqliteDatabase, type TestDatabase } from "../test/support/service.ts";
+import { recountBalancesAfter } from "../test/support/databases/bulk.ts";
+import { startCluster } from "../test/support/databases/postgres.ts";
+import { BINARY } from "../test/support/worlds/server-process.ts";
+import {
+  freshFolder,
+  freshSqliteDatabase,
+  type TestDatabase,
+} from "../test/support/worlds/service.ts";
 import { say } from "./tools/say.ts";
 
 const ORDERS = Number(process.argv[2] ?? 1_000_000);

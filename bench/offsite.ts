@@ -5,10 +5,10 @@
 
 import { cpSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fillInBulk } from "../test/support/bulk.ts";
+import { fillInBulk } from "../test/support/databases/bulk.ts";
 import { childrenOf } from "../test/support/children.ts";
-import { ACCESS_KEY, BUCKET } from "../test/support/s3.ts";
-import { freshDatabase } from "../test/support/service.ts";
+import { ACCESS_KEY, BUCKET } from "../test/support/peers/s3.ts";
+import { freshDatabase } from "../test/support/worlds/service.ts";
 import { BINARY } from "./subjects/reseller.ts";
 import { RESELLERS } from "./subjects/subject.ts";
 import { freshFolder, freshFolderInMemory, startChild, stopEverything } from "./tools/children.ts";
@@ -21,7 +21,7 @@ const CONNECTIONS = 128;
 /** Compilation of the hot code takes most of a processor for the first seconds. */
 const WARM_UP_SECONDS = 6;
 const POLL_MS = 50;
-const STORE = new URL("../test/support/s3-server.ts", import.meta.url).pathname;
+const STORE = new URL("../test/support/peers/s3-server.ts", import.meta.url).pathname;
 const MADE = "backup made";
 const COPIED = "backup copied off-site";
 const CASES = ["alone", "beside"] as const;

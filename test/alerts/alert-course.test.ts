@@ -1,7 +1,7 @@
 // One message when an alert begins and one when it ends, over restarts, clock jumps and several servers.
 
 import { afterEach, describe, expect, test } from "bun:test";
-import { ENGINES } from "../support/stores.ts";
+import { ENGINES } from "../support/databases/stores.ts";
 import {
   closeAlertShops,
   openAlertShop,
@@ -9,7 +9,7 @@ import {
   sendingOrder,
   START,
   HOUR,
-} from "../support/alert-shop.ts";
+} from "./alert-shop.ts";
 
 afterEach(closeAlertShops);
 

@@ -3,8 +3,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { planCatalogue, requireProvider } from "../../src/operations/providers/providers.ts";
-import { ENGINES, insertUser } from "../support/stores.ts";
-import { type Receiver } from "../support/webhook-receiver.ts";
+import { ENGINES, insertUser } from "../support/databases/stores.ts";
+import { type Receiver } from "../support/peers/webhook-receiver.ts";
 import {
   closeAlertShops,
   openAlertShop,
@@ -16,7 +16,7 @@ import {
   START,
   HOUR,
   SECRET,
-} from "../support/alert-shop.ts";
+} from "./alert-shop.ts";
 
 const GIB = 1024 ** 3;
 

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { createProgram } from "../../src/cli/kernel/program.ts";
 import { variableOf } from "../../src/config/flags.ts";
 import { type Setting, SETTINGS } from "../../src/config/settings.ts";
-import { reseller } from "../support/cli.ts";
-import { freshFolder } from "../support/service.ts";
+import { reseller } from "../support/worlds/cli.ts";
+import { freshFolder } from "../support/worlds/service.ts";
 
 const rows = Object.entries<Setting<unknown>>(SETTINGS);
 

@@ -9,14 +9,14 @@ import { startDelivery } from "../../src/delivery/delivery.ts";
 import { submitBackoffMs } from "../../src/scheduling/backoff.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import { connectProvider } from "../../src/providers/protocols.ts";
-import { freshDatabase, freshService, type TestDatabase } from "../support/service.ts";
+import { freshDatabase, freshService, type TestDatabase } from "../support/worlds/service.ts";
 import {
   json,
   PROVIDER_KEY,
   type Reply,
   startUpstream,
   type Upstream,
-} from "../support/upstream.ts";
+} from "../support/peers/upstream.ts";
 import { until } from "../support/until.ts";
 
 const SERVER = "server-of-the-deliveries";

@@ -6,8 +6,8 @@ import { systemClock } from "../../src/scheduling/clock.ts";
 import { type DeliveryService, startDelivery } from "../../src/delivery/delivery.ts";
 import type { DeliveryDeps } from "../../src/delivery/provider-worker.ts";
 import { CommandError } from "../../src/writer/queue.ts";
-import { type DeliveryShop, openDeliveryShop } from "../support/delivery-store.ts";
-import { ENGINES } from "../support/stores.ts";
+import { type DeliveryShop, openDeliveryShop } from "../support/worlds/delivery-store.ts";
+import { ENGINES } from "../support/databases/stores.ts";
 import { until } from "../support/until.ts";
 
 const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string];

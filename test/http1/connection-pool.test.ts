@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { type ConnectionLimits, ConnectionPool } from "../../src/http1/connection-pool.ts";
 import { listen } from "../../src/http1/listen.ts";
 import type { IncomingRequest } from "../../src/http1/request.ts";
-import { rawRequest } from "../support/raw.ts";
+import { rawRequest } from "../support/http/raw.ts";
 
 // Connections are timed by an interval: it fires when the test says so.
 beforeEach(() => void jest.useFakeTimers());

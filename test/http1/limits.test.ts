@@ -2,8 +2,8 @@
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { type Malformed, Message, RequestParser } from "../../src/http1/parser.ts";
-import { openRaw } from "../support/raw.ts";
-import { openRawMarket, request } from "../support/market.ts";
+import { openRaw } from "../support/http/raw.ts";
+import { openRawMarket, request } from "../support/worlds/market.ts";
 
 const { market, key, jsonFields, sent } = await openRawMarket();
 afterAll(() => market.stop());

@@ -1,9 +1,9 @@
 // Requests as bytes: framing, malformed requests, unusual ones.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { MARKER, openRawMarket, request } from "../support/market.ts";
-import { openRaw } from "../support/raw.ts";
-import { expectEnvelope, expectError } from "../support/refusal.ts";
+import { MARKER, openRawMarket, request } from "../support/worlds/market.ts";
+import { openRaw } from "../support/http/raw.ts";
+import { expectEnvelope, expectError } from "../support/http/refusal.ts";
 
 const { market, key, jsonFields, balance, order, sent } = await openRawMarket();
 afterAll(() => market.stop());

@@ -2,8 +2,8 @@
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { BODY_LIMIT_BYTES } from "../../src/domain/values/limits.ts";
-import { openRawMarket, request } from "../support/market.ts";
-import { expectError } from "../support/refusal.ts";
+import { openRawMarket, request } from "../support/worlds/market.ts";
+import { expectError } from "../support/http/refusal.ts";
 
 const { market, jsonFields, balance, sent } = await openRawMarket();
 afterAll(() => market.stop());

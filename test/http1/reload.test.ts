@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import { connect } from "node:tls";
 import { expect, test } from "bun:test";
 import { type Certificate, listen } from "../../src/http1/listen.ts";
-import { makeCertificate } from "../support/certificates.ts";
-import { rawRequest } from "../support/raw.ts";
-import { freshFolder } from "../support/service.ts";
+import { makeCertificate } from "../support/http/certificates.ts";
+import { rawRequest } from "../support/http/raw.ts";
+import { freshFolder } from "../support/worlds/service.ts";
 
 const handler = {
   handle: () => new Response(),

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { listen } from "../../src/http1/listen.ts";
-import { openRaw } from "../support/raw.ts";
+import { openRaw } from "../support/http/raw.ts";
 
 describe("a streamed body", () => {
   const PARTS = 400;

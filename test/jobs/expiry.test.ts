@@ -9,8 +9,8 @@ import { startExpiry, type BackgroundJob } from "../../src/jobs/expiry.ts";
 import type { Order } from "../../src/db/orders/orders.ts";
 import type { Outcome } from "../../src/operations/batch/idempotency.ts";
 import type { ServerDatabase } from "../../src/server/database.ts";
-import { refusalCode } from "../support/refusal.ts";
-import { freshDatabase, openServerDatabase, type TestDatabase } from "../support/service.ts";
+import { refusalCode } from "../support/http/refusal.ts";
+import { freshDatabase, openServerDatabase, type TestDatabase } from "../support/worlds/service.ts";
 
 const HOUR = 3_600_000;
 const YEAR = 365 * 24 * HOUR;

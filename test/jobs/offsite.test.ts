@@ -9,8 +9,8 @@ import { nextBackup } from "../../src/storage/backup/backup-folder.ts";
 import { parseBackupName } from "../../src/storage/backup/backup-names.ts";
 import { claimInstanceId } from "../../src/storage/file/instance.ts";
 import { bundledProgram } from "../support/bundles.ts";
-import { type S3, startS3 } from "../support/s3.ts";
-import { freshSqliteDatabase, type TestDatabase } from "../support/service.ts";
+import { type S3, startS3 } from "../support/peers/s3.ts";
+import { freshSqliteDatabase, type TestDatabase } from "../support/worlds/service.ts";
 
 let program: string[];
 let s3: S3;

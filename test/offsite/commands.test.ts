@@ -15,9 +15,9 @@ import { generateIdentity, identityToRecipient } from "age-encryption";
 import { copyDatabase } from "../../src/storage/backup/backup.ts";
 import { nextBackup } from "../../src/storage/backup/backup-folder.ts";
 import { claimInstanceId } from "../../src/storage/file/instance.ts";
-import { reseller } from "../support/cli.ts";
-import { type S3, startS3 } from "../support/s3.ts";
-import { freshDatabase, freshFolder, type TestDatabase } from "../support/service.ts";
+import { reseller } from "../support/worlds/cli.ts";
+import { type S3, startS3 } from "../support/peers/s3.ts";
+import { freshDatabase, freshFolder, type TestDatabase } from "../support/worlds/service.ts";
 
 let s3: S3;
 let remote: string[];

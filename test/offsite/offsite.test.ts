@@ -11,10 +11,10 @@ import { openStore, type Store } from "../../src/offsite/store.ts";
 import { createMeter, metered } from "../../src/offsite/streams.ts";
 import { type Upload, uploadBackup } from "../../src/offsite/upload.ts";
 import { copyDatabase } from "../../src/storage/backup/backup.ts";
-import { type Call, type Fault, type S3, startS3 } from "../support/s3.ts";
+import { type Call, type Fault, type S3, startS3 } from "../support/peers/s3.ts";
 import { runs } from "../support/runs.ts";
-import { below, randomFrom } from "../support/seeded.ts";
-import { freshDatabase, freshFolder, type TestDatabase } from "../support/service.ts";
+import { below, randomFrom } from "../support/random/seeded.ts";
+import { freshDatabase, freshFolder, type TestDatabase } from "../support/worlds/service.ts";
 
 const OURS = "aaaaaaaaaaaa";
 const OTHERS = "bbbbbbbbbbbb";

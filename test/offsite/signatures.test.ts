@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { openStore } from "../../src/offsite/store.ts";
-import { refusalOf, type SignedRequest } from "../support/sigv4.ts";
+import { refusalOf, type SignedRequest } from "./sigv4.ts";
 
 const SECRET = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
 const EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { createSender, limitCalls } from "../../src/providers/call.ts";
 import { smmApi } from "../../src/providers/smm-api.ts";
 
-const SCRIPT = new URL("../support/short-of-files.ts", import.meta.url).pathname;
+const SCRIPT = new URL("./short-of-files.ts", import.meta.url).pathname;
 const ORDER = { service: "1", link: "x", fields: {}, orderId: 1, createdAt: 0 };
 const never = new AbortController().signal;
 

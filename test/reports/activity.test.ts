@@ -2,13 +2,13 @@
 
 import { expect, test } from "bun:test";
 import { PERIOD_MS } from "../../src/db/reports/order-counts.ts";
-import { raiseFloor } from "../support/number-floors.ts";
+import { raiseFloor } from "../support/http/number-floors.ts";
 import { transact } from "../../src/db/port/port.ts";
 import { createActivityCounter } from "../../src/reports/activity.ts";
 import { DAY_MS } from "../../src/domain/values/spans.ts";
-import { openDeliveryShop } from "../support/delivery-store.ts";
-import { freshSqliteDatabase } from "../support/service.ts";
-import { ENGINES } from "../support/stores.ts";
+import { openDeliveryShop } from "../support/worlds/delivery-store.ts";
+import { freshSqliteDatabase } from "../support/worlds/service.ts";
+import { ENGINES } from "../support/databases/stores.ts";
 
 test.each(ENGINES)(
   "counted at once or as they are added, settled or not, orders and money come to the same: %s",

@@ -5,9 +5,9 @@ import { afterAll, describe, expect, test } from "bun:test";
 import type { TimeWindow } from "../../src/db/port/port.ts";
 import { REPORT_KEYS, type ReportKey } from "../../src/db/reports/reports.ts";
 import { readReport } from "../../src/reports/reports.ts";
-import { DAY, type Entry, ReportMarket, START } from "../support/report-market.ts";
-import { freshDatabase, type TestDatabase } from "../support/service.ts";
-import { verifyStore } from "../support/verify.ts";
+import { DAY, type Entry, ReportMarket, START } from "./report-market.ts";
+import { freshDatabase, type TestDatabase } from "../support/worlds/service.ts";
+import { verifyStore } from "../support/databases/verify.ts";
 
 const STEPS = 220;
 const opened: TestDatabase[] = [];

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { REPORT_KEYS, type ReportKey } from "../../src/db/reports/reports.ts";
 import { readReport, totalOf } from "../../src/reports/reports.ts";
-import { optionsOf, reseller } from "../support/cli.ts";
-import { freshDatabase, OPERATOR, type TestDatabase } from "../support/service.ts";
+import { optionsOf, reseller } from "../support/worlds/cli.ts";
+import { freshDatabase, OPERATOR, type TestDatabase } from "../support/worlds/service.ts";
 
 const DAY = 86_400_000;
 const START = Date.parse("2026-03-01T12:00:00.000Z");

@@ -1,15 +1,15 @@
 // Orders by state, counted as they are added.
 
 import { expect, test } from "bun:test";
-import { raiseFloor } from "../support/number-floors.ts";
+import { raiseFloor } from "../support/http/number-floors.ts";
 import { transact } from "../../src/db/port/port.ts";
 import { openReader } from "../../src/storage/file/open.ts";
 import { createStatusCounter } from "../../src/reports/status-counter.ts";
 import { createId } from "../../src/db/port/ids.ts";
 import { orders as orderRows } from "../../src/db/tables/orders.ts";
-import { openDeliveryShop } from "../support/delivery-store.ts";
-import { ENGINES } from "../support/stores.ts";
-import { openShop } from "../support/cli.ts";
+import { openDeliveryShop } from "../support/worlds/delivery-store.ts";
+import { ENGINES } from "../support/databases/stores.ts";
+import { openShop } from "../support/worlds/cli.ts";
 
 test("a gap in the numbers costs no time, however wide: before the first count and between two", async () => {
   const shop = openShop("sqlite");

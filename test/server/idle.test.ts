@@ -2,8 +2,8 @@
 // What that costs is measured by `bun run bench --only idle`.
 
 import { afterEach, expect, test } from "bun:test";
-import { freshDatabase, freshService } from "../support/service.ts";
-import { PROVIDER_KEY, startUpstream } from "../support/upstream.ts";
+import { freshDatabase, freshService } from "../support/worlds/service.ts";
+import { PROVIDER_KEY, startUpstream } from "../support/peers/upstream.ts";
 import { until } from "../support/until.ts";
 
 const real = { setTimeout, setInterval, clearTimeout, clearInterval };

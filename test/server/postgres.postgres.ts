@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { createPostgresStore } from "../../src/db/postgres/batch/store.ts";
-import { reseller } from "../support/cli.ts";
-import { type Cluster, cluster, startCluster } from "../support/postgres.ts";
+import { reseller } from "../support/worlds/cli.ts";
+import { type Cluster, cluster, startCluster } from "../support/databases/postgres.ts";
 import { type ServeProcess, spawnServe } from "../support/process.ts";
-import { callApi, freshFolder } from "../support/service.ts";
-import { insertKey, insertService, insertUser } from "../support/stores.ts";
+import { callApi, freshFolder } from "../support/worlds/service.ts";
+import { insertKey, insertService, insertUser } from "../support/databases/stores.ts";
 import { until } from "../support/until.ts";
 import { freePort } from "../support/ports.ts";
 

@@ -3,10 +3,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
-import { audit } from "../support/audit.ts";
-import { optionsOf } from "../support/cli.ts";
+import { audit } from "../support/databases/audit.ts";
+import { optionsOf } from "../support/worlds/cli.ts";
 import { spawnServe } from "../support/process.ts";
-import { callApi, freshDatabase } from "../support/service.ts";
+import { callApi, freshDatabase } from "../support/worlds/service.ts";
 
 function shop() {
   const database = freshDatabase();

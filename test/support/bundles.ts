@@ -15,7 +15,7 @@ import { join, relative } from "node:path";
 import { ENTRY_POINTS } from "../../deploy/entry-points.ts";
 import { WRITER_THREAD } from "../../src/config/source-files.ts";
 import type { Migration } from "../../src/db/port/database-state.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine } from "./databases/engine.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const SRC = join(ROOT, "src");
@@ -39,7 +39,7 @@ export async function bundledProgram(): Promise<string[]> {
 }
 let program: Promise<string> | undefined;
 
-/** The same for a program with one more migration for each engine: test/support/next-version.ts. */
+/** The same for a program with one more migration for each engine: test/support/databases/next-version.ts. */
 export async function bundledNextProgram(added: Record<Engine, Migration>): Promise<string[]> {
   const paths = ENTRY_POINTS.map((path) => join(ROOT, path));
   nextProgram ??= bundle("next-program", paths, [withMigrations(added)]);
@@ -135,7 +135,7 @@ async function hashOfSource(): Promise<string> {
     "package.json",
     "tsconfig.json",
     relative(ROOT, import.meta.path),
-    "test/support/next-version.ts",
+    "test/support/databases/next-version.ts",
   ]) {
     hash.update(`${path}\0`);
     hash.update(await Bun.file(join(ROOT, path)).bytes());

@@ -8,9 +8,9 @@ import { Form } from "../../src/web/server/form.ts";
 import { createSender } from "../../src/providers/call.ts";
 import type { ProviderApi } from "../../src/providers/provider.ts";
 import { smmApi } from "../../src/providers/smm-api.ts";
-import { optionsOf, reseller } from "../support/cli.ts";
-import { type Market, openMarket } from "../support/market.ts";
-import { askSmmApi, readAnswer } from "../support/smm-client.ts";
+import { optionsOf, reseller } from "../support/worlds/cli.ts";
+import { type Market, openMarket } from "../support/worlds/market.ts";
+import { askSmmApi, readAnswer } from "../support/http/smm-client.ts";
 
 const MANTISSAS = (
   "0 -0 1 -1 +1 01 3 .5 5. 1.5 0.000001 0.0000001 2.9999999999999999999 2.0000000000000000001 3.0000000000000000000 " +

@@ -10,9 +10,14 @@ import {
   type SenderOptions,
   type WebhookReply,
 } from "../../src/webhooks/sender.ts";
-import { makeCertificate } from "../support/certificates.ts";
-import { freshFolder } from "../support/service.ts";
-import { type Answer, OK, type Receiver, startReceiver } from "../support/webhook-receiver.ts";
+import { makeCertificate } from "../support/http/certificates.ts";
+import { freshFolder } from "../support/worlds/service.ts";
+import {
+  type Answer,
+  OK,
+  type Receiver,
+  startReceiver,
+} from "../support/peers/webhook-receiver.ts";
 import { SPELLINGS } from "./spellings.ts";
 
 const NAME = "hooks.example.test";

@@ -12,9 +12,13 @@ import { refusal } from "../../src/domain/values/refusals.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import { createWebhookSender, type WebhookReply } from "../../src/webhooks/sender.ts";
 import { startWebhooks, type WebhookDeps } from "../../src/webhooks/worker.ts";
-import { ENGINES } from "../support/stores.ts";
-import { startReceiver } from "../support/webhook-receiver.ts";
-import { openWebhookShop, type TestEndpoint, type WebhookShop } from "../support/webhook-store.ts";
+import { ENGINES } from "../support/databases/stores.ts";
+import { startReceiver } from "../support/peers/webhook-receiver.ts";
+import {
+  openWebhookShop,
+  type TestEndpoint,
+  type WebhookShop,
+} from "../support/worlds/webhook-store.ts";
 import { until } from "../support/until.ts";
 
 const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string];

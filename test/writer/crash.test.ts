@@ -4,10 +4,10 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { claimDataDirectory } from "../../src/storage/file/open.ts";
 import { findUser } from "../../src/db/users/users.ts";
-import { audit } from "../support/audit.ts";
-import { freshDatabase } from "../support/service.ts";
+import { audit } from "../support/databases/audit.ts";
+import { freshDatabase } from "../support/worlds/service.ts";
 
-const LOAD = new URL("../support/load.ts", import.meta.url).pathname;
+const LOAD = new URL("./load.ts", import.meta.url).pathname;
 
 /** Runs the load until it has printed that many responses, kills it, and returns the order numbers it printed. */
 async function killAfter(answers: number, argv: string[]): Promise<number[]> {

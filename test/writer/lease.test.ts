@@ -13,7 +13,7 @@ import {
   startLease,
   watchRenewals,
 } from "../../src/writer/lease.ts";
-import { ENGINES, freshStore, type TestStore } from "../support/stores.ts";
+import { ENGINES, freshStore, type TestStore } from "../support/databases/stores.ts";
 
 const HOUR_MS = 3_600_000;
 

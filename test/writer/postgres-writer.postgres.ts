@@ -8,8 +8,8 @@ import { createPostgresStore, type PostgresOptions } from "../../src/db/postgres
 import type { CommandRequest } from "../../src/operations/batch/commands.ts";
 import { createPostgresWriter } from "../../src/writer/postgres-writer.ts";
 import { CommandError } from "../../src/writer/queue.ts";
-import { type Cluster, cluster, startCluster } from "../support/postgres.ts";
-import { insertKey, insertService, insertUser } from "../support/stores.ts";
+import { type Cluster, cluster, startCluster } from "../support/databases/postgres.ts";
+import { insertKey, insertService, insertUser } from "../support/databases/stores.ts";
 import { until } from "../support/until.ts";
 
 interface Caller {

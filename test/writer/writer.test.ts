@@ -9,17 +9,23 @@ import { findUser } from "../../src/db/users/users.ts";
 import { Refusal } from "../../src/domain/values/refusals.ts";
 import { startServer } from "../../src/http/server/server.ts";
 import { smmApiRoutes } from "../../src/http/smm-api/routes.ts";
-import { smmClientOf } from "../support/smm-client.ts";
+import { smmClientOf } from "../support/http/smm-client.ts";
 import type { CommandInput } from "../../src/operations/batch/commands.ts";
 import { CommandError } from "../../src/writer/queue.ts";
 import { startWriter, type Writer } from "../../src/writer/writer.ts";
-import { audit } from "../support/audit.ts";
+import { audit } from "../support/databases/audit.ts";
 import { bundledThread } from "../support/bundles.ts";
-import { damageTables } from "../support/damage.ts";
-import { apiOf, callApi, freshDatabase, OPERATOR, type TestDatabase } from "../support/service.ts";
-import { expectError } from "../support/refusal.ts";
+import { damageTables } from "../support/databases/damage.ts";
+import {
+  apiOf,
+  callApi,
+  freshDatabase,
+  OPERATOR,
+  type TestDatabase,
+} from "../support/worlds/service.ts";
+import { expectError } from "../support/http/refusal.ts";
 
-const DYING_THREAD = new URL("../support/dying-thread.ts", import.meta.url);
+const DYING_THREAD = new URL("./dying-thread.ts", import.meta.url);
 
 let database: TestDatabase;
 let key: { id: string; text: string };

@@ -7,8 +7,8 @@ import {
 } from "../../../src/db/administrators/administrators.ts";
 import { INVITATION_MS } from "../../../src/domain/administrators/sign-ins.ts";
 import { hashSecret } from "../../../src/web/server/sessions.ts";
-import { openShop, type Shop } from "../../support/cli.ts";
-import { PASSWORD_HASH } from "../../support/panel.ts";
+import { openShop, type Shop } from "../../support/worlds/cli.ts";
+import { PASSWORD_HASH } from "../../support/worlds/panel.ts";
 
 let shop: Shop;
 beforeEach(() => {

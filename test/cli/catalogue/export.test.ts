@@ -14,7 +14,7 @@ import {
   SERVICE_TYPES,
   standardUnit,
 } from "../../../src/domain/catalogue/service-types.ts";
-import { freshDatabase } from "../../support/service.ts";
+import { freshDatabase } from "../../support/worlds/service.ts";
 
 const label = fc
   .oneof(

@@ -3,8 +3,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
-import { openShop, type Shop } from "../../support/cli.ts";
-import { freshFolder } from "../../support/service.ts";
+import { openShop, type Shop } from "../../support/worlds/cli.ts";
+import { freshFolder } from "../../support/worlds/service.ts";
 
 function fileOf(text: string): string {
   const file = join(freshFolder(), "prices.csv");

@@ -3,10 +3,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
-import { openShop, type Shop } from "../../support/cli.ts";
-import { ENGINE } from "../../support/engine.ts";
+import { openShop, type Shop } from "../../support/worlds/cli.ts";
+import { ENGINE } from "../../support/databases/engine.ts";
 import { runs } from "../../support/runs.ts";
-import { freshFolder } from "../../support/service.ts";
+import { freshFolder } from "../../support/worlds/service.ts";
 
 const HEADER = "name,price,min,max";
 const ROWS = runs(5_000, 100_000);

@@ -1,8 +1,8 @@
 // `admin service …` with a provider.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { openProviderShop } from "../../support/cli.ts";
-import { startUpstream, type Upstream } from "../../support/upstream.ts";
+import { openProviderShop } from "../../support/worlds/cli.ts";
+import { startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 let upstream: Upstream;
 beforeAll(async () => (upstream = await startUpstream()));

@@ -5,8 +5,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { listCommands } from "../../../src/cli/kernel/command-tree.ts";
 import { createProgram } from "../../../src/cli/kernel/program.ts";
-import { openShop, optionsOf, reseller } from "../../support/cli.ts";
-import { freshFolder } from "../../support/service.ts";
+import { openShop, optionsOf, reseller } from "../../support/worlds/cli.ts";
+import { freshFolder } from "../../support/worlds/service.ts";
 
 function fileOf(name: string, lines: readonly string[]): string {
   const path = join(freshFolder(), name);

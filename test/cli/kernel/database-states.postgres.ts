@@ -7,12 +7,16 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "bun:test";
 import { migrate } from "../../../src/db/postgres/schema/migrate.ts";
 import { claimDataDirectory, databasePath } from "../../../src/storage/file/open.ts";
-import { openShopIn, reseller } from "../../support/cli.ts";
-import { cluster } from "../../support/postgres.ts";
-import { nextBinary } from "../../support/next-version.ts";
+import { openShopIn, reseller } from "../../support/worlds/cli.ts";
+import { cluster } from "../../support/databases/postgres.ts";
+import { nextBinary } from "../../support/databases/next-version.ts";
 import { spawnServe } from "../../support/process.ts";
-import { runBinary, startServerProcess } from "../../support/server-process.ts";
-import { freshFolder, freshPostgresDatabase, freshSqliteDatabase } from "../../support/service.ts";
+import { runBinary, startServerProcess } from "../../support/worlds/server-process.ts";
+import {
+  freshFolder,
+  freshPostgresDatabase,
+  freshSqliteDatabase,
+} from "../../support/worlds/service.ts";
 
 const MARK = "CREATE TABLE unfinished_move (marked bigint)";
 const NEWER = "INSERT INTO migrations VALUES (999, '0999_future', 'x', 1)";

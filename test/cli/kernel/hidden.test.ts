@@ -5,8 +5,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findUser } from "../../../src/db/users/users.ts";
 import { showHidden } from "../../../src/domain/values/text.ts";
-import { openShop } from "../../support/cli.ts";
-import { freshFolder } from "../../support/service.ts";
+import { openShop } from "../../support/worlds/cli.ts";
+import { freshFolder } from "../../support/worlds/service.ts";
 
 /** Right-to-left override, zero-width space and joiner, isolates, byte order mark, soft hyphen, a variation selector, a tag. */
 const HIDDEN = [

@@ -1,8 +1,8 @@
 // A refusal is exit 1: one sentence on stderr with the database's name, nothing on stdout, nothing changed.
 
 import { expect, test } from "bun:test";
-import { openShop, reseller } from "../../support/cli.ts";
-import { freshFolder } from "../../support/service.ts";
+import { openShop, reseller } from "../../support/worlds/cli.ts";
+import { freshFolder } from "../../support/worlds/service.ts";
 
 const shop = openShop();
 const done = String(shop.order(100));

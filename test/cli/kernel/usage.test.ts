@@ -3,8 +3,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Command } from "commander";
 import { createProgram } from "../../../src/cli/kernel/program.ts";
-import { openShop, optionsOf, reseller } from "../../support/cli.ts";
-import { freshFolder } from "../../support/service.ts";
+import { openShop, optionsOf, reseller } from "../../support/worlds/cli.ts";
+import { freshFolder } from "../../support/worlds/service.ts";
 
 const shop = openShop();
 const number = String(shop.order(100));

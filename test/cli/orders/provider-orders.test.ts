@@ -1,8 +1,8 @@
 // The operator's commands for orders of providers: settle, cancel.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openProviderShop, orderOf } from "../../support/cli.ts";
-import { startUpstream, type Upstream } from "../../support/upstream.ts";
+import { openProviderShop, orderOf } from "../../support/worlds/cli.ts";
+import { startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 let upstream: Upstream;
 beforeAll(async () => (upstream = await startUpstream()));

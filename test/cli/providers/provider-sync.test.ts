@@ -1,8 +1,8 @@
 // `admin provider sync`: the provider's list into the catalogue.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Shop, openProviderShop } from "../../support/cli.ts";
-import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
+import { type Shop, openProviderShop } from "../../support/worlds/cli.ts";
+import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 const LISTED = {
   service: 1,

@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { bundledProgram } from "../../support/bundles.ts";
-import { openShop, optionsOf, reseller, openProviderShop } from "../../support/cli.ts";
-import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
+import { openShop, optionsOf, reseller, openProviderShop } from "../../support/worlds/cli.ts";
+import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 let upstream: Upstream;
 beforeAll(async () => (upstream = await startUpstream()));

@@ -2,9 +2,9 @@
 
 import { SQL } from "bun";
 import { describe, expect, test } from "bun:test";
-import { openShopIn, reseller, type Shop } from "../../support/cli.ts";
-import { cluster, startCluster } from "../../support/postgres.ts";
-import { type Body, freshPostgresDatabase } from "../../support/service.ts";
+import { openShopIn, reseller, type Shop } from "../../support/worlds/cli.ts";
+import { cluster, startCluster } from "../../support/databases/postgres.ts";
+import { type Body, freshPostgresDatabase } from "../../support/worlds/service.ts";
 
 /** As the triggers, foreign keys and CHECKs forbid it. */
 const DAMAGE: [what: string, sql: string, found: string[]][] = [

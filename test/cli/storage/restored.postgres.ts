@@ -2,8 +2,8 @@
 // again by what the database says.
 
 import { describe, expect, test } from "bun:test";
-import { openShopIn, reseller, type Shop } from "../../support/cli.ts";
-import { freshPostgresDatabase, freshSqliteDatabase } from "../../support/service.ts";
+import { openShopIn, reseller, type Shop } from "../../support/worlds/cli.ts";
+import { freshPostgresDatabase, freshSqliteDatabase } from "../../support/worlds/service.ts";
 
 /** Orders for a provider, of which the first is being sent, and one by hand. */
 function shopWithOrders(): Shop & { orders: Record<"sending" | "queued" | "byHand", number> } {

@@ -1,9 +1,9 @@
 // `admin alert …` and thresholds of balances: every command, its result, and what it refuses.
 
 import { expect, test } from "bun:test";
-import { openShop } from "../../support/cli.ts";
+import { openShop } from "../../support/worlds/cli.ts";
 import { expectFailure, runWithInput } from "../../support/operator-cli.ts";
-import { BOT_TOKEN, CHAT } from "../../support/telegram.ts";
+import { BOT_TOKEN, CHAT } from "../../support/peers/telegram.ts";
 
 const shop = openShop();
 const MEMBERS = ["id", "channel", "target", "failures", "failingSince", "createdAt"];

@@ -1,8 +1,8 @@
 // `admin webhook …`: every command, its result, and what it refuses.
 
 import { expect, test } from "bun:test";
-import { openShop } from "../../support/cli.ts";
-import { OPERATOR } from "../../support/service.ts";
+import { openShop } from "../../support/worlds/cli.ts";
+import { OPERATOR } from "../../support/worlds/service.ts";
 
 const shop = openShop();
 const ADDRESS = "https://1.1.1.1/hooks";

@@ -9,7 +9,7 @@ import {
 } from "../../../src/db/catalogue/service-lists.ts";
 import { listUsersBelow, type UserFilter } from "../../../src/db/users/user-lists.ts";
 import { findUser } from "../../../src/db/users/users.ts";
-import { freshDatabase, type TestDatabase } from "../../support/service.ts";
+import { freshDatabase, type TestDatabase } from "../../support/worlds/service.ts";
 
 let database: TestDatabase;
 let keyIds: string[];

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { integer, text as textColumn } from "drizzle-orm/sqlite-core";
 import { fields, query, select } from "../../../src/db/port/query.ts";
 import { bigint, bigInteger, nullable, table } from "../../../src/db/port/table-definition.ts";
-import { ENGINES, freshStore } from "../../support/stores.ts";
+import { ENGINES, freshStore } from "../../support/databases/stores.ts";
 
 const amounts = table(
   "amounts",

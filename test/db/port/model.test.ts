@@ -9,7 +9,7 @@ import { grants, services } from "../../../src/db/tables/catalogue.ts";
 import { orders } from "../../../src/db/tables/orders.ts";
 import { keys, users } from "../../../src/db/tables/users.ts";
 import { createId } from "../../../src/db/port/ids.ts";
-import { below, randomFrom, type Random } from "../../support/seeded.ts";
+import { below, randomFrom, type Random } from "../../support/random/seeded.ts";
 import {
   ENGINES,
   freshStore,
@@ -17,7 +17,7 @@ import {
   insertService,
   insertUser,
   type TestStore,
-} from "../../support/stores.ts";
+} from "../../support/databases/stores.ts";
 
 const SEEDS = 6;
 const BATCHES = 40;

@@ -25,7 +25,7 @@ import {
   insertService,
   insertUser,
   type TestStore,
-} from "../../support/stores.ts";
+} from "../../support/databases/stores.ts";
 import type { Tx } from "../../../src/db/port/port.ts";
 
 const ALL_USERS = query({

@@ -13,13 +13,13 @@ import {
   type Reply,
 } from "../../../src/operations/batch/commands.ts";
 import { claimDataDirectory } from "../../../src/storage/file/open.ts";
-import { cluster, SERVICE_ROLE } from "../../support/postgres.ts";
-import { LONG_AGO } from "../../support/random-chores.ts";
-import { namesIn, problemsIn, readAll } from "../../support/random-world.ts";
-import { RandomCommands } from "../../support/random-commands.ts";
-import type { Names } from "../../support/random-parts.ts";
-import { below, randomFrom } from "../../support/seeded.ts";
-import { freshFolder } from "../../support/service.ts";
+import { cluster, SERVICE_ROLE } from "../../support/databases/postgres.ts";
+import { LONG_AGO } from "../../support/random/random-chores.ts";
+import { namesIn, problemsIn, readAll } from "../../support/random/random-world.ts";
+import { RandomCommands } from "../../support/random/random-commands.ts";
+import type { Names } from "../../support/random/random-parts.ts";
+import { below, randomFrom } from "../../support/random/seeded.ts";
+import { freshFolder } from "../../support/worlds/service.ts";
 
 const SEEDS = Number(process.env["TEST_SEEDS"] ?? 3);
 const BATCHES = Number(process.env["TEST_BATCHES"] ?? 40);

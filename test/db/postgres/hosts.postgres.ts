@@ -3,8 +3,8 @@
 import { expect, test } from "bun:test";
 import { connect } from "../../../src/db/postgres/connection/connection.ts";
 import { createPostgresStore } from "../../../src/db/postgres/batch/store.ts";
-import { type Cluster, startCluster } from "../../support/postgres.ts";
-import { insertUser } from "../../support/stores.ts";
+import { type Cluster, startCluster } from "../../support/databases/postgres.ts";
+import { insertUser } from "../../support/databases/stores.ts";
 
 /** Longer than a test may take: what waits for it fails. */
 const NEVER_MS = 120_000;

@@ -10,7 +10,7 @@ import {
   type CommandRequest,
   runBatch,
 } from "../../../src/operations/batch/commands.ts";
-import { cluster } from "../../support/postgres.ts";
+import { cluster } from "../../support/databases/postgres.ts";
 
 const BATCH = 32;
 /** Some hundreds of orders, as in the first second of a server on a database that was just moved to. */

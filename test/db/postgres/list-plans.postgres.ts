@@ -12,7 +12,7 @@ import { spansWithin } from "../../../src/db/postgres/batch/time-spans.ts";
 import type { Query } from "../../../src/db/port/query.ts";
 import { listTransactionsBelow } from "../../../src/db/ledger/transactions.ts";
 import { TRANSFER_KINDS } from "../../../src/domain/ledger/ledger.ts";
-import { cluster } from "../../support/postgres.ts";
+import { cluster } from "../../support/databases/postgres.ts";
 
 const ROWS = 40_000;
 /** Orders that are examined for a service, and rows that two sides of a window hold: no part of a plan reads more. */

@@ -8,10 +8,10 @@ import { createPostgresStore } from "../../../src/db/postgres/batch/store.ts";
 import { orders } from "../../../src/db/tables/orders.ts";
 import { users } from "../../../src/db/tables/users.ts";
 import { createId } from "../../../src/db/port/ids.ts";
-import { cluster, startCluster } from "../../support/postgres.ts";
-import { startProxy } from "../../support/proxy.ts";
-import { below, randomFrom } from "../../support/seeded.ts";
-import { insertService, insertUser } from "../../support/stores.ts";
+import { cluster, startCluster } from "../../support/databases/postgres.ts";
+import { startProxy } from "../../support/http/proxy.ts";
+import { below, randomFrom } from "../../support/random/seeded.ts";
+import { insertService, insertUser } from "../../support/databases/stores.ts";
 import { until } from "../../support/until.ts";
 
 const CUTS = 200;

@@ -4,11 +4,11 @@ import { expect, test } from "bun:test";
 import type { Reader } from "../../../src/db/port/port.ts";
 import { createPostgresStore } from "../../../src/db/postgres/batch/store.ts";
 import { type Reply, runBatch } from "../../../src/operations/batch/commands.ts";
-import { cluster, SERVICE_ROLE } from "../../support/postgres.ts";
-import { LONG_AGO } from "../../support/random-chores.ts";
-import { RandomCommands } from "../../support/random-commands.ts";
-import { namesIn, problemsIn, readAll } from "../../support/random-world.ts";
-import { randomFrom } from "../../support/seeded.ts";
+import { cluster, SERVICE_ROLE } from "../../support/databases/postgres.ts";
+import { LONG_AGO } from "../../support/random/random-chores.ts";
+import { RandomCommands } from "../../support/random/random-commands.ts";
+import { namesIn, problemsIn, readAll } from "../../support/random/random-world.ts";
+import { randomFrom } from "../../support/random/seeded.ts";
 
 const BATCHES = Number(process.env["TEST_BATCHES"] ?? 40);
 const BATCH_LIMIT = 12;

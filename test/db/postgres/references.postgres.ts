@@ -4,8 +4,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { createPostgresStore } from "../../../src/db/postgres/batch/store.ts";
 import { verifyPostgres } from "../../../src/db/postgres/schema/verify.ts";
-import { cluster } from "../../support/postgres.ts";
-import { insertService, insertUser } from "../../support/stores.ts";
+import { cluster } from "../../support/databases/postgres.ts";
+import { insertService, insertUser } from "../../support/databases/stores.ts";
 
 const ORDER = `INSERT INTO orders (order_id, id, reseller_account, service_id, service_name, price_micros, per, link,
     quantity, charge_micros, status, remains, created_at)

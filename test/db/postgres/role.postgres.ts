@@ -4,9 +4,9 @@ import { expect, test } from "bun:test";
 import { SQL } from "bun";
 import { TABLES } from "../../../src/db/tables/tables.ts";
 import { migrate } from "../../../src/db/postgres/schema/migrate.ts";
-import { reseller } from "../../support/cli.ts";
-import { cluster, SERVICE_ROLE } from "../../support/postgres.ts";
-import { freshFolder } from "../../support/service.ts";
+import { reseller } from "../../support/worlds/cli.ts";
+import { cluster, SERVICE_ROLE } from "../../support/databases/postgres.ts";
+import { freshFolder } from "../../support/worlds/service.ts";
 
 async function serviceDatabase() {
   const server = await cluster();

@@ -7,9 +7,14 @@ import { query } from "../../../src/db/port/query.ts";
 import { number } from "../../../src/db/port/table-definition.ts";
 import { TABLES } from "../../../src/db/tables/tables.ts";
 import { createPostgresWriter } from "../../../src/writer/postgres-writer.ts";
-import { cluster, freshPostgres } from "../../support/postgres.ts";
-import { requiredStatusLists, statusListsIn } from "../../support/schema-statuses.ts";
-import { freshStore, insertKey, insertService, insertUser } from "../../support/stores.ts";
+import { cluster, freshPostgres } from "../../support/databases/postgres.ts";
+import { requiredStatusLists, statusListsIn } from "../../support/databases/schema-statuses.ts";
+import {
+  freshStore,
+  insertKey,
+  insertService,
+  insertUser,
+} from "../../support/databases/stores.ts";
 
 /** Takes the locks of its tables in another order than a migration may. */
 const JOINED = query({

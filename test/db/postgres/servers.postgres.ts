@@ -9,11 +9,11 @@ import { createId } from "../../../src/db/port/ids.ts";
 import { accounts } from "../../../src/db/tables/ledger.ts";
 import { users } from "../../../src/db/tables/users.ts";
 import { runBatch } from "../../../src/operations/batch/commands.ts";
-import { insertKey, insertService, insertUser } from "../../support/stores.ts";
-import { cluster } from "../../support/postgres.ts";
+import { insertKey, insertService, insertUser } from "../../support/databases/stores.ts";
+import { cluster } from "../../support/databases/postgres.ts";
 
-const LOAD = new URL("../../support/port-load.ts", import.meta.url).pathname;
-const STUCK = new URL("../../support/stuck-server.ts", import.meta.url).pathname;
+const LOAD = new URL("./port-load.ts", import.meta.url).pathname;
+const STUCK = new URL("./stuck-server.ts", import.meta.url).pathname;
 const BEGIN = { text: "BEGIN", values: [] };
 const COMMIT = { text: "COMMIT", values: [] };
 /** Of connections that are not to be given up, however slow the machine is. */

@@ -4,8 +4,8 @@
 import { expect, test } from "bun:test";
 import { type Outcome, TransientError } from "../../../src/db/port/port.ts";
 import { createPostgresStore } from "../../../src/db/postgres/batch/store.ts";
-import { type Cluster, startCluster } from "../../support/postgres.ts";
-import { insertUser } from "../../support/stores.ts";
+import { type Cluster, startCluster } from "../../support/databases/postgres.ts";
+import { insertUser } from "../../support/databases/stores.ts";
 import { until } from "../../support/until.ts";
 
 /** No batch is given up, however long a test lets it wait. */

@@ -8,8 +8,8 @@ import { describeAddress, parseAddress } from "../../../src/db/postgres/connecti
 import { readConditions } from "../../../src/db/postgres/connection/conditions.ts";
 import { weaknesses } from "../../../src/db/postgres/schema/weaknesses.ts";
 import { databaseOpenErrorOf } from "../../../src/db/postgres/connection/open-error.ts";
-import { makeCertificate } from "../../support/certificates.ts";
-import { type Cluster, cluster, startCluster } from "../../support/postgres.ts";
+import { makeCertificate } from "../../support/http/certificates.ts";
+import { type Cluster, cluster, startCluster } from "../../support/databases/postgres.ts";
 
 let server: Cluster;
 let ca: string;

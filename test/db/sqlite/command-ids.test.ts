@@ -8,7 +8,7 @@ import type {
   CommandName,
   CommandRequest,
 } from "../../../src/operations/batch/commands.ts";
-import { freshSqliteDatabase, OPERATOR } from "../../support/service.ts";
+import { freshSqliteDatabase, OPERATOR } from "../../support/worlds/service.ts";
 
 function requestOf<Name extends CommandName>(name: Name, input: object): CommandRequest {
   const signed = { actor: OPERATOR, ...input } as unknown as CommandInput<Name>;

@@ -2,11 +2,11 @@
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { raiseFloor } from "../../support/number-floors.ts";
+import { raiseFloor } from "../../support/http/number-floors.ts";
 import { transact } from "../../../src/db/port/port.ts";
 import { runCommand } from "../../../src/operations/batch/commands.ts";
 import { contextOf } from "../../../src/operations/batch/context.ts";
-import { freshDatabase, OPERATOR } from "../../support/service.ts";
+import { freshDatabase, OPERATOR } from "../../support/worlds/service.ts";
 
 /** Mostly forward, sometimes back. */
 const step = fc.oneof(

@@ -9,7 +9,7 @@ import {
   listOwnPrices,
   readUserFigures,
 } from "../../../src/db/users/user-figures.ts";
-import { freshSqliteDatabase } from "../../support/service.ts";
+import { freshSqliteDatabase } from "../../support/worlds/service.ts";
 
 /**
  * Those of the catalogue, webhooks, of which a reseller has few, numbers that a provider does not know, open requests, and rows that

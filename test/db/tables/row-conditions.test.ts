@@ -6,7 +6,7 @@ import { expect, test } from "bun:test";
 import { PLACEMENTS } from "../../../src/domain/delivery/deliveries.ts";
 import { TRANSFER_KINDS } from "../../../src/domain/ledger/ledger.ts";
 import { ORDER_STATUSES } from "../../../src/domain/orders/order-statuses.ts";
-import { emptyMemoryDatabase } from "../../support/sqlite-template.ts";
+import { emptyMemoryDatabase } from "../../support/databases/sqlite-template.ts";
 
 type Value = string | number | null;
 type Values = Record<string, Value>;

@@ -9,7 +9,7 @@ import { catalogueVersion } from "../../../src/db/tables/catalogue.ts";
 import { clockSteps, numberFloors } from "../../../src/db/tables/database.ts";
 import type { AnyTable } from "../../../src/db/port/table-definition.ts";
 import { TABLES } from "../../../src/db/tables/tables.ts";
-import { requiredStatusLists, statusListsIn } from "../../support/schema-statuses.ts";
+import { requiredStatusLists, statusListsIn } from "../../support/databases/schema-statuses.ts";
 
 function migrated(): Database {
   const sqlite = new Database(":memory:");

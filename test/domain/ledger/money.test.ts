@@ -14,7 +14,7 @@ import {
   readExactJson,
   writeExactJson,
 } from "../../../src/domain/ledger/money.ts";
-import { anyBalance, anyMicros, anyPrice, anyQuantity } from "../../support/random.ts";
+import { anyBalance, anyMicros, anyPrice, anyQuantity } from "../../support/random/random.ts";
 
 /** The text of an amount as BigInt would write it. */
 function textOf(micros: number | bigint): string {

@@ -8,8 +8,8 @@ import {
   type TransitionInput,
 } from "../../../src/domain/orders/order-transitions.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../../../src/domain/orders/order-statuses.ts";
-import { refusalCode } from "../../support/refusal.ts";
-import { anyPrice, anyQuantity } from "../../support/random.ts";
+import { refusalCode } from "../../support/http/refusal.ts";
+import { anyPrice, anyQuantity } from "../../support/random/random.ts";
 
 /** The state table, docs/specification/orders.md#order-transitions. Every pair that is not here is refused. */
 const TRANSITIONS = new Set([

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { chargeMicros } from "../../../src/domain/catalogue/prices.ts";
-import { anyPrice, anyQuantity } from "../../support/random.ts";
+import { anyPrice, anyQuantity } from "../../support/random/random.ts";
 
 describe("chargeMicros", () => {
   test.each([

@@ -1,8 +1,8 @@
 // A discount: every place that tells or charges a reseller's price agrees on it, at once.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { optionsOf, reseller } from "../../support/cli.ts";
-import { freshService, micros, type TestService } from "../../support/service.ts";
+import { optionsOf, reseller } from "../../support/worlds/cli.ts";
+import { freshService, micros, type TestService } from "../../support/worlds/service.ts";
 
 let shop: TestService;
 let key: string;

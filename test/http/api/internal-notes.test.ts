@@ -2,7 +2,7 @@
 // event, or by /api/v2.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { freshService, OPERATOR, type TestService } from "../../support/service.ts";
+import { freshService, OPERATOR, type TestService } from "../../support/worlds/service.ts";
 
 const INTERNAL = "zqxinternal";
 const TOLD = "zqxtold";

@@ -8,10 +8,15 @@ import {
   BALANCE_LIMIT_MICROS,
   formatMicros,
 } from "../../../src/domain/ledger/money.ts";
-import { optionsOf, type Ran, reseller } from "../../support/cli.ts";
-import { expectError } from "../../support/refusal.ts";
-import { type Answer, freshService, OPERATOR, type TestService } from "../../support/service.ts";
-import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
+import { optionsOf, type Ran, reseller } from "../../support/worlds/cli.ts";
+import { expectError } from "../../support/http/refusal.ts";
+import {
+  type Answer,
+  freshService,
+  OPERATOR,
+  type TestService,
+} from "../../support/worlds/service.ts";
+import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 
 let upstream: Upstream;

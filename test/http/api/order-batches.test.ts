@@ -1,8 +1,8 @@
 // POST /orders/batch: each entry gets the result of a single call, all of them in one commit.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { expectError } from "../../support/refusal.ts";
-import { type Body, freshService, micros, type TestService } from "../../support/service.ts";
+import { expectError } from "../../support/http/refusal.ts";
+import { type Body, freshService, micros, type TestService } from "../../support/worlds/service.ts";
 
 let service: TestService;
 let key: string;

@@ -1,10 +1,10 @@
 // POST /orders/:id/cancel and /refill over real HTTP, by hand and at a provider: docs/specification/orders.md#order-requests.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { expectError } from "../../support/refusal.ts";
-import { verifyStore } from "../../support/verify.ts";
-import { freshService, type TestService } from "../../support/service.ts";
-import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
+import { expectError } from "../../support/http/refusal.ts";
+import { verifyStore } from "../../support/databases/verify.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,8 +1,8 @@
 // A batch whose orders go to a provider: each entry gets the result of a single call.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { freshService, type TestService } from "../../support/service.ts";
-import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 
 /** No wait ends within a test. */

@@ -1,15 +1,15 @@
 // POST /orders for a service with a provider, over real HTTP on both sides: docs/specification/delivery.md#delivery.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { expectError } from "../../support/refusal.ts";
-import { freshService, type TestService } from "../../support/service.ts";
+import { expectError } from "../../support/http/refusal.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
 import {
   json,
   PROVIDER_KEY,
   type Reply,
   startUpstream,
   type Upstream,
-} from "../../support/upstream.ts";
+} from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 
 let upstream: Upstream;

@@ -1,8 +1,8 @@
 // A provider whose front end answers orders with an error page: few become unknown, the others wait. docs/specification/delivery.md#provider-pauses.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { freshService, type TestService } from "../../support/service.ts";
-import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 
 const PAGE = { status: 502, body: "<html>502 Bad Gateway</html>" };

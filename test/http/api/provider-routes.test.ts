@@ -1,15 +1,15 @@
 // POST /orders for a service with several providers, over real HTTP on both sides: docs/specification/delivery.md#delivery-routes.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { freshService, type TestService } from "../../support/service.ts";
-import { reseller } from "../../support/cli.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { reseller } from "../../support/worlds/cli.ts";
 import {
   json,
   PROVIDER_KEY,
   type Reply,
   startUpstream,
   type Upstream,
-} from "../../support/upstream.ts";
+} from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 
 /** The providers of the service, in the order in which they are tried, with its id there. */

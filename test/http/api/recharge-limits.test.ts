@@ -1,10 +1,10 @@
 // Limits of a key over HTTP: what the caller is told, one effect for a request and its duplicates, many requests at once.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type Market, openMarket } from "../../support/market.ts";
-import { expectRefusal } from "../../support/refusal.ts";
-import { ENGINE } from "../../support/engine.ts";
-import { freshFolder, freshService, type TestService } from "../../support/service.ts";
+import { type Market, openMarket } from "../../support/worlds/market.ts";
+import { expectRefusal } from "../../support/http/refusal.ts";
+import { ENGINE } from "../../support/databases/engine.ts";
+import { freshFolder, freshService, type TestService } from "../../support/worlds/service.ts";
 import type { KeyType } from "../../../src/domain/users/keys.ts";
 
 let market: Market;

@@ -1,8 +1,8 @@
 // `reference`: the caller's own name for an order, used once.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { expectError } from "../../support/refusal.ts";
-import { freshService, type TestService } from "../../support/service.ts";
+import { expectError } from "../../support/http/refusal.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
 
 let service: TestService;
 let key: string;

@@ -5,12 +5,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { parseNetwork } from "../../../src/config/networks.ts";
 import { findCost } from "../../../src/db/delivery/costs.ts";
 import { formatMicros } from "../../../src/domain/ledger/money.ts";
-import { reseller } from "../../support/cli.ts";
-import { askSmmApi } from "../../support/smm-client.ts";
-import { freshService, OPERATOR, type TestService } from "../../support/service.ts";
-import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
-import { verifyStore } from "../../support/verify.ts";
-import { OK, type Receiver, startReceiver } from "../../support/webhook-receiver.ts";
+import { reseller } from "../../support/worlds/cli.ts";
+import { askSmmApi } from "../../support/http/smm-client.ts";
+import { freshService, OPERATOR, type TestService } from "../../support/worlds/service.ts";
+import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
+import { verifyStore } from "../../support/databases/verify.ts";
+import { OK, type Receiver, startReceiver } from "../../support/peers/webhook-receiver.ts";
 import { until } from "../../support/until.ts";
 
 let acme: Upstream;

@@ -21,9 +21,9 @@ import { DAY_MS } from "../../../src/domain/values/spans.ts";
 import { readReport, type ReportRow } from "../../../src/reports/reports.ts";
 import { createStatusCounter } from "../../../src/reports/status-counter.ts";
 import type { ProviderApi } from "../../../src/providers/provider.ts";
-import { ENGINE } from "../../support/engine.ts";
-import { openSandboxShop, operate, type SandboxShop } from "../../support/sandbox.ts";
-import { verifyStore } from "../../support/verify.ts";
+import { ENGINE } from "../../support/databases/engine.ts";
+import { openSandboxShop, operate, type SandboxShop } from "../../support/worlds/sandbox.ts";
+import { verifyStore } from "../../support/databases/verify.ts";
 
 const PATHS =
   "complete complete/2s partial/157 cancel fail refuse pending pending/complete pending/cancel funds 429 503 500 lost";

@@ -1,14 +1,14 @@
 // Magic links over HTTP, on a clock that the tests move: what each promises, whatever service is ordered.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { askSmmApi } from "../../support/smm-client.ts";
-import { verifyStore } from "../../support/verify.ts";
+import { askSmmApi } from "../../support/http/smm-client.ts";
+import { verifyStore } from "../../support/databases/verify.ts";
 import {
   openSandboxShop,
   operate,
   PLACE_WAIT_MS,
   type SandboxShop,
-} from "../../support/sandbox.ts";
+} from "../../support/worlds/sandbox.ts";
 import { until } from "../../support/until.ts";
 
 const MAGIC = "https://test.invalid";

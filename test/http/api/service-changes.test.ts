@@ -1,7 +1,7 @@
 // GET /services/changes: docs/specification/endpoints.md#get-services-changes.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { freshService, OPERATOR, type TestService } from "../../support/service.ts";
+import { freshService, OPERATOR, type TestService } from "../../support/worlds/service.ts";
 
 let shop: TestService;
 let alice: string;

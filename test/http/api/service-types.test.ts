@@ -2,11 +2,16 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SERVICE_TYPES, type ServiceType } from "../../../src/domain/catalogue/service-types.ts";
-import { smmClientOf } from "../../support/smm-client.ts";
-import { expectError } from "../../support/refusal.ts";
-import { verifyStore } from "../../support/verify.ts";
-import { type Body, freshService, OPERATOR, type TestService } from "../../support/service.ts";
-import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
+import { smmClientOf } from "../../support/http/smm-client.ts";
+import { expectError } from "../../support/http/refusal.ts";
+import { verifyStore } from "../../support/databases/verify.ts";
+import {
+  type Body,
+  freshService,
+  OPERATOR,
+  type TestService,
+} from "../../support/worlds/service.ts";
+import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 /** Of each type an order, written down once more: its fields, what it is charged for, and in which words it is listed. */
 const TYPES: Record<ServiceType, { words: string; fields: Body; units: number | "package" }> = {

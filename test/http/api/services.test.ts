@@ -3,9 +3,9 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { bundledProgram } from "../../support/bundles.ts";
-import { optionsOf, reseller } from "../../support/cli.ts";
-import { type Body, freshService, micros, type TestService } from "../../support/service.ts";
-import { PROVIDER_KEY, startUpstream } from "../../support/upstream.ts";
+import { optionsOf, reseller } from "../../support/worlds/cli.ts";
+import { type Body, freshService, micros, type TestService } from "../../support/worlds/service.ts";
+import { PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
 
 /** anna and bert have grants of their own; carl and dora have none. */
 const RESELLERS = ["anna", "bert", "carl", "dora"] as const;

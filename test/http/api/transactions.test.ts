@@ -4,15 +4,15 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { formatMicros } from "../../../src/domain/ledger/money.ts";
-import { readAll } from "../../support/pages.ts";
-import { expectError } from "../../support/refusal.ts";
+import { readAll } from "../../support/http/pages.ts";
+import { expectError } from "../../support/http/refusal.ts";
 import {
   type Body,
   freshService,
   micros,
   OPERATOR,
   type TestService,
-} from "../../support/service.ts";
+} from "../../support/worlds/service.ts";
 
 let service: TestService;
 let key: string;

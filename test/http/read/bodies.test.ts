@@ -2,10 +2,10 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BODY_LIMIT_BYTES } from "../../../src/domain/values/limits.ts";
-import { type Market, MARKER, openMarket } from "../../support/market.ts";
-import { rawRequest, sendRaw } from "../../support/raw.ts";
-import { expectEnvelope, expectRefusal } from "../../support/refusal.ts";
-import type { Answer } from "../../support/service.ts";
+import { type Market, MARKER, openMarket } from "../../support/worlds/market.ts";
+import { rawRequest, sendRaw } from "../../support/http/raw.ts";
+import { expectEnvelope, expectRefusal } from "../../support/http/refusal.ts";
+import type { Answer } from "../../support/worlds/service.ts";
 
 let market: Market;
 beforeAll(async () => {

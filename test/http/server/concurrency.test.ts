@@ -1,9 +1,9 @@
 // Concurrent calls on one balance.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { audit } from "../../support/audit.ts";
-import { type Market, openMarket } from "../../support/market.ts";
-import { OPERATOR } from "../../support/service.ts";
+import { audit } from "../../support/databases/audit.ts";
+import { type Market, openMarket } from "../../support/worlds/market.ts";
+import { OPERATOR } from "../../support/worlds/service.ts";
 
 let market: Market;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 // The error table, docs/specification/http.md#error-table, row by row.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Market, MARKER, openMarket } from "../../support/market.ts";
-import { expectRefusal, type Sent } from "../../support/refusal.ts";
+import { type Market, MARKER, openMarket } from "../../support/worlds/market.ts";
+import { expectRefusal, type Sent } from "../../support/http/refusal.ts";
 
 let market: Market;
 let unordered: string;

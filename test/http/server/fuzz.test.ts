@@ -1,8 +1,8 @@
 // A short run of what `bun run fuzz` does at length against the binary.
 
 import { expect, test } from "bun:test";
-import { fuzz } from "../../support/fuzz.ts";
-import { freshService } from "../../support/service.ts";
+import { fuzz } from "../../support/random/fuzz.ts";
+import { freshService } from "../../support/worlds/service.ts";
 
 const REQUESTS = 1500;
 

@@ -8,8 +8,8 @@ import {
   micros,
   startTestService,
   type TestService,
-} from "../../support/service.ts";
-import { expectError } from "../../support/refusal.ts";
+} from "../../support/worlds/service.ts";
+import { expectError } from "../../support/http/refusal.ts";
 
 let service: TestService;
 let full: string;

@@ -12,10 +12,10 @@ import {
 import { utcDayOf } from "../../../src/domain/ledger/recharges.ts";
 import { ACTIONS } from "../../../src/http/smm-api/actions.ts";
 import { ROUTES } from "../../../src/http/server/routes.ts";
-import { askSmmApi } from "../../support/smm-client.ts";
-import { type Body, freshService, type TestService } from "../../support/service.ts";
-import { verifyStore } from "../../support/verify.ts";
-import { OK, type Receiver, startReceiver } from "../../support/webhook-receiver.ts";
+import { askSmmApi } from "../../support/http/smm-client.ts";
+import { type Body, freshService, type TestService } from "../../support/worlds/service.ts";
+import { verifyStore } from "../../support/databases/verify.ts";
+import { OK, type Receiver, startReceiver } from "../../support/peers/webhook-receiver.ts";
 
 const LIMIT = 2_000_000;
 const DAILY = 5_000_000;

@@ -18,10 +18,15 @@ import { EVENT_ID, REQUEST_ID, WEBHOOK_ID } from "../../../src/api-docs/schemas/
 import { parseNetwork } from "../../../src/config/networks.ts";
 import { ROUTES } from "../../../src/http/server/routes.ts";
 import catalogue from "../../../deploy/catalogue.example.csv" with { type: "text" };
-import { document, expectEventDocumented, operations } from "../../support/openapi.ts";
-import { type Body, freshService, OPERATOR, type TestService } from "../../support/service.ts";
-import { ENGINE } from "../../support/engine.ts";
-import { type Receiver, startReceiver } from "../../support/webhook-receiver.ts";
+import { document, expectEventDocumented, operations } from "../../support/http/openapi.ts";
+import {
+  type Body,
+  freshService,
+  OPERATOR,
+  type TestService,
+} from "../../support/worlds/service.ts";
+import { ENGINE } from "../../support/databases/engine.ts";
+import { type Receiver, startReceiver } from "../../support/peers/webhook-receiver.ts";
 
 let service: TestService;
 let key: string;

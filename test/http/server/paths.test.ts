@@ -1,10 +1,10 @@
 // Paths and ids: decoded once and parsed strictly, whatever bytes a client sends.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Market, MARKER, openMarket } from "../../support/market.ts";
-import { exchangeRaw, rawRequest, sendRaw } from "../../support/raw.ts";
-import { expectEnvelope, expectError } from "../../support/refusal.ts";
-import type { Answer, Body } from "../../support/service.ts";
+import { type Market, MARKER, openMarket } from "../../support/worlds/market.ts";
+import { exchangeRaw, rawRequest, sendRaw } from "../../support/http/raw.ts";
+import { expectEnvelope, expectError } from "../../support/http/refusal.ts";
+import type { Answer, Body } from "../../support/worlds/service.ts";
 
 let market: Market;
 let order: Body;

@@ -2,10 +2,10 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { KEY_SCOPES, KEY_TYPES, type KeyType } from "../../../src/domain/users/keys.ts";
-import { type Market, openMarket } from "../../support/market.ts";
+import { type Market, openMarket } from "../../support/worlds/market.ts";
 import { findUser } from "../../../src/db/users/users.ts";
-import { ENGINE } from "../../support/engine.ts";
-import { expectRefusal, type Sent } from "../../support/refusal.ts";
+import { ENGINE } from "../../support/databases/engine.ts";
+import { expectRefusal, type Sent } from "../../support/http/refusal.ts";
 
 let market: Market;
 beforeAll(async () => {

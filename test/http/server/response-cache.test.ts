@@ -5,7 +5,7 @@ import {
   createResponseCache,
   type ResponseCache,
 } from "../../../src/http/server/response-cache.ts";
-import { below, randomFrom } from "../../support/seeded.ts";
+import { below, randomFrom } from "../../support/random/seeded.ts";
 
 const isKept = (kept: ResponseCache, version: number, owner: number | null): boolean =>
   kept.get(version, owner) !== undefined;

@@ -1,9 +1,9 @@
 // A method that a path does not support: 405 with Allow, whatever the method.
 
 import { afterAll, describe, expect, test } from "bun:test";
-import { openRaw } from "../../support/raw.ts";
-import { openRawMarket, request } from "../../support/market.ts";
-import { expectEnvelope, expectError } from "../../support/refusal.ts";
+import { openRaw } from "../../support/http/raw.ts";
+import { openRawMarket, request } from "../../support/worlds/market.ts";
+import { expectEnvelope, expectError } from "../../support/http/refusal.ts";
 
 const { market, key, balance, sent } = await openRawMarket();
 afterAll(() => market.stop());

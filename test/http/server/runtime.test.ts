@@ -2,7 +2,7 @@
 // If one of these fails, Bun has changed: see docs/decisions/0015-http-from-sockets-of-our-own.md for what may then become simpler.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { exchangeRaw } from "../../support/raw.ts";
+import { exchangeRaw } from "../../support/http/raw.ts";
 
 let server: Bun.Server<undefined>;
 /** Bodies of the requests that were handled to their end. */

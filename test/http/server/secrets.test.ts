@@ -4,10 +4,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { TABLES } from "../../../src/db/tables/tables.ts";
-import { optionsOf } from "../../support/cli.ts";
+import { optionsOf } from "../../support/worlds/cli.ts";
 import { spawnServe } from "../../support/process.ts";
-import { callApi, dumpOf, freshDatabase, type TestDatabase } from "../../support/service.ts";
-import { ENGINE } from "../../support/engine.ts";
+import { callApi, dumpOf, freshDatabase, type TestDatabase } from "../../support/worlds/service.ts";
+import { ENGINE } from "../../support/databases/engine.ts";
 
 const SECRET_NOTE = "zqx7private";
 

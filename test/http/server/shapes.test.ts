@@ -1,10 +1,10 @@
 // The success responses of docs/specification/endpoints.md#endpoints: exactly these members, of exactly these types.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { ENGINE } from "../../support/engine.ts";
-import { type Market, openMarket } from "../../support/market.ts";
-import { expectEnvelope } from "../../support/refusal.ts";
-import { type Body, OPERATOR } from "../../support/service.ts";
+import { ENGINE } from "../../support/databases/engine.ts";
+import { type Market, openMarket } from "../../support/worlds/market.ts";
+import { expectEnvelope } from "../../support/http/refusal.ts";
+import { type Body, OPERATOR } from "../../support/worlds/service.ts";
 
 let market: Market;
 let key: string;

@@ -5,9 +5,9 @@ import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { type Certificate, listen } from "../../../src/http1/listen.ts";
 import type { IncomingRequest } from "../../../src/http1/request.ts";
-import { makeCertificate } from "../../support/certificates.ts";
-import { openRaw, rawRequest } from "../../support/raw.ts";
-import { freshFolder } from "../../support/service.ts";
+import { makeCertificate } from "../../support/http/certificates.ts";
+import { openRaw, rawRequest } from "../../support/http/raw.ts";
+import { freshFolder } from "../../support/worlds/service.ts";
 
 /** Longer than a connection may stand still. */
 const LONG_MS = 60_000;

@@ -16,7 +16,7 @@ import {
   micros,
   openServerDatabase,
   type TestDatabase,
-} from "../../support/service.ts";
+} from "../../support/worlds/service.ts";
 
 let database: TestDatabase;
 let server: ServerDatabase;

@@ -9,9 +9,9 @@ import {
   OPERATOR,
   startTestService,
   type TestService,
-} from "../../support/service.ts";
-import { smmClientOf } from "../../support/smm-client.ts";
-import { startUpstream, json, PROVIDER_KEY, type Upstream } from "../../support/upstream.ts";
+} from "../../support/worlds/service.ts";
+import { smmClientOf } from "../../support/http/smm-client.ts";
+import { startUpstream, json, PROVIDER_KEY, type Upstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 
 const PRICE_AT_MAKER = "1.5";

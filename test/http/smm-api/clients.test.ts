@@ -2,8 +2,13 @@
 // them fails here.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { freshService, OPERATOR, type Body, type TestService } from "../../support/service.ts";
-import { readAnswer } from "../../support/smm-client.ts";
+import {
+  freshService,
+  OPERATOR,
+  type Body,
+  type TestService,
+} from "../../support/worlds/service.ts";
+import { readAnswer } from "../../support/http/smm-client.ts";
 
 /** What these clients say they are; some providers turn it away. */
 const OLD_BROWSER = "Mozilla/4.0 (compatible; MSIE 5.01; Windows NT 5.0)";

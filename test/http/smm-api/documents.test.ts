@@ -5,9 +5,9 @@ import { SMM_API_EXAMPLES } from "../../../src/api-docs/endpoints/smm-api.ts";
 import { entryOf, Refusal, REFUSALS, textOf } from "../../../src/domain/values/refusals.ts";
 import { renderSmmApiPage } from "../../../src/api-docs/page/page.tsx";
 import { REFILL_NOT_FOUND } from "../../../src/http/smm-api/errors.ts";
-import { document } from "../../support/openapi.ts";
-import { smmClientOf } from "../../support/smm-client.ts";
-import { freshService, type TestService } from "../../support/service.ts";
+import { document } from "../../support/http/openapi.ts";
+import { smmClientOf } from "../../support/http/smm-client.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
 
 let service: TestService;
 

@@ -3,11 +3,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { users } from "../../../src/db/tables/users.ts";
-import { freshDatabase, freshService, type TestService } from "../../support/service.ts";
-import { askSmmApi, readAnswer } from "../../support/smm-client.ts";
-import { sendRaw } from "../../support/raw.ts";
+import { freshDatabase, freshService, type TestService } from "../../support/worlds/service.ts";
+import { askSmmApi, readAnswer } from "../../support/http/smm-client.ts";
+import { sendRaw } from "../../support/http/raw.ts";
 import { spawnServe } from "../../support/process.ts";
-import { optionsOf } from "../../support/cli.ts";
+import { optionsOf } from "../../support/worlds/cli.ts";
 import { freePort } from "../../support/ports.ts";
 
 const LIMIT = 64 * 1024;

@@ -1,8 +1,8 @@
 // `cancel`, `refill` and `refill_status` as panels send and read them: docs/specification/smm-api.md#v2-requests.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { smmClientOf } from "../../support/smm-client.ts";
-import { type Body, freshService, type TestService } from "../../support/service.ts";
+import { smmClientOf } from "../../support/http/smm-client.ts";
+import { type Body, freshService, type TestService } from "../../support/worlds/service.ts";
 
 let service: TestService;
 let ask: (action: string, fields?: Record<string, string>) => Promise<Body>;

@@ -4,8 +4,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { OrderStatus } from "../../../src/domain/orders/order-statuses.ts";
 import { Refusal } from "../../../src/domain/values/refusals.ts";
-import { smmClientOf } from "../../support/smm-client.ts";
-import { type Body, freshService, OPERATOR, type TestService } from "../../support/service.ts";
+import { smmClientOf } from "../../support/http/smm-client.ts";
+import {
+  type Body,
+  freshService,
+  OPERATOR,
+  type TestService,
+} from "../../support/worlds/service.ts";
 
 const RUNS = 60;
 

@@ -6,9 +6,9 @@ import type { RefusalCode } from "../../../src/domain/values/refusals.ts";
 import { hashRequest } from "../../../src/domain/values/idempotency.ts";
 import type { KeyType } from "../../../src/domain/users/keys.ts";
 import type { CommandInput } from "../../../src/operations/batch/commands.ts";
-import { audit } from "../../support/audit.ts";
-import { refusalCode } from "../../support/refusal.ts";
-import { freshDatabase, type TestDatabase } from "../../support/service.ts";
+import { audit } from "../../support/databases/audit.ts";
+import { refusalCode } from "../../support/http/refusal.ts";
+import { freshDatabase, type TestDatabase } from "../../support/worlds/service.ts";
 
 const COMMANDS = [
   "placeOrder",

@@ -5,8 +5,8 @@ import { createId } from "../../../src/db/port/ids.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import { commands } from "../../../src/operations/batch/command-table.ts";
 import { type Reply, type CommandRequest } from "../../../src/operations/batch/commands.ts";
-import { audit } from "../../support/audit.ts";
-import { freshDatabase, type TestDatabase } from "../../support/service.ts";
+import { audit } from "../../support/databases/audit.ts";
+import { freshDatabase, type TestDatabase } from "../../support/worlds/service.ts";
 
 let database: TestDatabase;
 let place: (link: string, changes?: object) => CommandRequest;

@@ -6,7 +6,7 @@ import { transact } from "../../../src/db/port/port.ts";
 import type { Order } from "../../../src/db/orders/orders.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import { hashRequest, IDEMPOTENCY_RETENTION_MS } from "../../../src/domain/values/idempotency.ts";
-import { executeIn } from "../../support/execute-in.ts";
+import { executeIn } from "../../support/databases/execute-in.ts";
 import type { Placed } from "../../../src/operations/orders/order-batches.ts";
 import type { Outcome } from "../../../src/operations/batch/idempotency.ts";
 import {
@@ -15,8 +15,8 @@ import {
   openStore,
   tryOut,
   type TestDatabase,
-} from "../../support/service.ts";
-import { ENGINE } from "../../support/engine.ts";
+} from "../../support/worlds/service.ts";
+import { ENGINE } from "../../support/databases/engine.ts";
 
 const HOUR = 60 * 60 * 1000;
 let database: TestDatabase;

@@ -15,7 +15,12 @@ import type {
   CommandRequest,
 } from "../../../src/operations/batch/commands.ts";
 import { planCatalogue, requireProvider } from "../../../src/operations/providers/providers.ts";
-import { freshDatabase, freshFolder, OPERATOR, type TestDatabase } from "../../support/service.ts";
+import {
+  freshDatabase,
+  freshFolder,
+  OPERATOR,
+  type TestDatabase,
+} from "../../support/worlds/service.ts";
 
 /** The library accepts 2 to 32 characters; ours have its default of 24, the first a letter. */
 const FORM = /^[a-z][a-z0-9]{23}$/;

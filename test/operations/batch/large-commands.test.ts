@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { execute } from "../../../src/operations/batch/execute.ts";
-import { ENGINES, freshStore } from "../../support/stores.ts";
+import { ENGINES, freshStore } from "../../support/databases/stores.ts";
 
 const ROWS = 500;
 

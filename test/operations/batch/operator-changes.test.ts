@@ -7,9 +7,9 @@ import { findProvider } from "../../../src/db/providers/providers.ts";
 import { findService } from "../../../src/db/catalogue/services.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import { parsePercent, planPrices } from "../../../src/domain/catalogue/services.ts";
-import { audit } from "../../support/audit.ts";
-import { refusalCode } from "../../support/refusal.ts";
-import { freshDatabase, type TestDatabase } from "../../support/service.ts";
+import { audit } from "../../support/databases/audit.ts";
+import { refusalCode } from "../../support/http/refusal.ts";
+import { freshDatabase, type TestDatabase } from "../../support/worlds/service.ts";
 
 let database: TestDatabase;
 

@@ -8,15 +8,15 @@ import { providers } from "../../../src/db/tables/providers.ts";
 import { keys, users } from "../../../src/db/tables/users.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import type { UnsignedInput, CommandName } from "../../../src/operations/batch/commands.ts";
-import { audit } from "../../support/audit.ts";
-import { refusalCode } from "../../support/refusal.ts";
+import { audit } from "../../support/databases/audit.ts";
+import { refusalCode } from "../../support/http/refusal.ts";
 import {
   dumpOf,
   freshDatabase,
   micros,
   OPERATOR,
   type TestDatabase,
-} from "../../support/service.ts";
+} from "../../support/worlds/service.ts";
 
 let database: TestDatabase;
 let keyId: string;

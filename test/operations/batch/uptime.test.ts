@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { execute } from "../../../src/operations/batch/execute.ts";
-import { ENGINES, freshStore, type TestStore } from "../../support/stores.ts";
+import { ENGINES, freshStore, type TestStore } from "../../support/databases/stores.ts";
 
 const add = async (store: TestStore, milliseconds: number, seen: number | null) =>
   execute(store, "addUptime", { milliseconds, seen }, 0);

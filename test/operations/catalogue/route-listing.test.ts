@@ -6,9 +6,9 @@ import { listAttempts } from "../../../src/db/delivery/deliveries.ts";
 import { requireProvider, planCatalogue } from "../../../src/operations/providers/providers.ts";
 import type { Order } from "../../../src/db/orders/orders.ts";
 import { Refusal } from "../../../src/domain/values/refusals.ts";
-import { type DeliveryShop, openRoutes } from "../../support/delivery-store.ts";
-import { type Random, randomFrom } from "../../support/seeded.ts";
-import { ENGINES } from "../../support/stores.ts";
+import { type DeliveryShop, openRoutes } from "../../support/worlds/delivery-store.ts";
+import { type Random, randomFrom } from "../../support/random/seeded.ts";
+import { ENGINES } from "../../support/databases/stores.ts";
 
 const actor = { keyId: null, operator: "tester" };
 const SERVER = "s".repeat(24);

@@ -18,9 +18,9 @@ import type {
 } from "../../../src/operations/batch/commands.ts";
 import { execute } from "../../../src/operations/batch/execute.ts";
 import { planCatalogue } from "../../../src/operations/providers/providers.ts";
-import type { Engine } from "../../support/engine.ts";
+import type { Engine } from "../../support/databases/engine.ts";
 import { runs } from "../../support/runs.ts";
-import { ENGINES, freshStore, type TestStore } from "../../support/stores.ts";
+import { ENGINES, freshStore, type TestStore } from "../../support/databases/stores.ts";
 
 const actor = { keyId: null, operator: "tester" };
 const RESELLERS = ["alice", "bob", "carol"];

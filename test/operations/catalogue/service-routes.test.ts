@@ -3,9 +3,9 @@
 import { describe, expect, test } from "bun:test";
 import type { SubmissionResult } from "../../../src/domain/delivery/deliveries.ts";
 import { Refusal } from "../../../src/domain/values/refusals.ts";
-import { type DeliveryShop, openRoutes } from "../../support/delivery-store.ts";
-import { ENGINES } from "../../support/stores.ts";
-import { verifyStore } from "../../support/verify.ts";
+import { type DeliveryShop, openRoutes } from "../../support/worlds/delivery-store.ts";
+import { ENGINES } from "../../support/databases/stores.ts";
+import { verifyStore } from "../../support/databases/verify.ts";
 
 const SERVER = "s".repeat(24);
 const OTHER_SERVER = "t".repeat(24);

@@ -3,8 +3,8 @@
 
 import { describe, expect, test } from "bun:test";
 import type { SubmissionResult } from "../../../src/domain/delivery/deliveries.ts";
-import { type DeliveryShop, openDeliveryShop } from "../../support/delivery-store.ts";
-import { ENGINES } from "../../support/stores.ts";
+import { type DeliveryShop, openDeliveryShop } from "../../support/worlds/delivery-store.ts";
+import { ENGINES } from "../../support/databases/stores.ts";
 
 const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string];
 const PAID = 99_000_000;

@@ -5,8 +5,8 @@ import { formatMicros } from "../../../src/domain/ledger/money.ts";
 import type { UpstreamEntry } from "../../../src/domain/providers/upstream-services.ts";
 import { findProvider } from "../../../src/db/providers/providers.ts";
 import { planCatalogue } from "../../../src/operations/providers/providers.ts";
-import { type DeliveryShop, openDeliveryShop } from "../../support/delivery-store.ts";
-import { ENGINES } from "../../support/stores.ts";
+import { type DeliveryShop, openDeliveryShop } from "../../support/worlds/delivery-store.ts";
+import { ENGINES } from "../../support/databases/stores.ts";
 
 const SERVER = "s".repeat(24);
 const actor = { keyId: null, operator: "tester" };

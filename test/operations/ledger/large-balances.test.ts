@@ -4,11 +4,16 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { transact } from "../../../src/db/port/port.ts";
 import { balanceOf, findUser } from "../../../src/db/users/users.ts";
 import { AMOUNT_LIMIT_MICROS, DEPOSIT_LIMIT_MICROS } from "../../../src/domain/ledger/money.ts";
-import { executeIn } from "../../support/execute-in.ts";
-import { optionsOf, reseller } from "../../support/cli.ts";
-import { refusalCode } from "../../support/refusal.ts";
-import { freshDatabase, OPERATOR, openStore, type TestDatabase } from "../../support/service.ts";
-import { ENGINE } from "../../support/engine.ts";
+import { executeIn } from "../../support/databases/execute-in.ts";
+import { optionsOf, reseller } from "../../support/worlds/cli.ts";
+import { refusalCode } from "../../support/http/refusal.ts";
+import {
+  freshDatabase,
+  OPERATOR,
+  openStore,
+  type TestDatabase,
+} from "../../support/worlds/service.ts";
+import { ENGINE } from "../../support/databases/engine.ts";
 
 /** The largest charge of an order here: 9,000,000,000 USD. */
 const CHARGE = 9_000_000_000_000_000n;

@@ -4,8 +4,8 @@
 import { describe, expect, test } from "bun:test";
 import type { RequestResult } from "../../../src/domain/orders/order-requests.ts";
 import type { Refusal } from "../../../src/domain/values/refusals.ts";
-import { type DeliveryShop, openDeliveryShop } from "../../support/delivery-store.ts";
-import { ENGINES } from "../../support/stores.ts";
+import { type DeliveryShop, openDeliveryShop } from "../../support/worlds/delivery-store.ts";
+import { ENGINES } from "../../support/databases/stores.ts";
 
 const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string];
 const actor = { keyId: null, operator: "tester" };

@@ -3,17 +3,11 @@
 
 import { describe, expect, test } from "bun:test";
 import { Refusal } from "../../../src/domain/values/refusals.ts";
-import { auditStore } from "../../support/audit.ts";
-import {
-  CHANGES,
-  EVENTS,
-  openReached,
-  type StateShop,
-  type Subject,
-} from "../../support/order-states.ts";
-import type { Engine } from "../../support/engine.ts";
-import { ENGINES } from "../../support/stores.ts";
-import { verifyStore } from "../../support/verify.ts";
+import { auditStore } from "../../support/databases/audit.ts";
+import { CHANGES, EVENTS, openReached, type StateShop, type Subject } from "./order-states.ts";
+import type { Engine } from "../../support/databases/engine.ts";
+import { ENGINES } from "../../support/databases/stores.ts";
+import { verifyStore } from "../../support/databases/verify.ts";
 
 /** The events that follow a change of the market: all of them would take minutes. */
 const AFTER_CHANGES = ["allRefuse", "cancel", "endRefused", "notSent", "attemptAccepted"];

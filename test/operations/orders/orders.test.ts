@@ -7,10 +7,10 @@ import { listOrderEvents } from "../../../src/db/orders/order-events.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import { decideTransition } from "../../../src/domain/orders/order-transitions.ts";
 import type { PriceUnit } from "../../../src/domain/catalogue/services.ts";
-import { audit } from "../../support/audit.ts";
-import { refusalCode } from "../../support/refusal.ts";
-import { anyPrice } from "../../support/random.ts";
-import { freshDatabase, OPERATOR, type TestDatabase } from "../../support/service.ts";
+import { audit } from "../../support/databases/audit.ts";
+import { refusalCode } from "../../support/http/refusal.ts";
+import { anyPrice } from "../../support/random/random.ts";
+import { freshDatabase, OPERATOR, type TestDatabase } from "../../support/worlds/service.ts";
 
 let database: TestDatabase;
 let key: string;

@@ -5,9 +5,13 @@ import { listProviders } from "../../../src/db/providers/providers.ts";
 import { createProviderWorker } from "../../../src/delivery/provider-worker.ts";
 import { createSubmitter } from "../../../src/delivery/submission.ts";
 import type { SubmissionResult } from "../../../src/domain/delivery/deliveries.ts";
-import { type DeliveryShop, openDeliveryShop, openRoutes } from "../../support/delivery-store.ts";
-import { ENGINES } from "../../support/stores.ts";
-import { verifyStore } from "../../support/verify.ts";
+import {
+  type DeliveryShop,
+  openDeliveryShop,
+  openRoutes,
+} from "../../support/worlds/delivery-store.ts";
+import { ENGINES } from "../../support/databases/stores.ts";
+import { verifyStore } from "../../support/databases/verify.ts";
 
 const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string];
 const RETRY_MS = 3_600_000;

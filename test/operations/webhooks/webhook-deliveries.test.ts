@@ -4,8 +4,8 @@ import { describe, expect, test } from "bun:test";
 import { WEBHOOK_LEASE_MS } from "../../../src/domain/webhooks/webhooks.ts";
 import type { FinishedWebhookAttempt } from "../../../src/operations/webhooks/webhook-deliveries.ts";
 import { nextWebhookDueAt } from "../../../src/db/webhooks/webhook-deliveries.ts";
-import { ENGINES } from "../../support/stores.ts";
-import { openWebhookShop, type WebhookShop } from "../../support/webhook-store.ts";
+import { ENGINES } from "../../support/databases/stores.ts";
+import { openWebhookShop, type WebhookShop } from "../../support/worlds/webhook-store.ts";
 
 const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string];
 const DAY = 24 * 3_600_000;

@@ -10,9 +10,9 @@ import type {
   CommandOutput,
 } from "../../../src/operations/batch/commands.ts";
 import { execute } from "../../../src/operations/batch/execute.ts";
-import type { Engine } from "../../support/engine.ts";
-import { expectEventDocumented } from "../../support/openapi.ts";
-import { ENGINES, freshStore, type TestStore } from "../../support/stores.ts";
+import type { Engine } from "../../support/databases/engine.ts";
+import { expectEventDocumented } from "../../support/http/openapi.ts";
+import { ENGINES, freshStore, type TestStore } from "../../support/databases/stores.ts";
 
 const actor = { keyId: null, operator: "tester" };
 const NOW = Date.parse("2026-11-21T00:49:31.840Z");

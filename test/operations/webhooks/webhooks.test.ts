@@ -6,12 +6,12 @@ import { formatSecret } from "../../../src/domain/webhooks/webhooks.ts";
 import { WEBHOOK_ATTEMPTS } from "../../../src/domain/webhooks/webhook-schedule.ts";
 import { listAuditEntries } from "../../../src/db/administrators/audit.ts";
 import type { FinishedWebhookAttempt } from "../../../src/operations/webhooks/webhook-deliveries.ts";
-import { ENGINES } from "../../support/stores.ts";
+import { ENGINES } from "../../support/databases/stores.ts";
 import {
   openWebhookShop,
   type TestEndpoint,
   type WebhookShop,
-} from "../../support/webhook-store.ts";
+} from "../../support/worlds/webhook-store.ts";
 
 const DAY = 24 * 3_600_000;
 const server = "s".repeat(24);

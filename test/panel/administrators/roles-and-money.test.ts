@@ -5,12 +5,12 @@ import type { Role } from "../../../src/domain/administrators/administrators.ts"
 import { PROOF_MS } from "../../../src/domain/administrators/sign-ins.ts";
 import type { ActionRoute } from "../../../src/panel/server/route.ts";
 import { ROUTES } from "../../../src/panel/server/routes.ts";
-import { ENGINE } from "../../support/engine.ts";
-import { type FoundForm, fillings, formsIn, routeOf } from "../../support/panel-forms.ts";
-import { openPanelMarket, type PanelMarket } from "../../support/panel-market.ts";
-import { PASSWORD } from "../../support/panel.ts";
+import { ENGINE } from "../../support/databases/engine.ts";
+import { type FoundForm, fillings, formsIn, routeOf } from "./panel-forms.ts";
+import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel-market.ts";
+import { PASSWORD } from "../../support/worlds/panel.ts";
 import { runs } from "../../support/runs.ts";
-import { json, PROVIDER_KEY, startUpstream } from "../../support/upstream.ts";
+import { json, PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
 
 /** Of each form. */
 const FILLINGS = runs(64, 512);

@@ -2,8 +2,8 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { listSessionsOf } from "../../../src/db/administrators/administrators.ts";
-import { freshPanel, PASSWORD, type TestPanel } from "../../support/panel.ts";
-import { cookieOf, OTHER_PASSWORD, signingIn } from "../../support/sign-in.ts";
+import { freshPanel, PASSWORD, type TestPanel } from "../../support/worlds/panel.ts";
+import { cookieOf, OTHER_PASSWORD, signingIn } from "./sign-in.ts";
 
 let panel: TestPanel;
 beforeEach(async () => {

@@ -2,8 +2,8 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { SESSION_IDLE_MS, SESSION_MOST_MS } from "../../../src/domain/administrators/sign-ins.ts";
-import { freshPanel, PASSWORD, type TestPanel } from "../../support/panel.ts";
-import { cookieOf, OTHER_PASSWORD, signingIn } from "../../support/sign-in.ts";
+import { freshPanel, PASSWORD, type TestPanel } from "../../support/worlds/panel.ts";
+import { cookieOf, OTHER_PASSWORD, signingIn } from "./sign-in.ts";
 
 let panel: TestPanel;
 beforeEach(async () => {

@@ -1,9 +1,9 @@
 // What others try at the sign-in, and what it does to those who may sign in.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { freshPanel, PASSWORD, PASSWORD_HASH, type TestPanel } from "../../support/panel.ts";
+import { freshPanel, PASSWORD, PASSWORD_HASH, type TestPanel } from "../../support/worlds/panel.ts";
 import { runs } from "../../support/runs.ts";
-import { cookieOf, openBehindProxy, OTHER_PASSWORD, signingIn } from "../../support/sign-in.ts";
+import { cookieOf, openBehindProxy, OTHER_PASSWORD, signingIn } from "./sign-in.ts";
 
 const TRIES = runs(1_000, 10_000);
 

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { findAdministrator } from "../../../src/db/administrators/administrators.ts";
 import { INVITATION_MS } from "../../../src/domain/administrators/sign-ins.ts";
 import { createPasswords } from "../../../src/web/server/passwords.ts";
-import { freshPanel, PASSWORD, type TestPanel } from "../../support/panel.ts";
-import { cookieOf, OTHER_PASSWORD, signingIn } from "../../support/sign-in.ts";
+import { freshPanel, PASSWORD, type TestPanel } from "../../support/worlds/panel.ts";
+import { cookieOf, OTHER_PASSWORD, signingIn } from "./sign-in.ts";
 
 let panel: TestPanel;
 beforeEach(async () => {

@@ -6,8 +6,8 @@ import { listKeys } from "../../../src/db/users/keys.ts";
 import { findProvider } from "../../../src/db/providers/providers.ts";
 import { findService, listServices } from "../../../src/db/catalogue/services.ts";
 import { findUser } from "../../../src/db/users/users.ts";
-import { freshPanel, type Reply, type TestPanel } from "../../support/panel.ts";
-import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
+import { freshPanel, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
+import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 let panel: TestPanel;
 let upstream: Upstream;

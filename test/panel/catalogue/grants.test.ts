@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { grants } from "../../../src/db/tables/catalogue.ts";
-import { freshPanel, type TestPanel } from "../../support/panel.ts";
-import { dumpOf } from "../../support/service.ts";
+import { freshPanel, type TestPanel } from "../../support/worlds/panel.ts";
+import { dumpOf } from "../../support/worlds/service.ts";
 
 let panel: TestPanel;
 

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { findService } from "../../../src/db/catalogue/services.ts";
 import { services } from "../../../src/db/tables/catalogue.ts";
 import { findUser } from "../../../src/db/users/users.ts";
-import { freshPanel, type TestPanel } from "../../support/panel.ts";
-import { dumpOf } from "../../support/service.ts";
+import { freshPanel, type TestPanel } from "../../support/worlds/panel.ts";
+import { dumpOf } from "../../support/worlds/service.ts";
 
 let panel: TestPanel;
 let keyId: string;

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { findService } from "../../../src/db/catalogue/services.ts";
 import { services } from "../../../src/db/tables/catalogue.ts";
-import { freshPanel, type Reply, type TestPanel } from "../../support/panel.ts";
-import { dumpOf } from "../../support/service.ts";
+import { freshPanel, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
+import { dumpOf } from "../../support/worlds/service.ts";
 
 let panel: TestPanel;
 

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { listServices } from "../../../src/db/catalogue/services.ts";
 import { findProvider } from "../../../src/db/providers/providers.ts";
 import { services } from "../../../src/db/tables/catalogue.ts";
-import { freshPanel, type Reply, type TestPanel } from "../../support/panel.ts";
-import { dumpOf } from "../../support/service.ts";
-import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
+import { freshPanel, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
+import { dumpOf } from "../../support/worlds/service.ts";
+import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 let panel: TestPanel;
 let upstream: Upstream;

@@ -1,7 +1,7 @@
 // The page Reports and its CSV.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { freshPanel, type TestPanel } from "../../support/panel.ts";
+import { freshPanel, type TestPanel } from "../../support/worlds/panel.ts";
 
 const DAY = 86_400_000;
 

@@ -7,7 +7,7 @@ import {
   PROOF_MS,
   SESSION_IDLE_MS,
 } from "../../../src/domain/administrators/sign-ins.ts";
-import { freshPanel, PASSWORD, type TestPanel } from "../../support/panel.ts";
+import { freshPanel, PASSWORD, type TestPanel } from "../../support/worlds/panel.ts";
 
 let panel: TestPanel;
 beforeEach(async () => {

@@ -2,7 +2,7 @@
 
 import { afterEach, expect, test } from "bun:test";
 import type { PanelSettings } from "../../../src/panel/server/panel.ts";
-import { freshPanel, type TestPanel } from "../../support/panel.ts";
+import { freshPanel, type TestPanel } from "../../support/worlds/panel.ts";
 
 let panel: TestPanel;
 afterEach(() => panel.stop());

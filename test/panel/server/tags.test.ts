@@ -5,8 +5,8 @@ import fc from "fast-check";
 import { expect, test } from "bun:test";
 import { findUser } from "../../../src/db/users/users.ts";
 import { ROUTES } from "../../../src/panel/server/routes.ts";
-import { ENGINE } from "../../support/engine.ts";
-import { freshPanel, type Reply, type TestPanel } from "../../support/panel.ts";
+import { ENGINE } from "../../support/databases/engine.ts";
+import { freshPanel, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
 import { runs } from "../../support/runs.ts";
 
 const RUNS = ENGINE === "sqlite" ? runs(4, 12) : 4;

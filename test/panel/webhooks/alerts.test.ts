@@ -1,8 +1,8 @@
 // The page Alerts: what is wrong, where the operator is told, and who may change that.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { freshPanel, type TestPanel } from "../../support/panel.ts";
-import { BOT_TOKEN, CHAT } from "../../support/telegram.ts";
+import { freshPanel, type TestPanel } from "../../support/worlds/panel.ts";
+import { BOT_TOKEN, CHAT } from "../../support/peers/telegram.ts";
 
 let panel: TestPanel;
 

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { findAdministrator, listSessions } from "../../../src/db/administrators/administrators.ts";
 import { copyDatabase } from "../../../src/storage/backup/backup.ts";
-import { openShop, reseller } from "../../support/cli.ts";
-import { PASSWORD_HASH } from "../../support/panel.ts";
-import { freshSqliteDatabase } from "../../support/service.ts";
+import { openShop, reseller } from "../../support/worlds/cli.ts";
+import { PASSWORD_HASH } from "../../support/worlds/panel.ts";
+import { freshSqliteDatabase } from "../../support/worlds/service.ts";
 
 test("sessions end, an administrator who was disabled stays so, and what goes back is named without a secret", async () => {
   const shop = openShop();

@@ -7,8 +7,8 @@ import fc from "fast-check";
 import { listBackups, nextBackup, outdated } from "../../../src/storage/backup/backup-folder.ts";
 import { removeOutdated } from "../../../src/storage/backup/backup-removal.ts";
 import { isVerifiedName, unverifiedName } from "../../../src/storage/backup/backup-names.ts";
-import { openShop, reseller } from "../../support/cli.ts";
-import { freshFolder } from "../../support/service.ts";
+import { openShop, reseller } from "../../support/worlds/cli.ts";
+import { freshFolder } from "../../support/worlds/service.ts";
 
 const INSTANCE = "abcdefghijkl";
 

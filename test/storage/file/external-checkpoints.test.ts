@@ -14,7 +14,7 @@ import {
 import { backUp } from "../../../src/storage/backup/copy.ts";
 import { openReader, openWriter } from "../../../src/storage/file/open.ts";
 import { startWriter } from "../../../src/writer/writer.ts";
-import { freshDatabase, freshFolder } from "../../support/service.ts";
+import { freshDatabase, freshFolder } from "../../support/worlds/service.ts";
 
 const CONNECTIONS: Connection[] = [];
 afterEach(() => {

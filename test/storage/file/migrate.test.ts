@@ -4,7 +4,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import type { Migration } from "../../../src/db/port/database-state.ts";
 import { APPLICATION_ID, migrate, pendingMigrations } from "../../../src/storage/file/migrate.ts";
-import { NEXT_MIGRATIONS } from "../../support/next-version.ts";
+import { NEXT_MIGRATIONS } from "../../support/databases/next-version.ts";
 import { OpenError } from "../../../src/storage/file/open-error.ts";
 
 const NOTES = { version: 1, name: "0001_notes", sql: "CREATE TABLE notes (text TEXT) STRICT" };

@@ -22,7 +22,7 @@ import {
 } from "../../../src/storage/file/open.ts";
 import { fileSystemOf, fileSystemUnder } from "../../../src/storage/file/file-systems.ts";
 import { OpenError } from "../../../src/storage/file/open-error.ts";
-import { freshFolder, freshService } from "../../support/service.ts";
+import { freshFolder, freshService } from "../../support/worlds/service.ts";
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);

@@ -4,7 +4,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { migrate, MIGRATIONS } from "../../../src/storage/file/migrate.ts";
 import { schemaProblems } from "../../../src/storage/file/schema-check.ts";
-import { NEXT_MIGRATIONS } from "../../support/next-version.ts";
+import { NEXT_MIGRATIONS } from "../../support/databases/next-version.ts";
 
 test("a database of any version, migrated step by step and vacuumed, is what the migrations make", () => {
   const sqlite = new Database(":memory:");

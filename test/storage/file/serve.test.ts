@@ -1,9 +1,9 @@
 // The server and its data directory: its lock, and that the server never continues after a fatal database error.
 
 import { expect, test } from "bun:test";
-import { damageTables } from "../../support/damage.ts";
+import { damageTables } from "../../support/databases/damage.ts";
 import { spawnServe } from "../../support/process.ts";
-import { callApi, freshSqliteDatabase } from "../../support/service.ts";
+import { callApi, freshSqliteDatabase } from "../../support/worlds/service.ts";
 
 function shop() {
   const database = freshSqliteDatabase();

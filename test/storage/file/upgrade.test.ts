@@ -7,8 +7,8 @@ import { expect, test } from "bun:test";
 import { migrate, MIGRATIONS, pendingMigrations } from "../../../src/storage/file/migrate.ts";
 import { claimDataDirectory, databasePath } from "../../../src/storage/file/open.ts";
 import { upgrade } from "../../../src/storage/file/upgrade.ts";
-import { NEXT_MIGRATION, NEXT_MIGRATIONS } from "../../support/next-version.ts";
-import { freshFolder } from "../../support/service.ts";
+import { NEXT_MIGRATION, NEXT_MIGRATIONS } from "../../support/databases/next-version.ts";
+import { freshFolder } from "../../support/worlds/service.ts";
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
 

@@ -5,9 +5,9 @@ import { parseAddress } from "../../../src/db/postgres/connection/address.ts";
 import { move, type MoveTarget } from "../../../src/storage/move/move.ts";
 import { openTarget } from "../../../src/storage/move/move-postgres.ts";
 import { openSource } from "../../../src/storage/move/move-sqlite.ts";
-import { openShopIn, reseller } from "../../support/cli.ts";
-import { cluster } from "../../support/postgres.ts";
-import { freshSqliteDatabase } from "../../support/service.ts";
+import { openShopIn, reseller } from "../../support/worlds/cli.ts";
+import { cluster } from "../../support/databases/postgres.ts";
+import { freshSqliteDatabase } from "../../support/worlds/service.ts";
 
 const STEPS_LIMIT = 500;
 

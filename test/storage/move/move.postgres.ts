@@ -12,9 +12,9 @@ import { TABLES } from "../../../src/db/tables/tables.ts";
 import { readReport } from "../../../src/reports/reports.ts";
 import { planCatalogue, requireProvider } from "../../../src/operations/providers/providers.ts";
 import { claimDataDirectory, lockDataDirectory } from "../../../src/storage/file/open.ts";
-import { fillInBulk } from "../../support/bulk.ts";
-import { openShopIn, reseller, type Shop } from "../../support/cli.ts";
-import { below, type Random, randomFrom } from "../../support/seeded.ts";
+import { fillInBulk } from "../../support/databases/bulk.ts";
+import { openShopIn, reseller, type Shop } from "../../support/worlds/cli.ts";
+import { below, type Random, randomFrom } from "../../support/random/seeded.ts";
 import {
   dumpOf,
   freshFolder,
@@ -22,7 +22,7 @@ import {
   freshSqliteDatabase,
   OPERATOR,
   type TestDatabase,
-} from "../../support/service.ts";
+} from "../../support/worlds/service.ts";
 
 const placeOf = ({ location }: TestDatabase): string => location.database ?? location.data;
 const move = (from: string, to: string, ...more: string[]) =>

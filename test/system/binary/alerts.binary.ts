@@ -6,9 +6,9 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import parse from "parse-prometheus-text-format";
-import { binaryJson, serving, type Serving, stop } from "../../support/binary.ts";
-import { callApi, freshDatabase, freshFolder } from "../../support/service.ts";
-import { PROVIDER_KEY, startUpstream } from "../../support/upstream.ts";
+import { binaryJson, serving, type Serving, stop } from "../../support/worlds/binary.ts";
+import { callApi, freshDatabase, freshFolder } from "../../support/worlds/service.ts";
+import { PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 
 const ALERTS = new URL("../../../deploy/alerts.yml", import.meta.url).pathname;

@@ -4,8 +4,8 @@ import { Database } from "bun:sqlite";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
-import { binary, binaryJson, binaryWith, stall, stop } from "../../support/binary.ts";
-import { type Body, callApi, freshFolder } from "../../support/service.ts";
+import { binary, binaryJson, binaryWith, stall, stop } from "../../support/worlds/binary.ts";
+import { type Body, callApi, freshFolder } from "../../support/worlds/service.ts";
 
 const LOGIN_ID = "/proc/self/loginuid";
 const NO_LOGIN = String(2 ** 32 - 1);

@@ -10,9 +10,9 @@ import {
   serving,
   stall,
   stop,
-} from "../../support/binary.ts";
-import { type Body, callApi, freshFolder } from "../../support/service.ts";
-import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
+} from "../../support/worlds/binary.ts";
+import { type Body, callApi, freshFolder } from "../../support/worlds/service.ts";
+import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 
 let upstream: Upstream;

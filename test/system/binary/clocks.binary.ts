@@ -2,11 +2,11 @@
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { BINARY, binaryJson, servingWith } from "../../support/binary.ts";
-import { cluster } from "../../support/postgres.ts";
-import { callApi, freshFolder } from "../../support/service.ts";
+import { BINARY, binaryJson, servingWith } from "../../support/worlds/binary.ts";
+import { cluster } from "../../support/databases/postgres.ts";
+import { callApi, freshFolder } from "../../support/worlds/service.ts";
 import { until } from "../../support/until.ts";
-import { PROVIDER_KEY, startUpstream } from "../../support/upstream.ts";
+import { PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
 import { compileShim } from "../powercut/shim.ts";
 
 const HOURS = 3;

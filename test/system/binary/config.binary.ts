@@ -3,10 +3,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
-import { binaryWith, serving, servingWith, stop } from "../../support/binary.ts";
-import { BINARY } from "../../support/server-process.ts";
-import { type Body, freshFolder } from "../../support/service.ts";
-import { makeCertificate } from "../../support/certificates.ts";
+import { binaryWith, serving, servingWith, stop } from "../../support/worlds/binary.ts";
+import { BINARY } from "../../support/worlds/server-process.ts";
+import { type Body, freshFolder } from "../../support/worlds/service.ts";
+import { makeCertificate } from "../../support/http/certificates.ts";
 
 type Environment = Record<string, string>;
 

@@ -4,11 +4,11 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { binaryJson, type Serving, stall, stop } from "../../support/binary.ts";
-import { makeCertificate } from "../../support/certificates.ts";
-import { openRaw, type RawConnection } from "../../support/raw.ts";
-import { freshFolder } from "../../support/service.ts";
-import { CASES, type Case, expectAnswered, type Write } from "../../support/trailing.ts";
+import { binaryJson, type Serving, stall, stop } from "../../support/worlds/binary.ts";
+import { makeCertificate } from "../../support/http/certificates.ts";
+import { openRaw, type RawConnection } from "../../support/http/raw.ts";
+import { freshFolder } from "../../support/worlds/service.ts";
+import { CASES, type Case, expectAnswered, type Write } from "../../support/http/trailing.ts";
 import { until } from "../../support/until.ts";
 
 const BINARY = new URL("../../../dist/reseller", import.meta.url).pathname;

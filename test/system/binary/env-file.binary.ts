@@ -5,9 +5,9 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { EnvFileError, parseEnvFile } from "../../../src/config/env-file.ts";
-import { BINARY } from "../../support/binary.ts";
-import { randomFrom } from "../../support/seeded.ts";
-import { type Body, freshFolder } from "../../support/service.ts";
+import { BINARY } from "../../support/worlds/binary.ts";
+import { randomFrom } from "../../support/random/seeded.ts";
+import { type Body, freshFolder } from "../../support/worlds/service.ts";
 
 const NOBODY = "65534";
 

@@ -5,10 +5,10 @@ import { afterEach, beforeAll, expect, test } from "bun:test";
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compileShim, type Shim } from "../powercut/shim.ts";
-import { binary } from "../../support/binary.ts";
-import { randomFrom } from "../../support/seeded.ts";
-import { callApi, freshDatabase, freshFolder } from "../../support/service.ts";
-import { type ServerProcess, startServerProcess } from "../../support/server-process.ts";
+import { binary } from "../../support/worlds/binary.ts";
+import { randomFrom } from "../../support/random/seeded.ts";
+import { callApi, freshDatabase, freshFolder } from "../../support/worlds/service.ts";
+import { type ServerProcess, startServerProcess } from "../../support/worlds/server-process.ts";
 import {
   prepareLoad,
   problemsOf,
@@ -16,7 +16,7 @@ import {
   sendLoad,
   type Wish,
   wishFor,
-} from "../../support/wishes.ts";
+} from "../../support/random/wishes.ts";
 import { until } from "../../support/until.ts";
 
 /** No end of calls. */

@@ -3,8 +3,8 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
-import { binary, binaryJson, serving, stop } from "../../support/binary.ts";
-import { type Body, freshFolder } from "../../support/service.ts";
+import { binary, binaryJson, serving, stop } from "../../support/worlds/binary.ts";
+import { type Body, freshFolder } from "../../support/worlds/service.ts";
 import { until } from "../../support/until.ts";
 
 const CHECKS = ["database", "writer", "disk", "migrations"];

@@ -1,9 +1,9 @@
 // Keys over the compiled binary: expiry, networks, rotation and last use.
 
 import { describe, expect, test } from "bun:test";
-import { binary, binaryJson, stall, stop } from "../../support/binary.ts";
-import { rawRequest, sendRaw, sendRawInTwo } from "../../support/raw.ts";
-import { type Body, callApi, freshFolder } from "../../support/service.ts";
+import { binary, binaryJson, stall, stop } from "../../support/worlds/binary.ts";
+import { rawRequest, sendRaw, sendRawInTwo } from "../../support/http/raw.ts";
+import { type Body, callApi, freshFolder } from "../../support/worlds/service.ts";
 import { until } from "../../support/until.ts";
 
 const CREATE = "admin key create --user alice --type order".split(" ");

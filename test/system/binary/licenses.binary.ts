@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import packageJson from "../../../package.json" with { type: "json" };
-import { binary, binaryJson } from "../../support/binary.ts";
-import { freshFolder } from "../../support/service.ts";
+import { binary, binaryJson } from "../../support/worlds/binary.ts";
+import { freshFolder } from "../../support/worlds/service.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;
 const PACKAGE = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//;

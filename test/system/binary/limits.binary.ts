@@ -1,8 +1,8 @@
 // Rate limits over the compiled binary: of a key, of an address that sends unknown keys, behind a proxy or not.
 
 import { expect, test } from "bun:test";
-import { binaryJson, stall, stop } from "../../support/binary.ts";
-import { type Answer, callApi, freshFolder } from "../../support/service.ts";
+import { binaryJson, stall, stop } from "../../support/worlds/binary.ts";
+import { type Answer, callApi, freshFolder } from "../../support/worlds/service.ts";
 
 /** How many unknown keys are a 401 before one is a 429. */
 async function untilLimited(guess: () => Promise<number>): Promise<number> {

@@ -1,8 +1,13 @@
 // Lists on terminals of 80 and 140 columns, their filters, and several orders changed by one command line.
 
 import { expect, test } from "bun:test";
-import { binary, BINARY, binaryJson } from "../../support/binary.ts";
-import { type Body, freshDatabase, freshFolder, type TestDatabase } from "../../support/service.ts";
+import { binary, BINARY, binaryJson } from "../../support/worlds/binary.ts";
+import {
+  type Body,
+  freshDatabase,
+  freshFolder,
+  type TestDatabase,
+} from "../../support/worlds/service.ts";
 import { join } from "node:path";
 
 const LINK = `https://www.instagram.com/p/${"x".repeat(60)}/?utm_source=share&igsh=`;

@@ -4,8 +4,8 @@ import { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
-import { startServerProcess } from "../../support/server-process.ts";
-import { freshDatabase, freshFolder } from "../../support/service.ts";
+import { startServerProcess } from "../../support/worlds/server-process.ts";
+import { freshDatabase, freshFolder } from "../../support/worlds/service.ts";
 
 const CALLERS = 32;
 const READS_AN_ORDER = 3;

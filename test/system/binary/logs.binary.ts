@@ -5,9 +5,9 @@ import { Database } from "bun:sqlite";
 import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { binaryJson, serving, stall, stop } from "../../support/binary.ts";
-import { type Body, callApi, freshDatabase, freshFolder } from "../../support/service.ts";
-import { PROVIDER_KEY, startUpstream } from "../../support/upstream.ts";
+import { binaryJson, serving, stall, stop } from "../../support/worlds/binary.ts";
+import { type Body, callApi, freshDatabase, freshFolder } from "../../support/worlds/service.ts";
+import { PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 
 const CONTROL_C = "\x03";

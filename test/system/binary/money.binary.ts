@@ -2,9 +2,9 @@
 
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { BINARY, binary, binaryJson, serving, stop } from "../../support/binary.ts";
-import { freshFolder } from "../../support/service.ts";
-import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
+import { BINARY, binary, binaryJson, serving, stop } from "../../support/worlds/binary.ts";
+import { freshFolder } from "../../support/worlds/service.ts";
+import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 
 let folder: string;

@@ -5,10 +5,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { claimDataDirectory } from "../../../src/storage/file/open.ts";
-import { binary, binaryJson, binaryWith } from "../../support/binary.ts";
-import { openShopIn } from "../../support/cli.ts";
+import { binary, binaryJson, binaryWith } from "../../support/worlds/binary.ts";
+import { openShopIn } from "../../support/worlds/cli.ts";
 import { runs } from "../../support/runs.ts";
-import { freshFolder, freshPostgresDatabase } from "../../support/service.ts";
+import { freshFolder, freshPostgresDatabase } from "../../support/worlds/service.ts";
 import { compileShim } from "../powercut/shim.ts";
 
 /** More than a move takes. */

@@ -11,9 +11,9 @@ import {
   servingAs,
   stallOf,
   stop,
-} from "../../support/binary.ts";
-import { openRaw, type RawConnection, rawRequest } from "../../support/raw.ts";
-import { callApi, freshFolder } from "../../support/service.ts";
+} from "../../support/worlds/binary.ts";
+import { openRaw, type RawConnection, rawRequest } from "../../support/http/raw.ts";
+import { callApi, freshFolder } from "../../support/worlds/service.ts";
 import { until } from "../../support/until.ts";
 
 const FILES = 512;

@@ -5,8 +5,8 @@ import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import openapiTypes, { astToString } from "openapi-typescript";
-import { type Serving, stall, stop } from "../../support/binary.ts";
-import { freshFolder } from "../../support/service.ts";
+import { type Serving, stall, stop } from "../../support/worlds/binary.ts";
+import { freshFolder } from "../../support/worlds/service.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;
 /** Below the project, so that its modules are found. */
@@ -39,7 +39,7 @@ test("a linter finds no error in it", () => {
     redocly,
     "lint",
     "--config",
-    join(ROOT, "test/support/redocly.yaml"),
+    join(ROOT, "test/support/http/redocly.yaml"),
     DOCUMENT,
   );
   expect({ code, said: code === 0 ? "" : said }).toEqual({ code: 0, said: "" });
@@ -49,7 +49,7 @@ test("a linter finds no error in it", () => {
 test("a client generated from it compiles, refuses what is wrong, and places an order", async () => {
   const types = await openapiTypes(new URL(`file://${DOCUMENT}`));
   writeFileSync(join(FOLDER, "api.d.ts"), astToString(types));
-  cpSync(join(ROOT, "test/support/generated-client.ts.txt"), join(FOLDER, "client.ts"));
+  cpSync(join(ROOT, "test/support/http/generated-client.ts.txt"), join(FOLDER, "client.ts"));
   cpSync(join(ROOT, "tsconfig.json"), join(FOLDER, "tsconfig.base.json"));
   writeFileSync(
     join(FOLDER, "tsconfig.json"),

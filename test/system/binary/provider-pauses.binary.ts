@@ -1,9 +1,9 @@
 // A provider whose replies are useless, over the compiled binary: it costs a few orders, and every place that should says so.
 
 import { expect, test } from "bun:test";
-import { BINARY, binaryJson, serving, stall, stop } from "../../support/binary.ts";
-import { callApi, freshFolder } from "../../support/service.ts";
-import { PROVIDER_KEY, startUpstream } from "../../support/upstream.ts";
+import { BINARY, binaryJson, serving, stall, stop } from "../../support/worlds/binary.ts";
+import { callApi, freshFolder } from "../../support/worlds/service.ts";
+import { PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 
 test("nested replies are refused unread; three pause the provider, over a restart, until it is resumed", async () => {

@@ -3,9 +3,16 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { binary, binaryJson, serving, type Serving, stall, stop } from "../../support/binary.ts";
-import { callApi, freshFolder } from "../../support/service.ts";
-import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
+import {
+  binary,
+  binaryJson,
+  serving,
+  type Serving,
+  stall,
+  stop,
+} from "../../support/worlds/binary.ts";
+import { callApi, freshFolder } from "../../support/worlds/service.ts";
+import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 
 /** However slow the machine is, what comes of an order is known before its response. */

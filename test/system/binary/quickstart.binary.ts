@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
-import { binary, serving, stop } from "../../support/binary.ts";
-import { type Body, freshFolder } from "../../support/service.ts";
+import { binary, serving, stop } from "../../support/worlds/binary.ts";
+import { type Body, freshFolder } from "../../support/worlds/service.ts";
 
 /** What each command must answer, in the order they are printed. */
 const ANSWERS: object[] = [

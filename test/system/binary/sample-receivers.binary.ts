@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { parseNetwork } from "../../../src/config/networks.ts";
 import { createWebhookSender } from "../../../src/webhooks/sender.ts";
-import { startSample, WEBHOOK_SAMPLES } from "../../support/sample-receivers.ts";
+import { startSample, WEBHOOK_SAMPLES } from "../../support/peers/sample-receivers.ts";
 
 const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString("base64")}`;
 const SECRET = secretOf(7);

@@ -5,9 +5,9 @@ import { readdirSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { binaryJson, type Serving, serving, stop } from "../../support/binary.ts";
-import { freshFolder } from "../../support/service.ts";
-import { WEBHOOK_SAMPLES } from "../../support/sample-receivers.ts";
+import { binaryJson, type Serving, serving, stop } from "../../support/worlds/binary.ts";
+import { freshFolder } from "../../support/worlds/service.ts";
+import { WEBHOOK_SAMPLES } from "../../support/peers/sample-receivers.ts";
 
 const SAMPLES = new URL("../../../docs/samples", import.meta.url).pathname;
 const INTERPRETERS: Record<string, string[]> = {

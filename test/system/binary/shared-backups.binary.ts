@@ -6,16 +6,16 @@ import {
 } from "node:fs"; // prettier-ignore
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "bun:test";
-import { binary, binaryJson } from "../../support/binary.ts";
+import { binary, binaryJson } from "../../support/worlds/binary.ts";
 import {
   BINARY,
   runBinary,
   type ServerProcess,
   startServerProcess,
-} from "../../support/server-process.ts";
+} from "../../support/worlds/server-process.ts";
 import { stateOf } from "../../support/children.ts";
-import { fillInBulk } from "../../support/bulk.ts";
-import { freshDatabase, freshFolder } from "../../support/service.ts";
+import { fillInBulk } from "../../support/databases/bulk.ts";
+import { freshDatabase, freshFolder } from "../../support/worlds/service.ts";
 import { until } from "../../support/until.ts";
 import { confine, unitSettings } from "../systemd/unit.ts";
 

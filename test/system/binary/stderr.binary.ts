@@ -5,10 +5,10 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compileShim, type Shim } from "../powercut/shim.ts";
-import { binary, postOrder } from "../../support/binary.ts";
-import { exchangeRaw } from "../../support/raw.ts";
-import { BINARY, tryCall } from "../../support/server-process.ts";
-import { type Body, callApi, freshDatabase, freshFolder } from "../../support/service.ts";
+import { binary, postOrder } from "../../support/worlds/binary.ts";
+import { exchangeRaw } from "../../support/http/raw.ts";
+import { BINARY, tryCall } from "../../support/worlds/server-process.ts";
+import { type Body, callApi, freshDatabase, freshFolder } from "../../support/worlds/service.ts";
 import { until } from "../../support/until.ts";
 import { freePort } from "../../support/ports.ts";
 

@@ -3,9 +3,16 @@
 import { copyFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:tls";
 import { expect, test } from "bun:test";
-import { binary, binaryJson, type Serving, serving, stall, stop } from "../../support/binary.ts";
-import { makeCertificate } from "../../support/certificates.ts";
-import { freshFolder } from "../../support/service.ts";
+import {
+  binary,
+  binaryJson,
+  type Serving,
+  serving,
+  stall,
+  stop,
+} from "../../support/worlds/binary.ts";
+import { makeCertificate } from "../../support/http/certificates.ts";
+import { freshFolder } from "../../support/worlds/service.ts";
 import { until } from "../../support/until.ts";
 
 async function run(...argv: string[]): Promise<{ code: number; stdout: string }> {

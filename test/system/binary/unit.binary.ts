@@ -6,11 +6,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { makeCertificate } from "../../support/certificates.ts";
-import { startCluster } from "../../support/postgres.ts";
-import { runBinary, type ServerProcess, startServerProcess } from "../../support/server-process.ts";
-import { callApi } from "../../support/service.ts";
-import { PROVIDER_KEY, startUpstream } from "../../support/upstream.ts";
+import { makeCertificate } from "../../support/http/certificates.ts";
+import { startCluster } from "../../support/databases/postgres.ts";
+import {
+  runBinary,
+  type ServerProcess,
+  startServerProcess,
+} from "../../support/worlds/server-process.ts";
+import { callApi } from "../../support/worlds/service.ts";
+import { PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 import { confine, type Confined, SETTINGS_KNOWN, unitSettings, unitText } from "../systemd/unit.ts";
 

@@ -4,9 +4,9 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { binary, binaryJson, BINARY, serving, stall, stop } from "../../support/binary.ts";
-import { callApi, freshFolder } from "../../support/service.ts";
-import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
+import { binary, binaryJson, BINARY, serving, stall, stop } from "../../support/worlds/binary.ts";
+import { callApi, freshFolder } from "../../support/worlds/service.ts";
+import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 
 let first: Upstream;

@@ -5,9 +5,9 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { migrate, MIGRATIONS } from "../../../src/storage/file/migrate.ts";
-import { nextBinary, NEXT_MIGRATION } from "../../support/next-version.ts";
-import { startServerProcess } from "../../support/server-process.ts";
-import { freshFolder } from "../../support/service.ts";
+import { nextBinary, NEXT_MIGRATION } from "../../support/databases/next-version.ts";
+import { startServerProcess } from "../../support/worlds/server-process.ts";
+import { freshFolder } from "../../support/worlds/service.ts";
 import { until } from "../../support/until.ts";
 
 /** 40 MB of which every byte counts. */

@@ -2,9 +2,9 @@
 // the audit log, and their key nowhere.
 
 import { expect, test } from "bun:test";
-import { binaryJson, stall, stop } from "../../support/binary.ts";
-import { callApi, freshFolder } from "../../support/service.ts";
-import { PROVIDER_KEY, startUpstream } from "../../support/upstream.ts";
+import { binaryJson, stall, stop } from "../../support/worlds/binary.ts";
+import { callApi, freshFolder } from "../../support/worlds/service.ts";
+import { PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 
 const BINARY = new URL("../../../dist/reseller", import.meta.url).pathname;

@@ -11,11 +11,11 @@ import {
   stall,
   stallWith,
   stop,
-} from "../../support/binary.ts";
-import { makeCertificate } from "../../support/certificates.ts";
-import { callApi, freshFolder } from "../../support/service.ts";
-import { startSample, WEBHOOK_SAMPLES } from "../../support/sample-receivers.ts";
-import { OK, type Receiver, startReceiver } from "../../support/webhook-receiver.ts";
+} from "../../support/worlds/binary.ts";
+import { makeCertificate } from "../../support/http/certificates.ts";
+import { callApi, freshFolder } from "../../support/worlds/service.ts";
+import { startSample, WEBHOOK_SAMPLES } from "../../support/peers/sample-receivers.ts";
+import { OK, type Receiver, startReceiver } from "../../support/peers/webhook-receiver.ts";
 import { until } from "../../support/until.ts";
 import { SPELLINGS } from "../../webhooks/spellings.ts";
 

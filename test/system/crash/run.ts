@@ -10,10 +10,10 @@ import {
   sendLoad,
   someConnections,
   type Wish,
-} from "../../support/wishes.ts";
-import { startServerProcess } from "../../support/server-process.ts";
-import { below, randomFrom } from "../../support/seeded.ts";
-import { freshDatabase, freshFolder } from "../../support/service.ts";
+} from "../../support/random/wishes.ts";
+import { startServerProcess } from "../../support/worlds/server-process.ts";
+import { below, randomFrom } from "../../support/random/seeded.ts";
+import { freshDatabase, freshFolder } from "../../support/worlds/service.ts";
 
 /** A database is given up after so many rounds: verifying it takes longer as it grows. */
 const ROUNDS_PER_DATABASE = 25;

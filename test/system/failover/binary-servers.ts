@@ -5,10 +5,10 @@
 import { readFileSync } from "node:fs";
 import { parseAddress } from "../../../src/db/postgres/connection/address.ts";
 import { connect } from "../../../src/db/postgres/connection/connection.ts";
-import { SERVICE_ROLE } from "../../support/postgres.ts";
-import { PROVIDER_KEY, startUpstream } from "../../support/upstream.ts";
-import { BINARY, runBinary, startServerProcess } from "../../support/server-process.ts";
-import { freshFolder } from "../../support/service.ts";
+import { SERVICE_ROLE } from "../../support/databases/postgres.ts";
+import { PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
+import { BINARY, runBinary, startServerProcess } from "../../support/worlds/server-process.ts";
+import { freshFolder } from "../../support/worlds/service.ts";
 import { type Ask, linkOf, nameOf } from "./audit.ts";
 import type { Journal } from "./journal.ts";
 import type { Load, LoadOptions, Server } from "./load.ts";

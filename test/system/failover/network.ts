@@ -2,9 +2,9 @@
 // would have said that a transaction is committed; now and then a backend that stops
 // answering, and a PostgreSQL that is restarted. Control: a lost COMMIT is not asked after.
 
-import { startCluster, type Cluster } from "../../support/postgres.ts";
-import { startProxy } from "../../support/proxy.ts";
-import { below, type Random, randomFrom } from "../../support/seeded.ts";
+import { startCluster, type Cluster } from "../../support/databases/postgres.ts";
+import { startProxy } from "../../support/http/proxy.ts";
+import { below, type Random, randomFrom } from "../../support/random/seeded.ts";
 import { Journal } from "./journal.ts";
 import { type Report, reportOf, type Scenario } from "./report.ts";
 

@@ -17,7 +17,7 @@ import {
   asPostgres,
   binaries,
   stopWithThisProcess,
-} from "../../support/postgres.ts";
+} from "../../support/databases/postgres.ts";
 import { ACCEPTS, firstLogged } from "./postgres-log.ts";
 import { killAll } from "./processes.ts";
 import { freePort } from "../../support/ports.ts";

@@ -2,7 +2,7 @@
 // back behind it. Every third one is silent at first: its connections stay open, as a lost machine's do. The address names both hosts throughout. Control: the standby asynchronous.
 
 import { childrenOf } from "../../support/children.ts";
-import { below, randomFrom } from "../../support/seeded.ts";
+import { below, randomFrom } from "../../support/random/seeded.ts";
 import { Journal } from "./journal.ts";
 import { Node } from "./node.ts";
 import { type Report, reportOf, type Scenario } from "./report.ts";

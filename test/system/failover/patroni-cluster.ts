@@ -10,7 +10,7 @@ import {
   binaries,
   giveToPostgres,
   stopWithThisProcess,
-} from "../../support/postgres.ts";
+} from "../../support/databases/postgres.ts";
 import { queryPort } from "./node.ts";
 import { ACCEPTS, firstLogged, HAS_STANDBY } from "./postgres-log.ts";
 import { killAll } from "./processes.ts";

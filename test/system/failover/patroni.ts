@@ -1,7 +1,7 @@
 // A Patroni cluster of three: its leader killed under load, by turns with its whole machine and PostgreSQL alone; now
 // and then a switchover as before maintenance. The address names all hosts, or HAProxy alone.
 
-import { below, randomFrom } from "../../support/seeded.ts";
+import { below, randomFrom } from "../../support/random/seeded.ts";
 import { startHaproxy } from "./haproxy.ts";
 import { Journal } from "./journal.ts";
 import { startWithDatabase } from "./patroni-cluster.ts";

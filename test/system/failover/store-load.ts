@@ -19,7 +19,7 @@ import { createPostgresStore } from "../../../src/db/postgres/batch/store.ts";
 import { transfers } from "../../../src/db/tables/ledger.ts";
 import { orders } from "../../../src/db/tables/orders.ts";
 import { users } from "../../../src/db/tables/users.ts";
-import { below, randomFrom } from "../../support/seeded.ts";
+import { below, randomFrom } from "../../support/random/seeded.ts";
 import { linkOf } from "./audit.ts";
 import type { Fate } from "./journal.ts";
 import { createForgetfulStore } from "./forgetful-store.ts";

@@ -6,7 +6,7 @@ import { migrate } from "../../../src/db/postgres/schema/migrate.ts";
 import { createPostgresStore } from "../../../src/db/postgres/batch/store.ts";
 import { transfers } from "../../../src/db/tables/ledger.ts";
 import { users } from "../../../src/db/tables/users.ts";
-import { insertService, insertUser } from "../../support/stores.ts";
+import { insertService, insertUser } from "../../support/databases/stores.ts";
 import type { Fate, Journal } from "./journal.ts";
 import type { Load, LoadOptions, Server } from "./load.ts";
 import { readLines } from "./processes.ts";

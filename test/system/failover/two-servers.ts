@@ -1,7 +1,7 @@
 // Two servers on one PostgreSQL: one of them killed under load, or frozen for longer than the other would wait.
 
-import { startCluster } from "../../support/postgres.ts";
-import { below, randomFrom } from "../../support/seeded.ts";
+import { startCluster } from "../../support/databases/postgres.ts";
+import { below, randomFrom } from "../../support/random/seeded.ts";
 import { Journal } from "./journal.ts";
 import { type Report, reportOf, type Scenario } from "./report.ts";
 

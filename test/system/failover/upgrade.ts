@@ -1,10 +1,10 @@
 // Two servers under load, upgraded to the next version as docs/postgres.md says: a server of that version migrates with
 // the owner's address while they serve, then each is replaced. They go on, but do not start again.
 
-import { nextBinary } from "../../support/next-version.ts";
-import { startCluster } from "../../support/postgres.ts";
-import { BINARY, runBinary, startServerProcess } from "../../support/server-process.ts";
-import { freshFolder } from "../../support/service.ts";
+import { nextBinary } from "../../support/databases/next-version.ts";
+import { startCluster } from "../../support/databases/postgres.ts";
+import { BINARY, runBinary, startServerProcess } from "../../support/worlds/server-process.ts";
+import { freshFolder } from "../../support/worlds/service.ts";
 import { makeServiceRole } from "./binary-servers.ts";
 import { Journal } from "./journal.ts";
 import { type Report, reportOf, type Scenario } from "./report.ts";

@@ -3,9 +3,9 @@
 
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { binary, binaryJson, stall, stop } from "../../support/binary.ts";
-import { fuzz, type Fuzzed } from "../../support/fuzz.ts";
-import { freshFolder } from "../../support/service.ts";
+import { binary, binaryJson, stall, stop } from "../../support/worlds/binary.ts";
+import { fuzz, type Fuzzed } from "../../support/random/fuzz.ts";
+import { freshFolder } from "../../support/worlds/service.ts";
 
 const STRETCH = 5_000;
 

@@ -9,8 +9,8 @@ import { generateIdentity, identityToRecipient } from "age-encryption";
 import { copyDatabase } from "../../../src/storage/backup/backup.ts";
 import { nextBackup } from "../../../src/storage/backup/backup-folder.ts";
 import { claimInstanceId } from "../../../src/storage/file/instance.ts";
-import { binaryWith, type Ended } from "../../support/binary.ts";
-import { freshDatabase, freshFolder, type TestDatabase } from "../../support/service.ts";
+import { binaryWith, type Ended } from "../../support/worlds/binary.ts";
+import { freshDatabase, freshFolder, type TestDatabase } from "../../support/worlds/service.ts";
 import { ACCESS_KEY, type Proxy, REGION, SECRET_KEY, startSwift, type Swift } from "./swift.ts";
 
 const MEBIBYTE = 1024 * 1024;

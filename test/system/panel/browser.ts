@@ -5,7 +5,7 @@ import { mkdirSync } from "node:fs";
 import axe from "axe-core";
 import { expect } from "bun:test";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import type { TestPanel } from "../../support/panel.ts";
+import type { TestPanel } from "../../support/worlds/panel.ts";
 import { runs } from "../../support/runs.ts";
 
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";

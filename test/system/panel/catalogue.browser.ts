@@ -3,8 +3,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import { freshPanel, type TestPanel } from "../../support/panel.ts";
-import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/upstream.ts";
+import { freshPanel, type TestPanel } from "../../support/worlds/panel.ts";
+import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 import { expectSound, launch, screenshot, visit } from "./browser.ts";
 
 let browser: Browser;

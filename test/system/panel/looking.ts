@@ -1,7 +1,7 @@
 // A panel with data, one without, and a browser in which a page of either is looked at.
 
 import type { Browser, Page } from "playwright-core";
-import { freshPanel, type TestPanel } from "../../support/panel.ts";
+import { freshPanel, type TestPanel } from "../../support/worlds/panel.ts";
 import { launch, type View, visit } from "./browser.ts";
 import { fillMarket, type LookedAt } from "./pages.ts";
 

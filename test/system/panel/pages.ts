@@ -2,7 +2,7 @@
 
 import { ALL_EVENTS } from "../../../src/domain/webhooks/webhook-events.ts";
 import { formatSecret } from "../../../src/domain/webhooks/webhooks.ts";
-import type { TestPanel } from "../../support/panel.ts";
+import type { TestPanel } from "../../support/worlds/panel.ts";
 
 export interface LookedAt {
   name: string;

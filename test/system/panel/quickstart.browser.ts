@@ -3,8 +3,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
-import { startUpstream } from "../../support/upstream.ts";
-import { startReceiver } from "../../support/webhook-receiver.ts";
+import { startUpstream } from "../../support/peers/upstream.ts";
+import { startReceiver } from "../../support/peers/webhook-receiver.ts";
 import { runs } from "../../support/runs.ts";
 import { launch } from "./browser.ts";
 import { type Market, TASKS } from "./month.ts";

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { setUpLink } from "../../../src/panel/server/invitations.ts";
 import { newToken } from "../../../src/web/server/tokens.ts";
-import { freshPanel, type TestPanel } from "../../support/panel.ts";
+import { freshPanel, type TestPanel } from "../../support/worlds/panel.ts";
 import { expectSound, launch, screenshot, visit } from "./browser.ts";
 
 const PASSWORD = "several easy words";

@@ -3,7 +3,7 @@
 
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { below, type Random } from "../../support/seeded.ts";
+import { below, type Random } from "../../support/random/seeded.ts";
 import { Operation, type TraceRecord } from "./trace.ts";
 
 /** What a disk writes in one piece. */

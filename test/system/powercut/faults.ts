@@ -4,10 +4,10 @@
 // With ENOSPC it must go on without a restart; with EIO it may end, and then says so and exits non-zero.
 
 import { cpSync, rmSync } from "node:fs";
-import { below, randomFrom } from "../../support/seeded.ts";
-import { freshDatabase, freshFolder } from "../../support/service.ts";
-import { type ServerProcess, startServerProcess } from "../../support/server-process.ts";
-import { problemsOf, prepareLoad, send, sendLoad, type Wish } from "../../support/wishes.ts";
+import { below, randomFrom } from "../../support/random/seeded.ts";
+import { freshDatabase, freshFolder } from "../../support/worlds/service.ts";
+import { type ServerProcess, startServerProcess } from "../../support/worlds/server-process.ts";
+import { problemsOf, prepareLoad, send, sendLoad, type Wish } from "../../support/random/wishes.ts";
 import { compileShim } from "./shim.ts";
 
 const WISHES = 80;

@@ -11,8 +11,8 @@ import type {
 import { runCommand } from "../../../src/operations/batch/commands.ts";
 import { transact, type Tx } from "../../../src/db/port/port.ts";
 import { Refusal } from "../../../src/domain/values/refusals.ts";
-import { createPostgresDatabase } from "../../support/postgres-sync.ts";
-import { emptyMemoryDatabase } from "../../support/sqlite-template.ts";
+import { createPostgresDatabase } from "../../support/databases/postgres-sync.ts";
+import { emptyMemoryDatabase } from "../../support/databases/sqlite-template.ts";
 
 export const ENGINES = ["sqlite", "postgres"] as const;
 export type Engine = (typeof ENGINES)[number];

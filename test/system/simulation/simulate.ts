@@ -2,7 +2,7 @@
 // the clock jumps, the process crashes between any two steps and starts again; then the failures end and every
 // open order must reach a final state. An independent auditor checks the result.
 
-import { verifyStore } from "../../support/verify.ts";
+import { verifyStore } from "../../support/databases/verify.ts";
 import { Finding } from "./auditor.ts";
 import type { Engine } from "./databases.ts";
 import { audit, CATALOGUE, type Market, openMarket, SELLERS } from "./market.ts";

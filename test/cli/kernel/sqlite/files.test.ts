@@ -1,8 +1,8 @@
 // A database file that is not there, or is none of this program's, is refused in one sentence that names it.
 
 import { describe, expect, test } from "bun:test";
-import { openShop, reseller } from "../../../support/cli.ts";
-import { freshFolder } from "../../../support/service.ts";
+import { openShop, reseller } from "../../../support/worlds/cli.ts";
+import { freshFolder } from "../../../support/worlds/service.ts";
 
 describe("every command needs an existing database and names its path", () => {
   const commands: string[][] = [

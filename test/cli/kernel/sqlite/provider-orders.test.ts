@@ -1,8 +1,8 @@
 // The orders of providers in a restored backup, and in a damaged file.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { openProviderShop, orderOf } from "../../../support/cli.ts";
-import { startUpstream, type Upstream } from "../../../support/upstream.ts";
+import { openProviderShop, orderOf } from "../../../support/worlds/cli.ts";
+import { startUpstream, type Upstream } from "../../../support/peers/upstream.ts";
 
 let upstream: Upstream;
 beforeAll(async () => (upstream = await startUpstream()));

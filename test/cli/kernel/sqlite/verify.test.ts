@@ -2,8 +2,8 @@
 // after the triggers and constraints that forbid it were taken away.
 
 import { describe, expect, test } from "bun:test";
-import { openBusyShop, type Shop } from "../../../support/cli.ts";
-import type { Body } from "../../../support/service.ts";
+import { openBusyShop, type Shop } from "../../../support/worlds/cli.ts";
+import type { Body } from "../../../support/worlds/service.ts";
 
 const DAMAGE: [what: string, sql: string, found: string[]][] = [
   ["a balance above its ledger", "UPDATE users SET balance_micros = balance_micros + 7 WHERE username = 'alice'", ["user alice", "balance is 99652007", "add up to 99652000"]],

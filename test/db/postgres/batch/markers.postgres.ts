@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { deleteOldMarkers } from "../../../../src/db/postgres/batch/markers.ts";
 import { createPostgresStore } from "../../../../src/db/postgres/batch/store.ts";
-import { cluster } from "../../../support/postgres.ts";
+import { cluster } from "../../../support/databases/postgres.ts";
 
 const DAY = 24 * 3_600_000;
 

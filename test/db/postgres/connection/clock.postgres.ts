@@ -7,7 +7,7 @@ import {
 } from "../../../../src/db/postgres/connection/clock.ts";
 import type { ReadStore } from "../../../../src/db/port/port.ts";
 import { createPostgresStore } from "../../../../src/db/postgres/batch/store.ts";
-import { freshPostgres } from "../../../support/postgres.ts";
+import { freshPostgres } from "../../../support/databases/postgres.ts";
 
 /** A database whose clock a test sets, `delay` ms of uptime away; each way takes half of it. */
 function databaseAt(start: number, delay: number) {

@@ -6,7 +6,7 @@ import { readConditions } from "../../../../src/db/postgres/connection/condition
 import { clockDifference, weaknesses } from "../../../../src/db/postgres/schema/weaknesses.ts";
 import { connect } from "../../../../src/db/postgres/connection/connection.ts";
 import { databaseOpenErrorOf } from "../../../../src/db/postgres/connection/open-error.ts";
-import { cluster } from "../../../support/postgres.ts";
+import { cluster } from "../../../support/databases/postgres.ts";
 
 async function addressOf(database: string) {
   return (await cluster()).address(database);

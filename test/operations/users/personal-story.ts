@@ -1,0 +1,179 @@
+// A user whose name is in every text that a database can have of it.
+
+import { alertChanges, alertConditions } from "../../../src/domain/webhooks/alerts.ts";
+import type { GivenFields } from "../../../src/domain/orders/order-fields.ts";
+import type { ServiceType } from "../../../src/domain/catalogue/service-types.ts";
+import { listWebhooksFailed } from "../../../src/db/webhooks/alerts.ts";
+import { findUser } from "../../../src/db/users/users.ts";
+import type { Shop } from "../../support/worlds/cli.ts";
+import { openProviderShop } from "../../support/worlds/cli.ts";
+import type { Upstream } from "../../support/peers/upstream.ts";
+
+export const SECRET = "Erika";
+const LINK = `https://example.com/${SECRET}`;
+const NOTES = { note: `for ${SECRET}`, publicNote: `dear ${SECRET}` };
+
+/** The columns that have SECRET in them: what an erasure must reach. */
+export const PERSONAL_COLUMNS = [
+  "attempts.cause",
+  "audit.after",
+  "audit.before",
+  "audit.subject",
+  "idempotency.response_body",
+  "keys.label",
+  "order_events.note",
+  "order_requests.note",
+  "orders.extra",
+  "orders.link",
+  "orders.reference",
+  "transfer_details.public_note",
+  "transfer_details.reference",
+  "transfers.note",
+  "unrecognized_numbers.cause",
+  "users.name",
+  "users.username",
+  "webhook_events.body",
+  "webhooks.url",
+];
+
+/** alice, as SECRET, with her child cora: inactive, without open orders and requests. */
+export async function openStory(): Promise<Shop> {
+  const shop = openProviderShop({ url: "http://127.0.0.1:9" } as Upstream);
+  shop.run("updateUser", { username: "alice", changes: { username: SECRET, name: SECRET } });
+  shop.run("updateUser", { username: SECRET, changes: { name: `${SECRET} Ltd` } });
+  shop.run("createUser", { username: "cora", name: "Cora", parent: SECRET });
+  const keyId = keyOfUser(shop);
+  const { account } = shop.read((reader) => findUser(reader, SECRET))!;
+  const story: Story = { shop, caller: { resellerAccount: account, keyId } };
+  failingWebhook(shop);
+  payments(shop);
+  ordersByHand(story);
+  typedOrders(story);
+  ordersAtProvider(story);
+  failedAlert(shop);
+  shop.run("setUserActive", { username: SECRET, active: false });
+  return shop;
+}
+
+interface Story {
+  shop: Shop;
+  caller: { resellerAccount: number; keyId: string };
+}
+
+function keyOfUser(shop: Shop): string {
+  const { id } = shop.key(SECRET, "full");
+  shop.run("updateKey", { id, changes: { label: SECRET, allow: "10.0.0.0/8" } });
+  shop.run("recordKeyUsage", { uses: [{ id, usedAt: 1, address: "10.9.8.7" }] });
+  return id;
+}
+
+const SIGNING_SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+
+function failingWebhook(shop: Shop): void {
+  const webhook = { username: SECRET, url: LINK, secret: SIGNING_SECRET, balanceLowBelow: null };
+  shop.run("createWebhook", { ...webhook, events: "order.completed" });
+}
+
+/** That its failures disabled it is told to the operator's endpoint. */
+function failedAlert(shop: Shop): void {
+  const target = { url: "https://ops.example.com/" };
+  shop.run("createAlertEndpoint", { target, secret: SIGNING_SECRET });
+  shop.query(
+    `UPDATE webhooks SET active = 0, disabled_reason = 'failures', disabled_at = 1 WHERE url = '${LINK}'`,
+  );
+  const failedWebhooks = shop.read((reader) => listWebhooksFailed(reader));
+  const conditions = alertConditions(
+    { providers: [], failedWebhooks, limitedKeys: [], machine: {} },
+    [],
+    0,
+  );
+  shop.run("recordAlerts", alertChanges(conditions, [], 0));
+  const raised = shop.query("SELECT 1 FROM alerts WHERE kind = 'webhook_disabled'");
+  if (raised.length !== 1) throw new Error("no alert was raised");
+}
+
+function payments(shop: Shop): void {
+  const texts = { username: SECRET, amountMicros: 5, ...NOTES };
+  shop.run("creditUser", { ...texts, reference: `invoice ${SECRET}` });
+  shop.run("debitUser", texts);
+  shop.run("creditUser", { username: SECRET, amountMicros: 5, note: null, reference: SECRET });
+}
+
+function end(shop: Shop, orderId: number, to: "COMPLETED" | "CANCELLED"): void {
+  const notes = to === "COMPLETED" ? { note: NOTES.note } : NOTES;
+  shop.run("transitionOrder", { id: String(orderId), to, ...notes });
+}
+
+/** One is delivered and asked to be refilled, one is refunded, one is sent once more with its Idempotency-Key. */
+function ordersByHand({ shop, caller }: Story): void {
+  shop.service({ id: "kept", refill: true });
+  const order = { ...caller, service: "kept", link: LINK, quantity: 10 };
+  const { orderId } = shop.run("placeOrder", { ...order, reference: SECRET });
+  shop.run("noteOrder", { id: String(orderId), note: `ask ${SECRET}` });
+  end(shop, orderId, "COMPLETED");
+  const asked = shop.run("makeRequest", { ...caller, kind: "refill", id: String(orderId) });
+  shop.run("decideRequest", { id: asked.id, decision: "decline", note: NOTES.note });
+  end(shop, shop.run("placeOrder", order).orderId, "CANCELLED");
+  const claim = { key: "k", requestHash: "0".repeat(64) };
+  shop.run("placeOrderOnce", { order, claim });
+  const [last] = shop.query<{ id: number }>("SELECT max(order_id) AS id FROM orders");
+  end(shop, Number(last!.id), "COMPLETED");
+}
+
+const TYPED: [type: ServiceType, quantity: number | null, given: GivenFields][] = [
+  ["custom_comments", null, { comments: `hi ${SECRET}\nbye\n${SECRET} "ü" \\` }],
+  ["comment_replies", null, { username: SECRET, comments: `${SECRET}\nsecond` }],
+  [
+    "web_traffic",
+    10,
+    {
+      country: SECRET,
+      device: "5",
+      type_of_traffic: "2",
+      google_keyword: "",
+      referring_url: LINK,
+    },
+  ],
+  ["poll", 10, { answer_number: 3 }],
+  ["default", 10, { runs: 2, interval: 5 }],
+];
+
+function typedOrders({ shop, caller }: Story): void {
+  for (const [type, quantity, given] of TYPED) {
+    shop.service({ id: type, type, min: 1, dripfeed: type === "default" });
+    const order = { ...caller, service: type, link: LINK, quantity, given };
+    end(shop, shop.run("placeOrder", order).orderId, "COMPLETED");
+  }
+}
+
+/** One is refused, of the other its provider does not know the number. */
+function ordersAtProvider({ shop, caller }: Story): void {
+  shop.service({ id: "likes", provider: { name: "acme", service: "7" } });
+  const order = { ...caller, service: "likes", link: LINK, quantity: 10 };
+  attempt(shop, shop.run("placeOrder", order).orderId, {
+    outcome: "refused",
+    cause: `not ${LINK}`,
+    outOfFunds: false,
+  });
+  const { orderId } = shop.run("placeOrder", order);
+  attempt(shop, orderId, { outcome: "accepted", providerOrder: "501" });
+  const entry = { word: null, remains: null, startCount: null, text: `no order for ${LINK}` };
+  const reports = [{ orderId, report: { ...entry, isUnrecognized: true as const } }];
+  shop.run("recordReports", { providerId: 1, reports, pollIntervalMs: 1000, jitter: 0 });
+  end(shop, orderId, "CANCELLED");
+}
+
+type Result = Parameters<typeof resultOf>[0];
+const resultOf = (
+  result:
+    | { outcome: "refused"; cause: string; outOfFunds: false }
+    | { outcome: "accepted"; providerOrder: string },
+) => result;
+
+function attempt(shop: Shop, orderId: number, result: Result): void {
+  const of = { orderId, placeRetryMs: 1 };
+  const started = shop.run("startAttempt", { ...of, providerId: 1, server: "test" });
+  if (!started.send) throw new Error("not sent");
+  const { attemptId } = started;
+  shop.run("finishAttempt", { ...of, attemptId, result, backoffMs: 1 });
+}

@@ -1,0 +1,201 @@
+// dist/reseller as processes of its own, in folders and environments of their own.
+
+import { existsSync } from "node:fs";
+import { type Body } from "./service.ts";
+
+export const BINARY = new URL("../../../dist/reseller", import.meta.url).pathname;
+if (!existsSync(BINARY)) throw new Error(`${BINARY} is not there: run \`bun run test:binary\``);
+
+export interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a command line to its end. */
+export async function binary(folder: string, ...argv: string[]): Promise<Ended> {
+  return binaryWith({}, folder, ...argv);
+}
+
+/** The same with further variables in its environment. */
+export async function binaryWith(
+  environment: Record<string, string>,
+  folder: string,
+  ...argv: string[]
+): Promise<Ended> {
+  const child = spawn(folder, argv, environment);
+  const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
+  return { code: await child.exited, stdout, stderr };
+}
+
+/** The JSON that a command printed; it must have succeeded. */
+export async function binaryJson(folder: string, ...argv: string[]): Promise<Body> {
+  const { code, stdout, stderr } = await binary(folder, ...argv, "--json");
+  if (code !== 0) throw new Error(stderr);
+  return JSON.parse(stdout);
+}
+
+export interface Serving {
+  pid: number;
+  url: string;
+  /** Everything it has printed so far. */
+  stdout(): string;
+  stderr(): string;
+  kill(signal: NodeJS.Signals): void;
+  ended: Promise<Ended>;
+}
+
+/**
+ * Starts `serve` or `quickstart` on a free port; resolves once it says where it listens.
+ * Nobody is limited in how often they ask, unless `argv` says so.
+ */
+export async function serving(folder: string, ...argv: string[]): Promise<Serving> {
+  return servingWith({}, folder, ...argv);
+}
+
+/** The same with further variables in its environment. */
+export async function servingWith(
+  environment: Record<string, string>,
+  folder: string,
+  ...argv: string[]
+): Promise<Serving> {
+  return servingAs([], environment, folder, ...argv);
+}
+
+/** The same, started by a command that ends in `exec` of what follows. */
+export async function servingAs(
+  launcher: readonly string[],
+  environment: Record<string, string>,
+  folder: string,
+  ...argv: string[]
+): Promise<Serving> {
+  const [command, ...flags] = argv;
+  const started = [command!, "--port", "0", "--rate-limit", "0", ...flags];
+  const child = spawn(folder, started, environment, launcher);
+  const printed = { stdout: "", stderr: "" };
+  const listening = Promise.withResolvers<string>();
+  const gather = async (name: "stdout" | "stderr") => {
+    const decoder = new TextDecoder();
+    for await (const chunk of child[name]) {
+      printed[name] += decoder.decode(chunk, { stream: true });
+      const url = /^listening on (https?:\S+)$/m.exec(printed.stdout);
+      if (url) listening.resolve(url[1]!);
+    }
+  };
+  const ended = Promise.all([gather("stdout"), gather("stderr"), child.exited]).then(
+    ([, , code]) => {
+      listening.reject(new Error(`it ended before it listened: ${printed.stderr}`));
+      return { code, ...printed };
+    },
+  );
+  return {
+    pid: child.pid,
+    url: await listening.promise,
+    stdout: () => printed.stdout,
+    stderr: () => printed.stderr,
+    kill: (signal) => child.kill(signal),
+    ended,
+  };
+}
+
+/** Stops it as an operator does; it must end well. */
+export async function stop(server: Serving): Promise<void> {
+  server.kill("SIGTERM");
+  const { code, stderr } = await server.ended;
+  if (code !== 0) throw new Error(`ended with ${code}: ${stderr}`);
+}
+
+/** A running server with a reseller of 1,000,000 USD, a service `s` and a key. */
+export async function stall(folder: string, ...flags: string[]) {
+  return stallWith({}, folder, ...flags);
+}
+
+/** The same with further variables in the server's environment. */
+export async function stallWith(
+  environment: Record<string, string>,
+  folder: string,
+  ...flags: string[]
+) {
+  return stallOf(await servingWith(environment, folder, "serve", ...flags), folder);
+}
+
+/** The same of a server that runs. */
+export async function stallOf(server: Serving, folder: string) {
+  await binaryJson(folder, "admin", "user", "create", "alice");
+  await binaryJson(folder, "admin", "user", "credit", "alice", "1000000", "--yes");
+  await binaryJson(
+    folder,
+    ..."admin service create --id s --name S --price 1 --min 1 --max 1000".split(" "),
+  );
+  const { key } = await binaryJson(
+    folder,
+    ..."admin key create --user alice --type full --reach all".split(" "),
+  );
+  return { server, key: String(key) };
+}
+
+export interface Load {
+  /** Links of the orders that were answered with success. */
+  answered: string[];
+  /** Answers that were neither success nor 503. */
+  others: number[];
+  /** Resolves once nothing is answered any more. */
+  over: Promise<unknown>;
+}
+
+/** Orders without end on `connections` connections at once, each order with a link of its own. */
+export function load(url: string, key: string, connections: number): Load {
+  const result = { answered: [] as string[], others: [] as number[] };
+  const lane = async (number: number) => {
+    for (let count = 0; ; count++) {
+      const link = `lane-${number}-${count}`;
+      const status = await postOrder(url, key, link).catch(() => 0);
+      if (status === 0) return;
+      if (status === 200) result.answered.push(link);
+      else if (status !== 503) result.others.push(status);
+    }
+  };
+  const over = Promise.all(Array.from({ length: connections }, (_, number) => lane(number)));
+  return { ...result, over };
+}
+
+export async function postOrder(url: string, key: string, link: string): Promise<number> {
+  const response = await fetch(`${url}/api/v1/orders`, {
+    method: "POST",
+    headers: { "x-api-key": key, "content-type": "application/json" },
+    body: JSON.stringify({ service: "s", link, quantity: 1 }),
+    // A connection each: what is refused was never sent.
+    keepalive: false,
+  });
+  await response.text();
+  return response.status;
+}
+
+function spawn(
+  folder: string,
+  argv: string[],
+  environment: Record<string, string> = {},
+  launcher: readonly string[] = [],
+) {
+  const child = Bun.spawn([...launcher, BINARY, ...argv], {
+    cwd: folder,
+    // Nothing of the caller's settings.
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      HOME: folder,
+      // Whatever this machine has in /etc.
+      RESELLER_ENV_FILE: "none",
+      ...environment,
+    },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  // A test that fails leaves no server behind.
+  process.on("exit", () => child.kill("SIGKILL"));
+  return child;
+}
+
+function textOf(stream: ReadableStream): Promise<string> {
+  return new Response(stream).text();
+}

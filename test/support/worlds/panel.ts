@@ -1,0 +1,137 @@
+// A panel in this process on a fresh database, asked over real HTTP by an administrator of some role.
+
+import type { Network } from "../../../src/config/networks.ts";
+import { checkNewUrl } from "../../../src/webhooks/new-url.ts";
+import type { Role } from "../../../src/domain/administrators/administrators.ts";
+import { createActivityCounter } from "../../../src/reports/activity.ts";
+import { createLog } from "../../../src/monitoring/log.ts";
+import { startPanel } from "../../../src/panel/server/listener.tsx";
+import type { Panel, PanelSettings } from "../../../src/panel/server/panel.ts";
+import { createPasswords } from "../../../src/web/server/passwords.ts";
+import { random } from "../../../src/web/server/random.ts";
+import { hashSecret } from "../../../src/web/server/sessions.ts";
+import { connectProvider } from "../../../src/providers/protocols.ts";
+import { resolvePublic, freshDatabase, openServerDatabase, type TestDatabase } from "./service.ts";
+
+export interface Reply {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+export interface TestPanel extends TestDatabase {
+  url: string;
+  settings: PanelSettings;
+  clock: { now: number };
+  /** What the log got of the panel. */
+  logged: { fields: object; message: string }[];
+  /** A new administrator with PASSWORD. */
+  administrator(name: string, role: Role): void;
+  /** A cookie of a new session of an administrator. `awaitsCode`: of one with a second factor, before the code. */
+  session(name: string, awaitsCode?: boolean): string;
+  ask(path: string, init?: RequestInit): Promise<Reply>;
+  /** As the administrator that the panel was made with. */
+  get(path: string): Promise<Reply>;
+  /** A form of the panel's own page. */
+  post(path: string, fields?: Record<string, string>): Promise<Reply>;
+  stop(): Promise<void>;
+}
+
+export const PASSWORD = "correct horse battery";
+/** With little work, so that tests are fast. */
+const COST = { memoryCost: 8, timeCost: 1 };
+export const PASSWORD_HASH = Bun.password.hashSync(PASSWORD, { algorithm: "argon2id", ...COST });
+
+const SETTINGS: PanelSettings = {
+  url: null,
+  isSecure: false,
+  needsSecondFactor: false,
+  confirmAboveMicros: 100_000_000,
+};
+
+/** Signed in as `tester`, with that role. */
+export async function freshPanel(
+  role: Role = "owner",
+  changes: Partial<PanelSettings> = {},
+  trustedProxy: readonly Network[] = [],
+): Promise<TestPanel> {
+  const database = freshDatabase();
+  const opened = await openServerDatabase(database);
+  const settings = { ...SETTINGS, ...changes };
+  const clock = { now: Date.now() };
+  const logged: TestPanel["logged"] = [];
+  const note = (fields: object, message: string) => void logged.push({ fields, message });
+  const errors: unknown[] = [];
+  const deps: Panel = {
+    store: opened.store,
+    slowStore: opened.slowStore,
+    writer: opened.writer,
+    log: { ...createLog("silent"), info: note, warn: note, error: note },
+    now: () => clock.now,
+    activity: createActivityCounter(opened.store),
+    checkWebhookUrl: (text) => checkNewUrl(text, { allow: [], allowHttp: false }, resolvePublic),
+    connect: (provider) => connectProvider(provider, 600_000),
+    machine: () => ({}),
+    lateness: () => Promise.resolve(new Map()),
+    settings,
+    passwords: createPasswords(COST),
+    system: {
+      versions: { version: "1" },
+      database: database.description,
+      configuration: [],
+      readiness: () => Promise.resolve({ ready: true, checks: { database: { ok: true } } }),
+      servers: () => 1,
+      backups: null,
+    },
+    trustedProxy,
+    onInternalError: (error) => void errors.push(error),
+  };
+  const server = startPanel(deps, { hostname: "127.0.0.1", port: 0 }, null);
+  const url = `http://127.0.0.1:${server.port}`;
+  const ask = async (path: string, init: RequestInit = {}): Promise<Reply> => {
+    const response = await fetch(url + path, { redirect: "manual", ...init });
+    const text = await response.text();
+    if (errors.length > 0) throw errors[0];
+    return { status: response.status, headers: response.headers, text };
+  };
+  const administrator = (name: string, its: Role) => {
+    const invitationHash = hashSecret(name);
+    database.run("inviteAdministrator", { name, role: its, invitationHash });
+    database.run("acceptInvitation", { invitationHash, passwordHash: PASSWORD_HASH });
+  };
+  const session = (name: string, awaitsCode = false) => {
+    const [id, secret] = [random(16), random(32)];
+    database.run("openSession", {
+      attempt: null,
+      name,
+      passwordHash: PASSWORD_HASH,
+      session: { id, hash: hashSecret(secret), address: "127.0.0.1", userAgent: "test" },
+      hasProvedCode: !awaitsCode,
+    });
+    return `${settings.isSecure ? "__Host-" : ""}reseller=${id}.${secret}`;
+  };
+  administrator("tester", role);
+  const cookie = session("tester");
+  return {
+    ...database,
+    url,
+    settings,
+    clock,
+    logged,
+    administrator,
+    session,
+    ask,
+    get: (path) => ask(path, { headers: { cookie } }),
+    post: (path, fields = {}) =>
+      ask(path, {
+        method: "POST",
+        body: new URLSearchParams(fields),
+        headers: { cookie, origin: url },
+      }),
+    async stop() {
+      await server.stop();
+      await opened.close();
+      database.close();
+    },
+  };
+}
