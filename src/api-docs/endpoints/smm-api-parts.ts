@@ -17,12 +17,12 @@ export const object = (description: string, properties: Record<string, Schema>):
   additionalProperties: false,
 });
 
-export const ERROR = object("A refusal.", { error: text("The words that clients match.") });
+export const ERROR = object("A refusal.", { error: text("The text that clients compare.") });
 
 /** The id as it was sent, as a number if it is one. */
-const ASKED: Schema = { type: ["integer", "string"], description: "As it was asked." };
+const ASKED: Schema = { type: ["integer", "string"], description: "The id as it was sent." };
 
-export const REFILL_WORD = text("How far the refill is.", {
+export const REFILL_WORD = text("Status of the refill.", {
   enum: ["Pending", "In progress", "Completed", "Rejected"],
 });
 
@@ -37,7 +37,12 @@ export const LISTS: readonly Schema[] = [
   listOf(
     object("An order.", {
       order: ASKED,
-      cancel: { anyOf: [{ type: "integer", const: 1, description: "It is asked for." }, ERROR] },
+      cancel: {
+        anyOf: [
+          { type: "integer", const: 1, description: "The cancellation is requested." },
+          ERROR,
+        ],
+      },
     }),
     "Of `cancel`, also for one order.",
   ),

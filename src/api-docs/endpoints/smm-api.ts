@@ -17,15 +17,17 @@ export const SMM_API_TAG = {
 
 const FIELDS: Schema = {
   type: "object",
-  description: "The fields may be in the query too; those of the body win.",
+  description: "The fields may also be in the query; those of the body take precedence.",
   properties: {
     key: text("Your API key: an Order Key or Full Access."),
-    action: text("What to do.", {
+    action: text("The action.", {
       enum: ["services", "add", "status", "balance", "cancel", "refill", "refill_status"],
     }),
     service: number("Of `add`: the number of a service."),
     link: text(`Of \`add\`: what to deliver to, 1 to ${LINK_LENGTH_LIMIT} characters.`),
-    quantity: number("Of `add`: how many; not for a package, nor where lines are counted."),
+    quantity: number(
+      "Of `add`: the quantity. Not for packages, and not for types that count lines.",
+    ),
     ...Object.fromEntries(
       Object.entries(EXTRA_FIELD_VALUES).map(([name, { description, examples }]) => [
         name,
@@ -33,7 +35,7 @@ const FIELDS: Schema = {
       ]),
     ),
     reference: number(
-      `Of \`add\`, if you like: your own name for the order, 1 to ${REFERENCE_LENGTH_LIMIT} characters. A second \`add\` with it returns the first order.`,
+      `Of \`add\`, optional: your own name for the order, 1 to ${REFERENCE_LENGTH_LIMIT} characters. A second \`add\` with it returns the first order.`,
       ["4c1d7e0a9b"],
     ),
     order: number("Of `status`, `cancel`, `refill`: the number of an order."),
@@ -52,24 +54,28 @@ const FIELDS: Schema = {
   required: ["key", "action"],
 };
 
-const STATUS = object("What became of an order.", {
-  charge: text("What it costs after refunds, in USD."),
+const STATUS = object("The status of an order.", {
+  charge: text("The charge after refunds, in USD."),
   start_count: text("The count at the start."),
   status: text("Its state.", {
     enum: ["Pending", "In progress", "Completed", "Partial", "Canceled"],
   }),
-  remains: text("What is left to deliver; all of it where it was cancelled."),
+  remains: text("The quantity not delivered; the whole quantity of a cancelled order."),
   currency: text("USD.", { const: "USD" }),
 });
 
 const SERVICE = object("A service that may be ordered.", {
-  service: { type: "integer", minimum: 1, description: "Its number, for ever." },
-  name: text("What it is called."),
+  service: {
+    type: "integer",
+    minimum: 1,
+    description: "The service's number, which never changes.",
+  },
+  name: text("Name of the service."),
   type: text("Type of the service, which decides the fields of its orders.", {
     enum: SERVICE_TYPES.map((type) => typeTerms(type).words),
   }),
-  category: text("Where it is listed."),
-  rate: text("Of 1,000 units, or of the package, in USD."),
+  category: text("Category in which the service is listed."),
+  rate: text("Price of 1,000 units, or of the package, in USD."),
   min: text("The smallest quantity."),
   max: text("The largest quantity."),
   dripfeed: { type: "boolean", description: "Whether its orders may have `runs`." },
@@ -88,13 +94,13 @@ const RESPONSE: Schema = {
     }),
     STATUS,
     object("Of `balance`.", {
-      balance: text("What is left, in USD."),
+      balance: text("Your balance, in USD."),
       currency: text("USD.", { const: "USD" }),
     }),
     ERROR,
     {
       type: "object",
-      description: "Of `status` with `orders`: by the numbers that were asked.",
+      description: "Of `status` with `orders`: the statuses by order number.",
       additionalProperties: { anyOf: [STATUS, ERROR] },
     },
   ],
@@ -228,7 +234,7 @@ export const SMM_API_OPERATION = {
   tags: [SMM_API_TAG.name],
   summary: "Order as a panel does",
   description:
-    "`services` lists what may be ordered, `add` places an order, `status` tells what became of orders, `balance` what is left. `cancel` and `refill` ask for that, which moves no money by itself: an order's status does. The key is a field, not a header. What was refused is a 200 with `error`.",
+    "`services` lists the services that you may order, `add` places an order, `status` returns the status of orders, `balance` your balance. `cancel` and `refill` send a request, which moves no money until the order's status changes. The key is a field, not a header. A refusal is a 200 with `error`.",
   parameters: [],
   security: [],
   requestBody: {

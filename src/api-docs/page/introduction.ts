@@ -6,6 +6,6 @@ export const INTRODUCTION = `Order catalogue services, follow the orders, read t
 - Amounts are numbers in USD with at most six decimals, exact to the last. Times are ISO 8601 in UTC.
 - Every answer carries \`x-request-id\`. An error also has a stable \`code\` for programs.
 - \`POST\` calls take an \`Idempotency-Key\`: a request sent again with its key has one effect and one answer.
-- A 429 or a 503 changed nothing: wait for \`Retry-After\` seconds and try again.
-- What is not a JSON answer of this API, such as a proxy's 502, is no answer: send the request again with the same key.
+- A 429 or a 503 means that nothing was changed: wait for \`Retry-After\` seconds and try again.
+- Anything that is not a JSON answer of this API, such as a proxy's 502, counts as no answer: send the request again with the same key.
 - A key that begins with \`rk_test_\` is a test key: the same calls with test money, and nothing is delivered.`;

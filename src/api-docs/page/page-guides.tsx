@@ -34,7 +34,8 @@ export function OwnKey() {
         <button type="submit">Check it</button>
       </div>
       <p>
-        It fills the calls on this page. It stays in this page's memory and is gone when you leave.
+        It is filled into the calls on this page. It stays in this page's memory only, until you
+        leave.
       </p>
       <output id="checked" for="key"></output>
     </form>
@@ -50,7 +51,7 @@ export function QuickStart() {
       <OwnKey />
       <p>See what you can order:</p>
       <Code text={call("/services")} label="List services" />
-      <p>Place an order. The Idempotency-Key makes it safe to send again when no answer came:</p>
+      <p>Place an order. The Idempotency-Key makes it safe to send again if no answer arrives:</p>
       <Code
         text={`curl -H 'x-api-key: RESELLER_KEY_HERE' \\
   -H 'Content-Type: application/json' \\
@@ -60,7 +61,7 @@ export function QuickStart() {
         label="Place an order"
       />
       <p>
-        Read it by the <code>orderId</code> of the answer, and see what is left:
+        Read it by the <code>orderId</code> of the answer, and then your balance:
       </p>
       <Code text={`${call("/orders/1")}\n${call("/balance")}`} label="Follow it" />
     </section>
@@ -73,7 +74,7 @@ export function Guides() {
       <section>
         <h2 id="keys">Keys</h2>
         <p>
-          <Prose text="Every call carries the header `x-api-key`. Your operator makes the keys; a key can be switched off at any moment. Keep it on your server, never in a page or an app." />
+          <Prose text="Every call carries the header `x-api-key`. Your operator makes the keys; a key can be deactivated at any moment. Keep your key on your server, never in a page or an app." />
         </p>
         <Table
           headings={["Key type", "May"]}
@@ -92,7 +93,7 @@ export function Guides() {
                 key
               </>,
             ],
-            [<>Full Access</>, <>all of it</>],
+            [<>Full Access</>, <>everything above</>],
           ]}
         />
       </section>
@@ -102,13 +103,13 @@ export function Guides() {
           <Prose text="Amounts are JSON numbers in USD with at most six decimals, exact to the last. A price is for 1000 units unless your operator says otherwise; a charge is `price × quantity ÷ 1000`, rounded up to a millionth of a dollar. Times are ISO 8601 in UTC." />
         </p>
         <p>
-          <Prose text="Every answer carries `x-request-id`: yours if you sent one, else ours. Name it when you ask your operator about a call." />
+          <Prose text="Every answer carries `x-request-id`: yours if you sent one, otherwise ours. Give it when you ask your operator about a call." />
         </p>
       </section>
       <section>
         <h2 id="types">Types of services</h2>
         <p>
-          <Prose text="The type of a service, which `GET /services?fields=all` shows, says what an order needs besides `service` and `link`. Lines are separated by line breaks, empty ones do not count; where they are counted, `min` and `max` bound their number. `runs` repeats an order of a service with a drip-feed every `interval` minutes: it is charged for all runs." />
+          <Prose text="The type of a service, which `GET /services?fields=all` shows, says what an order needs besides `service` and `link`. Lines are separated by line breaks, and empty lines do not count. If the lines are the quantity, their number must be between `min` and `max`. `runs` repeats an order of a service with a drip-feed every `interval` minutes, and the charge is for all runs." />
         </p>
         <Table
           headings={["Type", "Fields", "Charged"]}
@@ -123,7 +124,7 @@ export function Guides() {
         <h2 id="idempotency">Retrying safely</h2>
         <p>
           <Prose
-            text={`Give every order, recharge and request an \`Idempotency-Key\`: ${KEY_FORM}, new for every intent, the same for every retry of it. A UUID, or your own order number.`}
+            text={`Give every order, recharge and request an \`Idempotency-Key\`: ${KEY_FORM}, new for every new call, the same for each retry, such as a UUID or your own order number.`}
           />
         </p>
         <ul>
@@ -134,29 +135,29 @@ export function Guides() {
             <Prose text="The same key with another request is a 422 `idempotency_key_reused`." />
           </li>
           <li>
-            <Prose text="A refusal that changed nothing is not remembered: put it right and send it again." />
+            <Prose text="A refusal that changed nothing is not stored: correct the request and send it again with the same key." />
           </li>
           <li>
-            <Prose text="Keys are kept for at least 24 hours, through restarts." />
+            <Prose text="Keys are kept for at least 24 hours and survive restarts." />
           </li>
           <li>
-            <Prose text="No answer, a 429, a 500 or a 503: wait (for `Retry-After` seconds, if it is there) and send the same request with the same key." />
+            <Prose text="After no answer, a 429, a 500 or a 503, wait (for `Retry-After` seconds, if given) and send the same request with the same key." />
           </li>
           <li>
-            <Prose text="Anything but a JSON object with a `status` of `success` or `error` (the user lookup has `exists`), such as an empty 502 or a page of a proxy, is no answer either: your request may have arrived." />
+            <Prose text="Anything but a JSON object with a `status` of `success` or `error` (the user lookup has `exists`) counts as no answer, such as an empty 502 or a page of a proxy. Your request may have arrived." />
           </li>
           <li>
-            <Prose text="Keep the key with your order until you have an answer, also through a crash of your program. A 401 or 403 says nothing of the tries before it." />
+            <Prose text="Store the key with your order until you have an answer, so that it survives a crash of your program. A 401 or 403 does not show whether an earlier try had an effect." />
           </li>
         </ul>
         <p>
-          <Prose text="A `reference` of your own does the same for good: an order with one that you used before is a 409 `reference_taken`, with the order that has it." />
+          <Prose text="A `reference` of your own protects without a time limit: an order with a reference that you used before is a 409 `reference_taken`, with the earlier order." />
         </p>
       </section>
       <section>
         <h2 id="lists">Lists</h2>
         <p>
-          <Prose text="Lists are newest first. When there is more, `nextCursor` is not null: give it as `cursor`, with the same filters, to read on. Cursors do not age, and what is added while you read moves nothing: no line is left out or seen twice. `from` and `to` are both included; a date alone is that whole day in UTC." />
+          <Prose text="Lists are newest first. If `nextCursor` is not null, there is more: give it as `cursor`, with the same filters, to read on. Cursors do not expire. Entries added while you read do not shift the pages: no entry is missing or listed twice. `from` and `to` are both included; a date without a time is the whole day in UTC." />
         </p>
       </section>
       <section>
@@ -196,7 +197,7 @@ export function Errors({ operations }: { operations: readonly OpenApiOperation[]
     <section>
       <h2 id="errors">Errors</h2>
       <p>
-        <Prose text="Go by `code`: it never changes. `message` is for people, `field` names the field, filter or header that was wrong, `requestId` is the header `x-request-id`." />
+        <Prose text="Programs should check `code`, which never changes. `message` is for people, `field` names the wrong field, filter or header, and `requestId` is the header `x-request-id`." />
       </p>
       <Code
         text={`{
@@ -226,9 +227,9 @@ export function Samples() {
     <section>
       <h2 id="samples">Samples</h2>
       <p>
-        Each places an order and sends it again until it is answered, once. What it sends stays in a
-        file until then: run it again where it gave up or was stopped. They take the address and the
-        key from the environment:
+        Each sample places one order and sends it again until an answer arrives. It keeps the
+        request in a file until then: run it again if it gave up or was stopped. The samples read
+        the address and the key from the environment:
       </p>
       <Code
         text="export RESELLER_URL=RESELLER_URL_HERE RESELLER_KEY=RESELLER_KEY_HERE"

@@ -10,8 +10,8 @@ import { SMM_API_EXAMPLES } from "../endpoints/smm-api.ts";
 
 export const SMM_API_SECTIONS = [
   ["connect", "Connect your panel"],
-  ["fields", "What panels call it"],
-  ["actions", "What it does"],
+  ["fields", "Names in panel programs"],
+  ["actions", "Actions"],
   ["statuses", "Statuses"],
   ["panel-errors", "Errors"],
   ["panel-sample", "Sample in PHP"],
@@ -45,52 +45,55 @@ const CLIENT_PROGRAMS: readonly [name: string, url: string, key: string, besides
 ];
 
 const ERRORS: readonly [words: string, meaning: string][] = [
-  ["Invalid API key", "The key is wrong, ended, or not for orders."],
+  ["Invalid API key", "The key is wrong, inactive, expired, or not for orders."],
   [
     "Incorrect request",
-    "The action is unknown here, more than 100 orders were asked for, a field that the type of the service needs is missing or malformed, or the `reference` is none: 1 to 64 characters of UTF-8.",
+    "The action is unknown, more than 100 orders were asked for, a field that the type of the service needs is missing or malformed, or the `reference` is not 1 to 64 characters of UTF-8.",
   ],
-  ["error.incorrect_service_id", "The service is not offered to you, or not any more."],
+  ["error.incorrect_service_id", "The service is unknown, or you may not order it."],
   ["neworder.error.link", "The link is missing or malformed."],
   [
     "neworder.error.min_quantity",
     "The quantity is missing, not whole, or too small, or there are too few lines.",
   ],
   ["neworder.error.max_quantity", "The quantity is too large."],
-  ["neworder.error.not_enough_funds", "Your balance is too low: add funds, and send it again."],
-  ["Incorrect order ID", "It is none of your orders."],
+  [
+    "neworder.error.not_enough_funds",
+    "Your balance is too low. Add funds and send the order again.",
+  ],
+  ["Incorrect order ID", "You have no such order."],
   [
     "Order cannot be cancelled",
-    "It has ended, its service has no cancellation, or it is not known yet whether it was sent.",
+    "The order has ended, its service has no cancellation, or it is unknown whether the order was sent.",
   ],
   [
     "Order cannot be refilled",
-    "It is not delivered, its service has no refill or no more, or it was refilled within 24 hours.",
+    "The order is not delivered, its service has no refill, the days for a refill are over, or a refill was asked for within 24 hours.",
   ],
-  ["A request is already open", "The same was asked for the order, and is not decided yet."],
-  ["Refill not found", "It is none of your refills."],
-  ["Too many requests", "Status 429. Nothing was changed: slow down."],
-  ["Service temporarily unavailable", "Status 503. Nothing was changed: send it again."],
+  ["A request is already open", "The same request for the order is still open."],
+  ["Refill not found", "You have no such refill."],
+  ["Too many requests", "Status 429. Nothing was changed. Send fewer requests."],
+  ["Service temporarily unavailable", "Status 503. Nothing was changed. Send it again."],
   [
     "Internal server error",
-    "Status 500. It is not known whether it was done: look before you send it again.",
+    "Status 500. The action may have been done: check before you send it again.",
   ],
 ];
 
 const STATUSES: readonly [word: string, meaning: string][] = [
-  ["Pending", "Charged, and not with its provider yet."],
+  ["Pending", "Charged, and not yet placed with the provider."],
   ["In progress", "Being delivered; `remains` counts down."],
   ["Completed", "Delivered."],
-  ["Partial", "Delivered in part: what `remains` was refunded, `charge` is what is left to pay."],
+  ["Partial", "Delivered in part: the part that `remains` was refunded, and `charge` is the rest."],
   ["Canceled", "Not delivered, or refunded: `remains` is the whole quantity and `charge` 0."],
 ];
 
 /** Words for the states of refills. */
 const REFILLS: readonly [word: string, meaning: string][] = [
-  ["Pending", "Asked for."],
-  ["In progress", "Taken on."],
+  ["Pending", "Requested."],
+  ["In progress", "Accepted."],
   ["Completed", "Done."],
-  ["Rejected", "Declined: the order stays as it is."],
+  ["Rejected", "Declined: the order does not change."],
 ];
 
 export function SmmApiGuide() {
@@ -109,13 +112,13 @@ export function SmmApiGuide() {
         <Code text="RESELLER_URL_HERE/api/v2" label="URL" />
         <Code text="RESELLER_KEY_HERE" label="Key" />
         <p>
-          <Prose text="The key is an Order Key or Full Access. Your operator makes it, and can tie it to the address of your server. Nothing else has to be set." />
+          <Prose text="The key is an Order Key or Full Access. Your operator creates it, and can limit it to the address of your server. Nothing else has to be set." />
         </p>
       </section>
       <section>
-        <h2 id="fields">What panels call it</h2>
+        <h2 id="fields">Names in panel programs</h2>
         <Table
-          headings={["Panel", "The URL", "The key", "Besides"]}
+          headings={["Panel", "The URL", "The key", "Other settings"]}
           rows={CLIENT_PROGRAMS.map(([name, url, key, besides]) =>
             [name, url, key, besides].map((text) => (
               <>
@@ -126,12 +129,12 @@ export function SmmApiGuide() {
         />
       </section>
       <section>
-        <h2 id="actions">What it does</h2>
+        <h2 id="actions">Actions</h2>
         <p>
-          <Prose text="`POST` with the fields as a form or as JSON. Service numbers stay as they are for ever. A second `add` with the same `reference` returns the first order. Where `dripfeed` is true an order may have `runs` and `interval`. `cancel` and `refill` ask for that, for services whose flags say so: no money moves until the order's status does." />
+          <Prose text="`POST` with the fields as a form or as JSON. Service numbers never change. A second `add` with the same `reference` returns the first order. If `dripfeed` is true, an order may have `runs` and `interval`. `cancel` and `refill` send a request, for services whose flags allow it. No money moves until the order's status changes." />
         </p>
         <p>
-          <Prose text="What `add` needs besides `service` and `link`, by the type of the service:" />
+          <Prose text="The fields that `add` needs besides `service` and `link` depend on the type of the service:" />
         </p>
         <Table
           headings={["Type", "Fields", "Charged"]}
@@ -152,18 +155,22 @@ export function SmmApiGuide() {
         <h2 id="statuses">Statuses</h2>
         <Table headings={["Word", "Meaning"]} rows={rows(STATUSES)} about="Statuses of an order" />
         <p>
-          <Prose text="Of a refill, by `refill_status`:" />
+          <Prose text="Statuses of a refill, as `refill_status` returns them:" />
         </p>
         <Table headings={["Word", "Meaning"]} rows={rows(REFILLS)} about="Statuses of a refill" />
       </section>
       <section>
         <h2 id="panel-errors">Errors</h2>
         <p>
-          <Prose text={'`{"error":"…"}` with status 200, unless another is named.'} />
+          <Prose
+            text={
+              'Errors are `{"error":"…"}` with status 200, unless the table names another status.'
+            }
+          />
         </p>
         <Table headings={["Words", "Meaning"]} rows={rows(ERRORS)} />
         <p>
-          <Prose text="Another status, or anything but the JSON described here, such as a page of a proxy, is no answer: the order may have been placed. Send it again with the same `reference`." />
+          <Prose text="Any other status, or anything but the JSON described here, such as a page of a proxy, counts as no answer: the order may have been placed. Send it again with the same `reference`." />
         </p>
       </section>
       <section>

@@ -26,7 +26,7 @@ export function Webhooks({ document }: { document: OpenApiDocument }) {
     <section>
       <h2 id="receiving-webhooks">Receiving webhooks</h2>
       <p>
-        <Prose text="Instead of asking for your orders again and again, have changes sent to you: register an https address with `POST /webhooks` and keep the `secret` of the answer, which is shown once. Each event is one `POST`, in the form of Standard Webhooks 1.0.0, so that its libraries verify it:" />
+        <Prose text="Instead of polling your orders, have changes sent to you: register an https address with `POST /webhooks` and keep the `secret` of the answer, which is shown once. Each event is one `POST` in the form of Standard Webhooks 1.0.0, so its libraries can verify it:" />
       </p>
       <Code text={REQUEST} label="An event" />
       <Table
@@ -35,25 +35,25 @@ export function Webhooks({ document }: { document: OpenApiDocument }) {
           [
             <code>webhook-id</code>,
             <>
-              <Prose text="the event's id, the same for every attempt: what you have seen before, ignore" />
+              <Prose text="the event's id, the same for each attempt: ignore an id that you have seen before" />
             </>,
           ],
           [
             <code>webhook-timestamp</code>,
             <>
-              <Prose text="when this attempt was made, in Unix seconds: refuse what is older than five minutes" />
+              <Prose text="the time of this attempt, in Unix seconds: refuse an attempt older than five minutes" />
             </>,
           ],
           [
             <code>webhook-signature</code>,
             <>
-              <Prose text="`v1,` and the base64 of the HMAC-SHA256 of `webhook-id.webhook-timestamp.body`; the key is what follows `whsec_` in the secret, decoded from base64. Two of them, with a space between, while a secret is being replaced: one has to match" />
+              <Prose text="`v1,` and the base64 of the HMAC-SHA256 of `webhook-id.webhook-timestamp.body`; the key is what follows `whsec_` in the secret, decoded from base64. Two signatures, with a space between, while a secret is being replaced: one has to match" />
             </>,
           ],
           [
             <code>sequence</code>,
             <>
-              <Prose text="of an order's events: it only grows, with gaps where you did not ask for an event. Events may arrive out of order and more than once; keep the highest" />
+              <Prose text="grows with each event of an order, with gaps for events that you did not ask for. Events may arrive out of order and more than once: keep the one with the highest" />
             </>,
           ],
         ]}
@@ -61,24 +61,24 @@ export function Webhooks({ document }: { document: OpenApiDocument }) {
       <Events document={document} />
       <ul>
         <li>
-          <Prose text="Verify the bytes of the body as they came, before you parse them, and compare signatures in constant time." />
+          <Prose text="Verify the bytes of the body before you parse them, and compare signatures in constant time." />
         </li>
         <li>
           <Prose text="Answer with a 2xx within 15 seconds: store the event, then do the work. A redirect is not followed and counts as a failure, like any other status." />
         </li>
         <li>
           <Prose
-            text={`What fails is sent ${WEBHOOK_ATTEMPTS} times in all: at once, then ${steps} after the attempt before, give or take a fifth. \`Retry-After\` is honoured up to twice the pause.`}
+            text={`A failed event is sent ${WEBHOOK_ATTEMPTS} times in all: at once, then ${steps} after the previous attempt, each varied by up to a fifth. \`Retry-After\` is honoured up to twice the pause.`}
           />
         </li>
         <li>
-          <Prose text="A `410 Gone` disables your endpoint at once; so do five days of nothing but failures. `GET /webhooks/:id/deliveries` shows each attempt with its status or the word of what failed, and `POST /webhooks/:id/replay` sends again what you missed." />
+          <Prose text="A `410 Gone` disables your endpoint at once; so do five days of nothing but failures. `GET /webhooks/:id/deliveries` shows each attempt with its status or a word for what failed, and `POST /webhooks/:id/replay` sends events again that you missed." />
         </li>
         <li>
-          <Prose text="Delivery is at least once and in no order, and `GET /orders` always tells what is so: ask it after your receiver was away." />
+          <Prose text="Events are delivered at least once, in any order. `GET /orders` always has the current state: read it after your receiver was down." />
         </li>
         <li>
-          <Prose text="Your address must be public: a name that leads to a private or otherwise special address is refused." />
+          <Prose text="Your address must be public: a name that resolves to a private or otherwise special address is refused." />
         </li>
       </ul>
       <Table
@@ -91,8 +91,8 @@ export function Webhooks({ document }: { document: OpenApiDocument }) {
         ])}
       />
       <p>
-        Receivers to begin with. They take the secret and the port from the environment, verify what
-        comes and print it:
+        Sample receivers. They read the secret and the port from the environment, verify each event
+        and print it:
       </p>
       <Code text="export WEBHOOK_SECRET=whsec_… PORT=8000" label="Environment" />
       <Tabs
@@ -117,7 +117,7 @@ function Events({ document }: { document: OpenApiDocument }) {
   return (
     <>
       <p>
-        What is sent, as far as your endpoint's <code>events</code> name it:
+        Events that are sent if your endpoint's <code>events</code> name them:
       </p>
       <Table
         headings={["Event", "Sent when"]}
@@ -141,16 +141,13 @@ function Events({ document }: { document: OpenApiDocument }) {
 const FAILURES = [
   ["dns", "the name has no address"],
   ["blocked_address", "the name has an address that is not public"],
-  [
-    "url_not_allowed",
-    "the operator does not allow such an address any more, plain http for instance",
-  ],
+  ["url_not_allowed", "the operator no longer allows such an address, such as plain http"],
   [
     "connection",
-    "no connection, or it broke before the reply's head was there, or that was not HTTP",
+    "no connection, it broke before the head of the reply arrived, or the reply was not HTTP",
   ],
-  ["tls", "no secure connection: the certificate is not valid for the name"],
+  ["tls", "the certificate is not valid for the name"],
   ["timeout", "no reply within 15 seconds"],
   ["redirect", "a 3xx"],
-  ["status", "any other status than 2xx, see `httpStatus`"],
+  ["status", "any other status that is not 2xx, see `httpStatus`"],
 ] as const;

@@ -104,8 +104,8 @@ export function renderPage(document: OpenApiDocument): Page {
       <p class="lead">
         Version {info.version}. Order catalogue services, follow the orders, read your balance and
         statement, look up users and add credit: JSON over HTTP, with the key that your operator
-        gave you. Your own panel connects as it is: <a href="/docs/panels">by URL and key</a>.{" "}
-        <Contact document={document} />
+        gave you. Your own panel connects without changes: <a href="/docs/panels">by URL and key</a>
+        . <Contact document={document} />
       </p>
       <QuickStart />
       <Guides />
@@ -204,7 +204,7 @@ function layout(document: OpenApiDocument, title: string, contents: VNode, main:
             {main}
             <footer>
               For programs: <a href="/openapi.json">openapi.json</a>, OpenAPI {document.openapi}.
-              This page comes from your own server and asks nobody else.
+              This page loads nothing from other servers.
             </footer>
           </main>
         </div>
