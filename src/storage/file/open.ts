@@ -12,7 +12,7 @@ import type { Migration } from "../../db/port/database-state.ts";
 import { MIGRATIONS, pendingMigrations } from "./migrate.ts";
 import { settleReplaced, STAGING_FOLDER } from "../backup/replaced-file.ts";
 import { fileSystemUnder, isNetworkFileSystem } from "./file-systems.ts";
-import { syncPath, whyNoFile } from "./files.ts";
+import { sizeOf, syncPath, whyNoFile } from "./files.ts";
 import { OpenError, openErrorOf } from "./open-error.ts";
 import { refuseMoveBegun } from "../move/unfinished-move.ts";
 import { upgrade } from "./upgrade.ts";
@@ -162,6 +162,7 @@ function openFile(path: string, create: boolean, mayBeUnfinished = false): OpenF
   let sqlite: Database | undefined;
   try {
     refuseNoFile(path);
+    if (sizeOf(`${path}-wal`) > 0) refuseUnusable(path, mayBeUnfinished);
     sqlite = new Database(path, { readwrite: true, create });
     sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     const pending = pendingMigrations(sqlite, path, MIGRATIONS, mayBeUnfinished);
@@ -184,6 +185,20 @@ function openFile(path: string, create: boolean, mayBeUnfinished = false): OpenF
   } catch (error) {
     sqlite?.close();
     throw openErrorOf(error, path) ?? error;
+  }
+}
+
+/**
+ * Refuses a database that has a log before it is opened for writing: closing a connection that can write would copy the
+ * log into the file.
+ */
+function refuseUnusable(path: string, mayBeUnfinished: boolean): void {
+  const sqlite = new Database(path, { readonly: true });
+  try {
+    sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    pendingMigrations(sqlite, path, MIGRATIONS, mayBeUnfinished);
+  } finally {
+    sqlite.close(true);
   }
 }
 

@@ -210,6 +210,23 @@ describe("is refused in one sentence with the path, and not changed:", () => {
     }
   });
 
+  test("one with a log that was not copied into it, as a killed server leaves it", () => {
+    const folder = freshFolder();
+    const path = databasePath(folder);
+    const made = madeDatabase();
+    const writer = openWriter(made.path).sqlite;
+    writer.run("UPDATE migrations SET name = '0001_service', hash = 'x'");
+    for (const end of ["", "-wal"]) copyFileSync(made.path + end, path + end);
+    writer.close();
+    const content = () => ["", "-wal"].map((end) => readFileSync(path + end).toString("hex"));
+    const before = content();
+    expect(before[1]!.length).toBeGreaterThan(0);
+    for (const open of [() => claimDataDirectory(folder, NOW), () => openForCommand(folder)]) {
+      expect(sentenceOf(open)).toContain("was created by a version before 0.9.0");
+      expect(content()).toEqual(before);
+    }
+  });
+
   test("no database, by a command: the absolute path, and nothing is made", () => {
     const folder = join(freshFolder(), "none");
     const sentence = sentenceOf(() => openForCommand(folder));
