@@ -18,8 +18,8 @@ import {
   alertConditions,
   type AlertText,
   TIMED_KINDS,
-} from "../domain/webhooks/alerts.ts";
-import type { Lateness, MachineFacts } from "../domain/reports/conditions.ts";
+} from "../domain/alerts/alerts.ts";
+import type { Lateness, MachineFacts } from "../domain/alerts/conditions.ts";
 import { utcDayBounds } from "../domain/ledger/recharges.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";

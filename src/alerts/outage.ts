@@ -5,8 +5,8 @@
 import type { AlertEndpoint } from "../db/webhooks/alerts.ts";
 import type { Random } from "../scheduling/backoff.ts";
 import type { Clock } from "../scheduling/clock.ts";
-import { UNWRITABLE_MS } from "../domain/reports/conditions.ts";
-import { alertBody, UNWRITABLE } from "../domain/webhooks/alerts.ts";
+import { UNWRITABLE_MS } from "../domain/alerts/conditions.ts";
+import { alertBody, UNWRITABLE } from "../domain/alerts/alerts.ts";
 import { webhookPauseMs } from "../domain/webhooks/webhook-schedule.ts";
 import { signingSecrets } from "../domain/webhooks/webhooks.ts";
 import type { Logger } from "../monitoring/log.ts";

@@ -1,7 +1,7 @@
 // Sends a message to a chat with Telegram's Bot API: https://core.telegram.org/bots/api#sendmessage. The token is part of
 // the URL, so neither the URL nor an error that may contain it leaves this file.
 
-import { telegramText } from "../domain/webhooks/alert-endpoints.ts";
+import { telegramText } from "../domain/alerts/alert-endpoints.ts";
 import { parseRetryAfter } from "../domain/webhooks/webhook-schedule.ts";
 import { exchange, type ExchangeReply } from "../webhooks/exchange.ts";
 import {

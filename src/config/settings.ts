@@ -2,7 +2,7 @@
 // docs/specification/command-line.md#settings.
 
 import { hostname } from "node:os";
-import { DISK_FULL_BYTES } from "../domain/reports/conditions.ts";
+import { DISK_FULL_BYTES } from "../domain/alerts/conditions.ts";
 import { formatSize } from "../domain/values/units.ts";
 import { LOG_FORMATS, LOG_LEVELS } from "../monitoring/log.ts";
 import { isLoopback } from "./networks.ts";

@@ -6,7 +6,7 @@ import type { ReadStore } from "../db/port/port.ts";
 import { listProviders, type Provider } from "../db/providers/providers.ts";
 import { countsOf } from "../domain/providers/sync-counts.ts";
 import type { SyncPlan } from "../domain/providers/sync-plan.ts";
-import { parseDecimal } from "../domain/values/decimals.ts";
+import { parseDecimal } from "../domain/providers/rate-decimals.ts";
 import { CatalogueError, type UpstreamEntry } from "../domain/providers/upstream-services.ts";
 import { Refusal } from "../domain/values/refusals.ts";
 import { beyondLimits } from "../domain/providers/sync-limits.ts";

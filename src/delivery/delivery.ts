@@ -7,7 +7,7 @@ import {
   type Provider,
   providerOf,
 } from "../db/providers/providers.ts";
-import type { Lateness } from "../domain/reports/conditions.ts";
+import type { Lateness } from "../domain/alerts/conditions.ts";
 import { isTestOrder, magicOf, SANDBOX_PROVIDER } from "../domain/orders/sandbox.ts";
 import { SUBMIT_BACKOFF_LIMIT_MS } from "../scheduling/backoff.ts";
 import { createInterruptionCheck, markInterrupted } from "./interrupted-attempts.ts";

@@ -1,7 +1,7 @@
 // Decides whether the polls of one provider are late, and logs it: this service may not keep up, or the provider has
 // not responded for a long time.
 
-import { type Lateness, pollsLateMs } from "../domain/reports/conditions.ts";
+import { type Lateness, pollsLateMs } from "../domain/alerts/conditions.ts";
 import { oldestDuePoll } from "../db/delivery/polling.ts";
 import type { ProviderWorker } from "./provider-worker.ts";
 

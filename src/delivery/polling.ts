@@ -2,7 +2,7 @@
 // The command that takes a batch also schedules each order's next poll, so a failure afterwards delays no other order.
 
 import { countDuePolls } from "../db/delivery/polling.ts";
-import type { Lateness } from "../domain/reports/conditions.ts";
+import type { Lateness } from "../domain/alerts/conditions.ts";
 import type { Report } from "../domain/delivery/polling.ts";
 import type { DuePoll } from "../operations/delivery/polling.ts";
 import { STATUS_BATCH_LIMIT } from "../providers/provider.ts";

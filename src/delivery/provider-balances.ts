@@ -2,7 +2,7 @@
 // end the pause.
 
 import { listProviders, type Provider } from "../db/providers/providers.ts";
-import { isBalanceDue } from "../domain/webhooks/alerts.ts";
+import { isBalanceDue } from "../domain/alerts/alerts.ts";
 import { ProviderFailure } from "../providers/provider.ts";
 import { oneAtATime } from "../scheduling/one-at-a-time.ts";
 import type { DeliveryDeps } from "./provider-worker.ts";

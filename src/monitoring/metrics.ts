@@ -6,7 +6,7 @@ import type { Figures, ProviderFigures } from "./figures.ts";
 import type { Observer, KnownLabels } from "./observer.ts";
 import { Counter, Gauge, Registry } from "prom-client";
 import type { Awaitable } from "../db/port/port.ts";
-import { ALERT_KINDS } from "../domain/reports/conditions.ts";
+import { ALERT_KINDS } from "../domain/alerts/conditions.ts";
 import { ORDER_STATUSES } from "../domain/orders/order-statuses.ts";
 import { DISABLED_REASONS } from "../domain/webhooks/webhook-events.ts";
 import { createObserver } from "./event-metrics.ts";

@@ -3,7 +3,7 @@
 
 import * as v from "valibot";
 import type { UpstreamEntry, UpstreamService } from "../domain/providers/upstream-services.ts";
-import { parseDecimal } from "../domain/values/decimals.ts";
+import { parseDecimal } from "../domain/providers/rate-decimals.ts";
 import {
   decimalText,
   microsOf,

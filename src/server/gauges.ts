@@ -7,7 +7,7 @@ import { countOpenRequests } from "../db/orders/order-request-lists.ts";
 import { type Awaitable, type Reader, TransientError } from "../db/port/port.ts";
 import { listProviders, readProviderOrders } from "../db/providers/providers.ts";
 import { countDisabledWebhooks, oldestUndeliveredAt } from "../db/webhooks/webhook-figures.ts";
-import { isPaused } from "../domain/reports/order-conditions.ts";
+import { isPaused } from "../domain/alerts/provider-conditions.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Figures, ProviderFigures } from "../monitoring/figures.ts";
 import { createStatusCounter } from "../reports/status-counter.ts";

@@ -4,7 +4,7 @@ import { backupFolder } from "../config/flags.ts";
 import { type Config, isPanelLocal, isPanelSecure } from "../config/settings.ts";
 import { countPausedProviders } from "../db/providers/providers.ts";
 import { listSandboxOrders, listSandboxRefills } from "../db/orders/sandbox.ts";
-import type { MachineFacts } from "../domain/reports/conditions.ts";
+import type { MachineFacts } from "../domain/alerts/conditions.ts";
 import type { SyncDeps } from "../delivery/catalogue-sync.ts";
 import { type Clock, systemClock } from "../scheduling/clock.ts";
 import type { DeliveryService } from "../delivery/delivery.ts";

@@ -6,12 +6,12 @@ import { listProviderAttention } from "../../db/reports/attention.ts";
 import type { Reader } from "../../db/port/port.ts";
 import { type Provider, readProviderOrders } from "../../db/providers/providers.ts";
 import { listUnrecognizedNumbers } from "../../db/delivery/unrecognized-numbers.ts";
-import { conditionsOf, sentenceOf } from "../../domain/reports/conditions.ts";
+import { conditionsOf, sentenceOf } from "../../domain/alerts/conditions.ts";
 import {
   LATE_REPORT_RULES,
   NUMBER_RULES,
   PROVIDER_RULES,
-} from "../../domain/reports/order-conditions.ts";
+} from "../../domain/alerts/provider-conditions.ts";
 import { expectedCurrency } from "../../domain/delivery/costs.ts";
 import { jsonAmount } from "../../domain/ledger/money.ts";
 import { formatDuration } from "../../domain/values/units.ts";

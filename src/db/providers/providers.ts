@@ -1,7 +1,7 @@
 // Providers, and figures of their orders. A provider's key is read only to call the provider and is never shown.
 
 import { OPEN_ORDER_CONDITION } from "../orders/order-statuses.ts";
-import { isPaused } from "../../domain/reports/order-conditions.ts";
+import { isPaused } from "../../domain/alerts/provider-conditions.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { OLDEST_DUE_POLL } from "../delivery/polling.ts";
 import { ANSWERED, type ProviderPause } from "../../domain/providers/provider-pauses.ts";

@@ -3,7 +3,7 @@
 import { OPEN_ORDER_CONDITION } from "../orders/order-statuses.ts";
 import type { Reader } from "../port/port.ts";
 import type { PausedBy } from "../../domain/providers/provider-pauses.ts";
-import type { ProviderFacts } from "../../domain/reports/conditions.ts";
+import type { ProviderFacts } from "../../domain/alerts/conditions.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { LIVE_ORDER_CONDITION } from "../orders/orders.ts";
 import { countOpenRequests, type RequestFigures } from "../orders/order-request-lists.ts";

@@ -1,8 +1,8 @@
 // Tables of webhooks and alerts.
 
 import { integer, text } from "drizzle-orm/sqlite-core";
-import type { AlertKind } from "../../domain/reports/conditions.ts";
-import type { AlertEventType } from "../../domain/webhooks/alerts.ts";
+import type { AlertKind } from "../../domain/alerts/conditions.ts";
+import type { AlertEventType } from "../../domain/alerts/alerts.ts";
 import type { DisabledReason, WebhookEventType } from "../../domain/webhooks/webhook-events.ts";
 import { type NewRowOf, type RowOf, table } from "../port/table-definition.ts";
 import { CATALOGUE_LOCK, WEBHOOK_QUEUE_LOCK, catalogueLock } from "./locks.ts";

@@ -1,6 +1,6 @@
 // Checks the invariants of costs, and of the totals that reports are built from.
 
-import { parseDecimal } from "../../domain/values/decimals.ts";
+import { parseDecimal } from "../../domain/providers/rate-decimals.ts";
 import { microsOf } from "../../domain/delivery/costs.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import type { TotalKind } from "../reports/daily-totals.ts";

@@ -1,6 +1,6 @@
 // Alerts for the operator: the raised alerts, the endpoints that receive them, and data that decides about alerts.
 
-import type { AlertKind } from "../../domain/reports/conditions.ts";
+import type { AlertKind } from "../../domain/alerts/conditions.ts";
 import { CUID } from "../orders/orders.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, select, statement } from "../port/query.ts";

@@ -1,7 +1,7 @@
 // Margins: what a price leaves above the provider's charge for the same quantity, at the rate in its list.
 
 import { microsOf, type RateUnit } from "../delivery/costs.ts";
-import { type Decimal, parseDecimal } from "../values/decimals.ts";
+import { type Decimal, parseDecimal } from "../providers/rate-decimals.ts";
 import type { PriceUnit } from "./services.ts";
 
 export interface Margin {

@@ -1,7 +1,7 @@
 // What an order costs at its provider: the reported charge, or the provider's rate. docs/specification/reports.md#costs.
 // Amounts of a provider are decimals of any length in text; nothing here is a float.
 
-import { type Decimal, parseDecimal } from "../values/decimals.ts";
+import { type Decimal, parseDecimal } from "../providers/rate-decimals.ts";
 import { formatMicros, TRANSFER_LIMIT_MICROS } from "../ledger/money.ts";
 import type { ReportedStatus } from "./reported-status.ts";
 

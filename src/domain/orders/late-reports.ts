@@ -5,7 +5,7 @@ import {
   decideTransition,
   type OrderTransition,
   type TransitionInput,
-} from "./order-transitions.ts";
+} from "./transition-decision.ts";
 import { hasDelivered, type OrderStatus } from "./order-statuses.ts";
 import { Refusal, refusal } from "../values/refusals.ts";
 

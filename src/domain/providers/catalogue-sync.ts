@@ -3,7 +3,7 @@
 // docs/specification/providers.md#sync.
 
 import type { KnownService, SyncPlan, TargetService, SyncedFields } from "./sync-plan.ts";
-import { type Decimal, parseDecimal } from "../values/decimals.ts";
+import { type Decimal, parseDecimal } from "./rate-decimals.ts";
 import { QUANTITY_LIMIT } from "../orders/orders.ts";
 import {
   fitsUnit,

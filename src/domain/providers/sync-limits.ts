@@ -1,6 +1,6 @@
 // Limits of a scheduled sync; beyond them it waits for the operator. docs/specification/providers.md#sync-schedule.
 
-import type { Decimal } from "../values/decimals.ts";
+import type { Decimal } from "./rate-decimals.ts";
 import type { SyncedFields, SyncPlan } from "./sync-plan.ts";
 import { formatMicros } from "../ledger/money.ts";
 import { delistedRoutes } from "./sync-counts.ts";

@@ -1,7 +1,7 @@
 // The rates of a provider's list: in US dollars for our prices, unconverted for what orders cost.
 
 import { decimalText, multiplyDecimals, type RateUnit } from "../delivery/costs.ts";
-import { parseDecimal } from "../values/decimals.ts";
+import { parseDecimal } from "./rate-decimals.ts";
 import { parseServiceType, standardUnit } from "../catalogue/service-types.ts";
 import type { UpstreamEntry } from "./upstream-services.ts";
 

@@ -1,7 +1,7 @@
 // The services of a provider's list, and their rates. Rates are decimals of any length, so prices are computed from
 // digits, never from a float.
 
-import type { Decimal } from "../values/decimals.ts";
+import type { Decimal } from "./rate-decimals.ts";
 import { AMOUNT_LIMIT_MICROS } from "../ledger/money.ts";
 import type { PriceUnit } from "../catalogue/services.ts";
 

@@ -2,7 +2,7 @@
 // `sending` before the call, its outcome after it, in a later transaction. docs/specification/delivery.md#delivery.
 
 import type { Actor } from "../../domain/ledger/ledger.ts";
-import { decideTransition } from "../../domain/orders/order-transitions.ts";
+import { decideTransition } from "../../domain/orders/transition-decision.ts";
 import {
   type Delivery,
   isExpired,

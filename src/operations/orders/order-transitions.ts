@@ -5,7 +5,7 @@
 import type { AuditFacts } from "../../domain/administrators/audit.ts";
 import type { Delivery } from "../../domain/delivery/deliveries.ts";
 import { type Actor, salesAccount } from "../../domain/ledger/ledger.ts";
-import type { OrderTransition } from "../../domain/orders/order-transitions.ts";
+import type { OrderTransition } from "../../domain/orders/transition-decision.ts";
 import { type OrderStatus, refundIn } from "../../domain/orders/order-statuses.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import type { Tx } from "../../db/port/port.ts";

@@ -1,6 +1,6 @@
 // Asks for our balance at the providers that have a threshold, for the alert: now and then, by one server.
 
-import { isBalanceDue } from "../../domain/webhooks/alerts.ts";
+import { isBalanceDue } from "../../domain/alerts/alerts.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { afterBalance } from "../../domain/providers/provider-pauses.ts";
 import {

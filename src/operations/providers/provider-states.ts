@@ -1,6 +1,6 @@
 // Activates, pauses and deletes providers, and notes scheduled syncs that were not applied.
 
-import { PROVIDER_KINDS } from "../../domain/webhooks/alerts.ts";
+import { PROVIDER_KINDS } from "../../domain/alerts/alerts.ts";
 import { Refusal } from "../../domain/values/refusals.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import type { Tx } from "../../db/port/port.ts";

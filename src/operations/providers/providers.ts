@@ -1,7 +1,7 @@
 // Providers: creation, changes and catalogue sync.
 
 import type { AuditFacts } from "../../domain/administrators/audit.ts";
-import { type Decimal, parseDecimal } from "../../domain/values/decimals.ts";
+import { type Decimal, parseDecimal } from "../../domain/providers/rate-decimals.ts";
 import { planSync } from "../../domain/providers/catalogue-sync.ts";
 import type { SyncedFields, SyncPlan } from "../../domain/providers/sync-plan.ts";
 import type { UpstreamEntry } from "../../domain/providers/upstream-services.ts";

@@ -2,7 +2,7 @@
 // written in the transaction that records the change. docs/specification/alerts.md#alerts.
 
 import { ALERT_ENDPOINTS_LIMIT } from "../../domain/values/limits.ts";
-import { ALERT_EVENTS } from "../../domain/webhooks/alert-endpoints.ts";
+import { ALERT_EVENTS } from "../../domain/alerts/alert-endpoints.ts";
 import {
   type AlertChanges,
   type AlertEventType,
@@ -13,7 +13,7 @@ import {
   PROVIDER_KINDS,
   TEST_ALERT_KIND,
   UNWRITABLE,
-} from "../../domain/webhooks/alerts.ts";
+} from "../../domain/alerts/alerts.ts";
 import type { AuditFacts } from "../../domain/administrators/audit.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { refusal } from "../../domain/values/refusals.ts";

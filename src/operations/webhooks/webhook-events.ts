@@ -1,7 +1,7 @@
 // Writes the events of a change, in the transaction of the change, for the endpoints that want them. The reseller's
 // row, which the change has read anyway, shows whether there are any. docs/specification/webhooks.md#webhook-events.
 
-import type { AlertEventType } from "../../domain/webhooks/alerts.ts";
+import type { AlertEventType } from "../../domain/alerts/alerts.ts";
 import { takesEvents } from "../../domain/webhooks/webhooks.ts";
 import {
   balanceCreditedData,

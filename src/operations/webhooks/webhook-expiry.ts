@@ -1,7 +1,7 @@
 // Deletes in pieces what webhooks leave behind: attempts, then deliveries that are over, then their events, then
 // deleted endpoints. Also gives up what waits for an endpoint that has been disabled for too long.
 
-import { ALERT_RETENTION_MS } from "../../domain/webhooks/alerts.ts";
+import { ALERT_RETENTION_MS } from "../../domain/alerts/alerts.ts";
 import { DISABLED_RETENTION_MS, WEBHOOK_RETENTION_MS } from "../../domain/webhooks/webhooks.ts";
 import { deleteOldAlerts } from "../../db/webhooks/alerts.ts";
 import type { Tx } from "../../db/port/port.ts";

@@ -10,7 +10,7 @@ import type { Call, Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
-import { hashSecret } from "../../web/server/sessions.ts";
+import { hashSecret } from "../../web/server/session-cookie.ts";
 
 export function setUpPage(_call: Call): View {
   return {

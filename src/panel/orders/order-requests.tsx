@@ -15,7 +15,7 @@ import {
   REQUEST_KINDS,
   type RequestDecision,
 } from "../../domain/orders/order-requests.ts";
-import { decideTransition } from "../../domain/orders/order-transitions.ts";
+import { decideTransition } from "../../domain/orders/transition-decision.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Redirect, View } from "../../web/server/results.ts";

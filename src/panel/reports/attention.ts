@@ -6,14 +6,14 @@ import {
   conditionsOf,
   type Lateness,
   type MachineFacts,
-} from "../../domain/reports/conditions.ts";
+} from "../../domain/alerts/conditions.ts";
 import {
   LATE_REPORT_RULES,
   NUMBER_RULES,
   PROVIDER_RULES,
   REQUEST_RULES,
-} from "../../domain/reports/order-conditions.ts";
-import { MACHINE_RULES, WEBHOOK_RULES } from "../../domain/reports/service-conditions.ts";
+} from "../../domain/alerts/provider-conditions.ts";
+import { MACHINE_RULES, WEBHOOK_RULES } from "../../domain/alerts/machine-conditions.ts";
 
 export interface AttentionItem {
   tone: "bad" | "busy";

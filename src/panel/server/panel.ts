@@ -2,7 +2,7 @@
 
 import type { Network } from "../../config/networks.ts";
 import type { ReadStore } from "../../db/port/port.ts";
-import type { Lateness, MachineFacts } from "../../domain/reports/conditions.ts";
+import type { Lateness, MachineFacts } from "../../domain/alerts/conditions.ts";
 import type { CheckWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
 import type { Logger } from "../../monitoring/log.ts";
 import type { ProviderAddress } from "../../providers/protocols.ts";

@@ -7,7 +7,7 @@ import type {
 import { findAdministrator, findSession } from "../../db/administrators/administrators.ts";
 import type { Reader } from "../../db/port/port.ts";
 import { isSessionLive } from "../../domain/administrators/sign-ins.ts";
-import { isSecretOf, type SessionKey } from "../../web/server/sessions.ts";
+import { isSecretOf, type SessionKey } from "../../web/server/session-cookie.ts";
 
 /** Name of the panel's cookie. */
 export const COOKIE = "reseller";

@@ -12,7 +12,7 @@ import type { Actor } from "../../domain/ledger/ledger.ts";
 import { refusal, Refusal } from "../../domain/values/refusals.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
 import type { NewSession } from "../../operations/administrators/sign-ins.ts";
-import { newSessionKey, sessionKeyOf } from "../../web/server/sessions.ts";
+import { newSessionKey, sessionKeyOf } from "../../web/server/session-cookie.ts";
 import { Visitor as SiteVisitor } from "../../web/server/visitor.ts";
 import type { Panel } from "./panel.ts";
 import { COOKIE, findIdentity, type Identity } from "./sessions.ts";

@@ -15,7 +15,7 @@ import {
   isTelegramToken,
   publicAlertEndpoint,
   TOKEN_FORM,
-} from "../../domain/webhooks/alert-endpoints.ts";
+} from "../../domain/alerts/alert-endpoints.ts";
 import { parseWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
 import { newSecret } from "../../webhooks/secrets.ts";
 import type { Call, Submission } from "../server/call.ts";

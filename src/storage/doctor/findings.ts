@@ -5,13 +5,9 @@ import {
   conditionsOf,
   type Rules,
   type Severity,
-} from "../../domain/reports/conditions.ts";
-import { NUMBER_RULES, ORDER_RULES } from "../../domain/reports/order-conditions.ts";
-import {
-  KEY_RULES,
-  MACHINE_RULES,
-  WEBHOOK_RULES,
-} from "../../domain/reports/service-conditions.ts";
+} from "../../domain/alerts/conditions.ts";
+import { NUMBER_RULES, ORDER_RULES } from "../../domain/alerts/provider-conditions.ts";
+import { KEY_RULES, MACHINE_RULES, WEBHOOK_RULES } from "../../domain/alerts/machine-conditions.ts";
 
 export type State = "ok" | "warn" | "fail";
 

@@ -1,7 +1,7 @@
 // Makes the tokens of invitations.
 
 import { random } from "./random.ts";
-import { hashSecret } from "./sessions.ts";
+import { hashSecret } from "./session-cookie.ts";
 
 const TOKEN_BYTES = 32;
 

@@ -6,7 +6,7 @@ import {
   listSessionsOf,
 } from "../../../src/db/administrators/administrators.ts";
 import { INVITATION_MS } from "../../../src/domain/administrators/sign-ins.ts";
-import { hashSecret } from "../../../src/web/server/sessions.ts";
+import { hashSecret } from "../../../src/web/server/session-cookie.ts";
 import { openShop, type Shop } from "../../support/worlds/cli.ts";
 import { PASSWORD_HASH } from "../../support/worlds/panel.ts";
 

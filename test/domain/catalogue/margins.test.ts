@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseDecimal } from "../../../src/domain/values/decimals.ts";
+import { parseDecimal } from "../../../src/domain/providers/rate-decimals.ts";
 import { marginOf } from "../../../src/domain/catalogue/margins.ts";
 import { PRICE_UNITS } from "../../../src/domain/catalogue/services.ts";
 import { isBelowCost } from "../../../src/domain/providers/upstream-services.ts";

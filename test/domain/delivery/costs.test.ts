@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseDecimal } from "../../../src/domain/values/decimals.ts";
+import { parseDecimal } from "../../../src/domain/providers/rate-decimals.ts";
 import {
   costByRate,
   costText,

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { countsOf } from "../../../src/domain/providers/sync-counts.ts";
 import { planSync } from "../../../src/domain/providers/catalogue-sync.ts";
 import type { KnownService } from "../../../src/domain/providers/sync-plan.ts";
-import { parseDecimal } from "../../../src/domain/values/decimals.ts";
+import { parseDecimal } from "../../../src/domain/providers/rate-decimals.ts";
 import {
   CatalogueError,
   priceWithMarkup,

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseDecimal } from "../../../src/domain/values/decimals.ts";
+import { parseDecimal } from "../../../src/domain/providers/rate-decimals.ts";
 import type { SyncedFields, SyncPlan } from "../../../src/domain/providers/sync-plan.ts";
 import { beyondLimits } from "../../../src/domain/providers/sync-limits.ts";
 

@@ -1,6 +1,6 @@
 // A user whose name is in every text that a database can have of it.
 
-import { alertChanges, alertConditions } from "../../../src/domain/webhooks/alerts.ts";
+import { alertChanges, alertConditions } from "../../../src/domain/alerts/alerts.ts";
 import type { GivenFields } from "../../../src/domain/orders/order-fields.ts";
 import type { ServiceType } from "../../../src/domain/catalogue/service-types.ts";
 import { listWebhooksFailed } from "../../../src/db/webhooks/alerts.ts";

@@ -9,7 +9,7 @@ import { startPanel } from "../../../src/panel/server/listener.tsx";
 import type { Panel, PanelSettings } from "../../../src/panel/server/panel.ts";
 import { createPasswords } from "../../../src/web/server/passwords.ts";
 import { random } from "../../../src/web/server/random.ts";
-import { hashSecret } from "../../../src/web/server/sessions.ts";
+import { hashSecret } from "../../../src/web/server/session-cookie.ts";
 import { connectProvider } from "../../../src/providers/protocols.ts";
 import { resolvePublic, freshDatabase, openServerDatabase, type TestDatabase } from "./service.ts";
 

@@ -1,6 +1,6 @@
 // What a simulated operator is alerted of besides orders: the machine's disk, and balances at providers.
 
-import type { MachineFacts } from "../../../src/domain/reports/conditions.ts";
+import type { MachineFacts } from "../../../src/domain/alerts/conditions.ts";
 import type { Market } from "./market.ts";
 import type { World } from "./world.ts";
 

@@ -16,21 +16,21 @@ import {
   pollsLateMs,
   type ProviderFacts,
   SUBMISSION_LATE_MS,
-} from "../../../src/domain/reports/conditions.ts";
+} from "../../../src/domain/alerts/conditions.ts";
 import {
   LATE_REPORT_RULES,
   NUMBER_RULES,
   PROVIDER_RULES,
   REQUEST_RULES,
-} from "../../../src/domain/reports/order-conditions.ts";
+} from "../../../src/domain/alerts/provider-conditions.ts";
 import {
   KEY_RULES,
   LIMITED_KEY_RULES,
   MACHINE_RULES,
   WEBHOOK_RULES,
   WRITER_RULES,
-} from "../../../src/domain/reports/service-conditions.ts";
-import { alertConditions } from "../../../src/domain/webhooks/alerts.ts";
+} from "../../../src/domain/alerts/machine-conditions.ts";
+import { alertConditions } from "../../../src/domain/alerts/alerts.ts";
 import { attentionItems } from "../../../src/panel/reports/attention.ts";
 import { judged, rowFindings } from "../../../src/storage/doctor/findings.ts";
 import { isRunnable, listCommands } from "../../../src/cli/kernel/command-tree.ts";

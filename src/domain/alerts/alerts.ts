@@ -8,8 +8,8 @@ import {
   type MachineFacts,
   type ProviderFacts,
   UNWRITABLE_MS,
-} from "../reports/conditions.ts";
-import { PROVIDER_RULES } from "../reports/order-conditions.ts";
+} from "./conditions.ts";
+import { PROVIDER_RULES } from "./provider-conditions.ts";
 import {
   BACKUPS,
   DISK,
@@ -17,7 +17,7 @@ import {
   MACHINE_RULES,
   WEBHOOK_RULES,
   WRITER_RULES,
-} from "../reports/service-conditions.ts";
+} from "./machine-conditions.ts";
 import { MINUTE_MS, HOUR_MS, DAY_MS } from "../values/spans.ts";
 
 /** Kinds whose subject is the name of a provider. */

@@ -1,5 +1,5 @@
 // The conditions that need the operator, with one set of thresholds. Alerts, the panel's Today, `doctor`,
-// `provider list` and /readyz show them; each only renders. The rules: order-conditions.ts, service-conditions.ts.
+// `provider list` and /readyz show them; each only renders. The rules: provider-conditions.ts, machine-conditions.ts.
 
 import type { PausedBy } from "../providers/provider-pauses.ts";
 import { MINUTE_MS, DAY_MS } from "../values/spans.ts";
