@@ -1,5 +1,5 @@
-// Asks providers for our balance: those with a threshold, at most every BALANCE_INTERVAL_MS each, and paused ones to
-// end the pause.
+// Asks providers for our balance: those with a threshold, at most every BALANCE_INTERVAL_MS each, and paused ones, whose
+// pause a reply ends. The alert about a low balance: domain/alerts/provider-conditions.ts.
 
 import { listProviders, type Provider } from "../db/providers/providers.ts";
 import { isBalanceDue } from "../domain/alerts/alerts.ts";

@@ -1,4 +1,4 @@
-// The conditions of orders and providers, and of what resellers ask for: conditions.ts.
+// The conditions of orders and providers, such as a low balance, and of the requests of resellers: conditions.ts.
 
 import { formatMicros } from "../ledger/money.ts";
 import { counted } from "../values/text.ts";

@@ -19,11 +19,11 @@ export const DEPOSIT_LIMIT_MICROS = 9_000_000_000_000n * BigInt(MICROS_PER_DOLLA
 /** Below this many micros `micros / 1e6` prints exactly: up to 2^33 USD adjacent doubles are less than a micro apart. */
 const EXACT_NUMBER_LIMIT_MICROS = 2 ** 33 * MICROS_PER_DOLLAR;
 
-const DECIMAL = /^(\d{1,10})(?:\.(\d{1,6}))?$/;
+const AMOUNT = /^(\d{1,10})(?:\.(\d{1,6}))?$/;
 
 /** Parses decimal text such as `2.32` to micros; null when malformed or with more than six decimals. Never negative. */
 export function parseMicros(text: string): number | null {
-  const match = DECIMAL.exec(text);
+  const match = AMOUNT.exec(text);
   if (!match) return null;
   const micros = Number(match[1]) * MICROS_PER_DOLLAR + Number((match[2] ?? "").padEnd(6, "0"));
   return Number.isSafeInteger(micros) ? micros : null;

@@ -1,4 +1,5 @@
-// Decimal numbers of any length, as providers write rates. They are computed from their digits, never as floats.
+// Decimal numbers of any length, as providers write rates. They are computed from their digits, never as floats. Amounts of
+// money: domain/ledger/money.ts.
 
 /** A decimal number: digits ÷ 10^scale. Never negative. */
 export interface Decimal {
@@ -6,11 +7,11 @@ export interface Decimal {
   scale: number;
 }
 
-const DECIMAL = /^(\d{1,15})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
+const RATE = /^(\d{1,15})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
 
 /** Parses a decimal number of at most 15 digits before and 30 after the point; null for other text. */
 export function parseDecimal(text: string): Decimal | null {
-  const match = DECIMAL.exec(text);
+  const match = RATE.exec(text);
   if (!match) return null;
   const [, whole, fraction = "", exponent = "0"] = match;
   const scale = fraction.length - Number(exponent);

@@ -9,7 +9,7 @@ import type { Reader } from "../../db/port/port.ts";
 import { isSessionLive } from "../../domain/administrators/sign-ins.ts";
 import { isSecretOf, type SessionKey } from "../../web/server/session-cookie.ts";
 
-/** Name of the panel's cookie. */
+/** Name of the panel's session cookie. Its value: web/server/session-cookie.ts; its attributes: web/server/cookies.ts. */
 export const COOKIE = "reseller";
 
 /** The administrator who sent a request, with the live session. */
