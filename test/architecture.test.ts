@@ -253,7 +253,7 @@ const g = await import("./g.ts");
     expect(wrong).toEqual([]);
   });
 
-  test("lead no file back to itself, `import type` included", () => {
+  test("form no circle, `import type` included", () => {
     expect(
       circlesIn({ "a.ts": ["b.ts"], "b.ts": ["c.ts"], "c.ts": ["b.ts"], "d.ts": ["d.ts"] }),
     ).toEqual(["b.ts ↔ c.ts", "d.ts"]);
@@ -293,7 +293,7 @@ const g = await import("./g.ts");
     expect(wrong).toEqual([]);
   });
 
-  test("from outside are of technologies that have an owner, and are in its place", () => {
+  test("from outside are only of technologies that have an owner, and only in the owner's place", () => {
     const wrong = offences((source) =>
       source.imports
         .map(({ specifier }) => specifier)
@@ -319,7 +319,7 @@ const g = await import("./g.ts");
     expect(wrong).toEqual([]);
   });
 
-  test("of Node's modules say so", () => {
+  test("of Node's modules begin with `node:`", () => {
     const wrong = offences(({ imports }) =>
       imports.map(({ specifier }) => specifier).filter((name) => builtinModules.includes(name)),
     ).filter((offence) => !/: bun(:sqlite)?$/.test(offence));
@@ -408,7 +408,7 @@ describe("only its owner touches", () => {
     ).toEqual([]);
   });
 
-  test("the clock and chance: nothing in domain/, operations/ or db/ but an engine takes them by itself", () => {
+  test("the clock and random values: in domain/, operations/ and db/ only an engine reads them", () => {
     const CLOCK =
       /Date\.now|new Date\(\)|performance\.|Math\.random|randomBytes|randomUUID|getRandomValues|setTimeout/;
     const takers = filesWith(CLOCK).filter((path) =>

@@ -98,7 +98,7 @@ test("every link between documents leads somewhere, to its anchor too", () => {
   expect(wrong).toEqual([]);
 });
 
-test("every rule of the specification that the code cites is there, and none by a number", () => {
+test("every rule of the specification that the code cites exists, and is not cited by number", () => {
   const rules = new Set(
     filesBelow(SPECIFICATION).flatMap((path) =>
       [...anchorsOf(path)].map((anchor) => `${basename(path)}#${anchor}`),

@@ -103,7 +103,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     ]);
   });
 
-  test("what was committed is sent although the process ended before it was", async () => {
+  test("a committed alert is sent even if the process ended before sending it", async () => {
     const shop = await openAlertShop(engine);
     const text = { kind: "disk_low", subject: "disk", message: "full" } as const;
     await shop.run("recordAlerts", { begun: [text], ended: [] });
@@ -132,7 +132,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     ]);
   });
 
-  test("a clock that jumps raises nothing that is over as soon as it is looked at again", async () => {
+  test("a clock jump raises no alert that would end at the next check", async () => {
     const shop = await openAlertShop(engine);
     const server = shop.server();
     await scheduled(shop);
@@ -149,7 +149,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     }
   });
 
-  test("an alert goes on while the clock is behind its time", async () => {
+  test("an alert continues while the clock is behind its start time", async () => {
     const shop = await openAlertShop(engine);
     const server = shop.server();
     server.machine.newestBackupAt = shop.clock.now() - 72 * HOUR;

@@ -28,7 +28,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     expect(kinds).toEqual(["provider_out_of_funds", "provider_out_of_funds"]);
   });
 
-  test("test sends one message of kind test, and delete ends them", async () => {
+  test("a test sends one message of kind test, and a deleted endpoint gets no more", async () => {
     const shop = await openAlertShop(engine);
     shop.server();
     const target = { telegramChat: CHAT };
@@ -46,7 +46,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   describe("Telegram", () => {
-    test("says how long to wait, and is not asked before", async () => {
+    test("gets no further message before the wait that it demands is over", async () => {
       const shop = await openAlertShop(engine);
       shop.server();
       const target = { telegramChat: CHAT };
@@ -69,7 +69,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       expect([Number(attempt!["http_status"]), attempt!["error"]]).toEqual([429, "status"]);
     });
 
-    test("an endpoint that only fails is not disabled, and its token is in no line and no row but its own", async () => {
+    test("an endpoint that only fails is not disabled, and its token appears in no log line and no other row", async () => {
       const shop = await openAlertShop(engine);
       shop.server();
       const target = { telegramChat: "-100999" };
@@ -97,7 +97,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   describe("balances", () => {
-    test("are asked for at most every 5 minutes, over restarts too, and only with a threshold", async () => {
+    test("are requested at most every 5 minutes, also across restarts, and only with a threshold", async () => {
       const shop = await openAlertShop(engine);
       let asked = 0;
       const reply = { balance: 80, currency: "EUR" };

@@ -139,7 +139,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     expect(shop.received()).toEqual([...both, ...both]);
   });
 
-  test("a webhook that failures disabled, of a live reseller; and unknown placements", async () => {
+  test("a live reseller's webhook that failures disabled, and unknown placements, raise alerts", async () => {
     const shop = await openAlertShop(engine);
     shop.server();
     const { id, unknown, settle } = await troubledReseller(shop);
@@ -161,7 +161,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     ]);
   });
 
-  test("a recharge above a key's limit: until the UTC day ends, the limits change or the key is off; not for a test key", async () => {
+  test("a recharge above a live key's limit raises an alert until the UTC day ends, the limits change or the key is off", async () => {
     const shop = await openAlertShop(engine);
     shop.server();
     const account = await shop.store.run((tx) => insertUser(tx, "alice"));
@@ -205,7 +205,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     expect(shop.receiver.received[0]!.body).not.toContain("alice");
   });
 
-  test("a provider that is renamed or deleted ends its alerts by saying so, and nothing is settled by it", async () => {
+  test("renaming or deleting a provider ends its alerts with a message that says so, and settles nothing", async () => {
     const shop = await openAlertShop(engine);
     shop.server();
     await shop.provider({ outOfFundsAt: START });
@@ -253,7 +253,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.until(4);
   });
 
-  test("lack of funds at a provider that is given no orders any more ends", async () => {
+  test("the lack-of-funds alert ends when its provider is given no more orders", async () => {
     const shop = await openAlertShop(engine);
     shop.server();
     await shop.provider({ outOfFundsAt: START });

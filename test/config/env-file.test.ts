@@ -13,10 +13,10 @@ describe("a file of variables is read as systemd reads it:", () => {
     ["lines that end in CR LF", "A=1\r\nB=2\r\n", { A: "1", B: "2" }],
     ["empty lines, # and ; comments", "\n# A=0\n ; B=0\n\nA=1\n", { A: "1" }],
     ["a # within a value is part of it", "A=1 # one\n", { A: "1 # one" }],
-    ["blanks round name and value do not count", "  A = 1 2 \t\n", { A: "1 2" }],
+    ["spaces around name and value are ignored", "  A = 1 2 \t\n", { A: "1 2" }],
     ["a later assignment counts", "A=1\nA=2\n", { A: "2" }],
     ["an empty value", "A=\nB=''\n", { A: "", B: "" }],
-    ["a line without = is none", "A\nB=2\n", { B: "2" }],
+    ["a line without = is ignored", "A\nB=2\n", { B: "2" }],
     ["the first = ends the name", "A=b=c\n", { A: "b=c" }],
     ["single quotes keep all but themselves", "A=' $x \\\" '\n", { A: ' $x \\" ' }],
     ["double quotes keep blanks", 'A=" 1 "\n', { A: " 1 " }],
@@ -27,7 +27,7 @@ describe("a file of variables is read as systemd reads it:", () => {
     ["a backslash takes the next character as it is", "A=\\ \\'1\\\\\n", { A: " '1\\" }],
     ["a backslash joins lines", "A=1\\\n2\nB=3\n", { A: "12", B: "3" }],
     ["a backslash in double quotes joins lines", 'A="1\\\n2"\n', { A: "12" }],
-    ["no variable is filled in", "A=1\nB=$A ${A}\n", { A: "1", B: "$A ${A}" }],
+    ["variables are not expanded", "A=1\nB=$A ${A}\n", { A: "1", B: "$A ${A}" }],
     ["quotes that are not closed end with the file", "A='1\nB=2\n", { A: "1\nB=2\n" }],
   ])("%s", (_, text, variables) => {
     expect(parsed(text)).toEqual(variables);

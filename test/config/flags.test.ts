@@ -99,7 +99,7 @@ describe("the address of the database", () => {
     "anna:s3cret@db/shop",
     "postgres://anna:s3/cret@db/shop@",
     "postgres:// s3cret/shop",
-  ])("that is none is not shown at all: %s", async (wrong) => {
+  ])("that is invalid is not shown at all: %s", async (wrong) => {
     expect(await shown("database", "--database", wrong)).toMatchObject({
       value: "(not an address)",
     });
@@ -165,7 +165,7 @@ describe("the file of --env-file", () => {
   });
 
   test.each([["data"], ["database"]])(
-    "decides nothing about the database where --%s does",
+    "does not choose the database when --%s does",
     async (flag) => {
       const path = fileOf(
         `RESELLER_DATA=/elsewhere\nRESELLER_DATABASE=${address}\nRESELLER_PORT=1`,
@@ -197,7 +197,7 @@ describe("the file of --env-file", () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining(`--env-file ${path} cannot be`)]);
   });
 
-  test("may hold other programs' variables, and its misspelled ones are found", async () => {
+  test("may hold other programs' variables; misspelled ones of this program are reported", async () => {
     const path = fileOf("TZ=UTC\nexport RESELLER_PORT=1\nRESELLER_PROT=1\n");
     const argv = ["config", "check", "--data", freshFolder(), "--port", "0", "--env-file", path];
     const { code, stderr } = await reseller(...argv);
@@ -207,7 +207,7 @@ describe("the file of --env-file", () => {
     expect(stderr).not.toContain("TZ");
   });
 
-  test("is named on standard error where something of it counts, unless --json is given", async () => {
+  test("is named on standard error when one of its values is used, unless --json is given", async () => {
     const path = fileOf("RESELLER_CONFIRM_ABOVE=5\n");
     const argv = ["admin", "user", "credit", "bob", "9", "--data", freshFolder()];
     const used = await reseller(...argv, "--env-file", path);

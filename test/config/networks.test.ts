@@ -29,7 +29,7 @@ test("networks parse in v4 and v6, and a single address is a network of one", ()
 test.each([
   "", "10.0.0.1/8", "10.0.0.0/33", "2001:db8::/129", "2001:db8::1/32", "10.1", "0x7f.0.0.1", "256.0.0.1",
   "010.0.0.1", "::ffff:010.0.0.1", "::192.0.2.7%1", "::192.0.2.256", "example.com", "10.0.0.0/", "10.0.0.0/-1", "fe80::1%eth0", "10.0.0.0/8/8", " 10.0.0.0/8",
-])("%p is no network", (text) => {
+])("%p is not a network", (text) => {
   expect(parseNetwork(text)).toBeNull();
 }); // prettier-ignore
 
@@ -44,7 +44,7 @@ test("an address is in a network or not, v4 inside v6 included", () => {
   expect(isWithin("2001:db8::1", networks("0.0.0.0/0"))).toBe(false);
 });
 
-test("of the IPv6 forms that embed an IPv4 address only the mapped one is that address", () => {
+test("only the mapped IPv6 form of an IPv4 address counts as that address", () => {
   const allowed = networks("10.1.1.1", "8.1.1.1");
   for (const mapped of ["::ffff:10.1.1.1", "::FFFF:a01:101", "0:0:0:0:0:ffff:10.1.1.1"]) {
     expect([mapped, isWithin(mapped, allowed), canonicalAddress(mapped)]).toEqual([

@@ -57,7 +57,7 @@ const providerIn = (database: TestDatabase) =>
   )[0]!;
 
 describe("a scheduled sync", () => {
-  test("is made when it is due, once, and the tick tells when the next one is", async () => {
+  test("runs once when it is due, and the tick returns when the next one is due", async () => {
     const { database, calls, tick, syncs } = open();
     expect(await tick(Date.now())).toBeNull();
     await tick(Date.now());
@@ -73,7 +73,7 @@ describe("a scheduled sync", () => {
     await syncs.stop();
   });
 
-  test("is not made by a server that is not the leader, nor of a provider that is inactive", async () => {
+  test("is not run by a server that is not the leader, nor for an inactive provider", async () => {
     const other = open({ isLeader: () => false });
     await other.tick(Date.now());
     await other.syncs.stop();
@@ -84,7 +84,7 @@ describe("a scheduled sync", () => {
     expect([other.calls.length, inactive.calls.length]).toEqual([0, 0]);
   });
 
-  test("that cannot be made is held, and the next one that can be applied ends that", async () => {
+  test("that cannot run is held, until the next one that can be applied", async () => {
     const { database, state, tick, syncs } = open();
     state.fails = true;
     await tick(Date.now());
@@ -98,7 +98,7 @@ describe("a scheduled sync", () => {
     await syncs.stop();
   });
 
-  test("that was held is so no longer without a schedule, nor is one that fails after that", async () => {
+  test("that was held is no longer held once its schedule is removed, nor is one that fails afterwards", async () => {
     const { database, state, tick, syncs } = open();
     state.fails = true;
     await tick(Date.now());
@@ -116,7 +116,7 @@ describe("a scheduled sync", () => {
     ["another markup", { markup: "50" }],
     ["no schedule", { syncEvery: null }],
     ["new services left out", { syncNew: "ignore" }],
-  ] as const)("that the operator gives %s while it is made changes nothing", async (_, changes) => {
+  ] as const)("changes nothing when the operator sets %s while it runs", async (_, changes) => {
     const called = Promise.withResolvers<void>();
     const released = Promise.withResolvers<UpstreamEntry[]>();
     const answered = Promise.withResolvers<void>();
@@ -149,7 +149,7 @@ describe("a scheduled sync", () => {
     await syncs.stop();
   });
 
-  test("is ended with its server, and writes nothing any more", async () => {
+  test("is aborted with its server, and writes nothing afterwards", async () => {
     const called = Promise.withResolvers<AbortSignal>();
     const released = Promise.withResolvers<UpstreamEntry[]>();
     const { database, tick, syncs } = open({

@@ -129,7 +129,7 @@ test.each<[what: string, reply: Reply, cause: string]>([
   ["a refusal", json({ error: "Incorrect link" }), "refused (Incorrect link)"],
   ["a 429", json({}, 429), "not sent (HTTP 429)"],
 ])(
-  "%s that an internal error keeps out of the database is unknown at once, sent once, and settled by the operator",
+  "when an internal error prevents storing %s, the order is unknown at once, sent once, and settled by the operator",
   async (what, reply, cause) => {
     const market = await freshService({ placeWait: NEVER_MS, providerTimeout: NEVER_MS });
     const { text } = shopWith(market);
@@ -152,7 +152,7 @@ test.each<[what: string, reply: Reply, cause: string]>([
   },
 );
 
-test("an outcome that nothing can be written of is tried until it can, and logged each time", async () => {
+test("an outcome that cannot be stored is retried until it can, and each failure is logged", async () => {
   const database = freshDatabase();
   const { id: keyId } = shopWith(database);
   database.breakUpdates(attempts, "true");

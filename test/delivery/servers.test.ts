@@ -118,7 +118,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await end(shop, a, b);
   });
 
-  test("an attempt that took so long to start that others may have given it up is not sent, and made anew", async () => {
+  test("an attempt that started so late that others may have taken it over is not sent, and is made again", async () => {
     const shop = await openDeliveryShop(engine);
     const acme = provider();
     const hand = handClock();
@@ -164,7 +164,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     ["was committed", true],
     ["was lost", false],
   ])(
-    "an acceptance of which nobody knows whether it was stored counts once: it %s",
+    "an acceptance that may or may not have been stored counts once: it %s",
     async (_, isCommitted) => {
       const shop = await openDeliveryShop(engine);
       const acme = provider();
@@ -177,7 +177,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     },
   );
 
-  test("an attempt is left alone by its own server while its call is under way, and never queued again after the server stopped", async () => {
+  test("a server never touches its own attempt while the call is under way, and no attempt is queued again after the server stopped", async () => {
     const shop = await openDeliveryShop(engine);
     const hand = handClock();
     let sent = 0;

@@ -138,7 +138,7 @@ test("role gives another role and ends the sessions, never that of the last owne
 });
 
 test.each([
-  ["a role that there is not", ["panel", "role", "alice", "king"]],
+  ["a role that does not exist", ["panel", "role", "alice", "king"]],
   ["a name with capitals", ["panel", "invite", "Alice"]],
   ["an unknown role", ["panel", "invite", "alice", "--role", "king"]],
   ["an address with a path", ["panel", "invite", "alice", "--panel-url", "https://a.example/x"]],

@@ -64,7 +64,7 @@ const rowOf = ({ provider, ...row }: ReturnType<typeof readCatalogue>["services"
   providerService: provider?.service ?? null,
 });
 
-test("as CSV and as JSON, whatever is in its cells", () => {
+test("is imported as it was exported, as CSV and as JSON, whatever its cells contain", () => {
   fc.assert(
     fc.property(catalogue, (services) => {
       for (const isUpdate of [true, false]) {
@@ -79,7 +79,7 @@ test("as CSV and as JSON, whatever is in its cells", () => {
   );
 });
 
-test("of a database it changes nothing with --update, and makes the same in an empty one", () => {
+test("changes nothing in its own database with --update, and recreates the services in an empty one", () => {
   fc.assert(
     fc.property(catalogue, (services) => {
       const [one, two] = [freshDatabase(), freshDatabase()];

@@ -48,7 +48,7 @@ test("grants are listed, by service or reseller, and as CSV that is imported aga
 });
 
 describe("an import is all or nothing", () => {
-  test("and names every row that is wrong", async () => {
+  test("every invalid row is named", async () => {
     const shop = openShop();
     const before = shop.dump();
     const text = [
@@ -72,7 +72,7 @@ describe("an import is all or nothing", () => {
     expect(shop.dump()).toBe(before);
   });
 
-  test("at once, by their lines: those that cannot be read and those that are refused", async () => {
+  test("unreadable and refused rows are reported together, by line", async () => {
     const shop = openShop();
     const text = ["service,username,price", "nothing,bob,1", "followers,bob,x", "followers,kid,1"];
     const { code, stderr } = await imported(shop, text.join("\n"));
@@ -81,19 +81,15 @@ describe("an import is all or nothing", () => {
   });
 
   test.each([
+    ["an invalid price", "service,username,price\nfollowers,bob,abc\nfollowers,alice,-1", "line 3"],
     [
-      "a price that is none",
-      "service,username,price\nfollowers,bob,abc\nfollowers,alice,-1",
-      "line 3",
-    ],
-    [
-      "a grant that is there twice",
+      "a duplicate grant",
       "service,username\nfollowers,bob\nfollowers,BOB",
       "duplicate of the grant in",
     ],
     ["another header", "service,user\nfollowers,bob", "must begin with the line service,username"],
     ["no rows", "service,username\n", "contains no grants"],
-    ["text that is no CSV", 'service,username\n"followers,bob', "is never closed"],
+    ["text that is not CSV", 'service,username\n"followers,bob', "is never closed"],
     ["a row with too few cells", "service,username,price\nfollowers,bob", "number of cells"],
   ])("%s", async (_, text, words) => {
     const shop = openShop();
@@ -103,7 +99,7 @@ describe("an import is all or nothing", () => {
     expect(shop.dump()).toBe(before);
   });
 
-  test("of more than 20 grants it asks: exit 2 without a terminal, unless --yes", async () => {
+  test("more than 20 grants need a confirmation: exit 2 without a terminal, unless --yes is given", async () => {
     const shop = openShop();
     const rows = Array.from({ length: 21 }, (_, index) => {
       shop.service({ id: `s${index}` });
@@ -119,7 +115,7 @@ describe("an import is all or nothing", () => {
   });
 });
 
-test("service show has the service and who has a grant of it", async () => {
+test("service show prints the service and its grants", async () => {
   const shop = openShop();
   await shop.cli("admin", "service", "grant", "secret", "--user", "bob", "--price", "3");
   await shop.cli("admin", "service", "grant", "secret", "--user", "alice");
@@ -138,7 +134,7 @@ test("service show has the service and who has a grant of it", async () => {
 });
 
 describe("service update --price 0", () => {
-  test("is refused without a terminal and --yes: exit 2; a service that is free already is not asked about", async () => {
+  test("is refused without a terminal and --yes: exit 2; a service that is already free needs no confirmation", async () => {
     const shop = openShop();
     const update = (...argv: string[]) =>
       shop.cli("admin", "service", "update", "followers", "--price", "0", ...argv);
@@ -154,7 +150,7 @@ describe("service update --price 0", () => {
   });
 });
 
-test("reprice of more than 20 services asks; --dry-run never does", async () => {
+test("repricing more than 20 services needs a confirmation; --dry-run never does", async () => {
   const shop = openShop();
   for (let index = 0; index < 21; index += 1) shop.service({ id: `s${index}`, price: "1" });
   const reprice = (...argv: string[]) =>

@@ -159,7 +159,7 @@ async function services(shop: Shop): Promise<{ id: string }[]> {
   return rows.map(({ id }) => byId.get(id)!);
 }
 
-describe("every row that is wrong is named, whatever is wrong with it:", () => {
+describe("every invalid row is named, whatever is wrong with it:", () => {
   const rows: [line: string, problem: string | null][] = [
     ["a,1,1,9", null],
     ["b,1,1", "number of cells"],
@@ -230,7 +230,7 @@ describe("every row that is wrong is named, whatever is wrong with it:", () => {
     ]);
   });
 
-  test("a header that cannot be read is the one thing that is named", async () => {
+  test("an unreadable header is the only problem reported", async () => {
     const file = join(freshFolder(), "list.csv");
     writeFileSync(file, 'name,"price"x,min,max\na,1,1,9\nb,x,1,9');
     const { code, stderr } = await openShop().cli("admin", "service", "import", file);

@@ -109,7 +109,7 @@ const listed = (service: number, name: string) => ({
   category: "c",
 });
 
-test("a sync leaves routes alone, and adds no second service for what is a route already", async () => {
+test("a sync changes no routes, and adds no service for a provider service that a route already uses", async () => {
   const routes = () => shop.query("SELECT * FROM service_routes ORDER BY service_id, place");
   const before = routes();
   upstream.services = [listed(8, "Likes of bulk"), listed(80, "Views of bulk")];
@@ -119,7 +119,7 @@ test("a sync leaves routes alone, and adds no second service for what is a route
   expect(shop.query("SELECT name FROM services WHERE provider_service = '8'")).toEqual([]);
 });
 
-test("what a provider lists no more is named by its sync, in the list of routes and under attention, until it is back", async () => {
+test("a delisted route is named by the sync, in the list of routes and under ATTENTION, until it is listed again", async () => {
   const synced = async (name: string, ...services: object[]) => {
     upstream.services = services;
     return shop.cli("admin", "provider", "sync", name, "--markup", "10%");

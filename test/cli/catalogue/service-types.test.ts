@@ -31,7 +31,7 @@ test("a package needs no bounds and is priced per order, anything else is sold b
   }
 });
 
-test("a new type takes its unit along, and what it cannot have is refused", async () => {
+test("a new type sets the price unit, and options that the type cannot have are refused", async () => {
   const shop = openShop();
   const argv = ["admin", "service", "update", "followers"];
   const update = async (...flags: string[]) =>
@@ -54,7 +54,7 @@ test("a new type takes its unit along, and what it cannot have is refused", asyn
   await expectFailure(shop, [...argv, "--type", "none"], 2, "--type must be one of default");
 });
 
-test("a file gives types and drip-feeds, of CSV and of JSON alike", async () => {
+test("CSV and JSON files can set types and drip-feed", async () => {
   const shop = openShop();
   const importing = async (name: string, text: string) => {
     await Bun.write(`${shop.folder}/${name}`, text);

@@ -10,7 +10,7 @@ afterAll(() => upstream.stop());
 
 const shopOf = () => openProviderShop(upstream);
 
-test("a service names its provider when it is made, changed or imported; both or neither", async () => {
+test("provider and provider service are set together when a service is made, changed or imported", async () => {
   const shop = shopOf();
   const terms = ["--name", "N", "--price", "1", "--min", "1", "--max", "2"];
   const create = (...more: string[]) =>

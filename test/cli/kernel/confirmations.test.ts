@@ -41,7 +41,7 @@ const asking = listCommands(createProgram())
   .filter(({ command }) => command.options.some(({ long }) => long === "--yes"))
   .map(({ words }) => words);
 
-test("each has a case", () => {
+test("every confirmation has a case", () => {
   expect(asking.toSorted()).toEqual([...Object.keys(CASES), ...ELSEWHERE].toSorted());
 });
 

@@ -254,7 +254,7 @@ describe.each(Object.keys(ENGINES) as (keyof typeof ENGINES)[])("on %s a databas
   });
 });
 
-test("a database that is missing: only serve and move make one, where that is a file", async () => {
+test("only serve and move create a missing database, and only as a file", async () => {
   const missing: Kind = { made: "nothing", refused: "" };
   const [file, served] = [await sqlitePlace(missing), await postgresPlace(missing)];
   for (const command of ["admin user list", "verify", "panel list"]) {

@@ -32,7 +32,7 @@ test("a lone surrogate is named, and half of an emoji", () => {
   expect(showHidden("\ud83d!")).toBe("<U+D83D>!");
 });
 
-test("names and links in tables, details, the audit log and diffs: never unseen, exact with --json", async () => {
+test("hidden characters of names and links are visible in tables, details, the audit log and diffs, and exact with --json", async () => {
   const shop = openShop();
   const create = ["admin", "service", "create", "--id", "odd", "--name", NAME];
   const created = await shop.cli(...create, "--price", "1", "--min", "1", "--max", "10");

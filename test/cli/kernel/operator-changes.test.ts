@@ -61,7 +61,7 @@ describe("order list", () => {
     expect(idsOf(await list("order", "list", ...argv))).toEqual(expected);
   });
 
-  test("says on standard error how it goes on, and of a provider or user that is not there", async () => {
+  test("prints the next cursor, and a missing provider or user, on standard error", async () => {
     const cut = await shop.cli("admin", "order", "list", "--limit", "2");
     expect(cut.stderr).toBe("more may follow: add --cursor 2\n");
     await expectFailure(

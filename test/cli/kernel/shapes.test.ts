@@ -69,7 +69,7 @@ const LISTS: [title: string, argv: string[], members: string[]][] = [
   ["order list --status --user", ["admin", "order", "list", "--status", "COMPLETED", "--user", "alice"], [...ORDER, ...COST, "reportedLate"]],
 ]; // prettier-ignore
 
-describe("--json prints one document, alone on stdout, with exactly the specified members", () => {
+describe("--json prints exactly one document on stdout, with the specified members", () => {
   test.each(SHAPES)("%s", async (_, argv, members) => {
     const { code, stdout, stderr, json } = await shop.cli(...argv, "--json");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -93,7 +93,7 @@ describe("--json prints one document, alone on stdout, with exactly the specifie
 });
 
 describe("without --json the same commands print text for a person on stdout", () => {
-  test.each(LISTS)("%s: a heading and a line a row", async (_, argv) => {
+  test.each(LISTS)("%s: a heading and one line for each row", async (_, argv) => {
     const { json } = await shop.cli(...argv, "--json");
     const { code, stdout, stderr } = await shop.cli(...argv);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

@@ -124,7 +124,7 @@ describe("wrong usage: exit 2, nothing on stdout, the reason on stderr, nothing 
 describe("help", () => {
   const leaves = [...leavesOf(createProgram(), [])];
 
-  test("there is one for every command of the specification", () => {
+  test("exists for every command of the specification", () => {
     const paths = leaves.map((path) => path.join(" "));
     expect(paths).toEqual(
       expect.arrayContaining([
@@ -142,7 +142,7 @@ describe("help", () => {
   });
 
   test.each(leaves.map((path) => [path.join(" "), path] as const))(
-    "%s --help: exit 0, on stdout, with --json, an example of that very command and where its data is",
+    "%s --help: exit 0, on stdout, with --json, an example of the command and where its data is",
     async (words, path) => {
       const { code, stdout, stderr } = await reseller(...path, "--help");
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

@@ -32,7 +32,7 @@ describe("--reference", () => {
     expect(shop.dump()).toBe(before);
   });
 
-  test("for another amount or the other direction it is refused, with what it was used for", async () => {
+  test("with another amount or direction it is refused, and the message says what it was used for", async () => {
     const shop = openShop();
     await shop.cli("admin", "user", "credit", "alice", "25", "--reference", "inv-12");
     const before = shop.dump();
@@ -47,7 +47,7 @@ describe("--reference", () => {
     expect(shop.dump()).toBe(before);
   });
 
-  test("is one user's: another may have the same", async () => {
+  test("belongs to one user: another may use the same", async () => {
     const shop = openShop();
     for (const user of ["alice", "bob", "kid"]) {
       const { json } = await shop.cli(
@@ -60,7 +60,7 @@ describe("--reference", () => {
     expect((await shop.cli("verify")).code).toBe(0);
   });
 
-  test.each(["", " a", "a\nb", "x".repeat(65)])("%p is none: exit 2", async (reference) => {
+  test.each(["", " a", "a\nb", "x".repeat(65)])("%p is invalid: exit 2", async (reference) => {
     const shop = openShop();
     const before = shop.dump();
     const argv = ["admin", "user", "credit", "alice", "1", "--reference", reference];
@@ -75,7 +75,7 @@ describe("a large amount", () => {
     return { shop, ran: shop.cli("admin", "user", "credit", "alice", ...argv) };
   };
 
-  test("is refused without a terminal and without --yes: exit 2, and what to do", async () => {
+  test("is refused without a terminal and without --yes: exit 2, with what to do", async () => {
     const { shop, ran } = credit("50000000");
     const before = shop.dump();
     const { code, stdout, stderr } = await ran;
@@ -125,7 +125,7 @@ describe("a large amount", () => {
 
 describe("user delete", () => {
   test.each(["delete", "remove"])(
-    "%s says what there is in its place, and never debit",
+    "%s suggests what to use instead, and never debit",
     async (word) => {
       const { code, stderr } = await openShop().cli("admin", "user", word, "alice");
       expect(code).toBe(2);
@@ -143,7 +143,7 @@ describe("user delete", () => {
     expect(far.stderr).toContain("error: unknown command 'add'\n(Commands: create, list, show,");
   });
 
-  test.each(["-", "--"])("%s is no command either", async (word) => {
+  test.each(["-", "--"])("%s is not a command either", async (word) => {
     const { code, stderr } = await openShop().cli("admin", "user", word, "alice");
     expect([code, stderr]).toEqual([2, expect.stringContaining(`unknown command '${word}'`)]);
   });
@@ -172,7 +172,7 @@ describe("notes", () => {
     ]);
   });
 
-  test("a public note without a refund to tell it with is refused", async () => {
+  test("a public note is refused when nothing is refunded", async () => {
     const shop = openShop();
     shop.service({ id: "free", price: "0" });
     const id = shop.order(100);
@@ -186,7 +186,7 @@ describe("notes", () => {
 });
 
 describe("transaction list", () => {
-  test("--csv prints all of them, with --since and --until, and no cell that a spreadsheet would run", async () => {
+  test("--csv prints all transactions, with --since and --until, and no cell that a spreadsheet would run", async () => {
     const shop = openShop();
     for (let made = 0; made < 60; made += 1) {
       shop.run("creditUser", { username: "bob", amountMicros: 1, note: "=1+1" });

@@ -101,7 +101,7 @@ describe("users", () => {
 });
 
 describe("keys", () => {
-  test("the text is shown once: not in a list, not in any file", async () => {
+  test("the text is shown once, and is in no list and no file", async () => {
     const shop = openShop();
     const made = await shop.cli(
       "admin",
@@ -167,7 +167,7 @@ describe("services", () => {
     expect(moved).toMatchObject({ category: "Instagram", number: first.number });
   });
 
-  test("a second grant replaces the price, without --price by the service's own", async () => {
+  test("a second grant replaces the price; without --price the service's own price applies", async () => {
     const shop = openShop();
     const granted = () =>
       shop.query("SELECT price_micros FROM grants").map((grant) => [grant["price_micros"]]);

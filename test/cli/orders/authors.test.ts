@@ -41,7 +41,7 @@ test("--by finds the operator, and the name of --as", async () => {
   expect(await by("nobody")).toEqual([]);
 });
 
-test("of several orders each is changed by itself, and told", async () => {
+test("several orders are changed independently, and each result is printed", async () => {
   const { code, json, told } = await shop.cli(
     "admin",
     "order",
@@ -62,7 +62,7 @@ test("of several orders each is changed by itself, and told", async () => {
   expect((await shop.cli("verify", "--json")).json).toMatchObject({ ok: true });
 });
 
-test("the refunds of several orders are confirmed together, and what is refused refunds nothing", async () => {
+test("refunds of several orders are confirmed together, and a refused change refunds nothing", async () => {
   const [one, other] = [shop.order(100), shop.order(100)];
   const ids = [String(one), String(other), "99"];
   const cancel = (...more: string[]) => shop.cli("admin", "order", "cancel", ...ids, ...more);

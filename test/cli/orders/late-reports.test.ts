@@ -35,7 +35,7 @@ const listed = async (shop: Shop) =>
   (await shop.cli("admin", "order", "list", "--late", "--json")).json as unknown[];
 const attention = async (shop: Shop) => (await shop.cli("admin", "provider", "list")).stdout;
 
-test("a late PARTIAL is accepted: the order is PARTIAL, what remains is refunded, and nothing waits any more", async () => {
+test("accepting a late PARTIAL makes the order PARTIAL, refunds what remains and leaves no open report", async () => {
   const shop = openProviderShop(upstream);
   const id = completedOrder(shop);
   const before = shop.balance("alice");
@@ -74,7 +74,7 @@ test("a late PARTIAL is accepted: the order is PARTIAL, what remains is refunded
 });
 
 test.each(["Canceled", "Failed"])(
-  "a late %s is accepted: REFUNDED, with what is left",
+  "accepting a late %s makes the order REFUNDED and refunds the rest of the charge",
   async (word) => {
     const shop = openProviderShop(upstream);
     const id = completedOrder(shop);
@@ -89,7 +89,7 @@ test.each(["Canceled", "Failed"])(
   },
 );
 
-test("dismissed, the order stays as it is, and the same report is not asked about again", async () => {
+test("dismissing leaves the order as it is, and the same report is not asked about again", async () => {
   const shop = openProviderShop(upstream);
   const id = completedOrder(shop);
   report(shop, id, "Partial", 250);
@@ -112,7 +112,7 @@ test("dismissed, the order stays as it is, and the same report is not asked abou
   ]);
 });
 
-test("the newest report is what counts; those before it are decided with it", async () => {
+test("only the newest report counts; earlier ones are decided with it", async () => {
   const shop = openProviderShop(upstream);
   const id = completedOrder(shop);
   report(shop, id, "In progress");
@@ -156,7 +156,7 @@ describe("is refused and changes nothing", () => {
   });
 });
 
-test("of a PARTIAL reported with an impossible number, --remains says what remained", async () => {
+test("--remains gives the remaining quantity for a PARTIAL reported with an impossible number", async () => {
   const shop = openProviderShop(upstream);
   const id = completedOrder(shop);
   shop.query(

@@ -27,7 +27,7 @@ const json = async (...argv: string[]) => {
 };
 
 describe("request", () => {
-  test("list --open has those that are not decided, newest first, and list has all", async () => {
+  test("list --open prints undecided requests, newest first, and list prints all", async () => {
     const [first, second] = [ask(shop.order(100)), ask(shop.order(100))];
     const open = await json("request", "list", "--open");
     expect(open.map(({ number }: { number: number }) => number)).toEqual([
@@ -89,7 +89,7 @@ describe("request", () => {
     ]);
   });
 
-  test("is refused for one that does not exist, and wrong usage is exit 2", async () => {
+  test("a request that does not exist is refused, and wrong usage is exit 2", async () => {
     expect((await shop.cli("admin", "request", "approve", "4711")).code).toBe(1);
     expect((await shop.cli("admin", "request", "list", "--order", "4711")).code).toBe(1);
     expect((await shop.cli("admin", "request", "list", "--kind", "other")).code).toBe(2);
@@ -100,7 +100,7 @@ describe("request", () => {
 describe("service", () => {
   const terms = ["--name", "N", "--price", "1", "--min", "1", "--max", "2"];
 
-  test("create and update take the flags, and --no- takes them back", async () => {
+  test("create and update set the flags, and --no- clears them", async () => {
     const made = await json(
       "service",
       "create",

@@ -134,7 +134,7 @@ describe("settle", () => {
 });
 
 describe("settle --placed asks the provider first", () => {
-  test("a number that it does not know is refused and changes nothing; one that it knows is taken", async () => {
+  test("an unknown number is refused and changes nothing; a known one is accepted", async () => {
     const shop = shopOf();
     const id = orderOf(shop, "unknown");
     const settle = (...argv: string[]) => shop.cli("admin", "order", "settle", id, ...argv);
@@ -150,7 +150,7 @@ describe("settle --placed asks the provider first", () => {
     expect((await shop.cli("verify")).code).toBe(0);
   });
 
-  test("where it does not answer nothing is changed, and --no-check believes the number", async () => {
+  test("without an answer nothing changes, and --no-check accepts the number unchecked", async () => {
     const shop = shopOf();
     const id = orderOf(shop, "unknown");
     upstream.always("status", { body: "<html>", headers: {} });
@@ -166,7 +166,7 @@ describe("settle --placed asks the provider first", () => {
   });
 });
 
-test("a refusal of the call itself is no answer about the number", async () => {
+test("an error for the call itself is not an answer about the number", async () => {
   const shop = shopOf();
   const id = orderOf(shop, "unknown");
   upstream.next("status", { body: '{"error":"Invalid API key"}' });
@@ -235,7 +235,7 @@ describe("a number that was settled wrongly", () => {
     expect(shown.json).toMatchObject({ status: "COMPLETED" });
   });
 
-  test("stays once the provider has reported, and so does one that the provider itself gave", async () => {
+  test("cannot be corrected once the provider has reported, nor can one that the provider gave", async () => {
     const shop = shopOf();
     const id = await settled(shop, "999");
     report(shop, id, { word: "In progress" });
@@ -256,7 +256,7 @@ describe("a number that was settled wrongly", () => {
     expect(shop.dump()).toBe(before);
   });
 
-  test("is not named any more once the provider reports of it", async () => {
+  test("is no longer named once the provider reports on it", async () => {
     const shop = shopOf();
     const id = await settled(shop, "999");
     report(shop, id, NOT_KNOWN);
@@ -267,7 +267,7 @@ describe("a number that was settled wrongly", () => {
     );
   });
 
-  test("that a key is wrong or too much was asked says nothing of the number", async () => {
+  test("an invalid key or a rate limit says nothing about the number", async () => {
     const shop = shopOf();
     const id = await settled(shop, "999");
     report(shop, id, { text: '{"error":"Invalid API key"}' });

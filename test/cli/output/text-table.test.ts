@@ -14,7 +14,7 @@ const order = (more: Row = {}): Row => ({
 const widest = (text: string) => Math.max(...text.split("\n").map((line) => line.length));
 
 describe("a table", () => {
-  test("is one line a row where it fits, and without a terminal whatever its width", () => {
+  test("has one line for each row when it fits, and always without a terminal", () => {
     const rows = [order({ link: LINK }), order({ link: "short" })];
     for (const width of [Infinity, 200]) {
       expect(table(rows, "", width).split("\n")).toEqual([
@@ -25,7 +25,7 @@ describe("a table", () => {
     }
   });
 
-  test("has its last column whole on a line of its own where that is what is too wide", () => {
+  test("moves a last column that is too wide to a line of its own", () => {
     expect(table([order({ link: LINK })], "", 80).split("\n")).toEqual([
       "ORDER  SERVICE              CHARGE USD",
       "  LINK",
@@ -34,7 +34,7 @@ describe("a table", () => {
     ]);
   });
 
-  test("wraps words within their column before that", () => {
+  test("wraps words within their column first", () => {
     const rows = [order({ note: "asked by mail, twice, and then by telephone" })];
     const text = table(rows, "", 60);
     expect(widest(text)).toBeLessThanOrEqual(60);
@@ -55,7 +55,7 @@ describe("a table", () => {
     ]);
   });
 
-  test("has the columns that have no room named below each row, those that are there", () => {
+  test("prints columns that do not fit below each row, if they have a value", () => {
     const many = { id: "a".repeat(24), by: "root", change: "price 1 → 2, max 10 → 20", note: null };
     const rows = [
       order({ ...many, address: "https://example.com/hook" }),
@@ -76,7 +76,7 @@ describe("a table", () => {
     ]);
   });
 
-  test("is a block of fields a row where nothing else fits", () => {
+  test("prints a block of fields for each row when nothing else fits", () => {
     const row = {
       id: "a".repeat(30),
       key: "b".repeat(30),
@@ -106,7 +106,7 @@ describe("a table", () => {
     expect(row).toStartWith("2026-11-22T05:24:13Z  -");
   });
 
-  test("loses no character, at any width, but blanks", () => {
+  test("loses no character except spaces, at any width", () => {
     const cell = fc.oneof(
       fc
         .array(fc.stringMatching(/^[a-z0-9:/.]{1,14}$/), { maxLength: 8 })

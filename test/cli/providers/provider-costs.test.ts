@@ -19,7 +19,7 @@ afterAll(async () => {
 const provider = (...argv: string[]) => shop.cli("admin", "provider", ...argv);
 const LISTED = { service: 1, name: "Likes", type: "Default", rate: "84.00", min: 1, max: 1000 };
 
-test("a sync takes rates in USD, shows by which rate, and keeps the provider's own", async () => {
+test("a sync converts rates to USD, shows the exchange rate, and keeps the provider's own rates", async () => {
   const { json: updated } = await provider("update", "acme", "--rate-to-usd", "0.0120", "--json");
   expect(updated).toMatchObject({ rateToUsd: "0.012", currency: null });
   upstream.services = [LISTED];
@@ -44,7 +44,7 @@ test("a sync takes rates in USD, shows by which rate, and keeps the provider's o
 describe("a charge in another currency", () => {
   const note = () => shop.cli("report", "--by", "provider", "--from", "2020-01-01");
 
-  test("is told and not added, until its rate is said", async () => {
+  test("is shown but not added until its exchange rate is set", async () => {
     const orderId = Number(orderOf(shop, "placed", "901"));
     const [row] = shop.query<{ id: number }>(
       "SELECT provider_id AS id FROM providers WHERE name = 'acme'",

@@ -66,7 +66,7 @@ describe("create", () => {
     ["acme.example"],
     ["http://user:secret@acme.example"],
     ["javascript:1"],
-  ])("%s is no address", async (url) => {
+  ])("%s is not an address", async (url) => {
     const { code } = await reseller(
       "admin",
       "provider",
@@ -91,7 +91,7 @@ describe("balance", () => {
 
   test.each([
     ["an error", json({ error: `Invalid API key ${PROVIDER_KEY}` })],
-    ["a message for a number", json({ balance: "contact us" })],
+    ["a message in place of a number", json({ balance: "contact us" })],
     ["a page", { body: "<html>" }],
     ["a redirect", { status: 302, body: "", headers: { location: "/" } }],
     ["a reset", "reset" as const],
@@ -105,7 +105,7 @@ describe("balance", () => {
   });
 });
 
-test("a sync that was held shows beside its time that it was not applied, until one is", async () => {
+test("a held sync is shown as not applied beside its time, until a sync is applied", async () => {
   const shop = shopOf();
   upstream.services = [{ service: 1, name: "Likes", type: "Default", rate: "1", min: 1, max: 9 }];
   const changes = { markup: "10", syncEvery: 3_600_000 };

@@ -154,7 +154,7 @@ describe("doctor", () => {
     shop.close();
   });
 
-  test("fails where commits wait for a standby that is not there", async () => {
+  test("fails when commits wait for a missing standby", async () => {
     const server = await startCluster({ fsync: "off" });
     const standby = "synchronous_standby_names";
     await server.query("postgres", `ALTER SYSTEM SET ${standby} = 'elsewhere'`);
@@ -167,7 +167,7 @@ describe("doctor", () => {
   });
 });
 
-describe("a database that cannot be had is one sentence, which shows no password:", () => {
+describe("a database that cannot be opened is reported in one sentence without the password:", () => {
   const COMMANDS = [
     ["admin", "user", "list"],
     ["admin", "user", "create", "zoe"],
@@ -218,14 +218,14 @@ test.each([
   "backup fetch file.db",
   "restore file.db",
   "restore s3://backups/reseller",
-])("%s is a matter of PostgreSQL's own tools: exit 2", async (line) => {
+])("%s is refused on PostgreSQL, which has its own tools: exit 2", async (line) => {
   const shop = openShopIn(freshPostgresDatabase());
   const { code, stderr } = await shop.cli(...line.split(" "));
   expect([code, stderr]).toEqual([2, expect.stringContaining("PostgreSQL's own tools")]);
   shop.close();
 });
 
-describe("what a SQLite database alone has is refused with --database:", () => {
+describe("settings that only SQLite has are refused with --database:", () => {
   // Nothing answers there: without the refusal the exit code would be 1.
   const database = ["--database", "postgres://me@127.0.0.1:1/shop"];
   const cases = [

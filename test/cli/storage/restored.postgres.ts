@@ -34,7 +34,7 @@ const placementsOf = (shop: Shop) =>
   );
 
 describe("restored", () => {
-  test("gives no number again, submits nothing that may have been, and verifies", async () => {
+  test("reuses no number, submits nothing that may have been submitted, and verifies", async () => {
     const started = Date.now();
     const shop = shopWithOrders();
     const { sending, queued, byHand } = shop.orders;
@@ -73,7 +73,7 @@ describe("restored", () => {
     shop.close();
   });
 
-  test("twice skips numbers twice and changes nothing else", async () => {
+  test("run twice skips numbers twice and changes nothing else", async () => {
     const shop = shopWithOrders();
     const first = (await shop.cli("restored", "--yes", "--json")).json;
     const placements = placementsOf(shop);
@@ -84,7 +84,7 @@ describe("restored", () => {
     shop.close();
   });
 
-  test("gives the next order the number that is asked for, but none that was given out", async () => {
+  test("gives the next order the requested number, but never one that was given out", async () => {
     const shop = shopWithOrders();
     const before = shop.dump();
     const refused = await shop.cli("restored", "--yes", "--order-numbers-from", "3");
@@ -98,7 +98,7 @@ describe("restored", () => {
     shop.close();
   });
 
-  test("is refused, and changes nothing, beside a server, unasked, and without PostgreSQL", async () => {
+  test("is refused while a server runs, without confirmation and without PostgreSQL, and changes nothing", async () => {
     const shop = shopWithOrders();
     const before = shop.dump();
     const unasked = await shop.cli("restored");

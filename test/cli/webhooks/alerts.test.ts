@@ -36,7 +36,7 @@ test("a URL of any network: made with a secret that is shown once, listed, teste
   await expectFailure(shop, ["admin", "webhook", "show", made.id], 1, "webhook not found");
 });
 
-test("a chat of Telegram: its token comes by stdin, and is shown nowhere", async () => {
+test("a Telegram chat's token is read from stdin and shown nowhere", async () => {
   const argv = ["admin", "alert", "create", "--telegram-chat", CHAT, "--token-stdin"];
   const made = await runWithInput(`${BOT_TOKEN}\n`, shop, argv);
   expect([made.code, made.stderr]).toEqual([0, ""]);
@@ -54,7 +54,7 @@ test("a chat of Telegram: its token comes by stdin, and is shown nowhere", async
   expect(wrong.stderr).not.toContain("my token");
 });
 
-test("what goes on is listed", async () => {
+test("ongoing alerts are listed", async () => {
   expect(await alert("list", "--open")).toEqual([]);
   const text = { kind: "disk_low", subject: "disk", message: "The disk has 5 MiB free" } as const;
   shop.run("recordAlerts", { begun: [text], ended: [] });
@@ -70,11 +70,11 @@ test.each([
   [["create", "--url", "http://u:p@x.example/"], 2, "--url must be a URL without user"],
   [["test", "a".repeat(24)], 1, "alert endpoint not found"],
   [["delete", "nonsense"], 1, "alert endpoint not found"],
-])("alert %p ends with %i and changes nothing", async (argv, code, says) => {
+])("alert %p exits %i and changes nothing", async (argv, code, says) => {
   await expectFailure(shop, ["admin", "alert", ...argv], code, says);
 });
 
-test("there are at most 10", async () => {
+test("there are at most 10 endpoints", async () => {
   while (shop.query("SELECT id FROM webhooks WHERE deleted_at IS NULL").length < 10) {
     await alert("create", "--url", LOCAL);
   }
@@ -82,7 +82,7 @@ test("there are at most 10", async () => {
   await expectFailure(shop, one, 1, "there are at most 10 endpoints");
 });
 
-test("the threshold of a balance is set, shown and taken away", async () => {
+test("the threshold of a balance is set, shown and removed", async () => {
   const url = "http://127.0.0.1:1/";
   shop.run("createProvider", { name: "deep", protocol: "smm-api", url, key: "secret" });
   const update = async (...argv: string[]) => {

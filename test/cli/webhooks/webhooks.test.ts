@@ -133,7 +133,7 @@ test.each([
   expect(shop.dump()).toBe(before);
 });
 
-test("the audit log and the lists show no secret; the new ones are shown for a person too", async () => {
+test("the audit log and the lists show no secret; a new secret is shown, also without --json", async () => {
   const { stdout } = await shop.cli(
     "admin",
     "webhook",
@@ -160,7 +160,7 @@ test("the audit log and the lists show no secret; the new ones are shown for a p
   shop.run("deleteWebhook", { id, actor: OPERATOR });
 });
 
-test("verify finds events that are not the order's, and users that do not know what their webhooks want", async () => {
+test("verify finds events that differ from their order, and users whose summary of subscriptions is wrong", async () => {
   const { id } = await webhook("create", "--user", "alice", "--url", ADDRESS);
   const order = shop.order(100);
   await shop.cli("admin", "order", "complete", String(order));

@@ -87,7 +87,7 @@ test("services are listed by name then id, by part of the name, provider and sta
   expect(ids({ private: true })).toEqual(["more-views"]);
 });
 
-test("a reseller's price list is what it may order, with prices of its own", () => {
+test("a reseller's price list has the services it may order, at its own prices", () => {
   const prices = (username: string) =>
     services({ resellerAccount: accountOf(username) }).map(({ id, ownPriceMicros }) => [
       id,

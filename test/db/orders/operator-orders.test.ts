@@ -201,7 +201,7 @@ function BLANK(): OperatorOrderFilter {
   };
 }
 
-test("every combination of filters lists what it says, newest first, however long its pages are", () => {
+test("every combination of filters lists the matching orders, newest first, at any page size", () => {
   let most = 0;
   fc.assert(
     fc.property(few, fc.constantFrom(1, 7, 200), ([all, given], limit) => {

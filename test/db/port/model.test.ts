@@ -274,7 +274,7 @@ afterAll(async () => {
 });
 
 for (let seed = 1; seed <= SEEDS; seed += 1) {
-  test(`random commands come to the same on every engine and in the model (seed ${seed})`, async () => {
+  test(`random commands have the same result on every engine and in the model (seed ${seed})`, async () => {
     const opened = [];
     for (const engine of ENGINES) {
       const store = await freshStore(engine);

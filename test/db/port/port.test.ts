@@ -143,7 +143,7 @@ for (const engine of ENGINES) {
       await store.run((tx) => tx.delete(grants, grant));
     });
 
-    test("undoes an attempt alone, within its command", async () => {
+    test("undoes only an attempt, not the rest of its command", async () => {
       await store.run((tx) => {
         tx.update(users, { account }, { balanceMicros: 10n });
         const tried = tx.attempt(() => {
@@ -160,7 +160,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test("undoes a command alone, although it had what earlier ones wrote sent to the database", async () => {
+    test("undoes only one command, even if earlier ones' writes were sent to the database for it", async () => {
       const before = await store.read((reader) => reader.row(users.byKey, account)!.balanceMicros);
       const outcomes = await store.batch(
         (tx) => void tx.update(users, { account }, { balanceMicros: before + 7n }),
@@ -175,7 +175,7 @@ for (const engine of ENGINES) {
       expect(after).toBe(before + 7n);
     });
 
-    test("writes a balance after an attempt was undone that had some of it sent to the database", async () => {
+    test("writes a balance after undoing an attempt that had sent part of it to the database", async () => {
       await store.run((tx) => tx.update(users, { account }, { balanceMicros: 100n }));
       await store.run((tx) => {
         const tried = tx.attempt(() => {
@@ -227,7 +227,7 @@ for (const engine of ENGINES) {
       expect(await price()).toBe(before);
     });
 
-    test("finds nothing where there is nothing, and by every unique index what there is", async () => {
+    test("finds existing rows by every unique index, and no others", async () => {
       const found = await store.run((tx) => {
         const id = insertKey(tx, account);
         tx.insert(grants, { serviceId: service, resellerAccount: account, createdAt: 1 });
@@ -282,7 +282,7 @@ for (const engine of ENGINES) {
       expect(seen.length).toBe(15);
     });
 
-    test("refuses a query of what its own command wrote, and a statement after a write", async () => {
+    test("refuses a query of rows that its own command wrote, and a statement after a write", async () => {
       const clear = statement({
         writes: [grants],
         text: "DELETE FROM grants WHERE created_at < 0",
@@ -361,7 +361,7 @@ for (const engine of ENGINES) {
       expect(none).toEqual([]);
     });
 
-    test("finds the attempt that was sent, and counts those of an order beside others' writes", async () => {
+    test("finds the attempt that was sent, and counts an order's attempts beside others' writes", async () => {
       const orderIds = await store.run((tx) => {
         const providerId = provider(tx, "Sender");
         return [1, 2].map(
@@ -426,7 +426,7 @@ for (const engine of ENGINES) {
       expect(user).toMatchObject({ balanceMicros: 900n, name: "Renamed" });
     });
 
-    test("gives one row, whichever index led to it, also where it was looked for before it was there", async () => {
+    test("returns the same row by every index, also when it was looked for before it existed", async () => {
       const found = await store.run((tx) => {
         expect(tx.row(users.byUsername, "latecomer")).toBeUndefined();
         const made = insertUser(tx, "latecomer");

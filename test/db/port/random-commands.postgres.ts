@@ -152,7 +152,7 @@ const textOf = (reply: Reply, names: Names): unknown =>
   "failed" in reply ? "failed" : withoutNumbers(reply, names);
 
 for (let seed = 1; seed <= SEEDS; seed += 1) {
-  test(`random commands come to the same on every engine (seed ${seed})`, async () => {
+  test(`random commands have the same result on every engine (seed ${seed})`, async () => {
     const subjects = [sqliteOneByOne(), sqliteWithKeptRows(seed), await postgres()];
     const random = randomFrom(seed);
     const commands = new RandomCommands(random);

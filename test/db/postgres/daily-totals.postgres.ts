@@ -8,7 +8,7 @@ import { verifyStore } from "../../support/databases/verify.ts";
 
 const DAY = Date.parse("2026-03-01T12:00:00.000Z");
 
-test("a transaction that took a number is waited for, however long it takes, and lost by no report", async () => {
+test("a transaction that took a number is waited for, however long it takes, and no report misses it", async () => {
   const database = freshPostgresDatabase();
   database.user("anna", "1000");
   database.user("bert", "1000");
@@ -67,7 +67,7 @@ test("a transaction that took a number is waited for, however long it takes, and
   database.close();
 });
 
-test("a run counts what it saw first, although orders keep coming", async () => {
+test("a run counts the orders that existed at its start, although orders keep coming", async () => {
   const database = freshPostgresDatabase();
   database.user("anna", "1000");
   database.service({ id: "likes", price: "1", per: "1", min: 1 });

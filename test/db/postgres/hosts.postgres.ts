@@ -52,7 +52,7 @@ test("a silent host does not prevent connecting to the primary", async () => {
   thaw();
 });
 
-test("a batch whose host says nothing any more goes on where another becomes the primary", async () => {
+test("a batch whose host falls silent continues on the host that becomes the primary", async () => {
   const { one, two, address } = await twoHosts();
   const setReadOnly = async (value: string) => {
     await two.query("postgres", `ALTER SYSTEM SET default_transaction_read_only = ${value}`);
@@ -72,7 +72,7 @@ test("a batch whose host says nothing any more goes on where another becomes the
   thaw();
 });
 
-test("a host that becomes the primary is found while another one says nothing", async () => {
+test("a host that becomes the primary is found while another is silent", async () => {
   const { one, two, address } = await twoHosts();
   const setReadOnly = async (value: string) => {
     await two.query("postgres", `ALTER SYSTEM SET default_transaction_read_only = ${value}`);

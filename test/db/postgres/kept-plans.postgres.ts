@@ -91,7 +91,7 @@ async function shop() {
   };
 }
 
-test("orders with Idempotency-Keys and their cancellations read no more pages once tables have grown that were empty when the statements were planned", async () => {
+test("orders with Idempotency-Keys and their cancellations read no more pages after tables grow that were empty at planning time", async () => {
   const { query, run, caller, closeAndCountBlocks } = await shop();
   const placeAndCancel = async () => {
     const placed = await run(
@@ -117,7 +117,7 @@ test("orders with Idempotency-Keys and their cancellations read no more pages on
   expect((await closeAndCountBlocks()) / (BATCH * COUNTED_BATCHES)).toBeLessThan(BLOCKS_OF_ORDER);
 });
 
-test("a step of the totals of days reads the rows that it counts, also before tables are analyzed that had no order", async () => {
+test("a step of the daily totals reads only the rows that it counts, also before new tables are analyzed", async () => {
   const { query, one, closeAndCountBlocks } = await shop();
   await query("ANALYZE");
   await query(FILL);

@@ -113,7 +113,7 @@ async function userOn(address: Address): Promise<number> {
 }
 
 describe("a server that stops answering", () => {
-  test("ends a batch and a read, and the store goes on when it is back", async () => {
+  test("ends a batch and a read, and the store continues when it is back", async () => {
     const server = await startCluster({ fsync: "off" });
     const database = await server.createDatabase();
     const account = await userOn(server.address(database));
@@ -146,7 +146,7 @@ describe("a server that stops answering", () => {
     server.stop("immediate");
   });
 
-  test("while it commits: the outcome is unknown, and said to be", async () => {
+  test("while it commits: the outcome is reported as unknown", async () => {
     const server = await startCluster({ fsync: "off" });
     const database = await server.createDatabase();
     const account = await userOn(server.address(database));

@@ -21,7 +21,7 @@ function troubleOf(reply: Reply): string | null {
   return "refused" in reply && reply.refused === "service_unavailable" ? reply.refused : null;
 }
 
-test("two servers that run random commands at once leave a database in order, and none of them fails", async () => {
+test("random commands on two servers at once leave a consistent database, and none fails", async () => {
   const server = await cluster();
   const database = await server.createDatabase();
   const address = { ...server.address(database), username: SERVICE_ROLE };

@@ -17,13 +17,13 @@ async function serviceDatabase() {
   return { address, sql };
 }
 
-test("the service's role starts a server where nothing is to be migrated", async () => {
+test("the service's role can start a server when no migration is pending", async () => {
   const { address, sql } = await serviceDatabase();
   expect(await migrate(address, 1)).toEqual([]);
   await sql.close();
 });
 
-test("the service's role can verify, look at its state with doctor, and is told what it lacks by name", async () => {
+test("the service's role can run verify and doctor, and missing grants are reported by name", async () => {
   const server = await cluster();
   const database = await server.createDatabase();
   const url = `postgres://${SERVICE_ROLE}@127.0.0.1:${server.port}/${database}`;
@@ -55,7 +55,7 @@ test("a server whose role was not granted the tables of an upgrade does not star
   ]);
 });
 
-test("the service's role can neither change the schema nor take back what is kept for good", async () => {
+test("the service's role can neither change the schema nor alter permanent rows", async () => {
   const { sql } = await serviceDatabase();
   for (const text of [
     "CREATE TABLE other (id bigint)",

@@ -61,7 +61,7 @@ test("two processes write the same rows in every order: no deadlock, no failure,
   expect(statistics!["deadlocks"]).toBe(0);
 });
 
-test("an update that changes nothing waits for the account's lock too: what it was decided by may change meanwhile", async () => {
+test("an update that changes nothing also waits for the account's lock, because its decision may become outdated", async () => {
   const server = await cluster();
   const database = await server.createDatabase();
   const store = createPostgresStore(server.address(database));
@@ -134,7 +134,7 @@ test("a key deactivated on another server cannot recharge after the commit", asy
   await store.close();
 });
 
-test("an account that somebody keeps locked holds up a batch for a time, not for as long as it has commands", async () => {
+test("a locked account delays a batch for a limited time, however many commands it has for that account", async () => {
   const server = await cluster();
   const database = await server.createDatabase();
   const store = createPostgresStore(server.address(database));
@@ -172,7 +172,7 @@ test("an account that somebody keeps locked holds up a batch for a time, not for
   other.close();
 });
 
-test("a server that stops in the middle of a batch keeps no other from its accounts", async () => {
+test("a server that stops in the middle of a batch does not block others from its accounts", async () => {
   const server = await cluster();
   const database = await server.createDatabase();
   const store = createPostgresStore(server.address(database));

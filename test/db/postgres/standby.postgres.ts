@@ -80,7 +80,7 @@ test("a batch that waits for a standby is answered once it has one; later batche
   server.stop("immediate");
 });
 
-test("batches are begun again once a primary that never acknowledged is gone", async () => {
+test("batches resume once a primary that never acknowledged is gone", async () => {
   const { server, store, changes, add, addUntilOneWaits, names } = await oneStore();
   await setStandby(server, "away");
   const { begun, added } = await addUntilOneWaits();

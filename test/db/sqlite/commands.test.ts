@@ -42,7 +42,7 @@ function installTrap(table: "orders" | "transfers", action: string): void {
   );
 }
 
-describe("a command whose statement SQLite fails is rolled back alone, and the others are committed:", () => {
+describe("when SQLite fails a statement, only its command is rolled back and the others are committed:", () => {
   test.each([
     ["before its first write", "orders", "ABORT"],
     ["between its order and its transfer", "transfers", "ABORT"],

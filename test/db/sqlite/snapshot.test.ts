@@ -72,7 +72,7 @@ describe("a snapshot", () => {
     expect(version()).toBe(second);
   });
 
-  test("leaves no transaction open behind its turn", async () => {
+  test("leaves no transaction open after its turn", async () => {
     balance();
     expect(connection.sqlite.inTransaction).toBe(true);
     await new Promise(setImmediate);

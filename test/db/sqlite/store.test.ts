@@ -48,7 +48,7 @@ describe("rows that are kept from batch to batch", () => {
     return { kept, other, account, nameIn, rename };
   }
 
-  test("are read once, as long as nobody else writes", () => {
+  test("are read once while no other connection writes", () => {
     const { kept, nameIn, rename } = openTwo();
     expect(nameIn(kept)).toBe("anna");
     void rename(kept, "Anna");

@@ -42,7 +42,7 @@ test("every query of a list uses an index", () => {
   sqlite.close();
 });
 
-test("the order that is sent after a pause is found among unknown and due orders alone", () => {
+test("the next order to send after a pause is found by reading only unknown and due orders", () => {
   const { sqlite, queries } = recorded(({ reader }) => listDueOnProbation(reader, 1, 2, 3));
   const plans = [...queries].map((text) =>
     sqlite

@@ -20,7 +20,7 @@ const SMALL =
 /** The newest of a table by its number, with a limit: of late reports those that nobody has decided, by their index. */
 const NEWEST = /^SCAN (transfers|orders|users|late_reports USING INDEX late_reports_open)$/;
 
-test("by index searches", () => {
+test("the panel's queries search by index", () => {
   const database = freshSqliteDatabase();
   const { connection } = database;
   const { sqlite, store } = connection;

@@ -155,7 +155,7 @@ function panel(attention: Partial<Attention>, machine: MachineFacts = {}): strin
 const reported = (rules: object, id: string) =>
   "alert" in (rules as Record<string, object>)[id]! ? [expect.any(String)] : [];
 
-test.each(PROVIDER_CASES)("of a provider: $id", ({ id, below, at }) => {
+test.each(PROVIDER_CASES)("a provider's condition: $id", ({ id, below, at }) => {
   for (const [facts, holds] of [
     [{ ...PROVIDER, ...below }, false],
     [{ ...PROVIDER, ...at }, true],
@@ -170,7 +170,7 @@ test.each(PROVIDER_CASES)("of a provider: $id", ({ id, below, at }) => {
   }
 });
 
-test.each(MACHINE_CASES)("of the machine: $id", ({ id, below, at }) => {
+test.each(MACHINE_CASES)("a condition of the machine: $id", ({ id, below, at }) => {
   for (const [facts, holds] of [
     [below, false],
     [at, true],
@@ -183,7 +183,7 @@ test.each(MACHINE_CASES)("of the machine: $id", ({ id, below, at }) => {
   }
 });
 
-test("the clock, for the panel and doctor", () => {
+test("the panel and doctor report the clock from the same threshold", () => {
   for (const [aheadMs, holds] of [
     [CLOCK_BEHIND_MS, false],
     [CLOCK_BEHIND_MS + 1, true],
@@ -202,7 +202,7 @@ test("a disk without room for orders fails doctor and is the worst of the panel"
   expect(SETTINGS["disk-floor"].default).toBe(DISK_FULL_BYTES);
 });
 
-test("numbers, late reports, requests, webhooks and keys, from one on", () => {
+test("wrong numbers, late reports, requests, webhooks and keys are reported from the first one", () => {
   const number = { orderId: 5, providerOrder: "9", provider: "acme" };
   expect(panel({ unrecognized: [number], lateOrders: 1 })).toHaveLength(2);
   expect(states({ ...ROWS, unrecognizedNumbers: 1 })).toEqual(["warn"]);
@@ -223,7 +223,7 @@ function states(rows: typeof ROWS | Parameters<typeof rowFindings>[0]): string[]
     .filter((state) => state !== "ok");
 }
 
-test("polls are late by the server's interval; what does not know it goes by the default", () => {
+test("late polls are judged by the server's interval, or by the default where that is unknown", () => {
   expect(SETTINGS["poll-interval"].default).toBe(POLL_INTERVAL_MS);
   expect([pollsLateMs(), pollsLateMs(1000), pollsLateMs(600_000)]).toEqual([
     300_000, 60_000, 3_000_000,

@@ -11,7 +11,7 @@ const RATES = fc
   .tuple(fc.nat(10_000), fc.nat(999_999_999))
   .map(([whole, part]) => `${whole}.${String(part).padStart(9, "0")}`);
 
-test("a price is below cost exactly where a sync says so", () => {
+test("a price is below cost exactly when a sync says so", () => {
   fc.assert(
     fc.property(
       fc.nat(100_000_000),

@@ -43,7 +43,7 @@ test.each([
   expect(priceFor(price, undefined, discount)).toBe(expected);
 });
 
-test("a price of its own is what it pays, whatever the discount, 0 included", () => {
+test("a reseller with its own price pays that price, even 0, whatever its discount", () => {
   fc.assert(
     fc.property(list, list, ppm, (price, own, discount) => {
       expect(priceFor(price, own, discount)).toBe(own);
@@ -64,7 +64,7 @@ describe("percentages", () => {
   });
 
   test.each(["", "-1", "100.0001", "101", "0.00001", "1e1", "10 %", "%", "ten", "."])(
-    "%p is none",
+    "%p is not a percentage",
     (text) => {
       expect(parseDiscount(text)).toBeNull();
     },

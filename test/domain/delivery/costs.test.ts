@@ -49,7 +49,7 @@ test("a decimal is written in one form", () => {
     .toEqual(["1.5", "1.5", "0", "10", "100", "0.0025"]);
 });
 
-test("which rates and currencies are taken", () => {
+test("rates are positive decimals and currencies are letter codes; others are refused", () => {
   expect(["1", "0.0120", "1e-3"].map(parseRateToUsd)).toEqual(["1", "0.012", "0.001"]);
   expect(
     ["0", "0.0", "-1", "", "abc", "1,5", " 2 ", `0.${"1".repeat(60)}`].map(parseRateToUsd),
@@ -63,7 +63,7 @@ describe("by rate", () => {
   const rate = { rate: "0.9", unit: "1000" } as const;
   const pack = { rate: "1", unit: "order" } as const;
 
-  test("what was delivered counts, what was cancelled or failed is free", () => {
+  test("the delivered quantity costs; a cancelled or failed order is free", () => {
     expect(text(rate, 1500, "PROCESSING", 700)).toBe("1.35");
     expect(text(rate, 1500, "COMPLETED", null)).toBe("1.35");
     expect(text(rate, 1500, "PARTIAL", 500)).toBe("0.9");
@@ -71,7 +71,7 @@ describe("by rate", () => {
     expect(text(rate, 1500, "FAILED", null)).toBe("0");
   });
 
-  test("a rate of an order is for all of it", () => {
+  test("a rate per order covers the whole order", () => {
     expect(text(pack, 3, "COMPLETED", null)).toBe("1");
     expect(text(pack, 3, "PARTIAL", 2)).toBe("0.333333333334");
     expect(text(pack, 3, "CANCELLED", null)).toBe("0");
@@ -95,7 +95,7 @@ describe("decided", () => {
     ...cost,
   });
 
-  test("a charge is the cost; the same once more changes nothing", () => {
+  test("a reported charge is the cost; the same charge again changes nothing", () => {
     expect(decideCost(null, reported("2"), never, dollars)).toEqual(first());
     expect(decideCost(first(), reported("2", "USD"), never, dollars)).toBe(null);
     expect(decideCost(first(), reported("1.5"), never, dollars)).toMatchObject({

@@ -60,7 +60,7 @@ describe("words", () => {
     "success",
     "constructor",
     "Отменён",
-  ])("%p is no status and changes nothing", (word) => {
+  ])("%p is not a status and changes nothing", (word) => {
     expect(statusOfWord(word)).toBeNull();
     expect(decideReport(ORDER, report(word, 10, 10))).toEqual({ kind: "ignore" });
   });

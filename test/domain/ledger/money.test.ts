@@ -68,7 +68,7 @@ describe("formatMicros and parseMicros", () => {
 });
 
 describe("jsonAmount", () => {
-  test("writes at most six decimals, no exponent, and nothing that was not there", () => {
+  test("writes at most six decimals, no exponent and no extra digits", () => {
     fc.assert(
       fc.property(anyMicros, (micros) => {
         const written = JSON.stringify({ amount: jsonAmount(micros) });

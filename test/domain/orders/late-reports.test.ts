@@ -76,7 +76,7 @@ test("no acceptance refunds more than is left of the charge, and none takes mone
   );
 });
 
-test("what remains is asked for where it was not stored, and is at most the quantity", () => {
+test("the remaining quantity is required if it was not stored, and is at most the quantity", () => {
   const partial = (remains: number | null) =>
     (
       attempt(() =>

@@ -58,8 +58,8 @@ const asked = fc.record({
   ),
 });
 
-describe("whatever is asked for of whatever service", () => {
-  test("it is refused with a code of the API, or its terms hold: quantity, charge, refund and what is sent", () => {
+describe("any order for any service", () => {
+  test("is refused with a code of the API, or gets the right quantity, charge, refund and provider request", () => {
     let placed = 0;
     fc.assert(
       fc.property(service, asked, fc.double({ min: 0, max: 1, noNaN: true }), (sold, ask, part) => {

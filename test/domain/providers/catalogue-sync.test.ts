@@ -104,7 +104,7 @@ test("a price is never below the rate with its markup, and less than a micro abo
 });
 
 test.each(["", "-1", "1.2.3", "abc", "1e999", "0x1", "Infinity", "1,5", " 1"])(
-  "%p is no decimal",
+  "%p is not a decimal",
   (text) => {
     expect(parseDecimal(text)).toBeNull();
   },
@@ -134,7 +134,7 @@ describe("a sync", () => {
     expect(countsOf(plan)).toEqual({ ...NOTHING, added: 1 });
   });
 
-  test("leaves alone what has not changed, and updates what has", () => {
+  test("updates only services that have changed", () => {
     expect(counts([UPSTREAM], [KNOWN])).toEqual({ ...NOTHING, unchanged: 1 });
     expect(counts([UPSTREAM], [KNOWN], "10")).toEqual({ ...NOTHING, updated: 1 });
     expect(counts([{ ...UPSTREAM, max: 5000 }], [KNOWN])).toEqual({ ...NOTHING, updated: 1 });
@@ -230,7 +230,7 @@ describe("a sync", () => {
     }
   });
 
-  test("takes over a package's rate as the price of an order", () => {
+  test("copies a package's rate as the price of an order", () => {
     const plan = planSync([{ ...UPSTREAM, type: "Package", rate: "12.5" }], [KNOWN], NONE);
     const after = { type: "package", per: "order", priceMicros: 12_500_000 };
     expect(plan.updated[0]!.after).toMatchObject(after);
@@ -247,14 +247,14 @@ describe("a sync", () => {
     });
   });
 
-  test("takes over no price of another unit, and no type that a price set by hand cannot go with", () => {
+  test("copies no price of another unit, and no type that conflicts with a price set by hand", () => {
     const pack = { ...UPSTREAM, type: "Package", rate: "12.5" };
     for (const byHand of [{ typeByHand: true }, { priceByHand: true }]) {
       expect(counts([pack], [{ ...KNOWN, ...byHand }])).toEqual({ ...NOTHING, unchanged: 1 });
     }
   });
 
-  test("whatever is set by hand, what it plans is a service that there may be, and planned again is unchanged", () => {
+  test("plans only valid services, whatever is set by hand, and planning again changes nothing", () => {
     const unit = fc.constantFrom<PriceUnit>("1000", "1", "order");
     const typed = fc
       .record({ type: fc.constantFrom(...SERVICE_TYPES), per: unit, dripfeed: fc.boolean() })
@@ -297,7 +297,7 @@ describe("a sync", () => {
   test.each<[what: string, entries: UpstreamEntry[], reason: string]>([
     ["crossed in its bounds", [{ ...UPSTREAM, min: 100, max: 50 }], "min 100 is above its max 50"],
     ["at a rate beyond every price", [{ ...UPSTREAM, rate: "99999999999" }], "is no price"],
-    ["at a rate that is none", [{ ...UPSTREAM, rate: "free" }], "its rate free is no price"],
+    ["at an invalid rate", [{ ...UPSTREAM, rate: "free" }], "its rate free is no price"],
     ["unreadable", [unread("1")], "nonsense"],
     ["listed twice", [UPSTREAM, { ...UPSTREAM, rate: "5" }], "listed more than once"],
     ["listed thrice", [UPSTREAM, UPSTREAM, UPSTREAM], "listed more than once"],
@@ -314,12 +314,12 @@ describe("a sync", () => {
     expect(counts([...good, ...entries], [])).toMatchObject({ added: 3, unreadable });
   });
 
-  test("names both readings where one of an entry's namesakes cannot be read", () => {
+  test("names both entries when one of two with the same id is unreadable", () => {
     const plan = planSync([GOOD, { ...GOOD, service: "91" }, unread("1"), UPSTREAM], [KNOWN], NONE);
     expect(countsOf(plan)).toEqual({ ...NOTHING, added: 2, unreadable: 2 });
   });
 
-  test("takes no service for vanished while an entry does not say whose it is", () => {
+  test("delists no service while an entry has no readable id", () => {
     const list = [GOOD, { ...GOOD, service: "91" }];
     expect(counts([...list, unread(null)], [KNOWN])).toEqual({
       ...NOTHING,

@@ -70,7 +70,7 @@ test("every kind that is declared is read, and says what is allowed", () => {
   for (const [name, { form }] of cases) expect([name, form]).toEqual([name, expect.any(String)]);
 });
 
-test.each(cases)("%s: what is wrong is told in the one wording of its kind", (name, kind) => {
+test.each(cases)("%s: an error has the one wording of its kind", (name, kind) => {
   const REASONS = ["a positive number", "at most 1000000000", "a number with at most six decimals"];
   const told = new Set([kind.form, "at most 50 networks", ...(name === "AMOUNT" ? REASONS : [])]);
   const readings = WORST.map((text) => kind.read(text));
@@ -79,7 +79,7 @@ test.each(cases)("%s: what is wrong is told in the one wording of its kind", (na
   expect(readings.some((found) => "must" in found)).toBe(true);
 });
 
-test.each(cases)("%s: a flag and a parameter say the same of every text", (_, kind) => {
+test.each(cases)("%s: a flag and a parameter give the same answer for every text", (_, kind) => {
   for (const text of [...WORST, "", " ", " 1", "1 ", " a", "a "]) {
     const verdict = verdictOf(kind, text);
     expect([text, caught(() => checked(kind)(text))]).toEqual([text, verdict]);
@@ -91,7 +91,7 @@ test.each(cases)("%s: a flag and a parameter say the same of every text", (_, ki
 });
 
 test.each(cases)(
-  "%s: a form says the same, having trimmed the text; an empty one is absent",
+  "%s: a form gives the same answer for the trimmed text; an empty one is absent",
   (_, kind) => {
     for (const typed of [...WORST, "", " ", " 1 ", " a"].filter((text) => text.isWellFormed())) {
       const form = new Form(new URLSearchParams({ field: typed }));
@@ -110,7 +110,7 @@ const inBodies = cases.filter(([, kind]) => "readJson" in kind) as [
   declared.JsonKind<unknown>,
 ][];
 
-test.each(inBodies)("%s: a body says the same of its text or its number", (_, kind) => {
+test.each(inBodies)("%s: a body gives the same answer for its text or its number", (_, kind) => {
   const takesText = "value" in kind.readJson(WORST.find((text) => "value" in kind.read(text)));
   for (const text of WORST) {
     const given = takesText ? text : Number(text);
@@ -128,7 +128,7 @@ test.each(inBodies)("%s: a body says the same of its text or its number", (_, ki
 });
 
 test.each(Object.entries(COLUMNS))(
-  "the column %s says the same, having trimmed the cell",
+  "the column %s gives the same answer for the trimmed cell",
   (column, kind) => {
     for (const text of WORST.filter((each) => each.trim() !== "")) {
       const row = { name: "n", price: "1", min: "1", max: "1000000000", [column]: text };

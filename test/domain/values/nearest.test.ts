@@ -17,6 +17,6 @@ test.each([
   expect(nearestOf(name, KNOWN)).toBe(nearest);
 });
 
-test("of two that are as near the first is named", () => {
+test("the first of two equally near names is suggested", () => {
   expect(nearestOf("aab", ["aaa", "aac"])).toBe("aaa");
 });

@@ -31,7 +31,7 @@ test("durations, sizes and rates are read with their unit, and printed so that t
   for (const text of ["100/s", "600/m", "1/h"]) expect(formatRate(parseRate(text)!)).toBe(text);
 });
 
-test("what lacks its unit, or is no number, is refused", () => {
+test("a value that lacks its unit or is not a number is refused", () => {
   for (const text of ["", "10", "-1s", "1.5", "10 s", "s", "1w", "1e3s", "0x10s"]) {
     expect(parseDuration(text)).toBeNull();
   }

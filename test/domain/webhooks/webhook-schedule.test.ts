@@ -14,7 +14,7 @@ const HOUR = 60 * MINUTE;
 const STEPS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, ...[2, 5, 10, 14, 20, 24].map((h) => h * HOUR)];
 
 describe("the pause after a failed attempt", () => {
-  test("is the step of that attempt, and after the tenth there is none", () => {
+  test("is the step of that attempt; the tenth attempt is the last", () => {
     const pauses = Array.from({ length: 10 }, (_, index) => webhookPauseMs(index + 1, 0.5));
     expect(pauses).toEqual([...STEPS, null]);
     expect(WEBHOOK_ATTEMPTS).toBe(10);
@@ -39,7 +39,7 @@ describe("the pause after a failed attempt", () => {
 
 describe("Retry-After", () => {
   const NOW = Date.UTC(2026, 10, 21, 12);
-  test("is whole seconds or one of HTTP's dates, and else counts as absent", () => {
+  test("is whole seconds or an HTTP date; anything else counts as absent", () => {
     expect(parseRetryAfter("120", NOW)).toBe(120);
     expect(parseRetryAfter(" 0 ", NOW)).toBe(0);
     expect(parseRetryAfter("Sat, 21 Nov 2026 12:01:30 GMT", NOW)).toBe(90);

@@ -25,7 +25,7 @@ import {
   signingSecrets,
 } from "../../../src/domain/webhooks/webhooks.ts";
 
-test("`*` wants everything but order.progress and webhook.test", () => {
+test("`*` subscribes to everything except order.progress and webhook.test", () => {
   const wanted = WEBHOOK_EVENT_TYPES.filter((type) => wantsEvent(bitsOfEvents(ALL_EVENTS), type));
   const rest = WEBHOOK_EVENT_TYPES.filter((type) => !wanted.includes(type));
   expect(rest).toEqual(["order.progress", "webhook.test"]);
@@ -115,7 +115,7 @@ test("a secret signs until its time is over", () => {
   expect(signingSecrets({ secret: "s", ...NO_EARLIER_SECRETS }, 0)).toEqual(["s"]);
 });
 
-test("eight resellers that take all that they get and never end leave a place for one that has nothing under way", () => {
+test("eight resellers whose deliveries never end leave a place for a reseller with none under way", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 10 }), (owners, each) => {
       const byOwner = new Map<number, number>();
@@ -151,7 +151,7 @@ test("eight resellers that take all that they get and never end leave a place fo
   );
 });
 
-test("through any rotations each secret signs for exactly the time that it was promised", () => {
+test("after any rotations each secret signs for exactly the promised time", () => {
   const rotations = fc.array(fc.tuple(fc.nat({ max: 50 }), fc.integer({ min: 1, max: 100 })), {
     maxLength: 12,
   });
@@ -185,7 +185,7 @@ describe("after an attempt", () => {
   const failed = { httpStatus: 500, error: "status", retryAfterSeconds: null };
   const done = { httpStatus: 204, error: null, retryAfterSeconds: null };
 
-  test("the last try is given up, and a success is delivered whatever came before", () => {
+  test("a failed last try is given up, and a success is delivered whatever came before", () => {
     const last = { failures: 9, tries: 10, replay: false };
     expect(decideDelivery(last, failed, 0, 0.5)).toEqual({
       state: "failed",

@@ -49,7 +49,7 @@ async function chargeOf(service: string, quantity: number): Promise<number> {
   return body.order.charge as number;
 }
 
-test("orders, both lists and the operator's list agree, the next request after the change", async () => {
+test("orders, both lists and the operator's list show a discount from the next request on", async () => {
   expect(await pricesOf(key)).toEqual({ followers: 2.32, odd: 0.000007, own: 4.9, open: 4 });
   expect((await discount("10%", "--json")).json).toMatchObject({ username: "alice", discount: 10 });
   const expected = { followers: 2.088, odd: 0.000007, own: 4.9, open: 3.6 };
@@ -68,7 +68,7 @@ test("orders, both lists and the operator's list agree, the next request after t
   });
 });
 
-test("is one reseller's: nobody else's list is touched, and the shared list stays shared", async () => {
+test("a discount changes the list of one reseller only, and the others still share theirs", async () => {
   const before = await pricesOf(other);
   await discount("50");
   expect(await pricesOf(key)).toMatchObject({ followers: 1.16 });
@@ -86,7 +86,7 @@ test("test keys of the reseller see and pay the same", async () => {
   expect(body.order.charge).toBe(1.74);
 });
 
-test("orders that are there keep their price, and a refund gives back what was paid", async () => {
+test("existing orders keep their price, and a refund returns what was paid", async () => {
   await discount("10");
   const order = { service: "followers", link: "x", quantity: 1000 };
   const { body } = await shop.call("POST", "/orders", key, order);
@@ -99,7 +99,7 @@ test("orders that are there keep their price, and a refund gives back what was p
   expect(balance.balance).toBe(1000);
 });
 
-test("all of the price is asked for first, a child user has none, and the audit log tells both percentages", async () => {
+test("a discount of the whole price needs a confirmation, a child user has none, and the audit log has both percentages", async () => {
   const refused = await discount("100");
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain("repeat with --yes");

@@ -83,7 +83,7 @@ const SOURCES: [what: string, read: () => Promise<string>][] = [
 ];
 
 describe.each(SOURCES)("%s", (_, read) => {
-  test("tells no note of an operator's own, and none of the service's", async () => {
+  test("contains no internal note of an operator or of the service", async () => {
     const text = await read();
     expect(text.length).toBeGreaterThan(100);
     expect(text).not.toContain(INTERNAL);
@@ -91,7 +91,7 @@ describe.each(SOURCES)("%s", (_, read) => {
   });
 });
 
-test("public notes are told with the money they are about: in GET /transactions and its CSV", async () => {
+test("public notes appear beside the money they explain: in GET /transactions and its CSV", async () => {
   const { body } = await shop.call("GET", "/transactions?limit=100", key);
   const told = (body.transactions as { kind: string; note: string | null }[])
     .filter(({ note }) => note === TOLD)
@@ -107,7 +107,7 @@ test("public notes are told with the money they are about: in GET /transactions 
   expect((await SOURCES[1]![1]()).match(new RegExp(TOLD, "g"))).toHaveLength(6);
 });
 
-test("all of it is there for the operator", () => {
+test("the operator sees every note", () => {
   const notes = shop.query("SELECT DISTINCT note FROM transfers WHERE note IS NOT NULL");
   expect(notes.map(({ note }) => String(note)).toSorted()).toEqual([OURS, INTERNAL].toSorted());
 });

@@ -82,7 +82,7 @@ function memberOf({ text }: Pick<Answer, "text">, name: string): string {
   return new RegExp(`"${name}":(-?[0-9.]+)[,}]`).exec(text)?.[1] ?? text;
 }
 
-test("an order that is cancelled at the largest balance is refunded, and every place shows what that makes", async () => {
+test("an order that is cancelled at the largest balance is refunded, and every place shows the new balance", async () => {
   const { username, call, order, recharge, rechargeFully, balance, balancesAfter } = newReseller();
   await rechargeFully();
   const spent = await order("dear", 9);
@@ -139,7 +139,7 @@ test("an order that is cancelled at the largest balance is refunded, and every p
   expect((await cli("verify")).code).toBe(0);
 });
 
-test("an order that its provider refuses is refunded though the balance was filled up meanwhile", async () => {
+test("an order that its provider refuses is refunded even if the balance has reached its maximum", async () => {
   const { order, recharge, rechargeFully, balance, call } = newReseller();
   await recharge(10_000_000 * 1e6);
   await upstream.down();

@@ -79,7 +79,7 @@ describe("a batch", () => {
     expect(numbers).toEqual(numbers.toSorted((a: number, b: number) => a - b));
   });
 
-  test("may be a hundred, and no more", async () => {
+  test("may have a hundred entries, and no more", async () => {
     const all = await batch(Array.from({ length: 100 }, () => ({ ...good, quantity: 10 })));
     expect(all.body.results.every((result: Body) => result.status === "success")).toBe(true);
     const form = "orders must be a list of 1 to 100 orders";

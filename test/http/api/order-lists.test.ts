@@ -97,7 +97,7 @@ describe("a list of orders", () => {
     expect([whole.body.orders.length, whole.body.nextCursor]).toEqual([60, null]);
   });
 
-  test("has the reference where one was given, and nowhere else", async () => {
+  test("has a reference only for orders that were given one", async () => {
     const orders = await readAll(service, key, "/orders?limit=100", "orders");
     for (const order of orders) {
       const index = placed.findIndex(({ orderId }) => orderId === order.orderId);
@@ -156,7 +156,7 @@ describe("a list of orders", () => {
     expect((await list("?reference=nothing")).body.orders).toEqual([]);
   });
 
-  test("by service reads past other orders without blocking", async () => {
+  test("by service does not block while it reads past other orders", async () => {
     const { account, keyId } = accountOf("bert");
     const command = { resellerAccount: account, keyId, service: "likes", link: "x", quantity: 10 };
     service.run("placeOrders", { keyId, entries: [{ order: { ...command, service: "views" } }] });

@@ -105,8 +105,8 @@ function providerOrderOf(orderId: number): string {
   return row!.provider_order;
 }
 
-describe("of an order that is delivered by hand", () => {
-  test("a cancellation is a wish until the operator approves it: then the order is CANCELLED and refunded at once", async () => {
+describe("a request for an order that is delivered by hand", () => {
+  test("to cancel waits for the operator's approval: then the order is CANCELLED and refunded at once", async () => {
     const before = market.balance("anna");
     const id = await order("by-hand");
     const { body, status } = await ask("cancel", id);
@@ -129,7 +129,7 @@ describe("of an order that is delivered by hand", () => {
     expect(await states(id)).toEqual([["cancel", "done"]]);
   });
 
-  test("one that is declined moves nothing, and may be asked for again", async () => {
+  test("that is declined moves nothing, and may be made again", async () => {
     const id = await order("by-hand");
     const before = market.balance("anna");
     await ask("cancel", id);
@@ -152,7 +152,7 @@ describe("of an order that is delivered by hand", () => {
     expect(stateOf(id)).toBe(state);
   });
 
-  test("a refill is taken on, then done, and moves no money; the next one is a day later", async () => {
+  test("to refill is approved, then completed, and moves no money; the next is allowed a day later", async () => {
     const id = await order("by-hand");
     move(id, "COMPLETED");
     const before = market.fingerprint();
@@ -222,14 +222,14 @@ describe("refused without a change:", () => {
     expect(market.fingerprint()).toBe(before);
   });
 
-  test("a second one of a kind while one is open", async () => {
+  test("a second request of a kind while one is open", async () => {
     const id = await order("by-hand");
     await ask("cancel", id);
     expectError(await ask("cancel", id), 400, "A request is already open");
   });
 
   test.each(["cancel", "refill"] as const)(
-    "%s of another reseller's order, and of none",
+    "%s of another reseller's order, and of a missing one",
     async (kind) => {
       const id = await order("by-hand");
       for (const [of, by] of [
@@ -263,7 +263,7 @@ describe("refused without a change:", () => {
   });
 });
 
-test("under an Idempotency-Key a duplicate is answered as the first, and the key is taken for everything else", async () => {
+test("a duplicate under an Idempotency-Key gets the first response, and any other request under it is refused", async () => {
   const id = await order("by-hand");
   const headers = { "idempotency-key": `cancel-${id}` };
   const first = await ask("cancel", id, key, headers);
@@ -282,8 +282,8 @@ test("under an Idempotency-Key a duplicate is answered as the first, and the key
   expect((await ask("cancel", id, key, refused)).status).toBe(200);
 });
 
-describe("of an order that goes to a provider", () => {
-  test("one that was not sent is CANCELLED and refunded at once, and is never sent", async () => {
+describe("a request for an order that goes to a provider", () => {
+  test("cancels an order that was not sent at once, with its refund, and it is never sent", async () => {
     const before = market.balance("anna");
     const sentBefore = upstream.adds().length;
     await upstream.down();
@@ -303,14 +303,14 @@ describe("of an order that goes to a provider", () => {
     expectError(await ask("cancel", id), 400, "Order cannot be cancelled");
   });
 
-  test("one of which it is not known whether it was sent cannot be cancelled", async () => {
+  test("cannot cancel an order whose submission is unknown", async () => {
     upstream.next("add", "reset");
     const id = await order("likes");
     expect(await statusOf(id)).toBe("PENDING");
     expectError(await ask("cancel", id), 400, "Order cannot be cancelled");
   });
 
-  test("the provider is asked once; the money moves when its status says CANCELLED", async () => {
+  test("is sent to the provider once; the money moves when the provider's status says CANCELLED", async () => {
     const before = market.balance("anna");
     const id = await order("likes");
     const number = providerOrderOf(id);
@@ -340,7 +340,7 @@ describe("of an order that goes to a provider", () => {
     [json({ error: "busy" }, 503), "unknown"],
     [{ body: "<html>" }, "unknown"],
     ["reset", "unknown"],
-  ] as const)("the reply %j is %s, and is never asked for again", async (reply, state) => {
+  ] as const)("with the reply %j is %s, and is never sent again", async (reply, state) => {
     const id = await order("likes");
     upstream.next("cancel", reply);
     const before = market.balance("anna");
@@ -354,7 +354,7 @@ describe("of an order that goes to a provider", () => {
     expect(await states(id)).toEqual([["cancel", "declined"]]);
   });
 
-  test("one that the provider's rate limit turned away is sent again", async () => {
+  test("that the provider's rate limit turned away is sent again", async () => {
     const id = await order("likes");
     upstream.next("cancel", json({}, 429));
     await ask("cancel", id);
@@ -362,7 +362,7 @@ describe("of an order that goes to a provider", () => {
     expect(sent("cancel", providerOrderOf(id))).toBe(2);
   });
 
-  test("a refill is followed to its end", async () => {
+  test("for a refill is followed to its end", async () => {
     const id = await order("likes");
     const number = providerOrderOf(id);
     upstream.book.get(number)!.status = { status: "Completed", start_count: "0", remains: "0" };

@@ -58,7 +58,7 @@ const rowOf = (order: Body) => ({
 });
 
 test.each(["", "status=PROCESSING", "service=views", "reference=r%2C7", "status=COMPLETED"])(
-  "with %j it is every order of the list in JSON, whatever the limit",
+  "with %j the CSV has every order of the JSON list, whatever the limit",
   async (filter) => {
     const { type, response } = await csv(`${filter}&limit=1`);
     expect(type).toBe("text/csv; charset=utf-8");
@@ -68,7 +68,7 @@ test.each(["", "status=PROCESSING", "service=views", "reference=r%2C7", "status=
   },
 );
 
-test("with ids it is those of the caller, in their order", async () => {
+test("with ids the CSV has the caller's own orders, in the order of the ids", async () => {
   const asked = [ids[4], ids.at(-1), ids[0], "99999"];
   const { response } = await csv(`ids=${asked.join()}`);
   const rows = parse(await response.text(), { columns: true, record_delimiter: "\r\n" });

@@ -63,7 +63,7 @@ const isCost = (orderId: number, dollars: string) =>
     return cost !== null && formatMicros(cost.costMicros) === dollars;
   }, `order ${orderId} costs ${dollars}`);
 
-test("the charge is the cost, as it changes, also after the order's end", async () => {
+test("the cost follows the reported charge, also after the order's end", async () => {
   const orderId = await place("acme");
   report({ status: "In progress", charge: "0.27819" });
   await isCost(orderId, "0.27819");
@@ -84,7 +84,7 @@ test("the charge is the cost, as it changes, also after the order's end", async 
   expect(row!.status).toBe("PARTIAL");
 });
 
-test("a charge that is no amount leaves the cost as it was", async () => {
+test("an invalid charge leaves the cost unchanged", async () => {
   const orderId = await place("acme");
   report({ status: "In progress", charge: "1.5" });
   await isCost(orderId, "1.5");
@@ -139,7 +139,7 @@ describe("a reseller", () => {
   });
 });
 
-test("the operator sees it in `order show`, with how it came to be", async () => {
+test("the operator sees the cost in `order show`, with how it was calculated", async () => {
   const [row] = market.query<{ orderId: number }>(
     `SELECT order_id AS "orderId" FROM orders WHERE service_id = 'rupee'`,
   );

@@ -93,7 +93,7 @@ test("an order that is accepted is PROCESSING in its own response and was sent o
   expect(before - market.balance("anna")).toBe(200_000);
 });
 
-test("an order that is refused is a 502 with the order, FAILED and refunded, and none of the provider's text", async () => {
+test("a refused order is a 502 with the order, FAILED and refunded, without the provider's text", async () => {
   const before = market.balance("anna");
   upstream.next("add", json({ error: `Incorrect link for ${PROVIDER_KEY}` }));
   const answer = await market.call("POST", "/orders", key, order());

@@ -105,7 +105,7 @@ async function timelineOf(orderId: number) {
 }
 
 test.each(REFUSALS)(
-  "a provider that refuses is followed by the next, within one request (%#)",
+  "after a refusal the next provider is tried within one request (%#)",
   async (refusal) => {
     replies("acme", refusal);
     const answer = await market.call("POST", "/orders", key, newOrder());
@@ -121,7 +121,7 @@ test.each(REFUSALS)(
   },
 );
 
-test("one that is busy and one that is down are followed by the next, within one request", async () => {
+test("after busy and unreachable providers the next one is tried within one request", async () => {
   replies("acme", BUSY);
   await upstreams.get("bulk")!.down();
   const answer = await market.call("POST", "/orders", key, newOrder());
@@ -142,7 +142,7 @@ test("one that is busy and one that is down are followed by the next, within one
   await until(() => rowOf(orderId).status === "COMPLETED");
 });
 
-test("one that gives no reply is followed by nobody: the order is unknown, and PENDING for the caller", async () => {
+test("after no reply no other provider is tried: the order is unknown, and PENDING for the caller", async () => {
   replies("acme", REFUSALS[0]!);
   replies("bulk", "reset");
   const answer = await market.call("POST", "/orders", key, newOrder());
@@ -157,7 +157,7 @@ test("one that gives no reply is followed by nobody: the order is unknown, and P
   ]);
 });
 
-test("an order that all refuse is a 502 with its refund, asked of each once, and tells the caller of no provider", async () => {
+test("an order that all providers refuse is a 502 with its refund, was sent to each once, and names no provider", async () => {
   const before = market.balance("anna");
   for (const [name] of ROUTES) replies(name, json({ error: `no such service at ${name}` }));
   const answer = await market.call("POST", "/orders", key, newOrder());
@@ -180,7 +180,7 @@ test("an order that all refuse is a 502 with its refund, asked of each once, and
   expect(answer.text).not.toMatch(/acme|bulk|core|7001|8002|9003|no such service/);
 });
 
-test("all that are busy or down are tried again after a pause, until one takes the order", async () => {
+test("busy and unreachable providers are tried again after a pause, until one takes the order", async () => {
   // Each of them once, so that it is the second round that succeeds, whenever that comes.
   for (const [name] of ROUTES) upstreams.get(name)!.next("add", BUSY);
   const answer = await market.call("POST", "/orders", key, newOrder());
@@ -192,7 +192,7 @@ test("all that are busy or down are tried again after a pause, until one takes t
   expect(sent).toEqual([2, 1, 1]);
 });
 
-test("a provider that was deactivated is passed over; those that it has are polled on", async () => {
+test("a deactivated provider is skipped, and the orders that it has are still polled", async () => {
   const place = async () => (await market.call("POST", "/orders", key, newOrder())).body.order;
   /** A server takes a change of its providers over within a second: the first order that it sends there. */
   const firstAt = async (name: string): Promise<number> => {

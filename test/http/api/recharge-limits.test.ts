@@ -62,7 +62,7 @@ test("above the limit of one recharge: 403 with the limit, nothing changed, and 
   );
 });
 
-test("above the limit of a day: 403 with the limit and what is left", async () => {
+test("above the daily limit: 403 with the limit and what is left of it", async () => {
   // As on any day: nothing fits whenever it runs.
   const { text } = limitedKey({ rechargeDailyMicros: 10 });
   const body = { username: "cleo", amount: 0.000011 };
@@ -73,7 +73,7 @@ test("above the limit of a day: 403 with the limit and what is left", async () =
   expect((await post(text, 0.00001)).status).toBe(200);
 });
 
-test("a replay counts nothing, also of a recharge that is above the limits by now; a refusal is not kept", async () => {
+test("a replay does not count, even of a recharge that now exceeds the limits; a refusal is not stored", async () => {
   const { text, id } = limitedKey({ rechargeLimitMicros: 4 });
   const once = { "idempotency-key": "limited-1" };
   const first = await post(text, 0.000004, once);

@@ -93,7 +93,7 @@ describe("a reference", () => {
   test.each([
     ["empty", ""],
     ["blank", "  "],
-    ["with blanks round it", " a "],
+    ["with spaces around it", " a "],
     ["65 characters", "x".repeat(65)],
     ["a control character", "a\u0007"],
     ["half a character", "\ud800"],

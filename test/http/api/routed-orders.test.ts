@@ -95,7 +95,7 @@ test.each([
     0.54,
   ],
 ] as const)(
-  "%s: the next route is sent what the first was, and the reseller is charged its price less its discount once",
+  "%s: the next route gets the same order as the first, and the reseller is charged once, less its discount",
   async (service, fields, form, charge) => {
     const before = market.balance("anna");
     const order = await place(service, fields);
@@ -111,7 +111,7 @@ test.each([
   },
 );
 
-test("a package of which more remains than was ordered stays as it is, and costs nobody anything, until its provider says what it can mean", async () => {
+test("a package with more remaining than was ordered stays unchanged and free until its provider reports a possible value", async () => {
   const { orderId } = await place("package", {});
   const before = market.balance("anna");
   report({ status: "Partial", remains: "501" });
@@ -131,7 +131,7 @@ test("a package of which more remains than was ordered stays as it is, and costs
   expect(market.balance("anna") - before).toBe(1_350_000);
 });
 
-test("a drip-feed is not sent to a provider whose service has none: the caller gets its refusal, and its money back", async () => {
+test("a drip-feed is not sent to a provider service without drip-feed: the order is refused and refunded", async () => {
   const entry = { service: 8002, name: "Drip", type: "Default", rate: "1", min: 1, max: 10_000 };
   bulk.services = [entry];
   await sync("bulk");
@@ -156,7 +156,7 @@ async function sync(name: string): Promise<void> {
   expect((await reseller(...argv)).code).toBe(0);
 }
 
-test("a request goes to the provider that took the order, and to no other one", async () => {
+test("a request goes only to the provider that took the order", async () => {
   const { orderId } = await place("comments", { comments: "a\nb" });
   bulk.next("cancel", json({ error: "not cancelled by bulk" }));
   await market.call("POST", `/orders/${orderId}/cancel`, key);

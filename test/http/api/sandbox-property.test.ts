@@ -244,7 +244,7 @@ async function tell(steps: { live: Step; test: Step[] }[], isTested: boolean) {
   }
 }
 
-test("live answers, what providers are sent, and reports are the same with and without test traffic", async () => {
+test("live responses, provider requests and reports are the same with and without test traffic", async () => {
   await fc.assert(
     fc.asyncProperty(story, async (steps) => {
       const [tested, plain] = [await tell(steps, true), await tell(steps, false)];

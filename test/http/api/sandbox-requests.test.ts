@@ -43,19 +43,22 @@ const CANCELS: [link: string, moments: Moments][] = [
   [`${MAGIC}/partial/157`, [[1, "CANCELLED", "done"]]],
 ]; // prettier-ignore
 
-test.each(CANCELS)("a cancellation of %s lives as promised", async (link, moments) => {
-  const before = await shop.testBalance();
-  const { orderId } = (await shop.order(link)).body.order;
-  expect(await ask("cancel", orderId)).toBe("requested");
-  let seconds = 0;
-  for (const [at, ...state] of moments) {
-    await shop.clock.advance((at - seconds) * 1000);
-    seconds = at;
-    expect([at, ...(await stateOf(orderId))]).toEqual([at, ...state]);
-  }
-  const isCancelled = moments.at(-1)![1] === "CANCELLED";
-  expect(before - (await shop.testBalance())).toBeCloseTo(isCancelled ? 0 : 10, 6);
-});
+test.each(CANCELS)(
+  "a cancellation of %s goes through the promised states",
+  async (link, moments) => {
+    const before = await shop.testBalance();
+    const { orderId } = (await shop.order(link)).body.order;
+    expect(await ask("cancel", orderId)).toBe("requested");
+    let seconds = 0;
+    for (const [at, ...state] of moments) {
+      await shop.clock.advance((at - seconds) * 1000);
+      seconds = at;
+      expect([at, ...(await stateOf(orderId))]).toEqual([at, ...state]);
+    }
+    const isCancelled = moments.at(-1)![1] === "CANCELLED";
+    expect(before - (await shop.testBalance())).toBeCloseTo(isCancelled ? 0 : 10, 6);
+  },
+);
 
 const REFILLS: [link: string, moments: Moments][] = [
   [`${MAGIC}/complete`, [[1, "COMPLETED", "accepted"], [6.5, "COMPLETED", "done"]]],
@@ -64,19 +67,22 @@ const REFILLS: [link: string, moments: Moments][] = [
   [`${MAGIC}/refill/reject`, [[1, "COMPLETED", "accepted"], [6.5, "COMPLETED", "declined"]]],
 ]; // prettier-ignore
 
-test.each(REFILLS)("a refill of %s lives as promised, and costs nothing", async (link, moments) => {
-  const { orderId } = (await shop.order(link)).body.order;
-  await shop.clock.advance(2000);
-  const before = await shop.testBalance();
-  expect(await ask("refill", orderId)).toBe("requested");
-  let seconds = 0;
-  for (const [at, ...state] of moments) {
-    await shop.clock.advance((at - seconds) * 1000);
-    seconds = at;
-    expect([at, ...(await stateOf(orderId))]).toEqual([at, ...state]);
-  }
-  expect(await shop.testBalance()).toBe(before);
-});
+test.each(REFILLS)(
+  "a refill of %s goes through the promised states, and costs nothing",
+  async (link, moments) => {
+    const { orderId } = (await shop.order(link)).body.order;
+    await shop.clock.advance(2000);
+    const before = await shop.testBalance();
+    expect(await ask("refill", orderId)).toBe("requested");
+    let seconds = 0;
+    for (const [at, ...state] of moments) {
+      await shop.clock.advance((at - seconds) * 1000);
+      seconds = at;
+      expect([at, ...(await stateOf(orderId))]).toEqual([at, ...state]);
+    }
+    expect(await shop.testBalance()).toBe(before);
+  },
+);
 
 test("a test order that waits to be placed is cancelled at once; an unknown one is not", async () => {
   const waiting = (await shop.order(`${MAGIC}/pending/complete`)).body.order.orderId as number;

@@ -12,7 +12,7 @@ afterAll(() => shop.kill());
 
 const order = { service: "likes", link: "https://example.com/me", quantity: 1000 };
 
-describe("the key alone decides:", () => {
+describe("only the key decides the side:", () => {
   test("neither side finds an order of the other, by either id, in lists or by reference", async () => {
     const placed = async (key: string) =>
       (await shop.call("POST", "/orders", key, { ...order, reference: "mine" })).body.order;
@@ -44,7 +44,7 @@ describe("the key alone decides:", () => {
     expect(second.body.order.orderId).not.toBe(first.body.order.orderId);
   });
 
-  test("balances and statements are apart", async () => {
+  test("balances and statements are separate", async () => {
     const [live, of] = [shop.live, (path: string, key: string) => shop.call("GET", path, key)];
     const before = (await of("/balance", live)).body.balance;
     const statement = (await of("/transactions", live)).text;
@@ -81,7 +81,7 @@ describe("shared with the live side are", () => {
     expect(refused.body.code).toBe("service_not_found");
   });
 
-  test("users and whose child each is, but with test balances, which recharges credit alone", async () => {
+  test("users and their parents, but with test balances, which only a recharge with a test key credits", async () => {
     const live = shop.database.query("SELECT balance_micros FROM users WHERE test_of IS NULL");
     const user = (username: string) => shop.call("GET", `/user?username=${username}`, shop.test);
     const known = (await shop.call("GET", "/user?username=cleo", shop.live)).body.user;
@@ -118,7 +118,7 @@ describe("shared with the live side are", () => {
     expect(await balance(shop.database.key("late", "order", "all", true).text)).toBe(1005);
   });
 
-  test("the reach of a key: with `children` a test key may recharge its reseller's children alone", async () => {
+  test("the reach of a key: with `children` a test key may recharge only its reseller's children", async () => {
     const { text } = shop.database.key("anna", "recharge", "children", true);
     const recharge = (username: string) =>
       shop.call("POST", "/recharge", text, { username, amount: 1 });
@@ -239,7 +239,7 @@ describe("POST /test/orders/:id", () => {
     expect(shop.database.fingerprint()).toBe(before);
   });
 
-  test("is a path that live keys of any type do not have, and leaves live orders and those of other test accounts alone", async () => {
+  test("is refused to live keys of any type, and changes no live orders and no orders of other test accounts", async () => {
     const types = ["full", "order", "recharge"] as const;
     for (const key of [shop.live, ...types.map((type) => shop.database.key("anna", type).text)]) {
       const { status, body } = await move(1, { status: "COMPLETED" }, key);
@@ -263,7 +263,7 @@ describe("webhooks of the test side", () => {
       ORDER BY webhook_events.event_id`,
     );
 
-  test("are its own, hear of it alone, are marked and tried three times", async () => {
+  test("belong to it, get only its events, are marked, and are tried three times", async () => {
     const endpoint = { url: "https://hooks.example/", events: ["*"] };
     const { webhook } = (await shop.call("POST", "/webhooks", shop.test, endpoint)).body;
     expect((await shop.call("GET", "/webhooks", shop.live)).body.webhooks).toEqual([]);
@@ -286,7 +286,7 @@ describe("webhooks of the test side", () => {
     for (const { body } of events()) expect(JSON.parse(body).test).toBe(true);
   });
 
-  test("are sent any event that POST /test/webhooks names, which live keys do not have", async () => {
+  test("get any event that POST /test/webhooks names; live keys have no such path", async () => {
     const send = (body: unknown, key = shop.test) => shop.call("POST", "/test/webhooks", key, body);
     const before = events().length;
     for (const type of WEBHOOK_EVENT_TYPES) {

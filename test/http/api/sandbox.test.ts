@@ -51,7 +51,7 @@ const LIVES: [link: string, answered: string, moments: Moment[], cost: number][]
 
 describe.each(["likes", "views"])("an order of %s with the link", (service) => {
   test.each(LIVES)(
-    "%s is answered %s, then lives as promised",
+    "%s is answered %s, then goes through the promised states",
     async (link, answered, moments, cost) => {
       const before = await shop.testBalance();
       const { status, body, headers } = await shop.order(link, { service });
@@ -142,7 +142,7 @@ describe("/lost", () => {
     expect(count()).toBe(before + 1);
   });
 
-  test("without a key of its own each request makes an order; with a reference the second is told of the first", async () => {
+  test("without an Idempotency-Key each request makes an order; with a reference the second is refused with the first order", async () => {
     const before = count();
     for (const _ of [1, 2]) expect(await shop.order(link).catch(() => "no answer")).toBe("no answer");
     expect(count()).toBe(before + 2);
@@ -184,7 +184,7 @@ describe("/lost", () => {
 }); // prettier-ignore
 
 describe("an unknown placement", () => {
-  test("is settled as placed by the operator, and is then delivered as any other", async () => {
+  test("is settled as placed by the operator, and is then delivered like any other", async () => {
     const { orderId } = (await shop.order(`${MAGIC}/pending`)).body.order;
     await pass(3600);
     operate(shop, "settleOrder", { id: String(orderId), providerOrder: "777000777" });
@@ -273,7 +273,7 @@ describe("a link to the sandbox's host", () => {
     "link must be a link of the sandbox exactly as documented, or of a host other than test.invalid";
 
   test.each([...MISTYPED, ...OTHERWISE])(
-    "that is not exactly a magic one is refused with a test key, alone, in a batch and by /api/v2: %p",
+    "that is not exactly a magic link is refused with a test key, singly, in a batch and by /api/v2: %p",
     async (link) => {
       const before = shop.database.fingerprint();
       const { status, body } = await shop.order(link);
@@ -304,7 +304,7 @@ describe("a link to the sandbox's host", () => {
   );
 
   test.each([...MISTYPED, ...OTHERWISE, ...ORDINARY])(
-    "is an ordinary one with a live key: %p",
+    "is an ordinary link with a live key: %p",
     async (link) => {
       const order = { service: "likes", link, quantity: 10 };
       const { status, body } = await shop.call("POST", "/orders", shop.live, order);
@@ -312,7 +312,7 @@ describe("a link to the sandbox's host", () => {
     },
   );
 
-  test.each(ORDINARY)("is not meant by a link that only looks like it: %p", async (link) => {
+  test.each(ORDINARY)("is not found in a link that only resembles it: %p", async (link) => {
     const { status, body } = await shop.order(link, { quantity: 10 });
     expect([status, body.order?.status]).toEqual([200, "PROCESSING"]);
   });

@@ -41,7 +41,7 @@ const after = async (change: () => unknown) => {
 };
 
 describe("to each reseller, at its own price:", () => {
-  test("a new service comes whole, available last", async () => {
+  test("a new service is sent with all of its members, `available` last", async () => {
     const whole = [
       "likes name null Likes",
       "likes price null 1",
@@ -72,7 +72,7 @@ describe("to each reseller, at its own price:", () => {
     expect(await after(update)).toEqual([[], []]);
   });
 
-  test("a price of its own, and what it hides", async () => {
+  test("a grant, and changes that a granted price hides", async () => {
     const grant = (priceMicros: number | null) => () =>
       shop.run("grantService", { id: "likes", username: "bob", priceMicros });
     expect(await after(grant(900_000))).toEqual([[], ["likes price 2.5 0.9"]]);
@@ -110,7 +110,7 @@ describe("to each reseller, at its own price:", () => {
     expect(await after(switched(true))).toEqual([back, back]);
   });
 
-  test("a discount, on what has no price of its own", async () => {
+  test("a discount, for services without a granted price", async () => {
     const discount = (discountPpm: number) => () =>
       shop.run("setDiscount", { username: "alice", discountPpm });
     expect(await after(discount(250_000))).toEqual([["likes price 4 3"], []]);
@@ -123,7 +123,7 @@ describe("to each reseller, at its own price:", () => {
     expect(await after(discount(0))).toEqual([["likes price 6 8", "new price 0.75 1"], []]);
   });
 
-  test("a test key is told what its live side is", async () => {
+  test("a test key gets the changes of its live reseller", async () => {
     shop.run("grantService", { id: "likes", username: "bob", priceMicros: 10_000 });
     const testKey = shop.key("bob", "full", "all", true).text;
     const live = await feed(0, bob);
@@ -171,7 +171,7 @@ describe("pages:", () => {
     expect(end).toMatchObject({ changes: [], nextCursor });
   });
 
-  test("of any size lead to the same", async () => {
+  test("of any size contain the same changes", async () => {
     const whole = (await feed(0, bob, 100)).changes;
     for (const limit of [1, 3, 7]) {
       const read = [];
@@ -203,7 +203,7 @@ describe("pages:", () => {
     expect(status).toBe(403);
   });
 
-  test("an empty page before the end says so by its cursor: others' changes are looked through in bounded steps", async () => {
+  test("an empty page before the end has a cursor to continue from, because others' changes are read in bounded steps", async () => {
     const since = await now();
     shop.run("createUser", { username: "carol", name: "Carol", parent: null });
     const many = Array.from({ length: 11_000 }, (_, place) => ({

@@ -8,7 +8,7 @@ import { openShop, reseller } from "../../../support/worlds/cli.ts";
 
 const ADDRESS = "https://1.1.1.1/hooks";
 
-test("what waits in the backup is sent with the id it had, sequences go on above, and changed webhooks are named", async () => {
+test("deliveries pending in the backup keep their ids, sequences continue above them, and changed webhooks are named", async () => {
   const started = Date.now();
   const shop = openShop();
   const webhook = async (...argv: string[]) =>

@@ -12,8 +12,8 @@ async function addressOf(database: string) {
   return (await cluster()).address(database);
 }
 
-describe("what weakens the promise", () => {
-  test("is named: fsync, synchronous_commit, no synchronous standby", async () => {
+describe("a setting that weakens durability", () => {
+  test("is reported: fsync, synchronous_commit, no synchronous standby", async () => {
     const address = await addressOf("postgres");
     const found = weaknesses(address, await readConditions(address, Date.now));
     expect(found.map((text) => text.split(" ")[0])).toEqual([
@@ -23,7 +23,7 @@ describe("what weakens the promise", () => {
     ]);
   });
 
-  test("is seen as the role and the database have it, past what the session sets", async () => {
+  test("is read from the role and the database, not from the session", async () => {
     const server = await cluster();
     const database = await server.createDatabase();
     const read = () => readConditions(server.address(database), Date.now);
@@ -36,7 +36,7 @@ describe("what weakens the promise", () => {
     expect((await read()).synchronousCommit).toBe("remote_apply");
   });
 
-  test("is nothing where the database has what it takes", async () => {
+  test("is not reported when the database has none", async () => {
     const conditions = {
       version: "17.2",
       clockAheadMs: 0,
@@ -88,7 +88,7 @@ describe("the clock of this machine", () => {
     ["ahead", 600_000],
     ["behind", -600_000],
   ])(
-    "is found to be %s of the database's by at least what the round trip leaves certain",
+    "is reported %s of the database's by at least the difference that the round trip proves",
     async (_, off) => {
       const address = await addressOf("postgres");
       const started = performance.now();
@@ -106,7 +106,7 @@ describe("the clock of this machine", () => {
   });
 });
 
-describe("a database that cannot be opened is a sentence without the password", () => {
+describe("a database that cannot be opened is reported in one sentence without the password", () => {
   const attempt = async (url: string) => {
     const address = parseAddress(url);
     const error = await readConditions(address, Date.now).catch((thrown: unknown) => thrown);

@@ -6,7 +6,7 @@ import { endsSession, errorClassOf } from "../../../../src/db/postgres/connectio
 const serverError = (errno: string, severity: string) =>
   Object.assign(new Error(errno), { code: "ERR_POSTGRES_SERVER_ERROR", errno, severity });
 
-test("after a PANIC in a COMMIT, such as of a full or failing disk, nobody knows whether it was committed", () => {
+test("after a PANIC in a COMMIT, for example on a full or failing disk, the outcome is unknown", () => {
   for (const state of ["53100", "58030", "XX000"]) {
     expect(endsSession(serverError(state, "PANIC"))).toBe(true);
     expect(errorClassOf(serverError(state, "PANIC"))).toBe("lost");
