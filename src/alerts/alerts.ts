@@ -26,7 +26,7 @@ import type { Writer } from "../writer/writer.ts";
 import { createOutageWatch, type OutageDeps } from "./outage.ts";
 
 const CHECK_MS = 10_000;
-/** Number of looks in a row that must show a change, for kinds of alerts that depend on the clock. */
+/** Number of checks in a row that must show a change, for kinds of alerts that depend on the clock. */
 const STEADY_CHECKS = 3;
 
 export interface AlertDeps extends Omit<OutageDeps, "endpoints"> {
@@ -38,7 +38,7 @@ export interface AlertDeps extends Omit<OutageDeps, "endpoints"> {
   /** Whether this server checks for all servers. */
   isLeader: () => boolean;
   machine: () => MachineFacts;
-  /** Lateness by provider name; absent if nothing was requested there yet. */
+  /** Lateness by provider name. A provider is absent until something was sent to it. */
   lateness: () => Promise<ReadonlyMap<string, Lateness>>;
 }
 
@@ -51,10 +51,10 @@ export function startAlerts(deps: AlertDeps): AlertService {
   const { store, writer, log, ticker, isLeader } = deps;
   const steadiness = createSteadiness();
   let endpoints: ReturnType<typeof listAlertEndpoints> = [];
-  let lookedAt = Number.NEGATIVE_INFINITY;
+  let checkedAt = Number.NEGATIVE_INFINITY;
   let isStopping = false;
 
-  const look = oneAtATime(async () => {
+  const checking = oneAtATime(async () => {
     try {
       const lateness = await deps.lateness();
       const machine = deps.machine();
@@ -74,9 +74,9 @@ export function startAlerts(deps: AlertDeps): AlertService {
       const conditions = alertConditions(facts, read.open, now);
       const changes = steadiness.settled(alertChanges(conditions, read.open, now));
       if (isStopping || isEmpty(changes)) return;
-      note(log, await writer.submit("recordAlerts", changes));
+      logChanges(log, await writer.submit("recordAlerts", changes));
     } catch (error) {
-      // The next look finds the same changes.
+      // The next check finds the same changes.
       log.warn({ error: String(error) }, "alerts could not be recorded; trying again");
     }
   });
@@ -85,13 +85,13 @@ export function startAlerts(deps: AlertDeps): AlertService {
   // Never waits, because deliveries use the same timer.
   const tick: Tick = (now) => {
     if (!isLeader()) steadiness.clear();
-    const pause = outage.check(now);
-    const isDue = Math.abs(now - lookedAt) >= CHECK_MS;
+    outage.check(now);
+    const isDue = Math.abs(now - checkedAt) >= CHECK_MS;
     if (isDue && isLeader() && writer.isWritable()) {
-      lookedAt = now;
-      void look.run();
+      checkedAt = now;
+      void checking.run();
     }
-    return Promise.resolve(pause);
+    return Promise.resolve(null);
   };
   const endTicks = ticker.add(tick);
   ticker.wake();
@@ -100,7 +100,7 @@ export function startAlerts(deps: AlertDeps): AlertService {
       isStopping = true;
       endTicks();
       outage.stop();
-      await look.idle();
+      await checking.idle();
     },
   };
 }
@@ -113,7 +113,10 @@ function readFacts(reader: Reader, now: number) {
   };
 }
 
-/** Passes on changes of kinds that do not depend on the clock at once, and others after STEADY_LOOKS looks. */
+/**
+ * Holds back changes of kinds that depend on the clock until STEADY_CHECKS checks in a row have shown them. Passes on all
+ * others at once.
+ */
 function createSteadiness() {
   let seen = new Map<string, number>();
   return {
@@ -122,9 +125,9 @@ function createSteadiness() {
       const isSettled = (what: string) => (text: AlertText) => {
         if (!TIMED_KINDS.has(text.kind)) return true;
         const key = `${what} ${text.kind} ${text.subject}`;
-        const looks = (seen.get(key) ?? 0) + 1;
-        counted.set(key, looks);
-        return looks >= STEADY_CHECKS;
+        const checks = (seen.get(key) ?? 0) + 1;
+        counted.set(key, checks);
+        return checks >= STEADY_CHECKS;
       };
       const settled = {
         begun: begun.filter(isSettled("begun")),
@@ -142,7 +145,7 @@ function isEmpty({ begun, ended, changed = [] }: AlertChanges): boolean {
   return begun.length + ended.length + changed.length === 0;
 }
 
-function note(log: AlertDeps["log"], { begun, ended, changed = [] }: AlertChanges): void {
+function logChanges(log: AlertDeps["log"], { begun, ended, changed = [] }: AlertChanges): void {
   for (const { kind, subject, message } of changed)
     log.warn({ kind, subject, message }, "alert became worse");
   for (const { kind, subject, message } of begun)

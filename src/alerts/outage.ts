@@ -1,6 +1,6 @@
-// The only alert that cannot go through the database: the database does not accept writes. Its beginning is sent from memory, with
-// the same sender and schedule. Once writes succeed again, the queue sends the end, and the beginning to endpoints that it
-// did not reach. docs/decisions/0061-alerts-are-states-in-the-database.md.
+// The only alert that cannot go through the database: the database does not accept writes. Its beginning is sent from
+// memory, with the sender and the schedule of webhooks. Once writes succeed again, the queue sends the end, and sends
+// the beginning to endpoints that have not received it. docs/decisions/0061-alerts-are-states-in-the-database.md.
 
 import type { AlertEndpoint } from "../db/webhooks/alerts.ts";
 import type { Random } from "../scheduling/backoff.ts";
@@ -35,19 +35,21 @@ interface Outage {
   notified: Set<string>;
   /** Aborted when the outage ends. */
   over: AbortController;
+  /** Functions that cancel attempts that wait for their time. */
   cancels: Set<() => void>;
   inFlight: Set<Promise<void>>;
 }
 
 export interface OutageWatch {
-  /** Returns the milliseconds until the next look; null if any time will do. */
-  check(now: number): number | null;
+  /** Checks whether the database accepts writes. Called at each tick. */
+  check(now: number): void;
   stop(): void;
 }
 
 export function createOutageWatch(deps: OutageDeps): OutageWatch {
   const { writer, clock, log, isLeader } = deps;
   let count = 0;
+  /** When writes began to fail, and whether this server was then the one that checks for all; null while they succeed. */
   let since: { at: number; isOurs: boolean } | null = null;
   let cancelBegin: (() => void) | null = null;
   let outage: Outage | null = null;
@@ -97,7 +99,6 @@ export function createOutageWatch(deps: OutageDeps): OutageWatch {
         since = { at: now, isOurs: isLeader() };
         cancelBegin = clock.after(UNWRITABLE_MS, begin);
       }
-      return null;
     },
     stop() {
       cancelBegin?.();
@@ -107,7 +108,7 @@ export function createOutageWatch(deps: OutageDeps): OutageWatch {
   };
 }
 
-/** Makes attempts on the schedule of webhooks, until one succeeds or the outage ends. */
+/** Sends the beginning to an endpoint, on the schedule of webhooks, until an attempt succeeds or the outage ends. */
 async function sendBeginning(
   deps: OutageDeps,
   outage: Outage,
@@ -139,7 +140,7 @@ async function sendBeginning(
   outage.cancels.add(cancel);
 }
 
-function trackUntilEnd(outage: Outage, telling: Promise<void>): void {
-  const followed: Promise<void> = telling.finally(() => outage.inFlight.delete(followed));
-  outage.inFlight.add(followed);
+function trackUntilEnd(outage: Outage, sending: Promise<void>): void {
+  const tracked: Promise<void> = sending.finally(() => outage.inFlight.delete(tracked));
+  outage.inFlight.add(tracked);
 }

@@ -1,5 +1,5 @@
-// Sends a message to a chat with Telegram's Bot API: https://core.telegram.org/bots/api#sendmessage. The token is part of
-// the URL, so neither the URL nor an error that may contain it leaves this file.
+// Sends a message to a chat with Telegram's Bot API: https://core.telegram.org/bots/api#sendmessage. The URL contains
+// the token, so neither the URL nor an error that may contain it leaves this file.
 
 import { telegramText } from "../domain/alerts/alert-endpoints.ts";
 import { parseRetryAfter } from "../domain/webhooks/webhook-schedule.ts";
@@ -24,7 +24,7 @@ export interface TelegramOptions {
   timeoutMs?: number;
 }
 
-/** Never rejects. */
+/** Sends an alert to a chat. Never rejects. */
 export async function sendTelegram(
   chat: string,
   { secrets: [token], body }: Pick<WebhookRequest, "secrets" | "body">,
@@ -53,7 +53,7 @@ export async function sendTelegram(
   }
 }
 
-/** Returns the reply. The body of a 429 says how long to wait. */
+/** Reads the reply. The body of a 429 says how long to wait. */
 function replyOf({ status, headers }: ExchangeReply, text: string, now: number): WebhookReply {
   const header = parseRetryAfter(headers.get("retry-after") ?? null, now);
   const isAccepted = /"ok"\s*:\s*true/.test(text);

@@ -7,16 +7,16 @@ import type {
   DueWebhookDelivery,
   FinishedWebhookAttempt,
 } from "../operations/webhooks/webhook-deliveries.ts";
-import type { SendWebhook, WebhookReply } from "./sender.ts";
+import { failed, type SendWebhook, type WebhookReply } from "./sender.ts";
 
 /** Limit in milliseconds. An endpoint that takes longer for an attempt is slow. */
 const SLOW_MS = 1000;
 
 export interface Attempts {
   begin(due: DueWebhookDelivery): void;
-  /** Number of attempts in flight. */
+  /** Returns the number of attempts in flight. */
   count(): number;
-  /** Ids of slow endpoints, by their attempts in flight or their latest attempt. */
+  /** Returns the ids of endpoints whose attempt in flight, or whose latest attempt, is slow. */
   slowEndpoints(): string[];
   /** Returns the attempts that have ended since the last call. */
   takeEnded(): FinishedWebhookAttempt[];
@@ -28,13 +28,13 @@ export interface AttemptDeps {
   clock: Clock;
   log: Pick<Logger, "error">;
   send: SendWebhook;
-  /** Called after each attempt of the live side with `delivered` or the word of its failure. */
+  /** Called after each attempt of a live delivery, not of a test, with `delivered` or the word of its failure. */
   onAttempt?: (outcome: WebhookOutcome) => void;
-  /** The same for alerts to the operator. */
+  /** Called after each attempt of an alert to the operator, with `delivered` or the word of its failure. */
   onAlert?: (outcome: WebhookOutcome) => void;
 }
 
-/** `onEnded`: called after each attempt. */
+/** Creates the attempts of one server, none in flight. `onEnded` is called after each attempt. */
 export function createAttempts(
   deps: AttemptDeps,
   stop: AbortSignal,
@@ -42,7 +42,7 @@ export function createAttempts(
 ): Attempts {
   const { clock } = deps;
   const inFlight = new Map<number, { webhookId: string; begunAt: number; ended: Promise<void> }>();
-  /** Ids of slow endpoints. */
+  /** Ids of endpoints whose latest attempt was slow. */
   const slow = new Set<string>();
   let ended: FinishedWebhookAttempt[] = [];
 
@@ -98,6 +98,6 @@ async function sendOnce(
   } catch (error) {
     const fields = { webhook: due.webhookId, event: due.eventId, error: String(error) };
     log.error(fields, "internal error in a webhook");
-    return { httpStatus: null, error: "internal", response: null, retryAfterSeconds: null };
+    return failed("internal");
   }
 }

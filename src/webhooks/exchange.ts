@@ -1,15 +1,16 @@
-// One HTTP/1.1 request on a connection of its own. fetch reads interim responses, chunk extensions and trailers without
-// limit. Here every received byte counts, and nothing is read beyond the limit.
+// Makes one HTTP/1.1 request on a connection of its own. Counts every received byte and reads nothing beyond the limit.
+// This is why fetch is not used: it reads interim responses, chunk extensions and trailers without limit.
 
 import { closeSync, openSync } from "node:fs";
 import { isIP, type Socket, connect as connectPlain } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { errorCode } from "../domain/values/refusals.ts";
+import { nameOf } from "./targets.ts";
 
 export interface ExchangeRequest {
-  /** Its name is used for Host, the handshake and the certificate; also the port and the path. */
+  /** Gives the port, the path, and the name for the Host header, the handshake and the certificate. */
   url: URL;
-  /** The address to connect to; if absent, the URL's name is resolved. */
+  /** The address to connect to. If absent, the URL's name is resolved. */
   address?: string;
   headers: Record<string, string>;
   body: Uint8Array;
@@ -27,7 +28,7 @@ export interface ExchangeReply {
   body: Uint8Array;
 }
 
-/** A reply that is not HTTP, or whose head is longer than the limit. */
+/** Thrown for a reply that is not HTTP, or whose head is longer than the limit. */
 class NotHttp extends Error {
   override name = "NotHttp";
 }
@@ -37,7 +38,7 @@ const SIZE = /^([0-9a-f]{1,8})[ \t]*(?:;|$)/i;
 const LENGTH = /^\d{1,15}$/;
 const WITHOUT_BODY = new Set([204, 304]);
 
-/** Sends the request. Rejects if no head of a reply arrives before the connection ends or `stop` is aborted. */
+/** Sends the request. Rejects if the connection ends or `stop` is aborted before the head of a reply has arrived. */
 export function exchange(request: ExchangeRequest, stop: AbortSignal): Promise<ExchangeReply> {
   const input = createInput(request.limitBytes);
   const reading = readReply(input);
@@ -78,8 +79,8 @@ export function exchange(request: ExchangeRequest, stop: AbortSignal): Promise<E
 }
 
 /**
- * Finds a lack of file descriptors, which Bun also reports as ECONNREFUSED. Returns the error of opening a file; null
- * if it opens.
+ * Returns the error that shows a lack of file descriptors, which Bun reports as ECONNREFUSED. Opens a file to find it;
+ * returns null if the file opens.
  */
 function shortage(error: Error): Error | null {
   if (errorCode(error) !== "ECONNREFUSED") return null;
@@ -93,7 +94,7 @@ function shortage(error: Error): Error | null {
 
 function open({ url, address, ca }: ExchangeRequest): Socket {
   const isTls = url.protocol === "https:";
-  const name = url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+  const name = nameOf(url);
   const port = url.port === "" ? (isTls ? 443 : 80) : Number(url.port);
   const host = address ?? name;
   if (!isTls) return connectPlain({ host, port });
@@ -156,7 +157,7 @@ function createInput(limitBytes: number) {
 
 type Input = ReturnType<typeof createInput>;
 
-/** Continues reading each time more has arrived; ends with the reply. Throws NotHttp. */
+/** Reads the reply into `input`. Yields whenever it needs more bytes. Throws NotHttp. */
 function* readReply(input: Input): Generator<void, void> {
   do input.head = yield* readHead(input);
   while (input.head.status < 200 && input.head.status !== 101);
@@ -169,7 +170,7 @@ function* readReply(input: Input): Generator<void, void> {
 }
 
 function* readHead(input: Input): Generator<void, Omit<ExchangeReply, "body">> {
-  // An interim response before this one does not count as the reply.
+  // Forgets the head of an interim response: it is not the reply.
   input.head = null;
   const [, status] = STATUS_LINE.exec(yield* readLine(input)) ?? [];
   if (status === undefined) throw new NotHttp("no status line");

@@ -18,8 +18,8 @@ export interface RecordDeps {
 }
 
 /**
- * Resolves once the attempts are recorded, or `stop` is aborted; in that case they are made again. Recording an attempt
- * twice changes nothing.
+ * Records attempts. Resolves once they are recorded, or once `stop` is aborted; in that case they are made again.
+ * Recording an attempt twice changes nothing.
  */
 export async function recordAttempts(
   deps: RecordDeps,
@@ -31,7 +31,8 @@ export async function recordAttempts(
     try {
       const jitter = deps.random();
       const input = { attempts: [...attempts], jitter };
-      for (const each of await deps.writer.submit("recordWebhookAttempts", input)) note(deps, each);
+      for (const each of await deps.writer.submit("recordWebhookAttempts", input))
+        logResult(deps, each);
       return;
     } catch (error) {
       const isTransient = error instanceof Refusal || errorCode(error) === "outcome_unknown";
@@ -44,8 +45,8 @@ export async function recordAttempts(
 }
 
 /**
- * Records attempts one by one after an internal error, so that one attempt does not block the others. That one is made
- * again.
+ * Records attempts one by one after an internal error, so that the attempt that caused it does not block the others.
+ * That attempt is made again.
  */
 async function recordEach(
   deps: RecordDeps,
@@ -62,7 +63,10 @@ async function recordEach(
   for (const attempt of attempts) await recordAttempts(deps, [attempt], stop);
 }
 
-function note({ log }: RecordDeps, { webhookId, result, disabled }: RecordedWebhookAttempt): void {
+function logResult(
+  { log }: RecordDeps,
+  { webhookId, result, disabled }: RecordedWebhookAttempt,
+): void {
   if (disabled) log.warn({ webhook: webhookId, reason: disabled }, "a webhook was disabled");
   if (result === "failed") log.warn({ webhook: webhookId }, "the last attempt of a webhook failed");
 }

@@ -1,6 +1,5 @@
-// Sends one request of a webhook: docs/specification/webhooks.md#webhook-deliveries. It goes only to the address that was
-// checked, with no redirect and no proxy. It takes at most EXCHANGE_MS from the look-up of the name to the end of the
-// reply.
+// Sends one request of a webhook: docs/specification/webhooks.md#webhook-deliveries. The request goes only to the
+// address that was checked: redirects are not followed and no proxy is used.
 
 import { errorCode } from "../domain/values/refusals.ts";
 import { SHORTAGE_CODES } from "../domain/values/shortages.ts";
@@ -9,9 +8,11 @@ import { exchange, type ExchangeReply } from "./exchange.ts";
 import { signatureHeader } from "./signing.ts";
 import { findTarget, type Resolve, type TargetPolicy } from "./targets.ts";
 
+/** Limit in milliseconds from the look-up of the name to the end of the reply. */
 export const EXCHANGE_MS = 15_000;
-/** Bytes of a reply that are read, and bytes of its body that are kept. */
+/** Limit for the bytes of a reply that are read. */
 export const REPLY_READ_BYTES = 16 * 1024;
+/** Limit for the bytes of its body that are kept. */
 const REPLY_KEPT_BYTES = 1024;
 
 /** Why an attempt failed: one stable word each, shown to the reseller. */
@@ -34,7 +35,7 @@ export type WebhookFailure =
   /** The service was stopped during the attempt. Nothing is recorded; the attempt is made again. */
   | "stopped";
 
-/** A target of the operator's alerts: a URL in any network, or a Telegram chat, whose secret is the bot's token. */
+/** Where an alert goes: to a Telegram chat, with the bot's token as its secret, or if null to the URL, in any network. */
 export interface AlertTarget {
   telegramChat: string | null;
 }
@@ -59,7 +60,7 @@ export interface WebhookReply {
   retryAfterSeconds: number | null;
 }
 
-/** Never rejects. */
+/** Sends one request. Never rejects. */
 export type SendWebhook = (request: WebhookRequest, stop: AbortSignal) => Promise<WebhookReply>;
 
 export interface SenderOptions {
@@ -74,17 +75,17 @@ export interface SenderOptions {
 export function createWebhookSender(options: SenderOptions): SendWebhook {
   const { policy, now, resolve, timeoutMs = EXCHANGE_MS } = options;
   return async (request, stop) => {
-    const exchange = new AbortController();
-    const timer = setTimeout(() => exchange.abort(), timeoutMs);
-    const abort = () => exchange.abort();
+    const giveUp = new AbortController();
+    const abort = () => giveUp.abort();
+    const timer = setTimeout(abort, timeoutMs);
     stop.addEventListener("abort", abort);
     if (stop.aborted) abort();
     const failedBy = (failure: WebhookFailure): WebhookReply =>
-      failed(stop.aborted ? "stopped" : exchange.signal.aborted ? "timeout" : failure);
+      failed(stop.aborted ? "stopped" : giveUp.signal.aborted ? "timeout" : failure);
     try {
-      const target = await unlessAborted(findTarget(request.url, policy, resolve), exchange.signal);
+      const target = await unlessAborted(findTarget(request.url, policy, resolve), giveUp.signal);
       if ("refused" in target) return failedBy(target.refused);
-      const response = await post(target.address, request, options, exchange.signal);
+      const response = await post(target.address, request, options, giveUp.signal);
       return replyOf(response, now());
     } catch (error) {
       return failedBy(failureOfError(error));
@@ -95,7 +96,7 @@ export function createWebhookSender(options: SenderOptions): SendWebhook {
   };
 }
 
-/** Sends to the address that was checked: nothing is resolved again, and a connection serves one request. */
+/** Sends to the address that was checked. The name is not resolved again, and each request has its own connection. */
 function post(
   address: string,
   { url, secrets, eventId, body }: WebhookRequest,
@@ -137,10 +138,7 @@ export function failureOf(status: number): WebhookFailure | null {
   return status >= 300 && status < 400 ? "redirect" : "status";
 }
 
-/**
- * Returns the beginning of the body. Only the status decides: a body that breaks, hangs or does not end changes
- * nothing.
- */
+/** Returns the beginning of the body as text. Whether an attempt succeeded never depends on how its body ends. */
 export function readText(body: Uint8Array): string {
   return textOf(body.subarray(0, REPLY_KEPT_BYTES));
 }

@@ -16,7 +16,7 @@ export type Resolve = (name: string) => Promise<readonly string[]>;
 export type Target =
   { address: string } | { refused: "url_not_allowed" | "dns" | "blocked_address" };
 
-/** IANA's special-purpose registries and multicast: no host of the public Internet has such an address. */
+/** Networks without hosts of the public Internet: those of IANA's special-purpose registry, and multicast. */
 const SPECIAL_V4 = networks(
   ["0.0.0.0/8", "this network"],
   ["10.0.0.0/8", "private"],
@@ -62,8 +62,8 @@ export function isAllowed(address: string, { allow }: TargetPolicy): boolean {
 }
 
 /**
- * Finds the only address that a request to the URL may be sent to. Resolves the name once. All its addresses must be
- * allowed, because whoever controls the name chooses which of them comes first.
+ * Finds the address to send a request for the URL to. Resolves the name once. All its addresses must be allowed, because
+ * whoever controls the name chooses which of them comes first.
  */
 export async function findTarget(
   url: string,
@@ -85,7 +85,7 @@ export async function findTarget(
   return { address: preferred(addresses.map((each) => canonicalAddress(each)!)) };
 }
 
-/** Returns the address to try, IPv4 first, because it is more likely to be routed on both sides. Only one is tried. */
+/** Returns the one address that is tried. Prefers IPv4, because it is more likely to be routed on both sides. */
 function preferred(addresses: readonly string[]): string {
   return addresses.find((address) => !address.includes(":")) ?? addresses[0]!;
 }
@@ -96,8 +96,8 @@ export function nameOf({ hostname }: URL): string {
 }
 
 /**
- * Resolves a name with c-ares, which waits without a thread. The system's resolver holds one of a few threads while a name
- * server does not answer, which would delay the look-ups of all other endpoints.
+ * Resolves a name with c-ares, which needs no thread while it waits. The system's resolver holds one of a few threads
+ * while a name server does not answer, which would delay the look-ups for all other endpoints.
  */
 export async function resolveName(name: string): Promise<readonly string[]> {
   const found = await Bun.dns.lookup(name, { backend: "c-ares" });

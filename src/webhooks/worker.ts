@@ -1,4 +1,4 @@
-// The worker that sends webhooks: takes due deliveries from the queue in the database, sends them and records the results.
+// Sends webhooks: takes due deliveries from the queue in the database, sends them and records the results.
 // docs/decisions/0038-webhook-events-in-the-transaction.md.
 
 import type { ReadStore } from "../db/port/port.ts";
@@ -9,8 +9,9 @@ import type { DueWebhookDelivery } from "../operations/webhooks/webhook-deliveri
 import { type AttemptDeps, createAttempts } from "./attempts.ts";
 import { recordAttempts, type RecordDeps } from "./recorder.ts";
 
-/** Limits for attempts in flight: of this server, and to one endpoint from all servers. */
+/** Limit for the attempts of this server in flight. */
 export const ATTEMPTS_LIMIT = 64;
+/** Limit for the attempts in flight to one endpoint, from all servers. */
 export const ENDPOINT_ATTEMPTS_LIMIT = 4;
 /** Interval of the search for deliveries that servers left in flight when they ended. */
 const RELEASE_MS = 10_000;
@@ -24,7 +25,7 @@ export interface WebhookDeps extends AttemptDeps, RecordDeps {
 }
 
 export interface WebhookService {
-  /** Starts nothing new and waits for attempts in flight. After `drainMs` it aborts them; they are made again. */
+  /** Starts nothing new and waits for attempts in flight. Aborts them after `drainMs`; they are made again later. */
   stop(drainMs: number): Promise<void>;
 }
 
@@ -34,7 +35,7 @@ export function startWebhooks(deps: WebhookDeps): WebhookService {
   const attempts = createAttempts(deps, stop.signal, () => void turn.run());
   let isStopping = false;
 
-  /** Records ended attempts and takes due deliveries. Both are submitted together and share a commit. */
+  /** Records ended attempts and takes due deliveries. Both commands are submitted together, so they share a commit. */
   const turn = oneAtATime(async () => {
     const recording = recordAttempts(deps, attempts.takeEnded(), stop.signal);
     for (const due of await takeDue()) attempts.begin(due);
@@ -49,7 +50,7 @@ export function startWebhooks(deps: WebhookDeps): WebhookService {
     try {
       return await writer.submit("takeDueWebhookDeliveries", input);
     } catch (error) {
-      // Deliveries that were taken anyway are due again when their lease ends.
+      // If deliveries were taken anyway, they are due again when their lease ends.
       log.warn({ error: String(error) }, "due webhooks could not be fetched; trying again");
       return [];
     }
@@ -86,7 +87,7 @@ export function startWebhooks(deps: WebhookDeps): WebhookService {
       isStopping = true;
       endTicks();
       const giveUp = clock.after(drainMs, () => stop.abort());
-      // Attempts for deliveries that are being taken now still begin; after that none do.
+      // Deliveries that are being taken now are still sent; no others are.
       await turn.idle();
       await attempts.idle();
       await turn.run();

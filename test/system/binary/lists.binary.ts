@@ -169,7 +169,7 @@ test("several orders are changed independently; each result is printed, and one 
   const told = await change("refund 2 4");
   expect(told.code).toBe(1);
   expect(told.stdout).toMatch(/^ +2  yes   REFUNDED +2\.32 +2\.32  -$/m);
-  expect(told.stdout).toMatch(/^ +4  no    - +- +-  the order is CANCELLED, and CANCELLED cannot/m);
+  expect(told.stdout).toMatch(/^ +4  no    - +- +-  CANCELLED cannot become REFUNDED: see /m);
   expect(told.stderr).toBe("error: 1 of 2 orders were not changed, see above; the others were\n");
   // The same again does nothing twice.
   expect((await change("refund 2 4")).stderr).toStartWith("error: 2 of 2 orders were not changed");
