@@ -1,6 +1,6 @@
 // The lease of this server on its database (operations/batch/server-leases.ts). Renewals bypass the writer's queue, so
-// that a full queue does not end the lease. No clock decides whether another server is alive: this one watches for its
-// renewals.
+// that a full queue does not end the lease. No clock decides whether another server is alive: each server watches the
+// others' renewals.
 
 import { type Store, TransientError } from "../db/port/port.ts";
 import type { Server } from "../db/tables/database.ts";
@@ -9,7 +9,7 @@ import { execute } from "../operations/batch/execute.ts";
 import type { SeenServer } from "../operations/batch/server-leases.ts";
 
 const RENEW_MS = 5000;
-/** A running server renews its lease within this time; a killed one does not. */
+/** Time within which a running server renews its lease; a killed one does not. */
 const SILENT_MS = 7000;
 const CHECK_MS = 500;
 
@@ -98,9 +98,10 @@ export async function startLease(options: LeaseOptions): Promise<ServerLease> {
 }
 
 /**
- * Returns a function that takes the servers found by each look, with this machine's uptime before and after the look.
- * The function returns those that have not renewed for LEASE_MS. Looks more than `gapMs` apart start over: no server
- * could renew while the database was unreachable, and this process saw no renewals while it was suspended.
+ * Returns a function to call with each list of servers read from the database. It takes the servers, and this machine's
+ * uptime before and after the read. It returns the servers without a renewal for LEASE_MS. After a gap of more than
+ * `gapMs` it starts over: no server could renew while the database was unreachable, and this process saw no renewals
+ * while it was suspended.
  */
 export function watchRenewals(
   gapMs: number,
@@ -137,7 +138,7 @@ async function awaitEnds({
     (await store.read(listServers)).filter((server) => server.name === name);
   const first = await namesakes();
   for (;;) {
-    // Checked before the look, so that a last look sees a renewal that came while the look before it took long.
+    // Checked before the read, so that one more read follows the deadline: the previous one may have missed a renewal.
     const isOver = performance.now() >= deadline;
     const running = [];
     for (const server of await namesakes()) {

@@ -3,7 +3,7 @@
 import type { CommandRequest, Reply } from "../operations/batch/commands.ts";
 import type { CheckpointMode } from "../storage/file/checkpoint.ts";
 
-/** `checkpoint`: runs an offloaded checkpoint, in a second thread that ends after it. */
+/** Messages to the thread. `checkpoint`: runs an offloaded checkpoint, in a second thread that ends after it. */
 export type ToThread =
   | { open: string; mode: CheckpointMode }
   | { batch: CommandRequest[] }
@@ -11,9 +11,9 @@ export type ToThread =
   | { checkpoint: string; mode: CheckpointMode };
 
 /**
- * `seconds`: how long the batch took, including its commit. `offloadCheckpoint`: the WAL is too long for the writer
- * thread to checkpoint it. `checkpointed`: whether any page was written to the database file. `fatal`: the database is
- * damaged or its disk fails; the server must stop.
+ * Messages from the thread. `seconds`: how long the batch took, including its commit. `offloadCheckpoint`: the WAL is
+ * too long for the writer thread to checkpoint it. `checkpointed`: whether any page was written to the database file.
+ * `fatal`: the database is damaged or its disk fails; the server must stop.
  */
 export type FromThread =
   | { opened: true }

@@ -14,7 +14,7 @@ export interface OffloadedCheckpoint {
   idle(): Promise<void>;
 }
 
-/** `onFatal` is called when the database or its disk fails. */
+/** Creates it without starting a checkpoint. `onFatal` is called when the database or its disk fails. */
 export function createOffloadedCheckpoint(
   thread: URL,
   path: string,
@@ -35,7 +35,7 @@ export function createOffloadedCheckpoint(
   };
 }
 
-/** Resolves with whether any page was written to the database file. */
+/** Runs a checkpoint in a thread. Resolves with whether any page was written to the database file. */
 function runCheckpoint(
   thread: URL,
   message: ToThread,

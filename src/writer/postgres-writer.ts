@@ -1,8 +1,8 @@
-// The writer of a server on PostgreSQL: the same queue as in writer.ts, without a thread. Three batches can be in flight,
-// one per lane. Two lanes take the commands of half the accounts each: two batches that lock the same account would run
-// one after the other anyway, the second with fewer commands than it could have collected by then. The third lane takes
-// commands that name no account, such as imports and totals of days. They may take many turns, and no order waits for
-// them.
+// The writer of a server on PostgreSQL: the same queue as in writer.ts, without a thread. Three batches can be in
+// flight, one per lane. Two lanes take the commands of half the accounts each, so that their batches never lock the
+// same account: such batches would run one after the other, and the second would be smaller than if it had waited. The
+// third lane takes commands that name no account, such as imports and totals of days. They may take long, but no order
+// waits for them.
 
 import { refusal } from "../domain/values/refusals.ts";
 import type { Store } from "../db/port/port.ts";
@@ -14,20 +14,18 @@ import {
   needsOf,
   runBatch,
 } from "../operations/batch/commands.ts";
-import { createCommandQueue } from "./queue.ts";
+import { createCommandQueue, QUEUE_LIMIT } from "./queue.ts";
 import { createWriteProbe } from "./write-probe.ts";
 import type { Writer } from "./writer.ts";
 
 const ACCOUNT_LANES = 2;
 /** Number of lanes; equal to the store's connections for batches. */
 const LANES = ACCOUNT_LANES + 1;
-/** Most turns of the event loop that a batch waits for further commands, however many callers there are. */
+/** Limit for the turns of the event loop that a batch waits for further commands. */
 const TURNS_LIMIT = 32;
-/** Limit for waiting commands, as in writer.ts. */
-const QUEUE_LIMIT = 4096;
 
 export interface PostgresWriter extends Writer {
-  /** Refuses waiting and new commands until a write succeeds. For a store that is known to begin no transactions. */
+  /** Refuses waiting and new commands until a write succeeds. Called when the store cannot begin transactions. */
   refuseWrites(): void;
 }
 
@@ -43,8 +41,8 @@ export interface PostgresWriterOptions {
 }
 
 /**
- * Creates the writer. While the database does not accept writes, it refuses commands immediately: the store has already waited
- * for a primary as long as a caller can be expected to wait, and each later command would wait as long again.
+ * Creates the writer. While the database does not accept writes, it refuses commands immediately: the store has already
+ * waited for a primary as long as a caller can be expected to wait, and each later command would wait as long again.
  */
 export function createPostgresWriter({
   store,
@@ -90,8 +88,8 @@ export function createPostgresWriter({
     if (isClosing && isIdle) idle.resolve();
   };
   /**
-   * Starts a batch once a turn of the event loop brings the lane no further command. Callers that were just answered are
-   * about to send their next command, and half the cost of a batch of some dozen orders is the same for one order.
+   * Starts a batch after a turn of the event loop in which the lane received no further command. Callers that were just
+   * answered are about to send their next command, and a batch of one order costs half as much as one of some dozens.
    */
   const gather = (lane: Lane): void => {
     if (lane.isInFlight || lane.isGathering) return;

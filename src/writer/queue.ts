@@ -10,10 +10,12 @@ import type {
   Reply,
 } from "../operations/batch/commands.ts";
 
+/** Limit for waiting commands. At 5,000 orders a second they wait less than a second. */
+export const QUEUE_LIMIT = 4096;
 /** Limit for commands in one transaction. Bounds the time of a batch's commit, and so of each response. */
 const BATCH_LIMIT = 512;
 
-/** An internal error of an operation, or the loss of its outcome with the thread. The message is for the log only. */
+/** Thrown after an internal error, or when the thread died before its reply. The message is for the log only. */
 export class CommandError extends Error {
   override name = "CommandError";
 

@@ -45,9 +45,9 @@ function handle(message: ToThread): void {
     if (due === "immediate") run();
     else if (due === "idle") idleTimer = setTimeout(() => reportFatal(run), IDLE_MS);
   } else if ("checkpoint" in message) {
-    const own = openWriter(message.checkpoint, message.mode);
-    const checkpointed = checkpoint(own);
-    own.sqlite.close();
+    const second = openWriter(message.checkpoint, message.mode);
+    const checkpointed = checkpoint(second);
+    second.sqlite.close();
     send({ checkpointed });
   } else {
     if (connection && !isExternal) checkpointAtEnd(connection);
@@ -56,7 +56,7 @@ function handle(message: ToThread): void {
   }
 }
 
-/** Runs `body` and reports what it throws: after a database error that is not transient, the server must end. */
+/** Runs `body` and reports any error that it throws as fatal. Transient database errors are replies, not errors. */
 function reportFatal(body: () => void): void {
   try {
     body();

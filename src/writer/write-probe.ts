@@ -1,4 +1,4 @@
-// Tracks whether the database is writable. While it is not, a write without effect is tried every second. Only a commit
+// Tracks whether the database is writable. While it is not, tries a write without effect every second. Only a commit
 // shows that there is disk space again or that another process has released its lock, and there may be no other writes.
 
 import type { Reply } from "../operations/batch/commands.ts";
@@ -16,7 +16,10 @@ export interface WriteProbe {
   stop(): void;
 }
 
-/** `write` submits a write whose replies are passed to `note`; `onChange` is called whenever writability changes. */
+/**
+ * Creates a probe. `write` submits a write whose replies are passed to `note`. `onChange` is called whenever
+ * writability changes.
+ */
 export function createWriteProbe(
   write: () => void,
   onChange?: (writable: boolean) => void,

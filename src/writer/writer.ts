@@ -1,22 +1,20 @@
-// The main thread's end of the writer: a thread (thread.ts) with the only writing connection of the server. Commands are
-// queued while the thread runs a batch, and the next batch takes them all (group commit). When the queue is full,
-// commands are refused immediately, so that no caller waits indefinitely.
+// The main thread's end of the writer. The writer is a thread (thread.ts) with the server's only writing connection.
+// Commands are queued while the thread runs a batch, and the next batch takes them all (group commit). When the queue
+// is full, commands are refused immediately, so that no caller waits indefinitely.
 
 import { refusal } from "../domain/values/refusals.ts";
 import type { CommandInput, CommandOutput, SubmittableName } from "../operations/batch/commands.ts";
 import type { CheckpointMode } from "../storage/file/checkpoint.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 import { createOffloadedCheckpoint } from "./offloaded-checkpoint.ts";
-import { createCommandQueue } from "./queue.ts";
+import { createCommandQueue, QUEUE_LIMIT } from "./queue.ts";
 import { createWriteProbe } from "./write-probe.ts";
-
-/** Limit for commands that wait for the thread. At 5,000 orders a second they wait less than a second. */
-const QUEUE_LIMIT = 4096;
 
 export interface Writer {
   /**
-   * Queues a command. Resolves after the commit with the operation's result. Rejects with Refusal when a rule refused it
-   * or the queue is full, with CommandError after an internal error or when the thread died while it was in flight.
+   * Queues a command. Resolves after the commit with the operation's result. Rejects with Refusal when a rule refused
+   * it or the queue is full. Rejects with CommandError after an internal error or when the thread died while the
+   * command was in flight.
    */
   submit<Name extends SubmittableName>(
     name: Name,
@@ -136,7 +134,7 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
   };
 }
 
-/** Delays the callback to the end of the turn, so that commands submitted in one turn of the event loop share a batch. */
+/** Delays the callback to the end of the event loop's turn, so that commands submitted in one turn share a batch. */
 function atEndOfTurn(callback: () => void): () => void {
   let isScheduled = false;
   return () => {
