@@ -1,4 +1,4 @@
-// Opens a fetched backup as a restore would, upgraded to this program's schema, and verifies it.
+// Checks a downloaded backup: opens it as a restore would, upgrades it to this program's schema, and verifies it.
 
 import type { Verification } from "../db/verify/verify.ts";
 import { claimDataDirectory, closeForCommand, openForCommand } from "../storage/file/open.ts";

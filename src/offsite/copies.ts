@@ -46,7 +46,7 @@ const MANIFEST_SCHEMA = v.object({
   verified: v.boolean(),
 });
 
-/** What an object must contain; written when it was stored, and read back. */
+/** The checksums of an object and of the backup in it. Stored after the object and read before each use of it. */
 export type Manifest = v.InferOutput<typeof MANIFEST_SCHEMA>;
 
 /** Returns the name of the object of a backup. */
@@ -81,8 +81,8 @@ export async function listCopies(store: Store, now: number): Promise<RemoteFolde
 }
 
 /**
- * Returns the copy of that name, or the newest one of `instance`. If that instance has no copies, the folder must
- * hold only one installation: the newest copy of another one would be someone else's data.
+ * Returns the copy named `name`; with null, the newest one of `instance`. If that instance has no copies, returns the
+ * newest copy of the folder. It refuses to choose among several installations, since the newest copy may be of another.
  */
 export function chooseCopy(
   store: Store,
@@ -107,17 +107,17 @@ export function chooseCopy(
   );
 }
 
-/** A manifest that cannot be read or belongs to another object. */
+/** Thrown for a manifest that cannot be read or belongs to another object. */
 export class DamagedManifest extends BackupError {}
 
-/** Returns whether a manifest agrees with the name of its object, which is all that a list of the folder shows. */
-function isOf({ object, database, verified }: Manifest, name: string): boolean {
+/** Returns whether a manifest agrees with the name of its object, because a list of the folder shows only names. */
+function agreesWith({ object, database, verified }: Manifest, name: string): boolean {
   const backup = OBJECT.exec(name)?.[1];
   const parsed = parseBackupName(backup ?? "");
   return object.name === name && database.name === backup && parsed?.isVerified === verified;
 }
 
-/** Throws DamagedManifest or BackupError. */
+/** Reads the manifest of an object. Throws DamagedManifest or BackupError. */
 export async function readManifest(store: Store, object: string): Promise<Manifest> {
   const name = manifestName(object);
   const text = await store.getText(name);
@@ -128,7 +128,7 @@ export async function readManifest(store: Store, object: string): Promise<Manife
     content = null;
   }
   const { success, output } = v.safeParse(MANIFEST_SCHEMA, content);
-  if (success && isOf(output, object)) return output;
+  if (success && agreesWith(output, object)) return output;
   throw new DamagedManifest(
     `${store.url(name)} is damaged: choose another copy from \`reseller backup list\``,
   );

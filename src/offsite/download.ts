@@ -1,4 +1,4 @@
-// Fetches a copy: downloaded, compared with its manifest's checksums, decrypted and decompressed into a file.
+// Downloads a copy into a file: decrypts and decompresses it, and compares it with its manifest's checksums.
 
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -12,7 +12,7 @@ import { createMeter, decompress, type Digest } from "./streams.ts";
 export interface DownloadOptions {
   /** The text of a file of age identities; null when none was given. */
   identities: string | null;
-  /** Called with the bytes of the object that were read, and its size. */
+  /** Called with the bytes of the object read so far, and with its size. */
   onProgress: (bytes: number, all: number) => void;
 }
 
@@ -85,7 +85,7 @@ async function writeTo(
 }
 
 /**
- * Turns errors of decompression and decryption into a BackupError about damaged content; returns errors of files
+ * Turns an error of decompression or decryption into a BackupError about damaged content. Returns errors of files
  * unchanged.
  */
 function damageOf(error: unknown, url: string): unknown {

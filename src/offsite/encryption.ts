@@ -3,7 +3,7 @@
 
 import { BackupError } from "../storage/backup/backup.ts";
 
-/** Throws BackupError if the recipient is not valid, for example its checksum is wrong. */
+/** Checks a recipient. Throws BackupError if it is invalid, for example because its checksum is wrong. */
 export async function requireRecipient(recipient: string): Promise<void> {
   await encrypterTo(recipient);
 }
@@ -26,7 +26,7 @@ async function encrypterTo(recipient: string) {
   return encrypter;
 }
 
-/** `identities`: the text of an identity file, as age-keygen writes it. */
+/** Decrypts a copy. `identities`: the text of an identity file, as age-keygen writes it. */
 export async function decrypt(
   content: ReadableStream<Uint8Array>,
   identities: string,

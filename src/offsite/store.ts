@@ -1,26 +1,27 @@
-// A folder of a bucket of an S3-compatible store. The only file that uses Bun's S3 client. docs/specification/storage.md#offsite
+// A folder in a bucket of an S3-compatible store. This is the only file that uses Bun's S3 client.
+// docs/specification/storage.md#offsite
 
 import { BackupError } from "../storage/backup/backup.ts";
 import { errorCode } from "../domain/values/refusals.ts";
 
 /**
- * Minimum size of a part of an upload. A store refuses more than PARTS_LIMIT parts, so large files have larger parts.
+ * Minimum size of a part of an upload. Large files have larger parts, because a store limits the number of parts.
  */
 const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_LIMIT = 9_000;
 /** Parts in memory at once. */
 const PARTS_AT_ONCE = 2;
-/** How often each part is sent again; the server retries the whole upload (jobs/offsite.ts). */
+/** Retries of each part. If they fail, the server repeats the whole upload (jobs/offsite.ts). */
 const PART_RETRIES = 3;
 const MESSAGE_LENGTH = 200;
-/** A manifest has about 600 bytes. */
+/** Limit for the bytes of a manifest, which has about 600. */
 const TEXT_LIMIT = 64 * 1024;
 
 export interface StoreSettings {
   bucket: string;
   /** Without a slash at either end; empty for the bucket itself. */
   prefix: string;
-  /** Null for Amazon's. */
+  /** Null for Amazon's endpoint. */
   endpoint: string | null;
   region: string;
   accessKey: string;
@@ -40,12 +41,15 @@ export interface Store {
   url(name: string): string;
   /** Lists the objects in the folder itself, not below it. */
   list(): Promise<StoredObject[]>;
-  /** `bytes`: the maximum length. The object should appear only when complete, but not every store ensures that. */
+  /**
+   * Stores an object. `bytes`: its maximum length. The object should appear only when complete, but not every store
+   * ensures that.
+   */
   putStream(name: string, content: ReadableStream<Uint8Array>, bytes: number): Promise<void>;
   putText(name: string, content: string): Promise<void>;
-  /** Returns at most the first TEXT_LIMIT bytes: a longer text was not written by this program. */
+  /** Returns at most the first TEXT_LIMIT bytes: this program writes no longer texts. */
   getText(name: string): Promise<string>;
-  /** Iterating may throw BackupError too. */
+  /** Returns the content of an object. Iterating over it may throw BackupError too. */
   getStream(name: string): AsyncIterable<Uint8Array>;
   remove(name: string): Promise<void>;
 }
@@ -134,7 +138,10 @@ const REASONS: Record<string, string> = {
   Timeout: "did not respond in time",
 };
 
-/** Turns an error of the client into one sentence; returns errors of files or of this program unchanged. */
+/**
+ * Turns an error of the client into a BackupError of one sentence. Returns errors of files or of this program
+ * unchanged.
+ */
 function storeError(error: unknown, url: string): unknown {
   if (!(error instanceof Error) || error instanceof BackupError || "syscall" in error) return error;
   const code = errorCode(error);

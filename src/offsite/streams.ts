@@ -37,16 +37,16 @@ export function metered(meter: Meter): TransformStream<Uint8Array, Uint8Array> {
 }
 
 type Bytes = ReadableStream<Uint8Array>;
-/** The DOM's types, which JSX brings along, lack the formats that the runtime adds. */
+/** Format that the runtime adds to those in the DOM's types. */
 const ZSTD = "zstd" as string as CompressionFormat;
-/** The types of these streams accept a BufferSource; a Uint8Array is one. */
+/** A transform of Uint8Arrays. The DOM's types of these streams accept any BufferSource. */
 type ByteTransform = TransformStream<Uint8Array, Uint8Array>;
 
 export function compress(content: Bytes): Bytes {
   return content.pipeThrough(new CompressionStream(ZSTD) as ByteTransform);
 }
 
-/** Returns what there is, without an error, if the content ends early. */
+/** Decompresses a stream. Content that ends early causes no error, only a shorter result. */
 export function decompress(content: Bytes): Bytes {
   return content.pipeThrough(new DecompressionStream(ZSTD) as ByteTransform);
 }

@@ -1,6 +1,7 @@
-// Copies a backup off-site. It is verified or marked as not verified, compressed, encrypted if there is a recipient,
-// and uploaded in parts. It gets its manifest only after it was read back and compared. Nothing is written to the
-// local disk, because orders wait for the disk's syncs. docs/decisions/0011-backups-in-a-process-of-their-own.md
+// Copies a backup off-site: verifies it (a backup with problems gets a name that says so), compresses it, encrypts it
+// if there is a recipient, and uploads it in parts. Reads the object back and compares it before storing its manifest.
+// Writes nothing to the local disk, because orders wait for the disk's syncs.
+// docs/decisions/0011-backups-in-a-process-of-their-own.md
 
 import { basename } from "node:path";
 import { BackupError, checkBackup } from "../storage/backup/backup.ts";
@@ -22,7 +23,7 @@ import type { Store } from "./store.ts";
 import { compress, createMeter, type Digest, metered } from "./streams.ts";
 import { DAY_MS } from "../domain/values/spans.ts";
 
-/** An older incomplete upload cannot belong to a process that is still running. */
+/** Age above which an incomplete upload cannot belong to a process that is still running. */
 const INCOMPLETE_MS = DAY_MS;
 
 export interface UploadOptions {
@@ -50,9 +51,9 @@ export interface Upload {
 }
 
 /**
- * Copies `file`, a backup that the server made. If `verify` finds problems, it is copied under a name that says so,
- * unless the file was damaged after it was made. Throws BackupError; what was uploaded by then does not count as a
- * copy.
+ * Copies `file`, a backup that the server made. If `verify` finds problems, copies it under a name that says so.
+ * Throws BackupError, also for a file that was damaged after it was made. An object that was uploaded before the error
+ * has no manifest and does not count as a copy.
  */
 export async function uploadBackup(
   store: Store,
@@ -96,8 +97,8 @@ export async function uploadBackup(
 }
 
 /**
- * Checks a copy by its manifest and sizes: a store that shows unfinished uploads may have kept only part of either
- * object.
+ * Checks a copy by its manifest and its sizes, because a store that shows unfinished uploads may have kept only part of
+ * an object.
  */
 async function isWhole(store: Store, copy: RemoteCopy, databaseBytes: number): Promise<boolean> {
   try {
@@ -122,7 +123,7 @@ async function uploadObject(
   const content = recipient === null ? compressed : await encrypt(compressed, recipient);
   await store.putStream(object, content.pipeThrough(metered(sent)), before);
   const database = read.digest();
-  // The removal of an old backup truncates it first.
+  // An old backup is truncated before it is removed.
   if (database.bytes !== before || sizeOf(file) !== before) {
     throw new BackupError(`${file} was changed or removed while it was being copied`);
   }
@@ -158,7 +159,7 @@ interface OwnCopies {
   incomplete: RemoteFolderContent["incomplete"];
 }
 
-/** Selects the objects of one installation: several may share a folder, and each removes only its own. */
+/** Selects the objects of one installation. Several installations may share a folder, and each removes only its own. */
 function copiesOfInstance(
   { copies, incomplete }: RemoteFolderContent,
   instance: string,
@@ -169,7 +170,10 @@ function copiesOfInstance(
   };
 }
 
-/** Returns how many copies were removed. The upload succeeds even if the key may not remove objects. */
+/**
+ * Removes old copies and incomplete uploads. Returns the number of removed copies. A failure is only a warning, because
+ * the access key may not be allowed to remove objects.
+ */
 async function removeOutdated(
   store: Store,
   own: OwnCopies,
@@ -184,7 +188,7 @@ async function removeOutdated(
   const left = own.incomplete.filter(({ storedAt }) => storedAt < now - INCOMPLETE_MS);
   try {
     for (const { object } of old) {
-      // Remove the manifest first: then the rest of an interrupted removal is not a copy.
+      // The manifest is removed first: what an interrupted removal leaves is then not a copy.
       await store.remove(manifestName(object));
       await store.remove(object);
     }
