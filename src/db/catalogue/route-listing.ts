@@ -1,5 +1,5 @@
-// Records whether providers still list the services of our routes, according to their last sync: for a first route in the
-// service's row, for further routes in service_routes.
+// Records whether providers still list the services of our routes, according to their last sync: for a first route in
+// the service's row, for further routes in service_routes.
 
 import { parseExtra } from "../../domain/orders/order-fields.ts";
 import type { RoutedService } from "../../domain/catalogue/route-listing.ts";
@@ -61,8 +61,8 @@ export function updateListed(
 }
 
 /**
- * Whether the order is a drip-feed that its route cannot deliver according to the provider's list. For a service's first
- * route, the operator's own setting takes precedence.
+ * Whether the order is a drip-feed that its route cannot deliver according to the provider's list. For a service's
+ * first route, the operator's own setting takes precedence.
  */
 export function lacksDripFeed(
   reader: Reader,

@@ -32,8 +32,8 @@ const COLUMNS = [
   "ownAfter",
 ] as const;
 
-// For a change of the service itself, also reads the reseller's own terms at that time: its grant from the last change of
-// that grant, its discount from the last change of any of its own terms.
+// For a change of the service itself, also reads the reseller's own terms at that time: its grant from the last change
+// of that grant, its discount from the last change of any of its own terms.
 const OF_RESELLER = query({
   parameters: { account: number, from: number, to: number, limit: number },
   columns: {

@@ -82,7 +82,9 @@ const GRANTS = query({
     WHERE grants.service_id = :serviceId ORDER BY users.username, users.account`,
 });
 
-/** Returns the services after the service `after`. Starts at the first service if `after` is null or no longer exists. */
+/**
+ * Returns the services after the service `after`. Starts at the first service if `after` is null or no longer exists.
+ */
 export function listServicesAfter(
   reader: Reader,
   filter: ServiceFilter,

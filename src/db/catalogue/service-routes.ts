@@ -1,5 +1,5 @@
-// Routes of services. The first is in the service's own row, so that placing an order reads only that row. Further routes
-// are in service_routes. Also counts an order's attempts on each route.
+// Routes of services. The first is in the service's own row, so that placing an order reads only that row. Further
+// routes are in service_routes. Also counts an order's attempts on each route.
 
 import {
   isSameRoute,

@@ -43,7 +43,9 @@ const RAISE = statement({
   },
 });
 
-/** Makes numbers continue above these. Call it before the database is in use: SQLite's prepared statements ignore it. */
+/**
+ * Makes numbers continue above these. Call it before the database is in use: SQLite's prepared statements ignore it.
+ */
 export function raiseFloors(tx: Tx, numbers: Numbers): void {
   tx.run(RAISE, numbers);
 }

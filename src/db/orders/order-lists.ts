@@ -19,8 +19,8 @@ import { type Kinds, number, text } from "../port/table-definition.ts";
 import { orders } from "../tables/orders.ts";
 
 /**
- * Limit for orders examined at a time by the filter for a service: about a millisecond. An index by reseller and service
- * would make every new order a fifth more expensive.
+ * Limit for orders examined at a time by the filter for a service: about a millisecond. An index by reseller and
+ * service would make every new order a fifth more expensive.
  */
 const EXAMINED_LIMIT = 1000;
 

@@ -1,5 +1,5 @@
-// The timeline of an order, oldest first: transfers, submission attempts, transitions with their actors, requests, notes,
-// progress, costs, late reports, and the attempts to deliver its webhooks.
+// The timeline of an order, oldest first: transfers, submission attempts, transitions with their actors, requests,
+// notes, progress, costs, late reports, and the attempts to deliver its webhooks.
 
 import type { AuditFacts } from "../../domain/administrators/audit.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
@@ -23,7 +23,8 @@ export interface TimelineEntry {
   at: number;
   /**
    * One of `status`, `late`, `late report accepted` (or another decision), `number` (at the provider), `progress`,
-   * `note`, `cost`, `request`, `webhook`; or the kind of a transfer; or an attempt's state: `sending`, then its outcome.
+   * `note`, `cost`, `request`, `webhook`; or the kind of a transfer; or an attempt's state: `sending`, then its
+   * outcome.
    */
   what: string;
   from: string | null;

@@ -1,5 +1,5 @@
-// Orders: finding one by its id, inserting and updating. Orders as the API returns them are in public-orders.ts, lists in
-// operator-orders.ts.
+// Orders: finding one by its id, inserting and updating. Orders as the API returns them are in public-orders.ts, lists
+// in operator-orders.ts.
 
 import { ORDER_ID_PATTERN, ORDER_NUMBER_PATTERN } from "../../domain/orders/orders.ts";
 import { FINAL_STATUSES } from "../../domain/orders/order-statuses.ts";
@@ -71,7 +71,9 @@ export const UNKNOWN_PLACEMENTS = `SELECT count(*) FROM orders
   WHERE placement = 'unknown' AND status = 'PENDING' AND ${LIVE_ORDER_CONDITION}`;
 export const IS_TEST_ORDER = `orders.provider_id = ${SANDBOX_PROVIDER}`;
 
-/** Converts a row. A CHECK ensures that it has provider, service and a placement other than `manual`, or none of them. */
+/**
+ * Converts a row. A CHECK ensures that it has provider, service and a placement other than `manual`, or none of them.
+ */
 export function toOrder(row: OrderRow): Order {
   const { providerId, providerService, placement, providerOrder, reported, ...rest } = row;
   const { nextSubmitAt, nextPollAt, polledAt, changedAt, ...order } = rest;

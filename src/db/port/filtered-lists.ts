@@ -40,7 +40,9 @@ export function listByFilters<G extends Kinds, Name extends string>(list: {
   };
 }
 
-/** SQL for "the column contains the parameter", ignoring the case of ASCII letters. The parameter must be lower case. */
+/**
+ * SQL for "the column contains the parameter", ignoring the case of ASCII letters. The parameter must be lower case.
+ */
 export function contains(column: string, parameter: string): (dialect: Dialect) => string {
   return (dialect) => {
     const find = dialect === "sqlite" ? "instr" : "strpos";

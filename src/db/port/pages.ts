@@ -1,5 +1,5 @@
-// Pages of a list. A cursor is a number, never a time or an offset, so that new rows do not shift the next page. The SQL
-// that finds the rows of a page is in newest-entries.ts.
+// Pages of a list. A cursor is a number, never a time or an offset, so that new rows do not shift the next page. The
+// SQL that finds the rows of a page is in newest-entries.ts.
 
 import type { Ledger, Reader, Span, TimeWindow } from "./port.ts";
 import { number } from "./table-definition.ts";

@@ -50,9 +50,9 @@ declare const writing: unique symbol;
 export interface Tx extends Reader {
   readonly [writing]?: true;
   /**
-   * Locks an account: no other transaction writes what belongs to it until the COMMIT. Everything that the command reads
-   * is read under the lock. Writes take their table's lock (tables.ts) themselves, so only commands that decide by
-   * what they read need this.
+   * Locks an account: no other transaction writes what belongs to it until the COMMIT. Everything that the command
+   * reads is read under the lock. Writes take their table's lock (tables.ts) themselves, so only commands that decide
+   * by what they read need this.
    */
   lock(account: number): void;
   /** Returns the inserted row, with the number that the database gave it. */
@@ -120,7 +120,9 @@ export interface ReadStore {
 
 /** A database that can be read and written: what an engine provides. */
 export interface Store extends ReadStore {
-  /** Runs commands in one transaction; a failed command is undone alone. Returns outcomes in order, after the COMMIT. */
+  /**
+   * Runs commands in one transaction; a failed command is undone alone. Returns outcomes in order, after the COMMIT.
+   */
   runBatch(jobs: readonly Job[]): Awaitable<Outcome[]>;
   close(): Awaitable<void>;
 }

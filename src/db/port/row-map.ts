@@ -25,8 +25,8 @@ export class RowMap {
   isJournaled = true;
 
   /**
-   * `journalLoads`: undo also forgets what was loaded since the mark. On SQLite a command may have loaded its own writes
-   * from the database. On PostgreSQL they are only in this map.
+   * `journalLoads`: undo also forgets what was loaded since the mark. On SQLite a command may have loaded its own
+   * writes from the database. On PostgreSQL they are only in this map.
    */
   constructor(readonly journalLoads: boolean) {}
 
@@ -60,8 +60,8 @@ export class RowMap {
   }
 
   /**
-   * Adds an inserted row. `all`: to every index. Otherwise only to indexes in which its key was looked up before; in the
-   * others a look-up finds it in SQLite.
+   * Adds an inserted row. `all`: to every index. Otherwise only to indexes in which its key was looked up before; in
+   * the others a look-up finds it in SQLite.
    */
   add(table: AnyTable, row: AnyRow, all: boolean): void {
     const entry = { row };
@@ -121,7 +121,9 @@ export class RowMap {
     }
   }
 
-  /** Prepares for the next transaction: keeps only rows of cacheable tables, and none if an index has more than `limit`. */
+  /**
+   * Prepares for the next transaction: keeps only rows of cacheable tables, and none if an index has more than `limit`.
+   */
   keep(limit: number): void {
     this.#journal.length = 0;
     for (const [{ table }, entries] of this.#byIndex) {

@@ -1,4 +1,5 @@
-// The definition of a table for the engines: columns as drizzle describes them, unique indexes, and the lock of its rows.
+// The definition of a table for the engines: columns as drizzle describes them, unique indexes, and the lock of its
+// rows.
 
 import { type BuildColumns, getTableColumns, type InferModelFromColumns } from "drizzle-orm";
 import { customType, type SQLiteColumnBuilderBase, sqliteTable } from "drizzle-orm/sqlite-core";
@@ -7,8 +8,8 @@ import { customType, type SQLiteColumnBuilderBase, sqliteTable } from "drizzle-o
 export type Value = string | number | bigint | boolean | null;
 
 /**
- * `number`: an integer below 2^53. `bigint`: any 64-bit integer. `numbers`, `texts`: lists, only for parameters. Engines
- * store booleans as 0 and 1.
+ * `number`: an integer below 2^53. `bigint`: any 64-bit integer. `numbers`, `texts`: lists, only for parameters.
+ * Engines store booleans as 0 and 1.
  */
 export type KindName = "number" | "text" | "boolean" | "bigint" | "numbers" | "texts";
 

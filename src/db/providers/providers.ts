@@ -139,8 +139,8 @@ export function readProviderOrders(reader: Reader, providerId: number): Provider
 }
 
 /**
- * When the next submission or poll (`dueAt`) and the next request (`requestsDueAt`) of any provider are due. In the past
- * if overdue; null if none is scheduled.
+ * When the next submission or poll (`dueAt`) and the next request (`requestsDueAt`) of any provider are due. In the
+ * past if overdue; null if none is scheduled.
  */
 export function nextDueTimes(reader: Reader) {
   return reader.one(NEXT_DUE)!;

@@ -1,7 +1,7 @@
 // Totals of days, for the rows up to a position. Each report adds the rows after it. Rows are counted by number, not by
-// time, so that a row with an earlier time (the clock was set back) is counted like any other. They are stored, other than
-// the counts of reports/running-count.ts: those start anew from at most a month of rows or seven statuses, while totals have
-// a row for each service and reseller of each day there ever was.
+// time, so that a row with an earlier time (the clock was set back) is counted like any other. They are stored, other
+// than the counts of reports/running-count.ts: those start anew from at most a month of rows or seven statuses, while
+// totals have a row for each service and reseller of each day there ever was.
 
 import type { Reader, Tx } from "../port/port.ts";
 import { query, statement } from "../port/query.ts";

@@ -1,6 +1,6 @@
-// The number of orders by status, in all or by the period of their creation: counted once, then updated from new orders and
-// events. Each count is one statement over a range of rows. Its result for rows up to a position never changes, so the
-// ranges need no common snapshot. Rows of the test side are counted separately.
+// The number of orders by status, in all or by the period of their creation: counted once, then updated from new orders
+// and events. Each count is one statement over a range of rows. Its result for rows up to a position never changes, so
+// the ranges need no common snapshot. Rows of the test side are counted separately.
 
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { LIVE_ORDER_CONDITION } from "../orders/orders.ts";

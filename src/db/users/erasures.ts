@@ -1,5 +1,5 @@
-// Erases personal data from a user's rows, in pieces, so that no order waits long for it. The columns are listed here and
-// in triggers of migrations/. Add new columns with such data to both.
+// Erases personal data from a user's rows, in pieces, so that no order waits long for it. The columns are listed here
+// and in triggers of migrations/. Add new columns with such data to both.
 
 import { OPEN_ORDER_CONDITION } from "../orders/order-statuses.ts";
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";

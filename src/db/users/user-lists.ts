@@ -1,5 +1,5 @@
-// Users for the operator, newest or oldest first, in pages. A page costs the same at any number of users. With a filter,
-// a bounded number of accounts is examined, and `next` is where the following page continues.
+// Users for the operator, newest or oldest first, in pages. A page costs the same at any number of users. With a
+// filter, a bounded number of accounts is examined, and `next` is where the following page continues.
 
 import { contains, givenNames, listByFilters, lowerAscii } from "../port/filtered-lists.ts";
 import type { Page } from "../port/pages.ts";
@@ -63,7 +63,9 @@ const listIn = (order: "ASC" | "DESC") =>
 
 const LISTS = { newestFirst: listIn("DESC"), oldestFirst: listIn("ASC") };
 
-/** The newest users with accounts lower than `below`. A page may have fewer than `limit`: only null `next` is the end. */
+/**
+ * The newest users with accounts lower than `below`. A page may have fewer than `limit`: only null `next` is the end.
+ */
 export function listUsersBelow(
   reader: Reader,
   filter: UserFilter,

@@ -69,7 +69,9 @@ export function findTestAccount(reader: Reader, account: number) {
 /** An account that does not exist: users have accounts above 2. */
 const NO_ACCOUNT = 0;
 
-/** The account whose orders are listed. With `test`, the test account, or an account without orders if there is none. */
+/**
+ * The account whose orders are listed. With `test`, the test account, or an account without orders if there is none.
+ */
 export function accountOfOrders(reader: Reader, account: number, test: boolean): number {
   return test ? (findTestAccount(reader, account)?.account ?? NO_ACCOUNT) : account;
 }
