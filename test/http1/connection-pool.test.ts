@@ -100,7 +100,7 @@ test("one address has no more connections than are allowed, and its next one is 
   await stop();
 });
 
-test("where all are taken the address that has most loses one, and others keep theirs", async () => {
+test("when all connections are taken, the address with the most loses one, and others keep theirs", async () => {
   const { open, pool, stop } = await serve({ all: 10 });
   const few = [await open("127.0.0.2"), await open("127.0.0.3")];
   const many: Socket[] = [];

@@ -99,7 +99,7 @@ describe.each(ARRIVALS)("in segments of at most %d bytes,", (size) => {
   });
 });
 
-test("requests one behind the other are counted each by itself", async () => {
+test("pipelined requests are limited individually", async () => {
   const fields = [`x: ${"y".repeat(9000)}`, ...Array<string>(90).fill("z: z")];
   const bodied = [...fields, "transfer-encoding: chunked"];
   const chunks = `1;${"x".repeat(9000)}\r\n1\r\n0\r\n\r\n`;

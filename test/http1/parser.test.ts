@@ -14,11 +14,11 @@ describe("malformed requests get the error envelope, and the connection closes:"
     `POST /api/v1/orders HTTP/1.1\r\nhost: x\r\nx-api-key: ${MARKER}\r\n${fields}\r\n\r\n${body}`;
   test.each([
     ["a greeting of TLS", "\x16\x03\x01\x02\x00\x01", 400, MALFORMED],
-    ["a line that is none", `${MARKER}\r\n\r\n`, 400, MALFORMED],
-    ["a method that is no token", `G{T /${MARKER} HTTP/1.1\r\nhost: x\r\n\r\n`, 400, MALFORMED],
+    ["an invalid line", `${MARKER}\r\n\r\n`, 400, MALFORMED],
+    ["a method that is not a token", `G{T /${MARKER} HTTP/1.1\r\nhost: x\r\n\r\n`, 400, MALFORMED],
     ["a method of 33 letters", `${"A".repeat(33)} / HTTP/1.1\r\nhost: x\r\n\r\n`, 400, MALFORMED],
     ["a blank in the target", `GET /${MARKER} b HTTP/1.1\r\nhost: x\r\n\r\n`, 400, MALFORMED],
-    ["a target that is no path", `GET ${MARKER} HTTP/1.1\r\nhost: x\r\n\r\n`, 400, MALFORMED],
+    ["a target that is not a path", `GET ${MARKER} HTTP/1.1\r\nhost: x\r\n\r\n`, 400, MALFORMED],
     ["a blank before a colon", `GET / HTTP/1.1\r\nhost : ${MARKER}\r\n\r\n`, 400, MALFORMED],
     ["a field that is folded", `GET / HTTP/1.1\r\nhost: x\r\n ${MARKER}\r\n\r\n`, 400, MALFORMED],
     ["a NUL in a field", `GET / HTTP/1.1\r\nhost: ${MARKER}\0\r\n\r\n`, 400, MALFORMED],

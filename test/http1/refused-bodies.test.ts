@@ -25,7 +25,7 @@ describe("Expect: 100-continue", () => {
   test.each([
     ["without a key", 401, ["content-length: 20"]],
     ["too long", 413, null],
-  ])("is not met %s", async (_title, status, fields) => {
+  ])("is not answered with 100 %s", async (_title, status, fields) => {
     const tooLong = [...jsonFields(), `content-length: ${BODY_LIMIT_BYTES + 1}`];
     const connection = await sent(expecting(fields ?? tooLong));
     const answer = (await connection.response())!;
@@ -58,7 +58,7 @@ describe("a body that is too long", () => {
     connection.close();
   });
 
-  test("of a request that is refused is not read without end", async () => {
+  test("of a refused request is not read endlessly", async () => {
     const chunk = `1000\r\n${"x".repeat(4096)}\r\n`;
     const fields = ["transfer-encoding: chunked"];
     const connection = await sent(request("POST", "/api/v1/orders", fields, chunk));

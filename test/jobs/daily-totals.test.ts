@@ -57,7 +57,7 @@ function writerOf(
   };
 }
 
-test("it counts everything in small steps, goes on after a failure, and stops when told", async () => {
+test("the job counts every order in small steps, continues after a failure, and stops on request", async () => {
   for (let index = 0; index < 5; index++) place(index % 2 ? "likes" : "views");
   const calls: { limit: number }[] = [];
   const failing = { error: new Error("the database is away") as Error | null };
@@ -73,7 +73,7 @@ test("it counts everything in small steps, goes on after a failure, and stops wh
   expect(calls.length).toBe(length);
 });
 
-test("it leaves the counting to the server that leads", async () => {
+test("only the leading server counts", async () => {
   const calls: { limit: number }[] = [];
   const job = startDailyTotals(writerOf(calls, { error: null }), createLog("silent"), {
     isLeader: () => false,
@@ -82,7 +82,7 @@ test("it leaves the counting to the server that leads", async () => {
   expect(calls).toEqual([]);
 });
 
-test("an order that goes on to another provider takes its revenue along, counted or not", async () => {
+test("an order that moves to another provider moves its revenue too, counted or not", async () => {
   const notCounted = place("views");
   expect(await byProvider()).toEqual([
     ["acme", 4, 4_640_000n],
@@ -111,7 +111,7 @@ test("an order that goes on to another provider takes its revenue along, counted
   expect(await verifyStore(database)).toEqual([]);
 });
 
-test("a run ends although orders keep coming: the next one counts them, sooner than where nothing came", async () => {
+test("a run ends although orders keep coming; the next run counts them, and starts sooner than when there are none", async () => {
   const ended = Promise.withResolvers<void>();
   const states: unknown[] = [];
   const writer: Pick<Writer, "submit"> = {

@@ -78,7 +78,7 @@ test("a store that fails is tried again with growing pauses, and each failure is
   expect(job.newestAt()).toBe(parseBackupName(file.split("/").at(-1)!)!.begunAt);
 });
 
-test("a newer backup takes the place of one that still waits, without the rest of its pause", async () => {
+test("a newer backup replaces one that still waits, and is sent without the rest of its pause", async () => {
   s3.fail(() => "busy");
   backup();
   const job = start(3_600_000);
@@ -91,7 +91,7 @@ test("a newer backup takes the place of one that still waits, without the rest o
   expect(copied.map(({ fields }) => fields["file"])).toEqual([newer]);
 });
 
-test("a stop ends an upload at once, and the next start does it", async () => {
+test("a stop ends an upload at once, and the next start repeats it", async () => {
   let reached = () => {};
   const reaching = new Promise<void>((resolve) => (reached = resolve));
   s3.fail(() => {

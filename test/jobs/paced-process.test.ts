@@ -38,7 +38,7 @@ test("after each portion of work there is a rest six times as long", async () =>
   ]);
 });
 
-test("a portion that took longer, because the timer was late, has a longer rest; a late rest is no debt", async () => {
+test("a portion prolonged by a late timer is followed by a longer rest; a late rest is not made up for", async () => {
   expect(await signalsUntil(300, [10, 100])).toEqual([
     "SIGSTOP 20",
     "SIGCONT 240",
@@ -47,7 +47,7 @@ test("a portion that took longer, because the timer was late, has a longer rest;
   ]);
 });
 
-test("a process that has ended gets no signal, and what may not rest works on", async () => {
+test("a process that has ended gets no signal, and one that may not rest continues", async () => {
   expect(await signalsUntil(10)).toEqual([]);
   let asked = 0;
   expect(await signalsUntil(45, [], () => ++asked > 3)).toEqual(["SIGSTOP 40", "SIGCONT 100"]);

@@ -27,7 +27,7 @@ test.each([
   ['B"D', null, "x", null],
   ["POST", "/api/v2 add", "x", "tz4a98xxat96iws9zmbrgj3a", "insufficient_balance", "alice@b.c"],
   ["GET", "/api/v1/balance", "x", null, "api_key_invalid", undefined, "2001:db8::7"],
-])("the line of a request is the one that any other call writes: %p", async (...named) => {
+])("a request's line is the same as from a general call of the log: %p", async (...named) => {
   const [method, route, requestId, keyId, code, username, address] = named;
   const who = username === undefined ? {} : { username };
   const why = code === undefined ? {} : { code };
@@ -95,7 +95,7 @@ test("invisible characters are printed by code point on a terminal, and unchange
   expect(JSON.parse(await note("json")).name).toBe("a\u202eb");
 });
 
-test("a line for a terminal has the time, the level, the message and the fields; a request what was asked", async () => {
+test("a line for a terminal has the time, the level, the message and the fields; that of a request has the request", async () => {
   const text = await written(`
     const log = createLog("info", "pretty", false);
     log.info({ port: 80, big: 9n }, "listening");

@@ -174,7 +174,7 @@ describe("an upload", () => {
     expect(await failureOf(upload(backup(Date.now() - HOUR)))).toContain(advice);
   });
 
-  test("of a damaged backup, or of one that is removed meanwhile, makes no copy", async () => {
+  test("of a backup that is damaged, or removed during the upload, makes no copy", async () => {
     const damaged = backup(Date.now() - HOUR);
     const bytes = readFileSync(damaged);
     bytes.fill(0x5a, bytes.length - 3 * 4096);
@@ -321,7 +321,7 @@ describe("an encrypted copy", () => {
   /** The first bytes of a file in the age format. */
   const AGE = "age-encryption.org/v1\n";
 
-  test("is the backup for who has the identity, and for nobody else", async () => {
+  test("can be restored with the identity, and not without it", async () => {
     const identity = await generateIdentity();
     const recipient = await identityToRecipient(identity);
     const file = backup(Date.now() - HOUR);
@@ -363,7 +363,7 @@ describe("an encrypted copy", () => {
   });
 });
 
-test("what an upload that was cut off left is removed after a day, not before", async () => {
+test("parts of an interrupted upload are removed after a day, not before", async () => {
   await store.putText(`${basename(backup(Date.now() - 5 * DAY))}.zst`, "part");
   await store.putText(`${basename(backup(Date.now() - 5 * DAY, OTHERS))}.zst`, "part");
   await store.putText("notes.txt", "not ours");

@@ -74,30 +74,27 @@ const EXAMPLES: [string, SignedRequest][] = [
 describe("the verifier", () => {
   const secretOf = (key: string) => (key === "AKIAIOSFODNN7EXAMPLE" ? SECRET : undefined);
 
-  test.each(EXAMPLES)(
-    "lets in AWS's example %s, and nothing of it that was changed",
-    (_, request) => {
-      expect(refusalOf(request, secretOf)).toBeNull();
-      const { headers, path, body } = request;
-      const later = { ...headers, "x-amz-date": "20130524T000001Z" };
-      const more = { ...headers, "x-amz-acl": "public-read" };
-      for (const changed of [
-        { ...request, method: "DELETE" },
-        { ...request, path: path.includes("?") ? `${path}&a=b` : `${path}?a=b` },
-        { ...request, path: path.replace("/", "/x") },
-        { ...request, headers: later },
-        { ...request, headers: more },
-        { ...request, body: Buffer.concat([body, Buffer.from("x")]) },
-      ]) {
-        expect(refusalOf(changed, secretOf)).toBeString();
-      }
-      expect(refusalOf(request, () => `${SECRET}x`)).toBe("SignatureDoesNotMatch");
-      expect(refusalOf(request, () => undefined)).toBe("InvalidAccessKeyId");
-    },
-  );
+  test.each(EXAMPLES)("accepts AWS's example %s, and refuses it with any change", (_, request) => {
+    expect(refusalOf(request, secretOf)).toBeNull();
+    const { headers, path, body } = request;
+    const later = { ...headers, "x-amz-date": "20130524T000001Z" };
+    const more = { ...headers, "x-amz-acl": "public-read" };
+    for (const changed of [
+      { ...request, method: "DELETE" },
+      { ...request, path: path.includes("?") ? `${path}&a=b` : `${path}?a=b` },
+      { ...request, path: path.replace("/", "/x") },
+      { ...request, headers: later },
+      { ...request, headers: more },
+      { ...request, body: Buffer.concat([body, Buffer.from("x")]) },
+    ]) {
+      expect(refusalOf(changed, secretOf)).toBeString();
+    }
+    expect(refusalOf(request, () => `${SECRET}x`)).toBe("SignatureDoesNotMatch");
+    expect(refusalOf(request, () => undefined)).toBe("InvalidAccessKeyId");
+  });
 });
 
-test("requests that list, write, read and remove are signed as the verifier wants them", async () => {
+test("requests that list, write, read and remove are signed as the verifier expects", async () => {
   const judged: (string | null)[][] = [];
   const server = Bun.serve({
     port: 0,

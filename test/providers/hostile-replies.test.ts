@@ -48,7 +48,7 @@ describe("a reply that is nested deeply is refused unread by every call", () => 
     for (const text of await said(reply)) expect(text).toContain("nested too deeply");
   });
 
-  test("brackets in a text are no nesting", async () => {
+  test("brackets in a text are not nesting", async () => {
     const error = `"\\"${"[{".repeat(2000)}`;
     for (const text of await said(JSON.stringify({ error }))) {
       expect(text).not.toContain("nested too deeply");

@@ -86,7 +86,7 @@ test.each([
   [{ error: "Invalid API key" }],
   [{}],
   [{ "77": { status: "Completed" } }],
-])("a bulk reply of %j says nothing of any order", async (json) => {
+])("a bulk reply of %j says nothing about any order", async (json) => {
   expect(await api(json).status(["1", "2"], never)).toMatchObject({ answered: true });
 });
 
@@ -196,7 +196,7 @@ describe("services", () => {
   });
 
   test.each([[{ error: "Invalid API key" }], [{}], ["<html>"], [null]])(
-    "%j is no list",
+    "%j is not a list",
     async (json) => {
       expect(await failureOf(api(json).services(never))).toContain("");
     },

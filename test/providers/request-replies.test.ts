@@ -100,7 +100,7 @@ describe("refill_status", () => {
     expect(sent.at(-1)).toEqual({ key: KEY, action: "refill_status", refills: "17,18" });
   });
 
-  test("an entry that is no status says nothing, and one for another refill is left out", async () => {
+  test("an entry without a status changes nothing, and one for another refill is left out", async () => {
     const list = [
       { refill: 17, status: { error: "Refill not found" } },
       { refill: 99, status: "Completed" },
@@ -120,7 +120,7 @@ describe("refill_status", () => {
   });
 });
 
-test("a list of services tells which take requests: what does not say yes is no", async () => {
+test("a service takes a kind of request only if the list explicitly says yes", async () => {
   const listed = { service: 1, name: "L", type: "Default", rate: "1", min: 1, max: 2 };
   const flags: [unknown, boolean][] = [
     [true, true], [1, true], ["1", true], ["true", true], [false, false], [0, false], ["0", false],

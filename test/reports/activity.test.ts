@@ -11,7 +11,7 @@ import { freshSqliteDatabase } from "../support/worlds/service.ts";
 import { ENGINES } from "../support/databases/stores.ts";
 
 test.each(ENGINES)(
-  "counted at once or as they are added, settled or not, orders and money come to the same: %s",
+  "orders and money have the same totals, counted at once or as they are added, settled or not: %s",
   async (engine) => {
     const shop = await openDeliveryShop(engine);
     const now = Date.now();
@@ -55,7 +55,7 @@ test.each(ENGINES)(
   },
 );
 
-test("an order counts in the period in which it came, whenever its state changes; older ones than a month not at all", async () => {
+test("an order counts in the period in which it was placed, whenever its state changes; after a month it does not count", async () => {
   const database = freshSqliteDatabase();
   database.user("alice", "100");
   const key = database.key("alice", "full");
@@ -96,7 +96,7 @@ test("an order counts in the period in which it came, whenever its state changes
   database.close();
 });
 
-test("test orders count nothing, and many in a row are not taken for the end of the month", async () => {
+test("test orders do not count, and many in a row are not taken for the end of the month", async () => {
   const database = freshSqliteDatabase();
   database.user("alice", "100");
   const [live, isTest] = [false, true].map((side) => database.key("alice", "full", "all", side));

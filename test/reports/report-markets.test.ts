@@ -69,7 +69,7 @@ describe.each([1, 2, 3, 4, 5, 6])("market %i", (seed) => {
     expect(market.entries.filter(({ kind }) => kind === "cost").length).toBeGreaterThan(10);
   });
 
-  test("once all is counted; and verify finds nothing, but a total that was changed", async () => {
+  test("once all is counted; verify finds only a total that was changed", async () => {
     for (let round = 0; round < 100; round++) market.count(1000);
     const rows = database.query("SELECT 1 FROM daily_totals");
     expect(rows.length).toBeGreaterThan(3);

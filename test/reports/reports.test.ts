@@ -104,10 +104,10 @@ const byKey = (rows: Row[]) => rows.toSorted(([a], [b]) => ((a ?? "") < (b ?? ""
 describe.each([
   ["everything", null, null],
   ["some days", START + 2 * DAY, START + 4 * DAY + 1],
-  ["a day of a day", START + DAY - DAY / 2, START + DAY + DAY / 2 - 1],
+  ["parts of two days", START + DAY - DAY / 2, START + DAY + DAY / 2 - 1],
   ["a time without orders", 0, 1],
-])("of %s", (_, from, to) => {
-  test.each(REPORT_KEYS.map((by) => [by]))("by %s is what the ledger says", async (by) => {
+])("a report of %s", (_, from, to) => {
+  test.each(REPORT_KEYS.map((by) => [by]))("by %s matches the ledger", async (by) => {
     const rows = await readReport(database.store, by, { from, to });
     const found = rows.map((row): Row => [
       row.key,
@@ -166,7 +166,7 @@ describe("reseller report", () => {
     expect(Math.round((acme.revenue - acme.refunds) * 1e6)).toBe(Math.round(acme.net * 1e6));
   });
 
-  test("--csv: the same with a header; of a day by itself", async () => {
+  test("--csv: the same with a header, also for a single day", async () => {
     const day = "2026-03-01";
     const { stdout } = await report("--csv", "--from", day, "--to", day);
     const [header, row, ...rest] = stdout.trimEnd().split("\n");

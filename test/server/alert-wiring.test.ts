@@ -13,7 +13,7 @@ afterAll(async () => {
   for (const close of closing.toReversed()) await close();
 });
 
-test("lack of funds is told once when it begins and once when it ends, a test at once", async () => {
+test("a lack of funds is reported once when it begins and once when it ends, a test at once", async () => {
   const receiver = await startReceiver();
   closing.push(() => receiver.stop());
   const database = freshDatabase();

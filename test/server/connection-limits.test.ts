@@ -7,7 +7,7 @@ const COUNTS = [null, 1, 10, 100, 1000, 10_000, 1_000_000];
 const FILES = [256, 300, 512, 1024, 4096, 65_536, 1_048_576];
 
 test.each(FILES)(
-  "of %d files, connections and calls leave what the database and the rest need",
+  "with %d files, connections and calls leave enough for the database and the rest",
   (files) => {
     for (const maxConnections of COUNTS) {
       for (const maxConnectionsPerAddress of COUNTS) {
@@ -25,7 +25,7 @@ test.each(FILES)(
   },
 );
 
-test("no address takes more than a quarter by default, and more than there is room for is said", () => {
+test("an address has at most a quarter by default, and limits beyond the open files are reported", () => {
   const defaults = { maxConnections: null, maxConnectionsPerAddress: null };
   expect(planFiles(defaults, 65_536)).toEqual({
     files: 65_536,

@@ -33,7 +33,7 @@ function finder() {
 }
 
 describe("a key", () => {
-  test("is asked for once by requests that come together, and once a second", async () => {
+  test("is queried once for simultaneous requests, and at most once a second", async () => {
     const { asked, clock, keys } = finder();
     const together = Promise.all([keys.find("a"), keys.find("a")]);
     asked[0]!.resolve(KEY);
@@ -46,7 +46,7 @@ describe("a key", () => {
     expect(asked.length).toBe(2);
   });
 
-  test("is as old as the question, not as the answer", async () => {
+  test("is as old as its query, not as the answer", async () => {
     const { asked, clock, keys } = finder();
     const found = keys.find("a");
     clock.now = 900;

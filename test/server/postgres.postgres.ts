@@ -199,7 +199,7 @@ describe("a server", () => {
 });
 
 describe("a database that goes away", () => {
-  test("makes writes and reads 503 without a word of it, readyz and metrics say so, and all goes on when it is back", async () => {
+  test("makes writes and reads 503 without naming it, readyz and metrics report it, and service resumes when it is back", async () => {
     const postgres = await startCluster({ fsync: "off" });
     const shop = await shopOn(postgres);
     const metrics = `127.0.0.1:${freePort()}`;
@@ -237,7 +237,7 @@ describe("a database that goes away", () => {
     postgres.stop("immediate");
   });
 
-  test("is said by a command in one sentence, exit 1", async () => {
+  test("is reported by a command in one sentence, exit 1", async () => {
     const url = "postgres://postgres:s3cret@127.0.0.1:1/shop";
     const { code, stderr } = await reseller("admin", "user", "list", "--database", url);
     expect(code).toBe(1);

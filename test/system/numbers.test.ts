@@ -108,7 +108,7 @@ describe("over the API", () => {
     ]);
   });
 
-  test("panels get what they wrote, as a form and as JSON, or no order", async () => {
+  test("panels get the quantity that they wrote, as a form and as JSON, or no order", async () => {
     const key = market.keyOf("full");
     const listed = await askSmmApi(market.url, { key, action: "services" });
     const { service: number } = listed.body.find(({ name }: { name: string }) => name === FREE);
@@ -244,7 +244,7 @@ describe("of a provider", () => {
     }
   });
 
-  test("a charge, what remains and what it began with have the value of their text, or are unknown", async () => {
+  test("a charge, a remaining quantity and a start count have the value of their text, or are unknown", async () => {
     let read = 0;
     for (const [text, json] of written) {
       const body = `{"status":"Partial","charge":${json},"remains":${json},"start_count":${json}}`;

@@ -240,7 +240,7 @@ describe("a reply", () => {
   const status = (line: string, headers = "") =>
     answered(`HTTP/1.1 ${line}\r\n${headers}Content-Length: 5\r\n\r\nthere`);
 
-  test("with a 2xx is success, whatever its body does then", async () => {
+  test("with a 2xx is success, whatever happens to its body", async () => {
     expect(await status("299 Fine")).toMatchObject({ httpStatus: 299, error: null });
     const breaks = (socket: Socket) => {
       socket.write("HTTP/1.1 202 Yes\r\nContent-Length: 100\r\n\r\nabc", () => socket.destroy());
@@ -285,7 +285,7 @@ describe("a reply", () => {
     while (!isClosed) await Bun.sleep(5);
   });
 
-  test("is kept as text: NUL and what is not UTF-8 as ?, no half character at the end", async () => {
+  test("is stored as text: NUL and invalid UTF-8 become ?, and no character is cut in half", async () => {
     const body = `a\0\xff${"\xc3\xa4".repeat(600)}`;
     const { response } = await answered(
       `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
@@ -333,7 +333,7 @@ describe("a reply", () => {
     expect(receiver.connections()).toBe(1);
   });
 
-  test("of a URL that may not be requested any more, or of a name without addresses, has its word", async () => {
+  test("of a URL that is no longer allowed, or of a name without addresses, has its own outcome", async () => {
     const receiver = await start();
     const https = { policy: { allow: LOOPBACK, allowHttp: false } };
     expect((await send(`http://127.0.0.1:${receiver.port}/`, https)).error).toBe("url_not_allowed");

@@ -96,7 +96,7 @@ describe("counts as dead:", () => {
     ["by a clock that goes back all the time", (uptime) => -uptime],
     ["by a clock that jumps hours ahead and back", (uptime) => uptime + HOUR_MS * (uptime % 3)],
     ["hours before this server's time", (uptime) => uptime - 5 * HOUR_MS],
-  ])("is nobody who renews its lease %s", (_, leaseAt) => {
+  ])("no server that renews its lease %s", (_, leaseAt) => {
     expect(watch(leaseAt, never)).toEqual([]);
   });
 
@@ -156,7 +156,7 @@ describe.each(ENGINES)("a start under the name of a server that has a lease, on 
     await store.close();
   });
 
-  test("is refused by whatever clock, and when both start at once", async () => {
+  test("is refused whatever the clock, and when both start at once", async () => {
     const store = await freshStore(engine);
     const running = server(store, "one");
     await running.renew(1000);

@@ -82,7 +82,7 @@ describe("commands", () => {
     await close();
   });
 
-  test("that come turn by turn share a batch, up to so many turns", async () => {
+  test("of successive turns share a batch, up to a limit of turns", async () => {
     const { place, batches, close } = await shop(await cluster());
     const orders: Promise<unknown>[] = [];
     for (let turn = 0; turn < 40; turn += 1) {
@@ -95,7 +95,7 @@ describe("commands", () => {
     await close();
   });
 
-  test("of an account are in one batch at a time, and those of another go on meanwhile", async () => {
+  test("of an account are in one batch at a time, while those of another account continue", async () => {
     const server = await cluster();
     const { anna, ben, writer, place, batches, database, close } = await shop(server);
     // The lock of one reseller is held: her first order waits, and what comes after it.
@@ -116,7 +116,7 @@ describe("commands", () => {
     await close();
   });
 
-  test("that name no account, however long they take, hold up nobody's orders", async () => {
+  test("that name no account delay no orders, however long they take", async () => {
     const server = await cluster();
     const { anna, ben, writer, place, batches, database, close } = await shop(server);
     expect(anna.account % 2).not.toBe(ben.account % 2);
@@ -189,7 +189,7 @@ describe("a database that is away", () => {
     server.stop("immediate");
   });
 
-  test("that acknowledges no commit makes what waits service_unavailable, and what comes, until it does", async () => {
+  test("that acknowledges no commit makes waiting and new commands service_unavailable, until it does", async () => {
     const server = await startCluster({ fsync: "off" });
     const setStandby = async (name: string) => {
       await server.query("postgres", `ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
@@ -219,7 +219,7 @@ describe("a database that is away", () => {
     server.stop("immediate");
   });
 
-  test("after a COMMIT was sent is an internal error that says so: nothing that may be done is refused", async () => {
+  test("after a COMMIT was sent is an internal error that says so: a command that may be committed is never refused", async () => {
     const server = await startCluster({ fsync: "off" });
     const attempt = async (): Promise<unknown> => {
       const { place, database, store } = await shop(server, { turnMs: 500, primaryWaitMs: 1000 });

@@ -175,7 +175,7 @@ describe("when the thread", () => {
     ["ends", "the writer thread ended"],
     ["reports", "the disk failed"],
   ])(
-    "%s, onFatal hears of it once; what was sent is a fault, what waited and what comes is refused",
+    "%s, onFatal is called once; sent commands are faults, waiting and new ones are refused",
     async (how, cause) => {
       const writer = await start(DYING_THREAD);
       const submit = (id: string) =>
@@ -220,7 +220,7 @@ describe("when the thread", () => {
 });
 
 describe("close", () => {
-  test("runs what is queued, accepts nothing more, and leaves no WAL behind", async () => {
+  test("runs queued commands, accepts no new ones, and leaves no WAL behind", async () => {
     const writer = await start();
     const sent = Array.from({ length: 600 }, () => writer.submit("placeOrder", order()));
     const closed = writer.close();

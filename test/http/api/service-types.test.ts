@@ -259,7 +259,7 @@ describe("a drip-feed", () => {
     await refusalOf(plain, 400, "runs must be absent: the service has no drip-feed");
   });
 
-  test("is none where a panel sends its fields as empty or 0", async () => {
+  test("is not requested by fields that are empty or 0, as panels send them", async () => {
     const { body: listed } = await panel("services", {});
     const { service: number, dripfeed } = (listed as Body[]).find(({ type, max, min }) => [type, max, min].join() === "Default,100,10")!; // prettier-ignore
     expect(dripfeed).toBe(true);
@@ -280,7 +280,7 @@ describe("a drip-feed", () => {
 });
 
 describe("a package", () => {
-  test("has its service's size, and its end in part refunds the part that remains", async () => {
+  test("has its service's quantity, and a partial end refunds the remaining part", async () => {
     const { order } = (await place(orderOf("sized", {}))).body;
     expect([order.quantity, order.charge]).toEqual([40, 9]);
     const before = service.balance("anna");
@@ -320,7 +320,7 @@ describe("web traffic", () => {
 });
 
 describe("an Idempotency-Key", () => {
-  test("stands for all fields: another comment is another request", async () => {
+  test("covers all fields: another comment is another request", async () => {
     const body = orderOf("custom_comments", { comments: "a\nb" });
     const headers = { "idempotency-key": "comments" };
     const first = await place(body, headers);
@@ -333,7 +333,7 @@ describe("an Idempotency-Key", () => {
     expect(malformed.status).toBe(400);
   });
 
-  test("of an order that is there is answered with it, whatever became of its service's type", async () => {
+  test("of an existing order returns it, even if its service's type has changed", async () => {
     service.service({ id: "changing", type: "package", price: "1", min: 1, max: 1 });
     const headers = { "idempotency-key": "changing" };
     const body = orderOf("changing", {});
@@ -345,7 +345,7 @@ describe("an Idempotency-Key", () => {
   });
 });
 
-test("a batch places orders of all types, each refused or placed as alone", async () => {
+test("a batch places orders of all types, each accepted or refused as in a single request", async () => {
   const orders = ALL.flatMap(([type, { fields }]) => [
     orderOf(type, fields),
     orderOf(type, { comments: 1 }),
@@ -363,7 +363,7 @@ test("a batch places orders of all types, each refused or placed as alone", asyn
   }
 });
 
-test("GET /services tells types to those who ask, and five members to all others", async () => {
+test("GET /services shows types on request, and five members otherwise", async () => {
   const all = await service.call("GET", "/services?fields=all", key);
   const plain = await service.call("GET", "/services", key);
   for (const [at, each] of (all.body.services as Body[]).entries()) {
@@ -387,12 +387,12 @@ test("GET /services tells types to those who ask, and five members to all others
   service.run("updateService", { id: "default", changes: { type: "default" }, actor: OPERATOR });
 });
 
-test("a service that is not there tells nothing of types", async () => {
+test("a missing service reveals nothing about types", async () => {
   await refusalOf(orderOf("nowhere", {}), 400, "quantity is required");
   await refusalOf(orderOf("nowhere", { quantity: 5 }), 400, "Service not found");
   await refusalOf(orderOf("nowhere", { comments: "a" }), 400, "Service not found");
 });
 
-test("the ledger and every quantity hold", async () => {
+test("the ledger and every quantity are consistent afterwards", async () => {
   expect(await verifyStore(service)).toEqual([]);
 });

@@ -118,7 +118,7 @@ describe("the next response shows", () => {
     ]);
   });
 
-  test("another price of one's own, and its revocation", async () => {
+  test("another granted price, and its revocation", async () => {
     const list = async () => (await told()).anna;
     const first = await list();
     grant("likes", "anna", "1.5")();

@@ -120,7 +120,7 @@ describe("a list of transactions", () => {
     });
   });
 
-  test("of one kind holds that kind alone, and all kinds together are the whole", async () => {
+  test("of one kind has only that kind, and the lists of all kinds together have every transaction", async () => {
     const whole = await readAll(service, key, "/transactions?limit=100", "transactions");
     const kinds = ["recharge", "order", "partial_refund", "refund", "adjustment"];
     const parts = await Promise.all(
@@ -167,7 +167,7 @@ describe("a list of transactions", () => {
     ).toEqual([]);
   });
 
-  test("of a time that nothing happened in is empty", async () => {
+  test("is empty for a time without transactions", async () => {
     expect((await lines("&to=2020-01-01")).body).toEqual({
       status: "success",
       transactions: [],
@@ -198,7 +198,7 @@ describe("as CSV", () => {
       headers: { "x-api-key": key, "x-request-id": "csv-1", accept },
     });
 
-  test("it is every transaction under a header line, whatever the limit", async () => {
+  test("has every transaction under a header line, whatever the limit", async () => {
     // More than one step of the stream.
     const input = { username: "anna", amountMicros: 1, note: null, actor: OPERATOR };
     const credit = { name: "creditUser" as const, input, ids: [] };

@@ -47,27 +47,30 @@ async function deliveries(id: string, count: number): Promise<Body[]> {
   }
 }
 
-describe("who may", () => {
-  test.each(["all", "children"] as const)("not a Recharge Key that reaches %s", async (reach) => {
-    const { text } = service.key("alice", "recharge", reach);
-    for (const [method, path] of [
-      ["GET", ""],
-      ["POST", ""],
-      ["GET", "/x"],
-      ["PATCH", "/x"],
-      ["DELETE", "/x"],
-      ["POST", "/x/test"],
-      ["POST", "/x/rotate"],
-      ["POST", "/x/replay"],
-      ["GET", "/x/deliveries"],
-    ] as const) {
-      const { status, body } = await service.call(method, `/webhooks${path}`, text);
-      expect([status, body.message]).toEqual([
-        403,
-        "This API key does not have webhook permission",
-      ]);
-    }
-  });
+describe("the permission to manage webhooks", () => {
+  test.each(["all", "children"] as const)(
+    "is not given to a Recharge Key that reaches %s",
+    async (reach) => {
+      const { text } = service.key("alice", "recharge", reach);
+      for (const [method, path] of [
+        ["GET", ""],
+        ["POST", ""],
+        ["GET", "/x"],
+        ["PATCH", "/x"],
+        ["DELETE", "/x"],
+        ["POST", "/x/test"],
+        ["POST", "/x/rotate"],
+        ["POST", "/x/replay"],
+        ["GET", "/x/deliveries"],
+      ] as const) {
+        const { status, body } = await service.call(method, `/webhooks${path}`, text);
+        expect([status, body.message]).toEqual([
+          403,
+          "This API key does not have webhook permission",
+        ]);
+      }
+    },
+  );
 
   test("another reseller's endpoint is not found and stays unchanged", async () => {
     const { id } = await create({}, "bob");
@@ -89,7 +92,7 @@ describe("who may", () => {
   });
 
   test.each(["1", "%00", "a".repeat(24), "q3c8m0vz5k7r1t9w2x4y6b8n'--"])(
-    "%s is no webhook",
+    "%s is not a webhook",
     async (id) => {
       const { status, body } = await call("GET", `/${id}`);
       expect([status, body.message]).toEqual([404, "Webhook not found"]);
@@ -122,7 +125,7 @@ describe("the fields", () => {
     expect(service.query("SELECT count(*) AS n FROM webhooks")).toEqual(before);
   });
 
-  test("of a rotation and a replay", async () => {
+  test("are also checked for a rotation and a replay", async () => {
     const { id } = await create();
     const message = async (path: string, body: object) =>
       (await call("POST", `/${id}${path}`, body)).body.message as string;
@@ -142,7 +145,7 @@ describe("the fields", () => {
   });
 });
 
-test("at most ten, and the eleventh changes nothing", async () => {
+test("a reseller has at most ten, and an eleventh changes nothing", async () => {
   service.user("many", "1");
   keys["many"] = service.key("many", "order").text;
   for (let place = 0; place < 10; place += 1) await create({}, "many");
@@ -151,7 +154,7 @@ test("at most ten, and the eleventh changes nothing", async () => {
   expect((await call("GET", "", undefined, "many")).body.webhooks.length).toBe(10);
 });
 
-test("the secret is in the answers that make one, and nowhere else", async () => {
+test("the secret is only in the responses that create one", async () => {
   const { id, secret } = await create({ events: ["order.progress", "*"], balanceLowBelow: 12.5 });
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   expect(Buffer.from(secret.slice(6), "base64").length).toBe(32);
@@ -187,7 +190,7 @@ test("a change leaves other fields unchanged; null removes the threshold", async
   await call("DELETE", `/${id}`);
 });
 
-test("what is sent is listed newest first, page by page, and can be replayed", async () => {
+test("deliveries are listed newest first, page by page, and can be replayed", async () => {
   const { id } = await create();
   for (let count = 1; count <= 3; count += 1) {
     expect((await call("POST", `/${id}/test`)).body).toEqual({ status: "success", queued: 1 });

@@ -87,7 +87,7 @@ describe("link", () => {
     ["blank", " \u3000\n"],
     ["2049 units", "x".repeat(2049)],
     ["half a pair", "a\ud800b"],
-    ["an NEL at the end, which is no white space", "a\u0085"],
+    ["an NEL at the end, which is not white space", "a\u0085"],
     ...CONTROLS.map((control): [string, string] => [JSON.stringify(control), `a${control}b`]),
   ])("is refused: %s", async (_title, link) => {
     const answer = await post(withLink(link));
@@ -110,7 +110,7 @@ describe("a body's members", () => {
     ["the last of two counts", '{"quantity":"a","service":"free","link":"x","quantity":1}'],
     ["escaped names count", '{"\\u0073ervice":"free","link":"x","quantity":1}'],
     ["__proto__ is unknown", '{"__proto__":{"link":1},"service":"free","link":"x","quantity":1}'],
-    ["white space round it is allowed", '\r\n\t {"service":"free","link":"x","quantity":1} \n'],
+    ["white space around it is allowed", '\r\n\t {"service":"free","link":"x","quantity":1} \n'],
   ])("%s", async (_title, body) => {
     expect((await post(body)).status).toBe(200);
   });
@@ -180,7 +180,10 @@ describe("a body is refused as invalid JSON:", () => {
   test.each<[string, Uint8Array]>([
     ["a byte-order mark in front", Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), VALID])],
     ["UTF-16", Buffer.from(withQuantity("1"), "utf16le")],
-    ["a byte that is no UTF-8", Buffer.concat([VALID.subarray(0, 12), Buffer.from([0xff]), VALID])],
+    [
+      "a byte that is not UTF-8",
+      Buffer.concat([VALID.subarray(0, 12), Buffer.from([0xff]), VALID]),
+    ],
     ["an overlong slash", Buffer.from([0x7b, 0x22, 0xc0, 0xaf, 0x22, 0x3a, 0x31, 0x7d])],
     ["half a pair as bytes", Buffer.from([0x7b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x3a, 0x31, 0x7d])],
     ["a raw control character", Buffer.from('{"link":"a\nb"}')],
@@ -200,7 +203,7 @@ describe("a body is refused as invalid JSON:", () => {
     expectEnvelope(answer);
   });
 
-  test.each(["null", "[]", "1", '"x"', "true"])("%s is no object", async (body) => {
+  test.each(["null", "[]", "1", '"x"', "true"])("%s is not an object", async (body) => {
     const answer = await post(body);
     expect([answer.status, answer.body.message]).toEqual([
       400,
@@ -268,7 +271,7 @@ describe("a body's length", () => {
     expect(market.fingerprint()).toBe(before);
   });
 
-  test("is a 401 before the body is sent when there is no key", async () => {
+  test("is not waited for without a key: 401 before the body is sent", async () => {
     const announced = ["content-type: application/json", "content-length: 1000000000000"];
     const request = rawRequest("POST", "/api/v1/orders", announced);
     const answer = await sendRaw(market.url, request);

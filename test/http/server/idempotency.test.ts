@@ -84,7 +84,7 @@ describe("a duplicate", () => {
     expect((await order(replacement, "k1")).text).toBe(first.text);
   });
 
-  test("with a query, or its path escaped, is one all the same", async () => {
+  test("is recognised with a query or an escaped path", async () => {
     const first = await order(full, "k1");
     expect((await order(full, "k1", ORDER, "/orders?again=1")).text).toBe(first.text);
     expect((await order(full, "k1", ORDER, "/%6frders")).text).toBe(first.text);
@@ -191,7 +191,7 @@ describe("a malformed key", () => {
     });
   }
 
-  test("comes after the body's fields and before the rules", async () => {
+  test("is reported after errors in the body's fields and before those of the rules", async () => {
     expect((await order(full, "", { ...ORDER, quantity: "1" })).body.message).toMatch(/^quantity/);
     expect((await order(full, "", { ...ORDER, service: "gone" })).body.message).toBe(MESSAGE);
     expect((await order(full, "", { username: "no one", amount: 1 }, "/recharge")).body.message)

@@ -167,7 +167,7 @@ test.each(["/docs", "/docs/panels", "/openapi.json"])(
   },
 );
 
-test("GET / leads to the documentation", async () => {
+test("GET / redirects to the documentation", async () => {
   const response = await fetch(`${service.url}/`, { redirect: "manual" });
   expect([response.status, response.headers.get("location")]).toEqual([302, "/docs"]);
 });
@@ -257,7 +257,7 @@ describe("the document", () => {
     expect(lacking).toEqual([]);
   });
 
-  test("and the pages name the operator and where it is reached, once the settings do", () => {
+  test("and the pages name the operator and its contact, once the settings do", () => {
     const contacts = [
       ["help@shop.example", "mailto:help@shop.example", { email: "help@shop.example" }],
       [

@@ -104,7 +104,7 @@ describe("two resellers never see each other's", () => {
     }
   });
 
-  test("balance: an order is charged to the key's reseller alone", async () => {
+  test("balance: an order is charged only to the key's reseller", async () => {
     const before = [market.balance("anna"), market.balance("bert")];
     const key = market.keyOf("order", "children", "bert");
     await market.call("POST", "/orders", key, order());
@@ -136,7 +136,7 @@ describe("two resellers never see each other's", () => {
     ]);
   });
 
-  test("prices: a grant's price is its reseller's alone, shown and charged", async () => {
+  test("prices: a grant's price is shown and charged only to its reseller", async () => {
     const id = market.service({ name: "Priced", price: "1", per: "1" });
     const pays = async (reseller: string) => {
       const key = market.keyOf("order", "all", reseller);

@@ -41,7 +41,7 @@ describe.each([
   });
 });
 
-test("the limit that a refusal names is that of all servers together", () => {
+test("a refusal names the limit of all servers together", () => {
   const limits = createRateLimits({ requests: 60, milliseconds: HOUR }, () => 120);
   limits.takeForKey("a");
   const refused = () => limits.takeForKey("a");

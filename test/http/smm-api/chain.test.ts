@@ -99,7 +99,7 @@ const becomes = (orderId: number, status: string) =>
   until(() => orderAtShop(orderId).status === status, `order ${orderId} is ${status}`);
 
 describe("an order is accepted, and", () => {
-  test("is PROCESSING at both, once, and what is counted at the maker is counted at the shop", async () => {
+  test("is PROCESSING at both, once, and the shop has the maker's counts", async () => {
     const { answer, link, order } = await place();
     expect([answer.status, order.status]).toEqual([200, "PROCESSING"]);
     expect(atMaker(link)).toEqual([
@@ -163,7 +163,7 @@ describe("an order is accepted, and", () => {
     await becomes(order.orderId, "COMPLETED");
   });
 
-  test("the maker responds to it before its own provider has", async () => {
+  test("the maker replies before its own provider does", async () => {
     last.always("add", "hang");
     const { order, link } = await place("s2");
     expect(order.status).toBe("PROCESSING");
@@ -201,7 +201,7 @@ describe("an order is refused at the maker, and refunded at the shop,", () => {
     expect(atMaker(link)).toEqual([]);
   });
 
-  test("without funds at the maker, and the shop knows that it was the funds", async () => {
+  test("because the shop has no funds at the maker, and the shop records that reason", async () => {
     maker.user("poor", "0.000001");
     addMaker("poor", maker.key("poor", "order").text);
     shop.service({ id: "s3", price: "3", provider: { name: "poor", service: "1" } });
@@ -324,7 +324,7 @@ describe("a request goes through both:", () => {
     expect([maker.balance("shop"), shop.balance("anna")]).toEqual([paid, got]);
   });
 
-  test("one that the maker does not take is declined, and one that it declines later ends with the order", async () => {
+  test("a cancellation that the maker refuses is declined, and one that it declines later ends with the order", async () => {
     const { link, order } = await place();
     maker.run("updateService", { id: "by-hand", changes: { cancel: false } });
     await ask(order.orderId, "cancel");
@@ -341,17 +341,20 @@ describe("a request goes through both:", () => {
   test.each([
     ["complete", "done"],
     ["decline", "declined"],
-  ] as const)("a refill that the maker comes to %s is %s at the shop", async (decision, state) => {
-    const { link, order } = await place();
-    transition(link, "COMPLETED");
-    await becomes(order.orderId, "COMPLETED");
-    await ask(order.orderId, "refill");
-    await comesTo(order.orderId, "accepted");
-    decide(link, "approve");
-    decide(link, decision);
-    await comesTo(order.orderId, state);
-    expect(requestsAtMaker(link)).toHaveLength(1);
-  });
+  ] as const)(
+    "a refill that becomes %s at the maker is %s at the shop",
+    async (decision, state) => {
+      const { link, order } = await place();
+      transition(link, "COMPLETED");
+      await becomes(order.orderId, "COMPLETED");
+      await ask(order.orderId, "refill");
+      await comesTo(order.orderId, "accepted");
+      decide(link, "approve");
+      decide(link, decision);
+      await comesTo(order.orderId, state);
+      expect(requestsAtMaker(link)).toHaveLength(1);
+    },
+  );
 });
 
 test("the shop's own command line reads the maker's services and balance", async () => {

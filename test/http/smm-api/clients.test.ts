@@ -90,7 +90,7 @@ describe("SmartPanel", () => {
     }
   });
 
-  test("sends an order with fields for every type, and takes the number where there is no error", async () => {
+  test("sends the fields of every type, and reads the order number when there is no error", async () => {
     const fields = { service: "1", link: "https://example.com/a", quantity: "100" };
     const reply = await form({
       key,
@@ -104,7 +104,7 @@ describe("SmartPanel", () => {
     expect(Number.isInteger(reply.order)).toBe(true);
   });
 
-  test("follows a redirect as a GET: there is none, with a slash at the end or without", async () => {
+  test("would follow a redirect as a GET, so there is none, with or without a trailing slash", async () => {
     for (const at of [url, `${url}/`]) {
       const body = new URLSearchParams({ key, action: "balance" });
       expect((await post(body, {}, at)).currency).toBe("USD");
@@ -155,7 +155,7 @@ describe("CMSNT's SMMPANELV1", () => {
 });
 
 describe("SHOPCLONE6", () => {
-  test("keeps the order queued where the words for no funds come, and gives it up on all others", async () => {
+  test("keeps the order queued on the text for no funds, and gives up on any other error", async () => {
     const isKept = (reply: Body) => reply.error === "neworder.error.not_enough_funds";
     service.user("poor", "0.001");
     const poor = service.key("poor", "order").text;
@@ -170,7 +170,7 @@ describe("EGF", () => {
   const isSuccess = (reply: Body, wanted: object) =>
     Object.keys(reply).every((name) => name in wanted);
 
-  test("takes a reply with any other member than `order` for a failure, and sends the order again", async () => {
+  test("treats a reply with any member besides `order` as a failure, and sends the order again", async () => {
     const reply = await form({ key, action: "add", service: "1", link: "x", quantity: "100" });
     expect(isSuccess(reply, { order: 1 })).toBe(true);
   });
@@ -191,7 +191,7 @@ describe("EGF", () => {
 describe("smmdoc", () => {
   const headers = { "content-type": "application/x-www-form-urlencoded" };
 
-  test("leaves out the quantity of a package, and wants a status of 2xx, no error and an order", async () => {
+  test("leaves out the quantity of a package, and expects a status of 2xx, no error and an order", async () => {
     const listed = (await form({ key, action: "services" })).find(
       (row: Body) => row.type === "Package",
     );
@@ -224,7 +224,7 @@ describe("smmdoc", () => {
 });
 
 describe("BerkanYesilyurt's SMM-Panel", () => {
-  test("sends JSON with numbers, and wants a status of 2xx with `order`, `status` or `balance`", async () => {
+  test("sends JSON with numbers, and expects a status of 2xx with `order`, `status` or `balance`", async () => {
     const accept = { accept: "application/json" };
     const fields = { key, action: "add", service: 1, link: "https://x.y", quantity: 100 };
     const { order } = await json(fields, accept);
@@ -283,7 +283,7 @@ describe("others", () => {
     expect((await post("", {}, `${url}/?${query}`)).currency).toBe("USD");
   });
 
-  test("send JSON without saying so", async () => {
+  test("send JSON without its content type", async () => {
     const text = JSON.stringify({ key, action: "balance" });
     for (const type of ["text/plain", "application/x-www-form-urlencoded"]) {
       expect((await post(text, { "content-type": type })).currency).toBe("USD");

@@ -66,7 +66,7 @@ describe("the key:", () => {
   });
 
   test.each([["recharge"], ["inactive"], ["elsewhere"], ["expired"]] as const)(
-    "one that is %s gets the words of an unknown one",
+    "a key that is %s gets the error of an unknown key",
     (name) => expectWords({ key: keys[name], ...ADD }, INVALID_KEY),
   );
 
@@ -74,7 +74,7 @@ describe("the key:", () => {
     expectWords({ ...given, ...ADD }, INVALID_KEY),
   );
 
-  test("is told before a wrong action", () => expectWords({ key: "x", action: "y" }, INVALID_KEY));
+  test("is checked before the action", () => expectWords({ key: "x", action: "y" }, INVALID_KEY));
 
   test("is not taken from the header of /api/v1", async () => {
     const response = await fetch(`${service.url}/api/v2`, {
@@ -91,7 +91,7 @@ describe("the action:", () => {
     [""], ["Add"], ["__proto__"], ["Cancel"], ["refills"], ["refill-status"], ["toString"],
   ])("%j is an incorrect request", (action) => expectWords({ key: keys.order, action }, INCORRECT)); // prettier-ignore
 
-  test("is missing", () => expectWords({ key: keys.order }, INCORRECT));
+  test("an absent one is an incorrect request", () => expectWords({ key: keys.order }, INCORRECT));
 });
 
 describe("add:", () => {
@@ -109,7 +109,7 @@ describe("add:", () => {
     ["3"],
     ["4"],
     ["9".repeat(30)],
-  ])("service %j is unknown, inactive, private to others or not to be said", (id) =>
+  ])("service %j is unknown, inactive, private to others or invalid", (id) =>
     add({ service: id }, SERVICE),
   );
 
@@ -138,7 +138,7 @@ describe("add:", () => {
 
   test("too little balance", () => add({ quantity: "100000" }, FUNDS));
 
-  test("a reference that none can be", () => add({ reference: "x".repeat(65) }, INCORRECT));
+  test("an invalid reference", () => add({ reference: "x".repeat(65) }, INCORRECT));
 
   test("a reference that is not UTF-8 is refused: decoded, it would be that of another order", async () => {
     for (const reference of ["caf%E9", "caf%E8"]) {
@@ -160,7 +160,7 @@ describe("add:", () => {
     }
   });
 
-  test("of several the first is told: service, link, quantity, balance", async () => {
+  test("only the first of several errors is reported: service, link, quantity, balance", async () => {
     await add({ service: "", link: "", quantity: "" }, SERVICE);
     await add({ link: "", quantity: "" }, LINK);
     await add({ quantity: "1000000" }, MAXIMUM);
@@ -322,7 +322,7 @@ test("whatever is sent, the response is one that the document foresees, and neve
   );
 });
 
-describe("what keeps its status:", () => {
+describe("an error that keeps its HTTP status:", () => {
   test("429 over the key's rate, 429 for an address that tries keys, and nothing was changed", async () => {
     const limited = await freshService({ rateLimit: { requests: 1, milliseconds: 3_600_000 } });
     limited.user("anna", "1");
@@ -342,7 +342,7 @@ describe("what keeps its status:", () => {
     await limited.stop();
   });
 
-  test("500 for a fault of ours", async () => {
+  test("500 for an internal error", async () => {
     const broken = freshDatabase();
     broken.user("anna", "1");
     broken.service({ price: "1" });

@@ -36,7 +36,7 @@ const complete = (id: string) =>
 const decide = (id: string, decision: "approve" | "decline" | "complete") =>
   service.run("decideRequest", { id, decision, note: null });
 
-test("the list of services tells which can be cancelled and refilled, as soon as that changes", async () => {
+test("the list of services shows which can be cancelled and refilled, as soon as that changes", async () => {
   const flags = async () =>
     (await ask("services")).map(({ cancel, refill }: Body) => [cancel, refill]);
   expect(await flags()).toEqual([
@@ -74,7 +74,7 @@ describe("cancel", () => {
     expect(await ask("cancel", { order })).toEqual([{ order: Number(order), cancel: 1 }]);
   });
 
-  test("moves no money, and the order's status stays what it is", async () => {
+  test("moves no money, and the order's status stays the same", async () => {
     const order = await add();
     const before = await ask("status", { order });
     const balance = service.balance("panel");
@@ -83,7 +83,7 @@ describe("cancel", () => {
     expect(service.balance("panel")).toBe(balance);
   });
 
-  test("of more than a hundred orders, or of none, is refused", async () => {
+  test("is refused for more than a hundred orders, and for none", async () => {
     const orders = Array.from({ length: 101 }, (_, at) => at + 1).join(",");
     expect(await ask("cancel", { orders })).toEqual({ error: "Incorrect request" });
     expect(await ask("cancel")).toEqual({ error: "Incorrect order ID" });

@@ -26,7 +26,7 @@ const ordersOf = (isTest: boolean) =>
   shop.database.query(`SELECT 1 FROM orders WHERE ${isTest ? IS_TEST_ORDER : LIVE_ORDER_CONDITION}`)
     .length;
 
-test("every answer to a test key says so, whatever it is, and none to a live key does", async () => {
+test("every response to a test key has X-Test-Mode, whatever it is, and none to a live key does", async () => {
   const modes = async (of: typeof panel) => [
     ...new Set(
       (
@@ -53,7 +53,7 @@ test("every answer to a test key says so, whatever it is, and none to a live key
   ]);
 });
 
-test("what is refused before it is read says so too, by the key in the address", async () => {
+test("a response given before the body is read has X-Test-Mode too, when the key is in the URL", async () => {
   const big = new URLSearchParams({ action: "balance", link: "x".repeat(70_000) });
   const ask = async (key: string, method: string, body?: string, type = "application/json") => {
     const url = `${shop.url()}/api/v2?key=${key}`;
@@ -90,7 +90,7 @@ test("a test key has the same services, test money, and orders that the sandbox 
   expect((await live("balance")).body.balance).toBe("100");
 });
 
-test("a live key never sees a test order, nor a test key a live one, and links are no magic for it", async () => {
+test("a live key never sees a test order, a test key never a live one, and magic links are ordinary with a live key", async () => {
   const { order: ofTest } = (await add("complete")).body;
   const { order: ofLive } = (await add("funds", live)).body;
   const unknown = { error: "Incorrect order ID" };

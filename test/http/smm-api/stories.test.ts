@@ -70,7 +70,7 @@ const step = fc.oneof(
   }),
 );
 
-test("of every order, whoever placed it and whatever became of it", async () => {
+test("both interfaces agree on every order, whoever placed it and whatever became of it", async () => {
   let run = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
@@ -179,7 +179,7 @@ async function paidFor(order: number): Promise<string> {
   return String(micros / 1e6);
 }
 
-test("of the catalogue: the same services at the same prices", async () => {
+test("both interfaces list the same services at the same prices", async () => {
   const { services } = (await service.call("GET", "/services", key)).body;
   const listed = (await panel("services")).body as Body[];
   const rates: Record<string, number> = { single: 1000 };

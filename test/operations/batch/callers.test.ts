@@ -57,7 +57,7 @@ const refusalOf = (name: Name, keyId: string, now?: number) =>
 const wrongType = (name: Name): KeyType => (name.startsWith("recharge") ? "order" : "recharge");
 
 describe.each(COMMANDS)("%s", (name) => {
-  test("is done for a key that may", () => {
+  test("is done for a key with the permission", () => {
     const before = database.fingerprint();
     void run(name, database.key("anna", "full").id);
     expect(database.fingerprint()).not.toBe(before);
@@ -71,7 +71,7 @@ describe.each(COMMANDS)("%s", (name) => {
     void run(name, id);
   });
 
-  test("is refused for a key from the end of its time on", () => {
+  test("is refused for a key from its expiry on", () => {
     const { id } = database.key("anna", "full");
     const end = Date.now() + 60_000;
     database.query("UPDATE keys SET expires_at = ? WHERE id = ?", end, id);

@@ -55,7 +55,7 @@ test("a batch of refusals writes nothing", () => {
   expect(database.fingerprint()).toBe(before);
 });
 
-test("a command whose input makes it throw is rolled back alone, and the others are committed", () => {
+test("a command whose input makes it throw is rolled back, and the other commands are committed", () => {
   const broken: CommandRequest = { name: "placeOrder", input: null, ids: [] };
   const unknown = { name: "noSuchCommand", input: {}, ids: [] } as unknown as CommandRequest;
   const replies = run([place("a"), broken, unknown, place("c")]);

@@ -117,7 +117,7 @@ test("an id is given once, whether it was made ahead or when it was asked for", 
   for (const id of ids) expect(id).toMatch(FORM);
 });
 
-test("an id is a cuid2 of 24 characters to the library's own judgement, and none comes twice", () => {
+test("an id is a cuid2 of 24 characters by the library's own check, and none repeats", () => {
   const ids = Array.from({ length: 20_000 }, createId);
   expect(ids.filter((id) => !cuid2.isCuid(id))).toEqual([]);
   expect(ids.filter((id) => !FORM.test(id))).toEqual([]);
@@ -198,7 +198,7 @@ test("the runtime's SHA3-512 is that of @noble/hashes, for texts of every length
   }
 });
 
-test("of the same time, counter, salt and fingerprint the binary makes the id that the library makes", async () => {
+test("from the same time, counter, salt and fingerprint the binary makes the id that the library makes", async () => {
   const library = require.resolve("@paralleldrive/cuid2");
   const { outputs } = await Bun.build({
     entrypoints: [library],

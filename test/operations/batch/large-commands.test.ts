@@ -7,7 +7,7 @@ import { ENGINES, freshStore } from "../../support/databases/stores.ts";
 const ROWS = 500;
 
 for (const engine of ENGINES) {
-  test(`an import of hundreds of services is done and told to a webhook, or refused for its first taken id, on ${engine}`, async () => {
+  test(`an import of hundreds of services is applied and sent to a webhook, or refused for its first taken id, on ${engine}`, async () => {
     const store = await freshStore(engine);
     const terms = { priceMicros: 1, per: "1", min: 1, max: 10, private: false } as const;
     const services = Array.from({ length: ROWS }, (_, index) => ({

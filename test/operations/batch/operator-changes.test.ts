@@ -51,7 +51,7 @@ describe("a user", () => {
     expect(userNamed("anna")!.account).not.toBe(before.account);
   });
 
-  test("is renamed with its test account, so that who gets the old name has a test account too", () => {
+  test("is renamed with its test account, so that the next user of the old name gets another one", () => {
     database.key("anna", "full", "all", true);
     database.run("updateUser", { username: "anna", changes: { username: "anna2" } });
     database.user("anna");
@@ -93,7 +93,7 @@ describe("a user", () => {
     },
   );
 
-  test("may change the case of its name alone; what changes nothing leaves no entry", () => {
+  test("can change only the case of its name; a change without effect leaves no audit entry", () => {
     database.run("updateUser", { username: "anna", changes: { username: "ANNA" } });
     expect(userNamed("anna")!.username).toBe("ANNA");
     const { seq } = lastEntry();
@@ -101,7 +101,7 @@ describe("a user", () => {
     expect(lastEntry().seq).toBe(seq);
   });
 
-  test("that is deactivated has no active key; activated again, those that were active by themselves", () => {
+  test("that is deactivated has no active key; activation restores the keys that were active before", () => {
     const [first, second, third] = [1, 2, 3].map(() => database.key("anna", "full").id);
     database.run("setKeyActive", { id: second!, active: false });
     expect(database.run("setUserActive", { username: "anna", active: false })).toEqual({ keys: 2 });
@@ -149,7 +149,7 @@ describe("a provider", () => {
     expect(JSON.stringify(database.query("SELECT * FROM audit"))).not.toContain("new-key");
   });
 
-  test("keeps what is not named", () => {
+  test("keeps fields that are not given", () => {
     database.run("updateProvider", { name: "acme", changes: { name: "acme2" } });
     expect(provider()).toMatchObject({ url: "http://127.0.0.1:9", key: "old-key" });
   });
@@ -170,7 +170,7 @@ describe("prices", () => {
   });
 
   test.each(["", "ten", "-100.000001", "1e3", "1.0000001", "10 %", "--1"])(
-    "a percentage %p is none",
+    "%p is not a percentage",
     (text) => expect(parsePercent(text)).toBeNull(),
   );
 

@@ -223,7 +223,7 @@ describe("credit and debit", () => {
     expect(database.balance("bert")).toBe(0);
   });
 
-  test("of a child user leave its reseller's balance alone", () => {
+  test("of a child user do not change its reseller's balance", () => {
     const before = database.balance("anna");
     const recharged = database.run("recharge", recharge("cleo", "2", childrenKeyId));
     if ("limited" in recharged) throw new Error("the key has no limit");
@@ -234,7 +234,7 @@ describe("credit and debit", () => {
 });
 
 describe("the catalogue", () => {
-  test("changes only the fields that are named", () => {
+  test("changes only the given fields", () => {
     const before = database.read((reader) => findService(reader, "s2"))!;
     database.run("updateService", { id: "s2", changes: { priceMicros: 5 } });
     expect(database.read((reader) => findService(reader, "s2"))).toEqual({

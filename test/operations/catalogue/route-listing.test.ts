@@ -130,7 +130,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("whatever happens to lists, providers, routes and the service, it is offered exactly while the operator wants it and a listed route of an active provider is there", async () => {
+  test("a service is offered exactly while the operator wants it and a listed route of an active provider exists, whatever changes", async () => {
     for (const seed of [1, 2, 3]) {
       const shop = await openRoutes(engine);
       const random = randomFrom(seed);
@@ -255,7 +255,7 @@ describe.each(ENGINES)("a drip-feed on %s", (engine) => {
   };
   const RUNS = { runs: 3, interval: 5 };
 
-  test("passes over a route that has none by its provider's list, recorded as a refusal that was not asked for", async () => {
+  test("skips a route whose provider lists no drip-feed, recorded as a refusal without a call", async () => {
     const shop = await openFed();
     await sync(shop, "bulk", [entry("8")]);
     await sync(shop, "core", [entry("9", true)]);
@@ -279,7 +279,7 @@ describe.each(ENGINES)("a drip-feed on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("that no route can serve fails and is refunded, and a route of which nothing is known is asked", async () => {
+  test("that no route can serve fails and is refunded; a route without that information is tried", async () => {
     const shop = await openFed();
     const { orderId } = await place(shop, RUNS);
     await sync(shop, "core", [entry("9")]);
@@ -294,7 +294,7 @@ describe.each(ENGINES)("a drip-feed on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("is sent to the service's own provider where the operator says that it has one, and is not once nobody says so", async () => {
+  test("is sent to the service's own provider only while the operator marks it as having drip-feed", async () => {
     const shop = await openFed();
     await sync(shop, "acme", [entry("7")]);
     const byHand = await place(shop, RUNS);

@@ -215,7 +215,7 @@ async function apply(
 }
 
 describe.each(ENGINES)("on %s", (engine) => {
-  test("the feed from any cursor leads to GET /services of each reseller, whatever was changed by whom", async () => {
+  test("applying the feed from any cursor gives each reseller's GET /services, whoever changed whatever", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
         const market = await openMarket(engine);
@@ -300,7 +300,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await store.close();
   });
 
-  test("what is rolled back with its batch is in neither", async () => {
+  test("changes that are rolled back with their batch are in neither the feed nor the events", async () => {
     const { store, run } = await openMarket(engine);
     await listen(run, "alice");
     const id = "a";

@@ -18,7 +18,7 @@ test.each([
   ["yes", true, { active: 1, suspended: 0 }],
   ["nothing", undefined, { active: 1, suspended: 0 }],
 ] as const)(
-  "a suspended service that goes to another provider is as the row says: active %s",
+  "a suspended service that a row moves to another provider gets the row's state: active %s",
   (_, active, expected) => {
     const market = openMarket();
     market.run("setProviderActive", { name: "acme", active: false });
@@ -33,7 +33,7 @@ test.each([
   },
 );
 
-test("a service that is suspended stays so by a row that leaves it as it is", () => {
+test("a row that changes nothing keeps a suspended service suspended", () => {
   const market = openMarket();
   market.run("setProviderActive", { name: "acme", active: false });
   const services = [{ id: "likes", active: false, provider: { name: "acme", service: "7" } }];

@@ -21,7 +21,7 @@ const row = (id: string) => ({
   private: false,
 });
 
-test("they count up by one command and by the next: created, imported, synced", () => {
+test("service numbers count up within a command and across commands: created, imported, synced", () => {
   const database = freshDatabase();
   database.service({ id: "z" });
   database.run("importServices", { services: [row("y"), row("a"), row("m")] });
@@ -57,7 +57,7 @@ test("a service keeps its number through every change; a category that was set i
   database.close();
 });
 
-test("what was refused leaves no service with a number that another has, and takes none away", () => {
+test("a refused command gives no service another's number, and uses up none", () => {
   const database = freshDatabase();
   database.service({ id: "a" });
   const twice = [row("b"), row("b")];
@@ -69,7 +69,7 @@ test("what was refused leaves no service with a number that another has, and tak
   database.close();
 });
 
-test("after a restore they count on above those that were given since", () => {
+test("after a restore numbers continue above those that were given since", () => {
   const database = freshDatabase();
   database.service({ id: "a" });
   const floors = {

@@ -86,7 +86,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("what all providers refused fails and is refunded, and each was asked once", async () => {
+  test("an order that all providers refused fails and is refunded, and was sent to each once", async () => {
     const shop = await openRoutes(engine);
     const { orderId } = await shop.order();
     for (const providerId of [1, 2, 3]) await attempt(shop, orderId, providerId, REFUSED);
@@ -126,7 +126,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("what was not sent goes on at once, and once all were tried begins again at the first after a pause", async () => {
+  test("an order that was not sent moves on at once, and after all were tried restarts at the first after a pause", async () => {
     const shop = await openRoutes(engine);
     const { orderId, createdAt: now } = await shop.order();
     expect(await attempt(shop, orderId, 1, NOT_SENT, now)).toBe("queued 2:8 +0");
@@ -164,7 +164,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("an order that has gone on is not sent by the worker of the provider that it left, under the id of another's service", async () => {
+  test("an order that moved on is not sent by the worker of the provider that it left, under another's service id", async () => {
     const shop = await openRoutes(engine);
     const { orderId } = await shop.order();
     await attempt(shop, orderId, 1, REFUSED);
@@ -174,7 +174,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("a refusal that is stored twice counts once, and tells again where the order went", async () => {
+  test("a refusal that is stored twice counts once, and returns the same next route again", async () => {
     const shop = await openRoutes(engine);
     const { orderId } = await shop.order();
     const started = await shop.start(orderId, SERVER);
@@ -258,7 +258,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("a provider with a route or with attempts alone is not deleted", async () => {
+  test("a provider that has a route, or only attempts, is not deleted", async () => {
     const shop = await openRoutes(engine);
     const { orderId } = await shop.order();
     const drop = (name: string) => shop.run("deleteProvider", { name, actor });
@@ -280,7 +280,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("a service that goes back to its operator's hands has no routes left", async () => {
+  test("a service that returns to manual delivery has no routes left", async () => {
     const shop = await openRoutes(engine);
     await shop.run("updateService", { id: "likes", changes: {}, provider: null, actor });
     expect((await shop.order()).status).toBe("PROCESSING");
@@ -368,7 +368,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("an order whose route is removed meanwhile stays on it until it was not sent there", async () => {
+  test("an order whose route is removed stays on it until an attempt there ends as not sent", async () => {
     const shop = await openRoutes(engine);
     const { orderId, createdAt: now } = await shop.order();
     await remove(shop, "acme", "7");

@@ -77,7 +77,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("an attempt is left alone while its server has a lease, whatever the clock is, and unknown once the lease has ended", async () => {
+  test("an attempt stays unchanged while its server has a lease, whatever the clock shows, and is unknown once the lease has ended", async () => {
     const shop = await openDeliveryShop(engine);
     await shop.live(A);
     const { orderId, mark } = await sentByA(shop);
@@ -90,7 +90,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("attempts of servers without a lease are unknown at once, all of them together, and one's own are not", async () => {
+  test("attempts of servers without a lease are unknown at once, all of them together; the server's own are not", async () => {
     const resellers = 3;
     const shop = await openDeliveryShop(engine, resellers);
     const sent: number[] = [];

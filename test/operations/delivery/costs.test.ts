@@ -142,7 +142,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("what a provider lists twice, or cannot be ordered here, has no rate", async () => {
+  test("a provider service that is listed twice, or cannot be ordered here, has no rate", async () => {
     const shop = await openRouted(engine);
     const upstream = [
       listed("7", "1"),

@@ -64,7 +64,7 @@ function depositInBulk(username: string, credits: number): void {
 const problems = async (): Promise<unknown[]> =>
   (await reseller("verify", "--json", ...optionsOf(database))).json.problems;
 
-test("a refund leads to the largest balance there can be, exactly, and every further one back to it", async () => {
+test("refunds lead back exactly to the largest possible balance", async () => {
   depositInBulk("rich", 9000);
   expect(balance()).toBe(DEPOSIT_LIMIT_MICROS);
   const { id } = database.run("placeOrder", orderOf(9));

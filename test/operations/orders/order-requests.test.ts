@@ -150,7 +150,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("of two servers that send the same request at once, one does", async () => {
+  test("when two servers start the same request at once, only one sends it", async () => {
     const shop = await open(engine);
     const orderId = await placed(shop);
     const { requestId } = await ask(shop, orderId);
@@ -184,7 +184,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     [NOT_SENT, "unknown"],
     [NO_REPLY, "unknown"],
   ] as const)(
-    "one whose server ended is unknown and never sent again; a late %j makes it %s",
+    "a request whose server ended is unknown and never sent again; a late %j makes it %s",
     async (result, state) => {
       const shop = await open(engine);
       await shop.live(A);
@@ -205,7 +205,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     },
   );
 
-  test("what the operator or the order has ended, a late reply leaves as it is", async () => {
+  test("a late reply does not change a request that the operator or the order has ended", async () => {
     const shop = await open(engine);
     const first = await sentByA(shop);
     const to = { to: "COMPLETED", note: null, actor } as const;
@@ -216,7 +216,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("one that could not be sent for as long as orders are retried is declined", async () => {
+  test("a request that could not be sent for as long as orders are retried is declined", async () => {
     const shop = await open(engine);
     const { requestId } = await sentByA(shop);
     await finish(shop, requestId, NOT_SENT);
@@ -231,7 +231,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     [{ outcome: "not_sent", cause: "ECONNREFUSED" }, "done", "CANCELLED"],
     [{ outcome: "unknown", cause: "no reply" }, "declined", "PENDING"],
   ] as const)(
-    "one for an order that is being sent waits: %j makes it %s",
+    "a request for an order that is being sent waits: %j makes it %s",
     async (result, state, status) => {
       const shop = await open(engine);
       const { orderId } = await shop.order();
@@ -257,7 +257,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     },
   );
 
-  test("of an order whose submission is unknown none is taken", async () => {
+  test("a request for an order whose submission is unknown is refused", async () => {
     const shop = await open(engine);
     const { orderId } = await shop.order();
     const started = await shop.start(orderId, A);
@@ -270,7 +270,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("SQL holds one open request of a kind for an order, and refuses to send an unknown one again", async () => {
+  test("the database allows one open request of a kind for an order, and refuses to send an unknown one again", async () => {
     const shop = await open(engine);
     const { requestId } = await sentByA(shop);
     await finish(shop, requestId, NO_REPLY);
@@ -295,7 +295,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("after a restore what may have been sent since is unknown, and what the operator decides still waits", async () => {
+  test("after a restore, requests that may have been sent are unknown, and those for the operator still wait", async () => {
     const shop = await open(engine);
     const terms = {
       priceMicros: 1_000_000,

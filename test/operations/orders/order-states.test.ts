@@ -79,7 +79,7 @@ const PLACEMENTS: Record<string, string> = {
   REFUNDED: "manual placed",
 };
 
-test("every status with every placement that it can have is among the states", async () => {
+test("the states include every status with every placement that it can have", async () => {
   const { shop } = await openReached("sqlite");
   const rows = await shop.store.query(
     "SELECT DISTINCT status, placement FROM orders ORDER BY 1, 2",

@@ -124,7 +124,7 @@ describe("transitionOrder follows the table for every pair of states:", () => {
     expect([refusalOf(cancel), refusalOf(cancel)]).toEqual([null, "order_transition_illegal"]);
   });
 
-  test("with another refund than was confirmed nothing is done", () => {
+  test("nothing is done if the refund differs from the confirmed one", () => {
     const { id } = place(database.service({ price: "1", per: "1" }), 10);
     const move = (to: Target, refundMicros: number) =>
       database.run("transitionOrder", { id, to, remains: 4, refundMicros, note: null });

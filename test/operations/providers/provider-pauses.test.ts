@@ -176,7 +176,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("our balance is asked for after 30 s, then after twice as long each time; an answer ends the pause", async () => {
+  test("the balance is requested after 30 s, then after twice as long each time; an answer ends the pause", async () => {
     const shop = await openDeliveryShop(engine);
     await pauseByUnknown(shop);
     const { orderId } = await shop.order();
@@ -206,7 +206,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("a pause by an operator ends by an operator only, and resuming starts the count anew", async () => {
+  test("only an operator ends an operator's pause, and resuming restarts the count", async () => {
     const shop = await openDeliveryShop(engine);
     await pauseByUnknown(shop);
     await shop.run("setProviderPaused", { name: "acme", paused: true, actor });

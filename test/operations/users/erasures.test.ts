@@ -52,7 +52,7 @@ test("nothing personal is left in any table, the ledger adds up, and the history
   expect(JSON.parse(made!.after)).toMatchObject({ name: "Cora", parent: username });
 });
 
-test("of the fields of typed orders the numbers stay, and as many lines as were charged", async () => {
+test("typed orders keep their numbers, and as many lines as were charged", async () => {
   const shop = await openStory();
   await erase(shop);
   const rows = shop.query<{ extra: string }>(
@@ -74,7 +74,7 @@ test("of the fields of typed orders the numbers stay, and as many lines as were 
   ]);
 });
 
-test("interrupted anywhere, it is completed by the same command", async () => {
+test("an interrupted erasure is completed by the same command", async () => {
   const shop = await openStory();
   for (const pieces of [0, 3, 8]) {
     let left = pieces;
@@ -148,13 +148,10 @@ const CHANGES: [what: string, text: string][] = [
   ["no texts beside a transfer", "UPDATE transfer_details SET reference = NULL, public_note = 'erased'"],
   ["another audit entry", "UPDATE audit SET subject = 'x' WHERE account IS NOT NULL"],
 ]; // prettier-ignore
-test.each(CHANGES)(
-  "of a user that was not erased a row takes %s by no statement",
-  async (_, text) => {
-    const shop = await openStory();
-    expect(() => shop.query(text)).toThrow(REFUSED);
-  },
-);
+test.each(CHANGES)("no statement gives a row of a user that was not erased %s", async (_, text) => {
+  const shop = await openStory();
+  expect(() => shop.query(text)).toThrow(REFUSED);
+});
 
 const MORE: [what: string, text: string][] = [
   ["another link", "UPDATE orders SET link = 'x'"],
@@ -182,7 +179,7 @@ const MORE: [what: string, text: string][] = [
   ["a name", "UPDATE users SET name = 'x' WHERE erased_at IS NOT NULL"],
   ["no time of its erasure", "UPDATE users SET erased_at = NULL WHERE erased_at IS NOT NULL"],
 ]; // prettier-ignore
-test.each(MORE)("of an erased user a row takes %s by no statement", async (_, text) => {
+test.each(MORE)("no statement gives a row of an erased user %s", async (_, text) => {
   const shop = await openStory();
   await erase(shop);
   expect(() => shop.query(text)).toThrow(REFUSED);

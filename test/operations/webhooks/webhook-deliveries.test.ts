@@ -27,7 +27,7 @@ function outcome(
 const FAILED = { httpStatus: 500, error: "http_status" };
 
 describe.each(ENGINES)("on %s", (engine) => {
-  test("several servers share what is due, and each delivery is taken once", async () => {
+  test("several servers share the due deliveries, and each is taken once", async () => {
     const shop = await openWebhookShop(engine);
     for (let reseller = 0; reseller < 10; reseller += 1) {
       const endpoint = await shop.endpoint();
@@ -87,7 +87,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("what a server that was killed had under way is due at the start of another, or when its lease ends", async () => {
+  test("deliveries that a killed server had under way are due when another starts, or when its lease ends", async () => {
     const shop = await openWebhookShop(engine);
     const endpoint = await shop.endpoint();
     await shop.event(endpoint, 1000);
@@ -103,7 +103,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("what was under way to an endpoint that is disabled meanwhile can be replayed, and expires", async () => {
+  test("a delivery under way to an endpoint that is disabled can be replayed, and expires", async () => {
     const shop = await openWebhookShop(engine);
     const endpoint = await shop.endpoint();
     const gone = await shop.endpoint();
@@ -164,7 +164,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("410 disables at once; else five days of nothing but failures and ten of them do", async () => {
+  test("410 disables at once; otherwise only five days with at least ten failures and no success do", async () => {
     const shop = await openWebhookShop(engine);
     const gone = await shop.endpoint();
     await shop.event(gone, 1000);
@@ -191,7 +191,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("after the clock was put back nothing waits for the time that it showed", async () => {
+  test("after the clock was put back no delivery waits for the later time that it had shown", async () => {
     const shop = await openWebhookShop(engine);
     const endpoint = await shop.endpoint();
     const ahead = 10 * DAY;
@@ -209,7 +209,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("after the clock was put back what a lost connection kept from being sent is due a minute later", async () => {
+  test("after the clock was put back a delivery that a lost connection prevented is due a minute later", async () => {
     const shop = await openWebhookShop(engine);
     const ahead = 10 * DAY;
     const event = await shop.event(await shop.endpoint(), ahead);

@@ -146,7 +146,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     ["COMPLETED", "order.completed"],
     ["FAILED", "order.failed"],
     ["CANCELLED", "order.cancelled"],
-  ] as const)("to %s is %s", async (to, type) => {
+  ] as const)("a transition to %s is the event %s", async (to, type) => {
     const shop = await openShop(engine);
     const alice = await shop.reseller("alice");
     await shop.webhook("alice");
@@ -156,7 +156,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("a provider's reply and its reports are events, and a sequence counts what is not wanted too", async () => {
+  test("a provider's reply and its reports are events, and sequences count unwanted events too", async () => {
     const shop = await openShop(engine);
     const alice = await shop.reseller("alice");
     await shop.webhook("alice");
@@ -195,7 +195,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("order.progress is sent where it is named, when the start count or the remains moved", async () => {
+  test("order.progress is sent to endpoints that name it, when the start count or the remains changed", async () => {
     const shop = await openShop(engine);
     const alice = await shop.reseller("alice");
     await shop.webhook("alice", "*");
@@ -417,7 +417,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("what failures disabled is written for 7 days more; what the operator disabled gets nothing", async () => {
+  test("events are stored for 7 more days for an endpoint that failures disabled, and not for one that the operator disabled", async () => {
     const shop = await openShop(engine);
     await shop.reseller("alice");
     const { id } = await shop.webhook("alice");

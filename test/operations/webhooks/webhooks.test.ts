@@ -201,7 +201,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("a replay of all that failed leaves out older events, what was delivered and what is first due", async () => {
+  test("a replay of all failed deliveries leaves out older ones, delivered ones and ones not yet tried", async () => {
     const shop = await openWebhookShop(engine);
     const { endpoint, at } = await givenUp(shop);
     const later = at + 1000;
@@ -219,7 +219,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("what waits for a disabled endpoint is sent by enable --replay, and given up without it", async () => {
+  test("pending deliveries of a disabled endpoint are sent by enable --replay, and given up without it", async () => {
     const shop = await openWebhookShop(engine);
     const endpoint = await shop.endpoint();
     await shop.event(endpoint, 1000);
@@ -244,7 +244,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("enabling an endpoint that is in use changes nothing of what waits for it", async () => {
+  test("enabling an endpoint that is already enabled does not change its pending deliveries", async () => {
     const shop = await openWebhookShop(engine);
     const endpoint = await shop.endpoint();
     await shop.event(endpoint, 1000);
@@ -253,7 +253,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("attempts and what is over are kept for 30 days, what waits for a disabled endpoint for 7", async () => {
+  test("attempts and ended deliveries are kept for 30 days, pending ones of a disabled endpoint for 7", async () => {
     const shop = await openWebhookShop(engine);
     const endpoint = await shop.endpoint();
     await shop.event(endpoint, 0);

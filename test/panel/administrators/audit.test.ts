@@ -40,7 +40,7 @@ test("filters are taken from the address, and a wrong one is named beside its fi
   expect(wrong.text).toContain('value="yesterday"');
 });
 
-test("what was typed is text", async () => {
+test("typed text is shown as text", async () => {
   const { text } = await panel.get("/audit?action=user.credit");
   expect(text).toContain("&lt;b>first&lt;/b>");
   expect(text).not.toContain("<b>first");

@@ -16,7 +16,7 @@ afterEach(() => panel.stop());
 
 const { send } = signingIn(() => panel);
 
-test("the last owner who can sign in stays one", () => {
+test("the last owner who can sign in remains an owner", () => {
   panel.run("inviteAdministrator", {
     name: "invited",
     role: "owner",

@@ -235,7 +235,7 @@ test("an owner can do each of these but the last, by these forms only", async ()
   });
 });
 
-test("a key that can create credit is made and rotated by an owner with a recent proof, and says what it can do", async () => {
+test("a key that can create credit is made and rotated only by an owner with a recent proof, and its page says what it can do", async () => {
   const market = await openPanelMarket();
   const keys = () => market.query("SELECT id FROM keys").length;
   const fields = { type: "recharge", reach: "all" };
@@ -256,7 +256,7 @@ test("a key that can create credit is made and rotated by an owner with a recent
   await market.stop();
 });
 
-test("an operator is told why, and still makes keys for orders and for tests, and switches any key off", async () => {
+test("an operator sees why, and can still make order and test keys and deactivate any key", async () => {
   const market = await openPanelMarket("operator");
   const refused = await market.post("/users/alice/keys", { type: "full", reach: "children" });
   expect([refused.status, refused.text]).toEqual([

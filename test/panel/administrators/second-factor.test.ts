@@ -33,7 +33,7 @@ describe("a second factor", () => {
     expect([await isIn(awaiting), await isIn(cookieOf(passed))]).toEqual([false, true]);
   });
 
-  test("has ten recovery codes, each for one time", async () => {
+  test("has ten recovery codes, each usable once", async () => {
     const { codes } = await enrol(panel.session("tester"));
     expect(new Set(codes).size).toBe(10);
     expect(JSON.stringify(panel.query("SELECT * FROM recovery_codes"))).not.toContain(codes[0]!);
@@ -44,7 +44,7 @@ describe("a second factor", () => {
     expect(await pass(codes[1]!)).toBe(303);
   });
 
-  test("or a password that is wrong ends a session after ten in a row, and is never delayed before", async () => {
+  test("ends a session after ten wrong codes or passwords in a row, without a delay before", async () => {
     const cookie = panel.session("tester");
     const wrong = () =>
       send("/account/password", { current: "wrong", password: OTHER_PASSWORD }, cookie);
@@ -82,7 +82,7 @@ describe("a second factor", () => {
     );
   });
 
-  test("is removed with a proof alone; at the terminal for who lost it; sessions end with it", async () => {
+  test("is removed only with a proof, or at the terminal if it is lost; sessions end with it", async () => {
     const { cookie } = await enrol(panel.session("tester"));
     const other = panel.session("tester");
     const refused = await send("/account/second-factor/remove", { proof: "wrong" }, cookie);
@@ -96,7 +96,7 @@ describe("a second factor", () => {
     expect((await signIn("tester")).headers.get("location")).toBe("/");
   });
 
-  test("is required of owners where the panel is not on this machine alone, and of nobody else", async () => {
+  test("is required of owners when the panel is open beyond this machine, and of nobody else", async () => {
     const open = await freshPanel("owner", { needsSecondFactor: true });
     open.administrator("olga", "operator");
     const get = async (path: string, name: string): Promise<string | number> => {

@@ -92,7 +92,7 @@ describe("a session", () => {
     for (const cookie of cookies) expect(await isIn(cookie)).toBe(false);
   });
 
-  test("of others ends with the own password; this browser goes on with a new one", async () => {
+  test("of another browser ends when the password is changed; this browser gets a new session", async () => {
     const [own, other] = [panel.session("tester"), panel.session("tester")];
     const wrong = await send(
       "/account/password",
@@ -117,7 +117,7 @@ describe("a session", () => {
   });
 });
 
-test("a session is ended by its administrator or an owner; an id that is another's or of none is not found", async () => {
+test("a session is ended by its administrator or an owner; another's or an unknown id is not found", async () => {
   panel.administrator("olga", "operator");
   const [own, others] = [panel.session("olga"), panel.session("tester")];
   const idOf = (cookie: string) => /=([^.]+)\./.exec(cookie)![1]!;

@@ -15,11 +15,11 @@ afterEach(() => panel.stop());
 
 const { triesFrom } = signingIn(() => panel);
 
-describe("what others try", () => {
+describe("attempts of others", () => {
   const HOME = "192.0.2.1";
   const ATTACKERS = ["198.51.100.1", "203.0.113.1"];
 
-  test(`${TRIES} times from two networks delays neither a sign-in from a known address nor who is signed in`, async () => {
+  test(`${TRIES} times from two networks delay neither a sign-in from a known address nor a session`, async () => {
     const { open, sendFrom, signInFrom } = await openBehindProxy();
     open.user("alice", "10");
     const cookie = cookieOf(await signInFrom(HOME));
@@ -64,7 +64,7 @@ describe("what others try", () => {
     await open.stop();
   });
 
-  test("closes out neither a known address of its own network nor, elsewhere, an unknown one", async () => {
+  test("lock out neither a known address of the same network nor an unknown one elsewhere", async () => {
     const { open, sendFrom, signInFrom } = await openBehindProxy();
     expect((await signInFrom(HOME)).status).toBe(303);
     for (let each = 0; each < 10; each++) {
@@ -80,7 +80,7 @@ describe("what others try", () => {
     await open.stop();
   });
 
-  test("from a known address itself is bounded: 100 wrong passwords or 10 wrong codes in 15 minutes", () => {
+  test("from a known address are limited: 100 wrong passwords or 10 wrong codes in 15 minutes", () => {
     const name = "tester";
     const now = Date.now();
     panel.query("INSERT INTO known_networks VALUES (?, 'home', ?)", name, now - 1);
@@ -95,7 +95,7 @@ describe("what others try", () => {
     }
   });
 
-  test("of codes delays the name where it is not known, whatever the network, and nobody where it is", () => {
+  test("at codes delay unknown addresses, whatever the network, and no known one", () => {
     const now = Date.now() + 1;
     panel.query("INSERT INTO known_networks VALUES ('tester', 'home', ?)", now - 1);
     const { tryAt, waitsOf } = triesFrom("code");
@@ -106,7 +106,7 @@ describe("what others try", () => {
     expect(triesFrom("password").tryAt(now + 31_000, "tester", "network-9")).toBe(true);
   });
 
-  test("very often makes no wrong code forgotten that still counts", () => {
+  test("never discard a wrong code that still counts, however many they are", () => {
     const now = Date.now() + 1;
     const { tryAt } = triesFrom("code");
     const tries = (at: number) => [1, 2, 3, 4].map((each) => tryAt(at, "tester", `n-${each}`));
@@ -124,7 +124,7 @@ describe("what others try", () => {
     expect(panel.query("SELECT seq FROM sign_in_attempts WHERE network LIKE 'n-%'")).toEqual([]);
   });
 
-  test("does not keep an address known for ever, nor more than 20 of a name, nor after a new password", async () => {
+  test("meet few known addresses: at most 20 for a name, none too old, none after a new password", async () => {
     const { open, signInFrom } = await openBehindProxy();
     const known = () =>
       open.query<{ network: string }>(

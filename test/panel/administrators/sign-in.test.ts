@@ -44,7 +44,7 @@ describe("an invitation", () => {
     expect((await send("/setup", { token: second, password: OTHER_PASSWORD })).status).toBe(422);
   });
 
-  test("takes no password that is too short, and is then still open", async () => {
+  test("refuses a password that is too short, and is then still open", async () => {
     const token = invite("alice");
     const reply = await send("/setup", { token, password: "short" });
     expect(reply.status).toBe(422);
@@ -78,7 +78,7 @@ describe("a password", () => {
     await secure.stop();
   });
 
-  test("that is wrong, and a name that nobody has, get one reply, and one line in the log with address and browser", async () => {
+  test("that is wrong, or for an unknown name, gets the same reply, and one log line with address and browser", async () => {
     const wrong = await signIn("tester", OTHER_PASSWORD);
     const unknown = await signIn("nobody", OTHER_PASSWORD);
     expect([wrong.status, unknown.status]).toEqual([422, 422]);
@@ -99,7 +99,7 @@ describe("a password", () => {
     expect(wrong.text).not.toContain(OTHER_PASSWORD);
   });
 
-  test("fails ten times from an address, then everyone from there waits who never signed in there; a success is not counted", async () => {
+  test("that fails ten times from an address delays everyone there who never signed in there; a success does not count", async () => {
     panel.administrator("olga", "operator");
     for (let each = 0; each < 3; each++) expect((await signIn("tester")).status).toBe(303);
     for (let each = 0; each < 10; each++) {
@@ -114,7 +114,7 @@ describe("a password", () => {
     expect(limited.text).toContain("Too many failures");
   });
 
-  test("fails for one name from one network: each further try there waits longer, and ten close it for a while", () => {
+  test("that fails for one name from one network delays each further try there, and ten close it for a while", () => {
     const { waitsOf, tryAt } = triesFrom("password");
     const start = Date.now() + 1;
     // The tenth failure closes the network until the first one is 15 minutes old.
@@ -122,7 +122,7 @@ describe("a password", () => {
     expect(tryAt(start + 1_000_000, "someone-else", "other")).toBe(true);
   });
 
-  test("is tried from two networks for a day, as often as they are let: no other network waits, known or not", () => {
+  test("that two networks try for a day delays no other network, known or not", () => {
     const { tryAt } = triesFrom("password");
     const start = Date.now();
     let tried = 0;
@@ -141,7 +141,7 @@ describe("a password", () => {
     expect(tried).toBeGreaterThan(1000);
   });
 
-  test("is hashed two at a time with a short queue, and then refused", async () => {
+  test("is hashed two at a time with a short queue; beyond it sign-ins are refused", async () => {
     const passwords = createPasswords({ memoryCost: 8, timeCost: 1 });
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, () => passwords.isRight("x", null)),
@@ -162,7 +162,7 @@ describe("a password", () => {
     expect(await createPasswords().hash("a")).toStartWith("$argon2id$v=19$m=65536,t=2,p=1$");
   });
 
-  test("leads only to pages of the panel", async () => {
+  test("redirects only to pages of the panel", async () => {
     const leads = async (next: string): Promise<string | null> =>
       (await send("/sign-in", { name: "tester", password: PASSWORD, next })).headers.get(
         "location",

@@ -77,7 +77,7 @@ test("the markup and the limits of scheduled syncs are set, and why one was held
   expect(await lastSync()).not.toContain("not applied");
 });
 
-test("a sync takes the stored markup, some services alone, and makes ids of names", async () => {
+test("a sync uses the stored markup, can be limited to some services, and derives ids from names", async () => {
   const entry = { type: "Default", rate: "1", min: 10, max: 1000 };
   upstream.services = [
     { ...entry, service: 7, name: "Likes" },
@@ -115,7 +115,7 @@ test("a provider is deactivated with its services, activated again, and deleted 
   expect(panel.read((reader) => findProvider(reader, "acme"))).toBeUndefined();
 });
 
-test("a list changes services after the changes were shown, and every row that is wrong is named", async () => {
+test("an imported list changes services after a preview, and every invalid row is named", async () => {
   const wrong = "id,price\nviews,x\nnew,1\n";
   const refused = await panel.post("/import-services", { csv: wrong, update: "yes" });
   expect(refused.status).toBe(422);

@@ -45,7 +45,7 @@ test("a service is added and changed with its type and drip-feed, and shows both
   expect(serviceOf("typed")).toMatchObject({ name: "Other", type: "default", dripfeed: true });
 });
 
-test("what does not go together is said beside its field, and changes nothing", async () => {
+test("conflicting values are reported beside their field and change nothing", async () => {
   const before = dumpOf(panel, services);
   for (const [fields, says] of [
     [{ type: "package" }, "per must be order for a package"],

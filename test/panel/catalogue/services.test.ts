@@ -114,7 +114,7 @@ describe("a price below what the provider charges", () => {
     );
   });
 
-  test("says nothing where the rate of the currency is not known", async () => {
+  test("is not warned of when the currency's exchange rate is unknown", async () => {
     panel.query("UPDATE providers SET foreign_currency = 'EUR'");
     const list = await panel.get("/services?provider=acme");
     expect(cell(rowOf(list, "loss"), "Margin")).toBe("–");
@@ -190,7 +190,7 @@ describe("a service", () => {
     expect(text).toMatch(/data-label="To USD"><span class="money">1\.25/);
   });
 
-  test("says beside its field what is wrong, keeps what was typed, and changes nothing", async () => {
+  test("with a wrong field shows the error beside it, keeps the typed text, and changes nothing", async () => {
     const before = dumpOf(panel, services);
     const wrong = await panel.post("/services", { ...TERMS, id: "s01", min: "200" });
     expect(wrong.status).toBe(422);
@@ -250,7 +250,7 @@ describe("its routes", () => {
     expect(text).toContain("route.remove");
   });
 
-  test("say beside the field what is wrong, and name what is passed over", async () => {
+  test("show errors beside the field, and name what is skipped", async () => {
     const wrong = await panel.post("/services/views/routes", {
       provider: "bulk",
       "provider-service": "",
@@ -323,7 +323,7 @@ describe("prices of many", () => {
     ]);
   });
 
-  test("of all that the filters leave, or of none: a percentage and a choice are needed", async () => {
+  test("need a percentage and a selection, which may be all services of the filters", async () => {
     const shown = await panel.post("/service-prices", {
       percent: "1",
       all: "yes",

@@ -27,7 +27,7 @@ function report(orderId: number, word: string, remains: number | null = null): v
 }
 
 describe("an adjustment", () => {
-  test("has a note of the operator's own and one that the user is told", async () => {
+  test("has an internal note and a note that the user sees", async () => {
     await credit({ note: "complained", "public-note": "sorry for the delay" });
     const { text } = await market.get("/users/alice/transactions");
     expect(text).toMatch(/data-label="Note"><bdi class="typed short">complained</);
@@ -50,7 +50,7 @@ describe("an adjustment", () => {
 });
 
 describe("a discount", () => {
-  test("is saved, shown, and what the reseller pays", async () => {
+  test("is saved, shown and applied to what the reseller pays", async () => {
     const saved = await market.post("/users/bob/discount", { percent: "12.5" });
     expect([saved.status, saved.headers.get("location")]).toEqual([303, "/users/bob#prices"]);
     const { text } = await market.get("/users/bob");
@@ -135,7 +135,7 @@ describe("a settlement", () => {
     expect(market.status(id)).toBe("PROCESSING");
   });
 
-  test("that was believed unasked is named on Today once the provider does not know it, and corrected", async () => {
+  test("without that check is named on Today once the provider does not know the number, and can be corrected", async () => {
     const id = market.delivered("unknown");
     expect((await settle(id, "4050", { unchecked: "yes" })).status).toBe(303);
     const entry = { word: null, remains: null, startCount: null, text: "Incorrect order ID" };

@@ -21,7 +21,7 @@ const cells = (html: string, heading: string) =>
 const column = async (path: string, heading: string) =>
   cells((await market.get(path)).text, heading);
 
-test("the price list of a reseller has what it may order at its prices, and prices are not changed there", async () => {
+test("a reseller's price list has what it may order at its prices, without forms to change them", async () => {
   market.run("updateService", { id: "likes", changes: { private: true } });
   market.run("setDiscount", { username: "bob", discountPpm: 100_000 });
   market.run("grantService", { id: "likes", username: "alice", priceMicros: 700_000 });
@@ -35,7 +35,7 @@ test("the price list of a reseller has what it may order at its prices, and pric
   expect((await market.get("/users/alice")).text).toContain('href="/services?user=alice"');
 });
 
-test("services and resellers' prices are files that their imports take", async () => {
+test("exported services and resellers' prices can be imported again", async () => {
   market.run("grantService", { id: "followers", username: "bob", priceMicros: null });
   const services = await market.get("/services.csv?search=likes");
   expect(services.headers.get("content-type")).toBe("text/csv; charset=utf-8");
@@ -53,7 +53,7 @@ test("services and resellers' prices are files that their imports take", async (
   expect((await market.get("/services.csv?user=nobody")).text).toContain("User not found");
 });
 
-test("child users are listed of one reseller", async () => {
+test("child users can be filtered by reseller", async () => {
   expect(await column("/users?parent=alice", "User")).toEqual(["kid"]);
   expect(await column("/users?parent=bob", "User")).toEqual([]);
   expect((await market.get("/users?parent=nobody")).text).toContain("User not found");
@@ -104,7 +104,7 @@ test("test orders are shown only by their filter", async () => {
   expect((await market.get(`/orders/${orderId}`)).text).not.toContain('href="/providers/');
 });
 
-test("the page of an order says what its reseller asks for, and leads to where it is decided", async () => {
+test("the page of an order shows its reseller's request, and links to the decision", async () => {
   const id = market.order();
   expect((await market.get(`/orders/${id}`)).text).not.toContain("Its reseller asks");
   market.run("updateService", { id: "followers", changes: { cancel: true } });
@@ -119,7 +119,7 @@ test("the page of an order says what its reseller asks for, and leads to where i
   expect((await market.get("/requests?order=999999")).text).toContain("Order not found");
 });
 
-test("the audit log leads to what was changed", async () => {
+test("the audit log links to what was changed", async () => {
   market.run("creditUser", { username: "alice", amountMicros: 1_000_000, note: "" });
   const { text } = await market.get("/audit");
   for (const path of ["/services/likes", "/users/alice", "/providers/acme"]) {

@@ -38,7 +38,7 @@ const noteOf = (id: number) =>
   )[0]!.note;
 const CANCEL = { to: "CANCELLED" };
 
-test("a cancellation says who delivers the order, asks there once, and then moves what was shown", async () => {
+test("a cancellation names who delivers the order, asks there once, and then refunds the amount shown", async () => {
   const { id, providerOrder, path } = placed();
   const before = [cancels().length, market.balance("alice")] as const;
   const { status, asked } = await market.confirm(path, { ...CANCEL, note: "by mail" });
@@ -57,7 +57,7 @@ test.each([
   ["fails", { status: 500, body: "oops" }, "It is not known whether acme cancels it"],
   ["has too much to do", { status: 429, body: "" }, "acme could not be asked to cancel it"],
 ] as const)(
-  "nothing is changed where the provider %s, unless it is not asked",
+  "nothing changes when the provider %s, unless the operator chose not to ask",
   async (_, reply, why) => {
     upstream.always("cancel", reply);
     const { id, path } = placed();
@@ -91,7 +91,7 @@ test("a cancellation that is refused anyway is refused before the provider is as
   expect([market.status(id), cancels().length]).toEqual(["PROCESSING", before]);
 });
 
-test("where it cannot be asked, or another end is given, the page says that the provider goes on", async () => {
+test("if it cannot be asked, or for another final status, the page says that the provider continues", async () => {
   market.run("updateService", { id: "likes", changes: { cancel: false } });
   const before = cancels().length;
   for (const to of ["CANCELLED", "FAILED"]) {

@@ -32,7 +32,7 @@ const idOf = (requestId: number) =>
 const listed = (html: string) =>
   [...html.matchAll(/data-label="Number">(\d+)</g)].map(([, number]) => Number(number));
 
-test("today names those that wait, and the page lists the open ones until they are decided", async () => {
+test("Today names open requests, and the page lists them until they are decided", async () => {
   const id = ask(market.order());
   expect((await market.get("/")).text).toContain("to cancel or refill an order");
   expect(listed((await market.get("/requests")).text)).toEqual([id]);
@@ -43,7 +43,7 @@ test("today names those that wait, and the page lists the open ones until they a
   expect(listed((await market.get("/requests?which=all")).text)).toEqual([id]);
 });
 
-test("approving a cancellation shows what it pays before it pays it, under the administrator's name", async () => {
+test("approving a cancellation shows the refund before it is paid, and records the administrator's name", async () => {
   const orderId = market.order();
   const id = ask(orderId);
   const before = market.balance("alice");
@@ -87,7 +87,7 @@ test("a request at the provider is decided by the provider, an unknown one by th
   expect(shown.text).toContain("cancel accepted");
 });
 
-test("the form of a service has its terms, and what is not changed a sync may change", async () => {
+test("a service's cancel and refill settings are saved by its form, and an invalid one is refused", async () => {
   const fields = {
     name: "Likes",
     category: "Services",

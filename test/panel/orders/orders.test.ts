@@ -38,7 +38,7 @@ describe("the list", () => {
     }
   });
 
-  test("names a filter that is wrong beside it and lists nothing", async () => {
+  test("shows the error beside a wrong filter and lists nothing", async () => {
     const { text } = await market.get("/orders?user=nobody&ids=x!");
     expect(text).toContain("There is none of that name");
     expect(text).toContain("ids must be order numbers or ids, separated by blanks");
@@ -57,7 +57,7 @@ describe("the list", () => {
     expect(all).toEqual([...new Set(all)].toSorted((a, b) => b - a));
   });
 
-  test("what a caller typed is text: no script address becomes a link, and what is hidden is shown", async () => {
+  test("callers' text is shown as text: no script address becomes a link, and hidden characters are visible", async () => {
     const id = market.order({ link: "javascript:alert(1)//\u202etxt.exe" });
     const { text } = await market.get(`/orders?ids=${id}`);
     expect(text).toContain("javascript:alert(1)//&lt;U+202E>txt.exe");
@@ -81,7 +81,7 @@ describe("several orders", () => {
     return market.postForm("/orders/change", fields);
   };
 
-  test("are cancelled after a preview of what it pays to whom; what cannot change is left and said", async () => {
+  test("are cancelled after a preview of each refund; orders that cannot change are named and left", async () => {
     const [mine, his, done] = [
       market.order(),
       market.order({ user: "bob", quantity: 1000 }),
@@ -124,7 +124,7 @@ describe("several orders", () => {
     expect(market.status(two!)).toBe("PROCESSING");
   });
 
-  test("pay what was confirmed alone: of two confirmations at the same time one is refused", async () => {
+  test("are refunded only as confirmed: of two simultaneous confirmations one is refused", async () => {
     const id = market.order();
     const path = `/orders/${id}`;
     await market.post(`${path}/change`, { to: "COMPLETED" });
@@ -140,7 +140,7 @@ describe("several orders", () => {
     expect([shown, shown.filter((status) => status === 303).length]).toEqual([shown, 1]);
   });
 
-  test("none selected, none that can change: said, and nothing changed", async () => {
+  test("with none selected, or none that can change, get a message and nothing changes", async () => {
     const none = await post([], "CANCELLED");
     expect([none.status, none.text]).toEqual([
       422,
@@ -205,7 +205,7 @@ describe("one order", () => {
     expect([none.status, none.text]).toEqual([422, expect.stringContaining("Give one of the two")]);
   });
 
-  test("says why it is stuck, and is settled either way", async () => {
+  test("shows why it is stuck, and is settled either way", async () => {
     const [placed, never] = [market.delivered("unknown"), market.delivered("unknown")];
     const { text } = await market.get(`/orders/${placed}`);
     expect(text).toContain("It is not known whether acme received this order");
@@ -232,7 +232,7 @@ describe("one order", () => {
     expect(market.status(never)).toBe("FAILED");
   });
 
-  test("that changed meanwhile: the refusal is shown though its form is gone", async () => {
+  test("that changed after its form was shown: the refusal is displayed without the form", async () => {
     const id = market.order();
     market.run("transitionOrder", { id: String(id), to: "CANCELLED", note: null });
     const { status, text } = await market.post(`/orders/${id}/change`, { to: "COMPLETED" });

@@ -37,7 +37,7 @@ const noteOf = ({ headers }: Reply) => {
   return value === undefined ? "" : Buffer.from(value, "base64url").toString();
 };
 
-test("one is made with its key, which is tested and never shown", async () => {
+test("a provider is created with its key, which is tested and never shown", async () => {
   const made = await panel.post("/providers", {
     name: "acme",
     url: upstream.url,
@@ -67,7 +67,7 @@ test("one is made with its key, which is tested and never shown", async () => {
   );
 });
 
-test("one whose key is refused there is not added, and the page says so; unless it is added without the test", async () => {
+test("a provider whose key is refused is not added, and the page says so, unless the test is skipped", async () => {
   upstream.always("balance", json({ error: "Invalid API key" }));
   const fields = { name: "wrong", url: upstream.url, key: "wrong-key-123" };
   const refused = await panel.post("/providers", fields);
@@ -86,7 +86,7 @@ test("one whose key is refused there is not added, and the page says so; unless 
   panel.run("deleteProvider", { name: "wrong" });
 });
 
-test("one that is out of funds shows since when, and its balance", async () => {
+test("a provider that is out of funds shows since when, and its balance", async () => {
   panel.query("UPDATE providers SET out_of_funds_at = ? WHERE name = 'acme'", Date.now());
   for (const path of ["/providers", "/providers/acme"]) {
     const { text } = await panel.get(path);
@@ -96,7 +96,7 @@ test("one that is out of funds shows since when, and its balance", async () => {
   panel.query("UPDATE providers SET out_of_funds_at = NULL");
 });
 
-test("it is paused and resumed by buttons, and both its pages say so", async () => {
+test("a provider is paused and resumed by buttons, and both its pages say so", async () => {
   const paused = await panel.post("/providers/acme/pause");
   expect([paused.status, noteOf(paused)]).toEqual([303, "acme is paused: it is sent no orders."]);
   for (const path of ["/providers", "/providers/acme"]) {
@@ -111,7 +111,7 @@ test("it is paused and resumed by buttons, and both its pages say so", async () 
   expect((await panel.get("/providers/acme")).text).toContain('action="/providers/acme/pause"');
 });
 
-test("its address, key and name are changed; a stored key is never sent to another address", async () => {
+test("a provider's address, key and name are changed; a stored key is never sent to another address", async () => {
   const url = `${upstream.url}/v2`;
   const sent = upstream.received.length;
   const elsewhere = [url, upstream.url.replace("127.0.0.1", "localhost"), "https://evil.example/"];
@@ -201,7 +201,7 @@ describe("a sync", () => {
     ).toBe(false);
   });
 
-  test("says what the provider does wrong, with its key masked, and changes nothing", async () => {
+  test("shows the provider's error, with its key masked, and changes nothing", async () => {
     const before = dumpOf(panel, services);
     upstream.next("services", json({ error: `bad key ${PROVIDER_KEY}` }));
     const failed = await sync();

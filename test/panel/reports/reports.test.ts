@@ -29,7 +29,7 @@ const cells = (html: string, label: string) =>
     cell!.replace(/<[^>]*>/g, ""),
   );
 
-test("the last seven days by day, with a total and a chart", async () => {
+test("a report shows the last seven days by day, with a total and a chart", async () => {
   const { text } = await panel.get("/reports");
   const yesterday = new Date(panel.clock.now - DAY).toISOString().slice(0, 10);
   expect(cells(text, "Day")).toEqual([yesterday, today, "Total"]);
@@ -40,7 +40,7 @@ test("the last seven days by day, with a total and a chart", async () => {
   expect(text).toContain("<svg");
 });
 
-test("of a time by service, reseller and provider, each with a link to it", async () => {
+test("a report of a period groups by service, reseller or provider, with a link to each", async () => {
   const get = async (by: string) => (await panel.get(`/reports?by=${by}&from=2000-01-01`)).text;
   const service = await get("service");
   expect(cells(service, "Service")).toEqual(["&lt;b>Likes&lt;/b>", "Total"]);
@@ -50,7 +50,7 @@ test("of a time by service, reseller and provider, each with a link to it", asyn
   expect(cells(service, "Revenue USD")).toEqual(["40.00", "40.00"]);
 });
 
-test("what is wrong is named beside its field; nothing in a time is said so", async () => {
+test("errors are shown beside their field, and an empty period says so", async () => {
   expect((await panel.get("/reports?by=colour")).text).toContain("by must be one of");
   expect((await panel.get("/reports?from=2026-02-01&to=2026-01-01")).text).toContain(
     "from must be at or before to",
@@ -60,7 +60,7 @@ test("what is wrong is named beside its field; nothing in a time is said so", as
   );
 });
 
-test("as CSV of what is wrong: the page names it", async () => {
+test("a CSV request with a wrong field gets the page that names it", async () => {
   for (const query of ["by=colour", "from=x", "from=2026-02-01&to=2026-01-01"]) {
     const { status, headers, text } = await panel.get(`/reports.csv?${query}`);
     expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
@@ -68,7 +68,7 @@ test("as CSV of what is wrong: the page names it", async () => {
   }
 });
 
-test("as CSV: no cell is a formula", async () => {
+test("no cell of the CSV is a formula", async () => {
   const { text, headers } = await panel.get(`/reports.csv?by=reseller&from=${today}&to=${today}`);
   expect(text).toBe("key,orders,revenue,refunds,net,cost,margin\r\n'@alice,1,20,5,15,0,15\r\n");
   expect(headers.get("content-disposition")).toContain("report-by-reseller.csv");

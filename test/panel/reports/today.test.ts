@@ -48,7 +48,7 @@ const PROVIDER = {
 const NOW = Date.UTC(2026, 10, 22);
 const HOUR = 3_600_000;
 
-test("orders, revenue and refunds of a day are those of the rows, and follow them", async () => {
+test("a day's orders, revenue and refunds match the rows, and follow their changes", async () => {
   const tiles = async () => {
     const text = await today();
     return [...text.matchAll(/class="card tile">([A-Za-z ]+) <strong>([^<]*)/g)].map(
@@ -78,7 +78,7 @@ test("orders, revenue and refunds of a day are those of the rows, and follow the
   expect(text).toContain("Nothing needs attention.");
 });
 
-test("an unknown placement leads to the orders that are to be settled", async () => {
+test("an unknown placement links to the orders to settle", async () => {
   const id = market.delivered("unknown");
   const { text } = await market.get("/");
   expect(text).toContain("It is not known whether acme received 1 order");
@@ -87,7 +87,7 @@ test("an unknown placement leads to the orders that are to be settled", async ()
   expect(list.text).toContain(`href="/orders/${id}"`);
 });
 
-test("a provider without funds leads to what it refused, which is refunded", async () => {
+test("a provider without funds links to the refunded orders that it refused", async () => {
   const id = market.delivered("queued");
   market.attempt(id, { outcome: "refused", cause: "Not enough funds", outOfFunds: true });
   const { text } = await market.get("/");
@@ -99,7 +99,7 @@ test("a provider without funds leads to what it refused, which is refunded", asy
   market.query("UPDATE providers SET out_of_funds_at = NULL");
 });
 
-test("a webhook that fails is there from its first failure to its next success", async () => {
+test("a webhook that fails is shown from its first failure to its next success", async () => {
   const hook = { username: "alice", url: "https://hooks.example/", events: "*", secret: "s" };
   market.run("createWebhook", { ...hook, balanceLowBelow: null });
   const attempt = (httpStatus: number, error: "http_status" | null) => {

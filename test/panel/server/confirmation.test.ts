@@ -43,7 +43,7 @@ test("a confirmation is for the amount that was shown: for another it asks again
   expect(dollars()).toBe(10);
 });
 
-test("sent twice, together or later, it counts once", async () => {
+test("a confirmation sent twice, together or later, counts once", async () => {
   const { fields } = await asked(credit("25"));
   const replies = await Promise.all([1, 2, 3].map(() => panel.post(PATH, fields)));
   expect(replies.map(({ status }) => status)).toEqual([303, 303, 303]);
@@ -54,7 +54,7 @@ test("sent twice, together or later, it counts once", async () => {
   expect(dollars()).toBe(60);
 });
 
-test("one that lay for an hour, or was not shown here, is asked for again", async () => {
+test("a confirmation that is an hour old, or was not shown here, is asked for again", async () => {
   const { fields } = await asked(credit("25"));
   for (const once of [`${panel.clock.now - CONFIRMATION_MS}-${"a".repeat(16)}`, "", "x"]) {
     await asked({ ...fields, once });
@@ -88,7 +88,7 @@ test("above the limit a password is asked for again, unless one was given within
   expect(dollars()).toBe(610.01);
 });
 
-test("a code of the second factor is such a proof, once", async () => {
+test("a code of the second factor counts as that proof, once", async () => {
   const secret = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP";
   panel.query("UPDATE administrators SET totp_secret = ?", secret);
   panel.clock.now += PROOF_MS + 1000;

@@ -30,7 +30,7 @@ const open = async (settings: Partial<PanelSettings>) => {
 const invited = { name: "zoe", role: "support" };
 const linkIn = (text: string) => /<pre id="link">([^<]*)\/setup#/.exec(text)?.[1];
 
-test("without --panel-url it answers by an address or as localhost: by any other name it does nothing, and says what to do", async () => {
+test("without --panel-url it serves IP addresses and localhost; other names do nothing and get advice", async () => {
   await open({});
   for (const host of NUMERIC) {
     const { status, text } = await ask(host, "/administrators", invited);
@@ -52,7 +52,7 @@ test("without --panel-url it answers by an address or as localhost: by any other
   expect(entries()).toBe(before);
 });
 
-test("with TLS of its own a name is one that the browser found in the certificate", async () => {
+test("with its own TLS any well-formed name is accepted, because the browser checked the certificate", async () => {
   await open({ isSecure: true });
   for (const host of [...NUMERIC, "panel.example"]) {
     const { text } = await ask(host, "/administrators", invited);

@@ -99,7 +99,7 @@ describe.each(ACTIONS.map((route) => [route.path, route] as const))("POST %s", (
   });
 
   if (role === "anyone") {
-    test("is not read from just anybody beyond 16 KiB, however its length is sent", async () => {
+    test("is not read beyond 16 KiB, however its length is sent", async () => {
       const before = everything();
       const long = new URLSearchParams({ ...FIELDS, password: "x".repeat(17_000) }).toString();
       const type = { "content-type": "application/x-www-form-urlencoded" };
@@ -143,7 +143,7 @@ describe.each(ACTIONS.map((route) => [route.path, route] as const))("POST %s", (
   });
 });
 
-test("each of these is let through with the least role and an origin of its own: the guards are what refuses", async () => {
+test("each of these succeeds with the least role and the panel's own origin: the guards are what refuses", async () => {
   for (const { path, role } of ACTIONS) {
     if (role === "anyone") continue;
     panel.administrator(

@@ -25,7 +25,7 @@ test("the form's preselected key is an order key, and no reach is preselected", 
   expect(selected("reach")).toMatch(/^<option value>|^<option value="">/);
 });
 
-test("a key that recharges needs a reach, an order key neither reach nor limits; nothing is made meanwhile", async () => {
+test("a recharge key needs a reach, an order key has neither reach nor limits; otherwise no key is made", async () => {
   const before = keys().length;
   for (const type of ["recharge", "full"]) {
     const refused = await market.post("/users/alice/keys", { type, reach: "" });

@@ -157,7 +157,7 @@ test("a test key is made, rotated and deactivated beside the others; its account
   expect((await market.get("/users")).text).not.toContain("test:");
 });
 
-test("a test order is found by its number, says what it is, and is in no list that did not ask for it", async () => {
+test("a test order is found by its number, is marked as one, and is only in lists that include test orders", async () => {
   const { id: keyId } = market.key("bob", "full", "all", true);
   const [{ account }] = market.query("SELECT account FROM users WHERE username = 'test:bob'") as [
     { account: number },

@@ -65,15 +65,18 @@ test("ongoing and past alerts are shown; a test is sent; a deleted endpoint disa
   expect((await panel.post(`/alerts/${id}/test`)).text).toContain("Alert endpoint not found");
 });
 
-test.each(["operator", "support"] as const)("%s sees it, and changes nothing", async (role) => {
-  const other = await freshPanel(role);
-  const { text } = await other.get("/alerts");
-  expect(text).not.toContain("Token of the bot");
-  const sent = await other.post("/alerts", { url: "http://x.example/" });
-  expect(sent.status).toBe(403);
-  expect(other.query("SELECT id FROM webhooks")).toEqual([]);
-  await other.stop();
-});
+test.each(["operator", "support"] as const)(
+  "%s can see alerts, and change nothing",
+  async (role) => {
+    const other = await freshPanel(role);
+    const { text } = await other.get("/alerts");
+    expect(text).not.toContain("Token of the bot");
+    const sent = await other.post("/alerts", { url: "http://x.example/" });
+    expect(sent.status).toBe(403);
+    expect(other.query("SELECT id FROM webhooks")).toEqual([]);
+    await other.stop();
+  },
+);
 
 test("a provider's threshold is a field of its page", async () => {
   const url = "http://127.0.0.1:1/";

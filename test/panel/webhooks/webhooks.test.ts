@@ -20,7 +20,7 @@ const waiting = () =>
   );
 const URL_GIVEN = "https://hooks.example/a";
 
-test("a webhook is made with a secret that is shown once; what is wrong is said beside its field", async () => {
+test("a webhook is made with a secret that is shown once, and errors are shown beside their field", async () => {
   const wrong = await market.post("/users/alice/webhooks", {
     url: URL_GIVEN,
     events: "order.nothing",
@@ -59,7 +59,7 @@ test("a webhook is made with a secret that is shown once; what is wrong is said 
   expect(child.text).toContain("A child user cannot hold a webhook");
 });
 
-test("it is changed, and the end of an order is an event for it", async () => {
+test("a webhook is changed, and the end of an order is an event for it", async () => {
   const changed = await market.post(path, {
     url: URL_GIVEN,
     events: "order.completed",
@@ -73,7 +73,7 @@ test("it is changed, and the end of an order is an event for it", async () => {
   expect(waiting()).toEqual([{ type: "order.completed" }]);
 });
 
-test("it is tested; an attempt is shown and sent again", async () => {
+test("a webhook is tested; an attempt is shown and sent again", async () => {
   expect((await market.post(`${path}/test`)).status).toBe(303);
   expect(waiting()).toEqual([{ type: "order.completed" }, { type: "webhook.test" }]);
   const [{ delivery_id: delivery, event_id: event }] = market.query(
@@ -114,7 +114,7 @@ test("it is tested; an attempt is shown and sent again", async () => {
   expect((await market.post(`${path}/replay`, { since })).status).toBe(303);
 });
 
-test("it is rotated, disabled and enabled", async () => {
+test("a webhook is rotated, disabled and enabled", async () => {
   const { secret } = rowOf();
   const rotated = await market.post(`${path}/rotate`, { grace: "24" });
   expect(rotated.text).toContain("whsec_");
@@ -126,7 +126,7 @@ test("it is rotated, disabled and enabled", async () => {
   expect(rowOf()).toMatchObject({ active: 1, disabled_reason: null });
 });
 
-test("it is nobody else's, and is deleted after a confirmation", async () => {
+test("a webhook belongs to one user, and is deleted after a confirmation", async () => {
   const other = `/users/bob/webhooks/${id}`;
   expect((await market.get(other)).status).toBe(404);
   const refused = await market.post(`${other}/disable`);

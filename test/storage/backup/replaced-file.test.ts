@@ -26,7 +26,7 @@ const contents = (folder: string) =>
     readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]),
   );
 
-test("a restore that is not committed gives back the database and its log, however far it was", () => {
+test("an uncommitted restore is undone, with the database and its log as before, however far it was", () => {
   const before = { "reseller.db": "old", "reseller.db-wal": "log of old" };
   const { folder, path } = restoring();
   keepReplaced(path, NOW);
@@ -46,7 +46,7 @@ test("a restore that is not committed gives back the database and its log, howev
   }
 });
 
-test("a restore that is committed names what it replaced, with its log under the same name", () => {
+test("a committed restore names the database that it replaced, with its log under the same name", () => {
   for (const isLogNamed of [false, true]) {
     const { folder, path, staged } = restoring();
     expect(keepReplaced(path, NOW)).toBe(join(folder, KEPT));
@@ -61,7 +61,7 @@ test("a restore that is committed names what it replaced, with its log under the
   }
 });
 
-test("another name of the database in use is removed, also without the folder that tells how far it was", () => {
+test("a second name of the database in use is removed, even without the folder that records the progress", () => {
   const { folder, path } = restoring();
   keepReplaced(path, NOW);
   rmSync(join(folder, "restoring"), { recursive: true });

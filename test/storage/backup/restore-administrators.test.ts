@@ -8,7 +8,7 @@ import { openShop, reseller } from "../../support/worlds/cli.ts";
 import { PASSWORD_HASH } from "../../support/worlds/panel.ts";
 import { freshSqliteDatabase } from "../../support/worlds/service.ts";
 
-test("sessions end, an administrator who was disabled stays so, and what goes back is named without a secret", async () => {
+test("sessions end, an administrator who was disabled stays so, and reverted changes are named without a secret", async () => {
   const shop = openShop();
   for (const name of ["alice", "bob"]) {
     const invitationHash = name.padEnd(64, "0");

@@ -52,7 +52,7 @@ test("the writer's WAL is neither truncated nor checkpointed by SQLite", () => {
   expect(pragmas(internal!)).toEqual([32 * 1024 * 1024, 0]);
 });
 
-test("a checkpoint is due above the limit alone, runs in the other thread, and takes nothing from the WAL", () => {
+test("a checkpoint is due only above the limit, runs in the other thread, and removes nothing from the WAL", () => {
   const { connection } = freshDatabase();
   const writer = kept(openWriter(kept(connection).path, "external"));
   const checkpointer = createExternalCheckpointer(writer, 10_000);

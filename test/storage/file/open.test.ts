@@ -84,7 +84,7 @@ describe("files", () => {
     ["with files of others", (folder) => writeFileSync(join(folder, "note.txt"), "")],
     ["with a folder for backups", (folder) => mkdirSync(join(folder, "backups"))],
     ["that is a disk of its own", (folder) => mkdirSync(join(folder, "lost+found"))],
-  ])("a folder that is there, %s, is closed to others from the first start on", (_, fill) => {
+  ])("an existing folder, %s, is closed to others from the first start on", (_, fill) => {
     const folder = freshFolder();
     fill(folder);
     chmodSync(folder, 0o755);
@@ -133,7 +133,7 @@ describe("connections", () => {
   });
 });
 
-describe("one serve a data directory:", () => {
+describe("a data directory has one serve:", () => {
   test("a second claim is refused with the path, until the first is released", () => {
     const folder = freshFolder();
     const first = claimDataDirectory(folder, NOW);
@@ -227,7 +227,7 @@ describe("is refused in one sentence with the path, and not changed:", () => {
     }
   });
 
-  test("no database, by a command: the absolute path, and nothing is made", () => {
+  test("a missing database, by a command: the absolute path, and nothing is created", () => {
     const folder = join(freshFolder(), "none");
     const sentence = sentenceOf(() => openForCommand(folder));
     expect(sentence).toContain(`no database at ${databasePath(folder)}`);

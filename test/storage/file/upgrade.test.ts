@@ -53,7 +53,7 @@ test("an older database is copied as it was before it is migrated, and the copy 
   expect(keepsakeIn(path)).toEqual([["kept"], true]);
 });
 
-test("one that cannot be migrated stays as it was, without a copy for each try", () => {
+test("a database that cannot be migrated stays as it was, without a copy for each try", () => {
   const { folder, path } = olderDatabase();
   const inTheWay = new Database(path);
   inTheWay.run("CREATE TABLE tags (text TEXT)");

@@ -226,7 +226,7 @@ describe("no number is given again:", () => {
   });
 });
 
-describe("gaps at the end of numbers, as PostgreSQL leaves them after what it rolled back,", () => {
+describe("gaps at the end of numbers, which PostgreSQL leaves after rollbacks,", () => {
   test.each([1, 2])("keep no database from going back and forth: seed %i", async (seed) => {
     const random = randomFrom(seed);
     const shop = openShopIn(freshSqliteDatabase());
@@ -415,7 +415,7 @@ test("no table without rows is analyzed: plans that assume an empty one would be
   there.close();
 });
 
-test("the place that is left out is --database, by its variable or a file of its own", async () => {
+test("an omitted source or target is --database, from its variable or a file of its own", async () => {
   const source = freshSqliteDatabase();
   const target = freshPostgresDatabase();
   const secret = join(freshFolder(), "address");

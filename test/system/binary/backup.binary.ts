@@ -112,7 +112,7 @@ describe("a backup", () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining(newest!)]);
   });
 
-  test("of the server's own rests again and again under load, and is whole", async () => {
+  test("of the server itself rests repeatedly under load, and is complete", async () => {
     const loaded = await serverWith(LARGE, "--backup-every", "0");
     const before = await load(loaded, 0, (sent) => sent < 300);
     let copying = true;
@@ -228,7 +228,7 @@ test("a data directory that became read-only can be looked at and backed up", as
   expect((await binary(data, "restore", target, "--data", freshFolder())).code).toBe(0);
 });
 
-test("a folder that is there already under the name of an unfinished backup loses nothing", async () => {
+test("an existing folder with the name of an unfinished backup loses nothing", async () => {
   const folder = freshFolder();
   freshDatabase(folder).connection.sqlite.close();
   const target = join(folder, "mine.db");

@@ -203,7 +203,7 @@ test("a scheduled sync is applied within its limits; beyond them it waits, and i
   expect(server.stderr()).toContain("scheduled sync not applied");
 });
 
-test("a provider is tried when it is added, changed, deactivated and activated, and deleted when nothing hangs on it", async () => {
+test("a provider is tried when it is added, changed, deactivated and activated, and deleted when nothing refers to it", async () => {
   const folder = freshFolder();
   const { server, key } = await stall(folder);
   const wrong = ["admin", "provider", "create", "acme", "--url", upstream.url, "--key-stdin"];
@@ -305,7 +305,7 @@ test("a price list is exported, edited and imported again; every wrong row is na
   expect((await binary(folder, "verify")).code).toBe(0);
 });
 
-test("an import that changes more than 20 services, or a price to nothing, asks; --yes is for scripts", async () => {
+test("an import that changes more than 20 services, or a price to 0, needs a confirmation; --yes is for scripts", async () => {
   const folder = await freshShop("--markup", "30%");
   const update = ["admin", "service", "import", "-", "--update"];
   const list = (price: number) =>

@@ -218,7 +218,7 @@ describe("config check", () => {
     ]);
   });
 
-  test("beside the server that runs its address is in use, and rightly so", async () => {
+  test("accepts the address in use beside the server that runs there", async () => {
     const folder = freshFolder();
     const server = await serving(folder, "serve");
     const { port } = new URL(server.url);

@@ -156,7 +156,7 @@ test("every link of the contents leads somewhere, and a phone's menu closes afte
   await page.context().close();
 });
 
-test("a receiver can be written from the page alone: every event, and the members of its body", async () => {
+test("the page alone is enough to write a receiver: every event, and the members of its body", async () => {
   const { page } = await open(VIEWS[0]);
   const { webhooks } = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
     webhooks: Record<string, unknown>;

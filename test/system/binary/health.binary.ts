@@ -34,7 +34,7 @@ test("a server that can work is alive and ready, check by check, without a key",
   await stop(server);
 });
 
-test("too little room: 503 that names the disk, reads go on, `health` ends with 1 and says why", async () => {
+test("too little room: 503 that names the disk, reads go on, `health` exits 1 and says why", async () => {
   const folder = freshFolder();
   const server = await serving(folder, "serve", "--disk-floor", "8000TiB");
   const { status, body } = await ask(server.url, "/readyz");

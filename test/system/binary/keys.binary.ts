@@ -186,7 +186,7 @@ describe("rotate", () => {
     await stop(server);
   });
 
-  test("is for keys that live and were not rotated yet", async () => {
+  test("works only for active keys that were not rotated yet", async () => {
     const folder = freshFolder();
     const { server } = await stall(folder);
     const [{ id }] = await list(folder);

@@ -93,7 +93,7 @@ test("every package in the binary is named once, with its version, its licence a
   }
 });
 
-test("a person reads the same", async () => {
+test("the text output has the same packages", async () => {
   const { code, stdout } = await binary(freshFolder(), "licenses");
   expect(code).toBe(0);
   expect(stdout).toContain(`elysia ${packageJson.dependencies.elysia} (MIT)`);

@@ -73,7 +73,7 @@ async function restored(replica: string): Promise<string | null> {
   return data;
 }
 
-test("Litestream and the server are killed under load: its replica restores, adds up and has what it had caught up with", async () => {
+test("Litestream and the server are killed under load: the replica restores, adds up and has all that was replicated", async () => {
   const { data, key } = loadedData();
   const replica = freshFolder();
   const server = await serve(data, "--checkpoint", "external");

@@ -193,7 +193,7 @@ test("an unknown order is settled under a number that the provider knows, correc
   expect((await binary(folder, "verify")).code).toBe(0);
 });
 
-test("user delete names what there is, and grants go out and in as CSV", async () => {
+test("user delete suggests the existing commands, and grants are exported and imported as CSV", async () => {
   const deleted = await admin("user", "delete", "alice");
   expect([deleted.code, deleted.stderr]).toEqual([2, expect.stringContaining("user deactivate")]);
   expect(deleted.stderr).not.toContain("debit");

@@ -48,7 +48,7 @@ function load({ url }: ServerProcess, key: string, first: number, more: (sent: n
   return sendLoad(url, key, { first, connections: 8, random: randomFrom(first), more });
 }
 
-test("the disk is lost under load: the newest copy has all up to its backup, and what was queued is unknown", async () => {
+test("the disk is lost under load: the newest copy has all up to its backup, and queued orders are unknown", async () => {
   const s3 = await store();
   const data = freshFolder();
   const database = freshDatabase(data);

@@ -46,7 +46,7 @@ test("a linter finds no error in it", () => {
   expect(said).toContain("is valid");
 });
 
-test("a client generated from it compiles, refuses what is wrong, and places an order", async () => {
+test("a client generated from it compiles, rejects wrong input, and places an order", async () => {
   const types = await openapiTypes(new URL(`file://${DOCUMENT}`));
   writeFileSync(join(FOLDER, "api.d.ts"), astToString(types));
   cpSync(join(ROOT, "test/support/http/generated-client.ts.txt"), join(FOLDER, "client.ts"));

@@ -57,7 +57,7 @@ async function invited(folder: string, name = "alice"): Promise<string> {
   return link;
 }
 
-test("it speaks TLS when the API does, with cookies of its own and HSTS, and the link leads to it", async () => {
+test("the panel speaks TLS when the API does, with its own cookies and HSTS, and its link uses TLS", async () => {
   const folder = freshFolder();
   const files = makeCertificate(folder, "first");
   const server = await serving(
@@ -102,7 +102,7 @@ test("plain HTTP outside this machine is refused at the start, but behind a prox
   }
 });
 
-test("a password set at the terminal ends the sessions; nobody else's secret is printed", async () => {
+test("a password set at the terminal ends the sessions, and no other administrator's secret is printed", async () => {
   const folder = freshFolder();
   const server = await serving(folder, "serve", ...ON);
   const url = await smmClientOf(folder);
@@ -127,7 +127,7 @@ test("a password set at the terminal ends the sessions; nobody else's secret is 
   await stop(server);
 });
 
-test("a backup is made and verified from it, and its page shows the settings without secrets", async () => {
+test("a backup is made and verified in the panel, and its page shows the settings without secrets", async () => {
   const folder = freshFolder();
   const server: Serving = await serving(folder, "serve", ...ON);
   const { ask } = browserOf(await smmClientOf(folder));

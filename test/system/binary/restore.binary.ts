@@ -130,7 +130,7 @@ describe("numbers that were given out", () => {
     expect(existsSync(keptAside)).toBe(true);
   });
 
-  test("are known too from the database of a newer version, to which there is no way back but this", async () => {
+  test("are also read from the database of a newer version, which can only be left by a restore", async () => {
     const { folder, key, file } = await shopWithBackup();
     await ordering(folder, key.text, 2);
     const sqlite = new Database(join(folder, "reseller.db"));
@@ -247,7 +247,7 @@ describe("keys", () => {
   });
 });
 
-test("what was set otherwise since the backup is named, without a secret", async () => {
+test("settings that were changed since the backup are named, without a secret", async () => {
   const { folder, file } = await shopWithBackup();
   const cli = (line: string) => binaryJson(folder, ...line.split(" "), "--data", folder);
   await cli("admin service update followers --price 2.5");
@@ -324,7 +324,7 @@ test("a data directory that is a file is refused by restore, and named by doctor
   expect(readFileSync(data, "utf8")).toBe("precious");
 });
 
-test("a backup whose write-ahead log is no file is refused at once", async () => {
+test("a backup whose write-ahead log is not a file is refused at once", async () => {
   const { folder, file } = await shopWithBackup();
   Bun.spawnSync(["mkfifo", `${file}-wal`]);
   const { code, stderr } = await binary(folder, "restore", file, "--data", folder);
@@ -355,7 +355,7 @@ describe("a path that is not a regular file is refused at once and named:", () =
   });
 });
 
-test("a data directory that is there with mode 0755 is closed from the first start on", async () => {
+test("an existing data directory with mode 0755 is closed from the first start on", async () => {
   const parent = freshFolder();
   for (const [index, content] of [[], ["backups/"], ["notes.txt", "backups/"]].entries()) {
     const data = join(parent, `data${index}`);

@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 afterAll(() => stop(server));
 
-test("each has an interpreter here", () => {
+test("every sample has an interpreter here", () => {
   const orders = readdirSync(SAMPLES).filter((file) => !(file in WEBHOOK_SAMPLES));
   expect(orders.toSorted()).toEqual(Object.keys(INTERPRETERS).toSorted());
 });
@@ -145,7 +145,7 @@ const EXCEPTION = /Traceback|Fatal error|Warning|\n {4}at /;
 const pendingIn = (cwd: string) => readdirSync(cwd).filter((name) => PENDING.test(name));
 
 test.each(Object.keys(INTERPRETERS))(
-  "%s places one order, whatever stands in the place of its first response",
+  "%s places one order, whatever replaces its first response",
   async (file) => {
     const before = await countOrders();
     const faults = Object.entries(FAULTS);
@@ -206,14 +206,14 @@ async function settleLater(file: string): Promise<void> {
   expect(new Set([...deaf.intents, ...silent.intents]).size).toBe(1);
 }
 
-test("each that gave up, was refused and was killed places the one order when it is run again", async () => {
+test("a sample that gave up, was refused or was killed places its one order when it is run again", async () => {
   const before = await countOrders();
   const files = Object.keys(INTERPRETERS);
   await Promise.all(files.map(settleLater));
   expect(await countOrders()).toBe(before + files.length);
 });
 
-test("each that placed its order and cannot read it says so, and does not ask to be run again", async () => {
+test("a sample that placed its order and cannot read it says so, and does not ask to be run again", async () => {
   const before = await countOrders();
   const files = Object.keys(INTERPRETERS);
   await Promise.all(

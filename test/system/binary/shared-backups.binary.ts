@@ -135,7 +135,7 @@ describe("two `backup` commands to one file:", () => {
 });
 
 describe("a server's backups", () => {
-  test("leave one that is made by hand in the same folder alone", async () => {
+  test("leave a manual backup in the same folder unchanged", async () => {
     const data = dataDirectory();
     const folder = freshFolder();
     const file = join(folder, "reseller-before-upgrade.db");
@@ -216,7 +216,7 @@ describe("a server's backups", () => {
     }
   });
 
-  test("that were killed are cleared by the next, and what has its name stays whole", async () => {
+  test("that were killed are removed by the next, and a file with their name stays whole", async () => {
     const data = dataDirectory();
     const folder = freshFolder();
     const server = await serve(data, folder);

@@ -158,7 +158,7 @@ describe.each(LOG_FORMATS)("with a log in %s, when", (format) => {
     if (format === "json") expect(linesOf(text)[0]).toMatchObject({ level: "warn", lost });
   });
 
-  test("nobody reads the full pipe, answers are as ever, lines above the buffer are lost, and a stop exits 0", async () => {
+  test("nobody reads the full pipe, responses are unaffected, lines above the buffer are lost, and a stop exits 0", async () => {
     const { folder, key } = prepare();
     shell(folder, "exec sleep 1000 < errors");
     const server = await serveWith(folder, "2> errors", FLAGS);

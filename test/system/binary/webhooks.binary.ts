@@ -102,7 +102,7 @@ describe("a receiver", () => {
   });
 });
 
-test("over TLS the certificate must be for the name, and the address is one that was judged", async () => {
+test("over TLS the certificate must match the name, and only a checked address is used", async () => {
   const certificates = freshFolder();
   const [right, wrong] = ["localhost", "other.test"].map((name) => {
     const files = makeCertificate(certificates, name, 30, undefined, `DNS:${name}`);

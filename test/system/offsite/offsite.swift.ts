@@ -116,24 +116,27 @@ async function refusals(remote: string, settings: Record<string, string> = {}): 
 }
 
 describe.each(["one part", "several parts"])("a copy in %s", (size) => {
-  test.each(["plain", "encrypted"])("that is %s is the backup when it comes back", async (kind) => {
-    const database = size === "one part" ? small : large;
-    const file = backup(database);
-    const remote = freshRemote();
-    const isEncrypted = kind === "encrypted";
-    const to = isEncrypted ? ["--backup-recipient", recipient] : [];
-    const sent = await json("backup", "send", file, ...to, ...at(remote, database));
-    expect(sent).toMatchObject({ uploaded: true, verified: true });
-    const parts = (await swift.objectsIn("backups+segments")).filter((name) =>
-      name.startsWith(remote.slice("s3://backups/".length) + "/"),
-    );
-    if (size === "one part") expect(parts).toEqual([]);
-    else expect(parts.length).toBe(Math.ceil(sent.bytes / (8 * MEBIBYTE)));
-    const again = await json("backup", "send", file, ...to, ...at(remote, database));
-    expect(again).toMatchObject({ uploaded: false });
-    expect(await listed(remote)).toEqual([basename(file)]);
-    await expectCopy(remote, database, file, isEncrypted ? ["--identity", identity] : []);
-  });
+  test.each(["plain", "encrypted"])(
+    "that is %s is fetched back as the same backup",
+    async (kind) => {
+      const database = size === "one part" ? small : large;
+      const file = backup(database);
+      const remote = freshRemote();
+      const isEncrypted = kind === "encrypted";
+      const to = isEncrypted ? ["--backup-recipient", recipient] : [];
+      const sent = await json("backup", "send", file, ...to, ...at(remote, database));
+      expect(sent).toMatchObject({ uploaded: true, verified: true });
+      const parts = (await swift.objectsIn("backups+segments")).filter((name) =>
+        name.startsWith(remote.slice("s3://backups/".length) + "/"),
+      );
+      if (size === "one part") expect(parts).toEqual([]);
+      else expect(parts.length).toBe(Math.ceil(sent.bytes / (8 * MEBIBYTE)));
+      const again = await json("backup", "send", file, ...to, ...at(remote, database));
+      expect(again).toMatchObject({ uploaded: false });
+      expect(await listed(remote)).toEqual([basename(file)]);
+      await expectCopy(remote, database, file, isEncrypted ? ["--identity", identity] : []);
+    },
+  );
 });
 
 const PREFIXES = ["", "/a+b=c/@x,y", "/a.b/..c/.d", "/-_", "/!*'()", "/A/b/C"];

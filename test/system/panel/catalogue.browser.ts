@@ -95,7 +95,7 @@ describe.each([
     await close();
   });
 
-  test("a provider is made, tested and synced after a preview; a list that changed meanwhile is refused", async () => {
+  test("a provider is made, tested and synced after a preview; a sync is refused if the list changed since then", async () => {
     const { page, complaints, close } = await visit(browser, panel, {
       javaScriptEnabled,
       as: "tester",

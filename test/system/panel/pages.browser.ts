@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => looking.stop());
 
-test("every page of the route table is looked at", () => {
+test("every page of the route table is checked", () => {
   const forms = PAGES.map(({ path }) => looking.pathOf(path).split("?")[0]!);
   const missing = ROUTES.filter(({ method, path }) => {
     const form = new RegExp(`^${path.replace(/:\w+/g, "[^/]+")}$`);
