@@ -66,7 +66,7 @@ export async function accountPage(call: Call, panel: Panel): Promise<View> {
           <Field
             name="password"
             label="New password"
-            hint={`${PASSWORD_FORM}. Every other session of yours ends.`}
+            hint={`${PASSWORD_FORM}. Your other sessions end.`}
             type="password"
             autocomplete="new-password"
             required
@@ -141,7 +141,7 @@ export async function changePassword(submission: Submission, panel: Panel): Prom
   const cookie = await visitor.renewSession(attempt, passwordHash, true);
   return {
     to: "/account",
-    note: "The password is changed, your other sessions have ended.",
+    note: "The password was changed. Your other sessions have ended.",
     cookie,
   };
 }

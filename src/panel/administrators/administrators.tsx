@@ -129,8 +129,8 @@ export async function invite(submission: Submission, panel: Panel): Promise<View
       <div class="narrow">
         <h1>Invitation for {name}</h1>
         <p>
-          Give {name} this link by a way that nobody else reads. It works once, for 30 minutes, and
-          cannot be shown again.
+          Give {name} this link over a channel that nobody else can read. It works once, for 30
+          minutes, and cannot be shown again.
         </p>
         <pre id="link">{setUpLink(base, token)}</pre>
         <p class="actions">

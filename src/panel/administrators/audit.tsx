@@ -51,7 +51,7 @@ export async function auditPage(call: Call): Promise<View> {
         <List
           caption="Changes, newest first"
           rows={rows}
-          empty="No such changes."
+          empty="No matching changes."
           columns={[
             { heading: "When (UTC)", cell: ({ createdAt }) => <Time at={createdAt} /> },
             {

@@ -38,8 +38,8 @@ export function secondFactorPage(call: Call, { settings, now }: Panel): View {
       <div class="narrow">
         <h1>Second factor</h1>
         <p>
-          A code of an authenticator on your phone, beside the password.
-          {isRequired && " Owners need one before they can go on."}
+          A code from an authenticator on your phone, in addition to the password.
+          {isRequired && " Owners must set one up before they continue."}
         </p>
         {totpSecret !== null ? (
           <Present name={name} isRequired={isRequired} />
@@ -57,7 +57,7 @@ function Present({ name, isRequired }: { name: string; isRequired: boolean }) {
   return (
     <>
       <p class="notice good">The second factor is on.</p>
-      {isRequired && <p>If you remove it you will set up another right away.</p>}
+      {isRequired && <p>If you remove it, you must set up another at once.</p>}
       <Form action="/account/second-factor/remove" submit="Remove it" danger>
         <ForUser name={name} />
         <Field
@@ -108,7 +108,7 @@ function Offered({
               <Field
                 name={PROOF}
                 label="Your password"
-                hint="Asked for again: whoever has the second factor decides who signs in."
+                hint="Required again, because the second factor decides who can sign in."
                 type="password"
                 autocomplete="current-password"
                 required
@@ -172,8 +172,8 @@ export async function enableSecondFactor(submission: Submission): Promise<View> 
           The second factor is on.
         </p>
         <p>
-          Each of these works once in place of a code, for when the authenticator is lost. Keep them
-          now: they are not stored and cannot be shown again.
+          Each of these works once instead of a code, if you lose the authenticator. Save them now:
+          the server does not store them and cannot show them again.
         </p>
         <pre id="codes">{codes.join("\n")}</pre>
         <p class="actions">
@@ -181,7 +181,7 @@ export async function enableSecondFactor(submission: Submission): Promise<View> 
             Copy
           </button>
           <a class="button primary" href="/">
-            I have kept them
+            I have saved them
           </a>
         </p>
       </div>

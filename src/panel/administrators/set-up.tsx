@@ -23,14 +23,14 @@ export function setUpPage(_call: Call): View {
             <Field
               name="token"
               label="Token"
-              hint="What follows # in the link that you were given. It works once, for 30 minutes."
+              hint="The part after # in the link that you were given. It works once, for 30 minutes."
               required
             />
           </div>
           <Field
             name="password"
             label="Choose a password"
-            hint={`${PASSWORD_FORM}: several words are easy to keep.`}
+            hint={`${PASSWORD_FORM}: several words are easy to remember.`}
             type="password"
             autocomplete="new-password"
             required

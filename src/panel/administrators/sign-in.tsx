@@ -77,7 +77,7 @@ export function codePage({ visitor, filters }: Call): View | Response {
           <Field
             name="code"
             label="Code"
-            hint="Six digits of your authenticator, or a recovery code."
+            hint="Six digits from your authenticator, or a recovery code."
             autocomplete="one-time-code"
             required
           />

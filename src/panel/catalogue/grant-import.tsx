@@ -32,7 +32,7 @@ function view(wrong: readonly RowError[]): View {
       <Area
         name="csv"
         label="Grants as CSV"
-        hint={`The first line: ${GRANTS_HEADER.replaceAll(",", ", ")}. Each row replaces the grant that is there; an empty price is the service's own. All rows are imported, or none.`}
+        hint={`The first line: ${GRANTS_HEADER.replaceAll(",", ", ")}. Each row replaces the existing grant; an empty price means the service's own price. All rows are imported, or none.`}
         rows={16}
         required
       />

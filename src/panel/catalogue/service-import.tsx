@@ -35,7 +35,7 @@ function view(wrong: readonly RowError[]): View {
       />
       <Box
         name="update"
-        label="Change the services whose ids are there, after the changes were shown; columns that the list does not have stay as they are"
+        label="Also change existing services, after showing the changes; columns missing from the list are not changed"
       />
     </Form>,
   );
@@ -77,13 +77,13 @@ function Changes({ plan: { created, updated, unchanged } }: { plan: ImportPlan }
   return (
     <>
       <p>
-        {unchanged} services stay as they are. What is changed here counts as set by hand: a sync
-        leaves it alone.
+        {unchanged} services do not change. A change made here counts as set by hand: a sync does
+        not overwrite it.
       </p>
       <List
         caption="Added"
         rows={created.slice(0, SHOWN_LIMIT)}
-        empty="None is added."
+        empty="No service is added."
         columns={[
           { heading: "Service", cell: ({ name }) => <Typed text={name} /> },
           {
@@ -111,7 +111,7 @@ function Changes({ plan: { created, updated, unchanged } }: { plan: ImportPlan }
           },
         ]}
       />
-      <p>{updated.length - prices.length} services change in other terms alone.</p>
+      <p>{updated.length - prices.length} services change only in other terms.</p>
     </>
   );
 }

@@ -29,7 +29,7 @@ export async function changePrices(submission: Submission): Promise<Redirect> {
   const query = form.raw("query");
   const ids = [...new Set(form.all("service"))];
   const ofAll = form.isChecked("all");
-  if (ids.length === 0 && !ofAll) form.note("percent", "Select services, or every one of the list");
+  if (ids.length === 0 && !ofAll) form.note("percent", "Select services, or the whole list");
   form.check();
   const services = await submission.read((reader) => {
     if (ofAll) {

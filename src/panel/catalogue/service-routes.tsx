@@ -37,8 +37,8 @@ export function Routes({
     <>
       <h2 id="routes">Routes</h2>
       <p class="hint">
-        An order goes to the first. The next is tried when one refused the order or was not reached,
-        never when it is not known whether one has it.
+        An order goes to the first. The next is tried if one refused the order or could not be
+        reached, never if it is unknown whether one has the order.
       </p>
       <List
         caption="Routes, in the order in which they are tried"
@@ -86,7 +86,7 @@ export function Routes({
         ]}
       />
       {mayChange && providers.length > 0 && (
-        <Fold action={`${path}/routes`} summary="Add a route, or give one another priority">
+        <Fold action={`${path}/routes`} summary="Add a route, or change the priority of one">
           <Form action={`${path}/routes`} submit="Save the route">
             <Choice
               name="provider"

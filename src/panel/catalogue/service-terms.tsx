@@ -49,7 +49,7 @@ export function TermsFields({
       <Field
         name="category"
         label="Category"
-        hint="where panels of resellers list it"
+        hint="the heading under which resellers' panels list it"
         value={service?.category ?? ""}
         required={service !== undefined}
       />

@@ -66,7 +66,7 @@ export async function servicePage(call: Call): Promise<View> {
                   <button>{service.active ? "Deactivate" : "Activate"}</button>
                   <small>
                     {service.active
-                      ? "no new orders; those placed go on"
+                      ? "no new orders; placed orders continue"
                       : "orders are taken again"}
                   </small>
                 </p>
@@ -76,7 +76,7 @@ export async function servicePage(call: Call): Promise<View> {
               <Form action={`${path}/delete`}>
                 <p class="actions">
                   <button class="danger">Delete</button>
-                  <small>only one that was never ordered and has no grants</small>
+                  <small>only for a service that was never ordered and has no grants</small>
                 </p>
               </Form>
             )}
@@ -87,8 +87,7 @@ export async function servicePage(call: Call): Promise<View> {
                 <h2>Terms</h2>
                 <TermsFields service={service} names={names} {...(provider ? { provider } : {})} />
                 <p class="hint">
-                  Orders that were placed keep their terms. What you change here a sync leaves
-                  alone.
+                  Orders that were placed keep their terms. A sync does not overwrite your changes.
                 </p>
               </Form>
             </section>
@@ -100,7 +99,7 @@ export async function servicePage(call: Call): Promise<View> {
         <List
           caption="Price history, newest first"
           rows={history}
-          empty="No change of the price is on record."
+          empty="No price change is recorded."
           columns={[
             { heading: "When (UTC)", cell: ({ createdAt }) => <Time at={createdAt} /> },
             {

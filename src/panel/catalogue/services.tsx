@@ -46,7 +46,7 @@ export async function servicesPage(call: Call): Promise<View> {
     <List
       caption="Services, by name"
       rows={rows}
-      empty="No such services."
+      empty="No matching services."
       columns={columnsOf(names, mayReprice, payer, margins)}
     />
   );
@@ -82,7 +82,7 @@ export async function servicesPage(call: Call): Promise<View> {
                 hint="such as 10 or -2.5"
                 inputmode="text"
               />
-              <Box name="all" label="of every service that the filters leave" />
+              <Box name="all" label="of every service that matches the filters" />
               <button>Show the new prices</button>
             </div>
             {list}

@@ -31,9 +31,9 @@ export function LateDecision({ order, report }: { order: Order; report: LateRepo
           hint={`of ${order.quantity}; it was not stored with this report: ask the provider`}
         />
       )}
-      <Field name="note" label="Note" hint="for operators alone" />
+      <Field name="note" label="Note" hint="only operators see it" />
       {(!isRefused || needsRemains) && (
-        <Field name="public-note" label="Note to the reseller" hint="told with the refund" />
+        <Field name="public-note" label="Note to the reseller" hint="shown with the refund" />
       )}
       <p class="actions">
         {(!isRefused || needsRemains) && (
@@ -62,7 +62,7 @@ export async function decideLate(submission: Submission): Promise<Redirect> {
   form.check();
   if (decision === "dismiss") {
     await submission.submit("dismissLateReports", { id, note });
-    return { to, note: "What was reported late was dismissed." };
+    return { to, note: "The late report was dismissed." };
   }
   const { order, report, transition, username } = await submission.read((reader) => {
     const preview = previewLateReport(reader, id, remains);

@@ -18,7 +18,7 @@ export function readOrderFilter(filters: Form, reader: Reader): OperatorOrderFil
   const found = <T>(name: string, given: string | null, find: (text: string) => T | undefined) => {
     if (given === null) return null;
     const row = find(given);
-    if (row === undefined) filters.note(name, "There is none of that name");
+    if (row === undefined) filters.note(name, "Not found");
     return row ?? null;
   };
   const user = found("user", filters.optionalUsername("user"), (name) => findUser(reader, name));
@@ -52,7 +52,7 @@ function idsOf(filters: Form): string[] | null {
   if (given === "") return null;
   const ids = given.split(/[\s,;]+/).filter((id) => id !== "");
   const wrong = ids.find((id) => !NUMERIC_ID.test(id) && !CUID.test(id));
-  if (wrong !== undefined) filters.refuse("ids", "order numbers or ids, separated by blanks");
+  if (wrong !== undefined) filters.refuse("ids", "order numbers or ids, separated by spaces");
   if (ids.length > IDS_LIMIT) filters.refuse("ids", `at most ${IDS_LIMIT}`);
   return ids;
 }

@@ -58,19 +58,19 @@ export async function requestsPage(call: Call): Promise<View> {
       <>
         <h1>Requests</h1>
         <p>
-          A request moves no money: the order's status does. Those for a provider are sent to it by
-          themselves; the others are yours to decide.
+          A request moves no money: the order's status does. Requests for a provider are sent
+          automatically; you decide the others.
         </p>
         <Filters action="/requests" filters={filters}>
           <Choice name="which" label="Which" options={WHICH} value={which} />
           <Choice name="kind" label="Kind" options={REQUEST_KINDS} any="both" />
           <Field name="order" label="Order" />
-          <Box name="test" label="those for test orders" />
+          <Box name="test" label="requests for test orders" />
         </Filters>
         <List
           caption="Requests, newest first"
           rows={rows}
-          empty="No such requests."
+          empty="No matching requests."
           columns={columnsOf(names, mayDecide)}
         />
         <Pager call={call} next={requests.length > PAGE ? rows.at(-1)!.requestId : null} />

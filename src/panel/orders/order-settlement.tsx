@@ -26,16 +26,17 @@ export function Settlement({ order, isCorrection }: { order: Order; isCorrection
         name="provider-order"
         label="Its number at the provider"
         inputmode="numeric"
-        hint="where the provider has the order; the provider is asked for it"
+        hint="if the provider has the order; the server asks the provider about this number"
       />
-      <Box name="unchecked" label="Believe it without asking the provider" />
+      <Box name="unchecked" label="Accept the number without asking the provider" />
       <p class="actions">
         <button class="primary" name="settlement" value="placed">
-          It has it: follow it
+          The provider has it: follow it
         </button>
         {!isCorrection && (
           <button name="settlement" value="not-placed">
-            It never had it: refund {moneyText(order.chargeMicros - order.refundedMicros)} USD
+            The provider never had it: refund {moneyText(order.chargeMicros - order.refundedMicros)}{" "}
+            USD
           </button>
         )}
       </p>

@@ -31,7 +31,7 @@ export function OrderSummary({ order, provider, timeline, late }: ShownOrder) {
             (<Typed text={cause} />)
           </>
         ) : null}
-        . It is never sent again by itself. Look for its link at {name}, then settle it here.
+        . It is never sent again automatically. Look for its link at {name}, then settle it here.
       </p>
     );
   }

@@ -127,8 +127,8 @@ function Changes({ order, late, isCorrectable }: ShownOrder) {
       {changes.length === 0 && !isUnknown && !late && (
         <p>
           {order.status === "PENDING"
-            ? "It is being sent to its provider: nothing can be changed until that has ended."
-            : `${order.status} is final: nothing can be changed any more.`}
+            ? "The order is being sent to its provider: it cannot be changed until that has finished."
+            : `${order.status} is final: the order can no longer be changed.`}
         </p>
       )}
     </>
@@ -139,7 +139,7 @@ function Notes() {
   return (
     <div class="pair">
       <Field name="note" label="Note" hint="note for operators; the user never sees it" />
-      <Field name="public-note" label="Note to the reseller" hint="told with the refund" />
+      <Field name="public-note" label="Note to the reseller" hint="shown with the refund" />
     </div>
   );
 }

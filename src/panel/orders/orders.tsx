@@ -62,7 +62,9 @@ export async function ordersPage(call: Call): Promise<View> {
       <List
         caption="Orders, newest first"
         rows={rows}
-        empty={next === null ? "No such orders." : "None so far: see the older ones."}
+        empty={
+          next === null ? "No matching orders." : "No matches so far: continue with older orders."
+        }
         columns={columnsOf(names, mayChange, late)}
       />
     </div>
@@ -305,7 +307,7 @@ function Plans({ plans }: { plans: readonly Plan[] }) {
     <List
       caption="The selected orders"
       rows={plans}
-      empty="No such orders."
+      empty="No matching orders."
       columns={[
         {
           heading: "Order",
@@ -317,7 +319,7 @@ function Plans({ plans }: { plans: readonly Plan[] }) {
           heading: "Then",
           cell: ({ change }) =>
             change instanceof Refusal ? (
-              <>Left as it is: {shownRefusal(change, new Set()).message}</>
+              <>Not changed: {shownRefusal(change, new Set()).message}</>
             ) : (
               <Badge state={change.status} />
             ),

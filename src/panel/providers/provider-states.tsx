@@ -17,7 +17,7 @@ export function States({ provider, path }: { provider: Provider; path: string })
           <button>{active ? "Deactivate" : "Activate"}</button>
           <small>
             {active
-              ? "none of its services is offered then, and nothing is synced; its orders go on"
+              ? "its services are not offered and not synced; its orders continue"
               : "the services that were offered before are offered again"}
           </small>
         </p>
@@ -27,15 +27,15 @@ export function States({ provider, path }: { provider: Provider; path: string })
           <button>{provider.pausedAt === null ? "Pause" : "Resume"}</button>
           <small>
             {provider.pausedAt === null
-              ? "it is sent no orders then; queued ones go to their next route, or wait"
-              : "it is sent orders again"}
+              ? "it gets no orders; queued orders go to their next route, or wait"
+              : "it gets orders again"}
           </small>
         </p>
       </Form>
       <Form action={`${path}/delete`}>
         <p class="actions">
           <button class="danger">Delete</button>
-          <small>only a provider that has no services and never had an order</small>
+          <small>only for a provider that has no services and never had an order</small>
         </p>
       </Form>
     </section>
@@ -73,14 +73,14 @@ export function resumeProvider(submission: Submission): Promise<Redirect> {
 async function setPaused(submission: Submission, paused: boolean): Promise<Redirect> {
   const name = submission.params["provider"]!;
   await submission.submit("setProviderPaused", { name, paused });
-  const note = paused ? "is paused: it is sent no orders" : "is sent orders again";
+  const note = paused ? "is paused: it gets no orders" : "is sent orders again";
   return { to: `/providers/${name}`, note: `${name} ${note}.` };
 }
 
 async function setActive(submission: Submission, active: boolean): Promise<Redirect> {
   const name = submission.params["provider"]!;
   const { services } = await submission.submit("setProviderActive", { name, active });
-  const what = active ? "active. Services offered again" : "inactive. Services offered no more";
+  const what = active ? "active. Services offered again" : "inactive. Services no longer offered";
   return { to: `/providers/${name}`, note: `${name} is ${what}: ${services}.` };
 }
 

@@ -107,7 +107,7 @@ async function planOf(
     return await submission.read((reader) => planCatalogue(reader, provider, upstream, options));
   } catch (error) {
     if (!(error instanceof CatalogueError)) throw error;
-    submission.form.note("", `The provider's list cannot be taken: ${error.message}`);
+    submission.form.note("", `The provider's list cannot be used: ${error.message}`);
     submission.form.check();
     throw error;
   }
@@ -135,8 +135,8 @@ function Preview({
       )}
       <p>
         With a markup of {markup} %, which is {isWhole ? "stored" : "for these services only"}.{" "}
-        {plan.unchanged} services stay as they are. What was set by hand is not changed; nothing is
-        done if the list or the catalogue is another one by then.
+        {plan.unchanged} services do not change. Terms that were set by hand are kept. If the list
+        or the catalogue changes before you confirm, nothing is done.
       </p>
       <Part
         title="Added"

@@ -56,8 +56,8 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
         {provider.pausedAt !== null && <Paused provider={provider} />}
         {provider.syncHeld !== null && (
           <p class="notice busy">
-            The scheduled sync was not applied: <Typed text={provider.syncHeld} />. Look at what it
-            would do, and apply it by hand.
+            The scheduled sync was not applied: <Typed text={provider.syncHeld} />. Check its
+            changes, and apply them by hand.
           </p>
         )}
         <div class="columns">
@@ -109,8 +109,8 @@ function Paused({ provider: { pausedAt, pausedBy, unknownInRow } }: { provider: 
   return (
     <p class="notice busy">
       {pausedBy === "operator"
-        ? "An operator paused it: it is sent no orders until it is resumed."
-        : `Not known in a row whether it took an order: ${unknownInRow}. It is sent no orders until it says our balance, or is resumed.`}{" "}
+        ? "An operator paused it: it gets no orders until it is resumed."
+        : `Unknown submissions in a row: ${unknownInRow}. It gets no orders until it reports our balance or is resumed.`}{" "}
       Since <Time at={pausedAt} /> UTC. Queued orders go to their next route, or wait.
     </p>
   );
@@ -146,7 +146,7 @@ function Changes({ provider, path }: { provider: Provider; path: string }) {
       <section class="card">
         <Form action={`${path}/test`}>
           <h2>Test</h2>
-          <p>Asks for our balance there: this tries the address and the key.</p>
+          <p>Asks the provider for our balance, which tests the address and the key.</p>
           <p class="actions">
             <button>Test it</button>
           </p>
@@ -163,10 +163,10 @@ function Changes({ provider, path }: { provider: Provider; path: string }) {
           />
           <Field
             name="only"
-            label="Only these of its services"
-            hint="their ids there, separated by commas; empty: all"
+            label="Only these services"
+            hint="their ids at the provider, separated by commas; empty: all"
           />
-          <Box name="private" label="New ones for resellers with a grant alone" />
+          <Box name="private" label="New services only for resellers with a grant" />
         </Form>
       </section>
       <section class="card">
@@ -177,7 +177,7 @@ function Changes({ provider, path }: { provider: Provider; path: string }) {
             name="key"
             label="Another key"
             type="password"
-            hint="empty: the present one stays; needed again for a new address; never shown"
+            hint="empty: keep the present key; required for a new address; never shown"
           />
           <Field name="name" label="Name" hint={IDENTIFIER_FORM} value={provider.name} />
           <CurrencyFields provider={provider} />
@@ -234,7 +234,7 @@ export async function updateProvider(submission: Submission): Promise<Redirect> 
   await submission.submit("updateProvider", { name: params["provider"]!, changes });
   return {
     to: `/providers/${name ?? params["provider"]!}`,
-    note: "The provider was saved: it is called with this from now on.",
+    note: "The provider was saved. Calls use these settings from now on.",
   };
 }
 

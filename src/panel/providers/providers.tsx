@@ -221,7 +221,7 @@ export function CurrencyFields({ provider }: { provider?: Provider }) {
       <Field
         name="currency"
         label="Its currency"
-        hint="empty: USD, or with a rate what it charges in first"
+        hint="empty: USD, or, with a rate, the currency of its first charge"
         value={provider?.currency ?? ""}
       />
     </div>
@@ -268,7 +268,7 @@ async function ask(
     return { ok: true, text: `It answers: our balance there is ${balance}.`, balance };
   } catch (error) {
     if (!(error instanceof ProviderFailure)) throw error;
-    return { ok: false, text: `It does not answer as it should: ${error.message}.` };
+    return { ok: false, text: `The test failed: ${error.message}.` };
   }
 }
 

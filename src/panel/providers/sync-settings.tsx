@@ -29,7 +29,7 @@ export function SyncSettings({ provider, path }: { provider: Provider; path: str
         <Field
           name="every"
           label="Every"
-          hint="such as 6h or 1d; empty: by hand alone"
+          hint="such as 6h or 1d; empty: only by hand"
           value={syncEvery === null ? "" : formatDuration(syncEvery)}
         />
         <Field

@@ -46,8 +46,9 @@ export async function reportsPage(call: Call, panel: Panel): Promise<View> {
           <Field name="to" label="To" type="date" value={dateOf(window.to!)} />
         </Filters>
         <p class="hint">
-          Revenue is what orders were charged that are not unknown, net is revenue less refunds,
-          margin is net less what providers charge us, each on the day (UTC) that it happened.
+          Revenue is the charges of all orders except unknown ones. Net is revenue less refunds.
+          Margin is net less what providers charge us. Each amount counts on the day (UTC) on which
+          it occurred.
         </p>
         {uncounted > 0 && (
           <p class="notice bad">

@@ -135,7 +135,7 @@ function Backups({ panel, isOwner }: { panel: Panel; isOwner: boolean }) {
     return (
       <>
         <h2>Backups</h2>
-        <p>PostgreSQL's own tools make them.</p>
+        <p>PostgreSQL's own tools make the backups.</p>
       </>
     );
   }

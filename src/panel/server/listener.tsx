@@ -34,7 +34,7 @@ export function startPanel(
     name: "panel",
     cookie: COOKIE,
     unknownHost:
-      "The panel is not known by this name. Ask for it by its IP address, or start the server with --panel-url and the address that you use.",
+      "The panel does not answer to this host name. Use its IP address, or start the server with --panel-url and the address that you use.",
     parts: panel,
     routes: ROUTES,
     visitorOf: (request) => new Visitor(panel, request),

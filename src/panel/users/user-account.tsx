@@ -32,8 +32,8 @@ export function Account({ user, path, isOwner }: { user: User; path: string; isO
             <button>{user.active ? "Deactivate" : "Activate"}</button>
             <small>
               {user.active
-                ? "its keys are refused then; balance and orders stay"
-                : "its keys are accepted again then"}
+                ? "its keys are refused; balance and orders stay"
+                : "its keys are accepted again"}
             </small>
           </p>
         </Form>
@@ -101,7 +101,7 @@ export async function renameUser(submission: Submission): Promise<Redirect> {
       title: `Rename ${before} to ${username}`,
       moves: [],
       isSensitive: true,
-      details: <p>Recharges and look-ups go by the username: tell whoever uses the old one.</p>,
+      details: <p>Recharges and look-ups use the username: tell whoever uses the old one.</p>,
     });
   }
   await submission.submit("updateUser", { username: before, changes: { username, name } });

@@ -17,10 +17,14 @@ export function Balance({ path }: { path: string }) {
         <h2>Credit or debit</h2>
         <div class="pair">
           <Field name="amount" label="Amount in USD" inputmode="decimal" required />
-          <Field name="reference" label="Reference" hint="yours: with the same it is made once" />
+          <Field
+            name="reference"
+            label="Reference"
+            hint="your reference; repeating it has no second effect"
+          />
         </div>
         <div class="pair">
-          <Field name="note" label="Note" hint="for operators alone" />
+          <Field name="note" label="Note" hint="only operators see it" />
           <Field name="public-note" label="Note to the user" hint="the user can read it" />
         </div>
         <p class="actions">

@@ -18,7 +18,7 @@ export function Discount({ user, path }: { user: User; path: string }) {
         name="percent"
         label="Discount in percent"
         inputmode="decimal"
-        hint="off the catalogue, rounded up to a micro; its own prices stay as they are"
+        hint="off catalogue prices, rounded up to a millionth of a dollar; own prices do not change"
         value={discountPercent(user.discountPpm)}
       />
     </Form>

@@ -115,14 +115,14 @@ export function Keys({
               options={[
                 ["order", "order: orders, balance and webhooks"],
                 ["recharge", "recharge: recharges and look-up of users"],
-                ["full", "full: all of it"],
+                ["full", "full: everything"],
               ]}
             />
             <Choice
               name="reach"
               label="Reach"
               any="choose"
-              hint="for recharge and full: whom it may look up and recharge"
+              hint="for recharge and full: the users that it may look up and recharge"
               options={[
                 ["children", "its child users"],
                 ["all", "all users: only for your own payment program"],
@@ -134,7 +134,7 @@ export function Keys({
               name="days"
               label="Days until it expires"
               inputmode="numeric"
-              hint="empty: it does not"
+              hint="empty: never"
             />
             <Field
               name="allow"
@@ -211,7 +211,7 @@ function Actions({
             name="days"
             label="Days from now until it expires"
             inputmode="numeric"
-            hint="empty: as it is"
+            hint="empty: unchanged"
           />
           <Box name="forever" label="It does not expire" />
           <Field name="allow" label="Networks" hint="empty: from anywhere" value={key.allow} />
@@ -331,7 +331,8 @@ export async function updateKey(submission: Submission): Promise<Redirect> {
   const { id } = before;
   const days = form.optionalWhole("days", 1, LIFETIME_LIMIT_DAYS);
   const isForever = form.isChecked("forever");
-  if (isForever && days !== null) form.note("days", "days must be empty where it does not expire");
+  if (isForever && days !== null)
+    form.note("days", "days must be empty if the key does not expire");
   const lifetimeMilliseconds = days === null ? null : days * DAY_MS;
   const changes = {
     ...descriptionOf(form),

@@ -75,7 +75,7 @@ export async function usersPage(call: Call): Promise<View> {
         <List
           caption="Users, newest first"
           rows={rows}
-          empty="No such users."
+          empty="No matching users."
           columns={[
             {
               heading: "User",

@@ -114,7 +114,7 @@ function Endpoints({
     <List
       caption="Where alerts are sent, oldest first"
       rows={rows}
-      empty="Nobody is alerted yet."
+      empty="No alert endpoints yet."
       columns={[
         { heading: "By", cell: ({ channel }) => (channel === "url" ? "URL" : "Telegram") },
         { heading: "Where", cell: ({ target }) => <Typed text={target} /> },

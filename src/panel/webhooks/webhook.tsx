@@ -143,7 +143,7 @@ function Switches({ webhook: { active }, path }: { webhook: UserWebhook; path: s
     <>
       {!active && (
         <Form action={`${path}/enable`} submit="Enable">
-          <Box name="replay" label="Send what was kept meanwhile" />
+          <Box name="replay" label="Send the events that were kept" />
         </Form>
       )}
       <div class="inline actions">
@@ -205,7 +205,7 @@ export async function deleteWebhook(submission: Submission): Promise<Redirect> {
   const { id, url } = await webhookOf(submission);
   const details = (
     <p>
-      Nothing is sent to <Typed text={url} /> from then on, what waits included.
+      Nothing is sent to <Typed text={url} /> from then on, not even waiting events.
     </p>
   );
   await submission.confirm({ title: "Delete the webhook", moves: [], danger: true, details });

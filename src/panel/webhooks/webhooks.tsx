@@ -31,7 +31,7 @@ export async function webhooksPage(call: Call): Promise<View> {
         <List
           caption="Webhooks, newest first"
           rows={rows}
-          empty="No such webhooks: they are made on the page of a user."
+          empty="No matching webhooks. Create one on the page of a user."
           columns={[
             {
               heading: "User",

@@ -94,7 +94,7 @@ function addGet<Who extends Visitor, Parts extends SiteParts, Role>(
 function noSuchPage<Who extends Visitor, Parts extends SiteParts, Role>(
   site: Site<Who, Parts, Role>,
 ): Response {
-  return failureOf(site, 404, "There is no such page.", null);
+  return failureOf(site, 404, "Page not found.", null);
 }
 
 async function answer<Who extends Visitor, Parts extends SiteParts, Role>(
@@ -109,7 +109,7 @@ async function answer<Who extends Visitor, Parts extends SiteParts, Role>(
       return failureOf(
         site,
         403,
-        "This was sent by a page of another site: nothing was changed.",
+        "The form was sent from another site. Nothing was changed.",
         null,
       );
     }
@@ -154,7 +154,7 @@ async function run<Who extends Visitor, Parts extends SiteParts, Role>(
     return redirect(done.to, done.cookie, noteCookie(done.note, site.cookie, isSecure));
   } catch (error) {
     if (error instanceof ConfirmedBefore) {
-      const note = "That was sent twice and counted once: look what came of it.";
+      const note = "The form was submitted twice and processed once. Check the result.";
       return redirect(back.path, noteCookie(note, site.cookie, isSecure));
     }
     if (error instanceof ConfirmationNeeded) {
@@ -194,10 +194,9 @@ function fail<Who extends Visitor, Parts extends SiteParts, Role>(
   error: unknown,
   visitor: Who | null,
 ): Response {
-  if (error instanceof TooLarge)
-    return failureOf(site, 413, "What was sent is too large.", visitor);
+  if (error instanceof TooLarge) return failureOf(site, 413, "The form is too large.", visitor);
   if (error instanceof Unreadable)
-    return failureOf(site, 415, "What was sent is no form.", visitor);
+    return failureOf(site, 415, "The request is not a form.", visitor);
   if (error instanceof Refusal && isAbsence(error)) {
     return failureOf(site, 404, shownRefusal(error, new Set()).message, visitor);
   }
@@ -209,5 +208,5 @@ function fail<Who extends Visitor, Parts extends SiteParts, Role>(
   site.parts.onInternalError(error);
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   site.parts.log.error({ error: text }, `${site.name}: internal error`);
-  return failureOf(site, 500, "Internal error: the log has it.", visitor);
+  return failureOf(site, 500, "Internal error. See the server's log.", visitor);
 }

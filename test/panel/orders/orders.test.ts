@@ -40,8 +40,8 @@ describe("the list", () => {
 
   test("shows the error beside a wrong filter and lists nothing", async () => {
     const { text } = await market.get("/orders?user=nobody&ids=x!");
-    expect(text).toContain("There is none of that name");
-    expect(text).toContain("ids must be order numbers or ids, separated by blanks");
+    expect(text).toContain("Not found");
+    expect(text).toContain("ids must be order numbers or ids, separated by spaces");
     expect(numbersIn(text)).toEqual([]);
     const csv = await market.get("/orders.csv?user=nobody");
     expect(csv.headers.get("content-type")).toContain("text/html");

@@ -98,7 +98,7 @@ test("a provider that is out of funds shows since when, and its balance", async 
 
 test("a provider is paused and resumed by buttons, and both its pages say so", async () => {
   const paused = await panel.post("/providers/acme/pause");
-  expect([paused.status, noteOf(paused)]).toEqual([303, "acme is paused: it is sent no orders."]);
+  expect([paused.status, noteOf(paused)]).toEqual([303, "acme is paused: it gets no orders."]);
   for (const path of ["/providers", "/providers/acme"]) {
     expect((await panel.get(path)).text).toContain('badge bad">paused<');
   }
@@ -135,7 +135,7 @@ test("a provider's address, key and name are changed; a stored key is never sent
   await panel.post("/providers/apex", { key: "another" });
   const failed = await panel.post("/providers/apex/test");
   expect(failed.status).toBe(422);
-  expect(failed.text).toContain("It does not answer as it should");
+  expect(failed.text).toContain("The test failed");
   await panel.post("/providers/apex", { key: PROVIDER_KEY, name: "acme", url: upstream.url });
   expect((await panel.post("/providers/acme/test")).status).toBe(303);
   expect((await panel.get("/providers/nobody")).status).toBe(404);
@@ -209,7 +209,7 @@ describe("a sync", () => {
     expect(failed.text).toContain("list cannot be read");
     expect(failed.text).not.toContain(PROVIDER_KEY);
     upstream.next("services", json([]));
-    expect((await sync()).text).toContain("list cannot be taken: the provider's list is empty");
+    expect((await sync()).text).toContain("list cannot be used: the provider's list is empty");
     expect((await sync({ markup: "much" })).text).toContain("markup must be a percentage");
     expect(dumpOf(panel, services)).toBe(before);
   });

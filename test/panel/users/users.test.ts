@@ -193,7 +193,7 @@ test("a user is renamed, deactivated after a confirmation, and activated", async
   const renamed = await market.confirm("/users/temp/rename", { username: "temp2", name: "Two" });
   expect([renamed.status, renamed.asked]).toEqual([
     303,
-    expect.stringContaining("Recharges and look-ups go by the username"),
+    expect.stringContaining("Recharges and look-ups use the username"),
   ]);
   const { asked } = await market.confirm("/users/temp2/deactivate", {});
   expect(asked).toContain("Every key of temp2 is refused");

@@ -87,7 +87,7 @@ export const TASKS: readonly Task[] = [
     async run({ click, type, choose, text }) {
       await click("Services");
       await click("Reels 1");
-      await click("Add a route, or give one another priority");
+      await click("Add a route, or change the priority of one");
       await choose("Provider", "second", "#routes ~ details");
       await type("Its id at the provider", "901", "#routes ~ details");
       await click("Save the route");
@@ -186,7 +186,7 @@ export const TASKS: readonly Task[] = [
       await click("Services");
       await type("Name contains, or id", "instagram");
       await click("Filter");
-      await tick("of every service that the filters leave");
+      await tick("of every service that matches the filters");
       await type("Change prices by percent", "5");
       await click("Show the new prices");
       expect(await text()).toMatch(/Instagram Followers\s+2\.32\s+2\.436/);
@@ -218,7 +218,7 @@ export const TASKS: readonly Task[] = [
       await colleague.type("Code", code);
       await colleague.click("Turn on");
       expect((await colleague.text()).match(/^(\w{4}-){3}\w{4}$/gm)).toHaveLength(10);
-      await colleague.click("I have kept them");
+      await colleague.click("I have saved them");
       await other.close();
       counts.clicks += colleague.counts.clicks;
       counts.fields += colleague.counts.fields;

@@ -73,7 +73,7 @@ describe.each([
     expect(await heading(page)).toBe("Recovery codes");
     await screenshot(page, `sign-in-4-${title}`);
     const [recovery] = (await page.locator("#codes").textContent())!.split("\n");
-    await page.click("text=I have kept them");
+    await page.click("text=I have saved them");
     expect(page.url()).toBe(`${panel.url}/`);
 
     await page.click("text=Sign out");

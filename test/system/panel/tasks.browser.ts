@@ -48,7 +48,7 @@ const TASKS: readonly Task[] = [
       await click(String(id));
       expect(await text()).toContain("It is not known whether acme received this order");
       await type("Its number at the provider", "23501");
-      await click("It has it: follow it");
+      await click("The provider has it: follow it");
       expect(await text()).toContain(`Order ${id} is followed as 23501.`);
       expect(market.status(id)).toBe("PROCESSING");
     },
@@ -61,7 +61,7 @@ const TASKS: readonly Task[] = [
     async run({ click, text, market }, id) {
       await click("Settle");
       await click(String(id));
-      await click("It never had it: refund 0.10 USD");
+      await click("The provider never had it: refund 0.10 USD");
       expect(await text()).toContain("+0.10 USD");
       await click(`Settle order ${id} as not placed`);
       expect(market.status(id)).toBe("FAILED");
