@@ -105,7 +105,7 @@ test("a disk that fails: it says so and ends with an error, and nothing acknowle
   await send(server.url, key, unlucky);
   expect(unlucky.answer?.status).not.toBe(200);
   expect(await server.exited).toBe(1);
-  await until(() => /cannot be (read|written) any more/.test(server.log()));
+  await until(() => /can no longer be (read|written)/.test(server.log()));
   const again = await startServerProcess({ data: folder });
   await send(again.url, key, unlucky);
   expect(unlucky.answer?.status).toBe(200);

@@ -55,8 +55,9 @@ test.each(["none", "a database without rows"])(
     }
     shop.close();
     expect(kill).toBeLessThan(STEPS_LIMIT);
-    // What is marked is most of the time of a move; before that a database without rows is as it was.
-    expect(killed.refused).toBeGreaterThan(killed.nothing);
+    // Kills hit both the time before the target is marked and the time in which it is.
+    expect(killed.refused).toBeGreaterThan(0);
+    expect(killed.nothing).toBeGreaterThan(0);
   },
 );
 
