@@ -1,5 +1,5 @@
-// Administrators of the panel: each is invited, with a password, a role and a second factor of their own. A change that
-// ends the trust in one session ends all sessions of that administrator.
+// Administrators of the panel. Each is invited, and has a password, a role and a second factor of their own. A change
+// after which a session could no longer be trusted ends all sessions of that administrator.
 
 import { type Role } from "../../domain/administrators/administrators.ts";
 import type { AuditAction, AuditFacts } from "../../domain/administrators/audit.ts";
@@ -26,7 +26,7 @@ import { listKnownNetworks } from "../../db/administrators/sign-ins.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 
-/** What callers receive: nothing that must stay secret. */
+/** An administrator without secrets, for callers. */
 export interface ShownAdministrator {
   name: string;
   role: Role;
@@ -43,7 +43,7 @@ export interface InviteAdministrator {
   actor: Actor;
 }
 
-/** Invites an administrator; repeatable until the invitation is accepted. Refuses: administrator_name_taken. */
+/** Invites an administrator. Can be repeated until the invitation is accepted. Refuses: administrator_name_taken. */
 export function inviteAdministrator(
   tx: Tx,
   { name, role, invitationHash, actor }: InviteAdministrator,
@@ -67,7 +67,7 @@ export function inviteAdministrator(
 export interface AcceptInvitation {
   /** SHA-256 of the token. */
   invitationHash: string;
-  /** The hash made by Bun.password. */
+  /** The hash from Bun.password. */
   passwordHash: string;
 }
 
@@ -98,7 +98,7 @@ export interface SetPassword {
 }
 
 /**
- * Sets a password, ends all sessions, and forgets the networks of earlier sign-ins. Refuses: administrator_not_found.
+ * Sets a password, ends all sessions and forgets the known networks. Refuses: administrator_not_found.
  */
 export function setAdministratorPassword(
   tx: Tx,
@@ -169,8 +169,8 @@ export function setAdministratorActive(
 }
 
 /**
- * After a restore: disables again who was disabled since the backup, even the last owner. The sessions have already
- * ended.
+ * After a restore: disables an administrator again who was disabled since the backup, even the last owner. The sessions
+ * have already ended.
  */
 export function keepDisabled(tx: Tx, name: string, actor: Actor, context: Context): void {
   const found = findAdministrator(tx, name);
@@ -209,7 +209,7 @@ export interface OfferSecondFactor {
 }
 
 /**
- * Offers a secret for the second factor. It takes effect once a code made with it was given.
+ * Stores a secret for the second factor. It takes effect after the administrator has entered a code made with it.
  * Refuses: administrator_not_found, second_factor_present.
  */
 export function offerSecondFactor(tx: Tx, { name, secret }: OfferSecondFactor): null {
@@ -275,7 +275,7 @@ export function removeSecondFactor(
   return shown(changed);
 }
 
-/** Checks a code of the authenticator or a recovery code, which is then used up. Refuses: code_wrong. */
+/** Checks a code of the authenticator or a recovery code. Either works only once. Refuses: code_wrong. */
 export function takeCode(tx: Tx, found: Administrator, code: string, now: number): void {
   const { name, totpSecret, totpStep } = found;
   if (totpSecret === null) throw refusal("code_wrong");
@@ -308,7 +308,7 @@ function endSessionsOf(tx: Tx, name: string, only: string | null = null): number
   return sessions.length;
 }
 
-/** Forgets the known networks: someone who should not have may have signed in from one of them. */
+/** Forgets the known networks: an intruder may have signed in from one of them. */
 function forgetNetworks(tx: Tx, name: string): void {
   for (const each of listKnownNetworks(tx, name)) tx.delete(knownNetworks, each);
 }

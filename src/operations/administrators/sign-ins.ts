@@ -1,4 +1,4 @@
-// Signing in to the panel. A try is written before it is judged, and deleted when it succeeds. So only failures stay,
+// Signing in to the panel. A try is written before it is checked, and deleted when it succeeds. So only failures stay,
 // and the limit also holds for simultaneous tries and across servers.
 
 import { refusal, Refusal } from "../../domain/values/refusals.ts";
@@ -41,15 +41,16 @@ import { takeCode } from "./administrators.ts";
 import type { Context } from "../batch/context.ts";
 
 /**
- * How long a confirmation that was taken is kept, in CONFIRMATION_MS: beyond its validity, as clocks of servers differ.
+ * How long a used confirmation is kept, in multiples of CONFIRMATION_MS: longer than it is valid, because the clocks of
+ * servers differ.
  */
 const KEPT_CONFIRMATIONS = 3;
-/** Number of failures that are kept for the page that lists them. */
+/** Number of failures that are kept for the panel's list. */
 const KEPT_ATTEMPTS = 10_000;
 
 export interface BeginSignIn {
   step: SignInStep;
-  /** As it was typed; empty for an invitation. */
+  /** The name as it was typed; empty for an invitation. */
   name: string;
   address: string;
   network: string;
@@ -61,11 +62,11 @@ export interface BegunSignIn {
   attempt: number;
   /** Null when nobody with that name can sign in. */
   passwordHash: string | null;
-  /** Whether the network is known for this name: such a try goes before tries of others. */
+  /** Whether the network is known for this name: such a try is checked before tries of others. */
   isKnown: boolean;
 }
 
-/** Records a try to sign in, before it is judged. Refuses: sign_in_limited. */
+/** Records a try to sign in, before it is checked. Refuses: sign_in_limited. */
 export function beginSignIn(tx: Tx, command: BeginSignIn, { now }: Context): BegunSignIn {
   const { step, name, network } = command;
   const nameTag = tagOfName(name, step);
@@ -97,8 +98,8 @@ export interface BeginProof {
 }
 
 /**
- * Records a try of a signed-in session to prove itself again, before it is judged. Tries of others never delay it. Its
- * own wrong passwords and codes end it. Refuses: sign_in_refused.
+ * Records that a signed-in session tries to prove itself again, before the try is checked. Tries of others never delay
+ * it. Its own wrong passwords and codes end the session. Refuses: sign_in_refused.
  */
 export function beginProof(tx: Tx, command: BeginProof, { now }: Context): BegunSignIn {
   const { id, address, userAgent } = command;
@@ -111,9 +112,9 @@ export function beginProof(tx: Tx, command: BeginProof, { now }: Context): Begun
   // Nothing is refused from here on.
   const tried = tx.update(panelSessions, session, { failures: session.failures + 1 });
   const nameTag = tagOfName(found.name, "proof");
-  // Counted for the session only: it locks out no network.
+  // Without a network: failures count for the session only.
   const attempt = insertAttempt(tx, { nameTag, address, network: "", userAgent }, found, now);
-  // One failure too many ends the session, so this try is not judged.
+  // One failure too many ends the session. Then this try is not checked.
   const passwordHash = isSessionLive(tried, now) ? found.passwordHash : null;
   return { attempt, passwordHash, isKnown: true };
 }
@@ -155,7 +156,7 @@ export interface OpenSession {
   hasProvedCode?: boolean;
 }
 
-/** Opens a session after the password was right. Returns whether a code is awaited. Refuses: sign_in_refused. */
+/** Opens a session after the password was right. Returns whether it awaits a code. Refuses: sign_in_refused. */
 export function openSession(
   tx: Tx,
   { attempt, name, passwordHash, session, network, hasProvedCode = false }: OpenSession,
@@ -204,7 +205,7 @@ export interface ProveAgain {
   proof: { code: string } | { passwordHash: string };
 }
 
-/** Records a new proof: for a while no other is asked for. Refuses: sign_in_refused, code_wrong. */
+/** Records a new proof. For a while no other is required. Refuses: sign_in_refused, code_wrong. */
 export function proveAgain(tx: Tx, { attempt, id, proof }: ProveAgain, { now }: Context): null {
   const session = findSession(tx, id);
   if (!session || session.awaitsCode || !isSessionLive(session, now)) {
@@ -241,7 +242,7 @@ export interface TakeConfirmation {
   id: string;
 }
 
-/** Takes a confirmation. Returns whether it was not taken before. */
+/** Uses a confirmation. Returns false if it was used before. */
 export function takeConfirmation(tx: Tx, { id }: TakeConfirmation, { now }: Context): boolean {
   if (tx.row(confirmations.byKey, id)) return false;
   tx.run(FORGET_CONFIRMATIONS, { before: now - KEPT_CONFIRMATIONS * CONFIRMATION_MS });
@@ -259,7 +260,7 @@ export function endAttempt(tx: Tx, { attempt }: EndAttempt): null {
   return null;
 }
 
-/** Notes a sign-in: tries of others no longer delay its network. The networks used longest ago are forgotten. */
+/** Records a sign-in: from now on tries of others do not delay its network. Forgets the networks used longest ago. */
 function noteSignedIn(
   tx: Tx,
   administrator: Administrator,

@@ -19,7 +19,10 @@ export interface AuditedChange {
   after: AuditFacts | null;
 }
 
-/** Writes nothing when nothing changed or the actor is the system: the audit log is about operators and keys. */
+/**
+ * Writes an entry if something changed. Changes by the service itself are not audited, only those of operators and
+ * keys.
+ */
 export function audit(tx: Tx, context: Context, change: AuditedChange): void {
   const { actor, action, subject, account } = change;
   if (actor.keyId === null && actor.operator === null) return;
@@ -62,7 +65,7 @@ function serviceFacts(service: Service): AuditFacts {
   return { ...terms, providerId, providerService, type, dripfeed, ...requests };
 }
 
-/** The fields of an order that the audit log records. */
+/** Returns the fields of an order that the audit log records. */
 export function orderFacts({ status, startCount, remains, refundedMicros }: Order): AuditFacts {
   return { status, startCount, remains, refundedMicros };
 }

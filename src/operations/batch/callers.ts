@@ -25,8 +25,8 @@ export function requireCaller(
 ): Key {
   const key = tx.row(keys.byKey, keyId);
   if (!key) throw refusal("api_key_invalid");
-  // Keys are deactivated, and an Idempotency-Key or a reference is taken, under this lock, by other servers too. So
-  // everything below is decided either before that or after it.
+  // Every server takes this lock to deactivate a key, or to use an Idempotency-Key or a reference. So everything below
+  // is decided either before such a change or after it.
   tx.lock(key.resellerAccount);
   refuseEndedKey(key, now);
   refuseMissingPermission(key.type, permission);

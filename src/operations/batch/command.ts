@@ -9,18 +9,18 @@ export interface Command<Input, Output> extends Prepared<Input> {
 
 interface Prepared<Input> {
   /**
-   * Returns the maximum number of ids that the command takes. They are made before it runs and travel with it. So a
-   * command that runs again creates the same ids, and no transaction stays open while ids are made.
+   * Returns the maximum number of ids that the command takes. They are made before it runs and sent with it. So a
+   * command that runs again uses the same ids, and no transaction stays open while ids are made.
    */
   ids: (input: Input) => number;
   /**
-   * Returns what the command reads and which numbers it takes, so that an engine that waits for its database can load
-   * it for a whole batch at once. This is for speed only: what is missing is loaded when the command asks for it.
+   * Returns what the command reads and which numbers it takes. PostgreSQL loads this for a whole batch at once. It is
+   * for speed only: what is missing is loaded when the command asks for it.
    */
   needs: (input: Input) => Need[];
 }
 
-/** Describes a command. Without `ids` it creates nothing that has an id; without `needs` it is loaded as it runs. */
+/** Describes a command. Without `ids` it creates nothing with an id. Without `needs` its rows are loaded as it runs. */
 export function command<Input, Output>(
   run: Command<Input, Output>["run"],
   { ids = () => 0, needs = () => [] }: Partial<Prepared<Input>> = {},
@@ -28,7 +28,7 @@ export function command<Input, Output>(
   return { run, ids, needs };
 }
 
-/** For a command that creates one row with an id. */
+/** Counts the ids of a command that creates one row with an id. */
 export function one(): number {
   return 1;
 }

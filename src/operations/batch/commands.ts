@@ -51,7 +51,7 @@ export function countIds<Name extends CommandName>(name: Name, input: CommandInp
   return commandOf(name).ids(input);
 }
 
-/** Returns what the command reads and which numbers it takes, as far as it says so. */
+/** Returns what the command declares that it reads, and which numbers it takes. */
 export function needsOf<Name extends CommandName>(name: Name, input: CommandInput<Name>): Need[] {
   return commandOf(name).needs(input);
 }
@@ -65,7 +65,7 @@ export interface CommandRequest {
 }
 
 /**
- * The result of one command. `refused`: by a rule. `failed`: an internal error, with its text for the log; with `code`,
+ * The result of one command. `refused`: by a rule. `failed`: the text of an internal error, for the log. With `code`,
  * the command may have been committed.
  */
 export type Reply =
@@ -75,8 +75,8 @@ export type Reply =
 
 /**
  * Runs a batch in one transaction and returns a reply for each command, in order, after the COMMIT. A command that is
- * refused or throws is rolled back without the others. Throws FatalError, which ends the process. `seed`: random, for
- * the ids of events.
+ * refused or throws is rolled back without the others. Throws FatalError, which ends the process. `seed`: a random text
+ * from which the ids of events are made.
  */
 export function runBatch(
   store: { runBatch(jobs: readonly Job[]): Outcome[] },
@@ -109,7 +109,7 @@ function jobOf({ name, input, ids }: CommandRequest, now: number, seed: string):
   return {
     // The job may run several times, each time with the same ids.
     run: (tx) => runCommand(tx, name, input as never, contextOf(now, ids, seed)),
-    // Read only by an engine that waits for its database.
+    // A getter, because only PostgreSQL reads it.
     get needs() {
       return needsOf(name, input as never);
     },

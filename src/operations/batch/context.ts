@@ -1,11 +1,11 @@
-// What an operation gets besides its command: the time and new ids. All are passed in, so that tests can set them.
+// What an operation gets besides its command: the time and new ids. They are passed in, so that tests can set them.
 
 export interface Context {
   /** Milliseconds since 1970, the same for a whole batch. */
   now: number;
-  /** The next of the ids that came with the command. */
+  /** Returns the next of the ids that were sent with the command. */
   createId: () => string;
-  /** The next id of an event: how many a command needs is known only when it runs. */
+  /** Returns the next id of an event. These are not sent: how many are needed is known only when the command runs. */
   createEventId: () => string;
 }
 
@@ -13,7 +13,8 @@ const EVENT_ID_PREFIX = "evt_";
 const EVENT_ID_LENGTH = 24;
 
 /**
- * Returns the context for one run of one command: a second run takes the same ids. `seed`: random, different for each.
+ * Returns the context for one run of a command. A second run takes the same ids. `seed`: a random text, different for
+ * each command.
  */
 export function contextOf(now: number, ids: readonly string[], seed: string): Context {
   let used = 0;
@@ -31,7 +32,7 @@ export function contextOf(now: number, ids: readonly string[], seed: string): Co
   return { now, createId, createEventId };
 }
 
-/** `evt_` and 24 lower-case letters and digits: 124 bits of the hash. */
+/** Returns an id made from the text: `evt_` and 24 lower-case letters and digits, which hold 124 bits of its hash. */
 export function eventIdOf(text: string): string {
   const digits = BigInt(`0x${Bun.SHA256.hash(text, "hex")}`).toString(36);
   return EVENT_ID_PREFIX + digits.slice(-EVENT_ID_LENGTH).padStart(EVENT_ID_LENGTH, "0");

@@ -1,4 +1,4 @@
-// Makes the ids of a command, and runs one in the process that gives it, without the writer, as the command line does.
+// Makes the ids of a command, and runs a command without the writer thread, as the command line does.
 // Separate from commands.ts, so that the writer thread does not load the library that makes ids.
 
 import { type Awaitable, type Store, transact, type Tx } from "../../db/port/port.ts";

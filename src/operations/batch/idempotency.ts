@@ -17,8 +17,8 @@ import { requireCaller } from "./callers.ts";
 import type { Context } from "./context.ts";
 
 /**
- * The effect of a request. An order: `orderId`. A batch of orders: its first order as `orderId`, and `results` as JSON.
- * A request for an order: `results` is an object with its number. A recharge: its transfer.
+ * The effect of a request, as its record stores it. An order: `orderId`. A batch: `orderId` is its first order,
+ * `results` is JSON. A request to cancel or refill: `results` is JSON with its number. A recharge: `transferSeq`.
  */
 export type Effect = { orderId: number; results?: string } | { transferSeq: number };
 
@@ -35,14 +35,14 @@ export interface Claimant {
   claim: Claim;
 }
 
-/** An operation as `once` runs it. */
+/** An operation that `once` can run. */
 export interface IdempotentOperation<Result> {
   /**
-   * Throws a refusal if the API key may not see the response to an earlier request. Absent: any key of the reseller
-   * may.
+   * Throws a refusal if the API key may not see the response to an earlier request. Absent: every key of the reseller
+   * may see it.
    */
   refuseReplay?(caller: Key, record: IdempotencyRecord): void;
-  /** Carries it out, for an API key that has been checked. */
+  /** Runs the operation. The API key has been checked. */
   run(caller: Key): Done<Result>;
   /** Returns the current state of the effect, for a duplicate of a request that has no response. */
   current(record: IdempotencyRecord): Result;
@@ -50,7 +50,7 @@ export interface IdempotentOperation<Result> {
 
 export interface Done<Result> {
   result: Result;
-  /** What the record refers to; null: there was no effect, so no record is written. */
+  /** What the record stores; null: there was no effect, so no record is written. */
   effect: Effect | null;
   /** The body of the 200; null when it is known only after the transaction. */
   body: object | null;
@@ -58,7 +58,7 @@ export interface Done<Result> {
 
 /**
  * Runs an operation unless an earlier request with the same claim did. docs/specification/http.md#idempotency-record.
- * Refuses what requireCaller refuses, then idempotency_key_reused, then what the operation refuses, replayed or new.
+ * Refuses what requireCaller refuses, then idempotency_key_reused, then what refuseReplay or `run` refuses.
  */
 export function once<Result>(
   tx: Tx,
@@ -125,7 +125,7 @@ export interface ExpireIdempotencyRecords {
   limit: number;
 }
 
-/** Deletes records older than IDEMPOTENCY_RETENTION_MS of uptime; returns how many. */
+/** Deletes records older than IDEMPOTENCY_RETENTION_MS of uptime. Returns how many. */
 export function expireIdempotencyRecords(tx: Tx, command: ExpireIdempotencyRecords): number {
   const before = uptimeOf(tx) - IDEMPOTENCY_RETENTION_MS;
   return tx.run(DELETE_OLD, { before, limit: command.limit });
@@ -143,13 +143,13 @@ function uptimeOf(tx: Tx): number {
   return tx.row(uptime.byKey, 1)!.milliseconds;
 }
 
-/** Null until the response of the first request is stored. */
+/** Returns the stored response; null while the first request has none. */
 function responseOf({ responseStatus, responseBody }: IdempotencyRecord): StoredResponse | null {
   if (responseStatus === null || responseBody === null) return null;
   return { status: responseStatus, body: responseBody };
 }
 
-/** The record of an earlier request with the key; undefined when the key is new. Refuses: idempotency_key_reused. */
+/** Returns the record of an earlier request with the key. Refuses: idempotency_key_reused. */
 function findDuplicate(
   tx: Tx,
   resellerAccount: number,

@@ -8,7 +8,7 @@ const TOUCH = statement({
   text: "UPDATE uptime SET milliseconds = milliseconds",
 });
 
-/** Needs disk space and a flush to disk, as any other write does, and changes nothing. */
+/** Writes without changing anything. Like every write, it needs disk space and a flush to disk. */
 export function probe(tx: Tx): null {
   tx.run(TOUCH);
   return null;

@@ -13,7 +13,7 @@ import { countAllWaiting } from "../../db/webhooks/webhook-deliveries.ts";
 import { markQueuedUnknown } from "../delivery/mark-unknown.ts";
 import { markPerhapsSent } from "../delivery/order-request-deliveries.ts";
 
-/** Signs everybody out who was signed in when the backup was made. */
+/** Ends the panel's sessions that the backup contains. */
 const END_SESSIONS = statement({ writes: [panelSessions], text: "DELETE FROM panel_sessions" });
 
 export interface CarryOver {
@@ -27,21 +27,21 @@ export interface CarryOver {
 }
 
 export interface CarriedOver {
-  /** Waiting webhook deliveries: they are sent, although they may have been sent since the backup. */
+  /** Number of waiting webhook deliveries. They are sent, although they may have been sent since the backup. */
   webhooksWaiting: number;
-  /** Orders that are unknown now. */
+  /** Number of orders that are unknown now. */
   unknownOrders: number;
 }
 
 /**
- * Numbers continue above the floors, ended keys and disabled administrators stay so, queued orders and requests become
- * unknown. Waiting webhook deliveries are sent: receivers recognise a repeated event by its id; a lost event cannot be
- * recovered. Refuses: key_not_found.
+ * Carries over what must not go back in time. Numbers continue above the floors. Ended keys and disabled administrators
+ * stay so. Queued orders and requests become unknown. Waiting webhook deliveries are sent: receivers recognise a
+ * repeated event by its id, but a lost event cannot be recovered. Refuses: key_not_found.
  */
 export function carryOver(tx: Tx, command: CarryOver, context: Context): CarriedOver {
   const { floors, endedKeys, disabledAdministrators = [], actor } = command;
   const webhooksWaiting = countAllWaiting(tx);
-  // Statements come before every other write.
+  // This statement must come before every other write.
   tx.run(END_SESSIONS);
   // Before the audit entries below, so that they get numbers above the floor.
   raiseFloors(tx, floors);
@@ -54,10 +54,9 @@ export function carryOver(tx: Tx, command: CarryOver, context: Context): Carried
 }
 
 /**
- * Raises the sequences of orders' events above those that may have been sent since the backup, or since an earlier
- * restore of it. A receiver ignores an event with a lower sequence than it has seen. No order has an event every
- * millisecond, so the current time is above all of them. Returns how many orders may still have events. Runs before
- * carryOver, in a transaction of its own.
+ * Raises the sequences of orders' events above all that may have been sent: receivers ignore an event with a lower
+ * sequence than they have seen. The current time in milliseconds is above all of them, because no order has an event
+ * every millisecond. Returns how many orders may still have events. Runs before carryOver, in its own transaction.
  */
 export function skipSequences(tx: Tx, _command: null, { now }: Context): number {
   return raiseSequences(tx, now);

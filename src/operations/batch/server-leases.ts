@@ -1,30 +1,30 @@
-// Servers that share a database: each renews a lease. The one that has held its lease longest is the leader, which does
-// what one server does for all.
+// Leases of the servers that share a database. Each server renews its own. The one that has held its lease longest is
+// the leader: it runs the jobs that one server runs for all.
 
 import type { Tx } from "../../db/port/port.ts";
 import { type Server, servers } from "../../db/tables/database.ts";
 import { LEASE_MS, listServers } from "../../db/delivery/server-leases.ts";
 import type { Context } from "./context.ts";
 
-/** A server's row as it was seen. */
+/** A server's row as it was read earlier. */
 export type SeenServer = Pick<Server, "id" | "leaseUntil">;
 
 export interface RenewLease {
   /** Identifies one process: a new start is a new server. */
   id: string;
   name: string;
-  /** Servers that are known to have ended without ending their lease. One that renewed it since it was seen stays. */
+  /** Servers that ended without ending their lease. Their rows are deleted unless they renewed the lease since. */
   ended: SeenServer[];
 }
 
 export interface Lease {
   /** Number of servers with a lease, including this one. */
   servers: number;
-  /** Whether this one has had it longest. */
+  /** Whether this server has held its lease longest. */
   isLeader: boolean;
 }
 
-/** Takes the lease, or renews it. A server that was taken for dead begins anew. */
+/** Takes or renews the lease. A server whose row was deleted, because it was taken for dead, takes a new one. */
 export function renewLease(tx: Tx, { id, name, ended }: RenewLease, { now }: Context): Lease {
   const all = listServers(tx);
   const hasEnded = (each: Server) =>
@@ -35,7 +35,7 @@ export function renewLease(tx: Tx, { id, name, ended }: RenewLease, { now }: Con
     (each) => tx.delete(servers, { id: each.id }),
   );
   const before = tx.row(servers.byKey, id);
-  // A new value each time, whatever the clock did: others recognise a renewal by it.
+  // Always a new value, even if the clock stood still: other servers recognise a renewal by it.
   const isSame = before?.leaseUntil === now + LEASE_MS;
   const leaseUntil = now + LEASE_MS + (isSame ? 1 : 0);
   const own = before
@@ -50,6 +50,7 @@ export function endLease(tx: Tx, { id }: { id: string }): null {
   return null;
 }
 
+/** Returns whether `one` has held its lease longer. */
 function isLonger(one: Server, other: Server): boolean {
   if (one.startedAt !== other.startedAt) return one.startedAt < other.startedAt;
   return one.id < other.id;

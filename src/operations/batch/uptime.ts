@@ -1,4 +1,4 @@
-// Uptime: how long the service has run in total, stored across restarts. Unlike the wall clock it is never set.
+// Uptime: how long the service has run in total, stored across restarts. Unlike a wall clock, nobody can set it.
 
 import type { Tx } from "../../db/port/port.ts";
 import { statement } from "../../db/port/query.ts";
@@ -13,9 +13,9 @@ const ADD = statement({
 });
 
 export interface AddUptime {
-  /** A whole number: the time since the uptime was `seen`, by a monotonic clock. */
+  /** The whole milliseconds since the uptime was `seen`, by a monotonic clock. */
   milliseconds: number;
-  /** The uptime as of the last call; null for the first call of a process. */
+  /** The uptime that the last call returned; null for the first call of a process. */
   seen: number | null;
 }
 
@@ -25,9 +25,8 @@ export interface Uptime {
 }
 
 /**
- * Adds nothing when the uptime is not what was seen: another server has counted the time since then. So no two servers
- * count the same time. What a process had not added before it died is lost: uptime may lag behind real time, but never
- * runs ahead of it.
+ * Adds to the uptime, unless it has changed since it was seen: then another server has counted that time. So no time is
+ * counted twice. Time that a process had not added before it died is lost: the uptime may be too low, never too high.
  */
 export function addUptime(tx: Tx, { milliseconds, seen }: AddUptime): Uptime {
   const found = tx.row(uptime.byKey, 1)!.milliseconds;

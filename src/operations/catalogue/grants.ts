@@ -1,4 +1,4 @@
-// Imports many grants of services at once. One at a time: services.ts.
+// Imports many grants of services at once. services.ts grants a single one.
 
 import { Refusal } from "../../domain/values/refusals.ts";
 import type { GrantProblem } from "../../domain/catalogue/refusals.ts";
@@ -14,7 +14,7 @@ export interface GrantTerms {
   /** The id of the service. */
   id: string;
   username: string;
-  /** Null: the service's own price. */
+  /** Null: the list price applies. */
   priceMicros: number | null;
 }
 
@@ -23,7 +23,7 @@ export interface ImportGrants {
   actor: Actor;
 }
 
-/** Imports all grants or none; each replaces an existing one. Refuses: grants_invalid, with every refused row. */
+/** Imports all grants or none. Each replaces an existing one. Refuses: grants_invalid, with every refused row. */
 export function importGrants(
   tx: Tx,
   command: ImportGrants,
@@ -41,7 +41,7 @@ export function importGrants(
   return { imported: changed.length, unchanged: command.grants.length - changed.length };
 }
 
-/** Returns the rows that would be refused, for a list in which other rows are wrong. */
+/** Returns the rows that would be refused, for a list that also has malformed rows. */
 export function refusedGrants(reader: Reader, list: readonly GrantTerms[]): GrantProblem[] {
   return problemsOf(reader.each(list, (terms) => find(reader, terms)));
 }
@@ -52,7 +52,7 @@ function problemsOf(found: readonly Found[]): GrantProblem[] {
   return found.flatMap((each, index) => (typeof each === "string" ? [{ index, code: each }] : []));
 }
 
-/** Returns the price of the existing grant; undefined: there is none. */
+/** Returns the price of the existing grant, undefined without a grant, or why the row is refused. */
 function find(reader: Reader, { id, username }: GrantTerms): Found {
   if (!findService(reader, id)) return "service_not_found";
   const user = findUser(reader, username);

@@ -1,4 +1,4 @@
-// What a sync writes about routes that their provider no longer lists, or lists again, and about their services.
+// Writes, in a sync, which routes their provider no longer lists or lists again, and what that changes in services.
 
 import type { SyncPlan } from "../../domain/providers/sync-plan.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
@@ -14,10 +14,10 @@ import { findService, type Service } from "../../db/catalogue/services.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 
-/** What changes in a service. */
+/** The fields of a service that a change of its routes' listing sets. */
 export type ListedService = ServiceAvailability & Pick<Service, "routeDelisted">;
 
-/** Decides what changes in services, by their ids. */
+/** Decides what changes in the services. Returns the changes by the id of the service. */
 export function decideListings(
   reader: Reader,
   { providerId }: Provider,
@@ -43,7 +43,7 @@ export function decideListings(
   );
 }
 
-/** Writes the listings of further routes. That of a first route is in its service's row, which the caller writes. */
+/** Writes the listings of further routes. The caller writes that of a first route, in the row of its service. */
 export function writeListings(
   tx: Tx,
   provider: Provider,

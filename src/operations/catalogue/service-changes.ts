@@ -1,5 +1,5 @@
-// The only place that writes services, grants and discounts. With each write, in the same transaction, what resellers
-// see of it is recorded for the changes feed and sent to those who asked for service.changed.
+// Writes services, grants and discounts; no other file does. In the same transaction it records what resellers see of
+// the change for the changes feed, and sends it to endpoints that subscribe to service.changed.
 // docs/specification/endpoints.md#get-services-changes.
 
 import {
@@ -37,13 +37,13 @@ const EVENT = "service.changed";
 /** The endpoints that receive service.changed, by account. */
 export type ServiceListeners = ReadonlyMap<number, Webhook[]>;
 
-/** Reads the listeners once for a command, before its writes: an import may have a hundred thousand services. */
+/** Reads the listeners, once for a command, before its writes: an import may have a hundred thousand services. */
 export function listServiceListeners(tx: Tx, context: Context): ServiceListeners {
   const wanting = endpointsOf(listWebhooks(tx), EVENT, context);
   return Map.groupBy(wanting, ({ resellerAccount }) => resellerAccount);
 }
 
-/** Adds a service; returns it with its number. */
+/** Adds a service. Returns it with its number. */
 export function addService(
   tx: Tx,
   listeners: ServiceListeners,
@@ -99,7 +99,7 @@ export function removeGrant(tx: Tx, service: Service, grant: Grant, context: Con
 }
 
 /**
- * Changes a discount. The reseller's own prices stay, all others change. The caller holds the lock of the catalogue.
+ * Changes a discount. The reseller's own prices stay; all others change. The caller holds CATALOGUE_LOCK.
  */
 export function changeDiscount(tx: Tx, user: User, discountPpm: number, context: Context): void {
   const { account } = user;
@@ -171,7 +171,7 @@ function recordGrant(
   for (const side of sides) insertServiceEvent(tx, side, offers, context);
 }
 
-/** Both sides of a change. */
+/** A value before and after a change. */
 interface OwnTermsChange<T> {
   before: T;
   after: T;

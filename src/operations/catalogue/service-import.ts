@@ -21,7 +21,7 @@ import type { Context } from "../batch/context.ts";
 import { changeService, listServiceListeners } from "./service-changes.ts";
 import { changed, create, type ServiceTerms } from "./services.ts";
 
-/** A row of a list. With `update`, absent fields stay as they are. */
+/** A row of a list. With `update`, absent fields of an existing service stay as they are. */
 export type ServiceRow = Partial<ServiceTerms> & Pick<ServiceTerms, "id">;
 
 export interface ImportServices {
@@ -32,6 +32,7 @@ export interface ImportServices {
 }
 
 type ProblemCode = Extract<keyof Refusals, `import_${string}`>;
+
 /** What is wrong with a row: a refusal with the row's index in its details. */
 export type RowProblem = { [Code in ProblemCode]: Refusal<Code> }[ProblemCode];
 
@@ -77,7 +78,7 @@ export function planImport(
   return plan;
 }
 
-/** Fills in what a row of a new service leaves out. A row of an update may leave out anything. */
+/** Fills in the optional fields of a new service. */
 function withDefaults(row: ServiceRow): ServiceRow {
   const { type = DEFAULT_SERVICE_TYPE } = row;
   const size = isPackage(type) ? { min: 1, max: 1 } : {};
@@ -109,7 +110,7 @@ function ofProvider(
   return found?.active === false ? new Refusal("import_provider_inactive", { index }) : null;
 }
 
-/** Checks the fields of a row. A row of a new service must have all required ones. */
+/** Checks the fields of a row. For a new service, all required ones must be present. */
 function ofFields(row: ServiceRow, service: Service | undefined, index: number): RowProblem | null {
   if (!service) {
     for (const [name, field] of Object.entries(REQUIRED)) {
@@ -137,11 +138,11 @@ function planUpdate(
   const link = isSameLink(reader, before, provider) ? undefined : provider;
   const after = attempt(() => changed(reader, before, Object.fromEntries(differing), link));
   if (after instanceof Refusal) {
-    // All else was checked before: what the row changes does not fit what it leaves unchanged.
+    // Everything else was checked before, so a changed field does not fit an unchanged one.
     if (!UNFIT.has(after.code)) throw after;
     return void plan.problems.push(new Refusal("import_type_unfit", { index }));
   }
-  // Compared with `after`, not `before`: another provider activates a suspended service.
+  // Compared with `after`, not `before`, because a change of the provider activates a suspended service.
   if (active !== undefined && active !== after.active) {
     Object.assign(after, { active, delisted: false, suspended: false });
   }

@@ -1,4 +1,4 @@
-// Routes: the providers at which an order of a service is tried, in turn.
+// Routes of services: the providers to which an order is sent, one after the other until one accepts.
 // docs/specification/delivery.md#delivery-routes.
 
 import type { AuditFacts } from "../../domain/administrators/audit.ts";
@@ -55,8 +55,8 @@ export interface RemoveRoute {
 }
 
 /**
- * Removes a route. A service without routes is manual. A service is not offered when only inactive providers are left,
- * or providers that do not list it. Refuses: service_not_found, provider_not_found, route_not_found.
+ * Removes a route. A service without routes is manual. A service whose remaining providers are all inactive, or do not
+ * list it, is not offered. Refuses: service_not_found, provider_not_found, route_not_found.
  */
 export function removeRoute(tx: Tx, command: RemoveRoute, context: Context): PrioritizedRoute[] {
   const { service, route, routes } = readRoute(tx, command);

@@ -1,4 +1,4 @@
-// Activates and deactivates services, as the operator decides.
+// Activates and deactivates services for the operator.
 
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { refusal } from "../../domain/values/refusals.ts";
@@ -17,9 +17,9 @@ export interface SetServiceActive {
 }
 
 /**
- * Activates or deactivates a service. Clears `delisted` and `suspended`, so that nothing reactivates a service that the
- * operator deactivated. A service that is activated although no route is listed goes to its first route, until a sync
- * misses it again. Refuses: service_not_found, provider_inactive.
+ * Activates or deactivates a service. Clears `delisted` and `suspended`, so that no sync or provider reactivates a
+ * service that the operator deactivated. If a service is activated although no route is listed, its orders go to the
+ * first route until the next sync finds it missing. Refuses: service_not_found, provider_inactive.
  */
 export function setServiceActive(tx: Tx, command: SetServiceActive, context: Context): Service {
   const { active } = command;

@@ -1,4 +1,4 @@
-// The catalogue: services, imports, and grants to resellers.
+// The catalogue: creates, changes and deletes services, and grants them to resellers.
 
 import type { AuditFacts } from "../../domain/administrators/audit.ts";
 import { Refusal, refusal } from "../../domain/values/refusals.ts";
@@ -40,7 +40,7 @@ import {
 } from "./service-changes.ts";
 import { requireUser } from "../users/users.ts";
 
-/** Well formed: name, price and bounds have been checked, and min is not above max. */
+/** The fields of a service, well formed: name, price and bounds have been checked, and min is not above max. */
 export interface ServiceTerms {
   /** Null: a new service, which gets a generated id. */
   id: string | null;
@@ -84,7 +84,7 @@ export function createService(tx: Tx, command: CreateService, context: Context):
   return create(tx, command, listServiceListeners(tx, context), context);
 }
 
-/** createService with listeners that were read once for many services. */
+/** Runs createService with listeners that were read once for many services. */
 export function create(
   tx: Tx,
   command: CreateService,
@@ -129,14 +129,14 @@ export interface UpdateService {
   id: string;
   /** Absent fields stay as they are. */
   changes: Partial<Omit<ServiceTerms, "id" | "provider">>;
-  /** Undefined: unchanged. Null: manual from now on. Without a name: another service of the same provider. */
+  /** Undefined: unchanged. Null: the service becomes manual. Without a name: another service of the same provider. */
   provider?: { name?: string; service: string } | null;
   actor: Actor;
 }
 
 /**
- * Changes a service. Existing orders keep the terms at which they were placed. The changed fields count as set by hand
- * from now on. Refuses: service_not_found, service_bounds_crossed, service_has_no_provider, provider_not_found,
+ * Changes a service. Existing orders keep the terms under which they were placed. The changed fields count as set by
+ * hand. Refuses: service_not_found, service_bounds_crossed, service_has_no_provider, provider_not_found,
  * provider_inactive, service_unit_unfit, service_dripfeed_unfit.
  */
 export function updateService(tx: Tx, command: UpdateService, context: Context): Service {
@@ -149,7 +149,7 @@ export function updateService(tx: Tx, command: UpdateService, context: Context):
   return service;
 }
 
-/** Returns the service as it would be. Refuses what updateService refuses for an existing service. */
+/** Returns the service as it would be after the changes. Refuses what updateService refuses for an existing service. */
 export function changed(
   tx: Reader,
   before: Service,
@@ -174,7 +174,7 @@ export function changed(
   return service;
 }
 
-/** Applies what a new type leaves no choice about: the price unit, and that there is no drip-feed. */
+/** Applies what a new type requires: a price unit that fits it, and no drip-feed if the type cannot have one. */
 function followType(service: Service, changes: UpdateService["changes"]): void {
   if (changes.per === undefined && !fitsUnit(service)) service.per = standardUnit(service.type);
   if (changes.dripfeed === undefined && !mayDripFeed(service)) service.dripfeed = false;
@@ -198,12 +198,12 @@ export function deleteService(tx: Tx, command: DeleteService, context: Context):
 }
 
 export interface ChangePrices {
-  /** The changes that the operator was shown: nothing is changed unless every price is still its `before`. */
+  /** The changes that the operator confirmed. They are made only if every price is still its `before`. */
   prices: PriceChange[];
   actor: Actor;
 }
 
-/** Changes prices, which count as set by hand from now on. Refuses: service_not_found, catalogue_changed. */
+/** Changes prices, which then count as set by hand. Refuses: service_not_found, catalogue_changed. */
 export function changePrices(tx: Tx, command: ChangePrices, context: Context): { changed: number } {
   const found = tx.each(command.prices, ({ id }) => requireService(tx, id));
   const isSame = ({ before }: PriceChange, at: number) => found[at]!.priceMicros === before;
@@ -222,13 +222,13 @@ export function changePrices(tx: Tx, command: ChangePrices, context: Context): {
 export interface GrantService {
   id: string;
   username: string;
-  /** Null: the service's own price. */
+  /** Null: the list price applies. */
   priceMicros: number | null;
   actor: Actor;
 }
 
 /**
- * Grants a service to a reseller; granting it again replaces the price.
+ * Grants a service to a reseller. Granting it again replaces the price.
  * Refuses: service_not_found, user_not_found, child_cannot_hold_grant.
  */
 export function grantService(tx: Tx, command: GrantService, context: Context): Grant {
@@ -290,7 +290,7 @@ function linkOf(reader: Reader, provider: ServiceProvider | null | undefined) {
   return { providerId, providerService: provider.service };
 }
 
-/** Returns the changes of a new link. A service that leaves its provider is no longer suspended or delisted by it. */
+/** Returns what a new link changes. A service that leaves its provider is no longer suspended or delisted by it. */
 function relink(reader: Reader, service: Service, provider: UpdateService["provider"]) {
   if (provider === undefined) return {};
   if (provider !== null && provider.name === undefined) {
@@ -303,7 +303,7 @@ function relink(reader: Reader, service: Service, provider: UpdateService["provi
   return { ...link, active, suspended: false, delisted: false };
 }
 
-/** Refuses: service_not_found. */
+/** Returns the service. Refuses: service_not_found. */
 export function requireService(tx: Tx, id: string): Service {
   const service = findService(tx, id);
   if (!service) throw refusal("service_not_found");

@@ -1,4 +1,4 @@
-// Costs of orders, written in the transaction of the report that has them. docs/specification/reports.md#costs.
+// Costs of orders, written in the transaction of the report that contains them. docs/specification/reports.md#costs.
 
 import {
   costByRate,
@@ -17,16 +17,18 @@ import { type Provider, providerOf } from "../../db/providers/providers.ts";
 import { providers } from "../../db/tables/providers.ts";
 import type { Context } from "../batch/context.ts";
 
-/** Limit for the costs that one update of a provider settles; the next update takes more. */
+/** Number of foreign costs that one update of a provider converts at most. The next update takes more. */
 const FOREIGN_LIMIT = 10_000;
 
-/** A cost to be written, and the one before it. */
+/** A cost to be written, and the order's cost until now. */
 export interface CostChange {
   cost: OrderCost;
   before: OrderCost | null;
 }
 
-/** Decides the costs that the reports give, by order id. Reads all that it needs, so it runs before the first write. */
+/**
+ * Decides the costs from the reports. Returns changes by order id. Its queries run before the command's first write.
+ */
 export function decideCosts(
   tx: Tx,
   providerId: number,
@@ -47,7 +49,7 @@ export function decideCosts(
     const reported = reportedStatus(order, report);
     if (reported === null) return;
     const before = known.get(orderId) ?? null;
-    // Belongs to the provider that took the order, even if another one delivers its service now.
+    // The service at the provider that took the order, even if another one delivers the service now.
     const { providerService } = order.delivery;
     const byRate = () => {
       const rate = findRate(tx, providerId, providerService, orderId);
@@ -69,7 +71,7 @@ export function writeCost(
   insertCost(tx, orderId, cost, before, context.now);
 }
 
-/** Notes what the reports say about the provider: its currency, or a currency that is not its own. */
+/** Stores the currency of the provider, and the last currency in a report that was not the provider's. */
 export function noteCurrencies(
   tx: Tx,
   providerId: number,
@@ -85,7 +87,7 @@ export function noteCurrencies(
   tx.update(providers, provider, { currency, foreignCurrency });
 }
 
-/** Returns the terms for costs. A provider with its own rate has the currency that it reports first. */
+/** Returns the terms for costs. The first report with a currency sets it for a provider that has a rate of its own. */
 function reportedTerms(provider: Provider, reports: readonly { report: Report }[]): CurrencyTerms {
   const { rateToUsd, currency } = provider;
   if (expectedCurrency(provider) !== null) return { rateToUsd, currency };
@@ -93,7 +95,7 @@ function reportedTerms(provider: Provider, reports: readonly { report: Report }[
   return { rateToUsd, currency: first?.report.cost?.currency ?? null };
 }
 
-/** Decides costs in the currency whose rate is known now. Reads before the command's first write. */
+/** Decides the costs in a currency whose rate is known now. Its queries run before the command's first write. */
 export function decideForeignCosts(
   tx: Tx,
   providerId: number,

@@ -1,5 +1,5 @@
-// Submits an order to its provider: an attempt is started, then finished with its outcome. The attempt is committed as
-// `sending` before the call, its outcome after it, in a later transaction. docs/specification/delivery.md#delivery.
+// Records submissions of orders to providers. An attempt is committed as `sending` before the call to the provider, and
+// its outcome in a later transaction, after the call. docs/specification/delivery.md#delivery.
 
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { decideTransition } from "../../domain/orders/transition-decision.ts";
@@ -59,12 +59,15 @@ export interface StartAttempt {
 export type StartedAttempt = { tries: number } & (
   | { send: true; attemptId: number; order: OrderWithDelivery }
   /**
-   * `isGivenUp`: this command failed the order. `passedTo`: the provider to try at once, as this one cannot serve it.
+   * `isGivenUp`: this command failed the order. `passedTo`: the provider that is tried at once instead of this one.
    */
   | { send: false; isGivenUp: boolean; order: Order; passedTo: string | null }
 );
 
-/** A provider that ignores the fields of a drip-feed would deliver a different order from the one that was charged. */
+/**
+ * The outcome for a drip-feed order when the provider's service has no drip-feed. A provider that ignored the fields
+ * would deliver a different order from the one that was charged.
+ */
 const NO_DRIP_FEED = {
   outcome: "refused",
   cause: "not asked: by its list the service has no drip-feed",
@@ -72,8 +75,8 @@ const NO_DRIP_FEED = {
 } as const;
 
 /**
- * Starts an attempt if the order is still queued for that provider. An order whose retries are over fails instead. A
- * provider that certainly cannot serve the order is passed over as if it had refused it.
+ * Starts an attempt if the order is still queued for that provider. An order whose time for retries is over fails
+ * instead. A provider that certainly cannot deliver the order is treated as if it had refused it.
  */
 export function startAttempt(tx: Tx, command: StartAttempt, context: Context): StartedAttempt {
   const order = orderOf(tx, command.orderId);
@@ -111,7 +114,7 @@ export function needsOfStart({ orderId, providerId }: StartAttempt): Need[] {
   ];
 }
 
-/** Handles an order whose provider is paused, even if it was never tried: it takes the next route, waits or expires. */
+/** Handles an order whose provider is paused: it takes the next route, waits or expires, even if it was never tried. */
 function awaitPause(
   tx: Tx,
   order: OrderWithDelivery,
@@ -140,23 +143,23 @@ export interface FinishAttempt extends RetryTimes {
 
 export interface FinishedAttempt {
   order: Order;
-  /** An earlier order with the same number from the provider: an error of the provider, for the log. Null: none. */
+  /** An earlier order that has the same number from the provider, for the log: the provider made an error. */
   sameNumberAs: number | null;
   /**
    * Set when the attempt already had another outcome: it was marked unknown while its server was taken for dead.
    * `applied`: this outcome settled the order. `ignored`: it changed nothing.
    */
   late: "applied" | "ignored" | null;
-  /** The provider that is tried at once, after a refusal or an attempt that was not sent; null: none. */
+  /** The provider that is tried at once, after a refusal or an attempt that was not sent. */
   passedTo: string | null;
   /** Set when this outcome paused the provider: the number of unknown outcomes in a row. */
   pausedAfter?: number;
 }
 
 /**
- * Records the outcome of a call. A refused order goes on to the next route of its service, or is refunded; an unknown
- * one waits for settlement. Recording the same outcome again changes nothing: a caller that does not know whether the
- * first was committed repeats it.
+ * Records the outcome of a call. A refused order goes on to the next route of its service, or is refunded. An unknown
+ * one waits for settlement. Recording the same outcome again changes nothing, so a caller may repeat the command when
+ * it does not know whether it was committed.
  */
 export function finishAttempt(tx: Tx, command: FinishAttempt, context: Context): FinishedAttempt {
   const { result } = command;
@@ -203,8 +206,8 @@ function noteUnknown(
 }
 
 /**
- * Ends an attempt that certainly did not place the order: it goes on to `onward`, or is refunded when that is null. If
- * the reseller has asked to cancel the order, it is cancelled instead of being sent again:
+ * Ends an attempt that certainly did not place the order. The order goes on to `onward`, or is refunded when that is
+ * null. With an open request to cancel it is cancelled instead of being sent again:
  * docs/specification/orders.md#order-requests.
  */
 function endUnplaced(
@@ -230,9 +233,9 @@ function endUnplaced(
 const NO_NOTES = { sameNumberAs: null, late: null, passedTo: null };
 
 /**
- * Handles the outcome of an attempt that is already finished. While the order is unknown, the provider's own reply
- * settles it, as an operator would. The order is not queued again, even if it was not sent or another route is left:
- * whoever marked it unknown may have promised that it will not be sent.
+ * Handles the outcome of an attempt that is already finished. While the order is unknown, the provider's reply settles
+ * it, as an operator would. The order is not queued again, even if it was not sent or has another route: the operator
+ * may rely on it not being sent.
  */
 function finishLate(
   tx: Tx,
@@ -301,7 +304,7 @@ export interface ClampSchedules {
   submitBackoffLimitMs: number;
 }
 
-/** Limits schedules after the clock was set back: no poll or retry is later than the longest backoff from now. */
+/** Corrects schedules after the clock was set back: no poll or retry stays later than the longest backoff from now. */
 export function clampSchedules(tx: Tx, command: ClampSchedules, context: Context): null {
   const { pollIntervalMs, submitBackoffLimitMs } = command;
   clampSubmitSchedule(tx, context.now + submitBackoffLimitMs);
@@ -312,7 +315,7 @@ export function clampSchedules(tx: Tx, command: ClampSchedules, context: Context
   return null;
 }
 
-/** Writes that the provider has the order: it is polled from now on. */
+/** Records that the provider has the order, which is polled from now on. */
 export function applyAccepted(
   tx: Tx,
   order: Order,
@@ -339,7 +342,7 @@ export function failUnplaced(
   return applyTransition(tx, order, transition, cause, context, { delivery: { placement } });
 }
 
-/** Begins an attempt: the order is being sent from now on. `server`: the id of the server that sends it. */
+/** Begins an attempt: the order is marked as being sent. `server`: the id of the server that sends it. */
 export function beginAttempt(
   tx: Tx,
   order: OrderWithDelivery,

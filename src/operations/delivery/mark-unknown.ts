@@ -17,7 +17,7 @@ import { beginAttempt } from "./deliveries.ts";
 
 export interface MarkInterruptedUnknown {
   cause: string;
-  /** The id of the server that asks: its own attempts are still under way. */
+  /** The id of the calling server, whose own attempts are still under way. */
   server: string;
 }
 
@@ -59,7 +59,7 @@ export function markQueuedUnknown(tx: Tx, { cause }: MarkQueuedUnknown, context:
   return queued.length + outcomes.filter((outcome) => outcome === "unknown").length;
 }
 
-/** Ends an attempt: its order becomes unknown. A test order, which was certainly sent nowhere, is queued again. */
+/** Ends an attempt: its order becomes unknown. A test order is queued again, because it was certainly not sent. */
 function endAttempt(
   tx: Tx,
   orderId: number,

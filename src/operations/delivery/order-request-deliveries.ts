@@ -1,7 +1,6 @@
-// Sends requests for orders to their provider: a request is started, then finished with its outcome, like a submission
-// (deliveries.ts). Refills are followed to their end. `sent` is committed before the call, the outcome after it.
-// No money moves here, except that an order which turns out not to have been sent is cancelled.
-// docs/specification/orders.md#order-request-delivery.
+// Records the sending of requests to cancel or refill, like submissions in deliveries.ts: `sent` is committed before
+// the call to the provider, the outcome after it. Refills are polled until they end. Money moves only when an order
+// turns out not to have been sent: it is cancelled. docs/specification/orders.md#order-request-delivery.
 
 import { isInterrupted } from "../../domain/delivery/deliveries.ts";
 import {
@@ -54,31 +53,32 @@ export type StartedRequest =
     }
   | { send: false };
 
-const NOT_SENT = { send: false } as const;
+const NOTHING_TO_SEND = { send: false } as const;
 
-/** Starts to send a request, unless it belongs to another provider or its order leaves nothing to send. */
+/** Starts to send a request, unless another provider has it or the order's status makes it pointless. */
 export function startRequest(tx: Tx, command: StartRequest, context: Context): StartedRequest {
   const { now } = context;
   const found = orderRequestOf(tx, command.requestId);
   tx.lock(found.resellerAccount);
   const request = orderRequestOf(tx, command.requestId);
-  if (request.state !== "requested" || request.providerId !== command.providerId) return NOT_SENT;
+  if (request.state !== "requested" || request.providerId !== command.providerId)
+    return NOTHING_TO_SEND;
   const order = findOrder(tx, String(request.orderId))!;
   const { requestId, orderId, kind, tries } = request;
   const { delivery, link } = order;
   const change = (changes: Partial<OrderRequest>) => {
     updateOrderRequest(tx, request, { ...changes, changedAt: now });
-    return NOT_SENT;
+    return NOTHING_TO_SEND;
   };
   const decline = (note: string) => change({ state: "declined", nextAt: null, note });
   if (kind === "cancel" && isQueued(order)) {
     cancelUnsent(tx, order, request, context);
-    return NOT_SENT;
+    return NOTHING_TO_SEND;
   }
   if (kind === "refill" && !hasDelivered(order.status)) {
     return decline(`the order is ${order.status}`);
   }
-  // The order is being submitted: the outcome decides about the request.
+  // The order is being submitted. The outcome decides what happens to the request.
   if (delivery?.placement === "sending") return change({ nextAt: now + REQUEST_WAIT_MS });
   const providerOrder = delivery?.placement === "placed" ? delivery.providerOrder : null;
   if (delivery === null || providerOrder === null) {
@@ -107,8 +107,8 @@ export type FinishedRequest = "applied" | "ignored";
 
 /**
  * Records the outcome of a call. An unknown one waits for the operator, unless the provider's own reply comes late.
- * Recording the same outcome again changes nothing: a caller that does not know whether the first was committed repeats
- * it.
+ * Recording the same outcome again changes nothing, so a caller may repeat the command when it does not know whether it
+ * was committed.
  */
 export function finishRequest(tx: Tx, command: FinishRequest, context: Context): FinishedRequest {
   const { result } = command;
@@ -143,7 +143,8 @@ export function finishRequest(tx: Tx, command: FinishRequest, context: Context):
 }
 
 /**
- * Records that the provider accepted. This cancels nothing yet: the order is polled at once, and its status decides.
+ * Records that the provider accepted the request. This cancels nothing yet: the order is polled at once, and the status
+ * that the provider then reports decides.
  */
 function accept(
   tx: Tx,
@@ -183,7 +184,7 @@ export interface DueRefill {
   providerRefill: string;
 }
 
-/** Returns the refills to ask about. The next time for each is written here, before the provider is asked. */
+/** Returns the refills to ask about. Schedules the next poll of each, before the provider is asked. */
 export function takeDueRefills(tx: Tx, command: TakeDueRefills, context: Context): DueRefill[] {
   const { providerId, limit, pollIntervalMs, jitter } = command;
   const { now } = context;
@@ -228,11 +229,11 @@ export function recordRefillReports(
 
 export interface MarkRequestsUnknown {
   cause: string;
-  /** The id of the server that asks: its own calls are still under way. */
+  /** The id of the calling server, whose own calls are still under way. */
   server: string;
 }
 
-/** Marks requests as unknown that were being sent by servers which have ended. Returns their numbers. */
+/** Marks requests as unknown that were being sent by servers that have ended. Returns their numbers. */
 export function markRequestsUnknown(
   tx: Tx,
   { cause, server }: MarkRequestsUnknown,
@@ -252,7 +253,7 @@ export function markPerhapsSent(tx: Tx, cause: string, context: Context): number
     .length;
 }
 
-/** Marks a request as unknown. One for a test order, which was certainly sent nowhere, is sent again: returns null. */
+/** Marks a request as unknown. One for a test order was certainly not sent: it is sent again, and null returned. */
 function markUnknown(tx: Tx, requestId: number, cause: string, { now }: Context): number | null {
   const request = orderRequestOf(tx, requestId);
   if (request.providerId === SANDBOX_PROVIDER) {

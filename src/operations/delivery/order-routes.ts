@@ -1,5 +1,5 @@
-// Chooses the next route after a provider refused an order or could not be reached. It is written with the outcome that
-// led to it, so that no crash comes between them. docs/specification/delivery.md#delivery-routes.
+// Chooses the next route after a provider refused an order or could not be reached. The route is written in the
+// transaction of that outcome, so a crash cannot separate them. docs/specification/delivery.md#delivery-routes.
 
 import { nextSubmitAt, type SubmissionResult } from "../../domain/delivery/deliveries.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
@@ -23,14 +23,14 @@ export interface RetryTimes {
   backoffMs: number;
 }
 
-/** A route, and whether it is tried at once. */
+/** The route that an order takes next, and whether it is tried at once. */
 export interface Onward {
   route: Route;
   isImmediate: boolean;
 }
 
 /**
- * Returns the route after an attempt with this result; null when all have refused. Call it before the attempt is
+ * Returns the route after an attempt with this result; null when all routes have refused. Runs before the attempt is
  * finished.
  */
 export function routeAfter(
@@ -39,7 +39,7 @@ export function routeAfter(
   result: Extract<SubmissionResult, { outcome: "refused" | "not_sent" }>,
 ): Onward | null {
   const isRefused = result.outcome === "refused";
-  // A test order stays with the sandbox: the routes of its service are for other orders.
+  // A test order stays with the sandbox: the routes of its service are for live orders.
   if (isTestOrder(order) || !allowsNextRoute(result)) {
     return isRefused ? null : { route: order.delivery, isImmediate: false };
   }
@@ -51,7 +51,7 @@ export function routeAfter(
   );
 }
 
-/** Queues the order for its next attempt, on that route. */
+/** Queues the order for its next attempt, on the given route. */
 export function queueOn(
   tx: Tx,
   order: OrderWithDelivery,
@@ -70,7 +70,9 @@ export function queueOn(
   return { order: queued, passedTo: isImmediate ? providerOf(tx, providerId).name : null };
 }
 
-/** Returns the name of the provider that the order has moved to from `route` and is now due at; null: none. */
+/**
+ * Returns the name of the provider to which the order has moved from `route`, if it is due there now; otherwise null.
+ */
 export function passedFrom(reader: Reader, order: Order, route: Route, now: number): string | null {
   const { status, delivery } = order;
   if (status !== "PENDING" || delivery?.placement !== "queued") return null;

@@ -17,13 +17,13 @@ export interface MoveToNextRoute {
 
 export interface MovedOrder {
   order: Order;
-  /** The provider that is tried at once; null: none, for example because the order is no longer queued there. */
+  /** The provider that is tried at once; null: none, for example because the order is no longer queued. */
   passedTo: string | null;
 }
 
 /**
- * Takes a queued order off a deactivated provider. Returns null if it stays: the provider is active, or no other is
- * left.
+ * Takes a queued order off a deactivated provider. Returns null if the order stays there, because the provider is
+ * active or the service has no other route.
  */
 export function moveToNextRoute(
   tx: Tx,

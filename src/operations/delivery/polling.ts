@@ -21,7 +21,7 @@ import { decideCosts, noteCurrencies, writeCost } from "./costs.ts";
 import { applyTransition, SYSTEM_ACTOR } from "../orders/order-transitions.ts";
 import { recordProgressEvent } from "../webhooks/webhook-events.ts";
 
-/** Multiples of it modulo 1 are evenly spread: one random number gives every order of a command its own jitter. */
+/** Spreads jitter: its multiples modulo 1 are evenly spread, so one random number gives every order its own jitter. */
 const GOLDEN_RATIO = 0.618_033_988_749_895;
 
 export interface TakeDuePolls {
@@ -58,7 +58,7 @@ export function takeDuePolls(tx: Tx, command: TakeDuePolls, context: Context): D
 
 export interface RecordReports {
   providerId: number;
-  /** `providerOrder`: the number that was asked for. */
+  /** `providerOrder`: the order's number at the provider when it was polled. */
   reports: { orderId: number; providerOrder?: string; report: Report }[];
   pollIntervalMs: number;
   jitter: number;
@@ -67,7 +67,7 @@ export interface RecordReports {
 /** A report that was not applied, for the log. */
 export interface ReportNotice {
   orderId: number;
-  /** invalid: not understood. late: after the order's end. failed: understood, but applying it threw. */
+  /** `invalid`: not understood. `late`: after the order's end. `failed`: understood, but applying it threw. */
   kind: "invalid" | "late" | "failed";
   text: string;
 }
@@ -105,7 +105,7 @@ export function needsOfReports({ reports }: RecordReports): Need[] {
   ]);
 }
 
-/** Whether the report is about this order: its number may have been corrected while the provider was asked. */
+/** Returns whether the report is about this order, whose number may have been corrected during the poll. */
 function isOfNumber(
   { delivery }: OrderWithDelivery,
   { providerOrder }: RecordReports["reports"][number],
@@ -149,7 +149,7 @@ function recordReport(
   }
 }
 
-/** Records, until the first report, whether the provider knows the order by the number that is stored here. */
+/** Records whether the provider recognizes the number of an order that it has not reported about yet. */
 function noteRecognition(
   tx: Tx,
   { orderId, resellerAccount, status, delivery }: OrderWithDelivery,
@@ -164,7 +164,7 @@ function noteRecognition(
   insertUnrecognizedNumber(tx, { orderId, providerOrder, cause: report.text, createdAt: now });
 }
 
-/** A report without a change only updates polledAt, and the next poll where the report says when. */
+/** Records progress. Without a change it only updates polledAt, and the next poll if the report says when. */
 function recordProgress(
   tx: Tx,
   order: OrderWithDelivery,

@@ -21,15 +21,15 @@ import { requireOrder } from "../orders/orders.ts";
 export interface SettleOrder {
   /** Either id of the order. */
   id: string;
-  /** The number that the provider gave it; null: the provider never received it. */
+  /** The order's number at the provider; null: the provider never received it. */
   providerOrder: string | null;
-  /** The refund that the operator confirmed; absent: any refund will do. */
+  /** The refund that the operator confirmed; absent: whatever it is now. */
   refundMicros?: Micros;
   actor: Actor;
 }
 
 /**
- * Settles an unknown submission: with a provider's order number the order is polled from now on, without one it fails
+ * Settles an unknown submission. With a number at the provider the order is polled from now on; without one it fails
  * and is refunded. A number from a settlement can be corrected until the provider reports. Refuses: order_not_found,
  * order_not_unknown, order_changed, provider_order_taken.
  */
@@ -45,8 +45,8 @@ export function settleOrder(tx: Tx, command: SettleOrder, context: Context): Ord
     const cause = { actor, note: "settled: it was not placed" };
     return failUnplaced(tx, order, "refused", cause, context);
   }
-  // The number may belong to another reseller's order, which this order's lock does not cover. The catalogue lock keeps
-  // two settlements from giving the same number.
+  // This order's lock does not cover orders of other resellers, one of which may get the same number. The catalogue
+  // lock keeps two settlements from using the same number.
   tx.lock(CATALOGUE_LOCK);
   const duplicate = findByProviderOrder(
     tx,
@@ -83,7 +83,7 @@ function refuseUnlessSettled(reader: Reader, order: Order, providerOrder: string
 }
 
 /**
- * Corrects the number: the order is polled by the new one from now on. This is no transition, the order stays as it is.
+ * Corrects the number, by which the order is polled from now on. The status of the order does not change.
  */
 function correctNumber(
   tx: Tx,

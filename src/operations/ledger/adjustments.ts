@@ -1,4 +1,5 @@
-// Adjustments: the operator's credits and debits of a user's balance. docs/specification/command-line.md#cli-adjustments.
+// Adjustments: the operator's credits and debits of a user's balance.
+// docs/specification/command-line.md#cli-adjustments.
 
 import type { AuditFacts } from "../../domain/administrators/audit.ts";
 import {
@@ -26,20 +27,20 @@ export interface AdjustBalance {
   note: string | null;
   /** Shown to the user. */
   publicNote?: string | null;
-  /** The operator's reference, unique to the user: repeating the adjustment with it has no second effect. */
+  /** The operator's reference, unique for the user. Repeating the adjustment with it has no second effect. */
   reference?: string | null;
   actor: Actor;
 }
 
 export interface AdjustedBalance {
-  /** The user after the change, or as it is now when `earlier` is set. */
+  /** The user after the change; with `earlier`, the user now. */
   user: User;
   previousBalanceMicros: bigint;
-  /** The same adjustment made before with the same reference: nothing was changed. Null: it is new. */
+  /** The adjustment that was made before with the same reference; then nothing was changed. Null: this one is new. */
   earlier: AdjustmentMade | null;
 }
 
-/** Refuses: user_not_found, adjustment_reference_taken, balance_too_large, deposits_too_large. */
+/** Credits a user. Refuses: user_not_found, adjustment_reference_taken, balance_too_large, deposits_too_large. */
 export function creditUser(tx: Tx, command: AdjustBalance, context: Context): AdjustedBalance {
   const user = requireUser(tx, command.username);
   const earlier = findEarlier(tx, command, user, "credit");
@@ -50,7 +51,7 @@ export function creditUser(tx: Tx, command: AdjustBalance, context: Context): Ad
   return adjusted;
 }
 
-/** Refuses: user_not_found, adjustment_reference_taken, insufficient_balance. */
+/** Debits a user. Refuses: user_not_found, adjustment_reference_taken, insufficient_balance. */
 export function debitUser(tx: Tx, command: AdjustBalance, context: Context): AdjustedBalance {
   const user = requireUser(tx, command.username);
   const earlier = findEarlier(tx, command, user, "debit");
@@ -62,8 +63,8 @@ export function debitUser(tx: Tx, command: AdjustBalance, context: Context): Adj
 }
 
 /**
- * Credits or debits without returning the balance: replies of a server's writer are JSON, and a balance may be
- * above 2^53. Refuses what creditUser and debitUser refuse.
+ * Credits or debits without returning the balance, for a server: its writer replies in JSON, and a balance may be above
+ * 2^53. Refuses what creditUser and debitUser refuse.
  */
 export function adjustBalance(
   tx: Tx,
@@ -85,7 +86,7 @@ function findEarlier(
   direction: "credit" | "debit",
 ): AdjustedBalance | null {
   if (reference === null) return null;
-  // A concurrent command with the same reference either commits before this one, and is found, or runs after it.
+  // With the lock, a command with the same reference either commits before this one, and is found, or runs after it.
   tx.lock(user.account);
   const found = tx.row(transferDetails.byReference, user.account, reference);
   if (!found) return null;
@@ -132,7 +133,7 @@ function adjust(
   return { user: adjusted, previousBalanceMicros: user.balanceMicros, earlier: null };
 }
 
-/** The texts in the form of the audit log: always the note, the others only if given. */
+/** Returns the texts as the audit log stores them: always the note, the others only if given. */
 function textsOf({ note, publicNote = null, reference = null }: AdjustBalance): AuditFacts {
   return {
     note,

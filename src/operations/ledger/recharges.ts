@@ -38,20 +38,20 @@ export interface Recharge {
 }
 
 export interface Recharged {
-  /** The user after the credit. Its balance is at most BALANCE_LIMIT_MICROS, which is below 2^53. */
+  /** The user after the credit. Its balance is below 2^53, because BALANCE_LIMIT_MICROS limits credits. */
   user: Omit<User, "balanceMicros" | "depositedMicros"> & { balanceMicros: number };
   previousBalanceMicros: number;
 }
 
 /**
- * The result when a limit of the key refused the recharge; no balance changed. It is not thrown as a refusal, because
- * the same transaction records it in the key's row, for the operator's alert.
+ * The result when a limit of the key refused the recharge: no balance changed. It is not thrown as a refusal, because
+ * its transaction also records it in the key's row, for the operator's alert.
  */
 export interface LimitedRecharge {
   limited: RechargeRefusal;
 }
 
-/** Refuses what requireCaller refuses, then what `credit` refuses. */
+/** Makes a recharge. Refuses what requireCaller refuses, then what `credit` refuses. */
 export function recharge(tx: Tx, command: Recharge, context: Context): Recharged | LimitedRecharge {
   const caller = requireCaller(tx, command.keyId, "recharge", context);
   const outcome = credit(tx, caller, command, context);
@@ -67,7 +67,7 @@ export function needsOfRecharge({ keyId, resellerAccount, username }: Recharge):
   ];
 }
 
-/** One for a test key: the user may have no test account yet. */
+/** Counts the ids of the command: one for a test key, because the user may have no test account yet. */
 export function countTestAccounts({ isTest }: Recharge): number {
   return isTest ? 1 : 0;
 }
@@ -78,7 +78,7 @@ export interface RechargeOnce {
 }
 
 /**
- * recharge, run by `once`. A recharge that a limit refused is not recorded, so it can be tried again.
+ * Runs recharge by `once`. A recharge that a limit refused has no record, so it can be tried again.
  * docs/specification/http.md#idempotency-record.
  */
 export function rechargeOnce(
@@ -114,7 +114,7 @@ export function needsOfRechargeOnce({ recharge, claim }: RechargeOnce): Need[] {
   return [...needsOfRecharge(recharge), ...needsOfClaim(recharge.resellerAccount, claim)];
 }
 
-/** Stands for a test account that does not exist yet. */
+/** The amounts of a test account that does not exist yet. */
 const NO_MONEY = { balanceMicros: 0n, depositedMicros: 0n, wantedEvents: 0 };
 
 /**
@@ -174,7 +174,7 @@ function credit(
   return { recharged: { user: recharged, previousBalanceMicros }, transferSeq: transferSeq! };
 }
 
-/** Refuses: user_out_of_reach. */
+/** Refuses a user whom the key does not reach. Refuses: user_out_of_reach. */
 function refuseOutOfReach(key: Key, user: { parentAccount: number | null }): void {
   const reseller = key.testOf ?? key.resellerAccount;
   if (!isInScope(key.reach, reseller, user)) throw refusal("user_out_of_reach");

@@ -33,7 +33,7 @@ export function previewLateReport(reader: Reader, id: string, remains: number | 
   return preview(order, listOpenLateReports(reader, order.orderId), remains);
 }
 
-/** Previews the newest report, which is what the provider says now. */
+/** Previews accepting the newest report, which is what the provider says now. */
 function preview(order: Order, open: readonly LateReport[], remains: number | null): LatePreview {
   const report = open.at(-1);
   if (!report) throw refusal("late_report_absent");
@@ -46,7 +46,7 @@ export interface AcceptLateReport {
   id: string;
   /** What remains, for a PARTIAL report that was stored without it; otherwise null. */
   remains: number | null;
-  /** What the operator confirmed; absent: any report and refund will do. */
+  /** The report and refund that the operator confirmed; absent: whatever they are now. */
   confirmed?: { reported: OrderStatus; refundMicros: Micros };
   note: string | null;
   publicNote?: string | null;
@@ -54,8 +54,8 @@ export interface AcceptLateReport {
 }
 
 /**
- * Sets the order to what its provider says now, with the refund, and dismisses the earlier open reports. Refuses:
- * order_not_found, late_report_absent, what decideLateReport refuses, order_changed, nothing_refunded.
+ * Accepts the newest report: sets the order to its status, with the refund, and dismisses the earlier open reports.
+ * Refuses: order_not_found, late_report_absent, what decideLateReport refuses, order_changed, nothing_refunded.
  */
 export function acceptLateReport(tx: Tx, command: AcceptLateReport, context: Context): Order {
   const { confirmed, actor, note, publicNote = null } = command;
@@ -87,7 +87,7 @@ export function dismissLateReports(tx: Tx, command: DismissLateReports, context:
   const open = listOpenLateReports(tx, order.orderId);
   const newest = open.at(-1);
   if (!newest) throw refusal("late_report_absent");
-  // Late reports, like the order's own changes, are written under the lock of its account.
+  // Late reports, like changes of the order itself, are written under the lock of its account.
   tx.lock(order.resellerAccount);
   decideReports(tx, open, () => "dismissed", context.now);
   const decision = {

@@ -1,4 +1,4 @@
-// Several orders in one command, and so in one commit.
+// Places several orders in one command, and so in one commit.
 
 import { attempt, Refusal, type RefusalCode } from "../../domain/values/refusals.ts";
 import type { Claim } from "../../domain/values/idempotency.ts";
@@ -19,14 +19,14 @@ export interface Refused {
 
 export interface PlaceOrders {
   keyId: string;
-  /** In the order of the request. A malformed order is given as its refusal. */
+  /** The entries of the request, in its order. A malformed one is its refusal. */
   entries: ({ order: PlaceOrder } | Refused)[];
 }
 
-/** The result of an entry. */
+/** The result for one entry. */
 export type Placed = { order: Order } | Refused;
 
-/** Places several orders. Refuses what requireCaller refuses: then no order is placed. */
+/** Places several orders. Refuses what requireCaller refuses; then no order is placed. */
 export function placeOrders(tx: Tx, command: PlaceOrders, context: Context): Placed[] {
   requireCaller(tx, command.keyId, "order", context);
   return createOrders(tx, command, context);
@@ -42,8 +42,8 @@ export function countOrders({ entries }: PlaceOrders): number {
 }
 
 /**
- * Places each order as createOrder does, in turn, so that an earlier one lowers the balance for a later one.
- * Refuses nothing itself: createOrder refuses before its first write, so a refused order does not affect the others.
+ * Creates the orders one after the other: an earlier one lowers the balance for a later one. A refused order does not
+ * affect the others, because createOrder refuses before its first write.
  */
 function createOrders(tx: Tx, command: PlaceOrders, context: Context): Placed[] {
   return tx.each(command.entries, (entry) => {
@@ -60,7 +60,9 @@ export interface PlaceOrdersOnce extends PlaceOrders {
   claim: Claim;
 }
 
-/** placeOrders, run by `once`; a batch that created no order leaves no record. docs/specification/http.md#idempotency-record. */
+/**
+ * Runs placeOrders by `once`. A batch without an order has no record. docs/specification/http.md#idempotency-record.
+ */
 export function placeOrdersOnce(
   tx: Tx,
   command: PlaceOrdersOnce,
@@ -82,7 +84,7 @@ export function needsOfOrdersOnce(command: PlaceOrdersOnce): Need[] {
   return [...needsOfOrders(command), ...needsOfClaim(command.resellerAccount, command.claim)];
 }
 
-/** The results of the record, with the current state of each order. */
+/** Returns the results of a record, with the current state of each order. */
 function currentOrders(tx: Tx, results: string): Placed[] {
   const placed = JSON.parse(results) as Placed[];
   return tx.each(placed, (result) =>

@@ -1,5 +1,5 @@
-// Texts for the operator who ends an order that a provider delivers: what that means there, and what the provider answers
-// when it is asked to cancel. Writes nothing. docs/specification/orders.md#order-cancellation.
+// Texts for the operator who ends an order that a provider delivers: what happens at the provider, and what it replied
+// when it was asked to cancel. docs/specification/orders.md#order-cancellation.
 
 import type { RequestResult } from "../../domain/orders/order-requests.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
@@ -9,16 +9,18 @@ import type { Reader } from "../../db/port/port.ts";
 import { type Provider, providerOf } from "../../db/providers/providers.ts";
 import { findService } from "../../db/catalogue/services.ts";
 
-/** The delivery of an order by a provider that has it, or may have it. */
+/** The delivery of an order that a provider has, or may have. */
 export interface RunningDelivery {
   provider: Provider;
   /** Null when it is not known whether the provider has the order. */
   providerOrder: string | null;
-  /** `may`: the service has `cancel`. `asked`: the reseller's request has been sent. `cannot`: neither. */
+  /**
+   * `may`: the provider can be asked to cancel. `asked`: the reseller's request has been sent to it. `cannot`: neither.
+   */
   cancel: "may" | "asked" | "cannot";
 }
 
-/** Returns null for an order that no provider delivers. */
+/** Returns the delivery; null for an order that no provider delivers. */
 export function findRunning(reader: Reader, order: Order): RunningDelivery | null {
   const { delivery, status, orderId } = order;
   if (delivery === null || isTestOrder(order)) return null;
@@ -38,7 +40,7 @@ export function findRunning(reader: Reader, order: Order): RunningDelivery | nul
   };
 }
 
-/** Describes what ending the order here means at its provider. `asks`: the provider is asked to cancel it first. */
+/** Says what happens at the provider when the order is ended here. `asks`: the provider is asked to cancel it first. */
 export function runningText(
   { provider: { name }, providerOrder, cancel }: RunningDelivery,
   asks: boolean,

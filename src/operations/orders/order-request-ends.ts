@@ -1,4 +1,4 @@
-// Ends an order's open request to cancel when the order's new status decides it.
+// Ends an order's open request to cancel when the order's new status settles it.
 
 import { cancelAfter } from "../../domain/orders/order-requests.ts";
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
@@ -6,7 +6,7 @@ import { findOpenRequest, updateOrderRequest } from "../../db/orders/order-reque
 import type { Tx } from "../../db/port/port.ts";
 import type { Context } from "../batch/context.ts";
 
-/** Runs in the transaction that changes the status. Does nothing unless the status ends the delivery. */
+/** Ends the request, in the transaction that changes the status. Does nothing unless the status ends the delivery. */
 export function endCancelRequest(
   tx: Tx,
   orderId: number,
@@ -14,7 +14,7 @@ export function endCancelRequest(
   { now }: Context,
 ): void {
   const state = cancelAfter(status);
-  // A delivered order has no open request to cancel.
+  // Only ended orders become REFUNDED, so the request has already ended.
   if (state === null || status === "REFUNDED") return;
   const request = findOpenRequest(tx, orderId, "cancel");
   if (!request) return;

@@ -1,4 +1,4 @@
-// Requests for orders: a reseller makes one, the operator decides those that no provider decides.
+// Requests to cancel or refill orders. A reseller makes them; the operator decides those that no provider decides.
 // docs/specification/orders.md#order-requests. Sending them to providers: order-request-deliveries.ts.
 
 import type { Claim } from "../../domain/values/idempotency.ts";
@@ -42,7 +42,7 @@ export interface MakeRequest {
   id: string;
 }
 
-/** Refuses what requireCaller refuses, then what create refuses. */
+/** Makes a request. Refuses what requireCaller refuses, then what create refuses. */
 export function makeRequest(tx: Tx, command: MakeRequest, context: Context): OrderRequest {
   requireCaller(tx, command.keyId, "order", context);
   return create(tx, command, refillTimes(tx, command), context);
@@ -53,7 +53,7 @@ export interface MakeRequestOnce {
   claim: Claim;
 }
 
-/** makeRequest, run by `once`. docs/specification/http.md#idempotency-record. */
+/** Runs makeRequest by `once`. docs/specification/http.md#idempotency-record. */
 export function makeRequestOnce(
   tx: Tx,
   command: MakeRequestOnce,
@@ -82,8 +82,8 @@ export interface MakeRequests extends Omit<MakeRequest, "id"> {
 export type Requested = { request: OrderRequest } | Refused;
 
 /**
- * Makes each request as makeRequest does, in turn; a refused request does not affect the others.
- * Refuses what requireCaller refuses.
+ * Makes several requests, one after the other. A refused one does not affect the others. Refuses what requireCaller
+ * refuses; then no request is made.
  */
 export function makeRequests(tx: Tx, command: MakeRequests, context: Context): Requested[] {
   const { ids, ...rest } = command;
@@ -107,8 +107,8 @@ function refillTimes(tx: Tx, { kind, id }: MakeRequest): RefillTimes {
 }
 
 /**
- * Creates the request. A queued order is cancelled at once: it was never sent, and a concurrent submission runs wholly
- * before or after this. Refuses: order_not_found, request_already_open, order_not_cancellable, order_not_refillable.
+ * Creates a request. A queued order is cancelled at once: it was never sent, and its submission starts wholly before or
+ * after this. Refuses: order_not_found, request_already_open, order_not_cancellable, order_not_refillable.
  */
 function create(tx: Tx, command: MakeRequest, times: RefillTimes, context: Context): OrderRequest {
   const { kind, keyId, resellerAccount } = command;
@@ -133,7 +133,7 @@ function create(tx: Tx, command: MakeRequest, times: RefillTimes, context: Conte
 
 const CANCELLED_BEFORE = "cancelled on request before it was sent";
 
-/** Cancels an order that turned out not to have been sent, as its open request asks. */
+/** Cancels an order with an open request to cancel, because it turned out not to have been sent. */
 export function cancelUnsent(
   tx: Tx,
   order: Order,
@@ -143,7 +143,7 @@ export function cancelUnsent(
   return cancelOrder(tx, order, { keyId, operator: null }, CANCELLED_BEFORE, context);
 }
 
-/** Refunds what is left of the charge, and ends an open request to cancel. */
+/** Cancels an order: refunds what is left of the charge, and ends an open request to cancel. */
 function cancelOrder(
   tx: Tx,
   order: Order,
@@ -159,15 +159,15 @@ export interface DecideRequest {
   /** Either id of the request. */
   id: string;
   decision: RequestDecision;
-  /** The refund that the operator confirmed; absent: any refund will do. */
+  /** The refund that the operator confirmed; absent: whatever it is now. */
   refundMicros?: Micros;
   note: string | null;
   actor: Actor;
 }
 
 /**
- * Applies the operator's decision. Approving a request to cancel an order that is delivered by hand cancels the order;
- * no other decision moves money. Refuses: request_not_found, request_being_sent, request_not_open, order_changed.
+ * Applies the operator's decision. Only the approved cancellation of an order that is delivered by hand moves money: it
+ * cancels the order. Refuses: request_not_found, request_being_sent, request_not_open, order_changed.
  */
 export function decideRequest(tx: Tx, command: DecideRequest, context: Context): OrderRequest {
   const { decision, note, actor } = command;
@@ -201,7 +201,7 @@ export function decideRequest(tx: Tx, command: DecideRequest, context: Context):
 
 const STATE_AFTER = { approve: "accepted", decline: "declined", complete: "done" } as const;
 
-/** Whether the decision cancels the order, because no provider will. */
+/** Returns whether the decision itself cancels the order, because no provider has it. */
 export function cancelsOrder(
   { kind, providerId }: Pick<OrderRequest, "kind" | "providerId">,
   decision: RequestDecision,

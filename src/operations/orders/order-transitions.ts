@@ -1,6 +1,5 @@
-// Writes a transition of an order: the row, its refund, its event, its audit entry and its webhook event.
-// docs/specification/orders.md#order-transitions.
-// Every operation that changes a status calls applyTransition.
+// Writes a transition of an order: the row, its refund, its event, its audit entry and its webhook event. Every
+// operation that changes a status calls applyTransition. docs/specification/orders.md#order-transitions.
 
 import type { AuditFacts } from "../../domain/administrators/audit.ts";
 import type { Delivery } from "../../domain/delivery/deliveries.ts";
@@ -17,7 +16,7 @@ import type { Context } from "../batch/context.ts";
 import { endCancelRequest } from "./order-request-ends.ts";
 import { recordTransitionEvent } from "../webhooks/webhook-events.ts";
 
-/** The actor is the service itself: after a provider's reply or report, or when retries have ended. */
+/** The service itself as the actor: after a provider's reply or report, or when retries have ended. */
 export const SYSTEM_ACTOR: Actor = { keyId: null, operator: null };
 
 export interface Cause {
@@ -34,7 +33,7 @@ export interface TransitionEffects {
   delivery?: Partial<Delivery>;
 }
 
-/** Writes a transition that `decideTransition` allowed; returns the order after it. */
+/** Writes a transition that `decideTransition` allowed. Returns the order after it. */
 export function applyTransition(
   tx: Tx,
   order: Order,
@@ -78,12 +77,12 @@ export function applyTransition(
   return after;
 }
 
-/** The notes in the form of the audit log. */
+/** Returns the notes as the audit log stores them. */
 function notesOf({ note, publicNote = null }: Cause): AuditFacts {
   return publicNote === null ? { note } : { note, publicNote };
 }
 
-/** The delivery after a transition: the order is never submitted again. */
+/** Returns the delivery after a transition. The order is not submitted again. */
 function deliveryAfter(
   delivery: Delivery,
   changes: Partial<Delivery> | undefined,

@@ -42,7 +42,7 @@ import { needsOfClaim, once, type Outcome } from "../batch/idempotency.ts";
 import { applyTransition } from "./order-transitions.ts";
 import { recordDebitEvents, recordProgressEvent } from "../webhooks/webhook-events.ts";
 
-/** `reference` is unique among the reseller's orders. */
+/** A new order. `reference` must be unique among the reseller's orders. */
 export interface PlaceOrder extends AskedOrder, Partial<CallerTexts> {
   resellerAccount: number;
   keyId: string;
@@ -51,7 +51,7 @@ export interface PlaceOrder extends AskedOrder, Partial<CallerTexts> {
   link: string;
 }
 
-/** Refuses what requireCaller refuses, then what createOrder refuses. */
+/** Places an order. Refuses what requireCaller refuses, then what createOrder refuses. */
 export function placeOrder(tx: Tx, command: PlaceOrder, context: Context): Order {
   requireCaller(tx, command.keyId, "order", context);
   return createOrder(tx, command, context);
@@ -61,7 +61,7 @@ export function needsOfOrder(order: PlaceOrder): Need[] {
   return [needRow(keys.byKey, order.keyId), ...needsOfPlacing(order)];
 }
 
-/** Without the key, which several orders of one request share. */
+/** Returns the needs without the key, which the orders of one request share. */
 export function needsOfPlacing({ resellerAccount, service, reference = null }: PlaceOrder): Need[] {
   return [
     needLock(resellerAccount),
@@ -79,7 +79,7 @@ export interface PlaceOrderOnce {
   claim: Claim;
 }
 
-/** placeOrder, run by `once`. docs/specification/http.md#idempotency-record. */
+/** Runs placeOrder by `once`. docs/specification/http.md#idempotency-record. */
 export function placeOrderOnce(tx: Tx, command: PlaceOrderOnce, context: Context): Outcome<Order> {
   const { resellerAccount, keyId } = command.order;
   const claimant = { keyId, resellerAccount, permission: "order", claim: command.claim } as const;
@@ -91,7 +91,8 @@ export function placeOrderOnce(tx: Tx, command: PlaceOrderOnce, context: Context
   };
   const current = ({ orderId }: IdempotencyRecord) => {
     const order = findOrder(tx, String(orderId));
-    if (!order) throw new Error(`an idempotency record refers to order ${orderId}: there is none`);
+    if (!order)
+      throw new Error(`an idempotency record refers to order ${orderId}, which is missing`);
     return order;
   };
   try {
@@ -108,7 +109,7 @@ export function needsOfOrderOnce({ order, claim }: PlaceOrderOnce): Need[] {
   return [...needsOfOrder(order), ...needsOfClaim(order.resellerAccount, claim)];
 }
 
-/** Reports a malformed body as such even under a used key. Which fields are required depends on the service. */
+/** Reports a malformed body even under a used key. Needs the service, because the required fields depend on it. */
 function refuseFields(tx: Tx, order: PlaceOrder): void {
   const { resellerAccount } = order;
   const refused = attempt(() => {
@@ -120,7 +121,7 @@ function refuseFields(tx: Tx, order: PlaceOrder): void {
   if (refused instanceof Refusal && FIELD_REFUSALS.has(refused.code)) throw refused;
 }
 
-/** Returns the user whose prices count: for a test account, its reseller. */
+/** Returns the user whose prices apply: for a test account, its reseller. */
 function payerOf(tx: Tx, reseller: Payer & { testOf: number | null }): Payer {
   return reseller.testOf === null ? reseller : tx.row(users.byKey, reseller.testOf)!;
 }
@@ -134,7 +135,7 @@ const FIELD_REFUSALS: ReadonlySet<RefusalCode> = new Set(["field_missing", "fiel
  */
 export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Order {
   const { resellerAccount, reference = null } = command;
-  // First: a retry must get the existing order even if its service or the balance is gone by now.
+  // First, because a retry must get the existing order even if its service or the balance is gone by now.
   refuseTakenReference(tx, resellerAccount, reference);
   const reseller = tx.row(users.byKey, resellerAccount)!;
   const service = findOpenService(tx, payerOf(tx, reseller), command.service);
@@ -143,7 +144,7 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
   const charge = chargeMicros(service.priceMicros, service.per, quantity);
   refuseDebitAboveBalance(reseller.balanceMicros, charge);
   refuseChargeAboveLimit(charge);
-  if (isTest(reseller)) refuseAsAsked(command.link);
+  if (isTest(reseller)) refuseBalanceByMagicLink(command.link);
   const delivery = isTest(reseller)
     ? newDelivery(SANDBOX_PROVIDER, service.id, context.now)
     : initialDelivery(service.routeDelisted ? listedRoute(tx, service) : service, context.now);
@@ -190,7 +191,7 @@ function notFound({ quantity, given }: AskedOrder): Refusal {
     : refusal("service_not_found");
 }
 
-/** Refuses: reference_taken. */
+/** Refuses a reference that an order of the reseller has. Refuses: reference_taken. */
 function refuseTakenReference(tx: Tx, resellerAccount: number, reference: string | null): void {
   if (reference === null) return;
   const order = findOrderByReference(tx, resellerAccount, reference);
@@ -201,7 +202,7 @@ export interface OrderChange {
   to: OperatorTarget;
   /** Whole, not negative; for PARTIAL only. */
   remains?: number;
-  /** The refund that the operator confirmed; absent: any refund will do. */
+  /** The refund that the operator confirmed; absent: whatever it is now. */
   refundMicros?: Micros;
   /** Shown to the reseller with the refund. */
   publicNote?: string | null;
@@ -270,8 +271,8 @@ export function progressOrder(tx: Tx, command: ProgressOrder, context: Context):
   return progressed;
 }
 
-/** Refuses a test order whose magic link asks for that: insufficient_balance. */
-function refuseAsAsked(link: string): void {
+/** Refuses a test order whose magic link asks for insufficient_balance. */
+function refuseBalanceByMagicLink(link: string): void {
   if (magicOf(link).refusal === "insufficient_balance") throw refusal("insufficient_balance");
 }
 
@@ -306,7 +307,7 @@ function initialDelivery(
   return newDelivery(providerId, providerService, now);
 }
 
-/** Refuses: order_not_found. */
+/** Returns the order by either id. Refuses: order_not_found. */
 export function requireOrder(tx: Tx, id: string): Order {
   const order = findOrder(tx, id);
   if (!order) throw refusal("order_not_found");

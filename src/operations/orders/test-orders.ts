@@ -1,4 +1,4 @@
-// Moves a test order for its reseller, in place of the sandbox: at once, along the state table.
+// Moves a test order when its reseller asks, instead of waiting for the sandbox. The state table applies.
 // docs/specification/sandbox.md#post-test-order.
 
 import type { Delivery } from "../../domain/delivery/deliveries.ts";
@@ -28,8 +28,8 @@ export interface TransitionTestOrder {
 }
 
 /**
- * Refuses what requireCaller refuses, then not_found, order_not_found, order_transition_illegal, remains_above_quantity,
- * and service_unavailable while the order is being sent.
+ * Moves a test order. Refuses what requireCaller refuses, then not_found, order_not_found, order_transition_illegal,
+ * remains_above_quantity, and service_unavailable while the order is being sent.
  */
 export function transitionTestOrder(tx: Tx, command: TransitionTestOrder, context: Context): Order {
   const key = requireCaller(tx, command.keyId, "order", context);

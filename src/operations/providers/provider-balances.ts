@@ -1,4 +1,5 @@
-// Asks for our balance at the providers that have a threshold, for the alert: now and then, by one server.
+// Records our balance at providers for the alert, and which providers are asked. One server asks them from time to
+// time.
 
 import { isBalanceDue } from "../../domain/alerts/alerts.ts";
 import type { Tx } from "../../db/port/port.ts";
@@ -12,11 +13,12 @@ import { CATALOGUE_LOCK } from "../../db/tables/locks.ts";
 import { providers } from "../../db/tables/providers.ts";
 import type { Context } from "../batch/context.ts";
 
-/** A balance beyond this is not noted exactly; no threshold is that high. */
+/** Limit for stored balances. A higher one is stored as this; no threshold is that high. */
 const BALANCE_LIMIT_MICROS = 9_000_000_000_000_000;
 
 /**
- * Returns the numbers of the providers to ask now. Noted before they are asked, so that a restart asks none more often.
+ * Returns the numbers of the providers to ask now. The time is stored before they are asked, so that a restart does not
+ * ask them again.
  */
 export function takeDueBalances(tx: Tx, _command: null, { now }: Context): number[] {
   tx.lock(CATALOGUE_LOCK);
@@ -36,8 +38,8 @@ export interface RecordProviderBalance {
 }
 
 /**
- * Records a balance. This ends a pause for unknown outcomes: the provider's queued orders are due at once. Does nothing
- * if the provider was deleted.
+ * Records a balance. This ends a pause for unknown outcomes; then the provider's queued orders are due at once. Does
+ * nothing if the provider was deleted.
  */
 export function recordProviderBalance(
   tx: Tx,

@@ -1,4 +1,4 @@
-// Activates, pauses and deletes providers, and notes scheduled syncs that were not applied.
+// Activates, pauses and deletes providers, and records scheduled syncs that were held back.
 
 import { PROVIDER_KINDS } from "../../domain/alerts/alerts.ts";
 import { Refusal } from "../../domain/values/refusals.ts";
@@ -28,9 +28,9 @@ export interface SetProviderActive {
 }
 
 /**
- * Activates or deactivates a provider. A deactivated one gets no orders and no syncs; orders that were placed go on.
- * Services that no other provider delivers are suspended until it is activated: those that were active are active again
- * then. Returns how many services changed. Refuses: provider_not_found.
+ * Activates or deactivates a provider. A deactivated one gets no orders and no syncs. Orders that it has accepted go
+ * on. Active services that no other provider delivers are suspended, and become active again when the provider does.
+ * Returns how many services changed. Refuses: provider_not_found.
  */
 export function setProviderActive(
   tx: Tx,
@@ -78,8 +78,8 @@ export interface SetProviderPaused {
 }
 
 /**
- * Pauses or resumes a provider. Its queued orders go on to the next route, or wait there; submissions in flight run to
- * their end. Only the operator ends a pause by the operator. Refuses: provider_not_found.
+ * Pauses or resumes a provider. Queued orders of a paused one take the next route, or wait; submissions in flight run
+ * to their end. Only the operator ends a pause by the operator. Refuses: provider_not_found.
  */
 export function setProviderPaused(tx: Tx, command: SetProviderPaused, context: Context): null {
   const { paused, actor } = command;
@@ -127,13 +127,13 @@ export function deleteProvider(tx: Tx, command: DeleteProvider, context: Context
 
 export interface HoldSync {
   providerId: number;
-  /** Why the sync was not applied, for the operator. */
+  /** Why the sync was held back, for the operator. */
   held: string;
 }
 
 /**
- * Notes that a scheduled sync was not applied. Does nothing if the provider was deleted or deactivated since, or has
- * lost its schedule.
+ * Records that a scheduled sync was held back. Does nothing if the provider was deleted or deactivated since then, or
+ * no longer has a schedule.
  */
 export function holdSync(tx: Tx, { providerId, held }: HoldSync, { now }: Context): null {
   const provider = tx.row(providers.byKey, providerId);

@@ -42,12 +42,12 @@ export interface CreateProvider extends Partial<SyncSettings> {
   key: string;
   /** A decimal; absent: 1. */
   rateToUsd?: string;
-  /** Absent: US dollars; with a rate, the currency that the provider charges in first. */
+  /** Absent: US dollars, or with a rate the currency of the first charge that the provider reports. */
   currency?: string;
   actor: Actor;
 }
 
-/** Refuses: provider_name_reserved, provider_name_taken, markup_missing. */
+/** Creates a provider. Refuses: provider_name_reserved, provider_name_taken, markup_missing. */
 export function createProvider(tx: Tx, command: CreateProvider, context: Context): Provider {
   refuseReserved(command.name);
   if (findProvider(tx, command.name)) throw refusal("provider_name_taken");
@@ -81,8 +81,8 @@ export interface UpdateProvider {
 }
 
 /**
- * Changes a provider. The next call goes to the new address with the new key. A stored key is never sent to another
- * address: whoever may change the address could read the key there.
+ * Changes a provider. The next call goes to the new address with the new key. A new address needs a new key: otherwise
+ * anyone who may change the address could read the stored key there.
  * Refuses: provider_not_found, provider_key_needed, provider_name_reserved, provider_name_taken, markup_missing.
  */
 export function updateProvider(
@@ -119,7 +119,8 @@ export function updateProvider(
 }
 
 /**
- * Returns the terms after a change; the provider itself if they stay. A rate is for the currency that it charged in.
+ * Returns the terms after a change, or `before` itself if they stay. A new rate without a currency applies to the
+ * foreign currency in which the provider has charged.
  */
 function currencyAfter(
   before: Provider,
@@ -142,7 +143,7 @@ function refuseUnpriced({ markup, syncEvery }: Partial<SyncSettings>): void {
   if ((syncEvery ?? null) !== null && (markup ?? null) === null) throw refusal("markup_missing");
 }
 
-/** The fields of a provider that the audit log records: not its key. */
+/** Returns the fields of a provider that the audit log records: not its key. */
 function providerFacts(provider: Provider): AuditFacts {
   const { name, url, markup, syncEvery, syncPriceLimit, syncDeactivationLimit } = provider;
   const { syncNew, readableIds, rateToUsd, currency, lowBalanceMicros } = provider;
@@ -165,13 +166,13 @@ export interface NoteSuccess {
   providerId: number;
 }
 
-/** Notes that a call to the provider succeeded. */
+/** Records that a call to the provider succeeded. */
 export function noteProviderSuccess(tx: Tx, command: NoteSuccess, context: Context): null {
   updateLastSuccess(tx, command.providerId, context.now);
   return null;
 }
 
-/** How a sync makes its plan. */
+/** The options of a sync. */
 export interface SyncOptions {
   /** Percent, as a decimal number in text. */
   markup: string;
@@ -185,16 +186,16 @@ export interface SyncOptions {
 export interface SyncCatalogue extends SyncOptions {
   name: string;
   upstream: UpstreamEntry[];
-  /** The plan that the operator was shown; if the sync would now do anything else, it is refused. */
+  /** The plan that the operator was shown. The sync is refused if its plan would now be another. */
   plan: SyncPlan;
-  /** Whether the schedule makes this sync: it is refused if the schedule has changed since. */
+  /** Whether this is a scheduled sync, which is refused if the schedule has changed since. */
   isScheduled?: boolean;
   actor: Actor;
 }
 
 /**
- * Applies what can be read of the provider's list to the catalogue, in one transaction, and keeps the markup of a sync
- * of all services for the next one. docs/specification/providers.md#sync. Throws CatalogueError for a list that cannot
+ * Applies the readable entries of the provider's list to the catalogue, in one transaction. A sync of all services also
+ * sets the markup of the next one. docs/specification/providers.md#sync. Throws CatalogueError for a list that cannot
  * be imported. Refuses: provider_not_found, provider_inactive, catalogue_changed.
  */
 export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context): SyncPlan {
@@ -235,8 +236,8 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
 }
 
 /**
- * Notes a sync. A sync of all services clears what was held back and sets the markup of the next sync. A sync of some
- * services does neither, because it says nothing about the others.
+ * Records a sync. A sync of all services clears a held-back sync and sets the markup of the next one. A sync of some
+ * services does neither, because it does not look at the others.
  */
 function noteSynced(tx: Tx, provider: Provider, command: SyncCatalogue, context: Context): void {
   const { only, actor } = command;
@@ -254,7 +255,7 @@ function noteSynced(tx: Tx, provider: Provider, command: SyncCatalogue, context:
   });
 }
 
-/** Returns what a sync would do now; changes nothing. Throws CatalogueError. */
+/** Returns what a sync would do now, without changing anything. Throws CatalogueError. */
 export function planCatalogue(
   reader: Reader,
   provider: Provider,
@@ -279,7 +280,7 @@ export function planCatalogue(
   return { ...plan, added };
 }
 
-/** Refuses: provider_not_found. */
+/** Returns the provider. Refuses: provider_not_found. */
 export function requireProvider(reader: Reader, name: string): Provider {
   const provider = findProvider(reader, name);
   if (!provider) throw refusal("provider_not_found");

@@ -12,7 +12,7 @@ import {
 } from "../../db/reports/daily-totals.ts";
 import { lastPosition, REPORT_SOURCES } from "../../db/reports/reports.ts";
 
-/** The transaction id of a goal that no transaction has stamped yet. */
+/** The transaction id of a goal that has not been stamped yet, and of every transaction on SQLite. */
 const NOT_STAMPED = 0;
 
 export interface CountDailyTotals {
@@ -22,15 +22,15 @@ export interface CountDailyTotals {
 
 /**
  * Counts rows into the totals of their days. Returns:
- * - again: something was done, and there may be more.
+ * - again: rows were counted or the goal was set; call it again.
  * - waiting: rows below the goal may still be committed; call it later.
- * - reached: the goal is reached. Newer rows are for the next goal, because new orders may arrive all the time.
+ * - reached: the goal is reached. The caller may stop, because new orders can arrive all the time.
  * - done: nothing is left.
  *
- * SQLite has one writer, so everything that is visible can be counted. On PostgreSQL numbers are not committed in order:
- * an open transaction may have taken a number below a visible one. That transaction has locked its account before, so
- * its id is below the id of any transaction that begins later. So one transaction sets the goal to what it sees, and a
- * later one stamps the goal with its own id. Once no transaction below that id is open, each row up to the goal is
+ * SQLite has one writer, so every visible row can be counted. On PostgreSQL rows are not committed in the order of
+ * their numbers: an open transaction may have taken a number below a visible one. It got its transaction id before,
+ * when it locked its account. So one transaction sets the goal to the highest number that it sees, and a later one
+ * stamps the goal with its own transaction id. When no transaction with a lower id is open, each row up to the goal is
  * visible or will never exist.
  */
 export function countDailyTotals(
@@ -42,8 +42,8 @@ export function countDailyTotals(
   const { oldest, own } = readTransactions(tx);
   const { counted, goal, goalTransaction } = position;
   const isReached = REPORT_SOURCES.every((source) => counted[source] >= goal[source]);
-  // A copy of another cluster's database: all its rows are visible, and that cluster's transaction ids mean nothing
-  // here.
+  // The goal comes from a copy of another cluster's database. All its rows are visible, and its transaction ids mean
+  // nothing here.
   const isForeign = goalTransaction > own;
   if (isReached || isForeign) {
     const seen = lastPosition(tx);

@@ -1,5 +1,5 @@
-// Erases the personal data of a user, on request: first the user itself, then its history in pieces, in one transaction
-// each. An interrupted erasure is repeated from the beginning. docs/specification/users.md#erasure.
+// Erases the personal data of a user on request: first the user itself, then its history in pieces, each in a
+// transaction of its own. An interrupted erasure is repeated from the beginning. docs/specification/users.md#erasure.
 
 import { ENDED_STATUSES } from "../../domain/orders/order-statuses.ts";
 import { NO_EARLIER_SECRETS } from "../../domain/webhooks/webhooks.ts";
@@ -33,20 +33,20 @@ import { requireUser } from "./users.ts";
 
 export interface EraseUser {
   username: string;
-  /** The reason, for the record; it must hold nothing personal. */
+  /** The reason, for the audit log. It must contain nothing personal. */
   reason: string;
   actor: Actor;
 }
 
 export interface ErasedUser {
-  /** The username from now on. */
+  /** The username after the erasure. */
   username: string;
   /** Accounts whose history is erased next: the user's own, and its test account if it has one. */
   accounts: number[];
 }
 
 /**
- * Erases the user's names, and the labels, networks and addresses of its keys, which stay inactive; deletes its
+ * Erases the user's names, and the labels, networks and addresses of its keys, which stay inactive. Deletes its
  * webhooks. Balance, orders and transfers stay. Does nothing for a user that is already erased. Refuses:
  * user_not_found, user_active, user_has_open_orders, user_has_open_requests.
  */
@@ -111,7 +111,7 @@ function rename(tx: Tx, { account }: Pick<User, "account">, username: string, { 
 
 type Piece = { account: number; after: number; limit: number };
 
-/** Run in this order. The audit log is last, so that the record of an interrupted erasure shows what is left. */
+/** The steps, in order. The audit log is last: after an interrupted erasure it still shows what is left to erase. */
 const ERASURE_STEPS: readonly ((tx: Tx, piece: Piece, username: string) => Erased)[] = [
   ...ENDED_STATUSES.map((status) => (tx: Tx, piece: Piece) => eraseOrders(tx, piece, status)),
   (tx, { account }) => eraseTransferNotes(tx, account),
@@ -124,7 +124,7 @@ const ERASURE_STEPS: readonly ((tx: Tx, piece: Piece, username: string) => Erase
   (tx, piece, username) => eraseAudit(tx, piece, username, true),
 ];
 
-/** Start of a piece: the step, and the row after which the piece begins. */
+/** The start of a piece: the step, and the row after which the piece begins. */
 export interface Place {
   step: number;
   after: number;
@@ -167,10 +167,10 @@ function eraseAudit(tx: Tx, piece: Piece, username: string, ofChildren: boolean)
   return { rows: rows.length, next: rows.at(-1)?.seq ?? null };
 }
 
-/** Rows per piece: some milliseconds of the writer's time. */
+/** Rows of a piece, which take some milliseconds of the writer's time. */
 const PIECE_ROWS = 200;
 
-/** Erases everything. Resolves with what `eraseUser` returned and the number of history rows that were examined. */
+/** Runs a whole erasure. Resolves with what `eraseUser` returned and the number of history rows that were examined. */
 export async function eraseWholly(run: {
   user: () => ErasedUser | Promise<ErasedUser>;
   piece: (input: EraseHistory) => ErasedPiece | Promise<ErasedPiece>;

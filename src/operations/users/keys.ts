@@ -46,12 +46,12 @@ export interface CreateKey {
   actor: Actor;
 }
 
-/** Refuses: key_cannot_recharge, user_not_found, child_cannot_hold_key, user_inactive. */
+/** Creates a key. Refuses: key_cannot_recharge, user_not_found, child_cannot_hold_key, user_inactive. */
 export function createKey(tx: Tx, command: CreateKey, context: Context): ListedKey {
   return insertKey(tx, command, null, context);
 }
 
-/** Inserts a key. `originId`: the first key of its chain of rotations; null for a key that replaces none. */
+/** Inserts a key. `originId`: the first key of its chain of rotations; null for a key that replaces no other. */
 function insertKey(
   tx: Tx,
   command: CreateKey,
@@ -94,8 +94,8 @@ export interface SetKeyActive {
 }
 
 /**
- * Activates or deactivates a key. A running server refuses a deactivated key on its next request. An activated key
- * expires by its expiresAt again. A key deactivated here stays inactive when its user is activated.
+ * Activates or deactivates a key. A running server refuses a deactivated key on its next request. For an activated key
+ * its expiresAt applies again. A key deactivated here stays inactive when its user is activated.
  * Refuses: key_not_found, user_inactive.
  */
 export function setKeyActive(tx: Tx, command: SetKeyActive, context: Context): ListedKey {
@@ -123,8 +123,9 @@ export interface UpdateKey {
 }
 
 /**
- * Changes a key; a running server applies it on the key's next request. A new lifetime makes an expired key valid again;
- * a rotated key keeps its end. Refuses: key_not_found, key_replaced, user_erased, key_cannot_recharge.
+ * Changes a key. A running server applies the change on the key's next request. A new lifetime makes an expired key
+ * valid again. A rotated key gets no new lifetime. Refuses: key_not_found, key_replaced, user_erased,
+ * key_cannot_recharge.
  */
 export function updateKey(tx: Tx, command: UpdateKey, context: Context): ListedKey {
   const { now } = context;
@@ -150,7 +151,7 @@ export function updateKey(tx: Tx, command: UpdateKey, context: Context): ListedK
 }
 
 /**
- * Returns what changes in the key's limits. New limits clear the record of a refused recharge.
+ * Returns the changes of the key's limits. New limits clear the record of a refused recharge.
  * Refuses: key_cannot_recharge.
  */
 function limitChanges(key: Key, changes: Partial<RechargeLimits>): Partial<Key> {
@@ -166,7 +167,7 @@ function limitChanges(key: Key, changes: Partial<RechargeLimits>): Partial<Key> 
   return isChanged ? { ...limits, rechargeRefusedAt: null } : {};
 }
 
-/** Refuses: key_cannot_recharge. */
+/** Refuses limits for a key that cannot recharge. Refuses: key_cannot_recharge. */
 function refuseUnfitLimits(type: KeyType, limits: RechargeLimits): void {
   const { rechargeLimitMicros, rechargeDailyMicros } = limits;
   const isLimited = rechargeLimitMicros !== null || rechargeDailyMicros !== null;
@@ -204,20 +205,20 @@ export interface RotateKey {
   /** Hash of the new key, which is a test key if the old one is. */
   hash: string;
   start: string;
-  /** How long the old key stays valid beside the new one, unless it expires sooner; 0: it ends at once. */
+  /** How long the old key also stays valid, unless it expires sooner; 0: it ends at once. */
   graceMilliseconds: number;
   actor: Actor;
 }
 
 /**
- * Creates a key with the same terms and length of lifetime, and ends the old one after the grace period.
+ * Replaces a key with a new one of the same terms and lifetime. The old one ends after the grace period.
  * Refuses: key_not_found, api_key_inactive, api_key_expired, key_replaced.
  */
 export function rotateKey(tx: Tx, command: RotateKey, context: Context): ListedKey {
   const { now } = context;
   const old = requireKey(tx, command.id);
   if (!old.active) throw refusal("api_key_inactive");
-  // Checked before expiry: rotation itself has set the expiry of a replaced key.
+  // Checked before the expiry, which the rotation of a replaced key has set.
   if (old.replacedBy !== null) throw refusal("key_replaced");
   if (isKeyExpired(old, now)) throw refusal("api_key_expired");
   const { actor, hash, start } = command;
@@ -248,7 +249,7 @@ export function rotateKey(tx: Tx, command: RotateKey, context: Context): ListedK
 
 /**
  * Marks expired keys as ended, so that they stay expired if the clock is set back. The caller makes sure that the clock
- * can be trusted. Writes no audit entry: the keys are refused already. Returns their ids.
+ * is right. Writes no audit entry, because the keys are refused already. Returns their ids.
  */
 export function endExpiredKeys(tx: Tx, _command: null, context: Context): string[] {
   const expired = listExpiredKeys(tx, context.now);
@@ -260,7 +261,7 @@ export interface RecordKeyUsage {
   uses: { id: string; usedAt: number; address?: string }[];
 }
 
-/** Records when keys were last used, and from where, at most once a minute for each key. */
+/** Records when keys were last used, and from where. Each key is written at most every KEY_USE_INTERVAL_MS. */
 export function recordKeyUsage(tx: Tx, { uses }: RecordKeyUsage): number {
   tx.each(uses, ({ id, usedAt, address }) => {
     const key = tx.row(keys.byKey, id);
@@ -273,7 +274,7 @@ export function recordKeyUsage(tx: Tx, { uses }: RecordKeyUsage): number {
   return uses.length;
 }
 
-/** Compares in both directions: a time written while the clock was ahead must not stay for years. */
+/** Returns whether a use is recorded. Compares in both directions: a time from a clock that was ahead must not stay. */
 function isDue(lastUsedAt: number | null, usedAt: number): boolean {
   return lastUsedAt === null || Math.abs(lastUsedAt - usedAt) >= KEY_USE_INTERVAL_MS;
 }
@@ -304,7 +305,7 @@ function auditKey(
 
 type Auditable = Key & { replacedBy?: string | null };
 
-/** The fields of a key that the audit log records: no hash, and for an order key no scope, because it has none. */
+/** Returns the fields of a key that the audit log records: not its hash, and no reach for an order key. */
 function keyFacts(key: Auditable): AuditFacts {
   const { type, label, active, expiresAt, allow, replacedBy = null } = key;
   const { rechargeLimitMicros, rechargeDailyMicros } = key;

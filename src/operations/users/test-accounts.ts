@@ -1,4 +1,4 @@
-// Test accounts: a user's second account, created when it is first needed. docs/specification/sandbox.md#sandbox-accounts.
+// Test accounts: a user's second account, created when it is needed. docs/specification/sandbox.md#sandbox-accounts.
 
 import { type Actor, cashAccount } from "../../domain/ledger/ledger.ts";
 import { TEST_CREDIT_MICROS, testUsername } from "../../domain/orders/sandbox.ts";
@@ -9,8 +9,8 @@ import { findTestAccount, insertUser, updateUserFields, type User } from "../../
 import type { Context } from "../batch/context.ts";
 
 /**
- * Returns the number of a reseller's test account, for a new test key. The reseller's first test key credits the account
- * with TEST_CREDIT_MICROS, even if another reseller's test key has recharged it before.
+ * Returns the number of a reseller's test account, for a new test key. With the reseller's first test key the account
+ * is credited with TEST_CREDIT_MICROS, even if another reseller's test key has recharged it before.
  */
 export function openTestAccount(tx: Tx, user: User, actor: Actor, context: Context): number {
   const found = findTestAccount(tx, user.account);
@@ -34,7 +34,7 @@ export function openTestAccount(tx: Tx, user: User, actor: Actor, context: Conte
   return account;
 }
 
-/** Creates an empty test account for a user that has none; returns its number. */
+/** Creates an empty test account for a user that has none. Returns its number. */
 export function insertTestAccount(
   tx: Tx,
   user: Pick<User, "account" | "username" | "name">,
@@ -50,7 +50,7 @@ export function insertTestAccount(
   });
 }
 
-/** Renames a test account with its user: another user may get the old username, and a test account with it. */
+/** Renames a test account with its user, because another user may get the old username, and a test account too. */
 export function renameTestAccount(tx: Tx, user: Pick<User, "account" | "username" | "name">): void {
   const found = findTestAccount(tx, user.account);
   if (found) updateUserFields(tx, found.account, { username: testUsername(user), name: user.name });

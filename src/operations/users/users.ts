@@ -27,7 +27,7 @@ export interface CreateUser {
   actor: Actor;
 }
 
-/** Refuses: parent_not_found, parent_is_child, username_taken. */
+/** Creates a user. Refuses: parent_not_found, parent_is_child, username_taken. */
 export function createUser(tx: Tx, command: CreateUser, context: Context): User {
   const parent = command.parent === null ? null : findUser(tx, command.parent);
   if (parent === undefined) throw refusal("parent_not_found");
@@ -60,7 +60,7 @@ export interface UpdateUser {
 }
 
 /**
- * Changes a user's names. Its account, its id and what refers to them stay.
+ * Changes a user's names. Its account and its id stay.
  * Refuses: user_not_found, user_erased, username_taken.
  */
 export function updateUser(tx: Tx, command: UpdateUser, context: Context): { account: number } {
@@ -91,9 +91,9 @@ export interface SetUserActive {
 }
 
 /**
- * Activates or deactivates a reseller. Its keys are suspended while it is inactive; keys that were deactivated one by one
- * stay so. Its balance, its child users and its orders stay as they are. Returns how many keys changed.
- * Refuses: user_not_found, child_has_no_keys, user_erased.
+ * Activates or deactivates a reseller. Its keys are suspended while it is inactive. Keys that were deactivated
+ * themselves stay inactive. Its balance, its child users and its orders stay. Returns how many keys changed. Refuses:
+ * user_not_found, child_has_no_keys, user_erased.
  */
 export function setUserActive(tx: Tx, command: SetUserActive, context: Context): { keys: number } {
   const { active, actor } = command;
@@ -124,8 +124,8 @@ export interface SetDiscount {
 }
 
 /**
- * Sets how much less than the catalogue price a reseller pays for services without a price of its own. Existing orders
- * keep their price. Refuses: user_not_found, child_cannot_hold_discount.
+ * Sets the reseller's discount on list prices. Services for which the reseller has a price of its own keep that price,
+ * and existing orders keep theirs. Refuses: user_not_found, child_cannot_hold_discount.
  */
 export function setDiscount(tx: Tx, command: SetDiscount, context: Context): { account: number } {
   const { discountPpm, actor } = command;
@@ -133,7 +133,7 @@ export function setDiscount(tx: Tx, command: SetDiscount, context: Context): { a
   const { account, username, parentAccount } = user;
   if (parentAccount !== null) throw refusal("child_cannot_hold_discount");
   if (discountPpm === user.discountPpm) return { account };
-  // Nothing is refused from here on. The events show the prices of the catalogue at this moment.
+  // Nothing is refused from here on. The lock keeps prices as they are while the events are written.
   tx.lock(CATALOGUE_LOCK);
   changeDiscount(tx, user, discountPpm, context);
   audit(tx, context, {
@@ -147,13 +147,13 @@ export function setDiscount(tx: Tx, command: SetDiscount, context: Context): { a
   return { account };
 }
 
-/** createUser without returning the balance: see adjustBalance (adjustments.ts). */
+/** Runs createUser without returning the balance: see adjustBalance (adjustments.ts). */
 export function addUser(tx: Tx, command: CreateUser, context: Context): null {
   createUser(tx, command, context);
   return null;
 }
 
-/** Refuses: user_not_found. */
+/** Returns the user. Refuses: user_not_found. */
 export function requireUser(reader: Reader, username: string): User {
   const user = findUser(reader, username);
   if (!user) throw refusal("user_not_found");

@@ -1,5 +1,5 @@
-// Alerts for the operator: where they are sent, and one message when each begins and one when it ends. The messages are
-// written in the transaction that records the change. docs/specification/alerts.md#alerts.
+// Alerts for the operator: the endpoints that receive them, and a message when each begins and when it ends. Messages
+// are written in the transaction that records the change. docs/specification/alerts.md#alerts.
 
 import { ALERT_ENDPOINTS_LIMIT } from "../../domain/values/limits.ts";
 import { ALERT_EVENTS } from "../../domain/alerts/alert-endpoints.ts";
@@ -38,16 +38,16 @@ const TELEGRAM_URL = "https://api.telegram.org/";
 const SINGLE_ATTEMPT: EventDelivery = { tries: 1, replay: true };
 
 export interface CreateAlertEndpoint {
-  /** Checked by parseWebhookUrl, or a Telegram chat. */
+  /** A URL that parseWebhookUrl has checked, or a Telegram chat. */
   target: { url: string } | { telegramChat: string };
-  /** The secret that signs, or the token of the Telegram bot. */
+  /** The signing secret, or the token of the Telegram bot. */
   secret: string;
   actor: Actor;
 }
 
 /**
- * Creates an endpoint. It also receives the alerts that are open now, so that each end it receives had a beginning.
- * Refuses: alert_endpoints_too_many.
+ * Creates an endpoint. It also receives the alerts that are open now, so that it does not receive an end without a
+ * beginning. Refuses: alert_endpoints_too_many.
  */
 export function createAlertEndpoint(
   tx: Tx,
@@ -76,15 +76,15 @@ export function createAlertEndpoint(
   return endpoint;
 }
 
-export interface OfAlertEndpoint {
+export interface AlertEndpointCommand {
   id: string;
   actor: Actor;
 }
 
-/** Deletes an endpoint: nothing more is sent to it. Returns it as it was. Refuses: alert_endpoint_not_found. */
+/** Deletes an endpoint, to which nothing more is sent. Returns it as it was. Refuses: alert_endpoint_not_found. */
 export function deleteAlertEndpoint(
   tx: Tx,
-  { id, actor }: OfAlertEndpoint,
+  { id, actor }: AlertEndpointCommand,
   context: Context,
 ): AlertEndpoint {
   const endpoint = requireEndpoint(tx, id);
@@ -100,10 +100,10 @@ export function deleteAlertEndpoint(
 }
 
 /**
- * Sends an alert of kind `test` in one attempt; nothing resolves it. Returns how many are queued.
+ * Sends an alert of kind `test` in one attempt. It has no end. Returns 1, the number of messages queued.
  * Refuses: alert_endpoint_not_found.
  */
-export function testAlertEndpoint(tx: Tx, { id }: OfAlertEndpoint, context: Context): number {
+export function testAlertEndpoint(tx: Tx, { id }: AlertEndpointCommand, context: Context): number {
   const endpoint = requireEndpoint(tx, id);
   const message = "This is a test: alerts arrive here";
   const text = { kind: TEST_ALERT_KIND, subject: TEST_ALERT_KIND, message };
@@ -112,8 +112,8 @@ export function testAlertEndpoint(tx: Tx, { id }: OfAlertEndpoint, context: Cont
 }
 
 /**
- * Records alerts. Returns those that were new and are sent: another server may have recorded them already, or an
- * attempt of this one whose reply was lost.
+ * Records alerts. Returns only new changes: another server, or an earlier call whose reply was lost, may have recorded
+ * the others.
  */
 export function recordAlerts(
   tx: Tx,
@@ -129,7 +129,7 @@ export function recordAlerts(
     insertAlert(tx, { ...text, ...times, notifiedAmount: amount });
     notify(tx, "alert.raised", text, context.now, endpoints, context);
   }
-  const again = changed.filter((text) => followAlert(tx, text, context));
+  const again = changed.filter((text) => updateOpenAlert(tx, text, context));
   for (const text of again) notify(tx, "alert.raised", text, context.now, endpoints, context);
   for (const text of over) {
     resolveAlert(tx, findOpenAlert(tx, text.kind, text.subject)!, context.now);
@@ -139,7 +139,7 @@ export function recordAlerts(
 }
 
 /** Updates the text of an open alert. Returns whether the alert is sent once more. */
-function followAlert(
+function updateOpenAlert(
   tx: Tx,
   { kind, subject, message, amount = 0 }: AlertText,
   { now }: Context,
@@ -155,8 +155,8 @@ function followAlert(
 }
 
 /**
- * Ends alerts about a provider because of what the operator did with it. The next check would report instead that the
- * problem is over. Returns the alerts that ended.
+ * Ends a provider's alerts after an action by the operator. Without this the next check would report that the problem
+ * is solved. Returns the alerts that ended.
  */
 export function endProviderAlerts(
   tx: Tx,
@@ -176,7 +176,7 @@ export function endProviderAlerts(
   return open;
 }
 
-/** Ends the alerts about a provider that was renamed, and begins them anew under its new name. */
+/** Ends the alerts about a renamed provider, and begins them again under its new name. */
 export function renameAlerts(tx: Tx, before: string, name: string, context: Context): void {
   const endpoints = listAlertEndpoints(tx);
   const message = `${before} is called ${name} now`;
@@ -191,23 +191,23 @@ export function renameAlerts(tx: Tx, before: string, name: string, context: Cont
 }
 
 export interface RecordOutage {
-  /** When the database began to accept no writes. */
+  /** When the database stopped accepting writes. */
   beganAt: number;
-  /** The id under which the beginning was sent past the queue. */
+  /** The id of the event that was sent at the beginning, without the queue in the database. */
   eventId: string;
-  /** The public ids of endpoints that received it. */
+  /** The public ids of endpoints that received this event. */
   notified: string[];
 }
 
 /**
- * Records an outage once the database accepts writes again: its beginning goes to endpoints that it has not reached
- * yet. Returns null if the outage was recorded before.
+ * Records an outage when the database accepts writes again. Its beginning is sent to the endpoints that have not
+ * received it, its end to all. Does nothing if the outage was recorded before.
  */
 export function recordOutage(
   tx: Tx,
   { beganAt, eventId, notified }: RecordOutage,
   context: Context,
-): { began: number } | null {
+): null {
   tx.lock(CATALOGUE_LOCK);
   const endpoints = listAlertEndpoints(tx);
   if (tx.row(webhookEvents.byId, eventId)) return null;
@@ -226,7 +226,7 @@ export function recordOutage(
     context,
   );
   notify(tx, "alert.resolved", endingOf(kind, subject), context.now, endpoints, context);
-  return { began: beganAt };
+  return null;
 }
 
 function notify(
@@ -267,7 +267,7 @@ function auditEndpoint(
   });
 }
 
-/** The fields of an endpoint that the audit log records: no secret, no token. */
+/** Returns the fields of an endpoint that the audit log records: no secret, no token. */
 function endpointFacts({ url, telegramChat }: AlertEndpoint): AuditFacts {
   return telegramChat === null ? { url } : { telegramChat };
 }

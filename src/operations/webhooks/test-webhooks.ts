@@ -1,4 +1,4 @@
-// Sends an event of any type to the endpoints of a test account, although nothing caused it.
+// Sends an event of any type to the endpoints of a test account, without anything that caused it.
 // docs/specification/sandbox.md#post-test-webhook.
 
 import { refusal } from "../../domain/values/refusals.ts";
@@ -16,7 +16,7 @@ export interface SendTestEvent {
 }
 
 /**
- * Sends an event to each active endpoint, whichever events it wants. Returns the number of endpoints.
+ * Sends an event to each active endpoint, even if it does not subscribe to the type. Returns the number of endpoints.
  * Refuses what requireCaller refuses, then not_found.
  */
 export function sendTestEvent(tx: Tx, command: SendTestEvent, context: Context): number {

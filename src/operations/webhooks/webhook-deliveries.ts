@@ -1,5 +1,5 @@
-// Sends webhooks: due deliveries are taken, then the outcome of each attempt is recorded. In between they are under
-// way: other servers leave them alone until the lease ends. docs/specification/webhooks.md#webhook-schedule.
+// Takes due webhook deliveries, and records the outcome of each attempt. In between a delivery is leased: other servers
+// do not take it until the lease ends. docs/specification/webhooks.md#webhook-schedule.
 
 import {
   decideDelivery,
@@ -28,15 +28,17 @@ import {
 } from "../../db/webhooks/webhook-deliveries.ts";
 import type { Context } from "../batch/context.ts";
 
-/** Multiples of it modulo 1 are evenly spread: one random number gives every attempt of a command its own jitter. */
+/**
+ * Spreads jitter: its multiples modulo 1 are evenly spread, so one random number gives every attempt its own jitter.
+ */
 const GOLDEN_RATIO = 0.618_033_988_749_895;
 
 export interface TakeDueWebhookDeliveries {
   /** The id of the server that sends them. */
   server: string;
-  /** How many deliveries the server can begin now. */
+  /** Number of deliveries that the server can start now. */
   limit: number;
-  /** Limit for the deliveries of one endpoint that are under way, on all servers together. */
+  /** Limit for the deliveries of one endpoint in flight, on all servers together. */
   perEndpoint: number;
   /** The public ids of endpoints that are slow to reply. */
   slow?: readonly string[];
@@ -51,16 +53,16 @@ export interface DueWebhookDelivery {
   /** The public id of the event: `webhook-id`. */
   eventId: string;
   url: string;
-  /** The current one first; a second one while a rotation's grace lasts. */
+  /** The current secret first. After a rotation, earlier ones follow until their grace ends. */
   secrets: string[];
   body: string;
-  /** Whether it belongs to the test side: no metric counts it then. */
+  /** Whether it belongs to a test account. Then no metric counts it. */
   isTest: boolean;
   /** Set for an alert to the operator. */
   alert?: { telegramChat: string | null };
 }
 
-/** Takes due deliveries. Each is under way until its attempt is recorded or its lease ends. */
+/** Takes due deliveries. No server takes them again until the attempt is recorded or the lease ends. */
 export function takeDueWebhookDeliveries(
   tx: Tx,
   { server, limit, perEndpoint, slow = [] }: TakeDueWebhookDeliveries,
@@ -129,7 +131,7 @@ export interface FinishedWebhookAttempt {
   retryAfterSeconds: number | null;
 }
 
-/** What followed from an attempt, for log and metrics. */
+/** The consequence of an attempt, for log and metrics. */
 export interface RecordedWebhookAttempt {
   deliveryId: number;
   webhookId: string;
@@ -140,8 +142,8 @@ export interface RecordedWebhookAttempt {
 }
 
 /**
- * Records attempts. Recording one again changes nothing: a caller that does not know whether it was committed repeats
- * it. Returns nothing for a delivery that no longer exists.
+ * Records attempts. Recording one again changes nothing, so a caller may repeat the command when it does not know
+ * whether it was committed. Returns nothing for a delivery that no longer exists.
  */
 export function recordWebhookAttempts(
   tx: Tx,
@@ -200,8 +202,8 @@ function settleDelivered(tx: Tx, delivery: WebhookDelivery): void {
 }
 
 /**
- * Releases the deliveries that ended servers had under way: they wait again, due at once. This includes those of
- * disabled or deleted endpoints, which nothing takes when their lease ends. Returns how many.
+ * Releases the deliveries that ended servers had in flight: they wait again, due at once. This includes those of
+ * disabled or deleted endpoints, which no server takes when the lease ends. Returns how many.
  */
 export function releaseWebhookDeliveries(
   tx: Tx,

@@ -1,5 +1,5 @@
-// Writes the events of a change, in the transaction of the change, for the endpoints that want them. The reseller's
-// row, which the change has read anyway, shows whether there are any. docs/specification/webhooks.md#webhook-events.
+// Writes the events of a change in its transaction, for endpoints that subscribe to them. The reseller's row, already
+// read by the change, shows whether any do. docs/specification/webhooks.md#webhook-events.
 
 import type { AlertEventType } from "../../domain/alerts/alerts.ts";
 import { takesEvents } from "../../domain/webhooks/webhooks.ts";
@@ -34,13 +34,13 @@ export interface NewEvent {
 export interface EventDelivery {
   /** Maximum number of attempts. */
   tries: number;
-  /** Whether it is also sent to a disabled endpoint, without counting a failure. */
+  /** Whether it is also sent to a disabled endpoint, and a failure does not count. */
   replay: boolean;
 }
 
 const SCHEDULED: EventDelivery = { tries: WEBHOOK_ATTEMPTS, replay: false };
 
-/** Writes an event and its delivery to each of the endpoints, due at once. */
+/** Writes an event, and a delivery of it to each endpoint, due at once. */
 export function insertEvent(
   tx: Tx,
   { account, type, data, order }: NewEvent,
@@ -67,7 +67,7 @@ export interface OutboxEvent {
   order?: { orderId: number; sequence: number };
 }
 
-/** Writes an event whose body is complete. Its delivery to each of the endpoints is due at once. */
+/** Writes an event whose body is complete, and a delivery of it to each endpoint, due at once. */
 export function insertOutboxEvent(
   tx: Tx,
   { id, account, type, body, order }: OutboxEvent,
@@ -91,7 +91,9 @@ export function insertOutboxEvent(
   }
 }
 
-/** Records a transition. `order`: after the transition. An order that begins as PROCESSING made no transition. */
+/**
+ * Records a transition. `order`: after it. An order of a manual service begins as PROCESSING, without such an event.
+ */
 export function recordTransitionEvent(
   tx: Tx,
   order: Order,
@@ -101,7 +103,7 @@ export function recordTransitionEvent(
   recordOrderEvent(tx, order, typeOfTransition(order.status), previousStatus, context);
 }
 
-/** Records that the start count or what remains of the order has changed. */
+/** Records that the order's start count or `remains` has changed. */
 export function recordProgressEvent(tx: Tx, order: Order, context: Context): void {
   recordOrderEvent(tx, order, "order.progress", order.status, context);
 }

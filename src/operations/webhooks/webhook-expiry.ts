@@ -1,5 +1,5 @@
-// Deletes in pieces what webhooks leave behind: attempts, then deliveries that are over, then their events, then
-// deleted endpoints. Also gives up what waits for an endpoint that has been disabled for too long.
+// Deletes old rows of webhooks in pieces: attempts, then ended deliveries, then their events, then deleted endpoints.
+// Also gives up deliveries that wait for an endpoint that has been disabled for too long, and deletes old alerts.
 
 import { ALERT_RETENTION_MS } from "../../domain/alerts/alerts.ts";
 import { DISABLED_RETENTION_MS, WEBHOOK_RETENTION_MS } from "../../domain/webhooks/webhooks.ts";
@@ -20,7 +20,7 @@ export interface ExpireWebhooks {
   limit: number;
 }
 
-/** Returns the largest number of rows of one kind: below the limit, nothing is left. */
+/** Deletes one piece. Returns the largest number of rows of one kind: if it is below the limit, nothing is left. */
 export function expireWebhooks(tx: Tx, { limit }: ExpireWebhooks, { now }: Context): number {
   const before = now - WEBHOOK_RETENTION_MS;
   tx.lock(WEBHOOK_QUEUE_LOCK);

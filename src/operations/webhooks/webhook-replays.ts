@@ -1,4 +1,4 @@
-// Replays: one delivery, or all that failed, are sent once more, with the same id, the same body and the current
+// Replays: sends one delivery, or all that failed, once more, with the same id and body, signed with the current
 // secret. docs/specification/webhooks.md#webhook-replay.
 
 import { refusal } from "../../domain/values/refusals.ts";
@@ -18,12 +18,12 @@ import type { Context } from "../batch/context.ts";
 import { type OfWebhook, requireWebhook } from "./webhooks.ts";
 
 export interface ReplayWebhook extends OfWebhook {
-  /** One delivery by its public id, or all failed ones of events since a time at most REPLAY_LIMIT_MS ago. */
+  /** One delivery by its public id, or all failed ones of events since a time, at most REPLAY_LIMIT_MS ago. */
   what: { delivery: string } | { since: number };
 }
 
 /**
- * Queues replays; returns how many deliveries are due now. A disabled endpoint gets them too, and failures do not
+ * Queues replays. Returns how many deliveries are due now. A disabled endpoint receives them too, and failures do not
  * count. Refuses what requireWebhook refuses, then: delivery_not_found.
  */
 export function replayWebhook(tx: Tx, command: ReplayWebhook, context: Context): number {
@@ -52,7 +52,7 @@ function replaySince(tx: Tx, { webhookId, active }: Webhook, since: number, now:
 /** Queues one delivery, unless it is being sent already. */
 function replayOne(tx: Tx, delivery: WebhookDelivery, now: number): number {
   if (delivery.state === "sending") return 0;
-  // A delivery that has ended is tried only this once; one that waits goes on by its schedule.
+  // A delivery that has ended is tried only this once. One that waits keeps its schedule.
   const failures = delivery.state === "waiting" ? delivery.failures : delivery.tries;
   tx.update(webhookDeliveries, delivery, { state: "waiting", dueAt: now, replay: true, failures });
   return 1;

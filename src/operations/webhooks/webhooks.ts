@@ -1,4 +1,4 @@
-// Endpoints of webhooks: created, changed, enabled, disabled and deleted by the reseller's own key or by the operator.
+// Webhook endpoints. The reseller's key or the operator creates, changes, enables, disables and deletes them.
 // docs/specification/webhooks.md#webhooks.
 
 import type { AuditAction, AuditFacts } from "../../domain/administrators/audit.ts";
@@ -31,17 +31,17 @@ import type { Context } from "../batch/context.ts";
 import { requireUser } from "../users/users.ts";
 import { insertEvent } from "./webhook-events.ts";
 
-/** What the owner of an endpoint may set. */
+/** The fields of an endpoint that its owner may set. */
 export interface WebhookTerms {
   /** Checked by parseWebhookUrl. */
   url: string;
-  /** As parseEvents returns them, separated by commas. */
+  /** The events as parseEvents returns them, separated by commas. */
   events: string;
   balanceLowBelow: number | null;
 }
 
 export interface CreateWebhook extends WebhookTerms {
-  /** Null: the reseller that the actor's key belongs to. */
+  /** Null: the reseller of the actor's key. */
   username: string | null;
   secret: string;
   actor: Actor;
@@ -90,8 +90,8 @@ export function updateWebhook(tx: Tx, command: UpdateWebhook, context: Context):
 }
 
 /**
- * Deletes an endpoint; returns it as it was. Its events are kept until they expire, and are never sent. Refuses as
- * updateWebhook does.
+ * Deletes an endpoint. Returns it as it was. Its waiting events are never sent; they are kept until they expire.
+ * Refuses what updateWebhook refuses.
  */
 export function deleteWebhook(tx: Tx, command: OfWebhook, context: Context): Webhook {
   const webhook = requireWebhook(tx, command, context);
@@ -111,7 +111,8 @@ export function deleteWebhook(tx: Tx, command: OfWebhook, context: Context): Web
 }
 
 /**
- * Disables an endpoint: waiting events are not sent, and no new ones are written for it. Refuses as updateWebhook does.
+ * Disables an endpoint: waiting events are not sent, and no new ones are written for it. Refuses what updateWebhook
+ * refuses.
  */
 export function disableWebhook(tx: Tx, command: OfWebhook, context: Context): Webhook {
   const webhook = requireWebhook(tx, command, context);
@@ -123,11 +124,11 @@ export function disableWebhook(tx: Tx, command: OfWebhook, context: Context): We
 }
 
 export interface EnableWebhook extends OfWebhook {
-  /** Whether what was kept while it was disabled is sent now; otherwise it is given up, and can be replayed. */
+  /** Whether events kept while it was disabled are sent now. Otherwise they are given up, and can be replayed. */
   replay: boolean;
 }
 
-/** Enables an endpoint and resets its failures. Refuses as updateWebhook does. */
+/** Enables an endpoint and resets its failures. Refuses what updateWebhook refuses. */
 export function enableWebhook(tx: Tx, command: EnableWebhook, context: Context): Webhook {
   const webhook = requireWebhook(tx, command, context);
   if (webhook.active) return webhook;
@@ -150,11 +151,11 @@ export function enableWebhook(tx: Tx, command: EnableWebhook, context: Context):
 
 export interface RotateWebhook extends OfWebhook {
   secret: string;
-  /** How long the old secret signs beside the new one; 0: no earlier secret signs any more. */
+  /** How long the old secret also signs; 0: no earlier secret signs any more. */
   graceMs: number;
 }
 
-/** Replaces the secret. Refuses as updateWebhook does, then: webhook_secrets_too_many. */
+/** Replaces the secret. Refuses what updateWebhook refuses, then: webhook_secrets_too_many. */
 export function rotateWebhook(tx: Tx, command: RotateWebhook, context: Context): Webhook {
   const webhook = requireWebhook(tx, command, context);
   const { secret, graceMs, actor } = command;
@@ -172,7 +173,7 @@ export function rotateWebhook(tx: Tx, command: RotateWebhook, context: Context):
   return rotated;
 }
 
-/** Sends a `webhook.test` event in one attempt, to a disabled endpoint too. Refuses as updateWebhook does. */
+/** Sends a `webhook.test` event in one attempt, even to a disabled endpoint. Refuses what updateWebhook refuses. */
 export function testWebhook(tx: Tx, command: OfWebhook, context: Context): number {
   const webhook = requireWebhook(tx, command, context);
   const { resellerAccount: account } = webhook;
@@ -181,7 +182,7 @@ export function testWebhook(tx: Tx, command: OfWebhook, context: Context): numbe
   return 1;
 }
 
-/** Returns the endpoint. Refuses what requireCaller refuses, then: webhook_not_found, also for another reseller's. */
+/** Returns the endpoint, if the actor may use it. Refuses what requireCaller refuses, then: webhook_not_found. */
 export function requireWebhook(tx: Tx, { id, actor }: OfWebhook, context: Context): Webhook {
   const owner = actor.keyId === null ? null : accountOfKey(tx, actor.keyId, context);
   const webhook = findWebhook(tx, id);
@@ -221,7 +222,7 @@ function change(
   return changed;
 }
 
-/** Keeps on the account's row which events its endpoints want (combinedWants). */
+/** Stores in the account's row to which events its endpoints subscribe (combinedWants). */
 function noteWanted(tx: Tx, account: number, endpoints: readonly Webhook[]): void {
   updateWanted(tx, account, combinedWants(endpoints));
 }
@@ -245,7 +246,7 @@ function auditWebhook(
   });
 }
 
-/** The fields of an endpoint that the audit log records: no secret. */
+/** Returns the fields of an endpoint that the audit log records: no secret. */
 function webhookFacts(webhook: Webhook): AuditFacts {
   const { url, events, balanceLowBelow, active, disabledReason } = webhook;
   return { url, events, balanceLowMicros: balanceLowBelow, active, disabledReason };
