@@ -21,7 +21,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.provider({ outOfFundsAt: START });
     await shop.until(2);
     await first.stop();
-    // What begins and what ends while nobody looks is noticed by the next.
+    // The next check notices what begins or ends between checks.
     await shop.provider({ outOfFundsAt: null });
     const second = shop.server("b".padEnd(24, "-"));
     second.machine.freeBytes = 1;

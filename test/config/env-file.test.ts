@@ -19,7 +19,7 @@ describe("a file of variables is read as systemd reads it:", () => {
     ["a line without = is ignored", "A\nB=2\n", { B: "2" }],
     ["the first = ends the name", "A=b=c\n", { A: "b=c" }],
     ["single quotes keep all but themselves", "A=' $x \\\" '\n", { A: ' $x \\" ' }],
-    ["double quotes keep blanks", 'A=" 1 "\n', { A: " 1 " }],
+    ["double quotes keep spaces", 'A=" 1 "\n', { A: " 1 " }],
     ["double quotes with escapes", 'A="\\"\\\\\\$\\`\\n"\n', { A: '"\\$`\\n' }],
     ["quotes may span lines", "A='1\n2'\nB=3\n", { A: "1\n2", B: "3" }],
     ["text may follow quotes", "A='1' 2\"3\"\n", { A: '12"3"' }],

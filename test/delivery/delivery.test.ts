@@ -284,7 +284,7 @@ test("a tick applies a provider's changed address and key", async () => {
   // Its provider refuses that key.
   expect(await statusOf()).toBe("FAILED");
   expect(upstream.adds().slice(before)).toMatchObject([{ key: "another" }]);
-  // A name alone needs no new connection.
+  // Changing only the name needs no new connection.
   expect(asked).toEqual([`acme ${url} ${PROVIDER_KEY}`, `acme2 ${url}/other another`]);
   await delivery.stop(1000);
 });

@@ -127,7 +127,7 @@ test.each([1, 7, 1000, 100_000])(
 );
 
 test("a head that arrives byte by byte is not read again for each byte", () => {
-  /** Of the processor, in microseconds: the fastest of several runs. */
+  /** Processor time in microseconds: the fastest of several runs. */
   const cost = (target: string) => {
     const bytes = Buffer.from(`FOO /${target} HTTP/1.1\r\nhost: x\r\n\r\n`);
     let best = Infinity;

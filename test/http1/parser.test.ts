@@ -17,9 +17,9 @@ describe("malformed requests get the error envelope, and the connection closes:"
     ["an invalid line", `${MARKER}\r\n\r\n`, 400, MALFORMED],
     ["a method that is not a token", `G{T /${MARKER} HTTP/1.1\r\nhost: x\r\n\r\n`, 400, MALFORMED],
     ["a method of 33 letters", `${"A".repeat(33)} / HTTP/1.1\r\nhost: x\r\n\r\n`, 400, MALFORMED],
-    ["a blank in the target", `GET /${MARKER} b HTTP/1.1\r\nhost: x\r\n\r\n`, 400, MALFORMED],
+    ["a space in the target", `GET /${MARKER} b HTTP/1.1\r\nhost: x\r\n\r\n`, 400, MALFORMED],
     ["a target that is not a path", `GET ${MARKER} HTTP/1.1\r\nhost: x\r\n\r\n`, 400, MALFORMED],
-    ["a blank before a colon", `GET / HTTP/1.1\r\nhost : ${MARKER}\r\n\r\n`, 400, MALFORMED],
+    ["a space before a colon", `GET / HTTP/1.1\r\nhost : ${MARKER}\r\n\r\n`, 400, MALFORMED],
     ["a field that is folded", `GET / HTTP/1.1\r\nhost: x\r\n ${MARKER}\r\n\r\n`, 400, MALFORMED],
     ["a NUL in a field", `GET / HTTP/1.1\r\nhost: ${MARKER}\0\r\n\r\n`, 400, MALFORMED],
     ["line ends without CR", `GET / HTTP/1.1\nhost: ${MARKER}\n\n`, 505, null],
@@ -89,7 +89,7 @@ test.each([
     (text: string) =>
       request("POST", "/livez", [`content-length: ${text.length}`], text) + "FOO / ",
   ],
-  ["that is none and is 16 KB long", (text: string) => `FOO/${text}`],
+  ["that is unknown and is 16 KB long", (text: string) => `FOO/${text}`],
 ])("an unknown method %s costs no more than that body", async (_title, bytesOf) => {
   const cost = async (character: string) => {
     const before = process.cpuUsage();

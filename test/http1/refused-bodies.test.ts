@@ -52,7 +52,7 @@ describe("a body that is too long", () => {
     const answer = (await connection.response())!;
     expectError(answer, 413, "Request body too large");
     expect(answer.headers.get("connection")).toBe("close");
-    // It goes on sending all the same.
+    // It continues to send anyway.
     for (let more = 0; more < 50; more++) connection.send(long);
     expect(await connection.rest()).toBe("");
     connection.close();

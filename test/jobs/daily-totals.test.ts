@@ -67,7 +67,7 @@ test("the job counts every order in small steps, continues after a failure, and 
   await job.stop();
   const { length } = calls;
   expect(calls.every(({ limit }) => limit <= 2000)).toBe(true);
-  // Of each kind of key.
+  // The orders of each kind of key.
   expect(Number((totals() as { orders: number }).orders)).toBe(15);
   await Bun.sleep(5);
   expect(calls.length).toBe(length);

@@ -11,7 +11,7 @@ import { childrenOf, stateOf } from "../support/children.ts";
 import { freshFolder, freshSqliteDatabase, type TestDatabase } from "../support/worlds/service.ts";
 import { until } from "../support/until.ts";
 
-/** Of a process that works until `end`; each timer is late by the next of `late`. */
+/** The signals to a process that works until `end`; each timer is late by the next of `late`. */
 async function signalsUntil(end: number, late: number[] = [], mayRest = () => true) {
   let now = 0;
   const signals: string[] = [];

@@ -46,7 +46,7 @@ test.each([
   expect(rest).toEqual([""]);
 });
 
-test("above level info there is no line of a request", async () => {
+test("above level info no line is written for a request", async () => {
   const text = await written(`
     const log = createLog("warn");
     log.requests("GET", "/")({ requestId: "x", keyId: null, status: 200, milliseconds: 1 });

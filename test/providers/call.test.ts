@@ -8,13 +8,13 @@ import { REPLY_LIMIT_BYTES, createSender } from "../../src/providers/call.ts";
 import { smmApi } from "../../src/providers/smm-api.ts";
 
 const FORM = { key: "k", action: "add" };
-/** Of the call that is to reach it. */
+/** Limit for the call that must reach it. */
 const TIMEOUT_MS = 300;
-/** Of every other call. */
+/** Limit for every other call, which must not reach it. */
 const NEVER_MS = 600_000;
 const never = new AbortController().signal;
 
-/** For this test alone; no authority has signed it. */
+/** Only for this test; no authority has signed it. */
 const CERTIFICATE = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg7/AE+x+Yy0G7K8Md

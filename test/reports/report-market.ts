@@ -39,7 +39,7 @@ interface Known {
   isTest: boolean;
   isPlaced: boolean;
   isUnknown: boolean;
-  /** Of its provider's service when it was made: micros per 1,000 in its currency, scaled. */
+  /** The provider service's rate when the order was made: micros per 1,000 in its currency, scaled. */
   rate: bigint | null;
   cost: bigint;
   charged: boolean;
@@ -282,7 +282,7 @@ export class ReportMarket {
     } else if (cost) {
       const isForeign = cost.currency === "XTS";
       order.factor ??= isForeign ? null : factor;
-      // What was told in a currency without a rate is forgotten with the next that has one.
+      // A charge in a currency without a rate is replaced by the next one with a rate.
       if (isForeign) order.factor = null;
       order.charged = true;
       this.#cost(order, isForeign ? 0n : ceil(scaled(cost.charge) * order.factor!));

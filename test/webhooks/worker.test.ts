@@ -23,7 +23,7 @@ import { until } from "../support/until.ts";
 
 const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string];
 const OK: WebhookReply = { httpStatus: 200, error: null, response: "", retryAfterSeconds: null };
-/** Of a stop that is to record everything. */
+/** Limit for a stop that must record everything. */
 const NEVER_MS = 600_000;
 const policy = { allow: [parseNetwork("127.0.0.0/8")!], allowHttp: true };
 

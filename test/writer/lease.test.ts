@@ -44,7 +44,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await store.close();
   });
 
-  test("a server that was taken for dead begins anew, behind those that went on", async () => {
+  test("a server that was taken for dead starts again, ranked behind those that continued", async () => {
     const store = await freshStore(engine);
     const [one, two] = [server(store, "one"), server(store, "two")];
     await one.renew(1000);

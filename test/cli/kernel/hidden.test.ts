@@ -22,7 +22,7 @@ test.each(HIDDEN)("%j is named by its code point", (character) => {
 });
 
 test.each(["naïve 数据 العربية", "❤️ 👨‍👩‍👧 1️⃣ 🇩🇪 🏴󠁧󠁢󠁥󠁮󠁧󠁿", "two\nlines", "#1 * 2"])(
-  "%j is shown as it is",
+  "%j is shown unchanged",
   (text) => {
     expect(showHidden(text)).toBe(text);
   },

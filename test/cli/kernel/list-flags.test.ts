@@ -9,7 +9,7 @@ import { openShop, optionsOf, reseller, type Shop } from "../../support/worlds/c
 const LISTS = listCommands(createProgram()).filter(({ words, command }) => {
   return /(^| )(list|report|deliveries|export)$/.test(words) && command.commands.length === 0;
 });
-/** Of S3, which these tests have none of. */
+/** Needs S3, which these tests do not have. */
 const REMOTE = "backup list";
 /** Settings and what every command has. */
 const COMMON = ["--data", "--database", "--env-file", "--help", "--as"];

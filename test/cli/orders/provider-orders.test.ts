@@ -51,7 +51,7 @@ describe("settle", () => {
     expect(shown.timeline[2].by).toBeString();
   });
 
-  test("an unknown order is no revenue in a report until it is settled, and the report says so", async () => {
+  test("an unknown order is not revenue in a report until it is settled, and the report says so", async () => {
     const shop = shopOf();
     const [found, lost] = [orderOf(shop, "unknown"), orderOf(shop, "unknown")];
     const report = async () => {
@@ -301,7 +301,7 @@ test("an operator cancels what a provider delivers only once it has agreed, or w
   shop.run("revokeService", { id: "likes", username: "alice" });
   upstream.book.set("98779", { form: {}, status: {} });
   const note = ["--public-note", "sorry"];
-  // With no refund nobody would be told the note.
+  // Without a refund the user would never see the note.
   const untold = await shop.cli("admin", "order", "cancel", free, ...note);
   expect([untold.code, cancels()]).toEqual([1, before[0] + 2]);
 
@@ -312,7 +312,7 @@ test("an operator cancels what a provider delivers only once it has agreed, or w
   expect(cancels()).toBe(before[0] + 2);
 });
 
-test("an operator cancels a PENDING order that is queued or unknown, never one being sent, and fails none", async () => {
+test("an operator cancels a PENDING order that is queued or unknown, never one being sent, and fails no order", async () => {
   const shop = shopOf();
   const balance = shop.balance("alice");
   for (const [outcome, placement, code] of [

@@ -30,7 +30,7 @@ const TEXTS = query({
   text: `SELECT ${select(texts, "text")} FROM texts ORDER BY texts.id`,
 });
 
-/** Of every character but NUL, which PostgreSQL has not, and halves of pairs, which UTF-8 has not; beside what is escaped. */
+/** Every character but NUL, which PostgreSQL lacks, and surrogates, which UTF-8 lacks; beside escaped ones. */
 function everyCharacter(): string[] {
   const parts = ["", "NULL", "{}", '"', "\\", '\\"', '\u{1f600}\\\u{1f600}"'];
   for (let code = 1; code < 0x10000; code += 1) {

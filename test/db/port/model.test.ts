@@ -1,4 +1,4 @@
-// Random small commands in random batches: SQLite, PostgreSQL and plain arrays come to the same, command by command and
+// Random small commands in random batches: SQLite, PostgreSQL and plain arrays give the same results, command by command and
 // in what the tables hold in the end.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";

@@ -195,7 +195,7 @@ for (const engine of ENGINES) {
       const id = createId();
       const outcomes = await store.batch(
         (tx) => tx.insert(servers, { id, name: "one", startedAt: 1, leaseUntil: 1 }).id,
-        // Of an order that is not there.
+        // Refers to a missing order.
         (tx) => {
           const row = { orderId: 999_999, reported: "FAILED", status: "FAILED", createdAt: 1 };
           return tx.insert(lateReports, row as never);

@@ -1,4 +1,4 @@
-// Random batches of every command come to the same, reply by reply and in what the tables hold: on SQLite with rows kept
+// Random batches of every command have the same result, reply by reply and in what the tables hold: on SQLite with rows kept
 // from batch to batch beside another process that writes, on SQLite one command at a time, and on PostgreSQL.
 // TEST_SEEDS and TEST_BATCHES make a run longer.
 

@@ -17,7 +17,7 @@ import { cluster } from "../../support/databases/postgres.ts";
 const ROWS = 40_000;
 /** Orders that are examined for a service, and rows that two sides of a window hold: no part of a plan reads more. */
 const MOST = 1000;
-/** Of the account with half of all orders: as many rows as `WINDOW` holds. */
+/** Rows in `WINDOW` of the account that has half of all orders. */
 const IN_WINDOW = 500;
 const ACCOUNT = 3;
 const START = 1_700_000_000_000;

@@ -82,7 +82,7 @@ test("the service's role can write rows of every table that the service does", a
     const [row] = (await sql.unsafe(text)) as { granted: boolean }[];
     if (!row!.granted) without.push(name);
   }
-  // Of one row each, which the migrations made.
+  // These hold one row each, which the migrations made.
   expect(without.toSorted()).toEqual(["totals_position", "uptime"]);
   await sql.close();
 });

@@ -16,7 +16,7 @@ const LOAD = new URL("./port-load.ts", import.meta.url).pathname;
 const STUCK = new URL("./stuck-server.ts", import.meta.url).pathname;
 const BEGIN = { text: "BEGIN", values: [] };
 const COMMIT = { text: "COMMIT", values: [] };
-/** Of connections that are not to be given up, however slow the machine is. */
+/** Limits of connections that must not be given up, however slow the machine is. */
 const PATIENT = { turnMs: 600_000, connectMs: 600_000 };
 const USERS = 6;
 const BALANCE = 100;

@@ -1,4 +1,4 @@
-// Batches whose statements SQLite fails: what has a reply is committed, and a command that fails is rolled back alone.
+// Batches whose statements SQLite fails: what has a reply is committed, and only the command that fails is rolled back.
 
 import { Database } from "bun:sqlite";
 import { beforeEach, describe, expect, test } from "bun:test";

@@ -21,7 +21,7 @@ const decimal = fc
   .tuple(fc.nat(999_999), fc.nat(12), fc.integer({ min: 0, max: 999_999_999 }))
   .map(([whole, zeros, fraction]) => `${whole}.${"0".repeat(zeros)}${fraction}`);
 
-/** Of a decimal, as a fraction over 10^40. */
+/** The value of a decimal, as a fraction over 10^40. */
 function fraction(text: string): bigint {
   const [whole = "", rest = ""] = text.split(".");
   return BigInt(whole + rest.padEnd(40, "0"));

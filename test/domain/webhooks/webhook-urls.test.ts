@@ -1,4 +1,4 @@
-// The URL of an endpoint, by its text alone.
+// The URL of an endpoint, judged only by its text.
 
 import { describe, expect, test } from "bun:test";
 import { parseWebhookUrl } from "../../../src/domain/webhooks/webhook-urls.ts";

@@ -64,7 +64,7 @@ function newReseller() {
     },
     order: (service: string, quantity: number) =>
       call("POST", "/orders", { service, link: "https://example.com/me", quantity }),
-    /** Of each line of the whole statement as CSV, newest first. */
+    /** The balances of all lines of the statement as CSV, newest first. */
     balancesAfter: async (): Promise<string[]> => {
       const headers = { "x-api-key": key, accept: "text/csv" };
       const response = await fetch(`${market.url}/api/v1/transactions`, { headers });

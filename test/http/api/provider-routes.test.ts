@@ -166,7 +166,7 @@ test("an order that all providers refuse is a 502 with its refund, was sent to e
   expect(answer.body.order.status).toBe("FAILED");
   expect(market.balance("anna")).toBe(before);
   expect(sentFor(link)).toEqual([["7001"], ["8002"], ["9003"]]);
-  // Of what a reseller may ask for, nothing names a provider or a service's id there.
+  // No response to a reseller names a provider or a provider service.
   for (const path of [
     `/orders/${id}`,
     `/orders/${orderId}`,

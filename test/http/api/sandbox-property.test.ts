@@ -113,7 +113,7 @@ function liveProvider(): { api: ProviderApi; adds: string[] } {
   return { api, adds };
 }
 
-/** Of the clock that stands still. */
+/** The time at which the clock stands still. */
 const STORY_END = Date.UTC(2026, 0, 2);
 
 /** One timer ticks for all deliveries: test orders change when it does, so a live order is sent or polled up to a tick apart. */

@@ -13,7 +13,7 @@ import {
 } from "../../support/worlds/service.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
-/** Of each type an order, written down once more: its fields, what it is charged for, and in which words it is listed. */
+/** An order of each type: its fields, the units that it is charged for, and the words that list it. */
 const TYPES: Record<ServiceType, { words: string; fields: Body; units: number | "package" }> = {
   default: { words: "Default", fields: { quantity: 30 }, units: 30 },
   package: { words: "Package", fields: {}, units: "package" },

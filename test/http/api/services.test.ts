@@ -83,7 +83,7 @@ test("a change by another process shows in the next response", async () => {
 
 describe("the next response shows", () => {
   const sql = (statement: string) => () => shop.query(statement);
-  /** One column alone: an operation writes them all. */
+  /** Writes a single column; an operation would write them all. */
   const set = (change: string) => sql(`UPDATE services SET ${change} WHERE id = 'likes'`);
   const setGrant = (change: string) =>
     sql(`UPDATE grants SET ${change} WHERE reseller_account = 3`);

@@ -70,7 +70,7 @@ describe("quantity is a whole JSON number in any notation:", () => {
 describe("link", () => {
   test.each([
     ["is trimmed", "  \t\n\u00a0\ufeffabc \r\n\u3000", "abc"],
-    ["may hold blanks inside", "a b", "a b"],
+    ["may hold spaces inside", "a b", "a b"],
     ["may hold 2048 UTF-16 units", "x".repeat(2048), "x".repeat(2048)],
     ["may hold 2048 UTF-16 units of pairs", "😀".repeat(1024), "😀".repeat(1024)],
     ["is counted after it is trimmed", ` ${"x".repeat(2048)} `, "x".repeat(2048)],
@@ -129,7 +129,7 @@ describe("a body's members", () => {
   });
 
   test.each(["free\0", "FREE", " free", "\ud800", "free' OR '1'='1", "x".repeat(60_000)])(
-    "service that names none is Service not found: %.20j",
+    "service that names no service is Service not found: %.20j",
     async (service) => {
       const answer = await post(JSON.stringify({ service, link: "x", quantity: 1 }));
       expect([answer.status, answer.body.message]).toEqual([400, "Service not found"]);

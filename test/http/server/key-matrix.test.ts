@@ -207,7 +207,7 @@ describe.each(Object.entries(WRITES))("%s", (route, write) => {
   });
 });
 
-/** Of /api/v2, whose permission is that of orders. */
+/** Writes of /api/v2, which need the permission to order. */
 const SMM_API_WRITES: Record<string, (isTest: boolean) => Promise<Record<string, string>>> = {
   add: async () => ({ service: number, link: "x", quantity: "1" }),
   cancel: async (isTest) => ({ orders: String(await newOrder(isTest)) }),

@@ -48,7 +48,7 @@ async function post(
 ): Promise<Body> {
   const response = await fetch(at, { method: "POST", body, headers, redirect: "error" });
   const answer = await readAnswer(response);
-  // They read the body alone, and some treat any other status as no reply.
+  // They read only the body, and some treat any other status as no reply.
   expect(answer.status).toBe(200);
   return answer.body;
 }

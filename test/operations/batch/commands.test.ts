@@ -1,4 +1,4 @@
-// A batch is one transaction: what has a reply is committed, and a command that fails is rolled back alone.
+// A batch is one transaction: what has a reply is committed, and only the command that fails is rolled back.
 
 import { beforeEach, expect, test } from "bun:test";
 import { createId } from "../../../src/db/port/ids.ts";

@@ -96,7 +96,7 @@ function requestOf(name: CommandName, input: unknown): CommandRequest {
   return { name, input: signed, ids: createCommandIds(name, signed as CommandInput<typeof name>) };
 }
 
-/** Of everything that has an id which no operator chose. */
+/** The ids of everything except those that an operator chose. */
 function storedIds(): string[] {
   const tables = ["users", "keys", "services", "orders"];
   const select = tables.map((table) => `SELECT id FROM ${table}`).join(" UNION ALL ");

@@ -174,7 +174,7 @@ describe("prices", () => {
     (text) => expect(parsePercent(text)).toBeNull(),
   );
 
-  test("change together, count as set by hand, and are in the log; one too large changes none", () => {
+  test("change together, count as set by hand, and are in the log; if one is too large, none changes", () => {
     for (const id of ["s1", "s2"]) database.service({ id, price: id === "s1" ? "1" : "900000000" });
     const services = ["s1", "s2"].map((id) => database.read((reader) => findService(reader, id))!);
     expect(refusalCode(() => planPrices(services, parsePercent("12")!), database)).toBe(

@@ -35,7 +35,7 @@ function keyWith(limits: Limits, type: "recharge" | "full" = "recharge"): string
   return id;
 }
 
-/** What a recharge of so many micros comes to: the code of the limit that refused it, or null. */
+/** Recharges that many micros. Returns the code of the limit that refused it, or null. */
 function recharge(keyId: string, amountMicros: number, now = NOON): string | null {
   const command = { keyId, resellerAccount: account, username: "cleo", amountMicros };
   const before = money();
@@ -49,7 +49,7 @@ const money = () => dumpOf(database, users) + dumpOf(database, transfers);
 const LIMIT = "recharge_limit_exceeded";
 const DAILY = "daily_limit_exceeded";
 
-/** Limits, and recharges with what each comes to. Micros; null: no limit, and not refused. */
+/** Limits, and recharges with the result of each. Micros; null: no limit, and not refused. */
 const TABLE: [limit: number | null, daily: number | null, recharges: [number, string | null][]][] = [
   [null, null, [[10 ** 15, null], [10 ** 15, null]]],
   [1, null, [[1, null], [2, LIMIT], [1, null]]],

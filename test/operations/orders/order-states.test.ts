@@ -36,7 +36,7 @@ async function contentOf({ store }: StateShop, { orderId }: Subject): Promise<un
   return row;
 }
 
-/** A sentence for each cell that broke, or was refused and changed something all the same. */
+/** A sentence for each cell that broke, or that was refused and changed something anyway. */
 async function meet(shop: StateShop, subject: Subject, state: string, event: string) {
   const before = await contentOf(shop, subject);
   try {

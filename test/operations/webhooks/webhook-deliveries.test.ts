@@ -213,7 +213,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     const shop = await openWebhookShop(engine);
     const ahead = 10 * DAY;
     const event = await shop.event(await shop.endpoint(), ahead);
-    // Taken, but never begun: whoever took it was not told.
+    // Taken but never begun: the reply to its taker was lost.
     expect(await taken(shop, A, ahead)).toHaveLength(1);
     await shop.run("clampSchedules", { pollIntervalMs: 1, submitBackoffLimitMs: 1 }, 5000);
     expect(await taken(shop, A, 5000 + WEBHOOK_LEASE_MS - 1)).toEqual([]);

@@ -341,7 +341,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       ],
     };
     expect(await last()).toEqual([changed, changed]);
-    // What an event does not tell of is none.
+    // A change that no event describes creates no event.
     await update({ name: "Likes" });
     await update({ priceMicros: 3_000_000 });
     expect(await count()).toBe(2);
@@ -366,7 +366,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       available: false,
       changes: [{ field: "available", before: true, after: false }],
     });
-    // Nobody may order it: what changes now is told to nobody.
+    // Nobody may order it, so its changes create no events.
     await update({ priceMicros: 5_000_000 });
     expect(await count()).toBe(6);
     await update({ private: false });

@@ -12,7 +12,7 @@ import { PASSWORD } from "../../support/worlds/panel.ts";
 import { runs } from "../../support/runs.ts";
 import { json, PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
 
-/** Of each form. */
+/** How often each form is filled in. */
 const FILLINGS = runs(64, 512);
 
 /** A market with something for every form to act on. */

@@ -83,7 +83,7 @@ test("a cancellation that is refused anyway is refused before the provider is as
   const { id, path } = placed();
   market.run("revokeService", { id: "likes", username: "alice" });
   const before = cancels().length;
-  // It was free: with no refund nobody would be told the note.
+  // It was free: without a refund the user would never see the note.
   const fields = { ...CANCEL, "public-note": "sorry" };
   const asked = await market.post(path, fields);
   const refused = await market.post(path, { ...fields, ...market.confirmed(asked.text) });

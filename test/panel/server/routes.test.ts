@@ -127,7 +127,7 @@ describe.each(ACTIONS.map((route) => [route.path, route] as const))("POST %s", (
     }
     const { now } = panel.clock;
     for (const later of [SESSION_IDLE_MS + 1000, SESSION_MOST_MS + 1000]) {
-      // Of sessions it is known when they were used by the clock of the machine.
+      // The use of a session is recorded by the clock of the machine.
       panel.clock.now = Date.now() + later;
       const { headers } = await refused(path, { ...own(), cookie });
       expect(headers.get("location")).toBe("/sign-in");

@@ -110,7 +110,7 @@ test('waiting test orders and test webhooks never appear under "needs attention"
   });
 });
 
-test("a test account is no user of the panel: no live money reaches it", async () => {
+test("a test account is not a user of the panel: no live money reaches it", async () => {
   const path = `/users/${encodeURIComponent("test:alice")}`;
   expect((await market.get(path)).status).toBe(404);
   const { status } = await market.confirm(`${path}/balance`, {

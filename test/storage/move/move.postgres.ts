@@ -62,7 +62,7 @@ function chargeOrder(shop: Shop, service: string): void {
   shop.run("recordReports", { ...polled, reports: [{ orderId, report }] });
 }
 
-/** Of every table some rows: orders in every state, used keys, replaced keys, grants, deliveries that wait. */
+/** Adds rows to every table: orders in every state, used keys, replaced keys, grants, pending deliveries. */
 function randomMarket(shop: Shop, random: Random): void {
   const attempt = (body: () => unknown) => {
     try {
@@ -347,7 +347,7 @@ describe("is refused, and changes nothing, where", () => {
     empty.close();
   });
 
-  test("both places are of one kind, or one is no place: wrong usage", async () => {
+  test("two places of one kind, or an unknown place, are wrong usage", async () => {
     const url = "postgres://me:s3cret@127.0.0.1:1/shop";
     expect((await move("a", "b")).code).toBe(2);
     expect((await move(url, url)).code).toBe(2);

@@ -164,7 +164,7 @@ describe.each([false, true])("whatever follows a write, TLS: %p,", (isTls) => {
   });
 });
 
-describe("a server that is told to stop", () => {
+describe("a server that is stopping", () => {
   const order = (key: string, link: string) => {
     const body = JSON.stringify({ service: "p", link, quantity: 1 });
     return [

@@ -40,7 +40,7 @@ test("version names version, commit, Bun and SQLite", async () => {
   });
 });
 
-test("a data directory with blanks and letters of any script is served", async () => {
+test("a data directory with spaces and letters of any script is served", async () => {
   const folder = join(freshFolder(), "mes données 数据");
   mkdirSync(folder);
   const server = await serving(folder, "serve", "--data", "a b/ü");

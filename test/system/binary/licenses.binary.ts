@@ -26,7 +26,7 @@ function manifestOf(name: string): Manifest | null {
   }
 }
 
-/** Of a package: at the top, and below the packages that need another version. */
+/** Versions of a package: at the top, and below the packages that need another version. */
 function installedVersions(name: string): string[] {
   const files = new Bun.Glob(`**/node_modules/${name}/package.json`).scanSync({ cwd: ROOT });
   return [...files].map((file) => {

@@ -19,7 +19,7 @@ afterEach(async () => {
 
 interface Shop {
   folder: string;
-  /** Of alice: she orders with it. */
+  /** The key that alice orders with. */
   key: { text: string; id: string };
   file: string;
 }

@@ -189,7 +189,7 @@ describe.each(LOG_FORMATS)("with a log in %s, when", (format) => {
   );
 
   test.each(["exec sleep 1000 < errors", ": < errors"])(
-    "the disk fails and nobody reads why (%s), the end is an exit 1",
+    "the disk fails and nobody reads why (%s), the server exits 1",
     async (reader) => {
       const { folder, key } = prepare();
       const gate = join(folder, "gate");

@@ -17,7 +17,7 @@ const GRANTS = new URL("../../../deploy/postgres-role.sql", import.meta.url);
 const RESELLERS = 3;
 const CONNECTIONS = 6;
 const PAUSE_MS = 4;
-/** Of a caller: longer than a server is frozen. */
+/** How long a caller waits: longer than a server is frozen. */
 const RESPONSE_LIMIT_MS = 30_000;
 const FROZEN_MS = 12_000;
 export const SERVICES = [
@@ -30,7 +30,7 @@ export interface Caller {
   /** Names of orders that are to be sent again. */
   again: string[];
   next: number;
-  /** Of each connection between two orders. */
+  /** Pause of each connection between two orders. */
   pauseMs: number;
 }
 

@@ -5,7 +5,7 @@ export type Fate = "sent" | "acknowledged" | "refused" | "unknown";
 
 export interface Entry {
   fate: Fate;
-  /** Of an acknowledged one. */
+  /** The id of an acknowledged order. */
   orderId: number | null;
 }
 

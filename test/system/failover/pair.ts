@@ -8,7 +8,7 @@ import { Node } from "./node.ts";
 import { type Report, reportOf, type Scenario } from "./report.ts";
 
 const DATABASE = "reseller";
-/** Of load before each kill, at least. */
+/** Minimum number of orders before each kill. */
 const ORDERS_BEFORE = 300;
 const ORDERS_AFTER = 100;
 const RESUME_LIMIT_MS = 60_000;

@@ -22,7 +22,7 @@ afterAll(async () => {
 const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
 const cellsOf = (page: Page, label: string) =>
   page.locator(`td[data-label="${label}"]`).allTextContents();
-/** Of a form that was refused the browser says so itself. */
+/** Complaints except those that the browser itself makes about a refused form. */
 const unexpected = (complaints: readonly string[]) =>
   complaints.filter((each) => !each.includes("422"));
 const status = (page: Page) => page.getByRole("status").textContent();

@@ -37,7 +37,7 @@ export async function startLooking(): Promise<Looking> {
     panel,
     empty,
     pathOf,
-    /** Of the sessions none stays: the pages would list them. */
+    /** Leaves no session, because the pages would list it. */
     async at(opened, view, look, where = panel) {
       const options = { view, ...visitorOf(opened) };
       const { page, complaints, close } = await visit(browser, where, options);

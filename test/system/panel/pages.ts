@@ -56,7 +56,7 @@ export const PAGES: readonly LookedAt[] = [
 /** Forms that are sent as they are, or with what is wrong: each error is beside its field. */
 export const WRONG: readonly {
   path: string;
-  /** Of the form. */
+  /** The form's action. */
   action: string;
   typed?: Readonly<Record<string, string>>;
 }[] = [

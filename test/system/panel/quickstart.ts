@@ -9,7 +9,7 @@ const MAIN = new URL("../../../src/main.ts", import.meta.url).pathname;
 const PASSWORD = "correct horse battery";
 
 export interface Quickstart {
-  /** Of the API, and of the panel. */
+  /** The address of the API, and below it of the panel. */
   url: string;
   panelUrl: string;
   data: string;

@@ -69,7 +69,7 @@ describe.each(runs([PHONE], [DESKTOP, PHONE]))("$name", (view) => {
   );
 });
 
-/** Of laptops and tablets, between the two. */
+/** Widths of laptops and tablets, between the two. */
 const WIDTHS = [1280, 1100, 768];
 
 test.each([...PAGES])("nothing of $name is cut off at the widths between", ({ name, ...looked }) =>

@@ -18,7 +18,7 @@ export interface TraceRecord {
   operation: Operation;
   /** Name below the watched folder; empty for an answer. */
   file: string;
-  /** Of a write; the new size for a truncation. */
+  /** Position of a write; the new size for a truncation. */
   offset: number;
   data: Buffer;
 }

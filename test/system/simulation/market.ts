@@ -63,9 +63,9 @@ export interface Market {
   alertAuditor: AlertAuditor;
   testAuditor: TestAuditor;
   changesAuditor: ChangesAuditor;
-  /** Of the resellers, by their names. */
+  /** The resellers' key ids, by username. */
   keyIds: Map<string, string>;
-  /** Of resellers with test keys. */
+  /** The programs of resellers with test keys. */
   programs: readonly Program[];
   /** What alerts are told of besides the database. */
   machine: Machine;
@@ -83,7 +83,7 @@ export interface Market {
 }
 
 export interface MarketTerms {
-  /** Of each reseller. */
+  /** Each reseller's first credit. */
   creditMicros: number;
   /** How long things go wrong. */
   troubleMs: number;

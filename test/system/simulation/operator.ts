@@ -124,7 +124,7 @@ function keepBooks(market: Market): void {
   }
 }
 
-/** Of a service: suspended with the last of its active providers, offered again with the first. */
+/** Changes a service's routes: it is suspended with its last active provider, and offered again with the first. */
 function reroute(market: Market): void {
   countOffers(market, () => rerouteOne(market));
 }
@@ -189,7 +189,7 @@ function price({ world, auditor, testAuditor, webhookAuditor, run }: Market): vo
     run("setDiscount", { username, discountPpm, actor });
     const before = auditor.discounted(username, discountPpm);
     testAuditor.discounted(username, discountPpm);
-    // Of a service that is suspended nothing is told.
+    // A suspended service causes no events.
     const offered = auditor.offered();
     const changed = CATALOGUE.filter(
       ({ id, priceMicros }) =>

@@ -7,7 +7,7 @@ import { Finding } from "./auditor.ts";
 
 export type Kind = "cancel" | "refill";
 
-/** Of one order and one kind. */
+/** The requests of one kind for one order. */
 interface File {
   /** Calls that were made, those of them that certainly never left, and those that arrived. */
   sends: number;
@@ -32,7 +32,7 @@ export interface RequestRow {
   sentAt: number | null;
   status: string;
   placement: string;
-  /** Of the order: it was once not known whether it was sent. */
+  /** 1 if the order's submission was ever unknown. */
   wasUnknown: number;
 }
 

@@ -30,7 +30,7 @@ const CROWDED = 0.05;
 export interface Outcome {
   seed: number;
   orders: number;
-  /** Of test keys. */
+  /** Number of test orders. */
   tests: number;
   crashes: number;
   /** Orders that went on to another provider. */
