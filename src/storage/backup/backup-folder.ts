@@ -1,5 +1,5 @@
-// The folder of the server's backups. It may hold other files, such as backups of other services: only files with this
-// installation's id in their names are listed, counted and removed (backup-removal.ts).
+// The folder of the server's backups. It may hold other files, such as backups of other installations. Only files with
+// this installation's id in their names are listed, counted and removed (backup-removal.ts).
 
 import { chmodSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -53,8 +53,8 @@ export function newestFirst<T extends { begunAt: number }>(all: readonly T[], no
 }
 
 /**
- * Returns the entries after the first `keep`, except the first verified one: problems must never cost the last backup
- * without any.
+ * Returns the entries after the first `keep`. Leaves out the first verified one: however many backups with problems
+ * follow, the last verified backup is kept.
  */
 export function outdated<T extends { isVerified: boolean }>(all: readonly T[], keep: number): T[] {
   const verified = all.find(({ isVerified }) => isVerified);

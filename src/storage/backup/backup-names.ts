@@ -1,10 +1,10 @@
 // The file names of the server's backups. A name has the time at which the backup began, the id of the installation,
 // and whether it was verified.
 
-/** The time comes first, so that names sort by it across installations. */
+/** Pattern of the names. The time comes first, so that names sort by it across installations. */
 const NAME =
   /^reseller-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z)-([a-z][0-9a-z]{11})(\.unverified)?\.db$/;
-/** Suffix for a backup in which `verify` found problems, whether the server or the operator named it. */
+/** Suffix of the name of a backup in which `verify` found problems. */
 const UNVERIFIED = ".unverified";
 
 /** Returns whether the name is that of a backup of this installation. */

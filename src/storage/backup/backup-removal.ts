@@ -10,6 +10,7 @@ import { isBackupOf } from "./backup-names.ts";
 /** Unlinking a file of 1 GB delays the fsyncs of others by 300 ms, so it is truncated in steps of 32 MiB first. */
 const REMOVE_STEP_BYTES = 32 * 1024 * 1024;
 const REMOVE_PAUSE_MS = 5;
+
 /** Removes the staging folders that killed backups of this installation left. */
 export async function removeRemains(folder: string, instance: string): Promise<void> {
   const targets = (existsSync(folder) ? readdirSync(folder) : [])
@@ -44,7 +45,7 @@ export async function removeOutdated(
   );
 }
 
-/** Continues after a failure, and throws all failures at the end. */
+/** Calls `remove` for each item. Continues after a failure, and throws all failures at the end. */
 async function removeEach<T>(all: readonly T[], remove: (one: T) => Promise<void>): Promise<void> {
   const failures: string[] = [];
   for (const one of all) {
@@ -65,7 +66,7 @@ async function withStaging(target: string, fill: (copy: string) => void): Promis
   }
 }
 
-/** Skips files with other hard links, such as a backup that was just published or a snapshot. */
+/** Truncates a file in steps. Skips files with other hard links, such as a backup that was just published. */
 async function truncateSlowly(file: string): Promise<void> {
   await using handle = await open(file, "r+");
   const { size, nlink } = await handle.stat();

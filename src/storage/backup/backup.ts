@@ -1,5 +1,4 @@
-// Copies of the database: made from a live one, verified, and published under their name only when complete and
-// synced.
+// Copies of the database: made while it is in use, verified, and given their name only when complete and synced.
 
 import { Database } from "bun:sqlite";
 import {
@@ -25,7 +24,7 @@ export const STAGING_SUFFIX = ".partial";
 const COPY_FILE = "copy.db";
 const LOCK_FILE = "lock";
 
-/** A copy could not be made or cannot be used. The message is one sentence for the operator. */
+/** Thrown when a copy could not be made or cannot be used. The message is one sentence for the operator. */
 export class BackupError extends Error {
   override name = "BackupError";
 }
@@ -102,7 +101,7 @@ export function refuseBackup(path: string, target: string): void {
 export function copyDatabase(path: string, target: string): void {
   const { sqlite } = openReader(path);
   try {
-    // The connection is opened read-only; query_only would only refuse VACUUM INTO.
+    // The connection is read-only without query_only, which would refuse VACUUM INTO.
     sqlite.run("PRAGMA query_only = OFF");
     sqlite.query("VACUUM INTO ?").run(target);
   } finally {
@@ -137,8 +136,8 @@ function faultOf({ problems: [first], problemCount }: Verification): string | nu
 }
 
 /**
- * Checks a backup, which may be of an older version. For an older one only the pages are checked, because its schema
- * is not this program's. Throws OpenError too.
+ * Checks a backup. Of a backup of an older version only the pages are checked, because its schema is not this
+ * program's. Throws OpenError if the file cannot be opened.
  */
 export async function checkBackup(file: string): Promise<Pick<CheckedCopy, "fault" | "isDamaged">> {
   try {

@@ -1,4 +1,4 @@
-// The entry file of a thread that copies a live database and verifies the copy. Both take long and block the thread.
+// The entry file of a thread that copies a live database and verifies the copy. Both block the thread for long.
 
 import { type CheckedCopy, checkCopy, copyDatabase } from "./backup.ts";
 import { checkpoint } from "../file/checkpoint.ts";
@@ -21,7 +21,7 @@ self.onmessage = async (event: MessageEvent<ToCopyThread>) => {
   }
 };
 
-/** The copy is complete and is kept: a failing check must not leave a server without backups. */
+/** Returns the result of a check that failed. The copy is kept, so that the server is not left without backups. */
 function unchecked(error: unknown): CheckedCopy {
   const why = error instanceof Error ? error.message : String(error);
   const counts = { users: 0, orders: 0, transfers: 0, usedKeys: 0 };
@@ -33,7 +33,7 @@ function unchecked(error: unknown): CheckedCopy {
 function checkpointBeside(path: string): void {
   try {
     const connection = openWriter(path);
-    // A manual backup may not know that a replicator checkpoints.
+    // The operator may have run `backup` without --checkpoint external although a replicator checkpoints.
     if (!hasLitestream(connection.sqlite)) checkpoint(connection);
     connection.sqlite.close(true);
   } catch (error) {

@@ -1,5 +1,5 @@
-// Backs up a live database: copied beside its target, verified, synced, published. Nothing is ever overwritten, and
-// orders hardly become slower while it runs.
+// Backs up a live database: copies it beside its target, verifies, syncs and publishes the copy. Never overwrites a
+// file, and hardly slows down orders.
 
 import { constants, setPriority } from "node:os";
 import { existsSync, readdirSync, rmSync } from "node:fs";
@@ -10,9 +10,8 @@ import type { CheckpointMode } from "../file/checkpoint.ts";
 import { sizeOf } from "../file/files.ts";
 
 /**
- * A growing copy is synced in parts. One fsync at the end delayed the commit of an order by 130 ms; many small ones
- * delay it by 15 to 30 ms. Each of them also flushes the disk's cache, which commits wait for. So a copy that grows
- * slowly, because orders use the processor, is rarely synced.
+ * Bytes after which a growing copy is synced. One fsync at the end delays orders by 130 ms, many small ones by 15 to
+ * 30 ms each. Counting bytes, not time, keeps syncs rare while orders slow the copy down.
  */
 const SYNC_BYTES = 1024 * 1024;
 /** Pause between two looks at the size of the copy. */
@@ -46,14 +45,14 @@ export interface Backup {
 export interface BackupEvents {
   /** Called with the bytes copied so far. */
   onCopy: (bytes: number) => void;
-  /** Called when something went wrong although the backup is made. */
+  /** Called for a problem that does not prevent the backup. */
   onWarning: (warning: string) => void;
 }
 
 /**
- * Makes a backup. A copy in which `verify` finds problems is kept too, under another name: a server must not be left
- * without backups because one row looks wrong. Lowers the priority of its process, which must do nothing else.
- * `thread`: copy-thread.ts. Throws BackupError.
+ * Makes a backup. Keeps a copy in which `verify` finds problems too, under another name, so that one wrong row does not
+ * leave a server without backups. Lowers the priority of its process, which must do nothing else. `thread`: the URL of
+ * copy-thread.ts. Throws BackupError.
  */
 export async function backUp(
   thread: URL,
@@ -90,7 +89,7 @@ export async function backUp(
 
 /**
  * Lowers the priority of this process. A failure is only a warning, because some sandboxes forbid it. On Linux each
- * thread has its own priority, and the compiler's threads were started before this.
+ * thread has its own priority, and some threads, such as the compiler's, already run.
  */
 export function lowerPriority(onWarning: (warning: string) => void): void {
   try {

@@ -1,6 +1,5 @@
-// Reads what happened since the backup from the database that a restore replaces: numbers that were issued, keys that
-// were ended, settings that were changed. That database may be of a later version, damaged, or a different
-// one.
+// Reads what happened since the backup from the database that a restore replaces: issued numbers, ended keys, changed
+// settings. That database may be damaged, of a later version, or unrelated to the backup.
 
 import type { Database } from "bun:sqlite";
 import { isTransientError } from "../../db/sqlite/errors.ts";
@@ -9,7 +8,7 @@ import {
   changesOfShared,
   changesSince,
   type KeyState,
-  readDisabled,
+  readDisabledAdministrators,
   readKeys,
   readKeyTerms,
   readSettings,
@@ -27,11 +26,11 @@ import { errorCode } from "../../domain/values/refusals.ts";
 
 /** What happened since a backup, as found in the database that the backup replaces. */
 export interface SinceBackup {
-  /** Null if everything that happened since is known, otherwise the reason as a clause. */
+  /** Why it is not known what happened, as a clause; null if everything is known. */
   unknownBecause: string | null;
   /** Totals of the replaced database; null if there is none or it cannot be read. */
   totals: Totals | null;
-  /** Amount transferred since the backup, in whole US dollars, which a restore takes back. 0 if nothing can be read. */
+  /** Whole US dollars transferred since the backup; a restore undoes these transfers. 0 if nothing can be read. */
   movedDollars: number;
   /** The highest numbers known to be issued. */
   issued: Numbers;
@@ -40,10 +39,7 @@ export interface SinceBackup {
   keys: {
     /** Keys that are usable in the backup but were ended since: deactivated, expired, or ended for good. */
     ended: KeyState[];
-    /**
-     * Keys that are usable in the backup but perhaps ended since, because it is not known or their expiry was
-     * changed.
-     */
+    /** Keys that are usable in the backup, but may have been ended or got another expiry since. */
     revived: KeyState[];
     /** Keys created since. */
     lost: KeyState[];
@@ -54,7 +50,7 @@ export interface SinceBackup {
   changes: Change[];
 }
 
-/** Only reads. `path`: the database to replace; null if there is none. */
+/** Compares the backup with the database at `path`, which it replaces; null if there is none. Only reads. */
 export function readSinceBackup(backup: Database, path: string | null, now: number): SinceBackup {
   const replaced = path === null ? null : openReplaced(path);
   try {
@@ -116,7 +112,7 @@ function compare(
       isKnown: unknownBecause === null,
       now,
     }),
-    disabled: (isContinuation && read(readDisabled)) || [],
+    disabled: (isContinuation && read(readDisabledAdministrators)) || [],
     changes: [
       ...changesOfShared(readKeyTerms(backup), keyTerms),
       ...(settings ? changesSince(readSettings(backup), settings) : []),
@@ -128,7 +124,9 @@ function highestSeq(sqlite: Database): number {
   return (sqlite.query("SELECT max(seq) FROM transfers").values()[0]?.[0] as number | null) ?? 0;
 }
 
-/** Sums the live side only. Every transfer is rounded down, so that no sum exceeds 64 bits. */
+/**
+ * Returns the dollars transferred since, without test money. Rounds each transfer down, so that sums fit in 64 bits.
+ */
 function dollarsMovedSince(sqlite: Database, seq: number): number {
   const sum = sqlite.query(
     "SELECT sum(amount_micros / 1000000) FROM transfers WHERE seq > ? AND debit_account > 0 AND credit_account > 0",
@@ -162,7 +160,7 @@ function compareKeys(
 
 /** Returns null if the file cannot be opened as a database. */
 function openReplaced(path: string): Database | null {
-  // This waits for locks: the last connection of another process may still be closing.
+  // The connection waits for locks: the last connection of another process may still be closing.
   return unlessUnreadable(() => openReader(path).sqlite);
 }
 

@@ -11,8 +11,7 @@ import { basename, dirname, join } from "node:path";
 import { sizeOf, syncPath } from "../file/files.ts";
 
 /**
- * The folder in the data directory in which a backup is prepared to become the database. Moving it from there is the
- * commit.
+ * Folder in the data directory in which a backup is prepared. Moving it from there to the database commits a restore.
  */
 export const STAGING_FOLDER = "restoring";
 
@@ -40,7 +39,7 @@ export function keepReplaced(path: string, now: number): string {
 export function settleReplaced(path: string): void {
   const folder = dirname(path);
   const staging = join(folder, STAGING_FOLDER);
-  // The log before its database, so that this can be repeated until the database is moved too.
+  // Handles the log before its database, so that this can be repeated until the database is moved too.
   for (const name of readdirSync(folder).sort().reverse()) {
     if (!name.startsWith(basename(path))) continue;
     const [, kept, log] = PARTIAL.exec(name.slice(basename(path).length)) ?? [];
@@ -57,7 +56,7 @@ export function settleReplaced(path: string): void {
     }
     syncPath(folder);
   }
-  // Last, because this folder shows how far the restore got.
+  // Removed last, because this folder shows how far the restore got.
   rmSync(staging, { recursive: true, force: true });
 }
 

@@ -12,7 +12,7 @@ export interface KeyState {
   type: string;
   label: string;
   active: boolean;
-  /** Whether its time has certainly passed, whatever the clock says now. */
+  /** Whether it was seen to expire. It stays ended even if the clock is set back. */
   isEnded: boolean;
   /** Milliseconds since 1970; null if it never expires. */
   expiresAt: number | null;
@@ -55,7 +55,7 @@ export function readKeys(sqlite: Database): Map<string, KeyState> {
   );
 }
 
-/** Returns the limits of each key. */
+/** Returns the limits of each key as settings. */
 export function readKeyTerms(sqlite: Database): Settings {
   const rows = sqlite
     .query<Row, []>(
@@ -156,7 +156,7 @@ export function readSettings(sqlite: Database): Settings {
 }
 
 /** Returns the names of disabled administrators. */
-export function readDisabled(sqlite: Database): string[] {
+export function readDisabledAdministrators(sqlite: Database): string[] {
   const rows = sqlite.query<{ name: string }, []>(
     "SELECT name FROM administrators WHERE active = 0",
   );

@@ -1,6 +1,5 @@
-// Restores: replaces the database by a backup. docs/specification/storage.md#restore. The backup is copied beside the
-// database, upgraded if it is older, and verified. Only then is it renamed over the database, so that there always is
-// one.
+// Replaces the database by a backup: docs/specification/storage.md#restore. The backup is copied beside the database,
+// upgraded if it is older, and verified. Only then is it renamed over the database, so that a database always exists.
 
 import { Database } from "bun:sqlite";
 import { chownSync, copyFileSync, existsSync, mkdirSync, renameSync, statSync } from "node:fs";
@@ -36,13 +35,13 @@ type Prepare = (staged: Store, since: SinceBackup) => Awaitable<void>;
 
 export interface RestoreTerms {
   now: number;
-  /** Also restores a backup in which `verify` finds problems, as it is. */
+  /** Whether to restore a backup even if `verify` finds problems in it. */
   acceptsUnverified: boolean;
 }
 
 /**
  * Restores a backup. `prepare` runs on the restored copy before it goes live. Throws BackupError, OpenError, or the
- * error of `prepare`; nothing is changed then.
+ * error of `prepare`, and has then changed nothing.
  */
 export async function restoreDatabase(
   file: string,
@@ -83,7 +82,7 @@ export async function restoreDatabase(
   }
 }
 
-/** Refuses a file that does not exist, is not ours, is empty, or is of a newer version. */
+/** Refuses a file that does not exist, is empty, of a newer version, or another program's. */
 function refuseUnfit(file: string, acceptsUnverified: boolean): void {
   refuseNoFile(file, "name a backup");
   if (!existsSync(file)) throw new BackupError(`${file} not found: choose a backup`);
@@ -168,7 +167,7 @@ async function checkStaged(
   return fault;
 }
 
-/** Checkpoints the present database into its file, so that it can be kept; skipped if it cannot be read. */
+/** Checkpoints the present database into its file, so that it can be kept. Skips one that cannot be read. */
 function checkpointReplaced(dataDirectory: string, path: string): void {
   try {
     const connection = openForCommand(dataDirectory);

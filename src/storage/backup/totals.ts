@@ -13,8 +13,8 @@ export interface Totals {
 
 /** Reads the totals of a database. */
 export function totalsOf(sqlite: Database): Totals {
-  // Excludes test money: no other username has a colon. Added up here, because the sum may exceed 64 bits. Cast to an
-  // integer first, because a damaged or foreign table may hold any value.
+  // Excludes test money: only usernames of test accounts have a colon. The sum is made here, because it may exceed
+  // 64 bits. The cast is needed because a damaged or foreign table may hold any value.
   const balances = sqlite
     .query(
       "SELECT CAST(CAST(coalesce(balance_micros, 0) AS INTEGER) AS TEXT) FROM users WHERE username NOT LIKE 'test:%'",

@@ -1,4 +1,4 @@
-// Reads what `doctor` needs from the database.
+// Reads the facts that `doctor` needs from a SQLite database.
 
 import { CREDIT_KEYS, UNLIMITED_CREDIT_KEYS } from "../../db/users/keys.ts";
 import { LIVE_ORDER_CONDITION, UNKNOWN_PLACEMENTS } from "../../db/orders/orders.ts";
@@ -18,15 +18,15 @@ export interface DatabaseFacts extends RowFacts {
   integrity: string;
   /** Number of this program's migrations that the database lacks. */
   pendingMigrations: number;
-  /** How its schema differs from that of its migrations; empty if it does not. */
+  /** The differences between its schema and that of its migrations; empty if there are none. */
   schemaDifferences: string;
   /** Whether Litestream replicates the database, or once did. */
   hasLitestream: boolean;
 }
 
 /**
- * Only reads. Throws OpenError, also for a newer or foreign database, or SQLite's error for a file that it cannot
- * read.
+ * Reads the facts without writing. Throws OpenError, also for a database that is newer or another program's. Throws
+ * SQLite's error for a file that SQLite cannot read.
  */
 export function factsOf(path: string): DatabaseFacts {
   const why = whyNoReachableFile(path);

@@ -1,5 +1,5 @@
-// `doctor` for a data directory: checks everything that a service on this machine needs. Each finding says what to
-// do. docs/specification/storage.md#doctor.
+// `doctor` for a data directory: checks everything that a service on this machine needs. Each finding says what to do:
+// docs/specification/storage.md#doctor
 
 import {
   accessSync,
@@ -27,7 +27,7 @@ import { OpenError } from "../file/open-error.ts";
 import { whyMoveBegun } from "../move/unfinished-move.ts";
 import { HOUR_MS } from "../../domain/values/spans.ts";
 
-/** A slower fsync (median) slows down every order that is sent on its own. */
+/** Limit for the median time of an fsync. A slower one delays every order that is sent on its own. */
 const SYNC_WARN_MS = 10;
 const SYNC_TRIES = 9;
 
@@ -180,7 +180,7 @@ function syncTime(directory: string): Finding {
     const advice = `${directory} cannot be written: check its owner, permissions and room`;
     return finding("sync", "fail", String(error), advice);
   } finally {
-    // If nothing may be written the file does not exist, and removing it would fail too.
+    // If writing was not allowed, the file does not exist, and removing it would fail too.
     if (existsSync(probe)) rmSync(probe);
   }
 }
@@ -194,7 +194,7 @@ function walLength(path: string): Finding {
   return finding("write-ahead log", "warn", found, advice);
 }
 
-/** Returns no finding without Litestream. */
+/** Returns the finding about Litestream; none without it. */
 function replication(facts: DatabaseFacts, checkpoint: CheckpointMode): Finding[] {
   if (!facts.hasLitestream) return [];
   if (checkpoint === "external") return [finding("Litestream", "ok", "--checkpoint external")];

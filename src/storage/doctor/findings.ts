@@ -43,7 +43,7 @@ export function finding(check: string, state: State, found: string, advice = "")
 
 const STATES: Record<Severity, State> = { failure: "fail", problem: "warn", note: "warn" };
 
-/** The finding of a check that `measured` something: `ok`, or what its worst condition says. */
+/** Returns the finding of a check from what it measured: `ok`, or the text of its worst condition. */
 export function judged(check: string, measured: string, conditions: readonly Condition[]): Finding {
   const worst = conditions.find(({ severity }) => severity === "failure") ?? conditions[0];
   if (worst === undefined) return finding(check, "ok", measured);
@@ -51,7 +51,7 @@ export function judged(check: string, measured: string, conditions: readonly Con
   return finding(check, STATES[severity], measured === "" ? text : `${text} (${measured})`, advice);
 }
 
-/** The findings about the rows of a database of either engine. */
+/** Returns the findings about the rows of a database of either engine. */
 export function rowFindings(facts: RowFacts, now: number): Finding[] {
   const { lastRowAt, oldestDuePollAt: pollDueAt, failedWebhooks: disabled } = facts;
   const { unknownPlacements: unknown, unrecognizedNumbers: count, creditKeys } = facts;

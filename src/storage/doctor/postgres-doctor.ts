@@ -1,5 +1,5 @@
-// `doctor` for a PostgreSQL database: checks the conditions under which no acknowledged order is lost, and the
-// servers that share the database. Each finding says what to do. docs/specification/storage.md#doctor.
+// `doctor` for a PostgreSQL database: checks the conditions under which no acknowledged order is lost, and the servers
+// that share the database. Each finding says what to do: docs/specification/storage.md#doctor
 
 import { type Address, describeAddress } from "../../db/postgres/connection/address.ts";
 import { type Conditions, readConditions } from "../../db/postgres/connection/conditions.ts";
@@ -20,7 +20,7 @@ import { listRunningServers } from "../../db/postgres/connection/sessions.ts";
 import type { Server } from "../../db/tables/database.ts";
 import { type Finding, finding, rowFindings } from "./findings.ts";
 
-/** `now`: this machine's clock, in milliseconds since 1970. */
+/** Runs the checks. `now`: this machine's clock, in milliseconds since 1970. */
 export async function runPostgresDoctor(address: Address, now: () => number): Promise<Finding[]> {
   const name = describeAddress(address);
   try {

@@ -1,5 +1,5 @@
-// Verifies a SQLite database: the checks of both engines (db/verify/), the schema against the migrations, and what
-// only a SQLite file has. docs/specification/storage.md#verify. Only reads, also while a server runs.
+// Verifies a SQLite database: runs the checks of both engines (db/verify/), compares the schema with the migrations,
+// and checks the file. Only reads, and can run beside a server. docs/specification/storage.md#verify
 
 import type { Connection } from "../../db/sqlite/connection.ts";
 import { type Check, queryCheck, runChecks, type Verification } from "../../db/verify/verify.ts";
@@ -10,7 +10,7 @@ import { errorCode } from "../../domain/values/refusals.ts";
 
 /** Errors that say nothing about the database: a later verification may succeed. */
 const PASSING = ["SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_NOMEM", "SQLITE_FULL"];
-/** 64 MiB, because PRAGMA integrity_check alternates between tables and indexes. */
+/** Page cache: 64 MiB, because PRAGMA integrity_check alternates between tables and indexes. */
 const CACHE_KIB = 64 * 1024;
 
 const SQLITE_CHECKS: readonly Check[] = [
@@ -41,7 +41,7 @@ const SQLITE_CHECKS: readonly Check[] = [
 /** The number of checks, for a progress display. */
 export const CHECK_COUNT = 1 + QUERY_CHECKS.length + SQLITE_CHECKS.length + SCAN_CHECKS.length;
 
-/** Calls `progress` with the number of completed checks. Each statement reads its own snapshot. */
+/** Verifies a database. Calls `progress` with the number of completed checks. Each statement reads its own snapshot. */
 export function verify(
   { sqlite, store }: Connection,
   progress: (done: number) => void = () => {},
@@ -56,8 +56,7 @@ export function verify(
   };
   return runChecks(store, {
     checks: [schema, ...QUERY_CHECKS, ...SQLITE_CHECKS, ...SCAN_CHECKS],
-    // A damaged page, a table missing in a different schema, or a value that no check expects: the other checks
-    // continue.
+    // The other checks continue after a damaged page, a missing table, or a value that no check expects.
     isUnreadable: (error) => !PASSING.some((code) => errorCode(error).startsWith(code)),
     progress,
   });

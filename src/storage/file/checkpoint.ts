@@ -1,30 +1,30 @@
 // Decides when the WAL is checkpointed, so that no response waits for it: when the writer is idle, or between two
-// batches once the WAL is long. A checkpoint costs two fsyncs and writes a page once, however many batches changed
-// it, so a late one is cheaper. The WAL restarts from its beginning only when no reader uses it. So the writer waits
-// a few milliseconds for the readers of requests, and tries again soon if one of them was preempted for longer. Pages
-// that a long reader (a backup, a verification) keeps in the WAL are checkpointed by a separate thread: PASSIVE
-// checkpoints do not block the writer. If a replicator (Litestream) checkpoints, nothing here does:
+// batches once the WAL is long. A checkpoint costs two fsyncs, and writes a page once even if many batches changed it.
+// So late checkpoints cost less. The WAL restarts from its beginning only when no reader uses it. So the writer waits a
+// few milliseconds for the readers of requests, and soon tries again if one of them took longer. Pages that a long
+// reader (a backup, a verification) keeps in the WAL are checkpointed by a separate thread, because PASSIVE checkpoints
+// do not block the writer. If a replicator (Litestream) checkpoints, this program does not:
 // docs/decisions/0008-checkpoints-outside-the-commit.md
 
 import type { Database } from "bun:sqlite";
 import { type Connection } from "../../db/sqlite/connection.ts";
 import { isTransientError } from "../../db/sqlite/errors.ts";
 
-/** From this length on a checkpoint runs when idle: 4 MB, like SQLite's wal_autocheckpoint. */
+/** Length of the WAL from which a checkpoint runs when idle: 4 MB, like SQLite's wal_autocheckpoint. */
 const IDLE_PAGES = 1000;
-/** From this length on it runs between two batches: recovering 16 MB after a crash is quick. */
+/** Length from which it runs between two batches: recovering 16 MB after a crash is quick. */
 const IMMEDIATE_PAGES = 4000;
-/** Above this length a checkpoint would delay the next batch for too long, so it is offloaded. */
+/** Length above which a checkpoint is offloaded, because it would delay the next batch for too long. */
 const OFFLOADED_PAGES = 8000;
-/** Above this length it runs in the writer anyway: the other thread cannot keep up, and 256 MB are enough. */
+/** Length above which it runs in the writer anyway: at 256 MB the other thread cannot keep up. */
 const LIMIT_PAGES = 64_000;
 /** How long the writer waits for readers: many times the lifetime of a request's snapshot. */
 const READER_WAIT_MS = 5;
-/** The same wait when the server ends. */
+/** How long the server waits for readers when it ends. */
 const END_WAIT_MS = 250;
-/** After a reader prevented the restart, the writer tries again 1 MB later: a preempted reader has ended by then. */
+/** Growth (1 MB) after which the writer tries again when a short reader prevented the restart. */
 const RETRY_PAGES = 250;
-/** Growth of the part of the WAL that a long reader pins, after which the writer tries again. */
+/** Factor of growth after which the writer tries again when a long reader pins a part of the WAL. */
 const RETRY_GROWTH = 2;
 
 /** Who checkpoints: this program, or a replicator that first copies the WAL. */
@@ -47,8 +47,8 @@ export interface Checkpointer {
 }
 
 /**
- * For --checkpoint external: checkpoints only above the limit, and then in PASSIVE mode, which takes nothing from the
- * WAL.
+ * Creates the checkpointer for --checkpoint external. It checkpoints only above the limit, and then in PASSIVE mode,
+ * which removes nothing from the WAL.
  */
 export function createExternalCheckpointer(
   { sqlite }: Connection,

@@ -1,5 +1,4 @@
-// Finds the type of the file system that holds a folder, from /proc/self/mountinfo, and whether a database is safe on
-// it.
+// Finds the type of a folder's file system from /proc/self/mountinfo, and whether a database is safe on it.
 
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 
@@ -9,12 +8,12 @@ const NETWORK_FILE_SYSTEMS = new Set([
 ]); // prettier-ignore
 const MEMORY_FILE_SYSTEMS = new Set(["tmpfs", "ramfs"]);
 
-/** Returns whether SQLite's locks and fsyncs are unreliable on this type. */
+/** Returns whether this type is a network file system, where SQLite's locks and fsyncs are unreliable. */
 export function isNetworkFileSystem(type: string): boolean {
   return NETWORK_FILE_SYSTEMS.has(type);
 }
 
-/** Returns whether the content of this type is lost at a reboot. */
+/** Returns whether this type keeps files in memory, so that a reboot loses them. */
 export function isMemoryFileSystem(type: string | null): boolean {
   return type !== null && MEMORY_FILE_SYSTEMS.has(type);
 }

@@ -1,4 +1,4 @@
-// Helpers for files: size, free disk space, fsync.
+// Functions for files: kind, size, free disk space, fsync.
 
 import { closeSync, fsyncSync, openSync, type Stats, statfsSync, statSync } from "node:fs";
 import { errorCode } from "../../domain/values/refusals.ts";

@@ -16,7 +16,7 @@ import { syncPath } from "./files.ts";
 
 const FILE = "instance.id";
 const ID_LENGTH = 12;
-/** The id, and the data directory in which it was last used. */
+/** The content of the file: the id, and the data directory in which it was last used. */
 const CONTENT = /^([a-z][0-9a-z]{11})\n(\/[^]*)\n$/;
 
 /** Returns null before the first `serve`. */

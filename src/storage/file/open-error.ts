@@ -2,12 +2,12 @@
 
 import { errorCode } from "../../domain/values/refusals.ts";
 
-/** A database that must not be opened. The message is one sentence for the operator: what is wrong, what to do. */
+/** Thrown for a database that must not be opened. The message tells the operator what is wrong and what to do. */
 export class OpenError extends Error {
   override name = "OpenError";
 }
 
-/** Foreseeable errors of a file, when opening it or later, by the prefix of SQLite's error code. */
+/** Messages for expected errors of a file, when opening it or later, by the prefix of SQLite's error code. */
 const OPEN_ERRORS: Record<string, (path: string) => string> = {
   SQLITE_NOTADB: (path) => `${path} is damaged or not a database: restore a backup`,
   SQLITE_CORRUPT: (path) => `${path} is damaged or not a database: restore a backup`,

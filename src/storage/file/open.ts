@@ -1,6 +1,6 @@
-// Opens the database: runs all checks in order, with one sentence for each refusal. `serve` takes the lock, creates
-// and migrates. Every other command requires an existing database with this program's schema, and never checkpoints,
-// because a server may be running.
+// Opens the database after checking that it can be used. Each refusal is one sentence. `serve` takes the lock, and
+// creates or migrates the database. Every other command requires an existing database with this program's schema, and
+// never checkpoints, because a server may be running.
 
 import { Database } from "bun:sqlite";
 import { chmodSync, mkdirSync, readdirSync, statSync } from "node:fs";
@@ -20,15 +20,15 @@ import { errorCode } from "../../domain/values/refusals.ts";
 
 /** How long a connection waits for another connection's lock. */
 const BUSY_TIMEOUT_MS = 10_000;
-/** Older versions can lose commits when two connections write and checkpoint at the same time. */
+/** Minimum version: older ones can lose commits when two connections write and checkpoint at the same time. */
 const SQLITE_MINIMUM = [3, 51, 3] as const;
-/** 16 MiB for the writer, so that the pages used by a batch of orders stay in memory. */
+/** Page cache of the writer: 16 MiB, so that the pages used by a batch of orders stay in memory. */
 const CACHE_KIB = 16 * 1024;
 const WAL_KEPT_BYTES = 32 * 1024 * 1024;
 
 const DATABASE_FILE = "reseller.db";
 const LOCK_FILE = "instance.lock";
-/** Folders in a data directory that this service or the file system creates. */
+/** Folders in a data directory that this program or the file system creates. */
 const OWN_FOLDERS = new Set(["backups", STAGING_FOLDER, "lost+found"]);
 
 export function databasePath(dataDirectory: string): string {
@@ -97,8 +97,8 @@ export function lockDataDirectory(dataDirectory: string): () => void {
 export function openWriter(path: string, mode: CheckpointMode = "internal"): Connection {
   const { sqlite } = openFile(path, false);
   sqlite.run(`PRAGMA cache_size = -${CACHE_KIB}`);
-  // The WAL file can grow during a long reader. When it is reset, it is truncated to this size, but never beside a
-  // replicator, which may not have copied what would be cut off.
+  // The WAL file can grow during a long reader. When it restarts, it is truncated to this size. With a replicator it is
+  // not truncated, because the replicator may not have copied the end.
   sqlite.run(`PRAGMA journal_size_limit = ${mode === "external" ? -1 : WAL_KEPT_BYTES}`);
   return connectionOf(sqlite, path, true);
 }
@@ -136,8 +136,8 @@ export function openForCommand(dataDirectory: string, mayBeUnfinished = false): 
 }
 
 /**
- * Closes the connection of openForCommand. Without `true` it would stay open until its prepared statements are
- * finalized. Bun would then checkpoint it when the process ends, which delays the writer of a running server.
+ * Closes the connection of openForCommand. close(true) also finalizes its prepared statements. Otherwise Bun closes it
+ * when the process ends, with a checkpoint, which delays the writer of a running server.
  */
 export function closeForCommand({ sqlite }: Connection): void {
   sqlite.close(true);
@@ -157,7 +157,7 @@ interface OpenFile {
   pending: Migration[];
 }
 
-/** Opens the file; refuses one that is not ours before anything is written to it. */
+/** Opens the file. Refuses another program's before anything is written to it. */
 function openFile(path: string, create: boolean, mayBeUnfinished = false): OpenFile {
   let sqlite: Database | undefined;
   try {

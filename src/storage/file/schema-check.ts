@@ -9,8 +9,8 @@ import type { Problem } from "../../db/verify/verify.ts";
 export const SCHEMA_CHECK = "the schema matches the migrations";
 
 /**
- * Leaves out names that start with `sqlite_`, which are reserved for SQLite (statistics, the indexes of constraints).
- * Also leaves out the tables in which Litestream keeps its position.
+ * SQL for the objects of a schema. Leaves out names that start with `sqlite_`, which are reserved for SQLite
+ * (statistics, the indexes of constraints), and the tables in which Litestream keeps its position.
  */
 const OBJECTS = `SELECT type || ' ' || name AS subject, sql FROM sqlite_schema
   WHERE name NOT GLOB 'sqlite_*' AND NOT (type = 'table' AND name GLOB '_litestream_*') ORDER BY type, name`;
@@ -29,7 +29,7 @@ export function schemaProblems(
   });
 }
 
-/** Returns the same as text; empty if nothing differs. */
+/** Returns the problems of schemaProblems as text; empty if there are none. */
 export function schemaDifferences(sqlite: Database): string {
   return schemaProblems(sqlite)
     .map(({ subject, problem }) => `${subject} ${problem}`)
@@ -42,7 +42,7 @@ function problemOf(expected: string | undefined, found: string | undefined): str
   return expected === undefined ? "is not part of the migrations" : "differs from the migrations";
 }
 
-/** Expected objects by applied versions; they stay the same as long as the program runs. */
+/** Expected objects by applied versions. They never change while the program runs. */
 const made = new Map<string, ReadonlyMap<string, string>>();
 
 function expectedObjects(

@@ -1,7 +1,7 @@
 // Upgrades a database to this program's schema and keeps a copy of the old one. The process may be killed between any
 // two steps, so the name of the copy shows how far the upgrade got:
 // - reseller.db.before-migration-to-8.partial: being written; the next start removes it.
-// - reseller.db.before-migration-to-8: complete and synced; the upgrade is not known to be committed.
+// - reseller.db.before-migration-to-8: complete and synced; the upgrade may be committed or not.
 // - reseller.db.before-migration-2026-11-21T…: the upgrade is committed; the copy stays.
 
 import type { Database } from "bun:sqlite";

@@ -1,4 +1,4 @@
-// The source or target of a move that is a PostgreSQL database. Locks on its tables keep servers and commands out.
+// A PostgreSQL database as the source or target of a move. Locks on its tables keep servers and commands out.
 
 import { UNFINISHED_MOVE } from "../../db/port/database-state.ts";
 import { type Address, describeAddress } from "../../db/postgres/connection/address.ts";
@@ -33,7 +33,7 @@ const SETTINGS = {
   idle_in_transaction_session_timeout: "0",
   max_parallel_workers_per_gather: "0",
 };
-/** lock_not_available and deadlock_detected, caused by a command that is writing. */
+/** SQL states lock_not_available and deadlock_detected, caused by a command that is writing. */
 const LOCKED = new Set(["55P03", "40P01"]);
 const LOCKED_TABLES = [...TABLES.map(({ name }) => name), "catalogue_version"].join();
 
@@ -60,7 +60,7 @@ export async function openTarget(address: Address, now: number): Promise<MoveTar
     const lockOut = () => sideOn(connection, address, { begin: "BEGIN", mode: "EXCLUSIVE" });
     const origin = await originOf(connection);
     if (origin === "none") await run(MARK);
-    // A database of an older version that has rows is refused unchanged, not upgraded.
+    // A database of an older version with rows is refused, not upgraded.
     if (origin !== "empty") await migrate(address, now, { mayBeUnfinished: true });
     await requireSchema(connection, true);
     if (origin === "empty") {
@@ -87,7 +87,7 @@ export async function openTarget(address: Address, now: number): Promise<MoveTar
       },
       async analyze() {
         for (const { name } of TABLES) {
-          // After ANALYZE of an empty table, the planner would go on assuming that it has no rows.
+          // Empty tables are skipped: after ANALYZE the planner would keep assuming that they have no rows.
           const [found] = await connection.turn([
             { text: `SELECT 1 FROM ${name} LIMIT 1`, values: [] },
           ]);
@@ -95,7 +95,7 @@ export async function openTarget(address: Address, now: number): Promise<MoveTar
         }
       },
       async commit() {
-        // If a COMMIT gets no reply its outcome is unknown. The mark is gone if and only if the rows are there.
+        // Set before the COMMIT: without a reply its outcome is unknown. The COMMIT also removes the mark.
         isCommitted = true;
         await commit(connection, side.displayName);
       },
@@ -115,7 +115,7 @@ export async function openTarget(address: Address, now: number): Promise<MoveTar
   }
 }
 
-/** Returns what was there before the move: no tables, tables without rows, or what an earlier move left. */
+/** Returns the state before the move: no tables, tables without rows, or the rest of an earlier move. */
 async function originOf(connection: Connection): Promise<"none" | "empty" | "unfinished"> {
   const [found] = await connection.turn([
     { text: `SELECT to_regclass('${UNFINISHED_MOVE}') IS NOT NULL AS marked`, values: [] },
@@ -145,10 +145,10 @@ async function sideOn(
   try {
     await connection.turn([
       { text: begin, values: [] },
-      // Autovacuum soon runs on a table that was just filled. It gives way to a lock that has waited for
-      // deadlock_timeout (1 s).
+      // Longer than deadlock_timeout (1 s): autovacuum often holds a table that was just filled, and gives way to a
+      // lock that has waited that long.
       { text: "SET LOCAL lock_timeout = '5s'", values: [] },
-      // Before the first query, because that query fixes the view of the database for all of them.
+      // Locks before the first query, because that query fixes the snapshot of the transaction.
       { text: `LOCK TABLE ${LOCKED_TABLES} IN ${mode} MODE`, values: [] },
       { text: "SET LOCAL lock_timeout = 0", values: [] },
     ]);

@@ -1,4 +1,4 @@
-// The source or target of a move that is a data directory. Its lock keeps servers out, and a write transaction keeps
+// A data directory as the source or target of a move. Its lock keeps servers out, and a write transaction keeps
 // commands out.
 
 import type { Database, SQLQueryBindings } from "bun:sqlite";
@@ -28,7 +28,7 @@ import { CHECK_COUNT, verify } from "../doctor/verify.ts";
 
 /** Opens the source, which must exist and have this program's schema. Throws OpenError. */
 export function openSource(data: string): MoveSide {
-  // Before the lock, which would create the folder.
+  // Checks that the database exists before taking the lock, which would create the folder.
   closeForCommand(openForCommand(data));
   const release = lockDataDirectory(data);
   try {
@@ -42,8 +42,7 @@ export function openSource(data: string): MoveSide {
 /** Opens the target and creates the database if there is none. Throws OpenError. */
 export function openTarget(data: string, now: number): MoveTarget {
   const path = databasePath(data);
-  // A database of an older version that has rows is refused unchanged, not upgraded. What a killed move left is
-  // reused.
+  // A database of an older version with rows is refused, not upgraded. The database of a killed move is reused.
   if (sizeOf(path) > 0 && !isUnfinished(path)) closeForCommand(openForCommand(data));
   let origin: TargetOrigin = "unfinished";
   const { release } = claimDataDirectory(data, now, () => (origin = markTarget(data)));
@@ -97,9 +96,7 @@ export function openTarget(data: string, now: number): MoveTarget {
   }
 }
 
-/**
- * Marks the target, under the lock of the data directory. A database with rows of its own is refused without a mark.
- */
+/** Marks the target, under the lock of the data directory. Refuses a database that has rows, without marking it. */
 function markTarget(data: string): TargetOrigin {
   const path = databasePath(data);
   if (sizeOf(path) === 0) {
@@ -143,8 +140,8 @@ function sideOn(connection: Connection, path: string, release: () => void): Move
 }
 
 /**
- * Returns the highest given number of each table. For tables whose numbers no caller knows, that is the highest in
- * the table.
+ * Returns the highest issued number of each table. For tables whose numbers no caller knows, that is the highest in the
+ * table.
  */
 function numbersOf(sqlite: Database): IssuedNumbers {
   const numbers = new Map<AnyTable, number>();

@@ -1,6 +1,6 @@
-// Copies a whole database from one engine to the other: docs/specification/storage.md#move. Nothing else writes to
-// either during the move. The target is written in one transaction, read back, compared row by row, and verified
-// before it is committed.
+// Copies a whole database from one engine to the other: docs/specification/storage.md#move. During the move nothing
+// else writes to either database. The target is written in one transaction, read back, compared row by row, and
+// verified before it is committed.
 
 import { type Awaitable, type Reader, type ReadStore } from "../../db/port/port.ts";
 import { NUMBERED_TABLES } from "../../db/ledger/number-floors.ts";
@@ -19,12 +19,12 @@ import { SALES_ACCOUNT } from "../../domain/ledger/ledger.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { counted } from "../../domain/values/text.ts";
 
-/** A database that cannot be moved. The message is one sentence for the operator. */
+/** Thrown when a database cannot be moved. The message is one sentence for the operator. */
 export class MoveError extends Error {
   override name = "MoveError";
 }
 
-/** The highest given number of each table. */
+/** The highest issued number of each table. */
 export type IssuedNumbers = ReadonlyMap<AnyTable, number>;
 
 /** A database whose writers are kept out for as long as it is open. */
@@ -34,7 +34,7 @@ export interface MoveSide {
   store: ReadStore;
   readNumbers(): Awaitable<IssuedNumbers>;
   verify(progress: (done: number, total: number) => void): Promise<Verification>;
-  /** Closes it; nothing that was not committed is kept. */
+  /** Closes the database and rolls back what was not committed. */
   close(): Awaitable<void>;
 }
 
@@ -42,7 +42,7 @@ export interface MoveTarget extends MoveSide {
   insert(table: AnyTable, rows: readonly AnyRow[]): Awaitable<void>;
   /** Writes some fields of existing rows. */
   update(table: AnyTable, fields: readonly string[], rows: readonly AnyRow[]): Awaitable<void>;
-  /** Ensures that no number up to these is given again. */
+  /** Ensures that no number up to these is issued again. */
   setNumbers(numbers: IssuedNumbers): Awaitable<void>;
   /** Updates statistics after all rows are written, before they are read back. */
   analyze(): Awaitable<void>;
@@ -63,11 +63,11 @@ export interface Moved {
 
 export type MoveProgress = (what: string, done: number, total: number) => void;
 
-/** Rows that are read and written at once; some hold a whole response. */
+/** Number of rows read and written at once. Few, because some rows hold a whole response. */
 const PIECE_ROWS = 500;
 /**
- * Tables that are not copied. Rows of a process stay with it. Sessions stay too, so users must sign in again at the
- * target. Totals of reports are counted again from their source rows.
+ * Tables that are not copied. Rows about server processes are of no use at the target. Administrators must sign in
+ * again there. Totals of reports are counted again from their source rows.
  */
 const NOT_COPIED: readonly AnyTable[] = [
   servers,
@@ -247,9 +247,8 @@ function differs(
 }
 
 /**
- * Compares numbers that callers or operators know, which must never be given again. In other tables only the rows
- * count: PostgreSQL's sequences leave gaps at the end, which SQLite fills, because it gives the number after the
- * highest row's.
+ * Compares the numbers that callers or operators know, which must never be issued again. In other tables a number may
+ * be issued again if its row is gone: PostgreSQL's sequences leave gaps at the end, which SQLite fills.
  */
 async function compareNumbers(numbers: IssuedNumbers, target: MoveTarget): Promise<void> {
   const found = await target.readNumbers();
@@ -322,7 +321,7 @@ function keyColumns({ key, columns }: AnyTable) {
   return key.map((field) => columns.find((column) => column.field === field)!);
 }
 
-/** Last, because functions above make the queries. */
+/** Queries that show whether a target is empty. They come last, because functions above make them. */
 const EMPTY_CHECKS = COPIED_TABLES.map((table) => ({
   table,
   first: firstPiece(table),

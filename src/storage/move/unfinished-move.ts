@@ -1,6 +1,5 @@
-// The mark of a data directory that is the target of a `move`: a table that the database has from before its first
-// row until all rows are committed. So a target without its rows is never taken for an empty database, even if the
-// process is killed.
+// Marks the target of a `move` with a table. The table exists from before the first row until all rows are committed.
+// So a target without its rows is never taken for an empty database, even if the process was killed.
 
 import { Database } from "bun:sqlite";
 import { chmodSync, existsSync, renameSync, rmSync } from "node:fs";
@@ -15,7 +14,7 @@ export const UNMARK = `DROP TABLE ${UNFINISHED_MOVE}`;
 /** How long to wait for a command that writes. */
 const BUSY_TIMEOUT_MS = 10_000;
 
-/** What was there before the move: nothing, a database without rows, or what an earlier move left. */
+/** The state before the move: no database, a database without rows, or the rest of an earlier move. */
 export type TargetOrigin = "none" | "empty" | "unfinished";
 
 /** Returns the path of the file that becomes the database once it is marked. */
@@ -24,8 +23,8 @@ function begunFile(path: string): string {
 }
 
 /**
- * Returns why there is no database: a move was killed after it created the marked file and before it renamed it. Null
- * otherwise.
+ * Returns a message if a move was killed after it created the marked file and before it renamed it to the database.
+ * Returns null otherwise.
  */
 export function whyMoveBegun(path: string): string | null {
   if (!existsSync(begunFile(path)) || sizeOf(path) > 0) return null;
@@ -54,8 +53,8 @@ function hasMark(sqlite: Database): boolean {
 }
 
 /**
- * Creates a marked database if there is none, under the lock of the data directory. It has the mark from the moment
- * that it has its name.
+ * Creates a marked database if there is none, under the lock of the data directory. It is marked before it gets its
+ * name.
  */
 export function createMarked(path: string): void {
   const begun = begunFile(path);
@@ -74,10 +73,7 @@ export function createMarked(path: string): void {
   syncPath(dirname(path));
 }
 
-/**
- * Undoes a move that was not committed: removes the new database, or its mark. Call it once no connection to the
- * database is open.
- */
+/** Undoes a move that was not committed: removes the new database, or its mark. All connections must be closed. */
 export function unmarkTarget(path: string, origin: TargetOrigin): void {
   if (origin === "none") removeDatabase(path);
   if (origin !== "empty") return;
