@@ -31,7 +31,7 @@ export interface DeliveryService {
    * Resolves with the order once a provider took it, all refused it or no further try is made at once. Resolves with
    * `order` itself when that takes longer than placeWaitMs.
    */
-  placed(order: Order): Promise<Order>;
+  awaitProvider(order: Order): Promise<Order>;
   /** Whether the ticker runs and no poll is overdue, except at providers that do not respond. */
   isOnTime(): Promise<boolean>;
   /** Whether the polls of each provider are late, by its name; without providers that nothing was sent to yet. */
@@ -79,7 +79,7 @@ export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService
 
   return {
     ticker,
-    async placed(order) {
+    async awaitProvider(order) {
       if (!order.delivery || order.status !== "PENDING") return order;
       const worker = await workers.of(order.delivery.providerId);
       if (!worker || worker.stopping) return order;

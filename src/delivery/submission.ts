@@ -179,7 +179,7 @@ async function sendOnce(
   try {
     const service = delivery.providerService;
     const placed = { service, link, fields: upstreamFields(order), orderId, createdAt };
-    return await worker.api.add(placed, worker.stop.signal);
+    return await worker.api.submit(placed, worker.stop.signal);
   } catch (error) {
     const fields = { provider: worker.name, order: orderId, error: String(error) };
     worker.deps.log.error(fields, "internal error in a call to a provider");

@@ -44,7 +44,7 @@ export interface ProviderBalance {
 
 export interface ProviderApi {
   /** Sends the order once. */
-  add(order: PlacedOrder, stop: AbortSignal): Promise<SubmissionResult>;
+  submit(order: PlacedOrder, stop: AbortSignal): Promise<SubmissionResult>;
   /**
    * Polls at most STATUS_BATCH_LIMIT orders, by the provider's numbers. An order missing from the reply has a report
    * too.

@@ -22,7 +22,7 @@ export function sandbox({ now, orders, refills }: SandboxDeps): ProviderApi {
   const none = () =>
     Promise.reject(new ProviderFailure("the sandbox has no services and no money"));
   return {
-    add: (order) => Promise.resolve(submissionOf(order, now())),
+    submit: (order) => Promise.resolve(submissionOf(order, now())),
 
     async status(providerOrders) {
       const reports = new Map<string, Report>();

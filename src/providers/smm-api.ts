@@ -39,7 +39,7 @@ export function smmApi(send: Send, key: string, turn: Turn = nextTurn): Provider
   };
 
   return {
-    async add({ service, link, fields }, stop) {
+    async submit({ service, link, fields }, stop) {
       const form = { service, link, ...fields };
       const reply = await act("add", form, { stop, once: true });
       if (reply.kind === "json") return readSubmission(reply.json, reply.status, mask);

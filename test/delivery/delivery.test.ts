@@ -173,7 +173,7 @@ test("an outcome that cannot be stored is retried until it can, and each failure
     random: () => 0,
     settings: { placeWaitMs: NEVER_MS, placeRetryMs: 60_000, pollIntervalMs: 1000, pauseAfter: 0 },
     connect: () => ({
-      add: () => {
+      submit: () => {
         sent += 1;
         return Promise.reject(new Error("a fault in the protocol"));
       },
@@ -186,7 +186,7 @@ test("an outcome that cannot be stored is retried until it can, and each failure
     }),
   });
   const input = { resellerAccount: 3, keyId, service: "likes", link: "tick", quantity: 100 };
-  const order = await delivery.placed(database.run("placeOrder", input));
+  const order = await delivery.awaitProvider(database.run("placeOrder", input));
   expect([order.delivery?.placement, sent]).toEqual(["unknown", 1]);
   const unwritten = "an outcome could not be stored";
   expect(errors).toEqual([
@@ -218,7 +218,7 @@ test("the timer waits a second while nothing is due, else until the next attempt
     random: () => 0,
     settings: { placeWaitMs: NEVER_MS, placeRetryMs: 60_000, pollIntervalMs: 1000, pauseAfter: 0 },
     connect: () => ({
-      add: async () => ({ outcome: "not_sent", cause: "nobody listens" }),
+      submit: async () => ({ outcome: "not_sent", cause: "nobody listens" }),
       status: () => Promise.reject(new Error("not asked")),
       cancel: () => Promise.reject(new Error("not asked")),
       refill: () => Promise.reject(new Error("not asked")),
@@ -237,7 +237,7 @@ test("the timer waits a second while nothing is due, else until the next attempt
   const input = { resellerAccount: 3, keyId, service: "likes", link: "tick", quantity: 100 };
   const order = database.run("placeOrder", input);
   now = order.createdAt;
-  await delivery.placed(order);
+  await delivery.awaitProvider(order);
   expect(pauses.at(-1)).toBe(250);
   const [queued] = database.query<{ next_submit_at: number }>("SELECT next_submit_at FROM orders");
   const dueAt = queued!.next_submit_at;
@@ -273,7 +273,8 @@ test("a tick applies a provider's changed address and key", async () => {
     },
   });
   const input = { resellerAccount: 3, keyId, service: "likes", link: "tick", quantity: 100 };
-  const statusOf = async () => (await delivery.placed(database.run("placeOrder", input))).status;
+  const statusOf = async () =>
+    (await delivery.awaitProvider(database.run("placeOrder", input))).status;
   expect(await statusOf()).toBe("PROCESSING");
   const before = upstream.adds().length;
   const changes = { url: `${url}/other`, key: "another", name: "acme2" };

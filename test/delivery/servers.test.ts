@@ -90,11 +90,11 @@ describe.each(ENGINES)("on %s", (engine) => {
     let sent = 0;
     const add = () => ((sent += 1), reply.promise);
     const warned: string[] = [];
-    const deps = shop.server(A, { add });
+    const deps = shop.server(A, { submit: add });
     const log = { ...deps.log, warn: (_: object, message: string) => void warned.push(message) };
     const a = await startDelivery({ ...deps, log });
     const order = await shop.order();
-    const placed = a.placed(order);
+    const placed = a.awaitProvider(order);
     await until(async () => sent === 1);
 
     const hand = handClock();
@@ -130,7 +130,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       return output;
     };
     const a = await startDelivery({ ...deps, clock: hand.clock, writer: { submit } });
-    const order = await a.placed(await shop.order());
+    const order = await a.awaitProvider(await shop.order());
     expect([order.delivery?.placement, acme.links.length]).toEqual(["queued", 0]);
     hand.ahead += 20_000;
     hand.tick();
@@ -169,7 +169,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       const shop = await openDeliveryShop(engine);
       const acme = provider();
       const a = await startDelivery(losing(shop.server(A, acme.api), "finishAttempt", isCommitted));
-      const order = await a.placed(await shop.order());
+      const order = await a.awaitProvider(await shop.order());
       // On a slow machine its first poll may have ended it by now.
       expect(order.delivery?.placement).toBe("placed");
       expect(acme.links.length).toBe(1);
@@ -187,7 +187,7 @@ describe.each(ENGINES)("on %s", (engine) => {
         stop.addEventListener("abort", () => resolve({ outcome: "unknown", cause: "stopped" }));
       });
     };
-    const deps = shop.server(A, { add });
+    const deps = shop.server(A, { submit: add });
     let finishes = 0;
     const submit: DeliveryDeps["writer"]["submit"] = (name, input) => {
       if (name !== "finishAttempt") return deps.writer.submit(name, input);
@@ -234,7 +234,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await stopped;
     expect(finishes).toBe(1);
     expect((await shop.state(orderId)).placement).toBe("sending");
-    const b = await startDelivery(shop.server(B, { add }));
+    const b = await startDelivery(shop.server(B, { submit: add }));
     expect((await shop.state(orderId)).placement).toBe("unknown");
     expect(sent).toBe(1);
     await end(shop, b);

@@ -158,7 +158,7 @@ describe("HTTP 429", () => {
     using server = await listening((socket) => socket.once("data", () => socket.end(reply)));
     const api = smmApi(createSender(server.url, NEVER_MS), "provider-key");
     const order = { service: "1", link: "x", fields: {}, orderId: 1, createdAt: 0 };
-    expect(await api.add(order, never)).toEqual({ outcome: "not_sent", cause: "HTTP 429" });
+    expect(await api.submit(order, never)).toEqual({ outcome: "not_sent", cause: "HTTP 429" });
     for (const orders of [["1"], ["1", "2"]]) {
       expect(await api.status(orders, never)).toEqual({ failed: "HTTP 429", answered: false });
     }

@@ -15,7 +15,8 @@ const CHARACTERS = ["[", "]", "{", "}", ",", ":", '"', "\\", " ", "1", "n", "\n"
 
 /** Every call of the protocol; each resolves with what the operator is shown. */
 const CALLS: Record<string, (api: ReturnType<typeof smmApi>) => Promise<unknown>> = {
-  add: (api) => api.add({ service: "1", link: "x", fields: {}, orderId: 1, createdAt: 0 }, never),
+  submit: (api) =>
+    api.submit({ service: "1", link: "x", fields: {}, orderId: 1, createdAt: 0 }, never),
   "status of one": (api) => api.status(["1"], never),
   "status of many": (api) => api.status(ORDERS, never),
   cancel: (api) => api.cancel({ providerOrder: "1", requestId: 1, link: "" }, never),

@@ -228,7 +228,7 @@ describe("services", () => {
 });
 
 test("the key is masked in replies about an order, a balance or services", async () => {
-  const refused = await api({ error: `bad key ${KEY}` }).add(
+  const refused = await api({ error: `bad key ${KEY}` }).submit(
     { service: "1", link: "x", fields: {}, orderId: 1, createdAt: 0 },
     never,
   );

@@ -49,16 +49,16 @@ test("an order beyond the limit of calls is not sent, and stays with its provide
   const api = smmApi(createSender(server.url.href, 600_000), "key");
   limitCalls(1);
   try {
-    const first = api.add(ORDER, never);
+    const first = api.submit(ORDER, never);
     await asked.promise;
-    expect(await api.add(ORDER, never)).toEqual({
+    expect(await api.submit(ORDER, never)).toEqual({
       outcome: "not_sent",
       cause: "too many calls are in progress",
       isUncalled: true,
     });
     held.resolve();
     expect((await first).outcome).toBe("accepted");
-    expect((await api.add(ORDER, never)).outcome).toBe("accepted");
+    expect((await api.submit(ORDER, never)).outcome).toBe("accepted");
     expect(heard).toBe(2);
   } finally {
     limitCalls(Infinity);

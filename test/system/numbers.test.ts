@@ -232,7 +232,7 @@ describe("of a provider", () => {
     const taken: string[] = [];
     for (const [text, json] of written) {
       const order = { service: "1", link: "x", fields: {}, orderId: 1 } as never;
-      const result = await ask(`{"order":${json}}`, (api) => api.add(order, never));
+      const result = await ask(`{"order":${json}}`, (api) => api.submit(order, never));
       if (result.outcome === "accepted") {
         taken.push(json);
         expect([json, BigInt(result.providerOrder)]).toEqual([json, exactly(text, 0)!]);
@@ -285,7 +285,7 @@ describe("of a provider", () => {
     const long = "1.23456789012345678901";
     const order = { service: "1", link: "x", fields: {}, orderId: 1 } as never;
     for (const body of [`{"error":${long}}`, `{"error":[${long}]}`, `{"order":{"a":${long}}}`]) {
-      expect((await ask(body, (api) => api.add(order, never))).outcome).toBe("unknown");
+      expect((await ask(body, (api) => api.submit(order, never))).outcome).toBe("unknown");
     }
     const result = await ask(`{"status":${long}}`, (api) => api.status(["1"], never));
     if (!("reports" in result)) throw new Error(result.failed);

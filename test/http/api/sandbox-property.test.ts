@@ -91,7 +91,7 @@ function liveProvider(): { api: ProviderApi; adds: string[] } {
   const adds: string[] = [];
   const none = () => Promise.reject(new Error("not to be called"));
   const api: ProviderApi = {
-    add({ link }) {
+    submit({ link }) {
       adds.push(link);
       return Promise.resolve({ outcome: "accepted", providerOrder: String(adds.length) });
     },

@@ -248,7 +248,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     expect(await pauseOf(shop)).toBe(null);
     const sent: number[] = [];
     const deps = shop.server(A, {
-      add({ orderId }) {
+      submit({ orderId }) {
         sent.push(orderId);
         return Promise.resolve(orderId === others ? ACCEPTED : UNKNOWN);
       },

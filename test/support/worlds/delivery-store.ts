@@ -125,7 +125,7 @@ export async function openRoutes(engine: Engine): Promise<DeliveryShop> {
 
 const unexpected = () => Promise.reject(new Error("not to be called"));
 const NO_API: ProviderApi = {
-  add: unexpected,
+  submit: unexpected,
   status: unexpected,
   cancel: unexpected,
   refill: unexpected,

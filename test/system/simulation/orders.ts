@@ -61,7 +61,7 @@ async function order(
   try {
     const input = { resellerAccount: account, keyId, service, link, ...request };
     const placed = await writer.submit("placeOrder", input);
-    const answered: Order = await delivery.placed(placed);
+    const answered: Order = await delivery.awaitProvider(placed);
     world.trace(`${link} is answered ${answered.status} (${placementOf(answered.delivery)})`);
     auditor.answered(link, answered.status);
   } catch (error) {

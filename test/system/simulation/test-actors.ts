@@ -20,7 +20,7 @@ const STATUSES = ["PROCESSING", "COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "
 /** What takes requests. */
 interface Server {
   writer: Pick<Writer, "submit">;
-  delivery: Pick<DeliveryService, "placed">;
+  delivery: Pick<DeliveryService, "awaitProvider">;
 }
 
 export interface Program {
@@ -113,7 +113,7 @@ async function order(
   try {
     const asked = { keyId, resellerAccount: account, service: id, link: outcome.link, reference };
     const placed = await open.writer.submit("placeOrder", { ...asked, ...request });
-    const { status } = await open.delivery.placed(placed);
+    const { status } = await open.delivery.awaitProvider(placed);
     world.trace(`test order ${reference} is answered ${status}`);
     testAuditor.answered(reference, status);
   } catch (error) {
