@@ -173,7 +173,7 @@ const isStatus = (orderId: number, status: string): boolean =>
   market.query("SELECT 1 FROM orders WHERE order_id = ? AND status = ?", orderId, status).length >
   0;
 
-test("an order that its second route does not take is cancelled on request, also while it is tried there again, and refunded once", async () => {
+test("an order whose second route is busy is cancelled on request, also while it is tried there again, and refunded once", async () => {
   const before = market.balance("anna");
   bulk.always("add", json({ error: "busy" }, 429));
   const { orderId, status } = await place("drip", { quantity: 10, runs: 2, interval: 1 });

@@ -210,7 +210,7 @@ const FOR_OPERATORS = ACTIONS.filter(({ role }) => role === "operator" || role =
 /** Their forms are there with a second factor; they touch the password and the codes of who is signed in. */
 const OF_SECOND_FACTOR = ["/account/second-factor/enable", "/account/second-factor/remove"];
 
-test("whatever form an operator fills in: no credit, no key that creates credit, no change of a username, and no new address for a stored key", async () => {
+test("no form lets an operator create credit or a key that can, rename a user, or send a stored key to a new address", async () => {
   const { grown, absent } = await tryAll("operator", FOR_OPERATORS);
   expect(grown).toEqual({ credit: [], keys: [], names: [], leaks: [] });
   expect(absent).toEqual(OF_SECOND_FACTOR.filter(isTried));

@@ -72,7 +72,7 @@ test.each([
   },
 );
 
-test("whatever is verified and however few are kept, the newest backup and the newest verified one are, and at most one more than was asked for", () => {
+test("the newest backup and the newest verified one are always kept, with at most one more than the limit", () => {
   const backups = fc.array(fc.boolean(), { minLength: 1, maxLength: 12 });
   fc.assert(
     fc.property(backups, fc.integer({ min: 1, max: 5 }), (verified, keep) => {

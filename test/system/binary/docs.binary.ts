@@ -214,7 +214,7 @@ test("every call of the page, copied into a shell, reaches its endpoint", async 
   await page.context().close();
 });
 
-test("it is served with a policy that allows its own script and style and nothing else", async () => {
+test("the documentation is served with a policy that allows only its own script and style", async () => {
   const response = await fetch(`${server.url}/docs`);
   expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
   const policy = response.headers.get("content-security-policy")!;

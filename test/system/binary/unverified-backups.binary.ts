@@ -26,7 +26,7 @@ function change(folder: string, sql: string): void {
   sqlite.close();
 }
 
-test("an order that is cancelled while the first of two providers is about to refuse it leaves a database that verifies and can be backed up and restored", async () => {
+test("an order cancelled just before its first provider refuses it leaves a database that verifies, backs up and restores", async () => {
   const folder = freshFolder();
   const { server, key } = await stall(folder, "--place-wait", "0s");
   for (const [name, { url }] of [
