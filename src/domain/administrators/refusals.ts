@@ -11,12 +11,13 @@ export const ADMINISTRATOR_REFUSALS = {
   }),
   administrator_name_taken: entry({
     message: "An administrator has that name already",
-    commandLine: "choose another, or give that one a new password with `reseller panel password`",
+    commandLine:
+      "choose another, or set a new password for the existing one with `reseller panel password`",
     fields: ["name"],
   }),
   /** No administrator would be left who may manage administrators. */
   administrator_last_owner: entry({
-    message: "That is the last owner who is active",
+    message: "This is the last active owner",
     hint: "invite another first",
     commandLine: see("panel invite NAME --role owner"),
   }),
@@ -32,7 +33,7 @@ export const ADMINISTRATOR_REFUSALS = {
     hint: ({ retryAfterSeconds }) => `try again in ${retryAfterSeconds} s`,
   }),
   invitation_invalid: entry({
-    message: "The link is used up or too old",
+    message: "The link was used or has expired",
     hint: "ask for another",
     fields: ["token"],
   }),
@@ -42,6 +43,6 @@ export const ADMINISTRATOR_REFUSALS = {
   /** The session has already ended, or belongs to another administrator. */
   session_not_found: entry({
     message: "Session not found",
-    hint: "it has ended already, or is another's",
+    hint: "it has ended, or belongs to another administrator",
   }),
 };

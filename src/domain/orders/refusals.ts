@@ -92,7 +92,7 @@ export const ORDER_REFUSALS = {
   }),
   provider_order_taken: entry<{ orderId: number }>({
     message: ({ orderId }) => `Order ${orderId} has that number at this provider`,
-    hint: "look the right one up there",
+    hint: "look up the right number there",
     fields: ["provider-order"],
   }),
   /** A public note was given, but nothing is refunded, so the user would never see it. */

@@ -16,7 +16,7 @@ export const PROVIDER_REFUSALS = {
     fields: ["name"],
   }),
   provider_name_reserved: entry({
-    message: "That name stands for no provider",
+    message: "That name is reserved",
     hint: "choose another",
     fields: ["name"],
   }),
@@ -38,7 +38,8 @@ export const PROVIDER_REFUSALS = {
       orders
         ? "The provider has orders, which refer to it"
         : `The provider delivers ${counted(services, "service")}`,
-    hint: ({ orders }) => (orders ? "deactivate it" : "delete them or give them another"),
+    hint: ({ orders }) =>
+      orders ? "deactivate it" : "delete these services or move them to another provider",
     commandLine: ({ orders }) => see(`admin ${orders ? "provider deactivate" : "service update"}`),
   }),
   markup_missing: entry({

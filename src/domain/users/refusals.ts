@@ -41,7 +41,7 @@ export const USER_REFUSALS = {
     fields: ["username"],
   }),
   child_cannot_hold_discount: entry({
-    message: "A child user orders nothing",
+    message: "A child user places no orders",
     hint: "give the discount to the parent",
   }),
   user_inactive: entry({
@@ -124,7 +124,7 @@ export const USER_REFUSALS = {
   }),
   key_replaced: entry({
     message: "The key was rotated already",
-    hint: "rotate the one that took its place",
+    hint: "rotate the key that replaced it",
     commandLine: see("admin key list"),
     fields: ["key"],
   }),

@@ -20,7 +20,7 @@ export const WEBHOOK_REFUSALS = {
   webhook_secrets_too_many: entry({
     status: 400,
     message: `A webhook may have at most ${EARLIER_SECRETS_LIMIT} earlier secrets that still sign`,
-    hint: "wait until one has ended, or end all now",
+    hint: "wait until one has ended, or end all of them now",
     commandLine: "give --grace 0",
     fields: ["grace"],
   }),

@@ -23,7 +23,7 @@ describe("an invitation", () => {
     expect(await isIn(cookieOf(reply))).toBe(true);
     const again = await send("/setup", { token, password: "yet another password" });
     expect(again.status).toBe(422);
-    expect(again.text).toContain("The link is used up or too old");
+    expect(again.text).toContain("The link was used or has expired");
     expect((await signIn("alice", OTHER_PASSWORD)).status).toBe(303);
   });
 

@@ -233,7 +233,7 @@ test("a provider is tried when it is added, changed, deactivated and activated, 
   const remove = () => binary(folder, "admin", "provider", "delete", "apex");
   expect((await remove()).stderr).toContain("has orders");
   const none = await binary(folder, "admin", "provider", "update", "apex", "--rename", "none");
-  expect(none.stderr).toContain("stands for no provider");
+  expect(none.stderr).toContain("that name is reserved");
   await stop(server);
 });
 
