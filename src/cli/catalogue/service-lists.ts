@@ -63,13 +63,13 @@ export function declareServiceList(group: Command): void {
       );
       return { services, names, discountPpm };
     });
-    const ofUser = options.user !== undefined;
+    const isForUser = options.user !== undefined;
     const priced = services.map((service) => ({ ...service, ...pricesOf(service, discountPpm) }));
     const shown = priced.map((service) => withProvider(service, names));
     print(
       options.json,
-      shown.map((service) => (ofUser ? priceJson(service) : serviceJson(service))),
-      () => listTable(ofUser ? PRICE_LIST : SERVICE_LIST, shown, options),
+      shown.map((service) => (isForUser ? priceJson(service) : serviceJson(service))),
+      () => listTable(isForUser ? PRICE_LIST : SERVICE_LIST, shown, options),
     );
     printMore(options, shown, () => shown.at(-1)!.id);
   });

@@ -111,8 +111,8 @@ function summaryOf(
   const counts = Object.entries(countsOf(plan)).map(([what, count]) => `${count} ${wordsOf(what)}`);
   const isStored = provider.markup === markupPercent;
   const isKept = !dryRun && only === undefined;
-  const ofSome = provider.markup === null ? "" : `: ${provider.markup}% stays stored for all`;
-  const changed = only === undefined ? "not stored" : `for these services only${ofSome}`;
+  const storedForAll = provider.markup === null ? "" : `: ${provider.markup}% stays stored for all`;
+  const changed = only === undefined ? "not stored" : `for these services only${storedForAll}`;
   const stored = isStored ? "as stored" : isKept ? "stored from now on" : changed;
   const priced = `markup ${markupPercent}%, ${stored}`;
   return `${dryRun ? "dry run, nothing was changed: " : ""}${counts.join(", ")} (${priced})`;

@@ -78,14 +78,15 @@ export function orderSource(filter: OperatorOrderFilter): Source {
     return source(
       `reseller ${statuses?.join() ?? "all"}`,
       ["status", "resellerAccount"],
-      (byTime, dialect, most) => ofReseller(statuses ?? ORDER_STATUSES, byTime, dialect, most),
+      (byTime, dialect, most) =>
+        selectOfReseller(statuses ?? ORDER_STATUSES, byTime, dialect, most),
     );
   }
   if (statuses === null) return source("all", [], all);
   return source(
     `statuses ${statuses.join()}`,
     ["status"],
-    (byTime, dialect) => ofStatuses(statuses, byTime, dialect),
+    (byTime, dialect) => selectOfStatuses(statuses, byTime, dialect),
     EXAMINED_OF_STATUS_LIMIT,
   );
 }
@@ -146,7 +147,7 @@ function unknown(byTime: boolean, dialect: Dialect): string {
       AND order_id BETWEEN :first AND :last ${inWindow(byTime, dialect)} ${NEWEST_FIRST}`;
 }
 
-function ofReseller(
+function selectOfReseller(
   statuses: readonly OrderStatus[],
   byTime: boolean,
   dialect: Dialect,
@@ -163,7 +164,11 @@ function ofReseller(
  * The only index by status begins with the reseller. The newest `:limit` orders belong to the `:limit` resellers whose
  * last orders are newest. One search per reseller finds those resellers, and `:limit` entries of each are merged.
  */
-function ofStatuses(statuses: readonly OrderStatus[], byTime: boolean, dialect: Dialect): string {
+function selectOfStatuses(
+  statuses: readonly OrderStatus[],
+  byTime: boolean,
+  dialect: Dialect,
+): string {
   const wanted = statuses.map((status) => `SELECT '${status}' AS wanted`).join(" UNION ALL ");
   const entries = `SELECT order_id FROM orders
     WHERE reseller_account = account AND ${spanOfStatus(dialect)} ${inWindow(byTime, dialect)}

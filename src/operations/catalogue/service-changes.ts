@@ -143,8 +143,8 @@ function recordService(
 ): void {
   const terms = { before: before && offeredTerms(before), after: after && offeredTerms(after) };
   if (terms.before && terms.after && areEqual(terms.before, terms.after)) return;
-  const ofAll = { resellerAccount: null, ownBefore: null, ownAfter: null };
-  insertServiceChange(tx, { at: context.now, serviceId: id, ...terms, ...ofAll });
+  const forEveryReseller = { resellerAccount: null, ownBefore: null, ownAfter: null };
+  insertServiceChange(tx, { at: context.now, serviceId: id, ...terms, ...forEveryReseller });
   if (listeners.size === 0) return;
   tx.each([...listeners], ([account, endpoints]) => {
     const owner = tx.row(users.byKey, account)!.testOf ?? account;

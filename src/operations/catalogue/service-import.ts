@@ -70,7 +70,7 @@ export function planImport(
     if (isRepeated || (service && !isUpdate)) {
       return plan.problems.push(new Refusal("import_id_taken", { index }));
     }
-    const problem = ofProvider(reader, row, service, index) ?? ofFields(row, service, index);
+    const problem = checkProvider(reader, row, service, index) ?? checkFields(row, service, index);
     if (problem) plan.problems.push(problem);
     else if (!service) planCreation(plan, row as ServiceTerms, index);
     else planUpdate(reader, plan, service, row, index);
@@ -93,7 +93,7 @@ function planCreation(plan: ImportPlan, service: ServiceTerms, index: number): v
 }
 
 /** Checks the provider of a row. A row may leave a suspended service at its inactive provider. */
-function ofProvider(
+function checkProvider(
   reader: Reader,
   row: ServiceRow,
   service: Service | undefined,
@@ -111,7 +111,11 @@ function ofProvider(
 }
 
 /** Checks the fields of a row. For a new service, all required ones must be present. */
-function ofFields(row: ServiceRow, service: Service | undefined, index: number): RowProblem | null {
+function checkFields(
+  row: ServiceRow,
+  service: Service | undefined,
+  index: number,
+): RowProblem | null {
   if (!service) {
     for (const [name, field] of Object.entries(REQUIRED)) {
       if (row[name as keyof typeof REQUIRED] === undefined) {

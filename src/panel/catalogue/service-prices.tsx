@@ -28,11 +28,11 @@ export async function changePrices(submission: Submission): Promise<Redirect> {
   const percent = form.required("percent", PERCENT, 0n);
   const query = form.raw("query");
   const ids = [...new Set(form.all("service"))];
-  const ofAll = form.isChecked("all");
-  if (ids.length === 0 && !ofAll) form.note("percent", "Select services, or the whole list");
+  const isWholeList = form.isChecked("all");
+  if (ids.length === 0 && !isWholeList) form.note("percent", "Select services, or the whole list");
   form.check();
   const services = await submission.read((reader) => {
-    if (ofAll) {
+    if (isWholeList) {
       const { payer: _, ...filter } = filterOf(new Values(new URLSearchParams(query)), reader);
       return listServicesAfter(reader, filter, null, ALL).rows;
     }

@@ -22,13 +22,13 @@ import { webhooksPage } from "./webhooks.tsx";
 
 export const routes: readonly Route[] = [
   get("/users/:user/webhooks/:webhook", "support", webhookPage),
-  ofWebhook("", updateWebhook),
-  ofWebhook("/test", testWebhook),
-  ofWebhook("/rotate", rotateWebhook),
-  ofWebhook("/enable", enableWebhook),
-  ofWebhook("/disable", disableWebhook),
-  ofWebhook("/delete", deleteWebhook),
-  ofWebhook("/replay", replayWebhook),
+  webhookRoute("", updateWebhook),
+  webhookRoute("/test", testWebhook),
+  webhookRoute("/rotate", rotateWebhook),
+  webhookRoute("/enable", enableWebhook),
+  webhookRoute("/disable", disableWebhook),
+  webhookRoute("/delete", deleteWebhook),
+  webhookRoute("/replay", replayWebhook),
   get("/alerts", "support", alertsPage),
   post("/alerts", "owner", createAlertEndpoint, "/alerts"),
   post("/alerts/:endpoint/test", "owner", testAlertEndpoint, "/alerts"),
@@ -36,7 +36,7 @@ export const routes: readonly Route[] = [
   get("/webhooks", "support", webhooksPage),
 ];
 
-function ofWebhook(path: string, action: Action): ActionRoute {
+function webhookRoute(path: string, action: Action): ActionRoute {
   const page = "/users/:user/webhooks/:webhook";
   return post(page + path, "operator", action, page);
 }
