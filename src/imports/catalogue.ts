@@ -1,4 +1,4 @@
-// Reads a catalogue from a CSV or JSON text: its services, and the errors of every wrong row.
+// Reads a catalogue from a CSV or JSON text: its services, and an error for every wrong row.
 // docs/specification/command-line.md#cli-import.
 
 import { parseJsonExactly } from "../domain/values/json-numbers.ts";
@@ -48,9 +48,10 @@ export const HEADER_FORM =
   "name,price,min,max[,per,id,private,provider,providerService,category,type,dripfeed,cancel,refill,refillDays,active]";
 /** The header line of a CSV file that updates services. A missing column leaves its value unchanged. */
 export const UPDATE_HEADER_FORM = `id[,${HEADER_FORM.replace("[", "").replace(",id,", ",")}`;
+
 /** One row of a file: its position, and its cells by column name. */
 interface FileRow {
-  /** `catalogue.csv, line 7` in a CSV file, `catalogue.json, entry 3` in a JSON file. */
+  /** The position for messages: `catalogue.csv, line 7`, or `catalogue.json, entry 3`. */
   place: string;
   cells: Record<string, unknown>;
 }
@@ -63,7 +64,7 @@ export interface Catalogue {
 }
 
 export interface ReadOptions {
-  /** Rows may leave out values that should stay unchanged. Rows of existing services have ids. */
+  /** Whether existing services are updated: their rows have ids, and may leave out values that stay unchanged. */
   isUpdate?: boolean;
   onRow?: (index: number, rows: number) => void;
 }
@@ -96,7 +97,7 @@ export function readCatalogue(
   return catalogue;
 }
 
-/** Guesses the format of standard input, which has no file name: JSON begins with "[". */
+/** Returns whether the text is JSON: by the file name, or for standard input by a leading "[". */
 function isJson(file: string, text: string): boolean {
   return /\.json$/i.test(file) || (!/\.csv$/i.test(file) && /^\s*\[/.test(text));
 }
@@ -110,39 +111,41 @@ function serviceOf(place: string, cells: Record<string, unknown>, isUpdate: bool
     if ("must" in found) throw new RowError(place, `${column} must be ${found.must}`);
     return found.value;
   };
-  const optional = <T>(column: string, kind: Kind<T>, absent: T): T =>
+  const orDefault = <T>(column: string, kind: Kind<T>, absent: T): T =>
     textOf(cells[column]) === "" ? absent : cell(column, kind);
 
-  // In an update, a missing column is undefined.
-  const given = <T>(column: string, read: () => T): T | undefined =>
+  /** Reads a column; undefined when an update does not have it: the value stays. */
+  const unlessAbsent = <T>(column: string, read: () => T): T | undefined =>
     isUpdate && !Object.hasOwn(cells, column) ? undefined : read();
-  /** Undefined when the cell is empty or missing: a sync then sets the value. */
-  const written = <T>(column: string, kind: Kind<T>): T | undefined =>
-    optional<T | undefined>(column, kind, undefined);
+  /** Reads a cell; undefined when it is empty or missing: a sync sets the value. */
+  const syncedUnlessSet = <T>(column: string, kind: Kind<T>): T | undefined =>
+    orDefault<T | undefined>(column, kind, undefined);
 
-  const type = written("type", oneOf(SERVICE_TYPES));
-  const sold = type ?? DEFAULT_SERVICE_TYPE;
+  const type = syncedUnlessSet("type", oneOf(SERVICE_TYPES));
+  const typeOrDefault = type ?? DEFAULT_SERVICE_TYPE;
   // A package has only one size, so min and max may be left out.
   const bound = (column: string) =>
-    isPackage(sold) ? optional(column, QUANTITY, 1) : cell(column, QUANTITY);
+    isPackage(typeOrDefault) ? orDefault(column, QUANTITY, 1) : cell(column, QUANTITY);
   const service = definedOf({
-    name: given("name", () => cell("name", SERVICE_NAME)),
-    priceMicros: given("price", () => cell("price", PRICE)),
-    per: given("per", () => optional<PriceUnit>("per", oneOf(PRICE_UNITS), standardUnit(sold))),
-    min: given("min", () => bound("min")),
-    max: given("max", () => bound("max")),
-    private: given("private", () => optional("private", YES_OR_NO, false)),
-    active: given("active", () => optional("active", YES_OR_NO, true)),
+    name: unlessAbsent("name", () => cell("name", SERVICE_NAME)),
+    priceMicros: unlessAbsent("price", () => cell("price", PRICE)),
+    per: unlessAbsent("per", () =>
+      orDefault<PriceUnit>("per", oneOf(PRICE_UNITS), standardUnit(typeOrDefault)),
+    ),
+    min: unlessAbsent("min", () => bound("min")),
+    max: unlessAbsent("max", () => bound("max")),
+    private: unlessAbsent("private", () => orDefault("private", YES_OR_NO, false)),
+    active: unlessAbsent("active", () => orDefault("active", YES_OR_NO, true)),
     type,
-    dripfeed: written("dripfeed", YES_OR_NO),
-    category: written("category", CATEGORY),
-    cancel: written("cancel", YES_OR_NO),
-    refill: written("refill", YES_OR_NO),
-    refillDays: written("refillDays", REFILL_DAYS),
+    dripfeed: syncedUnlessSet("dripfeed", YES_OR_NO),
+    category: syncedUnlessSet("category", CATEGORY),
+    cancel: syncedUnlessSet("cancel", YES_OR_NO),
+    refill: syncedUnlessSet("refill", YES_OR_NO),
+    refillDays: syncedUnlessSet("refillDays", REFILL_DAYS),
   });
-  const id = optional<string | null>("id", IDENTIFIER, null);
-  const provider = optional<string | null>("provider", IDENTIFIER, null);
-  const atProvider = optional<string | null>("providerService", IDENTIFIER, null);
+  const id = orDefault<string | null>("id", IDENTIFIER, null);
+  const provider = orDefault<string | null>("provider", IDENTIFIER, null);
+  const atProvider = orDefault<string | null>("providerService", IDENTIFIER, null);
   if ((provider === null) !== (atProvider === null)) {
     throw new RowError(place, "provider and providerService must be set together");
   }
@@ -150,12 +153,16 @@ function serviceOf(place: string, cells: Record<string, unknown>, isUpdate: bool
   if (min > max) throw new RowError(place, "min must not be above max");
   // In an update, the row may leave out values that the stored service has.
   if (!isUpdate || (type !== undefined && service.per !== undefined)) {
-    refuseUnfit(place, { type: sold, per: service.per!, dripfeed: dripfeed ?? false });
+    refuseUnfit(place, {
+      type: typeOrDefault,
+      per: service.per!,
+      dripfeed: dripfeed ?? false,
+    });
   }
   if (provider !== null) {
     return { ...service, id, provider: { name: provider, service: atProvider! } };
   }
-  // In an update, an empty provider cell means that the service is delivered by hand from now on.
+  // In an update, an empty provider cell makes the service one that is delivered by hand.
   const isManual = isUpdate && Object.hasOwn(cells, "provider");
   return { ...service, id, ...(isManual ? { provider: null } : {}) };
 }
@@ -180,7 +187,7 @@ function definedOf<T extends object>(row: T): { [Name in keyof T]?: Exclude<T[Na
   ) as never;
 }
 
-/** The rows that could be read, and errors for entries that are not rows. */
+/** The rows that could be read, and an error for each of the others. */
 interface FileRows {
   rows: FileRow[];
   wrong: RowError[];
@@ -190,7 +197,7 @@ function jsonRows(file: string, text: string): FileRows {
   const problem = `${file} is not a JSON list of services; expected [{"name": …, "price": …, "min": …, "max": …}, …]`;
   let entries: unknown;
   try {
-    // A number that would be rounded is read by its text, as in a CSV.
+    // A number that JavaScript would round is read as its text, as in a CSV.
     entries = parseJsonExactly(text, { replaced: JSON.stringify });
   } catch {
     throw new FileError(problem);
@@ -207,7 +214,7 @@ function jsonRows(file: string, text: string): FileRows {
   return found;
 }
 
-/** Throws RowError if the header is wrong, because then no row can be read. */
+/** Reads the rows of a CSV text. Throws RowError if the header is wrong, because then no row can be read. */
 function csvRows(file: string, text: string, required: readonly string[]): FileRows {
   const { header: columns, rows, wrong } = readRecords(file, text);
   const unknown = unknownColumn(columns);

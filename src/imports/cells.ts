@@ -1,4 +1,4 @@
-// Cells of imported files: their text, and the kind that only they have.
+// Cells of imported files: their text, and the kind of cells that only imports read.
 
 import type { Kind } from "../domain/values/kinds.ts";
 
@@ -11,7 +11,7 @@ export const YES_OR_NO: Kind<boolean> = {
   },
 };
 
-/** Returns the cell as text, since JSON files may hold numbers and booleans. Null for any other type. */
+/** Returns a cell as text, because JSON files may contain numbers and booleans. Null for any other type. */
 export function textOf(value: unknown): string | null {
   if (value === null || value === undefined) return "";
   if (typeof value === "string") return value.trim();

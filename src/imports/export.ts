@@ -1,5 +1,4 @@
-// Writes a catalogue as CSV or JSON in the form that `readCatalogue` reads, so an export can be imported again
-// unchanged.
+// Writes a catalogue as CSV or JSON in the form that `readCatalogue` reads, so that an export can be imported again.
 
 import { formatMicros, jsonAmount } from "../domain/ledger/money.ts";
 import type { ServiceType } from "../domain/catalogue/service-types.ts";

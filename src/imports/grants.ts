@@ -18,7 +18,7 @@ export interface GrantList {
   wrong: RowError[];
 }
 
-/** Returns the errors of all wrong rows, by line: the unreadable rows and the refused grants. */
+/** Returns the errors of the unreadable rows and of the refused grants, in the order of their lines. */
 export function wrongGrants(
   { places, wrong }: GrantList,
   refused: readonly GrantProblem[],
@@ -69,7 +69,7 @@ function grantOf(cells: Record<string, string>): GrantTerms {
   };
 }
 
-/** Returns null for a valid row. */
+/** Says what is wrong with a row; null for a valid row. */
 function problemOf({ service, username, price = "" }: Record<string, string>): string | null {
   if ("must" in IDENTIFIER.read(service!)) return `service must be ${IDENTIFIER.form}`;
   if ("must" in USERNAME.read(username!)) return `username must be ${USERNAME.form}`;

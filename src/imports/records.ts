@@ -1,5 +1,5 @@
-// Reads the records of a CSV text, each with its place. After a record that cannot be read, reading continues with
-// the next.
+// Reads the records of a CSV text, each with its line. After a record that cannot be read, reading continues with the
+// next one.
 
 import { CsvError, parse } from "csv-parse/sync";
 
@@ -28,7 +28,7 @@ const CSV_PROBLEMS: Record<string, string> = {
 const CELL_COUNT = "its number of cells differs from the header";
 
 export interface CsvRow {
-  /** For example `catalogue.csv, line 7`. */
+  /** The position for messages, such as `catalogue.csv, line 7`. */
   place: string;
   cells: string[];
 }
@@ -40,7 +40,7 @@ export interface CsvRecords {
   wrong: RowError[];
 }
 
-/** Limit for reported rows with wrong quotes. Reading stops there. */
+/** Limit for reported rows with wrong quotes. At the limit reading stops. */
 const QUOTE_ERRORS_LIMIT = 100;
 
 /** Reads the header and the rows. `file` is the name used in places. Throws RowError if the header cannot be read. */
@@ -65,8 +65,8 @@ interface CsvRecord {
 }
 
 /**
- * Reads all records. The parser stops at a wrong quote, so it is restarted on the line after the one where that
- * record begins.
+ * Reads all records. The parser stops at a wrong quote. It is then restarted on the line after the one on which the
+ * wrong record begins.
  */
 function readAll(file: string, text: string): { records: CsvRecord[]; wrong: RowError[] } {
   const records: CsvRecord[] = [];
@@ -108,7 +108,7 @@ export function lineOf(place: string): number {
 }
 
 /**
- * Returns the line on which a record begins, given the line on which it ends: its quoted cells may hold line breaks.
+ * Returns the line on which a record begins, given the line on which it ends: quoted cells may contain line breaks.
  */
 function firstLine(record: readonly string[], lastLine: number): number {
   const breaks = record.map((text) => text.match(/\r\n|\r|\n/g)?.length ?? 0);

@@ -1,5 +1,5 @@
-// Orders by state and money in periods of five minutes, for the panel's figures of a day and its charts of a month. The
-// first count reads the rows of the month, newest first: running-count.ts.
+// Counts orders by status and sums money in periods of five minutes, for the panel's figures of a day and its charts of
+// a month. The first count reads the rows of the month, newest first (running-count.ts).
 
 import { sumCosts, sumMoney } from "../db/reports/money-sums.ts";
 import { ORDERS_BY_PERIOD, PERIOD_MS } from "../db/reports/order-counts.ts";
@@ -12,25 +12,25 @@ import { noOrders } from "./status-counter.ts";
 /** Number of days that are kept, including today. */
 export const ACTIVITY_DAYS = 30;
 
-/** What happened between two times, without the test side. */
+/** Orders and money between two times, without test accounts. */
 export interface Activity {
-  /** Orders that were created, by the state they are in now. */
+  /** Number of orders created, by their status now. */
   orders: Record<OrderStatus, number>;
   chargedMicros: bigint;
   refundedMicros: bigint;
-  /** Growth of the costs of orders; negative if more was taken back. */
+  /** Change of the costs of orders; negative if costs fell. */
   costMicros: bigint;
 }
 
 /** Returns the activity from `from` until before `to`, both rounded down to whole periods. */
 export type ActivityFigures = (from: number, to: number) => Activity;
 
-/** Returns null if the first count takes longer than `waitMs`; the count continues in the background. */
+/** Returns the figures; null if the first count takes longer than `waitMs`. It continues in the background. */
 export type ActivityCounter = (waitMs: number) => Promise<ActivityFigures | null>;
 
 type Periods = Map<number, Activity>;
 
-/** `settlesAfterMs`: as in RunningCountOptions. */
+/** Creates a counter. `settlesAfterMs`: as in RunningCountOptions. */
 export function createActivityCounter(
   store: ReadStore,
   settlesAfterMs = 0,
@@ -60,11 +60,11 @@ export function createActivityCounter(
     const counting = read();
     if (isCounted()) return counting;
     let timer: Timer | undefined;
-    const patience = new Promise<null>((resolve) => {
+    const timeout = new Promise<null>((resolve) => {
       timer = setTimeout(() => resolve(null), waitMs);
     });
     try {
-      return await Promise.race([counting, patience]);
+      return await Promise.race([counting, timeout]);
     } finally {
       clearTimeout(timer);
     }

@@ -1,9 +1,7 @@
-// Reports: orders, revenue, refunds, net, cost and margin by day, service, reseller or provider, exact to the micro. Revenue
-// is the charges of orders in the window, without orders that are unknown now. Refunds are the refunds in the window,
-// and cost
-// is the change of costs in it, each on the day it happened. Whole days are read from their totals. Rows that are not
-// in the
-// totals yet, and rows of a part of a day, are read in steps, so that other requests are handled in between.
+// Reports: orders, revenue, refunds, net, cost and margin by day, service, reseller or provider, exact to the micro.
+// Revenue: charges of orders in the window, without orders that are unknown now. Refunds and cost: refunds and changes
+// of costs in the window, each on its own day. Whole days are read from their totals. Rows that are not in the totals
+// yet, and rows of a part of a day, are read in steps, so that other requests are handled in between.
 
 import { readTotals } from "../db/reports/daily-totals.ts";
 import { countForeignCosts } from "../db/delivery/costs.ts";
@@ -28,15 +26,17 @@ import { findService } from "../db/catalogue/services.ts";
 import { findUserByAccount } from "../db/users/users.ts";
 import { HOUR_MS, DAY_MS } from "../domain/values/spans.ts";
 
-/** Rows summed in one step: this takes some milliseconds. */
+/** Rows summed in one step, which takes some milliseconds. */
 const STEP = 4000;
-/** Last day of a window without an end; every row is before it. */
+/** Last day of a window without an end, after all rows. */
 const LAST_DAY = 100_000_000;
 
 export interface ReportRow extends Amounts {
-  /** A day such as 2026-11-22, in UTC; the id of a service; a username; a provider, null for services delivered by hand. */
+  /**
+   * A day in UTC, such as 2026-11-22; a service's id; a username; or a provider, null for services delivered by hand.
+   */
   key: string | null;
-  /** The name of a service. */
+  /** The name of the service; null for other keys. */
   name: string | null;
   /** Revenue less refunds. */
   netMicros: bigint;
@@ -46,7 +46,7 @@ export interface ReportRow extends Amounts {
 
 type Sums = Map<string, Amounts>;
 
-/** Returns the rows of a report: days in their order, else the largest revenue first. */
+/** Returns the rows of a report: days in their order, other keys with the largest revenue first. */
 export async function readReport(
   store: ReadStore,
   by: ReportKey,
@@ -91,7 +91,7 @@ export function totalOf(rows: readonly ReportRow[]): Omit<ReportRow, "key" | "na
   return sum;
 }
 
-/** Returns what a report leaves out until settlement: the number of unknown orders in the window, and their charges. */
+/** Returns the number and the charges of the unknown orders in the window, which a report leaves out. */
 export async function readUnknown(
   store: ReadStore,
   window: TimeWindow,
@@ -103,7 +103,7 @@ export async function readUnknown(
   );
 }
 
-/** Returns how many orders a report leaves out because their cost was reported in a currency without a known rate. */
+/** Returns how many orders have a cost that reports leave out, because it is in a currency without a known rate. */
 export async function readUncounted(store: ReadStore): Promise<number> {
   const counts = await store.read(countForeignCosts);
   return [...counts.values()].reduce((sum, orders) => sum + orders, 0);
@@ -168,7 +168,7 @@ async function addSpan(
   }
 }
 
-/** Timers and sockets are looked at between two steps. */
+/** Lets timers and sockets be handled between two steps. */
 function pause(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
@@ -188,7 +188,7 @@ function rowOf(amounts: Amounts, label: Pick<ReportRow, "key" | "name">): Report
   return { ...label, ...sums, marginMicros: netMicros - costMicros };
 }
 
-/** A cost that was taken back on its day leaves nothing. */
+/** Returns whether the row has an amount. A cost that was taken back on the same day leaves none. */
 function hasAmounts({ orders, revenueMicros, refundsMicros, costMicros }: Amounts): boolean {
   return orders !== 0 || revenueMicros !== 0n || refundsMicros !== 0n || costMicros !== 0n;
 }

@@ -1,6 +1,6 @@
-// Counts orders by status, and sums money, without reading all rows each time. The first count reads them; each later one
-// adds the rows since then, so that ten million orders neither slow down a reading nor delay a request. Counting in the
-// transaction of an order would make every order slower.
+// Counts orders by status and sums money. The first count reads all rows, each later one only the rows since then. So
+// even with ten million orders a count is fast and delays no request. Counting in the transaction of an order would
+// make every order slower.
 
 import type { MoneyChange } from "../db/reports/money-sums.ts";
 import type { OrderChange, OrderCounts, OrderPosition } from "../db/reports/order-counts.ts";
@@ -13,7 +13,7 @@ import {
 } from "../db/reports/row-ranges.ts";
 import type { Reader, ReadStore } from "../db/port/port.ts";
 
-/** Rows counted in one step: this takes a few milliseconds, then other requests are handled. */
+/** Rows counted in one step, which takes a few milliseconds. After it other requests are handled. */
 const STEP = 4000;
 
 export interface Changes {
@@ -30,21 +30,21 @@ export interface MoneySource {
 export interface RunningCountOptions<Result> {
   store: ReadStore;
   /**
-   * How long after its creation a row can still be committed below existing rows, because several servers number them;
-   * 0 if rows are committed in the order of their numbers. Younger rows are counted again each time.
+   * Age from which no row is committed any more with a number below existing ones. Several servers number rows, so this
+   * happens to young rows; they are counted again each time. 0: rows are committed in the order of their numbers.
    */
   settlesAfterMs: number;
   now: () => number;
-  /** Only rows created from this time on count. */
+  /** Only rows created at this time or later count. */
   from: number;
   orders: OrderCounts;
   money: readonly MoneySource[];
-  /** Adds `settled` for good, and returns the figures with `young` added only this time. */
+  /** Adds `settled` to the figures for good. Returns the figures with `young` added, which the next call replaces. */
   take: (settled: Changes, young: Changes) => Result;
 }
 
 export interface RunningCount<Result> {
-  /** Concurrent calls share one count. */
+  /** Brings the count up to date. Concurrent calls share one count. */
   read: () => Promise<Result>;
   /** Whether the first count is done. */
   isCounted: () => boolean;
@@ -54,6 +54,7 @@ type Position = OrderPosition & Record<MoneySource["table"], number>;
 const START: Position = { orderId: 0, eventSeq: 0, transfers: 0, order_costs: 0 };
 const ALL = Number.MAX_SAFE_INTEGER;
 
+/** Creates a count. Nothing is read before the first call of `read`. */
 export function createRunningCount<Result>({
   store,
   settlesAfterMs,
@@ -70,7 +71,7 @@ export function createRunningCount<Result>({
     const before = settlesAfterMs === 0 ? ALL : now() - settlesAfterMs;
     const counted = position ?? START;
     return store.read((reader) => {
-      // If the clock was set back, the last number may be before the previous one.
+      // If the clock was set back, the last number found may be below the previous one.
       const last = (table: Counted, known: number) =>
         Math.max(known, lastNumber(reader, table, before));
       const found = { ...START };

@@ -1,4 +1,4 @@
-// Counts orders by state for the metrics: running-count.ts.
+// Counts orders by status for the metrics, with running-count.ts.
 
 import { ORDERS } from "../db/reports/order-counts.ts";
 import type { ReadStore } from "../db/port/port.ts";
@@ -13,7 +13,7 @@ export interface OrderCounts {
   test: StatusCounts;
 }
 
-/** `settlesAfterMs`: as in RunningCountOptions. */
+/** Creates a counter. `settlesAfterMs`: as in RunningCountOptions. */
 export function createStatusCounter(
   store: ReadStore,
   settlesAfterMs = 0,

@@ -1,4 +1,4 @@
-// A user's transactions as CSV for the operator, with the operator's notes, which users do not see.
+// Writes a user's transactions as CSV for the operator, with the operator's notes, which users do not see.
 
 import type { TransactionRow } from "../db/ledger/transactions.ts";
 import { csvText } from "../domain/values/csv.ts";

@@ -16,7 +16,7 @@ export function isAdministratorName(text: string): boolean {
   return NAME.test(text);
 }
 
-/** How the ledger, the audit log and the events of orders name an administrator. */
+/** Returns the name of an administrator in the ledger, the audit log and the events of orders. */
 export function authorOf(name: string): string {
   return `panel:${name}`;
 }

@@ -1,5 +1,6 @@
-// The audit log: its actions, and the facts recorded of a change: the fields that differ, before and after. A change that
-// alters nothing leaves no entry. Secrets are never recorded. Actions of the system actor are in the order events.
+// The audit log: its actions, and the facts that it records about a change, which are the differing fields before and
+// after it. A change that alters nothing has no entry. Secrets are never recorded. Changes of orders by the service
+// itself are in the order events.
 
 export const AUDIT_ACTIONS = [
   "user.create",
@@ -61,8 +62,8 @@ export const AUDIT_ACTIONS = [
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /**
- * Whether `name` made a change that the log attributes to `operator`: it is all of that text, or one of the names in a
- * text such as `reseller (alice) as nightly-import`.
+ * Returns whether `name` is the author that the log calls `operator`: the whole text, or one of the names in a text
+ * such as `reseller (alice) as nightly-import`.
  */
 export function isAuthor(operator: string, name: string): boolean {
   if (operator === name) return true;
@@ -70,10 +71,10 @@ export function isAuthor(operator: string, name: string): boolean {
   return [user, login, as].includes(name);
 }
 
-/** Matches the operating-system user, the login name, and the name of --as: cli/kernel/operator.ts. */
+/** Matches the operating-system user, the login name and the name of --as (cli/kernel/operator.ts). */
 const AUTHOR = /^(.+?)(?: \((.+)\))?(?: as (\S+))?$/;
 
-/** Values by name. Names of amounts in micros end in `Micros`, names of times in `At`. */
+/** Recorded values by name. Names of amounts in micros end in `Micros`, names of times in `At`. */
 export type AuditFacts = Record<string, string | number | bigint | boolean | null>;
 
 /** Returns the fields that differ, with both values; null when none differs. */

@@ -1,4 +1,4 @@
-// Refusals about the panel's administrators, their sign-ins and what they may do.
+// Refusals about the panel's administrators, their sign-ins and their permissions.
 
 import { entry, see } from "../values/refusal-entry.ts";
 
@@ -15,7 +15,7 @@ export const ADMINISTRATOR_REFUSALS = {
       "choose another, or set a new password for the existing one with `reseller panel password`",
     fields: ["name"],
   }),
-  /** No administrator would be left who may manage administrators. */
+  /** Without this owner nobody could manage administrators. */
   administrator_last_owner: entry({
     message: "This is the last active owner",
     hint: "invite another first",

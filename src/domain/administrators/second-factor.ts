@@ -3,7 +3,7 @@
 
 const STEP_MS = 30_000;
 const DIGITS = 6;
-/** Codes up to this many steps before and after the present one are accepted, because clocks differ. */
+/** Number of steps before and after the present one whose codes are accepted, because clocks differ. */
 const DRIFT_STEPS = 1;
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
@@ -44,7 +44,7 @@ export function stepAt(now: number): number {
   return Math.floor(now / STEP_MS);
 }
 
-/** The code of a step (RFC 4226). */
+/** Returns the code of a step (RFC 4226). */
 export function codeOf(secret: string, step: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
@@ -54,7 +54,7 @@ export function codeOf(secret: string, step: number): string {
   return String(number % 10 ** DIGITS).padStart(DIGITS, "0");
 }
 
-/** The step of a valid code that is later than `last`, the last accepted step; null for any other code. */
+/** Returns the step of a valid code; null for another code, or if its step is not later than `last`, the last used. */
 export function stepOfCode(secret: string, code: string, now: number, last: number): number | null {
   const present = stepAt(now);
   for (let step = present - DRIFT_STEPS; step <= present + DRIFT_STEPS; step++) {
@@ -63,7 +63,7 @@ export function stepOfCode(secret: string, code: string, now: number, last: numb
   return null;
 }
 
-/** The otpauth link of a secret, for authenticators; also the content of the QR code. */
+/** Returns the otpauth link of a secret, for authenticators and as the content of the QR code. */
 export function authenticatorLink(secret: string, name: string): string {
   return `otpauth://totp/reseller:${encodeURIComponent(name)}?secret=${secret}&issuer=reseller`;
 }
@@ -73,7 +73,7 @@ export function recoveryCode(bytes: Uint8Array): string {
   return base32(bytes).toLowerCase().match(/.{4}/g)!.join("-");
 }
 
-/** SHA-256 of a recovery code, ignoring case and anything between the letters. */
+/** Returns the SHA-256 of a recovery code, ignoring case and anything between the letters. */
 export function hashRecoveryCode(code: string): string {
   return Bun.SHA256.hash(code.toLowerCase().replace(/[^a-z2-7]/g, ""), "hex");
 }

@@ -5,30 +5,31 @@ import { MINUTE_MS, HOUR_MS, DAY_MS } from "../values/spans.ts";
 export const INVITATION_MS = 30 * MINUTE_MS;
 export const SESSION_IDLE_MS = 30 * MINUTE_MS;
 export const SESSION_MOST_MS = 12 * HOUR_MS;
-/** Most time between the password and the code. */
+/** Time limit between the password and the code. */
 export const AWAITING_CODE_MS = 5 * MINUTE_MS;
-/** Least time between two writes of a session's last use. */
+/** Shortest time between two writes of a session's last use. */
 export const SEEN_INTERVAL_MS = MINUTE_MS;
 /** How long an entered password or code counts for actions that ask for it again. */
 export const PROOF_MS = 10 * MINUTE_MS;
-/** How long a shown confirmation can be given, and how long a given one is remembered. */
+/** How long a confirmation is valid after it was shown. */
 export const CONFIRMATION_MS = HOUR_MS;
 export const USER_AGENT_LIMIT = 200;
 
 export const FAILURE_WINDOW_MS = 15 * MINUTE_MS;
 /** Limit for failures from one network in the window, with any names. */
 export const FAILURES_OF_NETWORK = 10;
-/** Limits for a name from a network where it has signed in. Only failures of this name from this network count. */
+/** Limits for a name on a network from which it has signed in. Only failures of this name on this network count. */
 export const FAILURES_OF_KNOWN = { password: 100, code: 10 };
 /** Failures before the first delay. */
 const FAILURES_BEFORE_DELAY = 3;
 /** Delays double up to this limit. */
 const DELAY_MOST_MS = MINUTE_MS;
-/** Limit for wrong passwords and codes in a row in a signed-in session: one more ends it. They are never delayed. */
+/** Limit for wrong passwords and codes in a row in a signed-in session. One more ends it; none is delayed. */
 export const FAILURES_OF_SESSION = 10;
 
-/** How long a network stays known without a sign-in, and how many networks are kept for an administrator. */
+/** How long a network stays known without a sign-in. */
 export const KNOWN_MS = 90 * DAY_MS;
+/** Limit for the known networks of an administrator. */
 export const KNOWN_NETWORKS = 20;
 
 export interface SessionTimes {
@@ -55,24 +56,25 @@ export interface Failures {
   lastAt: number | null;
 }
 
-/** What is tried. Proofs in a signed-in session are not among these: they are never delayed. */
+/** The step of signing in that is tried. Proofs in a signed-in session are not included: they are never delayed. */
 export type SignInStep = "password" | "code" | "invitation";
 
 /** Failures that count against a try. */
 export interface CountedFailures {
   /** Failures from the network, with any name. */
   ofNetwork: Failures;
-  /** Failures of this step with the name from the network, since its last sign-in there. */
+  /** Failures of this step with the name on the network, since its last sign-in there. */
   ofPair: Failures;
-  /** Failures of this step with the name from anywhere, since its last sign-in. */
+  /** Failures of this step with the name on any network, since its last sign-in. */
   ofName: Failures;
   /** Whether the administrator has signed in from the network. */
   isKnown: boolean;
 }
 
 /**
- * Milliseconds until the next try is allowed; 0: now. Passwords are delayed per name and network, so that nobody can
- * delay a name elsewhere. Codes are delayed per name, because trying one needs the password.
+ * Returns the milliseconds until the next try is allowed; 0: now. Passwords are delayed per name and network, so that
+ * failures on one network do not delay the name on others. Codes are delayed per name: whoever tries one has the
+ * password.
  */
 export function waitAfter(
   step: SignInStep,
@@ -99,10 +101,12 @@ function delayedUntil({ count, lastAt }: Failures, now: number): number {
   return (lastAt ?? now) + Math.min(1000 * 2 ** Math.min(beyond, 16), DELAY_MOST_MS);
 }
 
-/** Tags of tries with a code start here, so that a statement can distinguish them. */
+/** Added to the tags of tries with a code, so that a statement can distinguish them. */
 export const CODE_TAGS = 2 ** 32;
 
-/** 32 bits of a hash of the name and the step; codes add CODE_TAGS. `proof`: what a signed-in session proves again. */
+/**
+ * Returns 32 bits of a hash of name and step; codes add CODE_TAGS. `proof`: a signed-in session proves itself again.
+ */
 export function tagOfName(name: string, step: SignInStep | "proof"): number {
   const text = step === "password" ? name : `${step} ${name}`;
   const tag = Number.parseInt(Bun.SHA256.hash(text, "hex").slice(0, 8), 16);

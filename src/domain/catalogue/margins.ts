@@ -1,18 +1,20 @@
-// Margins: what a price leaves above the provider's charge for the same quantity, at the rate in its list.
+// Margins: the part of a price that exceeds the provider's charge for the same quantity, at the rate in its list.
 
 import { microsOf, type RateUnit } from "../delivery/costs.ts";
 import { type Decimal, parseDecimal } from "../providers/rate-decimals.ts";
 import type { PriceUnit } from "./services.ts";
 
 export interface Margin {
-  /** The provider's charge for one unit of the price, rounded up. A price per order is compared with the largest order. */
+  /**
+   * The provider's charge for one unit of the price, rounded up. A price per order is compared with the largest order.
+   */
   costMicros: number;
   isBelowCost: boolean;
   /** The margin as a percentage of the price, rounded down to a tenth; null: the price is 0. */
   percent: string | null;
 }
 
-/** The margin of a price; null when it cannot be compared: a package sold by units, or a cost that is too large. */
+/** Returns the margin of a price; null if none can be computed: for a package sold by units, or too large a cost. */
 export function marginOf(
   priceMicros: number,
   { per, max }: { per: PriceUnit; max: number },

@@ -1,4 +1,4 @@
-// What a reseller pays for a service. Every price that a reseller is shown or charged comes from priceFor.
+// Prices of services for a reseller. Every price that a reseller sees or is charged comes from priceFor.
 // docs/specification/catalogue.md#catalogue-prices.
 
 import { multiplyDivideUp } from "../ledger/money.ts";
@@ -17,14 +17,15 @@ export function parseDiscount(text: string): number | null {
   return ppm <= FULL_DISCOUNT_PPM ? ppm : null;
 }
 
-/** The discount in percent: 125000 → 12.5. */
+/** Returns the discount in percent: 125000 → 12.5. */
 export function discountPercent(ppm: number): number {
   return ppm / PPM_PER_PERCENT;
 }
 
 /**
- * The grant's price, if it has one; otherwise the service's price less the discount, rounded up to a whole micro. Exact:
- * whole multiples of a million micros and the rest are multiplied separately, so that no product exceeds 2^53.
+ * Returns the grant's price, if it has one; otherwise the list price less the discount, rounded up to a whole micro.
+ * The result is exact: whole multiples of a million micros are multiplied apart from the rest, so no product exceeds
+ * 2^53.
  */
 export function priceFor(
   listPriceMicros: number,
@@ -40,7 +41,7 @@ export function priceFor(
 }
 
 /**
- * The charge of an order in micros, rounded up to a whole micro; exact up to TRANSFER_LIMIT_MICROS.
+ * Returns the charge of an order, rounded up to a whole micro, exact up to TRANSFER_LIMIT_MICROS.
  * docs/specification/ledger.md#amounts-charge.
  */
 export function chargeMicros(priceMicros: number, per: PriceUnit, quantity: number): number {

@@ -1,4 +1,4 @@
-// Refusals about services, their routes, grants and the import of either.
+// Refusals about services, their routes and grants, and about imports of services and grants.
 
 import { AMOUNT_LIMIT_MICROS, formatMicros } from "../ledger/money.ts";
 import { ROUTES_LIMIT } from "../values/limits.ts";
@@ -11,7 +11,7 @@ export interface GrantProblem {
   code: "service_not_found" | "user_not_found" | "child_cannot_hold_grant";
 }
 
-/** The fields of an import; its refusals name a row by its position. */
+/** The form fields of an import. */
 const IMPORT_FIELDS = ["csv", "file"];
 
 export const CATALOGUE_REFUSALS = {

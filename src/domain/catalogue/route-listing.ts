@@ -1,10 +1,10 @@
-// Compares our routes with a provider's list, and decides which services become active or inactive.
+// Compares routes of services with a provider's list, and decides which services become active or inactive.
 // docs/specification/providers.md#sync.
 
 import { type ServiceAvailability, availabilityWith } from "./service-routes.ts";
 
 export interface SyncedRoute {
-  /** The service's id at the synced provider; null: a route to another provider. */
+  /** The service's id at the synced provider; null for a route to another provider. */
   providerService: string | null;
   delisted: boolean;
   isProviderActive: boolean;
@@ -31,11 +31,11 @@ export interface RouteListing {
 /** The effect of a provider's list on one service. */
 export interface ServiceListing {
   routes: RouteListing[];
-  /** null: active or inactive as before. */
+  /** Null: as active as before. */
   becomes: "deactivated" | "reactivated" | null;
 }
 
-/** Decides the effect of a list. `isListed` takes an id at the provider; null: the list does not say. */
+/** Decides the effect of a list. `isListed` takes an id at the provider, and returns null if the list does not say. */
 export function listingOf(
   service: RoutedService,
   isListed: (providerService: string) => boolean | null,

@@ -5,7 +5,7 @@ import { jsonAmount } from "../ledger/money.ts";
 import { priceFor } from "./prices.ts";
 import type { PriceUnit } from "./services.ts";
 
-/** Value of `since` that returns the present cursor: read GET /services once and follow the feed from there. */
+/** Value of `since` for a client that has just read GET /services: the feed returns only the present cursor. */
 export const SINCE_NOW = "now";
 export const SINCE_FORM = `0, ${SINCE_NOW} or the nextCursor of an earlier answer`;
 
@@ -19,7 +19,7 @@ export interface OfferedService {
   max: number;
 }
 
-/** The fields of a service that decide what each reseller is offered. */
+/** The fields of a service on which a reseller's view of it depends. */
 export interface OfferedTerms {
   name: string;
   priceMicros: number;
@@ -32,9 +32,9 @@ export interface OfferedTerms {
 
 /** One reseller's own terms for a service. */
 export interface OwnTerms {
-  /** Whether it may order the service even if it is private. */
+  /** Whether the reseller may order the service even if it is private. */
   granted: boolean;
-  /** Null: the service's price less the discount. */
+  /** Null: the list price less the discount. */
   priceMicros: number | null;
   discountPpm: number;
 }
@@ -48,20 +48,20 @@ export function ownTerms(
   return { granted: grant !== undefined, priceMicros: grant?.priceMicros ?? null, discountPpm };
 }
 
-/** A changed field. A value from when the reseller could not order the service is null, except for `available`. */
+/** A changed field. While the reseller could not order the service, its value is null, except for `available`. */
 export interface ServiceChange {
   field: "name" | "price" | "per" | "min" | "max" | "available";
   before: string | number | boolean | null;
   after: string | number | boolean | null;
 }
 
-/** Picks the terms of a service; what resellers see of it depends only on them. */
+/** Picks from a service the fields on which a reseller's view of it depends. */
 export function offeredTerms(terms: OfferedTerms): OfferedTerms {
   const { name, priceMicros, per, min, max, active } = terms;
   return { name, priceMicros, per, min, max, active, private: terms.private };
 }
 
-/** The service as the reseller sees it; null when the reseller may not order it. */
+/** Returns the service as the reseller sees it; null when the reseller may not order it. */
 export function offerOf(
   id: string,
   terms: OfferedTerms | null,
@@ -74,8 +74,8 @@ export function offerOf(
 }
 
 /**
- * The fields that differ. A service that becomes available is listed with all fields and `available` last, so that a
- * client that applies the changes one by one never offers an incomplete service.
+ * Returns the fields that differ. A service that becomes available has all fields, with `available` last, so that a
+ * client which applies the changes one by one never offers an incomplete service.
  */
 export function changesOf(
   before: OfferedService | null,
@@ -101,8 +101,8 @@ export function changesOf(
 }
 
 /**
- * The data of service.changed; null unless a field other than the name changed. A service that is no longer available is
- * shown as it was.
+ * Returns the data of service.changed; null unless a field other than the name changed. A service that is no longer
+ * available is shown as it was.
  */
 export function serviceChangedData(
   before: OfferedService | null,
@@ -122,7 +122,7 @@ export function serviceChangedData(
 
 /** A change with its number in the feed. */
 export interface NumberedChange extends ServiceChange {
-  /** Cursor; grows, with gaps. */
+  /** The cursor. It grows, with gaps. */
   seq: number;
   service: string;
   at: number;
@@ -132,10 +132,10 @@ export function publicChange({ seq, service, at, field, before, after }: Numbere
   return { seq, service, at: new Date(at).toISOString(), field, before, after };
 }
 
-/** Numbers in the feed that each recorded change takes up, one per changed field. */
+/** Numbers that each recorded change takes in the feed: each changed field has one. */
 const FIELDS_A_ROW = 8;
 
-/** Numbers a reseller's changes that follow from the recorded change `seq`. */
+/** Numbers the changes that a reseller sees of the recorded change `seq`. */
 export function numberChanges(
   { seq, service, at }: { seq: number; service: string; at: number },
   changes: readonly ServiceChange[],
@@ -148,12 +148,12 @@ export function numberChanges(
   }));
 }
 
-/** The recorded change that a cursor belongs to. */
+/** Returns the number of the recorded change that a cursor belongs to. */
 export function recordedChangeOf(cursor: number): number {
   return Math.floor(cursor / FIELDS_A_ROW);
 }
 
-/** The cursor after all fields of a recorded change. */
+/** Returns the cursor after all fields of a recorded change. */
 export function cursorBehind(seq: number): number {
   return seq * FIELDS_A_ROW + FIELDS_A_ROW - 1;
 }

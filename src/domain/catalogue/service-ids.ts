@@ -1,6 +1,6 @@
 // Makes ids of services from their names: `Instagram Likes [HQ]` becomes `instagram-likes-hq`.
 
-/** Limit for slugs; leaves room for a number after them. */
+/** Length limit for slugs, which leaves room for a number after them. */
 const LENGTH_LIMIT = 56;
 
 /** Reduces a name to lower-case ASCII letters, digits and hyphens; `service` when nothing is left. */
@@ -11,7 +11,7 @@ export function slugOf(name: string): string {
   return slug.replace(/^-+|-+$/g, "") || "service";
 }
 
-/** The first of `slug`, `slug-2`, `slug-3`, … that is not taken. */
+/** Returns the first of `slug`, `slug-2`, `slug-3`, … that is not taken. */
 export function freeId(name: string, isTaken: (id: string) => boolean): string {
   const slug = slugOf(name);
   for (let count = 1; ; count += 1) {

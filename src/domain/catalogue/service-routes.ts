@@ -1,5 +1,5 @@
-// Routes: the providers of a service, in the sequence in which an order tries them. An order goes to another route only
-// if it was refused or certainly not sent, and never to one that refused it.
+// Routes: the providers of a service, in the sequence in which an order is sent to them. An order goes to another route
+// only if it was refused or certainly not sent, and never back to a route that refused it.
 // docs/specification/delivery.md#delivery-routes.
 
 import type { SubmissionResult } from "../delivery/deliveries.ts";
@@ -15,7 +15,7 @@ export interface Route {
 export interface PrioritizedRoute extends Route {
   /** Whole, 0 to PRIORITY_LIMIT; the smallest is tried first. */
   priority: number;
-  /** The provider's list did not contain the service at its last sync. */
+  /** Whether the service was missing from the provider's list at the last sync. */
   delisted: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface TriedRoute extends Route {
   isPaused: boolean;
   /** Attempts that were certainly not sent. */
   tries: number;
-  /** Whether the provider refused the order; it is never asked again. */
+  /** Whether the provider refused the order. It is then never asked again. */
   isRefused: boolean;
 }
 
@@ -36,8 +36,8 @@ export function isSameRoute(one: Route, other: Route): boolean {
 }
 
 /**
- * Adds a route after those of the same priority, or after all routes when it has no priority. A route that exists already
- * gets the new priority.
+ * Adds a route after those of the same priority; without a priority, after all routes. An existing route gets the new
+ * priority.
  */
 export function withRoute(
   routes: readonly PrioritizedRoute[],
@@ -60,7 +60,7 @@ export function withoutRoute(
   return routes.filter((each) => !isSameRoute(each, route));
 }
 
-/** Whether a service is active, and if not, why. */
+/** Whether a service is active, and if not, why. All false: the operator deactivated it. */
 export interface ServiceAvailability {
   active: boolean;
   /** Inactive because no provider lists it any more. */
@@ -70,8 +70,8 @@ export interface ServiceAvailability {
 }
 
 /**
- * The standing of a service with these routes. Unless the operator deactivated it, it is active while any route gets
- * orders. A service without routes is delivered by hand.
+ * Returns the availability of a service with these routes. Unless the operator deactivated it, it is active while any
+ * route gets orders. A service without routes is delivered by hand.
  */
 export function availabilityWith(
   { active, delisted, suspended }: ServiceAvailability,
@@ -88,9 +88,9 @@ export function availabilityWith(
 type Unplaced = Extract<SubmissionResult, { outcome: "refused" | "not_sent" }>;
 
 /**
- * Whether another route may be tried after this outcome. Every refusal allows it, whatever the reason: lack of funds, an
- * unknown service, a link or a quantity that another provider takes. An attempt that ended before the call says nothing
- * about its provider, so it is repeated on the same route.
+ * Returns whether another route may be tried after this outcome. Every refusal allows it: another provider may accept
+ * the order, whatever the reason. An attempt that ended before the call says nothing about its provider, so it is
+ * repeated on the same route.
  */
 export function allowsNextRoute(result: SubmissionResult): result is Unplaced {
   if (result.outcome === "refused") return true;
@@ -98,9 +98,9 @@ export function allowsNextRoute(result: SubmissionResult): result is Unplaced {
 }
 
 /**
- * The next route after `current`, or null when every route has refused the order. `current` has refused it, was not
- * reached, or gets no new orders. `isImmediate` is false when all remaining routes were tried equally often or are paused:
- * wait before retrying. `routes` are sorted by priority.
+ * Returns the next route after `current`, which has refused the order, was not reached, or gets no new orders. Null:
+ * every route has refused the order. `isImmediate` false: wait before the next attempt, because all remaining routes
+ * are paused or were tried equally often. `routes` are sorted by priority.
  */
 export function nextRoute(
   routes: readonly TriedRoute[],
@@ -108,7 +108,7 @@ export function nextRoute(
 ): { route: Route; isImmediate: boolean } | null {
   const open = routes.filter(({ isActive, isRefused }) => isActive && !isRefused);
   const ready = open.filter(({ isPaused }) => !isPaused);
-  // An inactive or paused `current` was not tried now, so the next route is tried however often it was tried before.
+  // An inactive or paused `current` was not tried now. Then the next route is tried, however often it was tried before.
   const isTried = current.isActive && !current.isPaused;
   const tries = isTried ? current.tries : Number.POSITIVE_INFINITY;
   const next = ready.find((each) => each.tries < tries);

@@ -1,4 +1,4 @@
-// Types of services: the fields that their orders take besides the link, their quantity and price unit.
+// Types of services: the fields of their orders besides the link, the source of the quantity, and the price unit.
 // docs/specification/catalogue.md#service-types. The values of an order are read in order-fields.ts.
 
 import { Refusal } from "../values/refusals.ts";
@@ -23,7 +23,7 @@ export const SERVICE_TYPES = [
 export type ServiceType = (typeof SERVICE_TYPES)[number];
 export const DEFAULT_SERVICE_TYPE: ServiceType = "default";
 
-/** The fields of orders that only some types take; those of a drip-feed are not included. */
+/** The fields of orders that only some types have, without the fields of drip-feeds. */
 export const TYPE_FIELDS = [
   "comments",
   "keywords",
@@ -45,7 +45,9 @@ export type TypeField = (typeof TYPE_FIELDS)[number];
 interface TypeTerms {
   /** The name that panels and providers use. */
   words: string;
-  /** Source of the quantity: the order names it, the lines of a field are counted, or the service has one size. */
+  /**
+   * The source of the quantity: the order names it, the service has one size, or the lines of this field are counted.
+   */
   quantity: "named" | "size" | TypeField;
   /** Required fields besides the link and a named quantity. */
   fields: readonly TypeField[];
@@ -97,7 +99,9 @@ export function typeTerms(type: ServiceType): TypeTerms {
   return TYPES[type];
 }
 
-/** Parses a type as providers write it: `Mentions with Hashtags` or `mentions_with_hashtags`; null for any other text. */
+/**
+ * Parses a type as providers write it: `Mentions with Hashtags` or `mentions_with_hashtags`; null for any other text.
+ */
 export function parseServiceType(text: string): ServiceType | null {
   const name = text
     .trim()
@@ -106,12 +110,12 @@ export function parseServiceType(text: string): ServiceType | null {
   return SERVICE_TYPES.find((type) => type === name) ?? null;
 }
 
-/** Whether the price is for an order, whatever it contains. */
+/** Returns whether the price is for a whole order, whatever it contains. */
 export function isPackage(type: ServiceType): boolean {
   return TYPES[type].quantity === "size";
 }
 
-/** The default price unit of a service of this type. */
+/** Returns the default price unit of a service of this type. */
 export function standardUnit(type: ServiceType): "1000" | "order" {
   return isPackage(type) ? "order" : "1000";
 }
@@ -124,17 +128,19 @@ export interface TypedService {
   dripfeed: boolean;
 }
 
-/** Whether the price unit fits the type. Type default also allows a price per order, from before there were types. */
+/**
+ * Returns whether the price unit fits the type. Type default also allows a price per order, as before types existed.
+ */
 export function fitsUnit({ type, per }: Pick<TypedService, "type" | "per">): boolean {
   return type === "default" || isPackage(type) === (per === "order");
 }
 
-/** Whether the service may have a drip-feed, which repeats a quantity that is charged by units. */
+/** Returns whether the service may have a drip-feed, which repeats a quantity that is charged by units. */
 export function mayDripFeed({ type, per }: Pick<TypedService, "type" | "per">): boolean {
   return type === "default" && per !== "order";
 }
 
-/** Refuses: service_unit_unfit, service_dripfeed_unfit. */
+/** Refuses what the type does not allow. Refuses: service_unit_unfit, service_dripfeed_unfit. */
 export function refuseUnfitType(service: TypedService): void {
   const { type } = service;
   if (!fitsUnit(service)) {

@@ -1,28 +1,28 @@
-// Catalogue services: price units, the form of their fields, and changes of prices by percent.
+// Services of the catalogue: price units, limits of fields, their form for /api/v2, and changes of prices by percent.
 
 import { AMOUNT_LIMIT_MICROS } from "../ledger/money.ts";
 import { Refusal } from "../values/refusals.ts";
 import { type ServiceType, typeTerms } from "./service-types.ts";
 
 export const PRICE_UNITS = ["1000", "1", "order"] as const;
-/** What a price buys: 1000 units, one unit, or the whole order. Orders of a free service (price 0) have no transfer. */
+/** What a price is for: 1000 units, one unit, or a whole order. Orders of a free service (price 0) have no transfer. */
 export type PriceUnit = (typeof PRICE_UNITS)[number];
 
 export const SERVICE_NAME_LENGTH_LIMIT = 200;
 export const CATEGORY_LENGTH_LIMIT = 200;
-/** Category of a service that was given none. */
+/** Category of a service for which none was set. */
 export const DEFAULT_CATEGORY = "Services";
 
-/** A service in the terms of panels: a type and a rate. */
-export interface PanelTerms {
+/** A service as /api/v2 describes it. */
+export interface SmmTerms {
   type: string;
   /** Price of 1,000 units, or of the package. */
   rateMicros: bigint;
 }
 
 /**
- * Describes a service in the terms of panels. Panels cannot express a price per order for type default: null, unless the
- * service has only one quantity, which makes it a package. docs/specification/smm-api.md#v2-services.
+ * Describes a service as /api/v2 does: by type and rate. Returns null for a default service with a price per order,
+ * which /api/v2 cannot express, unless min equals max: that is a package. docs/specification/smm-api.md#v2-services.
  */
 export function smmTerms(service: {
   type: ServiceType;
@@ -30,7 +30,7 @@ export function smmTerms(service: {
   per: PriceUnit;
   min: number;
   max: number;
-}): PanelTerms | null {
+}): SmmTerms | null {
   const { type, per, min, max } = service;
   const { words } = typeTerms(type);
   const price = BigInt(service.priceMicros);
@@ -59,7 +59,10 @@ export function parsePercent(text: string): bigint | null {
   return percent < -HUNDRED_PERCENT ? null : percent;
 }
 
-/** The changed prices, rounded up to a whole micro. `percent`: in millionths of a percent. Refuses: price_too_large. */
+/**
+ * Returns the changed prices, rounded up to a whole micro. `percent`: in millionths of a percent.
+ * Refuses: price_too_large.
+ */
 export function planPrices(
   services: readonly { id: string; priceMicros: number }[],
   percent: bigint,

@@ -1,24 +1,24 @@
-// What an order costs at its provider: the reported charge, or the provider's rate. docs/specification/reports.md#costs.
-// Amounts of a provider are decimals of any length in text; nothing here is a float.
+// Costs of orders at their provider: by the reported charge, or by the provider's rate. Amounts of a provider are
+// decimals of any length, never floats. docs/specification/reports.md#costs.
 
 import { type Decimal, parseDecimal } from "../providers/rate-decimals.ts";
 import { formatMicros, TRANSFER_LIMIT_MICROS } from "../ledger/money.ts";
 import type { ReportedStatus } from "./reported-status.ts";
 
-/** charge: reported by the provider. rate: computed from its rate. foreign: reported, without a known rate to USD. */
+/** `charge`: reported by the provider. `rate`: computed from its rate. `foreign`: reported, its rate to USD unknown. */
 export const COST_BASES = ["charge", "rate", "foreign"] as const;
 export type CostBasis = (typeof COST_BASES)[number];
 
-/** What a provider's rate is for: 1,000 units or an order. */
+/** The unit of a provider's rate: 1,000 units or an order. */
 export type RateUnit = "1000" | "order";
 
-/** Currency of a provider whose rate to USD is 1, unless another is set. */
+/** The currency of a provider whose rate to USD is 1, unless another is set. */
 const DOLLARS = "USD";
 const RATE_TO_USD_LIMIT = 40;
 const CURRENCY = /^[A-Za-z]{2,8}$/;
 export const CURRENCY_FORM = "2 to 8 letters, such as EUR";
 export const RATE_TO_USD_FORM = "a decimal number above 0, such as 0.012";
-/** Decimals that are added to a rate per order when only a part of the order was delivered. */
+/** Number of decimals added to a rate per order, to compute the cost of a partial order. */
 const PART_DECIMALS = 12;
 
 /** The charge in a report. */
@@ -29,7 +29,7 @@ export interface ReportedCost {
   currency: string | null;
 }
 
-/** The cost of an order as far as known; a later one replaces it. */
+/** The cost of an order as known now. A later one replaces it. */
 export interface OrderCost {
   /** Number of this cost among the order's costs, from 1. */
   number: number;
@@ -49,7 +49,7 @@ export interface CurrencyTerms {
   currency: string | null;
 }
 
-/** Parses a rate and writes it without zeros at its ends; null unless it is a decimal number above 0. */
+/** Parses a rate and writes it without needless zeros; null unless it is a decimal number above 0. */
 export function parseRateToUsd(text: string): string | null {
   const decimal = parseDecimal(text);
   if (!decimal || decimal.digits === 0n) return null;
@@ -62,7 +62,7 @@ export function parseCurrency(text: string): string | null {
   return CURRENCY.test(text) ? text.toUpperCase() : null;
 }
 
-/** Formats a decimal without zeros at its ends: `1.50` and `01.5` become `1.5`. */
+/** Formats a decimal without needless zeros: `1.50` and `01.5` become `1.5`. */
 export function decimalText({ digits, scale }: Decimal): string {
   const text = String(digits).padStart(scale + 1, "0");
   if (scale === 0) return text;
@@ -82,7 +82,7 @@ export function microsOf(amount: Decimal, rateToUsd: string): number | null {
   return micros <= BigInt(TRANSFER_LIMIT_MICROS) ? Number(micros) : null;
 }
 
-/** The currency that a provider's amounts are expected in; null: the one that it reports first. */
+/** Returns the expected currency of a provider's amounts; null: the first that it reports. */
 export function expectedCurrency({ currency, rateToUsd }: CurrencyTerms): string | null {
   return currency ?? (rateToUsd === "1" ? DOLLARS : null);
 }
@@ -97,8 +97,8 @@ export function costText({ basis, amount, currency, rateToUsd, costMicros }: Ord
 }
 
 /**
- * The order's cost at the provider's rate, given the reported status and remaining quantity. A cancelled or failed order
- * costs nothing; of a partial order, the delivered part counts.
+ * Returns the order's cost at the provider's rate, given the reported status and remaining quantity. A cancelled or
+ * failed order costs nothing. A partial order costs its delivered part.
  */
 export function costByRate(
   rate: { rate: string; unit: RateUnit },
@@ -119,7 +119,7 @@ export function costByRate(
 }
 
 /**
- * The charge of a report that counts; null when none does. The charge of a cancelled or failed order becomes 0: its
+ * Returns the charge to count for a report; null without one. The charge of a cancelled or failed order becomes 0: the
  * provider refunds it, although many providers still report the old charge.
  */
 export function countedCharge(
@@ -133,8 +133,8 @@ export function countedCharge(
 }
 
 /**
- * The order's cost after a report; null when it does not change. `reported`: the report's charge. When it is null, the
- * rate counts, unless an earlier report had a charge. An order keeps the rate to USD of its first cost.
+ * Returns the order's cost after a report; null when it does not change. `reported`: the report's charge; if null, the
+ * provider's rate counts, unless an earlier report had a charge. An order keeps the rate to USD of its first cost.
  */
 export function decideCost(
   last: OrderCost | null,

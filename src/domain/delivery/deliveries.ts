@@ -1,6 +1,6 @@
 // Delivery: the states of an order at its provider, and the outcomes of submissions.
-// docs/specification/delivery.md#delivery-outcomes. An order that was or may have been sent is never sent again; only one
-// that was certainly not sent is retried. After a refusal it may go to another provider (service-routes.ts).
+// docs/specification/delivery.md#delivery-outcomes. An order that was or may have been sent is not sent there again.
+// Only one that was certainly not sent is retried. After a refusal it may go to another provider (service-routes.ts).
 
 import { Refusal, refusal } from "../values/refusals.ts";
 import type { OrderStatus } from "../orders/order-statuses.ts";
@@ -28,7 +28,7 @@ export interface Delivery {
   reported: OrderStatus | null;
   /** When a queued order is submitted next. */
   nextSubmitAt: number | null;
-  /** When a placed order is polled next; null once it ended more than LATE_POLL_MS ago. */
+  /** When a placed order is polled next; null when it ended more than LATE_POLL_MS ago. */
   nextPollAt: number | null;
   /** When the provider last reported its status. */
   polledAt: number | null;
@@ -36,7 +36,7 @@ export interface Delivery {
   changedAt: number | null;
 }
 
-/** The delivery of a new order: queued, due immediately. */
+/** Returns the delivery of a new order: queued, due immediately. */
 export function newDelivery(providerId: number, providerService: string, now: number): Delivery {
   return {
     providerId,
@@ -57,7 +57,7 @@ export function placementOf(delivery: Pick<Delivery, "placement"> | null): Place
 
 export type AttemptOutcome = "sending" | "accepted" | "refused" | "not_sent" | "unknown";
 
-/** Whether an attempt without an outcome will never get one: it belongs to a server that is neither `server` nor live. */
+/** Returns whether an attempt without an outcome will never get one: its server is neither `server` nor live. */
 export function isInterrupted(
   attempt: { server: string | null; isServerLive: boolean },
   server: string,
@@ -93,7 +93,9 @@ export function isProviderOrder(text: string): boolean {
   return PROVIDER_ORDER.test(text);
 }
 
-/** When an order that was not sent is retried: after the backoff, at the latest when its time for retries ends. */
+/**
+ * Returns when an order that was not sent is retried: after the backoff, at the latest when its time for retries ends.
+ */
 export function nextSubmitAt(
   order: { createdAt: number },
   now: number,
@@ -103,7 +105,7 @@ export function nextSubmitAt(
   return Math.max(now, Math.min(now + backoffMs, order.createdAt + retryMs));
 }
 
-/** Whether a queued order has expired. `tries`: attempts on its route; the first is made however late it is. */
+/** Returns whether a queued order has expired. `tries`: attempts on its route; the first is made however late it is. */
 export function isExpired(
   order: { createdAt: number },
   tries: number,
@@ -114,7 +116,7 @@ export function isExpired(
 }
 
 /**
- * The operator may cancel a PENDING order unless it is being sent; only the provider's reply makes it FAILED.
+ * Refuses a transition of a PENDING order by the operator, who may only cancel it, and not while it is being sent.
  * Refuses: order_being_sent, order_transition_illegal.
  */
 export function refuseOperatorTransition(
@@ -126,7 +128,7 @@ export function refuseOperatorTransition(
   if (placementOf(order.delivery) === "sending") throw refusal("order_being_sent");
 }
 
-/** Only a PENDING order whose placement is unknown can be settled. Refuses: order_not_unknown. */
+/** Refuses to settle any order but a PENDING one whose placement is unknown. Refuses: order_not_unknown. */
 export function refuseSettlement(order: {
   status: OrderStatus;
   delivery: Pick<Delivery, "placement"> | null;
@@ -138,7 +140,7 @@ export function refuseSettlement(order: {
   }
 }
 
-/** Whether a settlement's number can be corrected: the operator gave it, and the provider has reported nothing yet. */
+/** Returns whether the order's number is from a settlement and can be corrected: the provider has reported nothing. */
 export function isSettlementCorrectable(
   order: { status: OrderStatus; delivery: Pick<Delivery, "placement" | "reported"> | null },
   outcome: AttemptOutcome | undefined,

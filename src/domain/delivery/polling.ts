@@ -1,5 +1,5 @@
-// Polling: maps a provider's report of an order to a transition. An unknown status word, or a PARTIAL with invalid
-// remains, changes nothing; the caller logs it. docs/specification/delivery.md#polling-mapping and #polling-doubt.
+// Polling: decides what a provider's report about an order changes. A report with an unknown status, or a PARTIAL with
+// invalid remains, changes nothing; the caller logs it. docs/specification/delivery.md#polling-mapping, #polling-doubt.
 
 import { type ReportedStatus, statusOfWord } from "./reported-status.ts";
 import {
@@ -13,23 +13,23 @@ import { DAY_MS } from "../values/spans.ts";
 
 /** The longest backoff between two polls of an open order, in poll intervals. */
 export const POLL_BACKOFF_LIMIT_INTERVALS = 30;
-/** How long orders that are no longer PROCESSING are polled, less and less often: providers change statuses within days. */
+/** How long ended orders are still polled, less and less often, because providers change statuses within days. */
 export const LATE_POLL_MS = 3 * DAY_MS;
 /** Random jitter as a fraction of the backoff, so that orders placed together are not always polled together. */
 const JITTER_FRACTION = 0.2;
 
-/** One order's entry in a reply, as far as it could be read. */
+/** One order's entry in a reply, with the fields that could be read. */
 export interface Report {
   /** The status as the provider wrote it; null when it was missing. */
   word: string | null;
-  /** A whole number from 0; null when it was anything else. */
+  /** A whole number from 0; null when it was missing or anything else. */
   startCount: number | null;
   remains: number | null;
   /** What the provider charges for the order; absent when the entry has no charge. */
   cost?: ReportedCost;
   /** The entry as received, truncated and with the key masked, for the log. */
   text: string;
-  /** When to ask again, if the protocol says so. null: never again once the order has ended. Absent: by the schedule. */
+  /** Delay of the next poll, if the protocol sets it. Null: none if the order has ended. Absent: by the schedule. */
   pollInMs?: number | null;
   /** The provider says that it has no order of that number, or does not mention it. */
   isUnrecognized?: true;
@@ -42,9 +42,9 @@ export interface PolledOrder extends TransitionInput {
 }
 
 /**
- * ignore: the report is invalid. late: a new status of an order that has ended, for the log and
- * `order list --late`.
- * progress: counts, possibly unchanged. transition: a transition of the state table with its refund.
+ * What to do with a report. `ignore`: it is invalid. `late`: a new status of an ended order, for the log and
+ * `order list --late`. `progress`: counts, possibly unchanged. `transition`: a transition of the state table with its
+ * refund.
  */
 export type ReportDecision =
   | { kind: "ignore" }
@@ -57,7 +57,7 @@ export type ReportDecision =
       transition: OrderTransition;
     };
 
-/** The status that a report gives; null when the report is invalid. */
+/** Returns the status in a report; null when the report is invalid. */
 export function reportedStatus(
   order: { quantity: number },
   report: Pick<Report, "word" | "remains">,
@@ -93,9 +93,9 @@ export function decideReport(order: PolledOrder, report: Report): ReportDecision
 }
 
 /**
- * When an order is polled next. The backoff is half the time since the last change: at least one poll interval, at most
- * POLL_BACKOFF_LIMIT_INTERVALS of them. An order that has ended has no such limit; null (no further poll)
- * once its last change is more than LATE_POLL_MS ago. `jitter` is 0 to 1.
+ * Returns when an order is polled next. The backoff is half the time since the last change: at least one poll interval,
+ * for an open order at most POLL_BACKOFF_LIMIT_INTERVALS of them. Null: an ended order is not polled any more, because
+ * its last change is more than LATE_POLL_MS ago. `jitter` is 0 to 1.
  */
 export function nextPollAt(
   order: { status: OrderStatus; changedAt: number },
