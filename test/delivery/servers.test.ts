@@ -28,7 +28,7 @@ function provider() {
     });
     return { reports: new Map(reports) };
   };
-  return { links, polled, api: { add, status } };
+  return { links, polled, api: { submit: add, status } };
 }
 
 /** A clock that a test moves and whose ticks it makes. */
