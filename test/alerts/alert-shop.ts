@@ -13,14 +13,14 @@ import type {
   CommandName,
   CommandOutput,
 } from "../../src/operations/batch/commands.ts";
-import { execute } from "../../src/operations/batch/execute.ts";
 import { type ProviderApi } from "../../src/providers/provider.ts";
 import { type AlertService, startAlerts } from "../../src/alerts/alerts.ts";
 import { createChannels } from "../../src/alerts/channels.ts";
 import { startWebhooks } from "../../src/webhooks/worker.ts";
 import { createHandClock, type HandClock, turns } from "./hand-clock.ts";
 import type { Engine } from "../support/databases/engine.ts";
-import { freshStore, insertUser, type TestStore } from "../support/databases/stores.ts";
+import { insertUser, type TestStore } from "../support/databases/stores.ts";
+import { openStoreShop } from "../support/worlds/store-shop.ts";
 import { type FakeTelegram, startTelegram } from "../support/peers/telegram.ts";
 import { type Receiver, startReceiver } from "../support/peers/webhook-receiver.ts";
 
@@ -66,8 +66,16 @@ export async function closeAlertShops(): Promise<void> {
 }
 
 export async function openAlertShop(engine: Engine): Promise<AlertShop> {
-  const fresh = await freshStore(engine);
   let busy = 0;
+  /** Until no read, write or request is under way. */
+  async function rest() {
+    do {
+      await turns(5);
+      if (busy > 0) await Bun.sleep(1);
+    } while (busy > 0);
+  }
+  const clock = createHandClock(START, rest);
+  const opened = await openStoreShop(engine, { resellers: 0, now: () => clock.now() });
   const noted = async <T>(work: () => Awaitable<T>): Promise<T> => {
     busy += 1;
     try {
@@ -76,15 +84,10 @@ export async function openAlertShop(engine: Engine): Promise<AlertShop> {
       busy -= 1;
     }
   };
-  const store: TestStore = { ...fresh, read: (body) => noted(() => fresh.read(body)) };
-  /** Until no read, write or request is under way. */
-  const rest = async () => {
-    do {
-      await turns(5);
-      if (busy > 0) await Bun.sleep(1);
-    } while (busy > 0);
+  const store: TestStore = {
+    ...opened.store,
+    read: (body) => noted(() => opened.store.read(body)),
   };
-  const clock = createHandClock(START, rest);
   const telegram = startTelegram();
   const receiver = await startReceiver();
   closing.push(
@@ -92,8 +95,7 @@ export async function openAlertShop(engine: Engine): Promise<AlertShop> {
     () => telegram.stop(),
     () => receiver.stop(),
   );
-  const run: AlertShop["run"] = (name, input) =>
-    noted(() => execute(store, name, input, clock.now()));
+  const run: AlertShop["run"] = (name, input) => noted(() => opened.run(name, input));
   const lines: string[] = [];
   const line = (fields: object, message: string) =>
     void lines.push(`${message} ${JSON.stringify(fields)}`);

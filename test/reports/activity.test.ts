@@ -6,14 +6,14 @@ import { raiseFloor } from "../support/http/number-floors.ts";
 import { transact } from "../../src/db/port/port.ts";
 import { createActivityCounter } from "../../src/reports/activity.ts";
 import { DAY_MS } from "../../src/domain/values/spans.ts";
-import { openDeliveryShop } from "../support/worlds/delivery-store.ts";
+import { openStoreShop } from "../support/worlds/store-shop.ts";
 import { freshSqliteDatabase } from "../support/worlds/service.ts";
 import { ENGINES } from "../support/databases/stores.ts";
 
 test.each(ENGINES)(
   "orders and money have the same totals, counted at once or as they are added, settled or not: %s",
   async (engine) => {
-    const shop = await openDeliveryShop(engine);
+    const shop = await openStoreShop(engine);
     const now = Date.now();
     const counters = [0, 3_600_000].map((ms) => createActivityCounter(shop.store, ms));
     const expectAll = async (expected: object) => {

@@ -7,7 +7,7 @@ import { openReader } from "../../src/storage/file/open.ts";
 import { createStatusCounter } from "../../src/reports/status-counter.ts";
 import { createId } from "../../src/db/port/ids.ts";
 import { orders as orderRows } from "../../src/db/tables/orders.ts";
-import { openDeliveryShop } from "../support/worlds/delivery-store.ts";
+import { openStoreShop } from "../support/worlds/store-shop.ts";
 import { ENGINES } from "../support/databases/stores.ts";
 import { openShop } from "../support/worlds/cli.ts";
 
@@ -28,7 +28,7 @@ test("a gap in the numbers costs no time, however wide: before the first count a
 test.each(ENGINES)(
   "orders and events count the same each time, settled or not, and those committed below a counted number too: %s",
   async (engine) => {
-    const shop = await openDeliveryShop(engine);
+    const shop = await openStoreShop(engine);
     // All rows are settled for the one, and none for the other.
     const [settled, young] = [0, 3_600_000].map((ms) => createStatusCounter(shop.store, ms));
     const expectCounts = async (counts: object) => {

@@ -6,7 +6,7 @@ import { listAttempts } from "../../../src/db/delivery/deliveries.ts";
 import { requireProvider, planCatalogue } from "../../../src/operations/providers/providers.ts";
 import type { Order } from "../../../src/db/orders/orders.ts";
 import { Refusal } from "../../../src/domain/values/refusals.ts";
-import { type DeliveryShop, openRoutes } from "../../support/worlds/delivery-store.ts";
+import { type StoreShop, openStoreShop } from "../../support/worlds/store-shop.ts";
 import { type Random, randomFrom } from "../../support/random/seeded.ts";
 import { ENGINES } from "../../support/databases/stores.ts";
 
@@ -30,7 +30,7 @@ const entry = (service: string, dripfeed = false) => ({
 });
 
 /** A sync of the provider whose list has these services. */
-async function sync(shop: DeliveryShop, name: string, listed: ReturnType<typeof entry>[]) {
+async function sync(shop: StoreShop, name: string, listed: ReturnType<typeof entry>[]) {
   const upstream = [...listed, entry(OTHER)];
   const options = { markup: "100", newServices: "ignore" } as const;
   const plan = await shop.store.read((reader) =>
@@ -41,7 +41,7 @@ async function sync(shop: DeliveryShop, name: string, listed: ReturnType<typeof 
 }
 
 /** Whether the service is offered, and which of its routes are delisted. */
-async function stateOf(shop: DeliveryShop): Promise<string> {
+async function stateOf(shop: StoreShop): Promise<string> {
   const [service] = await shop.store.query(
     "SELECT active, route_delisted, provider_service AS route FROM services WHERE id = 'likes'",
   );
@@ -57,7 +57,7 @@ const goesTo = (order: Order) => order.delivery!.providerService;
 
 describe.each(ENGINES)("on %s", (engine) => {
   test("a service stays offered while any of its routes is listed, and its orders go to those", async () => {
-    const shop = await openRoutes(engine);
+    const shop = await openStoreShop(engine, { hasRoutes: true });
     expect(goesTo(await shop.order())).toBe("7");
     const plan = await sync(shop, "acme", []);
     expect([plan.deactivated, plan.routes]).toMatchObject([[], [{ providerService: "7" }]]);
@@ -90,7 +90,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("orders never move to a delisted route, and leave one at once", async () => {
-    const shop = await openRoutes(engine);
+    const shop = await openStoreShop(engine, { hasRoutes: true });
     const { orderId, createdAt: now } = await shop.order();
     await sync(shop, "bulk", []);
     const refused = {
@@ -114,7 +114,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("an entry that cannot be read, and a sync of other services, delist no route", async () => {
-    const shop = await openRoutes(engine);
+    const shop = await openStoreShop(engine, { hasRoutes: true });
     const options = { markup: "0", newServices: "ignore" } as const;
     const planned = (more: object, ...upstream: object[]) =>
       shop.store.read((reader) =>
@@ -132,7 +132,7 @@ describe.each(ENGINES)("on %s", (engine) => {
 
   test("a service is offered exactly while the operator wants it and a listed route of an active provider exists, whatever changes", async () => {
     for (const seed of [1, 2, 3]) {
-      const shop = await openRoutes(engine);
+      const shop = await openStoreShop(engine, { hasRoutes: true });
       const random = randomFrom(seed);
       const model = { isWanted: true };
       for (let step = 0; step < 60; step += 1) {
@@ -154,7 +154,7 @@ const SERVICES = ["7", "8", "9", "10"];
 
 /** Something random; what was refused has changed nothing. Returns what it was. */
 async function chore(
-  shop: DeliveryShop,
+  shop: StoreShop,
   random: Random,
   model: { isWanted: boolean },
 ): Promise<string> {
@@ -214,12 +214,12 @@ async function chore(
   }
 }
 
-async function offered(shop: DeliveryShop): Promise<boolean> {
+async function offered(shop: StoreShop): Promise<boolean> {
   const [row] = await shop.store.query("SELECT active FROM services WHERE id = 'likes'");
   return Number(row!["active"]) === 1;
 }
 
-async function hasOpenRoute(shop: DeliveryShop): Promise<boolean> {
+async function hasOpenRoute(shop: StoreShop): Promise<boolean> {
   const open = await shop.store.query(`SELECT 1 FROM (
       SELECT provider_id, route_delisted AS delisted FROM services WHERE id = 'likes'
       UNION ALL SELECT provider_id, delisted FROM service_routes
@@ -229,11 +229,11 @@ async function hasOpenRoute(shop: DeliveryShop): Promise<boolean> {
 
 describe.each(ENGINES)("a drip-feed on %s", (engine) => {
   async function openFed() {
-    const shop = await openRoutes(engine);
+    const shop = await openStoreShop(engine, { hasRoutes: true });
     await shop.run("updateService", { id: "likes", changes: { dripfeed: true }, actor });
     return shop;
   }
-  const place = (shop: DeliveryShop, given?: { runs: number; interval: number }) =>
+  const place = (shop: StoreShop, given?: { runs: number; interval: number }) =>
     shop.store.query("SELECT id, reseller_account AS account FROM keys").then(([key]) =>
       shop.run("placeOrder", {
         resellerAccount: Number(key!["account"]),
@@ -244,7 +244,7 @@ describe.each(ENGINES)("a drip-feed on %s", (engine) => {
         ...(given && { given }),
       }),
     );
-  const refuse = async (shop: DeliveryShop, orderId: number, providerId: number) => {
+  const refuse = async (shop: StoreShop, orderId: number, providerId: number) => {
     const started = await shop.start(orderId, SERVER, undefined, providerId);
     if (!started.send) return started;
     const { attemptId } = started;
@@ -316,7 +316,7 @@ describe.each(ENGINES)("a request to cancel on %s", (engine) => {
   ] as const)(
     "that came while the order was being sent cancels it once it was %s: no other provider is asked",
     async (_, result) => {
-      const shop = await openRoutes(engine);
+      const shop = await openStoreShop(engine, { hasRoutes: true });
       await shop.run("updateService", { id: "likes", changes: { cancel: true }, actor });
       const { orderId } = await shop.order();
       const started = await shop.start(orderId, SERVER);

@@ -5,7 +5,7 @@ import { formatMicros } from "../../../src/domain/ledger/money.ts";
 import type { UpstreamEntry } from "../../../src/domain/providers/upstream-services.ts";
 import { findProvider } from "../../../src/db/providers/providers.ts";
 import { planCatalogue } from "../../../src/operations/providers/providers.ts";
-import { type DeliveryShop, openDeliveryShop } from "../../support/worlds/delivery-store.ts";
+import { type StoreShop, openStoreShop } from "../../support/worlds/store-shop.ts";
 import { ENGINES } from "../../support/databases/stores.ts";
 
 const SERVER = "s".repeat(24);
@@ -14,7 +14,7 @@ const RETRY = { placeRetryMs: 3_600_000, backoffMs: 0 };
 const POLL = { pollIntervalMs: 1000, jitter: 0 };
 
 async function attempt(
-  shop: DeliveryShop,
+  shop: StoreShop,
   orderId: number,
   providerId: number,
   result: Parameters<typeof shop.run<"finishAttempt">>[1]["result"],
@@ -33,7 +33,7 @@ const report = (word: string, remains: number | null, charge?: string) => ({
   ...(charge === undefined ? {} : { cost: { charge, currency: null } }),
 });
 
-async function costsOf({ store }: DeliveryShop, orderId: number): Promise<string[]> {
+async function costsOf({ store }: StoreShop, orderId: number): Promise<string[]> {
   const rows = await store.query(
     `SELECT basis, cost_micros AS micros FROM order_costs WHERE order_id = ${orderId} ORDER BY number`,
   );
@@ -54,7 +54,7 @@ const listed = (service: string, rate: string, type = "Default"): UpstreamEntry 
 });
 
 /** A sync, also of what is not added to the catalogue. */
-async function sync(shop: DeliveryShop, name: string, upstream: UpstreamEntry[]) {
+async function sync(shop: StoreShop, name: string, upstream: UpstreamEntry[]) {
   const options = { markup: "0", newServices: "ignore" } as const;
   const plan = await shop.store.read((reader) =>
     planCatalogue(reader, findProvider(reader, name)!, upstream, options),
@@ -63,8 +63,8 @@ async function sync(shop: DeliveryShop, name: string, upstream: UpstreamEntry[])
 }
 
 /** A service that goes to acme (7), then to bulk (8). */
-async function openRouted(engine: Parameters<typeof openDeliveryShop>[0], rateToUsd = "1") {
-  const shop = await openDeliveryShop(engine);
+async function openRouted(engine: Parameters<typeof openStoreShop>[0], rateToUsd = "1") {
+  const shop = await openStoreShop(engine);
   const provider = { name: "bulk", protocol: "smm-api", url: "http://127.0.0.1:1/", key: "secret" };
   await shop.run("createProvider", { ...provider, rateToUsd, actor });
   const route = { id: "likes", provider: "bulk", providerService: "8", priority: null };
@@ -157,7 +157,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a report for a corrected order number adds no cost and sets no currency", async () => {
-    const shop = await openDeliveryShop(engine);
+    const shop = await openStoreShop(engine);
     const { orderId } = await shop.order();
     await attempt(shop, orderId, 1, { outcome: "unknown", cause: "no reply" });
     const id = String(orderId);

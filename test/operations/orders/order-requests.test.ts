@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import type { RequestResult } from "../../../src/domain/orders/order-requests.ts";
 import type { Refusal } from "../../../src/domain/values/refusals.ts";
-import { type DeliveryShop, openDeliveryShop } from "../../support/worlds/delivery-store.ts";
+import { type StoreShop, openStoreShop } from "../../support/worlds/store-shop.ts";
 import { ENGINES } from "../../support/databases/stores.ts";
 
 const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string];
@@ -18,20 +18,20 @@ const REFUSED = { outcome: "refused", cause: "no" } as const;
 const NOT_SENT = { outcome: "not_sent", cause: "ECONNREFUSED" } as const;
 const NO_REPLY = { outcome: "unknown", cause: "no reply" } as const;
 
-async function open(engine: Parameters<typeof openDeliveryShop>[0]) {
-  const shop = await openDeliveryShop(engine);
+async function open(engine: Parameters<typeof openStoreShop>[0]) {
+  const shop = await openStoreShop(engine);
   const changes = { cancel: true, refill: true };
   await shop.run("updateService", { id: "likes", changes, actor });
   return shop;
 }
 
-async function callerOf({ store }: DeliveryShop) {
+async function callerOf({ store }: StoreShop) {
   const [row] = await store.query("SELECT id, reseller_account AS account FROM keys");
   return { keyId: String(row!["id"]), resellerAccount: Number(row!["account"]) };
 }
 
 async function ask(
-  shop: DeliveryShop,
+  shop: StoreShop,
   orderId: number,
   kind: "cancel" | "refill" = "cancel",
   now?: number,
@@ -40,7 +40,7 @@ async function ask(
 }
 
 /** An order that the provider has. */
-async function placed(shop: DeliveryShop, providerOrder = "4711") {
+async function placed(shop: StoreShop, providerOrder = "4711") {
   const { orderId } = await shop.order();
   const started = await shop.start(orderId, A);
   if (!started.send) throw new Error("not sent");
@@ -50,13 +50,13 @@ async function placed(shop: DeliveryShop, providerOrder = "4711") {
   return orderId;
 }
 
-const begin = (shop: DeliveryShop, requestId: number, server = A, now?: number, providerId = 1) =>
+const begin = (shop: StoreShop, requestId: number, server = A, now?: number, providerId = 1) =>
   shop.run("startRequest", { requestId, providerId, server, placeRetryMs: HOUR_MS }, now);
 
-const finish = (shop: DeliveryShop, requestId: number, result: RequestResult, now?: number) =>
+const finish = (shop: StoreShop, requestId: number, result: RequestResult, now?: number) =>
   shop.run("finishRequest", { requestId, result, backoffMs: 0, pollIntervalMs: 1000 }, now);
 
-async function stateOf({ store }: DeliveryShop, requestId: number): Promise<string> {
+async function stateOf({ store }: StoreShop, requestId: number): Promise<string> {
   const [row] = await store.query(
     `SELECT state, unknown FROM order_requests WHERE request_id = ${requestId}`,
   );
@@ -64,7 +64,7 @@ async function stateOf({ store }: DeliveryShop, requestId: number): Promise<stri
 }
 
 /** A request that A has begun to send. */
-async function sentByA(shop: DeliveryShop) {
+async function sentByA(shop: StoreShop) {
   const orderId = await placed(shop);
   const { requestId } = await ask(shop, orderId);
   expect((await begin(shop, requestId)).send).toBe(true);

@@ -5,7 +5,7 @@ import type { RequestResult } from "../../../src/domain/orders/order-requests.ts
 import type { SubmissionResult } from "../../../src/domain/delivery/deliveries.ts";
 import type { OrderStatus } from "../../../src/domain/orders/order-statuses.ts";
 import type { Report } from "../../../src/domain/delivery/polling.ts";
-import { type DeliveryShop, openRoutes } from "../../support/worlds/delivery-store.ts";
+import { type StoreShop, openStoreShop } from "../../support/worlds/store-shop.ts";
 import { execute } from "../../../src/operations/batch/execute.ts";
 import type { Engine } from "../../support/databases/engine.ts";
 import { storeOf } from "../../support/databases/stores.ts";
@@ -16,7 +16,7 @@ export const HOUR_MS = 3_600_000;
 const POLL_MS = 60_000;
 const actor = { keyId: null, operator: "tester" };
 
-export interface StateShop extends Pick<DeliveryShop, "store" | "run"> {
+export interface StateShop extends Pick<StoreShop, "store" | "run"> {
   now: number;
   caller: { keyId: string; resellerAccount: number };
   /** The number that a provider gave last: none is given twice, unless an event says so. */
@@ -37,9 +37,9 @@ const NOT_SENT = { outcome: "not_sent", cause: "ECONNREFUSED" } as const;
 const UNCALLED = { outcome: "not_sent", cause: "late", isUncalled: true } as const;
 const UNKNOWN = { outcome: "unknown", cause: "no reply" } as const;
 
-/** `single` goes to provider 1, `double` to 1 and then 2, `hand` to nobody; `likes` is that of openRoutes. */
+/** `single` goes to provider 1, `double` to 1 and then 2, `hand` to nobody; `likes` is that of openStoreShop. */
 async function openStates(engine: Engine): Promise<StateShop> {
-  const shop = await openRoutes(engine);
+  const shop = await openStoreShop(engine, { hasRoutes: true });
   const terms = {
     priceMicros: 1_000_003,
     per: "1000",

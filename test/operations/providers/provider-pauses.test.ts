@@ -5,11 +5,7 @@ import { listProviders } from "../../../src/db/providers/providers.ts";
 import { createProviderWorker } from "../../../src/delivery/provider-worker.ts";
 import { createSubmitter } from "../../../src/delivery/submission.ts";
 import type { SubmissionResult } from "../../../src/domain/delivery/deliveries.ts";
-import {
-  type DeliveryShop,
-  openDeliveryShop,
-  openRoutes,
-} from "../../support/worlds/delivery-store.ts";
+import { openStoreShop, type StoreShop } from "../../support/worlds/store-shop.ts";
 import { ENGINES } from "../../support/databases/stores.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
 
@@ -25,7 +21,7 @@ const NOT_SENT = { outcome: "not_sent", cause: "HTTP 429" } as const;
 const UNKNOWN = { outcome: "unknown", cause: "HTTP 502, a reply that is not JSON" } as const;
 
 /** An attempt that is under way; call it with its outcome. Null: it was not sent. */
-async function begin(shop: DeliveryShop, orderId: number, providerId = 1, now = Date.now()) {
+async function begin(shop: StoreShop, orderId: number, providerId = 1, now = Date.now()) {
   const started = await shop.start(orderId, A, now, providerId);
   if (!started.send) return null;
   const { attemptId } = started;
@@ -43,13 +39,13 @@ async function begin(shop: DeliveryShop, orderId: number, providerId = 1, now = 
 }
 
 /** A new order with this outcome at the first provider. */
-async function submit(shop: DeliveryShop, result: SubmissionResult, pauseAfter = PAUSE_AFTER) {
+async function submit(shop: StoreShop, result: SubmissionResult, pauseAfter = PAUSE_AFTER) {
   const { orderId } = await shop.order();
   const finish = await begin(shop, orderId);
   return finish === null ? null : finish(result, pauseAfter);
 }
 
-async function pauseOf(shop: DeliveryShop, providerId = 1): Promise<string | null> {
+async function pauseOf(shop: StoreShop, providerId = 1): Promise<string | null> {
   const [row] = await shop.store.query(
     `SELECT paused_by FROM providers WHERE provider_id = ${providerId}`,
   );
@@ -57,7 +53,7 @@ async function pauseOf(shop: DeliveryShop, providerId = 1): Promise<string | nul
 }
 
 /** `placement provider +wait`. */
-async function at(shop: DeliveryShop, orderId: number, now: number): Promise<string> {
+async function at(shop: StoreShop, orderId: number, now: number): Promise<string> {
   const [row] = await shop.store.query(
     `SELECT status, placement, provider_id, next_submit_at FROM orders WHERE order_id = ${orderId}`,
   );
@@ -66,21 +62,21 @@ async function at(shop: DeliveryShop, orderId: number, now: number): Promise<str
   return `${String(placement)} ${String(provider)}${wait}`;
 }
 
-async function pauseByUnknown(shop: DeliveryShop): Promise<void> {
+async function pauseByUnknown(shop: StoreShop): Promise<void> {
   for (let count = 0; count < PAUSE_AFTER; count += 1) await submit(shop, UNKNOWN);
   expect(await pauseOf(shop)).toBe("unknown");
 }
 
-const askBalance = async (shop: DeliveryShop, now: number) => {
+const askBalance = async (shop: StoreShop, now: number) => {
   const due = await shop.run("takeDueBalances", null, now);
   return due.includes(1);
 };
-const tellBalance = (shop: DeliveryShop, now?: number) =>
+const tellBalance = (shop: StoreShop, now?: number) =>
   shop.run("recordProviderBalance", { providerId: 1, balance: 5, currency: "USD" }, now);
 
 describe.each(ENGINES)("on %s", (engine) => {
   test("unknown outcomes in a row pause submissions; an answer between them, or a limit of 0, does not", async () => {
-    const shop = await openDeliveryShop(engine);
+    const shop = await openStoreShop(engine);
     for (const between of [ACCEPTED, REFUSED]) {
       await submit(shop, UNKNOWN);
       await submit(shop, UNKNOWN);
@@ -100,7 +96,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("while a provider is paused an order becomes unknown only if it was under way before", async () => {
-    const shop = await openDeliveryShop(engine);
+    const shop = await openStoreShop(engine);
     const flying = [];
     for (let count = 0; count < 5; count += 1) {
       flying.push((await begin(shop, (await shop.order()).orderId))!);
@@ -117,7 +113,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("an order waits at a paused provider, looks again every minute, and can be cancelled", async () => {
-    const shop = await openDeliveryShop(engine);
+    const shop = await openStoreShop(engine);
     const { orderId } = await shop.order();
     await pauseByUnknown(shop);
     const now = Date.now();
@@ -131,7 +127,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("an order that waits for longer than --place-retry fails and is refunded, even if it was never tried", async () => {
-    const shop = await openDeliveryShop(engine);
+    const shop = await openStoreShop(engine);
     const { orderId, createdAt } = await shop.order();
     await pauseByUnknown(shop);
     const { balance: before } = await shop.state(orderId);
@@ -147,7 +143,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("an order of a paused provider goes to the next route at once, and waits only while all routes are paused", async () => {
-    const shop = await openRoutes(engine);
+    const shop = await openStoreShop(engine, { hasRoutes: true });
     const pause = (name: string, paused: boolean) =>
       shop.run("setProviderPaused", { name, paused, actor });
     const now = Date.now();
@@ -177,7 +173,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("the balance is requested after 30 s, then after twice as long each time; an answer ends the pause", async () => {
-    const shop = await openDeliveryShop(engine);
+    const shop = await openStoreShop(engine);
     await pauseByUnknown(shop);
     const { orderId } = await shop.order();
     const [row] = await shop.store.query("SELECT paused_at FROM providers WHERE provider_id = 1");
@@ -207,7 +203,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("only an operator ends an operator's pause, and resuming restarts the count", async () => {
-    const shop = await openDeliveryShop(engine);
+    const shop = await openStoreShop(engine);
     await pauseByUnknown(shop);
     await shop.run("setProviderPaused", { name: "acme", paused: true, actor });
     expect(await askBalance(shop, Date.now() + 3_600_000)).toBe(false);
@@ -234,7 +230,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("after a pause the first order sent is one of a reseller whose orders did not lead to it", async () => {
-    const shop = await openDeliveryShop(engine, 2);
+    const shop = await openStoreShop(engine, { resellers: 2 });
     const queued = [];
     for (let count = 0; count < PAUSE_AFTER + 2; count += 1) queued.push(await shop.order(0));
     const { orderId: others } = await shop.order(1);
@@ -264,7 +260,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("outcomes that two servers record at once are all counted, and pause once", async () => {
-    const shop = await openDeliveryShop(engine, 4);
+    const shop = await openStoreShop(engine, { resellers: 4 });
     const finishes = [];
     for (let reseller = 0; reseller < 4; reseller += 1) {
       const { orderId } = await shop.order(reseller);

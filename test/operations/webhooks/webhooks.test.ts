@@ -8,10 +8,10 @@ import { listAuditEntries } from "../../../src/db/administrators/audit.ts";
 import type { FinishedWebhookAttempt } from "../../../src/operations/webhooks/webhook-deliveries.ts";
 import { ENGINES } from "../../support/databases/stores.ts";
 import {
-  openWebhookShop,
+  openStoreShop,
   type TestEndpoint,
-  type WebhookShop,
-} from "../../support/worlds/webhook-store.ts";
+  type StoreShop,
+} from "../../support/worlds/store-shop.ts";
 
 const DAY = 24 * 3_600_000;
 const server = "s".repeat(24);
@@ -19,12 +19,12 @@ const actor = { keyId: null, operator: "tester" };
 
 const secret = () => formatSecret(crypto.getRandomValues(new Uint8Array(32)));
 
-async function taken(shop: WebhookShop, now: number) {
+async function taken(shop: StoreShop, now: number) {
   return shop.run("takeDueWebhookDeliveries", { server, limit: 64, perEndpoint: 64 }, now);
 }
 
 /** Takes what is due and records the same outcome for each. */
-async function attempt(shop: WebhookShop, now: number, error: string | null) {
+async function attempt(shop: StoreShop, now: number, error: string | null) {
   const due = await taken(shop, now);
   const reply = { httpStatus: error ? 500 : 200, error, response: "r", retryAfterSeconds: null };
   const attempts = due.map((each): FinishedWebhookAttempt => ({
@@ -39,7 +39,7 @@ async function attempt(shop: WebhookShop, now: number, error: string | null) {
 
 /** The endpoint and an event of it whose attempts all failed, the last at `at`. */
 async function givenUp(
-  shop: WebhookShop,
+  shop: StoreShop,
 ): Promise<{ endpoint: TestEndpoint; event: string; at: number }> {
   const endpoint = await shop.endpoint();
   const event = await shop.event(endpoint, 1000);
@@ -60,7 +60,7 @@ const code = (promise: Promise<unknown>) =>
 
 describe.each(ENGINES)("on %s", (engine) => {
   test("a reseller has at most ten; a deleted one makes room; a child user has none", async () => {
-    const shop = await openWebhookShop(engine);
+    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
     await shop.run("createUser", { username: "alice", name: "a", parent: null, actor });
     await shop.run("createUser", { username: "kid", name: "k", parent: "alice", actor });
     const create = (username: string) => {
@@ -81,7 +81,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("the account's row always matches what its endpoints subscribe to", async () => {
-    const shop = await openWebhookShop(engine);
+    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
     await shop.run("createUser", { username: "alice", name: "a", parent: null, actor });
     const wanted = async () => {
       const [row] = await shop.store.query(
@@ -110,7 +110,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("while a rotation's grace lasts both secrets sign, the new one first", async () => {
-    const shop = await openWebhookShop(engine);
+    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
     const endpoint = await shop.endpoint();
     const next = secret();
     const rotate = { id: endpoint.id, secret: next, graceMs: 5000, actor };
@@ -128,7 +128,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("rotated twice within a grace, the first secret signs for its whole time; a sixth earlier one is refused", async () => {
-    const shop = await openWebhookShop(engine);
+    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
     const endpoint = await shop.endpoint();
     const [first, second, third] = [endpoint.secret, secret(), secret()];
     const rotate = (next: string, graceMs: number, now: number) =>
@@ -152,7 +152,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a test is one attempt, on a disabled endpoint too, and counts for nothing", async () => {
-    const shop = await openWebhookShop(engine);
+    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
     const endpoint = await shop.endpoint({ events: "order.failed" });
     await shop.run("disableWebhook", { id: endpoint.id, actor });
     expect(await shop.run("testWebhook", { id: endpoint.id, actor }, 1000)).toBe(1);
@@ -168,7 +168,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("after ten attempts a delivery is given up, and a replay sends it once more: same id, same body", async () => {
-    const shop = await openWebhookShop(engine);
+    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
     const { endpoint, event, at } = await givenUp(shop);
     expect(await shop.deliveries()).toMatchObject([
       { state: "failed", attempts: WEBHOOK_ATTEMPTS },
@@ -193,7 +193,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("another endpoint's delivery is not replayed", async () => {
-    const shop = await openWebhookShop(engine);
+    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
     const { event, at } = await givenUp(shop);
     const other = await shop.endpoint();
     const replay = { id: other.id, what: { delivery: `${event}.1` }, actor };
@@ -202,7 +202,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a replay of all failed deliveries leaves out older ones, delivered ones and ones not yet tried", async () => {
-    const shop = await openWebhookShop(engine);
+    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
     const { endpoint, at } = await givenUp(shop);
     const later = at + 1000;
     const delivered = await shop.event(endpoint, later);
@@ -220,7 +220,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("pending deliveries of a disabled endpoint are sent by enable --replay, and given up without it", async () => {
-    const shop = await openWebhookShop(engine);
+    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
     const endpoint = await shop.endpoint();
     await shop.event(endpoint, 1000);
     await shop.event(endpoint, 2000);
@@ -245,7 +245,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("enabling an endpoint that is already enabled does not change its pending deliveries", async () => {
-    const shop = await openWebhookShop(engine);
+    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
     const endpoint = await shop.endpoint();
     await shop.event(endpoint, 1000);
     await shop.run("enableWebhook", { id: endpoint.id, replay: false, actor }, 1000);
@@ -254,7 +254,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("attempts and ended deliveries are kept for 30 days, pending ones of a disabled endpoint for 7", async () => {
-    const shop = await openWebhookShop(engine);
+    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
     const endpoint = await shop.endpoint();
     await shop.event(endpoint, 0);
     await attempt(shop, 0, null);
@@ -291,7 +291,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a deleted endpoint is sent nothing, has no secret, and is gone when its deliveries are", async () => {
-    const shop = await openWebhookShop(engine);
+    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
     const endpoint = await shop.endpoint();
     await shop.event(endpoint, 0);
     await shop.event(endpoint, 0);
@@ -318,7 +318,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("every change is in the audit log, and no secret is", async () => {
-    const shop = await openWebhookShop(engine);
+    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
     await shop.run("createUser", { username: "alice", name: "a", parent: null, actor });
     const terms = { url: "https://shop.example/", events: "*", balanceLowBelow: 1 };
     const create = { ...terms, username: "alice", secret: secret(), actor };
