@@ -3,7 +3,7 @@
 
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { startServerProcess } from "../test/support/worlds/server-process.ts";
+import { startServerProcess } from "../test/support/worlds/binary.ts";
 import { fillInBulk } from "../test/support/databases/bulk.ts";
 import { callApi, freshDatabase } from "../test/support/worlds/service.ts";
 

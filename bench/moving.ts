@@ -8,7 +8,7 @@ import { closeForCommand, openForCommand } from "../src/storage/file/open.ts";
 import { execute } from "../src/operations/batch/execute.ts";
 import { recountBalancesAfter } from "../test/support/databases/bulk.ts";
 import { startCluster } from "../test/support/databases/postgres.ts";
-import { BINARY } from "../test/support/worlds/server-process.ts";
+import { BINARY } from "../test/support/worlds/binary.ts";
 import {
   freshFolder,
   freshSqliteDatabase,

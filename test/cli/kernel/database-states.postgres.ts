@@ -11,7 +11,7 @@ import { openShopIn, reseller } from "../../support/worlds/cli.ts";
 import { cluster } from "../../support/databases/postgres.ts";
 import { nextBinary } from "../../support/databases/next-version.ts";
 import { spawnServe } from "../../support/process.ts";
-import { runBinary, startServerProcess } from "../../support/worlds/server-process.ts";
+import { runBinary, startServerProcess } from "../../support/worlds/binary.ts";
 import {
   freshFolder,
   freshPostgresDatabase,

@@ -6,7 +6,7 @@ import { openForCommand } from "../../../src/storage/file/open.ts";
 import { verify } from "../../../src/storage/doctor/verify.ts";
 import { below, type Random } from "./seeded.ts";
 import type { Answer, TestDatabase } from "../worlds/service.ts";
-import { tryCall } from "../worlds/server-process.ts";
+import { tryCall } from "../worlds/binary.ts";
 
 const RESELLER = "loaded";
 const SERVICE = "likes";

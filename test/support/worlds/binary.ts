@@ -1,10 +1,11 @@
-// dist/reseller as processes of its own, in folders and environments of their own.
+// dist/reseller as processes of its own, in folders and environments of their own: run, served, called, stopped or killed.
 
 import { existsSync } from "node:fs";
-import { type Body } from "./service.ts";
+import { type Answer, type Body, callApi } from "./service.ts";
 
 export const BINARY = new URL("../../../dist/reseller", import.meta.url).pathname;
-if (!existsSync(BINARY)) throw new Error(`${BINARY} is not there: run \`bun run test:binary\``);
+/** From the start of a process to the line that says it listens: then it hangs, and is not merely slow. */
+const START_MILLISECONDS = 300_000;
 
 export interface Ended {
   code: number;
@@ -72,30 +73,38 @@ export async function servingAs(
   const [command, ...flags] = argv;
   const started = [command!, "--port", "0", "--rate-limit", "0", ...flags];
   const child = spawn(folder, started, environment, launcher);
-  const printed = { stdout: "", stderr: "" };
-  const listening = Promise.withResolvers<string>();
-  const gather = async (name: "stdout" | "stderr") => {
-    const decoder = new TextDecoder();
-    for await (const chunk of child[name]) {
-      printed[name] += decoder.decode(chunk, { stream: true });
-      const url = /^listening on (https?:\S+)$/m.exec(printed.stdout);
-      if (url) listening.resolve(url[1]!);
-    }
-  };
-  const ended = Promise.all([gather("stdout"), gather("stderr"), child.exited]).then(
-    ([, , code]) => {
-      listening.reject(new Error(`it ended before it listened: ${printed.stderr}`));
-      return { code, ...printed };
-    },
-  );
+  const { url, printed, ended } = await listening(child);
   return {
     pid: child.pid,
-    url: await listening.promise,
+    url,
     stdout: () => printed.stdout,
     stderr: () => printed.stderr,
     kill: (signal) => child.kill(signal),
     ended,
   };
+}
+
+/** Once a process has said where it listens: rejects with its log when it ends before. */
+async function listening(child: ReturnType<typeof spawn>) {
+  const printed = { stdout: "", stderr: "" };
+  const said = Promise.withResolvers<string>();
+  const gather = async (name: "stdout" | "stderr") => {
+    for await (const text of child[name].pipeThrough(new TextDecoderStream())) {
+      printed[name] += text;
+      const url = /^listening on (https?:\S+)\n/m.exec(printed.stdout);
+      if (url) said.resolve(url[1]!);
+    }
+  };
+  // Ended is a process whose last words were heard.
+  const ended = Promise.all([gather("stdout"), gather("stderr"), child.exited]).then(
+    ([, , code]) => {
+      said.reject(new Error(`it did not start (exit ${code}): ${printed.stderr}`));
+      return { code, ...printed };
+    },
+  );
+  const tooLong = setTimeout(() => child.kill("SIGKILL"), START_MILLISECONDS);
+  const url = await said.promise.finally(() => clearTimeout(tooLong));
+  return { url, printed, ended };
 }
 
 /** Stops it as an operator does; it must end well. */
@@ -132,6 +141,69 @@ export async function stallOf(server: Serving, folder: string) {
     ..."admin key create --user alice --type full --reach all".split(" "),
   );
   return { server, key: String(key) };
+}
+
+export interface ServerProcess {
+  url: string;
+  pid: number;
+  /** Asks it to stop and resolves with its exit code. */
+  stop(): Promise<number>;
+  /** Ends it between two instructions. */
+  kill(): Promise<void>;
+  /** Resolves with the exit code, once it has ended by itself. */
+  exited: Promise<number>;
+  /** What it has logged by now. */
+  log(): string;
+}
+
+export interface ServerOptions {
+  data: string;
+  binary?: string;
+  arguments?: string[];
+  environment?: Record<string, string>;
+}
+
+/** Starts `serve` on a data folder. Rejects with its log when it ends before it listens. */
+export async function startServerProcess(options: ServerOptions): Promise<ServerProcess> {
+  const { data, binary: program = BINARY, environment = {} } = options;
+  const serve = `serve --data ${data} --port 0 --rate-limit 0`.split(" ");
+  const child = spawned([program, ...serve, ...(options.arguments ?? [])], environment);
+  const { url, printed, ended } = await listening(child);
+  const exited = ended.then(({ code }) => code);
+  return {
+    url,
+    pid: child.pid,
+    exited,
+    log: () => printed.stderr,
+    stop() {
+      child.kill("SIGTERM");
+      return exited;
+    },
+    async kill() {
+      child.kill("SIGKILL");
+      await exited;
+    },
+  };
+}
+
+/** Runs one command of a binary to its end. */
+export async function runBinary(
+  args: readonly string[],
+  options: { binary?: string; environment?: Record<string, string>; stdin?: string } = {},
+): Promise<{ exitCode: number; stdout: string; stderr: string }> {
+  const { binary: program = BINARY, environment = {}, stdin } = options;
+  const child = spawned([program, ...args], environment, { stdin });
+  const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
+  return { exitCode: await child.exited, stdout, stderr };
+}
+
+/** A call that may find the server gone: null then. */
+export async function tryCall(...call: Parameters<typeof callApi>): Promise<Answer | null> {
+  try {
+    return await callApi(...call);
+  } catch {
+    return null;
+  }
 }
 
 export interface Load {
@@ -177,23 +249,29 @@ function spawn(
   environment: Record<string, string> = {},
   launcher: readonly string[] = [],
 ) {
-  const child = Bun.spawn([...launcher, BINARY, ...argv], {
-    cwd: folder,
-    // Nothing of the caller's settings.
-    env: {
-      PATH: process.env["PATH"] ?? "",
-      HOME: folder,
-      // Whatever this machine has in /etc.
-      RESELLER_ENV_FILE: "none",
-      ...environment,
-    },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
+  const command = [...launcher, BINARY, ...argv];
+  const child = spawned(command, { HOME: folder, ...environment }, { cwd: folder });
   // A test that fails leaves no server behind.
   process.on("exit", () => child.kill("SIGKILL"));
   return child;
+}
+
+function spawned(
+  command: string[],
+  environment: Record<string, string>,
+  { cwd, stdin }: { cwd?: string; stdin?: string | undefined } = {},
+) {
+  if (command.includes(BINARY) && !existsSync(BINARY)) {
+    throw new Error(`${BINARY} is not there: run \`bun run build\``);
+  }
+  return Bun.spawn(command, {
+    ...(cwd === undefined ? {} : { cwd }),
+    // Nothing of the caller's settings, nor what this machine has in /etc.
+    env: { PATH: process.env["PATH"] ?? "", RESELLER_ENV_FILE: "none", ...environment },
+    stdin: stdin === undefined ? "ignore" : Buffer.from(stdin),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
 }
 
 function textOf(stream: ReadableStream): Promise<string> {

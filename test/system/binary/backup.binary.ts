@@ -3,12 +3,17 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BINARY, binary, binaryJson } from "../../support/worlds/binary.ts";
+import {
+  BINARY,
+  type ServerProcess,
+  binary,
+  binaryJson,
+  startServerProcess,
+} from "../../support/worlds/binary.ts";
 import { fillInBulk } from "../../support/databases/bulk.ts";
 import { childrenOf, stateOf } from "../../support/children.ts";
 import { randomFrom } from "../../support/random/seeded.ts";
 import { freshDatabase, freshFolder } from "../../support/worlds/service.ts";
-import { type ServerProcess, startServerProcess } from "../../support/worlds/server-process.ts";
 import { prepareLoad, problemsOf, sendLoad } from "../../support/random/wishes.ts";
 import { until } from "../../support/until.ts";
 

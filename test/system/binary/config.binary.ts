@@ -3,8 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
-import { binaryWith, serving, servingWith, stop } from "../../support/worlds/binary.ts";
-import { BINARY } from "../../support/worlds/server-process.ts";
+import { BINARY, binaryWith, serving, servingWith, stop } from "../../support/worlds/binary.ts";
 import { type Body, freshFolder } from "../../support/worlds/service.ts";
 import { makeCertificate } from "../../support/http/certificates.ts";
 

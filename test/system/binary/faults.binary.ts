@@ -5,10 +5,9 @@ import { afterEach, beforeAll, expect, test } from "bun:test";
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compileShim, type Shim } from "../powercut/shim.ts";
-import { binary } from "../../support/worlds/binary.ts";
+import { type ServerProcess, binary, startServerProcess } from "../../support/worlds/binary.ts";
 import { randomFrom } from "../../support/random/seeded.ts";
 import { callApi, freshDatabase, freshFolder } from "../../support/worlds/service.ts";
-import { type ServerProcess, startServerProcess } from "../../support/worlds/server-process.ts";
 import {
   prepareLoad,
   problemsOf,

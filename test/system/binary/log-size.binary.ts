@@ -4,7 +4,7 @@ import { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
-import { startServerProcess } from "../../support/worlds/server-process.ts";
+import { startServerProcess } from "../../support/worlds/binary.ts";
 import { freshDatabase, freshFolder } from "../../support/worlds/service.ts";
 
 const CALLERS = 32;

@@ -4,11 +4,10 @@ import { afterEach, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openForCommand } from "../../../src/storage/file/open.ts";
-import { binaryWith } from "../../support/worlds/binary.ts";
+import { type ServerProcess, binaryWith, startServerProcess } from "../../support/worlds/binary.ts";
 import { type S3, startS3 } from "../../support/peers/s3.ts";
 import { randomFrom } from "../../support/random/seeded.ts";
 import { type Body, freshDatabase, freshFolder } from "../../support/worlds/service.ts";
-import { type ServerProcess, startServerProcess } from "../../support/worlds/server-process.ts";
 import { prepareLoad, problemsOf, sendLoad } from "../../support/random/wishes.ts";
 import { until } from "../../support/until.ts";
 

@@ -6,9 +6,8 @@ import { cpSync, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "bun:test";
 import { copyDatabase } from "../../../src/storage/backup/backup.ts";
-import { binaryWith } from "../../support/worlds/binary.ts";
+import { binaryWith, startServerProcess } from "../../support/worlds/binary.ts";
 import { runs } from "../../support/runs.ts";
-import { startServerProcess } from "../../support/worlds/server-process.ts";
 import { freshDatabase, freshFolder } from "../../support/worlds/service.ts";
 import { compileShim, type Shim } from "../powercut/shim.ts";
 

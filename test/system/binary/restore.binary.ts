@@ -5,10 +5,16 @@ import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"; // prettier-ignore
 import { join } from "node:path";
-import { binary, binaryJson, serving, stop } from "../../support/worlds/binary.ts";
+import {
+  type ServerProcess,
+  binary,
+  binaryJson,
+  serving,
+  startServerProcess,
+  stop,
+} from "../../support/worlds/binary.ts";
 import { damageTables } from "../../support/databases/damage.ts";
 import { type Body, callApi, freshDatabase, freshFolder } from "../../support/worlds/service.ts";
-import { type ServerProcess, startServerProcess } from "../../support/worlds/server-process.ts";
 import { until } from "../../support/until.ts";
 
 const MARGIN = 1_000_000;

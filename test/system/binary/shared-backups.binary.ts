@@ -6,13 +6,14 @@ import {
 } from "node:fs"; // prettier-ignore
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "bun:test";
-import { binary, binaryJson } from "../../support/worlds/binary.ts";
 import {
   BINARY,
-  runBinary,
   type ServerProcess,
+  binary,
+  binaryJson,
+  runBinary,
   startServerProcess,
-} from "../../support/worlds/server-process.ts";
+} from "../../support/worlds/binary.ts";
 import { stateOf } from "../../support/children.ts";
 import { fillInBulk } from "../../support/databases/bulk.ts";
 import { freshDatabase, freshFolder } from "../../support/worlds/service.ts";

@@ -11,7 +11,7 @@ import {
   someConnections,
   type Wish,
 } from "../../support/random/wishes.ts";
-import { startServerProcess } from "../../support/worlds/server-process.ts";
+import { startServerProcess } from "../../support/worlds/binary.ts";
 import { below, randomFrom } from "../../support/random/seeded.ts";
 import { freshDatabase, freshFolder } from "../../support/worlds/service.ts";
 
