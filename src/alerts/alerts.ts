@@ -114,8 +114,8 @@ function readFacts(reader: Reader, now: number) {
 }
 
 /**
- * Holds back changes of kinds that depend on the clock until STEADY_CHECKS checks in a row have shown them. Passes on all
- * others at once.
+ * Holds back changes of kinds that depend on the clock until STEADY_CHECKS checks in a row have shown them. Passes on
+ * all others at once.
  */
 function createSteadiness() {
   let seen = new Map<string, number>();

@@ -49,7 +49,9 @@ export interface OutageWatch {
 export function createOutageWatch(deps: OutageDeps): OutageWatch {
   const { writer, clock, log, isLeader } = deps;
   let count = 0;
-  /** When writes began to fail, and whether this server was then the one that checks for all; null while they succeed. */
+  /**
+   * When writes began to fail, and whether this server was then the one that checks for all; null while they succeed.
+   */
   let since: { at: number; isOurs: boolean } | null = null;
   let cancelBegin: (() => void) | null = null;
   let outage: Outage | null = null;

@@ -1,5 +1,5 @@
-// Scheduled syncs: a provider's list is read at intervals, and its changes are applied within the operator's limits.
-// Changes beyond the limits are noted for the operator, who applies them by hand. One server syncs for all.
+// Scheduled syncs: reads a provider's list at intervals and applies its changes within the operator's limits. Changes
+// beyond the limits are stored for the operator, who applies them by hand. One server syncs for all servers.
 // docs/specification/providers.md#sync-schedule.
 
 import type { ReadStore } from "../db/port/port.ts";
@@ -18,7 +18,7 @@ import type { Writer } from "../writer/writer.ts";
 import type { Ticker } from "../scheduling/ticker.ts";
 import { MINUTE_MS } from "../domain/values/spans.ts";
 
-/** Delay after a failure of this service, so that a provider's list is not read over and over. */
+/** Delay after an internal error, so that a provider's list is not read over and over. */
 const RETRY_MS = MINUTE_MS;
 
 /** The operator's name in the audit log for scheduled syncs. */
@@ -30,12 +30,12 @@ export interface SyncDeps {
   log: Pick<Logger, "info" | "warn" | "error">;
   ticker: Pick<Ticker, "add">;
   connect: (provider: ProviderAddress) => Pick<ProviderApi, "services">;
-  /** Whether this server is the one that syncs for all. */
+  /** Whether this server syncs for all servers. */
   isLeader: () => boolean;
 }
 
 export interface ScheduledSyncs {
-  /** Aborts the calls under way; resolves once none is left. */
+  /** Aborts the calls in flight and waits for the syncs that made them. */
   stop(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export function startScheduledSyncs(deps: SyncDeps): ScheduledSyncs {
     const isBusy = running.has(providerId) || sinceFailure < RETRY_MS;
     if (isBusy || stopping.signal.aborted) return;
     const run = syncOnce(deps, provider, stopping.signal)
-      // The disk or the queue is full, or the catalogue was changed by someone else: it is tried again.
+      // The disk or the queue is full, or someone else changed the catalogue. A later tick tries again.
       .catch((error: unknown) => {
         failedAt.set(providerId, performance.now());
         if (error instanceof Refusal || stopping.signal.aborted) return;
@@ -79,14 +79,13 @@ function isScheduled({ active, syncEvery }: Provider): boolean {
   return active && syncEvery !== null;
 }
 
-/**
- * Returns the milliseconds until the next sync. A time in the future is of a clock that was ahead: the interval counts.
- */
+/** Returns the milliseconds until the next sync. If the clock was set back, this is at most one interval. */
 function untilDue({ syncedAt, syncEvery }: Provider, now: number): number {
   if (syncedAt === null) return 0;
   return Math.min(syncedAt + syncEvery! - now, syncEvery!);
 }
 
+/** Syncs one provider. */
 async function syncOnce(deps: SyncDeps, provider: Provider, stop: AbortSignal): Promise<void> {
   const { writer, log } = deps;
   const { providerId, name, syncPriceLimit, syncDeactivationLimit } = provider;
@@ -108,12 +107,12 @@ async function syncOnce(deps: SyncDeps, provider: Provider, stop: AbortSignal): 
   log.info({ provider: name, ...countsOf(plan) }, "scheduled sync applied");
 }
 
-/** A schedule always has a markup: the database ensures it. */
+/** Returns the stored options. A provider with a schedule always has a markup: the database ensures it. */
 function optionsOf({ markup, syncNew, readableIds }: Provider): SyncOptions {
   return { markup: markup!, newServices: syncNew, readableIds };
 }
 
-/** Reads the list and plans its sync. Resolves with a text for the operator when there can be no plan. */
+/** Reads the list and plans its sync. Resolves with a text for the operator if the list cannot be used. */
 async function planOf(
   { store, connect }: SyncDeps,
   provider: Provider,

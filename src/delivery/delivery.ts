@@ -1,4 +1,4 @@
-// Deliveries: a worker for each provider, and one ticker that makes them submit and poll what is due.
+// Delivers orders: one worker for each provider, and one ticker that makes the workers submit and poll what is due.
 
 import type { Order } from "../db/orders/orders.ts";
 import {
@@ -23,28 +23,28 @@ import { createSubmitter, type Submitter } from "./submission.ts";
 import { startTicker, type Ticker } from "../scheduling/ticker.ts";
 import { createWaiting, type Waiting } from "./waiting.ts";
 
-/** How often lateness of polls and interrupted attempts are checked. */
+/** Interval of the checks for late polls and interrupted attempts. */
 const CHECK_MS = 10_000;
 
 export interface DeliveryService {
   /**
-   * Resolves with the order once a provider took it, all refused it or no further try is made at once. Resolves with
-   * `order` itself when that takes longer than placeWaitMs.
+   * Resolves with the order once a provider has taken it, all have refused it, or the next try must wait. Resolves
+   * with `order` itself if that takes longer than placeWaitMs.
    */
   awaitProvider(order: Order): Promise<Order>;
   /** Whether the ticker runs and no poll is overdue, except at providers that do not respond. */
   isOnTime(): Promise<boolean>;
-  /** Whether the polls of each provider are late, by its name; without providers that nothing was sent to yet. */
+  /** Returns by provider name whether its polls are late. A provider is absent until something was sent to it. */
   lateness(): Promise<ReadonlyMap<string, Lateness>>;
-  /** Also runs other periodic work: an idle server has one timer. */
+  /** Runs other periodic work too, so that an idle server has only one timer. */
   ticker: Pick<Ticker, "add" | "wake">;
-  /** Starts nothing new, waits for calls in flight and aborts them after `drainMs`: submissions are then unknown. */
+  /** Starts nothing new and waits for calls in flight. Aborts them after `drainMs`; their outcomes are then unknown. */
   stop(drainMs: number): Promise<void>;
 }
 
 /**
- * Starts deliveries. Resolves once attempts that an earlier process left in flight are marked unknown; only then may
- * anything be sent.
+ * Starts deliveries. First marks attempts that an earlier process left in flight as unknown; nothing is sent before
+ * that.
  */
 export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService> {
   const { store, clock, settings } = deps;
@@ -108,7 +108,7 @@ export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService
   };
 }
 
-/** Limits each schedule to its longest delay from now: the clock may have been set back since it was stored. */
+/** Moves schedules that are too far in the future to their longest delay from now: the clock may have been set back. */
 function clampSchedules({ writer, settings }: DeliveryDeps): Promise<unknown> {
   return writer.submit("clampSchedules", {
     pollIntervalMs: settings.pollIntervalMs,
@@ -117,8 +117,8 @@ function clampSchedules({ writer, settings }: DeliveryDeps): Promise<unknown> {
 }
 
 /**
- * Runs clampSchedules after the clock was set back, at each tick until it is committed. Otherwise, while the database
- * takes no writes, a schedule too far in the future would starve its order.
+ * Runs clampSchedules after the clock was set back. A run that fails is repeated at the next tick; without it, orders
+ * with a schedule too far in the future would wait until then.
  */
 function createClamping(deps: DeliveryDeps) {
   let isRequested = false;
@@ -141,9 +141,7 @@ function createClamping(deps: DeliveryDeps) {
   };
 }
 
-/**
- * Resolves with the order once a provider took it or no further try is made at once, or with `order` after `waitMs`.
- */
+/** Starts submissions with `begin` and resolves as awaitProvider does. */
 function firstOutcome(
   { clock }: DeliveryDeps,
   waiting: Waiting,
@@ -163,7 +161,7 @@ function firstOutcome(
   });
 }
 
-/** Delays that magic links ask for, at most placeWaitMs. */
+/** Creates the delays that magic links ask for, each at most placeWaitMs. */
 function createSlowness({ clock, settings }: DeliveryDeps) {
   const endings = new Set<() => void>();
   return {
@@ -180,7 +178,7 @@ function createSlowness({ clock, settings }: DeliveryDeps) {
         endings.add(end);
       });
     },
-    /** Ends all delays: no response waits any longer. */
+    /** Ends all delays at once. */
     end() {
       for (const end of endings) end();
     },
@@ -193,13 +191,13 @@ interface Worker extends ProviderWorker {
   requester: Requester;
 }
 
-/** One worker for each provider, created on first use. */
+/** Creates the set of workers: one for each provider, created on first use. */
 function createWorkers(deps: DeliveryDeps, waiting: Waiting, wake: () => void) {
   const { store, log } = deps;
   const workers = new Map<number, Worker>();
   let isStopping = false;
 
-  /** Returns null while stopping: no worker is created then. */
+  /** Returns the provider's worker, or null if there is none and the service stops. */
   const workerOf = async (providerId: number): Promise<Worker | null> => {
     const worker = workers.get(providerId);
     if (worker) return worker;
@@ -244,7 +242,10 @@ function createWorkers(deps: DeliveryDeps, waiting: Waiting, wake: () => void) {
     isRequestInFlight: (requestId: number) =>
       workers.values().some(({ requester }) => requester.isInFlight(requestId)),
     isStopping: () => isStopping,
-    /** Runs at each tick, and so within a second of a change: other processes do not announce their changes. */
+    /**
+     * Applies changes of providers to their workers. Runs at each tick, because other processes do not announce
+     * changes.
+     */
     reconnect(providers: readonly Provider[]) {
       for (const provider of providers) {
         const worker = workers.get(provider.providerId);
@@ -280,7 +281,7 @@ function createWorkers(deps: DeliveryDeps, waiting: Waiting, wake: () => void) {
   };
 }
 
-/** Test orders raise no alarms: no metrics, and log level `info` only. */
+/** Returns dependencies for test orders, which raise no alarms: no metrics, and log level `info` only. */
 function sandboxDeps(deps: DeliveryDeps): DeliveryDeps {
   const info = deps.log.info.bind(deps.log);
   return { ...deps, log: { info, warn: info, error: info }, onSubmission() {}, onRequest() {} };

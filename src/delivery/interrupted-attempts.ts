@@ -1,6 +1,6 @@
-// Ends attempts whose process will report no outcome. Those of servers that ended become unknown: at the start, which
-// waits for it, and while this server runs. An attempt of this server that made no call is queued again: the connection
-// was lost, so it was not known whether the attempt's start was committed.
+// Ends attempts and requests whose process will report no outcome. Those of servers that have ended become unknown:
+// before this server starts to send, and every few seconds while it runs. An attempt of this server that made no call
+// is queued again: the connection to the database was lost while the attempt's start was committed.
 
 import type { SendingAttempt } from "../db/delivery/deliveries.ts";
 import { listSending } from "../db/delivery/deliveries.ts";
@@ -12,7 +12,7 @@ import type { DeliveryDeps } from "./provider-worker.ts";
 const ENDED = "the process ended before the provider's reply was stored";
 const NOT_CALLED = "the connection to the database was lost before the call";
 
-/** Marks attempts and requests of servers that ended before this one started. */
+/** Marks attempts and requests of servers that have ended as unknown. */
 export async function markInterrupted({ writer, log, serverId }: DeliveryDeps): Promise<void> {
   const input = { cause: ENDED, server: serverId };
   for (const order of await writer.submit("markInterruptedUnknown", input)) {
@@ -23,13 +23,15 @@ export async function markInterrupted({ writer, log, serverId }: DeliveryDeps): 
   }
 }
 
-/** The calls that this process has in flight: attempts by their order, requests by their number. */
+/** Tells which calls this process has in flight: attempts by their order, requests by their number. */
 export interface CallsInFlight {
   isInFlight(orderId: number): boolean;
   isRequestInFlight(requestId: number): boolean;
 }
 
-/** Makes the same check while this server runs, and queues its own attempts again that made no call. */
+/**
+ * Creates the check that runs while this server runs: markInterrupted, and requeuing its own attempts without a call.
+ */
 export function createInterruptionCheck(
   deps: DeliveryDeps,
   inFlight: CallsInFlight,
@@ -39,9 +41,9 @@ export function createInterruptionCheck(
   const check = async () => {
     const sending = await store.read(listSending);
     const requests = await store.read(listSendingRequests);
-    // Once calls are aborted, attempts that were sent may be left without an outcome.
+    // After calls were aborted, an attempt without an outcome may have been sent.
     if (isStopping()) return;
-    // The rows were read before this: an attempt that was under way then has ended, or is still in flight.
+    // The rows were read before inFlight is asked, so an attempt that began in between is not among them.
     const own = sending.filter(
       ({ server, orderId }) => server === serverId && !inFlight.isInFlight(orderId),
     );

@@ -1,4 +1,4 @@
-// Requests for orders at one provider: sends those that are due, each once, and asks about its refills.
+// Sends requests to cancel or refill orders to one provider, each once when it is due, and asks about its refills.
 // The queue is in the database; memory holds only the calls in flight.
 
 import { listDueRequests } from "../db/orders/order-requests.ts";
@@ -13,7 +13,7 @@ import { oneAtATime } from "../scheduling/one-at-a-time.ts";
 import type { ProviderWorker } from "./provider-worker.ts";
 import { CALL_WITHIN_MS } from "./submission.ts";
 
-/** Requests to one provider that may be in flight at once. */
+/** Limit for the requests to one provider in flight. */
 const REQUESTS_LIMIT = 4;
 const TOO_LATE: RequestResult = {
   outcome: "not_sent",
@@ -21,7 +21,7 @@ const TOO_LATE: RequestResult = {
 };
 
 export interface Requester {
-  /** Sends and asks what is due, up to REQUESTS_LIMIT in flight. Never rejects. */
+  /** Sends the requests that are due, up to REQUESTS_LIMIT in flight, and asks about due refills. Never rejects. */
   begin(): Promise<void>;
   /** Whether a call for the request is under way. */
   isInFlight(requestId: number): boolean;
@@ -87,18 +87,18 @@ async function sendRequest(worker: ProviderWorker, requestId: number): Promise<v
   const start = { requestId, providerId: worker.providerId, server, placeRetryMs };
   const started = await writer.submit("startRequest", start);
   if (!started.send) return;
-  // Other servers may have taken this process for dead by now: see submission.ts.
+  // If the start took long, other servers may regard this process as dead: see submission.ts.
   const isTooLate = Math.abs(clock.now() - begunAt) > CALL_WITHIN_MS;
   const result = isTooLate ? TOO_LATE : await sendOnce(worker, started);
   const backoffMs = submitBackoffMs(started.tries, random);
   await finish(worker, { requestId, result, backoffMs, pollIntervalMs });
   const { outcome } = result;
   const fields = { provider: worker.name, order: started.orderId, request: requestId };
-  const noted = "cause" in result ? { ...fields, cause: result.cause } : fields;
+  const logged = "cause" in result ? { ...fields, cause: result.cause } : fields;
   worker.deps.onRequest?.(started.kind, outcome);
-  if (outcome === "unknown") log.error(noted, "request unknown: decide it by hand");
-  else if (outcome === "refused") log.warn(noted, "the provider declined a request");
-  else if (outcome === "not_sent") log.warn(noted, "a request was not sent; trying again later");
+  if (outcome === "unknown") log.error(logged, "request unknown: decide it by hand");
+  else if (outcome === "refused") log.warn(logged, "the provider declined a request");
+  else if (outcome === "not_sent") log.warn(logged, "a request was not sent; trying again later");
 }
 
 /** Sends the request once. After an internal error in the call it is unknown whether it was sent. */
@@ -116,7 +116,7 @@ async function sendOnce(
 }
 
 /**
- * Stores the outcome, retried until the database accepts it; if the process ends first, the request becomes unknown.
+ * Stores the outcome. Retries until the database accepts it. If the process ends first, the request becomes unknown.
  */
 async function finish(
   { deps, stop, name }: ProviderWorker,
@@ -140,7 +140,7 @@ async function finish(
   }
 }
 
-/** Asks about a batch of due refills; those without an answer are asked about again later. */
+/** Asks about a batch of due refills. The next poll of each is already scheduled, whatever the reply. */
 async function askRefills(worker: ProviderWorker): Promise<void> {
   const { writer, settings, random, log } = worker.deps;
   if (worker.stopping) return;

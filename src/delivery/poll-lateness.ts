@@ -1,5 +1,5 @@
-// Decides whether the polls of one provider are late, and logs it: this service may not keep up, or the provider has
-// not responded for a long time.
+// Decides whether the polls of one provider are late, and logs it. Either this service does not keep up, or the
+// provider has not responded for a long time.
 
 import { type Lateness, pollsLateMs } from "../domain/alerts/conditions.ts";
 import { oldestDuePoll } from "../db/delivery/polling.ts";
@@ -13,9 +13,11 @@ export interface PollLateness {
   noteUnanswered(now: number): void;
   /** Whether the provider did not respond to the last poll. */
   isUnanswered(): boolean;
+  /** Whether a poll should have been made long ago. */
   isOverdue(now: number): Promise<boolean>;
   /** `unknown` until the provider has answered this process, and while it does not answer. */
   state(now: number): Promise<Lateness>;
+  /** Logs an error while polls are late, at most every LOG_INTERVAL_MS. */
   log(now: number): Promise<void>;
 }
 

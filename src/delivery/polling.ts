@@ -11,10 +11,11 @@ import { oneAtATime } from "../scheduling/one-at-a-time.ts";
 import { createPollLateness } from "./poll-lateness.ts";
 import type { DeliveryDeps, ProviderWorker } from "./provider-worker.ts";
 
-/** Batches of one provider that may be in flight at once. */
+/** Limit for the batches of one provider in flight. */
 const POLLS_LIMIT = 4;
 /**
- * A refused batch is halved until the bad entry is found: seven steps for 100. After nine, the provider itself fails.
+ * Limit for failures in a row. A refused batch is halved until the bad entry is found, which takes seven steps for 100
+ * orders. After nine failures the batch is given up.
  */
 const FAILURES_LIMIT = 9;
 
@@ -24,7 +25,7 @@ export interface Poller {
   /** Logs an error when polls are late or the provider has not responded for long. */
   logLateness(): Promise<void>;
   lateness(): Promise<Lateness>;
-  /** Whether polls are overdue although the provider responds and no backoff is in force. */
+  /** Whether polls are overdue although the provider responds and no backoff delays them. */
   isBehind(): Promise<boolean>;
   /** Resolves when nothing is in flight. */
   idle(): Promise<void>;
@@ -37,7 +38,7 @@ export function createPoller(worker: ProviderWorker): Poller {
   const lateness = createPollLateness(worker);
   let batchSize = STATUS_BATCH_LIMIT;
 
-  /** Resolves with whether more may be due at once. */
+  /** Polls a batch. Resolves with whether more polls may be due now. */
   const poll = async (): Promise<boolean> => {
     try {
       const outcome = await pollOnce(worker, batchSize);
@@ -48,7 +49,7 @@ export function createPoller(worker: ProviderWorker): Poller {
         batchSize = Math.min(batchSize * 2, STATUS_BATCH_LIMIT);
       } else {
         lateness.noteUnanswered(clock.now());
-        // One order may be what makes the request fail: a smaller batch may not contain it.
+        // One order may make the whole batch fail, and a smaller batch may not contain it.
         batchSize = Math.ceil(batchSize / 2);
         backoff.start();
       }
@@ -103,7 +104,7 @@ export function createPoller(worker: ProviderWorker): Poller {
   };
 }
 
-/** The backoff after failed polls. */
+/** Creates the backoff after failed polls. */
 function createBackoff({ clock, random }: DeliveryDeps) {
   let failures = 0;
   let until = 0;
@@ -150,7 +151,7 @@ async function pollOnce(
     }
     failures += 1;
     const fields = { provider: worker.name, orders: batch.length, cause: reply.failed };
-    // Logged once: the halves fail until the bad entry is found.
+    // Logs only the first failure, because halves fail until the bad entry is found.
     if (failures === 1) worker.deps.log.warn(fields, "a poll failed");
     if (!reply.answered || failures >= FAILURES_LIMIT) break;
     // One entry may make the whole reply unusable: poll each half by itself.

@@ -1,5 +1,5 @@
-// Asks providers for our balance: those with a threshold, at most every BALANCE_INTERVAL_MS each, and paused ones, whose
-// pause a reply ends. The alert about a low balance: domain/alerts/provider-conditions.ts.
+// Asks providers for our balance: those with a threshold, each at most every BALANCE_INTERVAL_MS, and those that are
+// paused, because a reply ends the pause. The alert about a low balance: domain/alerts/provider-conditions.ts.
 
 import { listProviders, type Provider } from "../db/providers/providers.ts";
 import { isBalanceDue } from "../domain/alerts/alerts.ts";
@@ -15,12 +15,12 @@ export interface BalanceDeps extends Pick<
   "store" | "writer" | "log" | "clock" | "connect"
 > {
   ticker: Pick<Ticker, "add">;
-  /** Whether this server asks for all. */
+  /** Whether this server asks for all servers. */
   isLeader: () => boolean;
 }
 
 export interface BalanceService {
-  /** Aborts the calls under way. */
+  /** Aborts the calls in flight and waits for them. */
   stop(): Promise<void>;
 }
 
@@ -33,23 +33,23 @@ export function startProviderBalances(deps: BalanceDeps): BalanceService {
     const { providerId, name } = provider;
     try {
       const { balance, currency } = await connect(provider).balance(stop.signal);
-      const said = { providerId, balance, currency };
-      const { isResumed } = await writer.submit("recordProviderBalance", said);
+      const reported = { providerId, balance, currency };
+      const { isResumed } = await writer.submit("recordProviderBalance", reported);
       if (isResumed)
         log.info({ provider: name }, "submissions continue: the provider reports our balance");
     } catch (error) {
       if (stop.signal.aborted) return;
-      // The message has the key masked.
+      // The key is masked in the message.
       const cause = error instanceof ProviderFailure ? error.message : String(error);
       log.warn({ provider: name, cause }, "our balance at a provider is unknown");
     }
   };
   const looking = oneAtATime(async () => {
     try {
-      const known = await store.read(listProviders);
-      if (!known.some((provider) => isBalanceDue(provider, clock.now()))) return;
+      const providers = await store.read(listProviders);
+      if (!providers.some((provider) => isBalanceDue(provider, clock.now()))) return;
       const due = await writer.submit("takeDueBalances", null);
-      await Promise.all(known.filter(({ providerId }) => due.includes(providerId)).map(ask));
+      await Promise.all(providers.filter(({ providerId }) => due.includes(providerId)).map(ask));
     } catch (error) {
       log.warn({ error: String(error) }, "balances at providers could not be requested yet");
     }

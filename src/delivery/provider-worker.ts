@@ -1,4 +1,5 @@
-// The worker of one provider. It has its own limits of calls in flight: a slow provider delays no other one's orders.
+// The worker of one provider. Each has its own limits for calls in flight, so that a slow provider delays only its own
+// orders.
 
 import type { ReadStore } from "../db/port/port.ts";
 import type { Provider } from "../db/providers/providers.ts";
@@ -33,14 +34,14 @@ export interface DeliveryDeps {
   connect: (provider: Provider) => ProviderApi;
   /** Called with the provider's name and the outcome of each submission. */
   onSubmission?: (provider: string, outcome: SubmissionOutcome) => void;
-  /** Called with the outcome of each request for an order that was sent. */
+  /** Called with the kind and the outcome of each request to cancel or refill. */
   onRequest?: (kind: RequestKind, outcome: RequestResult["outcome"]) => void;
 }
 
 export interface ProviderWorker {
   deps: DeliveryDeps;
   providerId: number;
-  /** The provider as last read: its address and its key may change. */
+  /** The provider as last read. Its address and its key may change. */
   provider: Provider;
   /** The provider's name, for the log. */
   name: string;
@@ -49,7 +50,7 @@ export interface ProviderWorker {
   stop: AbortController;
   /** Whether new calls are refused because the service stops. */
   stopping: boolean;
-  /** Makes the ticker tick soon: called when a call has ended, because more may be due. */
+  /** Makes the ticker tick soon. Called when a call has ended, because more may be due. */
   wake: () => void;
 }
 
@@ -70,10 +71,7 @@ export function createProviderWorker(
   };
 }
 
-/**
- * Makes the worker use the provider's new address, key or name from its next call on. A deactivated provider gets no
- * further calls.
- */
+/** Makes the worker use the provider's current address, key, name and state from its next call on. */
 export function reconnect(worker: ProviderWorker, provider: Provider): void {
   const { url, key, protocol } = worker.provider;
   const isSame = url === provider.url && key === provider.key && protocol === provider.protocol;

@@ -1,4 +1,4 @@
-// Submission: takes the queued orders of one provider, longest waiting first, and sends each once.
+// Submits the queued orders of one provider, longest waiting first, each once.
 // The queue is in the database; memory holds only the attempts in flight.
 
 import type { Order } from "../db/orders/orders.ts";
@@ -19,12 +19,12 @@ import { oneAtATime } from "../scheduling/one-at-a-time.ts";
 import type { ProviderWorker } from "./provider-worker.ts";
 import { submitBackoffMs, writeBackoffMs } from "../scheduling/backoff.ts";
 
-/** Submissions to one provider that may be in flight at once. */
+/** Limit for the submissions to one provider in flight. */
 export const SUBMISSIONS_LIMIT = 32;
 
 /**
- * Limit for the time that an attempt may take to start: a slower one is not sent. This process may have been suspended
- * until others took it for dead and marked the attempt unknown. A third of a server's lease.
+ * Limit for the time between the start of an attempt and its call: a third of a server's lease. After a longer time the
+ * call is not made, because other servers may regard this process as dead and have marked the attempt as unknown.
  */
 export const CALL_WITHIN_MS = 10_000;
 const TOO_LATE: SubmissionResult = {
@@ -42,11 +42,11 @@ export interface Submitter {
   idle(): Promise<void>;
 }
 
-/** Called after an attempt. */
+/** Functions that are called after an attempt. */
 export interface AttemptListener {
-  /** No further try is made at once: the request that waits for the submission gets its response. */
+  /** Called if no other provider is tried now. The request that waits for the submission gets its response. */
   ended(order: Order): void;
-  /** Another provider is tried at once. */
+  /** Called if another provider is tried now. */
   passedOn(order: Order): void;
 }
 
@@ -62,7 +62,7 @@ export function createSubmitter(worker: ProviderWorker, listener: AttemptListene
       if (isPassedOn && !worker.stopping) listener.passedOn(order);
       else listener.ended(order);
     } catch (error) {
-      // A queued order stays queued for the next tick; one that was being sent is marked unknown at the next start.
+      // A queued order stays queued for the next tick. One that was being sent is marked as unknown at the next start.
       again = false;
       log.error(
         { provider: worker.name, order: orderId, error: String(error) },
@@ -93,8 +93,8 @@ export function createSubmitter(worker: ProviderWorker, listener: AttemptListene
     const { providerId } = worker;
     const now = clock.now();
     const due = await store.read((reader) => {
-      // The worker's copy of the provider may be older than the end of a pause. During a pause all orders are examined,
-      // in any order.
+      // Reads the provider anew, because a pause may have begun or ended since the worker last read it. During a pause
+      // the order of the list does not matter.
       const isProbed = limit() === 1 && providerOf(reader, providerId).pausedAt === null;
       const list = isProbed ? listDueOnProbation : listDueSubmissions;
       return list(reader, providerId, now, SUBMISSIONS_LIMIT * 2);
@@ -115,19 +115,20 @@ export function createSubmitter(worker: ProviderWorker, listener: AttemptListene
   };
 }
 
-/** The order as committed, and whether another provider is tried at once. */
+/** The order as committed, and whether another provider is tried now. */
 interface Submitted {
   order: Order;
   isPassedOn: boolean;
 }
 
-/** Makes one attempt, from its row to its outcome. A deactivated provider gets it only if no other one is left. */
+/** Submits an order once. A deactivated provider gets the order only if no other provider is left for it. */
 async function submitOnce(worker: ProviderWorker, orderId: number): Promise<Submitted> {
-  return (worker.provider.active ? null : await pass(worker, orderId)) ?? attempt(worker, orderId);
+  const passed = worker.provider.active ? null : await passOn(worker, orderId);
+  return passed ?? attempt(worker, orderId);
 }
 
-/** Returns null when no other provider is left for the order. */
-async function pass(worker: ProviderWorker, orderId: number): Promise<Submitted | null> {
+/** Moves the order to the next provider. Returns null if none is left. */
+async function passOn(worker: ProviderWorker, orderId: number): Promise<Submitted | null> {
   const { providerId, deps, name: provider } = worker;
   const passed = await deps.writer.submit("moveToNextRoute", { orderId, providerId });
   if (passed === null) return null;
@@ -136,6 +137,7 @@ async function pass(worker: ProviderWorker, orderId: number): Promise<Submitted 
   return { order, isPassedOn: next !== null };
 }
 
+/** Makes one attempt, from its row to its outcome. */
 async function attempt(worker: ProviderWorker, orderId: number): Promise<Submitted> {
   const { providerId, deps } = worker;
   const { writer, settings, random, clock, serverId: server, log, onSubmission } = deps;
@@ -151,7 +153,7 @@ async function attempt(worker: ProviderWorker, orderId: number): Promise<Submitt
       onSubmission?.(worker.name, "expired");
     }
     if (next !== null) log.info({ provider: worker.name, order: orderId, next }, "passed on");
-    // Another server got a refusal and moved the order on.
+    // The order has left this provider: another server got a refusal and moved it on.
     const isElsewhere = order.delivery!.providerId !== providerId;
     const isQueuedElsewhere = isElsewhere && order.delivery!.placement === "queued";
     return { order, isPassedOn: next !== null || isQueuedElsewhere };
@@ -161,7 +163,7 @@ async function attempt(worker: ProviderWorker, orderId: number): Promise<Submitt
   const received = isTooLate ? TOO_LATE : await sendOnce(worker, order);
   const retryInMs = received.outcome === "not_sent" ? received.retryInMs : undefined;
   const backoffMs = retryInMs ?? submitBackoffMs(tries, random);
-  // An outcome that is open because this service stops says nothing about the provider.
+  // An outcome that is unknown because this service stops says nothing about the provider.
   const pauseAfter = worker.stop.signal.aborted ? 0 : settings.pauseAfter;
   const input = { orderId, attemptId, result: received, placeRetryMs, backoffMs, pauseAfter };
   const { finished, result } = await finish(worker, input);
@@ -188,9 +190,9 @@ async function sendOnce(
 }
 
 /**
- * Stores the outcome, retried until the database accepts it. If an internal error prevents that, the attempt is stored
- * as unknown: an order must not stay `sending`. If the process ends first, the attempt is marked unknown at the next
- * start. Returns the result that was stored.
+ * Stores the outcome and returns the result that was stored. Retries until the database accepts it. After an internal
+ * error the attempt is stored as unknown, because an order must not stay `sending`. If the process ends first, the next
+ * start marks the attempt as unknown.
  */
 async function finish(
   worker: ProviderWorker,
@@ -205,7 +207,7 @@ async function finish(
       if (worker.stop.signal.aborted) throw error;
       const fields = { provider: worker.name, order: input.orderId };
       if (error instanceof Refusal || errorCode(error) === "outcome_unknown") {
-        // Storing it twice changes nothing.
+        // Tries again: storing an outcome twice changes nothing.
         log.warn(fields, "an outcome could not be stored yet");
       } else {
         log.error({ ...fields, error: String(error) }, "an outcome could not be stored");
@@ -216,7 +218,7 @@ async function finish(
   }
 }
 
-/** What the operator needs to settle an order whose outcome could not be stored, because of an internal error. */
+/** Returns an unknown result whose cause says what the outcome was, so that the operator can settle the order. */
 function unrecorded(result: SubmissionResult): SubmissionResult {
   const what =
     result.outcome === "accepted"

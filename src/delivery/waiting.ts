@@ -1,12 +1,13 @@
-// HTTP requests that wait for the submission of their order, at whichever of its service's providers.
+// Keeps the HTTP requests that wait until a provider of the service has taken or refused their order.
 
 import type { Order } from "../db/orders/orders.ts";
 
 export interface Waiting {
-  /** Calls back with the order once no further try is made at once; returns a function that cancels. */
+  /** Calls back with the order after `notify` or `release`. Returns a function that ends the wait. */
   watch(order: Order, callback: (order: Order) => void): () => void;
+  /** Ends the wait for an order, with its new state. */
   notify(order: Order): void;
-  /** Calls back with the unchanged order for each watched order that is not in flight. */
+  /** Ends the wait for every order that is not in flight, with its state before the wait. */
   release(isInFlight: (orderId: number) => boolean): void;
 }
 

@@ -1,6 +1,5 @@
-// Makes one HTTP call to a provider, docs/specification/providers.md#provider-calls. The only place that calls fetch.
-// It distinguishes what was certainly not sent, or was refused with a 429, from what may have been sent. It limits how
-// much of a reply is read.
+// Makes HTTP calls to providers: docs/specification/providers.md#provider-calls. Distinguishes calls that certainly had
+// no effect (not sent, or refused with a 429) from calls that may have had one. Limits how much of a reply is read.
 
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
@@ -15,16 +14,16 @@ const GZIP_NAMES = new Set([GZIP, "x-gzip"]);
 const IDENTITY = "identity";
 const decompress = promisify(gunzip);
 
-/** The provider's rate limit: the call had no effect, whatever the body of the reply. */
+/** The status of a call refused by the provider's rate limit. Such a call had no effect, whatever its body says. */
 const TOO_MANY_REQUESTS = 429;
 
-/** Maximum length of a reply, unless the call sets another: it is parsed in a few milliseconds. */
+/** Maximum length of a reply, unless the call sets another. A reply of this length is parsed in a few milliseconds. */
 export const REPLY_LIMIT_BYTES = 64 * 1024;
 
 /**
- * Errors that Bun's fetch raises before a byte of the request was sent: no address, no descriptor or port for a
- * connection, no connection, or an invalid certificate. Any other error may come later: EPROTO means a failed
- * handshake, but also a TLS error within the reply; ETIMEDOUT a connection that was not made, but also one that broke.
+ * Errors that Bun's fetch raises only before a byte of the request was sent: no address, no descriptor or port for a
+ * connection, no connection, or an invalid certificate. Others may also come later. EPROTO is a failed handshake or a
+ * TLS error within the reply; ETIMEDOUT is a connection that was not made or one that broke.
  */
 const NOT_SENT_CODES = new Set([
   "ECONNREFUSED",
@@ -35,7 +34,7 @@ const NOT_SENT_CODES = new Set([
   "EHOSTDOWN",
   "ENETUNREACH",
   "ENETDOWN",
-  // The rules of this machine's firewall or of its service manager.
+  // Refused by this machine's firewall or service manager.
   "EACCES",
   "EPERM",
   "CERT_HAS_EXPIRED",
@@ -68,28 +67,31 @@ function unansweredBy(code: string): Failure {
 
 export interface CallOptions {
   stop: AbortSignal;
-  /** True for a call with an effect: it uses a new connection, because fetch may resend a request on a reused one. */
+  /** True for a call with an effect. It gets a new connection, because fetch may resend a request on a reused one. */
   once?: boolean;
   limitBytes?: number;
-  /** True for a reply that may be a list of any length within `limitBytes`; any other reply has REPLY_LIMIT_BYTES. */
+  /**
+   * True if the reply may be a list as long as `limitBytes`. A reply that is not a list has REPLY_LIMIT_BYTES anyway.
+   */
   isList?: boolean;
   onBytes?: (bytes: number) => void;
 }
 
-/** `json`: the body is JSON and the status is neither a redirect nor 429. `failure`: everything else. */
+/** The reply: JSON with a status that is neither a redirect nor 429, or the failure that prevented it. */
 export type Reply =
   | { kind: "json"; status: number; json: unknown }
   | { kind: "failure"; failure: Failure; cause: string };
 
-/** `uncalled`: not sent either, because this machine lacked a resource. */
+/**
+ * Why there is no JSON. `uncalled`: this machine lacked a resource for the call. `not_sent`: the call had no effect.
+ */
 export type Failure = "uncalled" | "not_sent" | "unanswered" | "unreadable";
 
 /** Sends one form and reads the reply. Never rejects. */
 export type Send = (form: Record<string, string>, options: CallOptions) => Promise<Reply>;
 
 /**
- * The number of calls of this process and their limit. Each takes a file descriptor, as connections and the database
- * do.
+ * Number of calls of this process in flight, and its limit. Each takes a file descriptor, of which others need some.
  */
 const calls = { inFlight: 0, limit: Infinity };
 
@@ -119,7 +121,7 @@ async function send(
       method: "POST",
       body: new URLSearchParams(form),
       headers: { accept: "application/json", "accept-encoding": GZIP },
-      // Bun itself would print a line on standard error for a reply that cannot be decompressed.
+      // Off, because Bun prints a line on standard error for a reply that it cannot decompress.
       decompress: false,
       redirect: "manual",
       keepalive: !options.once,
@@ -179,7 +181,7 @@ function isTooLong(error: unknown): boolean {
   return errorCode(error) === "ERR_BUFFER_TOO_LARGE";
 }
 
-/** Null when the body is longer than the limit; the rest of it is not read. */
+/** Reads the body. Returns null as soon as it is longer than the limit. */
 async function readBytes(
   response: Response,
   limitBytes: number,
@@ -189,7 +191,7 @@ async function readBytes(
   let length = 0;
   for await (const chunk of response.body ?? []) {
     length += chunk.byteLength;
-    // Leaving the loop cancels the body, and with it the connection.
+    // Leaving the loop cancels the body and closes the connection.
     if (length > limitBytes) return null;
     chunks.push(chunk);
     onBytes?.(length);

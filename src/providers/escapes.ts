@@ -1,10 +1,10 @@
-// Reads every character that a position of a text may stand for, when escapes are resolved. Escapes are
-// percent-encoding (RFC 3986), those of JSON and JavaScript strings, and HTML character references. They may be in
-// upper or lower case, and within one another. Visible ASCII only.
+// Reads all characters that a position of a text may stand for: the character itself, and what an escape represents.
+// Escapes are percent-encoding (RFC 3986), those of JSON and JavaScript strings, and HTML character references, in
+// upper or lower case, also nested. Only escapes of visible ASCII matter.
 
 /** Levels of nested escapes, such as JSON in JSON in a form. */
 const LAYERS = 4;
-/** Characters between & and ; or between braces, leading zeros included. */
+/** Limit for the characters between & and ; or between braces, with leading zeros. */
 const REFERENCE_LENGTH_LIMIT = 10;
 
 const PERCENT = codeOf("%");
@@ -26,7 +26,7 @@ export interface Reading {
 }
 
 /**
- * Returns every reading of a position: the character itself first, then what the escape that begins there represents.
+ * Returns a function for the readings of a position: first the character itself, then what an escape there represents.
  */
 export function createReader(text: string): (at: number) => readonly Reading[] {
   const known = new Map<number, Reading[]>();
@@ -55,7 +55,7 @@ export function createReader(text: string): (at: number) => readonly Reading[] {
     return readings;
   };
 
-  /** What follows the sign in `%2f` and in `%u002f`. */
+  /** Reads what follows the percent sign in `%2f` and `%u002f`. */
   const unescapePercent = (at: number, layers: number, add: Add) => {
     readHexadecimal(at, 2, layers, 0, add);
     for (const { code, end } of read(at, layers)) {
@@ -63,7 +63,7 @@ export function createReader(text: string): (at: number) => readonly Reading[] {
     }
   };
 
-  /** What follows the backslash in `\/`, `\x2f`, `\u002f` and `\u{2f}`. */
+  /** Reads what follows the backslash in `\/`, `\x2f`, `\u002f` and `\u{2f}`. */
   const unescapeBackslash = (at: number, layers: number, add: Add) => {
     for (const { code, end } of read(at, layers)) {
       if (isPunctuation(code)) add(code, end);
@@ -86,7 +86,7 @@ export function createReader(text: string): (at: number) => readonly Reading[] {
     }
   };
 
-  /** What follows the sign in `&#47;`, `&#x2f;` and `&sol;`. */
+  /** Reads what follows the ampersand in `&#47;`, `&#x2f;` and `&sol;`. */
   const unescapeReference = (at: number, layers: number, name: string, add: Add) => {
     if (name.length > REFERENCE_LENGTH_LIMIT) return;
     for (const { code, end } of read(at, layers)) {
@@ -132,7 +132,7 @@ function isPunctuation(code: number): boolean {
   return PUNCTUATION.test(String.fromCharCode(code));
 }
 
-/** The value of a hexadecimal digit; null for any other character. */
+/** Returns the value of a hexadecimal digit, or null for any other character. */
 function digitOf(code: number): number | null {
   const digit = Number.parseInt(String.fromCharCode(code), 16);
   return Number.isNaN(digit) ? null : digit;

@@ -1,22 +1,20 @@
 // Makes a provider's texts safe to store, log and print: masks its key, removes control characters, cuts long texts.
-// The key is found in any escaped form, nested escapes included, and in any case.
+// Finds the key in upper or lower case, in base64, and in any escaped form, also nested.
 // docs/specification/providers.md#provider-mask.
 
 import { beginsEscape, createReader, type Reading } from "./escapes.ts";
 
 const TEXT_LIMIT = 200;
 const MASK = "***";
-/** A shorter piece of base64 could be an ordinary word. */
+/** Minimum length of a piece of base64 that is masked. A shorter one could be an ordinary word. */
 const BASE64_LEAST = 8;
 // oxlint-disable-next-line no-control-regex -- control characters are what it removes
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
 
-/** Limit for the alternative readings that are followed at a time: a run of backslashes has many. */
+/** Limit for the readings that are followed at a time. A run of backslashes has many. */
 const ENDS_LIMIT = 32;
 
-/**
- * Limit for the positions inside matches where further ones are looked for: bounds the time for a text of only escapes.
- */
+/** Limit for the positions within matches where another match may begin. Without it a text of escapes takes long. */
 const OVERLAP_LIMIT = 100;
 
 /** A text to search for: its character codes, folded. */
@@ -24,7 +22,7 @@ type Needle = readonly number[];
 
 interface Needles {
   needles: readonly Needle[];
-  /** Their first characters. */
+  /** The first character codes of the needles. */
   first: ReadonlySet<number>;
 }
 
@@ -39,7 +37,7 @@ export function createMask(key: string): Mask {
   };
 }
 
-/** Returns the text, up to a little over TEXT_LIMIT, with every needle masked that begins in it. */
+/** Returns the text with every needle masked. Stops soon after TEXT_LIMIT. */
 function maskAll(text: string, { needles, first }: Needles): string {
   const read = createReader(text);
   const endFrom = (at: number): number => {
@@ -57,7 +55,7 @@ function maskAll(text: string, { needles, first }: Needles): string {
       at += 1;
       continue;
     }
-    // What looks like the key may end in the middle of the key itself: `&amp%70%25` has `p%` twice, one in the other.
+    // Matches may overlap: `&amp%70%25` has the key `p%` twice, so the later end counts.
     for (let within = at + 1; within < end && overlaps > 0; within += 1) {
       end = Math.max(end, endFrom(within));
       overlaps -= 1;
@@ -68,7 +66,7 @@ function maskAll(text: string, { needles, first }: Needles): string {
   return masked;
 }
 
-/** The end of the longest match of a needle at a position; -1 when it does not match. */
+/** Returns the end of the longest match of a needle at a position, or -1. */
 function endOf(needle: Needle, at: number, read: (at: number) => readonly Reading[]): number {
   let ends: readonly number[] = [at];
   for (const wanted of needle) {
@@ -86,14 +84,15 @@ function foldedCode(character: string): number {
   return fold(character.charCodeAt(0));
 }
 
-/** Folds case, and a space to a plus sign, as in a form. */
+/** Returns the code of the lower-case letter. A space becomes a plus sign, as in a form. */
 function fold(code: number): number {
   if (code >= 0x41 && code <= 0x5a) return code + 0x20;
   return code === 0x20 ? 0x2b : code;
 }
 
 /**
- * The substrings that the base64 form of any text with the key contains: one for each offset in a group of three bytes.
+ * Returns texts of which one is in the base64 form of any text with the key. There is one for each place where the key
+ * may begin in a group of three bytes.
  */
 function base64Of(key: string): string[] {
   const pieces = [0, 1, 2].map((before) => {

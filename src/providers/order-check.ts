@@ -1,11 +1,14 @@
-// Asks whether a provider knows an order by a number, before the operator's settlement is believed.
+// Asks a provider whether it knows an order number, before the operator's settlement with that number is accepted.
 
 import { type ProviderApi, ProviderFailure } from "./provider.ts";
 
-/** `word`: the order's status, as the provider wrote it. `unknown`: what the provider said instead, its key masked. */
+/**
+ * The provider's answer. `word`: its status of the order. `unknown`: its text for an unknown order, with the key
+ * masked.
+ */
 export type OrderCheck = { word: string } | { unknown: string };
 
-/** Rejects with ProviderFailure if the provider does not answer, or answers about something else. */
+/** Checks an order number. Rejects with ProviderFailure if the reply does not say whether the provider knows it. */
 export async function checkOrder(
   api: ProviderApi,
   providerOrder: string,

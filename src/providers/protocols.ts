@@ -10,7 +10,7 @@ const PROTOCOLS: Record<string, Protocol> = {
   sandbox: (deps) => sandbox(deps.sandbox),
 };
 
-/** The protocols that an operator may choose: not the sandbox, which already has its one provider. */
+/** The protocols that an operator may choose: all except the sandbox, which has one fixed provider. */
 export const PROTOCOL_NAMES = Object.keys(PROTOCOLS).filter((name) => name !== "sandbox");
 export const PROTOCOL_DEFAULT = "smm-api";
 
@@ -21,7 +21,7 @@ export interface ProviderAddress {
   key: string;
 }
 
-/** For the command line, which makes no call to the sandbox. */
+/** Orders and refills for the command line, which never calls the sandbox. */
 const NO_SANDBOX: SandboxDeps = {
   now: Date.now,
   orders: () => Promise.reject(new Error("the sandbox is a server's")),
@@ -32,10 +32,10 @@ const NO_SANDBOX: SandboxDeps = {
 export function connectProvider(
   address: ProviderAddress,
   timeoutMs: number,
-  ofSandbox: SandboxDeps = NO_SANDBOX,
+  sandboxDeps: SandboxDeps = NO_SANDBOX,
 ): ProviderApi {
   const protocol = PROTOCOLS[address.protocol];
   if (!protocol) throw new Error(`no protocol is called ${address.protocol}`);
   const { url, key } = address;
-  return protocol({ send: createSender(url, timeoutMs), key, sandbox: ofSandbox });
+  return protocol({ send: createSender(url, timeoutMs), key, sandbox: sandboxDeps });
 }

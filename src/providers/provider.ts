@@ -1,5 +1,5 @@
-// The interface that every protocol implements. A new one is a file beside smm-api.ts and a line in protocols.ts.
-// Only `services` and `balance`, which the command line calls, reject.
+// The interface that every protocol implements. A new protocol is a file beside smm-api.ts and a line in protocols.ts.
+// Only `services` and `balance` reject; the other calls resolve with a result that says what failed.
 
 import type { UpstreamEntry } from "../domain/providers/upstream-services.ts";
 import type { SubmissionResult } from "../domain/delivery/deliveries.ts";
@@ -8,6 +8,7 @@ import type { Report } from "../domain/delivery/polling.ts";
 import type { SandboxOrder, SandboxRefill } from "../domain/orders/sandbox.ts";
 import type { Send } from "./call.ts";
 
+/** An order as it is submitted. */
 export interface PlacedOrder {
   /** The id of the service at the provider. */
   service: string;
@@ -20,12 +21,12 @@ export interface PlacedOrder {
 }
 
 /**
- * The result of a poll. `answered` false: the provider could not be reached, did not reply or replied with a 429, so
- * polling fewer orders will not help.
+ * The result of a poll. If `answered` is false, the provider was not reached, did not reply or replied with a 429:
+ * polling fewer orders would not help.
  */
 export type StatusReply = { reports: Map<string, Report> } | { failed: string; answered: boolean };
 
-/** A request for an order, as its provider receives it. */
+/** A request to cancel or refill an order. */
 export interface SentRequest {
   /** The provider's number of the order. */
   providerOrder: string;
@@ -34,6 +35,7 @@ export interface SentRequest {
   link: string;
 }
 
+/** The result of asking about refills: the provider's reports by its numbers, or why there are none. */
 export type RefillReply = { reports: Map<string, RefillReport> } | { failed: string };
 
 export interface ProviderBalance {
@@ -46,16 +48,17 @@ export interface ProviderApi {
   /** Sends the order once. */
   submit(order: PlacedOrder, stop: AbortSignal): Promise<SubmissionResult>;
   /**
-   * Polls at most STATUS_BATCH_LIMIT orders, by the provider's numbers. An order missing from the reply has a report
-   * too.
+   * Polls at most STATUS_BATCH_LIMIT orders, by the provider's numbers. An order that is missing from the provider's
+   * reply gets a report that says so.
    */
   status(providerOrders: readonly string[], stop: AbortSignal): Promise<StatusReply>;
-  /** Asks once that an order be cancelled, or (`refill`) that what was lost of it be delivered again. */
+  /** Asks once to cancel an order. */
   cancel(request: SentRequest, stop: AbortSignal): Promise<RequestResult>;
+  /** Asks once to deliver again what an order has lost. */
   refill(request: SentRequest, stop: AbortSignal): Promise<RequestResult>;
   /**
-   * Asks about at most STATUS_BATCH_LIMIT refills, by the provider's numbers. One missing from the reply may have no
-   * report.
+   * Asks about at most STATUS_BATCH_LIMIT refills, by the provider's numbers. A refill that is missing from the
+   * provider's reply may have no report.
    */
   refillStatus(refills: readonly string[], stop: AbortSignal): Promise<RefillReply>;
   /**
@@ -91,7 +94,7 @@ export type Protocol = (deps: ProtocolDeps) => ProviderApi;
 /** Maximum number of orders in one poll. */
 export const STATUS_BATCH_LIMIT = 100;
 
-/** A failed call; the message is for the operator, with the key masked. */
+/** Thrown for a failed call. The message is for the operator, with the key masked. */
 export class ProviderFailure extends Error {
   override name = "ProviderFailure";
 }

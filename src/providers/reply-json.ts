@@ -1,6 +1,6 @@
-// Parses a provider's reply without holding up the server. A reply is measured before it is parsed, because a few
-// kilobytes of nested brackets take seconds to walk. A list of services is parsed entry by entry, with turns of the
-// event loop between.
+// Parses a provider's reply without delaying the server. The nesting is measured before parsing, because a few
+// kilobytes of nested brackets take seconds to walk. A list of services is parsed entry by entry, and other work of the
+// event loop runs in between.
 
 import { LongNumber, parseWithLongNumbers } from "../domain/values/json-numbers.ts";
 
@@ -10,7 +10,7 @@ const DEPTH_LIMIT = 32;
 const ENTRY_LIMIT_BYTES = 64 * 1024;
 /** Maximum number of entries in a list. */
 export const ENTRIES_LIMIT = 100_000;
-/** How long work on a list may keep the event loop from its other work. */
+/** Limit in milliseconds for work on a list without a turn of the event loop. */
 const SLICE_MS = 2;
 
 const QUOTE = 0x22;
@@ -25,7 +25,7 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Thrown for bytes that are not JSON, or exceed a limit. The operator reads the message after "a reply that is". */
+/** Thrown for bytes that are not JSON or exceed a limit. The message completes the sentence "a reply that is …". */
 export class UnreadableJson extends Error {
   override name = "UnreadableJson";
 }
@@ -37,7 +37,7 @@ export function parseReply(bytes: Uint8Array): unknown {
   return parse(bytes);
 }
 
-/** Parses a list of any length: yields to the event loop every few milliseconds. Throws UnreadableJson. */
+/** Parses a list of any length. Yields to the event loop every few milliseconds. Throws UnreadableJson. */
 export async function parseList(bytes: Uint8Array): Promise<unknown[]> {
   const entries: unknown[] = [];
   const depth = createDepth();
@@ -68,7 +68,7 @@ export async function parseList(bytes: Uint8Array): Promise<unknown[]> {
   return entries;
 }
 
-/** The position at which a list begins; -1 if the bytes are not a list. */
+/** Returns the position at which a list begins, or -1 if the bytes are not a list. */
 export function startOfList(bytes: Uint8Array): number {
   const hasMark = BYTE_ORDER_MARK.every((byte, place) => bytes[place] === byte);
   let at = hasMark ? BYTE_ORDER_MARK.length : 0;
@@ -76,16 +76,17 @@ export function startOfList(bytes: Uint8Array): number {
   return bytes[at] === LIST_START ? at : -1;
 }
 
-/** Returns the text of a number, given as a number of any length or as text; empty for anything else. */
+/** Returns a number, of any length and also if given as text, as text. Returns "" for anything else. */
 export function numberText(value: unknown): string {
   if (value instanceof LongNumber) return value.text;
   return typeof value === "number" || typeof value === "string" ? String(value).trim() : "";
 }
-/** Resolves after other work of the event loop had its turn. A simulation has turns of its own. */
+
+/** Resolves after other work of the event loop has run. A simulation has its own. */
 export type Turn = () => Promise<void>;
 export const nextTurn: Turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Maps a long list, with turns of the event loop between its entries. */
+/** Maps a long list. Other work of the event loop runs between its entries. */
 export async function mapInSlices<From, To>(
   list: Iterable<From>,
   turn: Turn,
@@ -101,7 +102,7 @@ export async function mapInSlices<From, To>(
   return mapped;
 }
 
-/** Yields once SLICE_MS have passed since it last did. */
+/** Returns a function that yields once SLICE_MS have passed since the last yield; until then it returns null. */
 function createPause(turn: Turn): () => Promise<void> | null {
   let since = performance.now();
   return () => {
@@ -112,7 +113,7 @@ function createPause(turn: Turn): () => Promise<void> | null {
   };
 }
 
-/** Follows the nesting of JSON byte by byte; throws UnreadableJson beyond the limit. Brackets in texts do not count. */
+/** Counts the nesting of JSON byte by byte, without brackets in texts. Throws UnreadableJson beyond the limit. */
 function createDepth() {
   let depth = 0;
   let isInText = false;

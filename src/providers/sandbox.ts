@@ -1,6 +1,5 @@
-// The sandbox delivers test orders as their links ask (domain/orders/sandbox.ts). It sends nothing anywhere and
-// remembers nothing: its answers follow from the order's row and the time, so a restart or another server does not
-// change them.
+// The sandbox delivers test orders as their links ask (domain/orders/sandbox.ts). It sends nothing and stores nothing:
+// its answers follow from the order's row and the time, so every server gives the same ones, also after a restart.
 
 import type { SubmissionResult } from "../domain/delivery/deliveries.ts";
 import type { RefillReport, RequestResult } from "../domain/orders/order-requests.ts";
@@ -74,7 +73,7 @@ function submissionOf({ orderId, link, createdAt }: PlacedOrder, now: number): S
       return { outcome: "unknown", cause: "its link asks for that" };
     case "wait": {
       const leftMs = createdAt + submission.ms - now;
-      // The clock was set back: by this clock the wait would take hours, with an attempt every few seconds.
+      // If the clock was set back by hours, the wait would take hours, with an attempt every few seconds.
       const isAhead = leftMs > 2 * submission.ms;
       if (leftMs <= 0 || isAhead) return accepted;
       const retryInMs = Math.min(leftMs, submission.ms);

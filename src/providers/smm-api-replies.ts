@@ -1,5 +1,5 @@
-// Parses the replies of an "API v2" against schemas. Numbers may come as numbers or as text. Nothing is guessed: an
-// order's entry that does not match gives no status, a service's entry is left out as unreadable.
+// Parses the replies of an "API v2" by schemas. Numbers may be numbers or text. Nothing is guessed: if an order's entry
+// does not match, its status is null; if a service's entry does not match, it is listed as unreadable.
 
 import * as v from "valibot";
 import type { UpstreamEntry, UpstreamService } from "../domain/providers/upstream-services.ts";
@@ -24,14 +24,14 @@ import type { Mask } from "./mask.ts";
 import { mapInSlices, numberText, type Turn } from "./reply-json.ts";
 import { type ProviderBalance, ProviderFailure, type StatusReply } from "./provider.ts";
 
-/** Matched without punctuation: some panels reply with a translation key such as `neworder.error.not_enough_funds`. */
+/** Errors about a lack of funds, without punctuation: some panels reply with `neworder.error.not_enough_funds`. */
 const OUT_OF_FUNDS = /not enough (funds|balance|money)|insufficient (funds|balance)|low balance/;
-/** A longer status is ignored. */
+/** Maximum length of a status. A longer one is ignored. */
 const WORD_LIMIT = 64;
 const CURRENCY = /^[A-Za-z]{2,8}$/;
-/** The status that panels give a refused poll, and also a failed order. */
+/** Statuses that panels use for a refused poll, and also for a failed order. */
 const FAILURE = /^(error|fail|failed)$/i;
-/** `Incorrect order ID`, `Order not found`, `order doesn't exist`. */
+/** Errors about an unknown order: `Incorrect order ID`, `Order not found`, `order doesn't exist`. */
 const NO_SUCH_ORDER = /\border|\bnot? (be )?found|\bno such|exist/i;
 const WHOLE = /^\d{1,15}$/;
 
@@ -60,7 +60,7 @@ const listedService = v.object({
 });
 const listedTerms = v.object({ rate: numberOrText, min: numberOrText, max: numberOrText });
 
-/** Reads an outcome, accepted, refused or unknown: docs/specification/delivery.md#delivery-outcomes. */
+/** Reads the reply to a submission: docs/specification/delivery.md#delivery-outcomes. */
 export function readSubmission(json: unknown, status: number, mask: Mask): SubmissionResult {
   const unknown = (why: string): SubmissionResult => {
     return { outcome: "unknown", cause: `${why}: ${textOf(json, mask)}` };
@@ -88,10 +88,9 @@ export function readSubmission(json: unknown, status: number, mask: Mask): Submi
 export function readOneReport(json: unknown, providerOrder: string, mask: Mask): StatusReply {
   const keyed = isObject(json) && Object.hasOwn(json, providerOrder);
   const found = keyed ? (json as Record<string, unknown>)[providerOrder] : json;
-  if (isObject(found) && Object.hasOwn(found, "status")) {
+  if (keyed || (isObject(found) && Object.hasOwn(found, "status"))) {
     return { reports: new Map([[providerOrder, readReport(found, mask)]]) };
   }
-  if (keyed) return { reports: new Map([[providerOrder, readReport(found, mask)]]) };
   const error = readError(json);
   if (error === null) return { failed: `no status: ${textOf(json, mask)}`, answered: true };
   return { reports: new Map([[providerOrder, readReport({ error }, mask)]]) };
@@ -116,13 +115,13 @@ export async function readManyReports(
   return { reports: new Map(reports) };
 }
 
-/** Returns the text of an `error`; null when the reply has none. */
+/** Returns the text of an `error`, or null if the reply has none. */
 export function readError(json: unknown): string | null {
   const parsed = v.safeParse(errorReply, json);
   return parsed.success ? parsed.output.error : null;
 }
 
-/** Reads a balance. Throws ProviderFailure when the reply holds no number. */
+/** Reads a balance. Throws ProviderFailure if the reply contains no number. */
 export function readBalance(json: unknown, mask: Mask): ProviderBalance {
   const parsed = v.safeParse(funds, json);
   const balance = parsed.success ? signedNumber(parsed.output.balance) : null;
@@ -135,7 +134,7 @@ export function readBalance(json: unknown, mask: Mask): ProviderBalance {
   return { balance, currency: isCurrency ? currency : "" };
 }
 
-/** Reads a list of services, unreadable entries included. Throws ProviderFailure when the reply is not a list. */
+/** Reads a list of services, including unreadable entries. Throws ProviderFailure if the reply is not a list. */
 export async function readServices(
   json: unknown,
   mask: Mask,
@@ -178,19 +177,19 @@ function readService(service: string, listed: unknown, mask: Mask): UpstreamServ
   return { service, name, category, type, rate, min, max, ...flags };
 }
 
-/** Whether a flag is set. Panels write true, 1, "1" or "true"; anything else is no promise. */
+/** Whether a flag is set: true, 1, "1" or "true". Anything else counts as not set. */
 function isYes(value: unknown): boolean {
   return value === true || value === 1 || value === "1" || value === "true";
 }
 
-/** Returns the category. Some panels leave it out or send null: their services are taken anyway. */
+/** Returns the category, or the default one: some panels leave it out or send null. */
 function categoryOf(category: unknown, mask: Mask): string {
   if (typeof category !== "string") return DEFAULT_CATEGORY;
   const text = mask(category).slice(0, CATEGORY_LENGTH_LIMIT).toWellFormed().trim();
   return text === "" ? DEFAULT_CATEGORY : text;
 }
 
-/** Reads one order's entry. Anything but an object with a text as `status` gives no status. */
+/** Reads one order's entry. The status is null unless the entry is an object with a text as `status`. */
 function readReport(found: unknown, mask: Mask): Report {
   const parsed = v.safeParse(statusEntry, found);
   const text = textOf(found, mask);
@@ -201,7 +200,7 @@ function readReport(found: unknown, mask: Mask): Report {
   const { status, start_count: startCount, remains, charge, currency } = parsed.output;
   const cost = reportedCost(charge, currency, mask);
   return {
-    // A longer status is not cut: that would be another status.
+    // A longer status is not cut, because a cut one may read as another status.
     word: status.length <= WORD_LIMIT ? status : null,
     startCount: wholeNumber(startCount),
     remains: wholeNumber(remains),
@@ -210,37 +209,35 @@ function readReport(found: unknown, mask: Mask): Report {
   };
 }
 
-/** Returns null for a charge that is not a decimal number, or that is more than any order costs. */
+/** Returns the cost. Returns null if the charge is not a decimal number or is more than any order costs. */
 function reportedCost(charge: unknown, currency: unknown, mask: Mask): ReportedCost | null {
   const amount = parseDecimal(numberText(charge));
   if (!amount || microsOf(amount, "1") === null) return null;
-  const isSaid = typeof currency === "string" && !holdsKey(currency, mask);
-  return { charge: decimalText(amount), currency: isSaid ? parseCurrency(currency.trim()) : null };
+  const isGiven = typeof currency === "string" && !holdsKey(currency, mask);
+  return { charge: decimalText(amount), currency: isGiven ? parseCurrency(currency.trim()) : null };
 }
 
-/**
- * Whether an entry means that the poll was refused, not that the order failed: an `error`, or a failure with a message.
- */
+/** Whether an entry has an `error`, or a failure with a message: the poll was refused, the order did not fail. */
 function isRefusal(found: unknown): boolean {
   if (!isObject(found)) return false;
   const { error = null, message = null, status } = found;
   return error !== null || (message !== null && FAILURE.test(String(status).trim()));
 }
 
-/** Whether an entry says that the order does not exist. A wrong key, or too many requests, says nothing about it. */
+/** Whether an entry says that the order does not exist. Errors such as a wrong key or too many requests do not. */
 function isUnrecognized(found: unknown): boolean {
   const { error, message } = isObject(found) ? found : { error: found, message: null };
   const texts = [error, message].filter((text) => typeof text === "string");
   return texts.some((text) => NO_SUCH_ORDER.test(text));
 }
 
-/** A whole number from 0, given as a number or as digits; null for anything else. */
+/** Returns a whole number from 0, given as a number or as text. Returns null for anything else. */
 function wholeNumber(value: unknown): number | null {
   const text = numberText(value);
   return WHOLE.test(text) ? Number(text) : null;
 }
 
-/** Returns the nearest double: a balance is shown and compared, never computed with. */
+/** Returns the nearest double, which is exact enough: a balance is only shown and compared. Null if not a number. */
 function signedNumber(value: unknown): number | null {
   const text = numberText(value);
   const decimal = parseDecimal(text.replace(/^-/, ""));
@@ -251,7 +248,7 @@ function isObject(json: unknown): json is Record<string, unknown> {
   return typeof json === "object" && json !== null && !Array.isArray(json);
 }
 
-/** Whether a short text without spaces or control characters holds the key: an id cannot be masked, only refused. */
+/** Whether the text contains the key. An id with the key is refused, because masking would change it. */
 function holdsKey(text: string, mask: Mask): boolean {
   return mask(text) !== text;
 }

@@ -1,5 +1,5 @@
-// Parses replies to `cancel`, `refill` and `refill_status`. Panels have several forms: for one order or for many, the
-// outcome as a number, a text or an object with an error. Nothing is guessed: neither yes nor no means unknown.
+// Parses replies to `cancel`, `refill` and `refill_status`. Panels reply in several forms: for one order or for many,
+// with the outcome as a number, a text or an object with an error. A reply that is neither yes nor no is unknown.
 
 import * as v from "valibot";
 import { isProviderOrder } from "../domain/delivery/deliveries.ts";
@@ -12,7 +12,7 @@ import { mapInSlices, numberText, type Turn } from "./reply-json.ts";
 
 type JsonReply = Pick<Extract<Reply, { kind: "json" }>, "json" | "status">;
 
-/** A longer status is ignored. */
+/** Maximum length of a status. A longer one is ignored. */
 const WORD_LIMIT = 64;
 
 const errorText = v.pipe(v.string(), v.trim(), v.nonEmpty());
@@ -26,14 +26,14 @@ const withError = v.object({ error: errorText });
 const refillEntry = v.object({ refill: v.union([v.string(), v.number(), v.instance(LongNumber)]) });
 const statusEntry = v.object({ status: v.string(), error: v.optional(v.null()) });
 
-/** Reads `[{"order":9,"cancel":1}]`, or only the entry. */
+/** Reads `[{"order":9,"cancel":1}]` or `{"order":9,"cancel":1}`. */
 export function readCancel(reply: JsonReply, providerOrder: string, mask: Mask): RequestResult {
   return readAnswer(reply, providerOrder, mask, "cancel", (value) =>
     value === true || isNumber(value) ? { outcome: "accepted", refill: null } : null,
   );
 }
 
-/** Reads `{"refill":"1"}`, or the order's entry in a list. */
+/** Reads `{"refill":"1"}` or a list with one such entry. */
 export function readRefill(reply: JsonReply, providerOrder: string, mask: Mask): RequestResult {
   return readAnswer(reply, providerOrder, mask, "refill", (value) =>
     isNumber(value) ? { outcome: "accepted", refill: numberText(value) } : null,
@@ -53,7 +53,7 @@ function readAnswer(
     cause: `${why}: ${text}`,
   });
   if (status >= 500) return unknown(`HTTP ${status}`);
-  // One order was asked about, so a list must have one entry.
+  // The request was for one order, so a list must have one entry.
   const entry: unknown = Array.isArray(json) && json.length === 1 ? json[0] : json;
   const parsed = Array.isArray(entry) ? null : v.safeParse(answer, entry);
   if (!parsed?.success) return unknown("a reply that is not an object");
@@ -76,7 +76,7 @@ function isNumber(value: unknown): boolean {
   return isProviderOrder(numberText(value));
 }
 
-/** Reads `{"status":"Completed"}` for one refill, a list for many. A refill missing from the reply has no report. */
+/** Reads `{"status":"Completed"}` for one refill, a list for many. A refill that is missing gets no report. */
 export async function readRefillReports(
   json: unknown,
   refills: readonly string[],

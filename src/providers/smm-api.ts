@@ -1,4 +1,5 @@
-// The "API v2" that most panels share: one URL, a form with `key` and `action`, a JSON reply, errors with status 200.
+// The client of the "API v2" that most panels offer: one URL, a form with `key` and `action`, a JSON reply. Errors too
+// have status 200.
 
 import type { RequestResult } from "../domain/orders/order-requests.ts";
 import { type CallOptions, type Reply, REPLY_LIMIT_BYTES, type Send } from "./call.ts";
@@ -15,8 +16,9 @@ import {
 } from "./smm-api-replies.ts";
 import { readCancel, readRefill, readRefillReports } from "./smm-api-request-replies.ts";
 
+/** Limit for a list of services. */
 const SERVICES_LIMIT_BYTES = 32 * 1024 * 1024;
-/** Limit for the states of up to STATUS_BATCH_LIMIT orders or refills. */
+/** Limit for a reply about up to STATUS_BATCH_LIMIT orders or refills. */
 const STATUSES_LIMIT_BYTES = 256 * 1024;
 
 export function smmApi(send: Send, key: string, turn: Turn = nextTurn): ProviderApi {
@@ -24,7 +26,7 @@ export function smmApi(send: Send, key: string, turn: Turn = nextTurn): Provider
   const act = (action: string, form: Record<string, string>, options: CallOptions) =>
     send({ key, action, ...form }, options);
 
-  /** Returns the JSON reply to a call of the command line. Throws ProviderFailure. */
+  /** Returns the JSON of a reply. Throws ProviderFailure if it cannot be used. */
   const ask = async (action: string, options: CallOptions): Promise<unknown> => {
     const reply = await act(action, {}, options);
     const failure = failureOf(reply, mask);
@@ -32,7 +34,7 @@ export function smmApi(send: Send, key: string, turn: Turn = nextTurn): Provider
     return (reply as { json: unknown }).json;
   };
 
-  /** Returns the result of a call that got no readable reply. */
+  /** Returns the result of a request that got no JSON reply. */
   const withoutReply = ({ failure, cause }: Extract<Reply, { kind: "failure" }>): RequestResult => {
     const isNotSent = failure === "not_sent" || failure === "uncalled";
     return { outcome: isNotSent ? "not_sent" : "unknown", cause: mask(cause) };
@@ -99,7 +101,7 @@ export function smmApi(send: Send, key: string, turn: Turn = nextTurn): Provider
   };
 }
 
-/** Says why a reply cannot be used; null when it can. */
+/** Returns why a reply cannot be used, or null if it can. */
 function failureOf(reply: Reply, mask: Mask): string | null {
   if (reply.kind === "failure") return mask(reply.cause);
   const error = readError(reply.json);

@@ -1,5 +1,5 @@
-// Checks the URL of a new or changed endpoint, so that a URL that no delivery could be sent to is refused at once. Every
-// attempt checks again (sender.ts), because a name may get other addresses.
+// Checks the URL of a new or changed endpoint, so that a URL that no delivery could be sent to is refused at once.
+// Every attempt checks again (sender.ts), because a name may get other addresses.
 
 import { parseWebhookUrl, type WebhookUrl } from "../domain/webhooks/webhook-urls.ts";
 import {

@@ -62,8 +62,8 @@ export function isAllowed(address: string, { allow }: TargetPolicy): boolean {
 }
 
 /**
- * Finds the address to send a request for the URL to. Resolves the name once. All its addresses must be allowed, because
- * whoever controls the name chooses which of them comes first.
+ * Finds the address to send a request for the URL to. Resolves the name once. All its addresses must be allowed,
+ * because whoever controls the name chooses which of them comes first.
  */
 export async function findTarget(
   url: string,
