@@ -163,7 +163,7 @@ class Batch {
       this.#loaded.rows.undo(0);
       await this.#load(missingLocks, statementToRun);
     }
-    throw new Error("the batch still requests new rows after ${ROUNDS_LIMIT} rounds");
+    throw new Error(`the batch still requests new rows after ${ROUNDS_LIMIT} rounds`);
   }
 
   #requestNeeds(): Set<number> {

@@ -97,7 +97,7 @@ export class ReadLane {
       }
       await this.#load(loaded);
     }
-    throw new Error("the read still requests new rows after ${ROUNDS_LIMIT} rounds");
+    throw new Error(`the read still requests new rows after ${ROUNDS_LIMIT} rounds`);
   }
 
   close(): void {
