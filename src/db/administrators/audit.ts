@@ -36,7 +36,7 @@ export interface AuditFilter {
   since?: number | undefined;
   /** Latest time, included. */
   until?: number | undefined;
-  /** Only entries with lower numbers are listed. */
+  /** Entries with this number or a higher one are left out. */
   below?: number | undefined;
   limit: number;
 }

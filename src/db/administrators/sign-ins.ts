@@ -1,4 +1,4 @@
-// Attempts to sign in to the panel that failed or are being checked, known networks, and used confirmations.
+// Failed and unfinished attempts to sign in to the panel, known networks, and used confirmations.
 
 import type { Failures } from "../../domain/administrators/sign-ins.ts";
 import type { Reader } from "../port/port.ts";
@@ -52,8 +52,8 @@ const LIST = query({
 });
 
 /**
- * Deletes old attempts, except wrong codes that still count. Those are few, and many other attempts must not push
- * them out.
+ * Deletes old attempts, except wrong codes that still count: those must not be forgotten because many other attempts
+ * follow.
  */
 export const FORGET_ATTEMPTS = statement({
   parameters: { before: number, codes: number, since: number },
@@ -68,17 +68,17 @@ export const FORGET_CONFIRMATIONS = statement({
   text: "DELETE FROM confirmations WHERE at < :before",
 });
 
-/** Attempts from an address's network after `since`. */
+/** Counts attempts from an address's network after `since`. */
 export function failuresOfNetwork(reader: Reader, network: string, since: number): Failures {
   return reader.one(OF_NETWORK, { network, since })!;
 }
 
-/** Attempts with a name after `since`. */
+/** Counts attempts with a name after `since`. */
 export function failuresOfName(reader: Reader, nameTag: number, since: number): Failures {
   return reader.one(OF_NAME, { nameTag, since })!;
 }
 
-/** Attempts with a name from an address's network after `since`. */
+/** Counts attempts with a name from an address's network after `since`. */
 export function failuresOfPair(
   reader: Reader,
   nameTag: number,

@@ -1,4 +1,4 @@
-// Lists of grants for the operator.
+// The operator's lists of grants.
 
 import type { Reader } from "../port/port.ts";
 import { query } from "../port/query.ts";
@@ -8,12 +8,12 @@ export interface ListedGrant {
   serviceId: string;
   serviceName: string;
   username: string;
-  /** Null: the service's own price. */
+  /** Null: the list price applies. */
   priceMicros: number | null;
   listPriceMicros: number;
 }
 
-const GIVES = {
+const COLUMNS = {
   serviceId: text,
   serviceName: text,
   username: text,
@@ -28,19 +28,19 @@ const listWhere = (where: string) => `SELECT grants.service_id AS "serviceId",
     JOIN users ON users.account = grants.reseller_account
   ${where} ORDER BY grants.service_id, users.username`;
 
-const ALL = query({ columns: GIVES, text: listWhere("") });
+const ALL = query({ columns: COLUMNS, text: listWhere("") });
 const OF_SERVICE = query({
   parameters: { service: text },
-  columns: GIVES,
+  columns: COLUMNS,
   text: listWhere("WHERE grants.service_id = :service"),
 });
 const OF_RESELLER = query({
   parameters: { account: number },
-  columns: GIVES,
+  columns: COLUMNS,
   text: listWhere("WHERE grants.reseller_account = :account"),
 });
 
-/** Grants by service, then username. Null means any service or any account. */
+/** Lists grants by service, then username. Null means any service or any account. */
 export function listAllGrants(
   reader: Reader,
   service: string | null,

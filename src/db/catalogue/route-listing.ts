@@ -1,5 +1,5 @@
-// Records whether providers still list the services of our routes, according to their last sync: for a first route in
-// the service's row, for further routes in service_routes.
+// Records whether providers still list the services of our routes, according to their last sync. A first route is
+// recorded in the service's row, further routes in service_routes.
 
 import { parseExtra } from "../../domain/orders/order-fields.ts";
 import type { RoutedService } from "../../domain/catalogue/route-listing.ts";
@@ -22,14 +22,14 @@ const FURTHER = query({
     ORDER BY service_id, place`,
 });
 
-/** SQL for how many routes of active services are missing from the provider's list. */
+/** SQL for the number of routes of active services that are missing from the provider's list. */
 export const delistedRoutesOf = (
   providerId: string,
 ) => `(SELECT count(*) FROM services WHERE services.provider_id = ${providerId} AND route_delisted = 1 AND services.active = 1)
     + (SELECT count(*) FROM service_routes JOIN services ON services.id = service_routes.service_id
       WHERE service_routes.provider_id = ${providerId} AND service_routes.delisted = 1 AND services.active = 1)`;
 
-/** The services that have several routes, at least one of them to this provider, with all of their routes. */
+/** Lists services with several routes, at least one of them to this provider, and all of their routes. */
 export function listRoutedServices(reader: Reader, providerId: number): RoutedService[] {
   const further = Map.groupBy(reader.all(FURTHER, { providerId }), ({ serviceId }) => serviceId);
   return reader.each([...further], ([id, rows]) => {
@@ -61,8 +61,8 @@ export function updateListed(
 }
 
 /**
- * Whether the order is a drip-feed that its route cannot deliver according to the provider's list. For a service's
- * first route, the operator's own setting takes precedence.
+ * Returns whether the order is a drip-feed that its route cannot deliver according to the provider's list. For a
+ * service's first route, the operator's own setting takes precedence.
  */
 export function lacksDripFeed(
   reader: Reader,

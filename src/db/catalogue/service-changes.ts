@@ -1,5 +1,5 @@
-// The log of changes of services and grants. Entries are never changed. What a change means to a reseller is computed
-// when that reseller reads its feed, so a change is one row for any number of resellers.
+// The log of changes of services and grants. Entries are never changed. A change is one row for any number of
+// resellers: its effect on a reseller is computed when that reseller reads its feed.
 
 import {
   changesOf,
@@ -17,7 +17,7 @@ import { fields, query, selectAs } from "../port/query.ts";
 import { nullable, number, text } from "../port/table-definition.ts";
 import { serviceChanges } from "../tables/catalogue.ts";
 
-/** Limits for one read of a reseller's changes, about a millisecond: how many numbers it covers, and how many rows. */
+/** Limits for the numbers and the rows in one read of a reseller's changes, which takes about a millisecond. */
 const WINDOW = 2000;
 const ROWS = 500;
 
@@ -32,8 +32,8 @@ const COLUMNS = [
   "ownAfter",
 ] as const;
 
-// For a change of the service itself, also reads the reseller's own terms at that time: its grant from the last change
-// of that grant, its discount from the last change of any of its own terms.
+// For a change of the service itself, also reads the reseller's own terms at that time. Its grant is in the last change
+// of that grant, its discount in the last change of any of its own terms.
 const OF_RESELLER = query({
   parameters: { account: number, from: number, to: number, limit: number },
   columns: {
@@ -81,7 +81,7 @@ export interface ChangesPage {
   isEnd: boolean;
 }
 
-/** The cursor after the last recorded change. */
+/** Returns the cursor after the last recorded change. */
 export function findLastChange(reader: Reader): number {
   const last = reader.one(LAST, { to: Number.MAX_SAFE_INTEGER })!.seq;
   return last === null ? 0 : cursorBehind(last);
@@ -89,7 +89,7 @@ export function findLastChange(reader: Reader): number {
 
 /**
  * Returns what changed for the reseller after the cursor, oldest first. Reads a part of bounded size, so a page may be
- * empty although more follow. Returns undefined for a cursor that was never issued, or only before a restore.
+ * empty although more follow. Returns undefined for a cursor that this database never issued.
  */
 export function listServiceChanges(
   reader: Reader,
@@ -114,7 +114,7 @@ export function listServiceChanges(
   return { changes, cursor, isEnd: seen >= last };
 }
 
-/** The changes that a recorded change means to the reseller it was read for. */
+/** Returns the changes that the reseller sees for a recorded change. */
 function changesFor(row: ReadChange): NumberedChange[] {
   const { seq, at, serviceId: service } = row;
   if (service === null) return [];

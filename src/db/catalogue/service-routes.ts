@@ -64,8 +64,8 @@ const OF_PROVIDER = query({
 });
 
 /**
- * The services with any route to the provider. `isListedThere`: it lists the service. `isDeliveredElsewhere`: another
- * active provider lists it.
+ * Lists the services with any route to the provider. `isListedThere`: the provider lists the service.
+ * `isDeliveredElsewhere`: another active provider lists it.
  */
 export function listServicesRoutedTo(reader: Reader, providerId: number) {
   return reader
@@ -163,8 +163,8 @@ export function writeRoutes(
 }
 
 /**
- * The further routes that a service loses when its first route changes: the one that became the first, or all of them
- * if it has no provider any more.
+ * Lists the further routes that a service loses when its first route changes: the one that became the first, or all of
+ * them if the service has no provider any more.
  */
 export function listSupersededRoutes(
   reader: Reader,
@@ -183,7 +183,7 @@ export function deleteRoutes(tx: Tx, rows: readonly ServiceRouteRow[]): void {
   for (const row of rows) tx.delete(serviceRoutes, row);
 }
 
-/** Whether someone delivers orders of the service: an active provider that lists it, or the operator. */
+/** Returns whether orders of the service are delivered: by an active provider that lists it, or by the operator. */
 export function isDelivered(reader: Reader, service: Service): boolean {
   const routes = listRoutes(reader, service);
   const isOpen = ({ providerId, delisted }: PrioritizedRoute) =>

@@ -10,11 +10,11 @@ import { catalogueVersion, grants, services } from "../tables/catalogue.ts";
 import { users } from "../tables/users.ts";
 
 export interface Service {
-  /** The number by which panels know it. Issued in the order of creation and never reused. */
+  /** Its number under /api/v2. Issued in the order of creation and never reused. */
   number: number;
   id: string;
   name: string;
-  /** The category under which panels list it. */
+  /** The category under which /api/v2 lists it. */
   category: string;
   priceMicros: number;
   per: PriceUnit;
@@ -80,7 +80,7 @@ export type OpenService = Pick<
 export type ListedOpenService = Omit<OpenService, "routeDelisted"> &
   Pick<Service, "cancel" | "refill" | "refillDays">;
 
-/** An open service as panels see it. */
+/** An open service as /api/v2 lists it. */
 export type NumberedService = Pick<
   Service,
   | "number"
@@ -99,7 +99,7 @@ export type NumberedService = Pick<
 export interface Grant {
   serviceId: string;
   resellerAccount: number;
-  /** Null: the service's own price. */
+  /** Null: the list price applies. */
   priceMicros: number | null;
   createdAt: number;
 }
@@ -191,7 +191,8 @@ const IDS = query({
   text: `SELECT ${select(services, "id")} FROM services`,
 });
 
-// Orders have no index by service: it would slow down every new order, and services are rarely deleted.
+// Reads all orders if none refers to the service. An index would slow down every new order, and services are rarely
+// deleted.
 const USES = query({
   parameters: { id: text },
   columns: { orders: boolean, grants: number },
@@ -203,7 +204,7 @@ export function listServiceIds(reader: Reader): Set<string> {
   return new Set(reader.all(IDS).map(({ id }) => id));
 }
 
-/** Reads what refers to a service. Reads every order if none does. */
+/** Reads what refers to a service. */
 export function readServiceUses(reader: Reader, id: string): { orders: boolean; grants: number } {
   return reader.one(USES, { id })!;
 }
@@ -212,12 +213,12 @@ export function findService(reader: Reader, id: string): Service | undefined {
   return reader.row(services.byKey, id);
 }
 
-/** The whole catalogue, by name then id, names by code point. */
+/** Lists the whole catalogue by name (by code point), then id. */
 export function listServices(reader: Reader): Service[] {
   return reader.all(ALL);
 }
 
-/** Services whose first route is to the provider, by name then id, including inactive ones. */
+/** Lists services whose first route is to the provider, by name then id, including inactive ones. */
 export function listServicesOfProvider(reader: Reader, providerId: number): Service[] {
   return reader.all(OF_PROVIDER, { providerId });
 }
@@ -230,8 +231,8 @@ export interface Payer {
 
 /**
  * Finds a service that a reseller may order. Returns undefined if it is unknown, inactive or not open to this reseller.
- * Makes two look-ups (1 µs). SQLite would prepare a join again at each run, because its plan depends on the bound
- * values (7 to 15 µs).
+ * Makes two look-ups (1 µs) instead of a join (7 to 15 µs), which SQLite would prepare again at each run, because its
+ * plan depends on the bound values.
  */
 export function findOpenService(
   reader: Reader,

@@ -9,7 +9,7 @@ import { nullable, number, numbers, text, textOf } from "../port/table-definitio
 import { orderCosts } from "../tables/delivery.ts";
 import { providerRates } from "../tables/providers.ts";
 
-/** A cost with the time when it became known, and by how much it changed the order's cost. */
+/** A cost, the time when it became known, and the difference from the order's cost before. */
 export interface CostEntry extends OrderCost {
   changeMicros: number;
   createdAt: number;
@@ -85,7 +85,7 @@ export function lastCosts(reader: Reader, orderIds: readonly number[]): Map<numb
   return new Map(found.map((cost) => [cost.orderId, cost]));
 }
 
-/** The present cost of an order; null if none is known. */
+/** Returns the present cost of an order; null if none is known. */
 export function findCost(reader: Reader, orderId: number): OrderCost | null {
   return listCosts(reader, orderId).at(-1) ?? null;
 }
@@ -108,7 +108,7 @@ export function insertCost(
   tx.insert(orderCosts, { orderId, number: place, ...terms, costMicros, changeMicros, createdAt });
 }
 
-/** The provider's rate for a service when the order was placed; undefined if no sync had brought one. */
+/** Finds the provider's rate for a service when the order was placed; undefined if none was known from a sync. */
 export function findRate(
   reader: Reader,
   providerId: number,
@@ -118,7 +118,7 @@ export function findRate(
   return reader.one(RATE, { providerId, providerService, orderId });
 }
 
-/** The rate for new orders; undefined if no sync has brought one. */
+/** Finds the rate for new orders; undefined if none is known from a sync. */
 export function findPresentRate(
   reader: Reader,
   { providerId, providerService }: Route,
@@ -135,12 +135,12 @@ export function listForeignCosts(
   return reader.all(FOREIGN, { providerId, limit });
 }
 
-/** How many orders have a cost without a known rate, by provider number. */
+/** Counts orders whose cost is in a currency without a known rate, by provider number. */
 export function countForeignCosts(reader: Reader): Map<number, number> {
   return new Map(reader.all(COUNT_FOREIGN).map(({ providerId, orders }) => [providerId, orders]));
 }
 
-/** Whether the provider's list offers drip-feed for the service; null if no sync has reported it. */
+/** Returns whether the provider's list offers drip-feed for the service; null if not known from a sync. */
 export function hasListedDripFeed(
   reader: Reader,
   { providerId, providerService }: Route,
@@ -165,7 +165,7 @@ export function recordRates(
   });
   tx.each(changed, ([providerService, { rate, unit, dripfeed }]) => {
     const last = known.get(providerService);
-    // No order was placed since that rate was stored.
+    // Replaces the rate if no order was placed since it was stored.
     if (last && last.afterOrder >= afterOrder) {
       const key = { providerId, providerService, afterOrder: last.afterOrder };
       tx.update(providerRates, key, { rate, unit, dripfeed, createdAt });

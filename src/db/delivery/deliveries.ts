@@ -107,9 +107,8 @@ export function listDueSubmissions(
 }
 
 /**
- * Like listDueSubmissions, for a provider on probation, where one order decides whether all others keep waiting. Orders
- * of resellers with the fewest unknown orders there come first. A reseller whose orders make the provider answer
- * uselessly then does not delay the others.
+ * Lists due orders of a provider on probation, where one order decides whether the others keep waiting. Resellers with
+ * the fewest unknown orders there come first, so that one reseller's bad orders do not delay the others.
  */
 export function listDueOnProbation(
   reader: Reader,
@@ -145,7 +144,7 @@ export function countAttempts(reader: Reader, { orderId, delivery }: OrderWithDe
   return reader.one(COUNT_ATTEMPTS, { orderId, providerId, providerService })!.tries;
 }
 
-/** Inserts an attempt. A UNIQUE index refuses it while another is unfinished, or after one that may have arrived. */
+/** Inserts an attempt. A UNIQUE index refuses it if another is unfinished or may have arrived. */
 export function insertAttempt(
   tx: Tx,
   attempt: Omit<Attempt, "attemptId" | "outcome" | "cause" | "finishedAt">,
@@ -153,7 +152,7 @@ export function insertAttempt(
   return tx.insert(attempts, { ...attempt, outcome: "sending" });
 }
 
-/** The attempt with that number, which must exist. */
+/** Returns the attempt with that number, which must exist. */
 export function attemptOf(reader: Reader, attemptId: number): Attempt {
   const attempt = reader.row(attempts.byKey, attemptId);
   if (!attempt) throw new Error(`there is no attempt ${attemptId}`);
@@ -174,7 +173,7 @@ export function clampSubmitSchedule(tx: Tx, latest: number): void {
   tx.run(CLAMP_SUBMIT_SCHEDULE, { latest });
 }
 
-/** The order with that number, which must exist and have a provider. */
+/** Returns the order with that number, which must exist and have a provider. */
 export function orderOf(reader: Reader, orderId: number): OrderWithDelivery {
   const order = findOrder(reader, String(orderId));
   if (!order) throw new Error(`there is no order ${orderId}`);

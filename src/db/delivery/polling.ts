@@ -1,4 +1,4 @@
-// Polling: the orders that are due, and how far polling is behind its schedule. Late reports are in late-reports.ts.
+// Polling: the orders that are due, and the delay of polling behind its schedule. Late reports: orders/late-reports.ts.
 
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import type { Reader, Tx } from "../port/port.ts";
@@ -10,12 +10,12 @@ import { orders } from "../tables/orders.ts";
 export interface DueOrder {
   orderId: number;
   status: OrderStatus;
-  /** Never null in an order that is polled, nor is `changedAt`. */
+  /** Null only if the order is not polled; likewise `changedAt`. */
   providerOrder: string | null;
   changedAt: number | null;
 }
 
-/** SQL for when the most overdue poll was due. In the future if none is overdue, NULL if none is scheduled. */
+/** SQL for the time at which the first poll is due: in the future if none is overdue, NULL if none is scheduled. */
 export const OLDEST_DUE_POLL =
   "SELECT min(next_poll_at) FROM orders WHERE next_poll_at IS NOT NULL";
 
@@ -67,7 +67,7 @@ export function listDuePolls(
   return reader.all(DUE, { providerId, now, limit });
 }
 
-/** How many polls are due, counted up to `limit`. */
+/** Counts the due polls, up to `limit`. */
 export function countDuePolls(
   reader: Reader,
   providerId: number,
@@ -77,7 +77,7 @@ export function countDuePolls(
   return reader.one(COUNT_DUE, { providerId, now, limit })!.due;
 }
 
-/** When a provider's most overdue poll was due: see OLDEST_DUE_POLL. */
+/** Returns when a provider's first poll is due: see OLDEST_DUE_POLL. */
 export function oldestDuePoll(reader: Reader, providerId: number): number | null {
   return reader.one(OLDEST_DUE, { providerId })!.dueAt;
 }

@@ -1,5 +1,5 @@
 // The servers of a database. Each has a row with a lease that it renews while it runs. Clocks do not decide whether a
-// server has ended: another server deletes the row after it saw no renewal for long enough (writer/lease.ts).
+// server has ended: another server deletes the row after seeing no renewal for LEASE_MS (writer/lease.ts).
 
 import type { Reader } from "../port/port.ts";
 import { fields, query, select } from "../port/query.ts";

@@ -1,4 +1,5 @@
-// Unrecognized numbers: open orders whose number the provider does not know. A row is kept until it reports the order.
+// Unrecognized numbers: open orders whose number the provider does not know. A row is kept until the provider reports
+// the order.
 
 import { LIVE_ORDER_CONDITION } from "../orders/orders.ts";
 import type { Reader, Tx } from "../port/port.ts";
@@ -16,7 +17,7 @@ export interface UnrecognizedNumber {
 
 /** SQL condition for orders still in delivery. */
 const OPEN_ORDER_CONDITION = `orders.status = 'PROCESSING' AND ${LIVE_ORDER_CONDITION}`;
-// CROSS JOIN, because otherwise SQLite reads all orders first (perhaps millions) to avoid sorting a few rows.
+// Uses CROSS JOIN, because otherwise SQLite reads all orders first (perhaps millions) to avoid sorting a few rows.
 const OPEN = `unrecognized_numbers CROSS JOIN orders
   WHERE orders.order_id = unrecognized_numbers.order_id AND ${OPEN_ORDER_CONDITION}`;
 

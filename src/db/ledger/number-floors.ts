@@ -18,7 +18,7 @@ export const NUMBERED_TABLES = [
 export type NumberedTable = (typeof NUMBERED_TABLES)[number];
 export type Numbers = Record<NumberedTable, number>;
 
-/** Minimum of numbers to skip when it is unknown which were issued after a backup. */
+/** Minimum count of numbers to skip when it is unknown which were issued after a backup. */
 export const MARGIN = 1_000_000;
 
 export function numbersBy(number: (table: NumberedTable) => number): Numbers {
@@ -44,7 +44,8 @@ const RAISE = statement({
 });
 
 /**
- * Makes numbers continue above these. Call it before the database is in use: SQLite's prepared statements ignore it.
+ * Makes numbers continue above these. Call it before the database is in use: statements that SQLite has already
+ * prepared ignore it.
  */
 export function raiseFloors(tx: Tx, numbers: Numbers): void {
   tx.run(RAISE, numbers);

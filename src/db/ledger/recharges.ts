@@ -1,4 +1,5 @@
-// Amounts that a key has recharged on a UTC day. Rotated keys are counted together, under the id of the first of them.
+// Amounts that a key has recharged on a UTC day. A key and the keys it was rotated to are counted together, under the
+// id of the first.
 
 import type { Key } from "../users/keys.ts";
 import type { Reader, Tx } from "../port/port.ts";

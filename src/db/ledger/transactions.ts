@@ -32,7 +32,7 @@ export interface TransactionRow {
   amountMicros: number;
   balanceAfterMicros: bigint;
   orderId: number | null;
-  /** The operator's internal note, or one by the system. Never shown to the user. */
+  /** An internal note by the operator or the system. Never shown to the user. */
   note: string | null;
   /** The operator's note for the user. */
   publicNote: string | null;
@@ -43,7 +43,8 @@ export interface TransactionRow {
   createdAt: number;
 }
 
-// `> 2` is true for every user. It allows the partial indexes of users' transfers to be used.
+// `> 2` is true for every user. It repeats the condition of the partial indexes of users' transfers, so that they are
+// used.
 const debits = (...where: string[]): EntryQuery => ({
   values: { debit_account: ":account" },
   where: ["debit_account > 2", ...where],
@@ -81,18 +82,18 @@ const FIELDS = [
   "createdAt",
   "balanceAfterMicros",
 ] as const;
-const GIVES = {
+const COLUMNS = {
   ...fields(transfers, ...FIELDS),
   ...fields(transferDetails, "reference", "publicNote"),
 };
 const ROWS = `SELECT ${select(transfers, ...FIELDS)}, ${select(transferDetails, "reference", "publicNote")}
   FROM transfers LEFT JOIN transfer_details ON transfer_details.seq = transfers.seq`;
-type Found = Typed<typeof GIVES>;
+type Found = Typed<typeof COLUMNS>;
 
 const makePage = (kind: TransferKind | "all", byTime: boolean) =>
   query({
     parameters: { ...LIST_PARAMETERS, ...(byTime && WINDOW_PARAMETERS) } as Kinds,
-    columns: GIVES,
+    columns: COLUMNS,
     text: byDialect(
       (dialect) => `${ROWS}
         WHERE ${isOneOf("transfers.seq", newest(kind, byTime, dialect), dialect)}
@@ -119,7 +120,7 @@ const PAGES = Object.fromEntries(
 
 const OF_ORDER = query({
   parameters: { orderId: number },
-  columns: GIVES,
+  columns: COLUMNS,
   text: `${ROWS} WHERE transfers.order_id = :orderId ORDER BY transfers.seq DESC`,
 });
 
@@ -160,7 +161,7 @@ export function listTransactionsBelow(
   return pageOf(rows, account, limit);
 }
 
-/** The account's transfers of an order, filtered here because there are at most three. */
+/** Returns the account's transfers of an order. Filters them here, because there are at most three. */
 function transactionsOfOrder(
   reader: Reader,
   { account, kind, window: { from, to } }: TransactionQuery,

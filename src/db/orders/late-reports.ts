@@ -49,7 +49,7 @@ export function listLateReports(reader: Reader, orderId: number): LateReport[] {
   return reader.all(OF_ORDER, { orderId });
 }
 
-/** The undecided late reports of an order, oldest first. The last one is what the provider says now. */
+/** Lists the undecided late reports of an order, oldest first. The last one is the provider's latest. */
 export function listOpenLateReports(reader: Reader, orderId: number): LateReport[] {
   return listLateReports(reader, orderId).filter(({ decision }) => decision === null);
 }

@@ -23,6 +23,6 @@ export interface OperatorOrderFilter {
   providerOrder?: string | null | undefined;
   /** A part of the link, ignoring the case of ASCII letters. */
   link?: string | null | undefined;
-  /** True: only test orders. Otherwise: no test orders. */
+  /** True: only test orders. Otherwise: only live orders. */
   test?: boolean | undefined;
 }

@@ -8,23 +8,24 @@ import type { OperatorOrderFilter } from "./operator-order-filter.ts";
 import { ROWS_LIMIT } from "../port/pages.ts";
 import { type Dialect, isOneOf } from "../port/query.ts";
 
-/** Limit for orders examined per page when no index serves the filters: 5 ms. */
+/** Limit for orders examined for a page when no index serves the filters, which takes 5 ms. */
 const EXAMINED_LIMIT = 5000;
 /** Limit for lists by status: up to this many orders are merged from each of this many resellers. */
 const EXAMINED_OF_STATUS_LIMIT = 100;
 
 /** A filter with a single value, which can be checked for each order. */
 type Given = Exclude<keyof OperatorOrderFilter, "window" | "ids">;
-/** `live` excludes test orders. It applies when they are not asked for. */
+/** A filter, or `live`, which excludes test orders. */
 type Condition = Given | "live";
 
+/** An index from which the numbers of a list are read, and the filters that are still to be applied. */
 export interface Source {
   /** Sources with the same key have the same SQL. */
   key: string;
   numbers(byTime: boolean, dialect: Dialect): string;
-  /** The filters that the source does not apply, to be applied to the orders with these numbers. */
+  /** The filters that the source does not apply. The list applies them to the orders with these numbers. */
   remaining: Condition[];
-  /** The highest value of `:limit`. */
+  /** Maximum of `:limit`. */
   most: number;
 }
 
@@ -50,6 +51,7 @@ const CONDITIONS: readonly Given[] = [
   "test",
 ];
 
+/** Chooses the source that fits a filter best. */
 export function orderSource(filter: OperatorOrderFilter): Source {
   const given: Condition[] = CONDITIONS.filter((name) => isGiven(filter[name]));
   // An id also finds test orders, and an account has either only test orders or only live ones.
@@ -95,7 +97,7 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false;
 }
 
-/** On PostgreSQL a span may contain rows of other times, which must not count. */
+/** SQL for the time window. Only for PostgreSQL, where a span may contain rows of other times, which must not count. */
 function inWindow(byTime: boolean, dialect: Dialect): string {
   return byTime && dialect === "postgres"
     ? "AND coalesce(created_at BETWEEN :from AND :to, FALSE)"
@@ -117,7 +119,7 @@ function named(byTime: boolean, dialect: Dialect): string {
     ) AS named WHERE order_id BETWEEN :first AND :last ${NEWEST_FIRST}`;
 }
 
-/** References are unique per reseller, so the index is searched once for each reseller. */
+/** SQL for the orders with a reference. References are unique per reseller: the index is searched for each reseller. */
 function withReference(byTime: boolean, dialect: Dialect): string {
   const resellers = "SELECT account FROM users WHERE parent_account IS NULL";
   return `SELECT order_id FROM orders
@@ -141,7 +143,7 @@ function reportedLate(byTime: boolean, dialect: Dialect): string {
     ${byTime && dialect === "postgres" ? isInWindow : ""} ${NEWEST_FIRST}`;
 }
 
-/** Uses the partial index orders_unknown by repeating its conditions. */
+/** SQL for the orders whose submission is unknown. Repeats the conditions of orders_unknown, so that it is used. */
 function unknown(byTime: boolean, dialect: Dialect): string {
   return `SELECT order_id FROM orders WHERE placement = 'unknown' AND status = 'PENDING'
       AND order_id BETWEEN :first AND :last ${inWindow(byTime, dialect)} ${NEWEST_FIRST}`;
@@ -161,8 +163,9 @@ function selectOfReseller(
 }
 
 /**
- * The only index by status begins with the reseller. The newest `:limit` orders belong to the `:limit` resellers whose
- * last orders are newest. One search per reseller finds those resellers, and `:limit` entries of each are merged.
+ * SQL for the orders with these statuses. The only index by status begins with the reseller. The newest `:limit` orders
+ * belong to the `:limit` resellers whose last orders are newest. One search for each reseller finds those resellers,
+ * and `:limit` entries of each are merged.
  */
 function selectOfStatuses(
   statuses: readonly OrderStatus[],
@@ -186,7 +189,7 @@ function selectOfStatuses(
   return `SELECT order_id FROM (${found}) AS entries ${NEWEST_FIRST}`;
 }
 
-/** On PostgreSQL, comparing both columns makes it use this index: see newest-entries.ts. */
+/** SQL for a span of a status. Comparing both columns makes PostgreSQL use the index: see newest-entries.ts. */
 function spanOfStatus(dialect: Dialect): string {
   return dialect === "sqlite"
     ? "status = wanted AND order_id BETWEEN :first AND :last"

@@ -1,6 +1,6 @@
 // All resellers' orders for the operator, newest first, in pages. A page costs the same at ten million orders, because
 // the list is read from an index. Filters without an index (service, provider, most placements, text in the link)
-// examine a bounded number of orders; `next` is then where the following page continues.
+// examine a bounded number of orders. The next page then continues after the last examined order.
 
 import type { OperatorOrderFilter } from "./operator-order-filter.ts";
 import { orderSource, type Source } from "./operator-order-sources.ts";
@@ -50,7 +50,7 @@ const PARAMETERS: Kinds = {
 
 interface Queries {
   page: Query<Typed<typeof LISTED>, Kinds>;
-  /** How many orders the page's query examined, and the lowest number among them. */
+  /** Counts the orders that the page's query examined, and returns the lowest number among them. */
   extent: Query<Typed<typeof EXTENT>, Kinds>;
 }
 
@@ -124,7 +124,7 @@ function queriesFor(source: Source, byTime: boolean): Queries {
       page: queryNaming(PARAMETERS, LISTED, (dialect) => pageText(source, byTime, dialect)),
       extent: queryNaming(PARAMETERS, EXTENT, (dialect) => {
         const examined = `(${source.numbers(byTime, dialect)}) AS examined`;
-        // Always true. Not every source uses the window, but the text must name all of the query's parameters.
+        // Always true. It names the parameters of the window, which not every source uses.
         const named = byTime ? "WHERE :from <= :to" : "";
         return `SELECT count(*) AS "examined", min(order_id) AS "lowest" FROM ${examined} ${named}`;
       }),

@@ -1,5 +1,5 @@
-// A reseller's orders, newest first, in pages. A page costs the same at ten orders and at ten million. Every filter
-// either has an index, or examines a bounded number of orders and returns where the next page continues.
+// A reseller's orders, newest first, in pages. A page costs the same at ten orders and at ten million. A filter has an
+// index, or examines a bounded number of orders and returns where the next page continues.
 
 import { ORDER_STATUSES, type OrderStatus } from "../../domain/orders/order-statuses.ts";
 import {
@@ -19,8 +19,8 @@ import { type Kinds, number, text } from "../port/table-definition.ts";
 import { orders } from "../tables/orders.ts";
 
 /**
- * Limit for orders examined at a time by the filter for a service: about a millisecond. An index by reseller and
- * service would make every new order a fifth more expensive.
+ * Limit for orders examined at a time by the filter for a service, which takes about a millisecond. An index by
+ * reseller and service would make every new order a fifth more expensive.
  */
 const EXAMINED_LIMIT = 1000;
 
@@ -67,7 +67,7 @@ const makePage = (filtered: Filtered) =>
     ),
   });
 
-/** The newest orders of a service, always followed by the last examined order, with the number of examined orders. */
+/** Makes the query for a service's newest orders. Its last row is the last examined order, even of another service. */
 const makeExamined = (filtered: Filtered) =>
   query({
     parameters: takesOf(filtered, { service: text, shown: number }),
@@ -87,7 +87,7 @@ const makeExamined = (filtered: Filtered) =>
 const PAGES = byFilters(makePage);
 const EXAMINED = byFilters(makeExamined);
 
-/** The query for each combination of filters. */
+/** Makes a query for each combination of filters. The result selects the one for a list. */
 function byFilters<Made>(make: (filtered: Filtered) => Made): (query: OrderListQuery) => Made {
   const made = [false, true].map((byStatus) =>
     [false, true].map((byTime) => make({ byStatus, byTime })),

@@ -1,9 +1,13 @@
-// Requests for orders, for the operator: a list with order and user, newest first, and counts.
+// The operator's view of requests for orders: a list with order and user, newest first, and counts.
 
 import type { RequestKind } from "../../domain/orders/order-requests.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
-import { type OrderRequest, orderRequests, orders } from "../tables/orders.ts";
-import { OPEN_REQUEST_CONDITION } from "./order-requests.ts";
+import {
+  OPEN_REQUEST_CONDITION,
+  type OrderRequest,
+  orderRequests,
+  orders,
+} from "../tables/orders.ts";
 import type { Reader } from "../port/port.ts";
 import { fields, listByConditions, query, select } from "../port/query.ts";
 import { number, text } from "../port/table-definition.ts";
@@ -20,9 +24,9 @@ export interface RequestFilter {
   open?: boolean | undefined;
   kind?: RequestKind | undefined;
   orderId?: number | undefined;
-  /** Only requests with a lower number. */
+  /** Requests with this number or a higher one are left out. */
   below?: number | undefined;
-  /** True: only requests for test orders. Otherwise: no such requests. */
+  /** True: only requests for test orders. Otherwise: only for live orders. */
   test?: boolean | undefined;
 }
 
@@ -41,8 +45,8 @@ export function listOrderRequests(
   { open, kind, orderId, below, test }: RequestFilter,
   limit: number,
 ): ListedRequest[] {
-  const side = "coalesce(order_requests.provider_id, -1)";
-  const conditions = [`${side} ${test ? "=" : "<>"} ${SANDBOX_PROVIDER}`];
+  const provider = "coalesce(order_requests.provider_id, -1)";
+  const conditions = [`${provider} ${test ? "=" : "<>"} ${SANDBOX_PROVIDER}`];
   if (open) conditions.push(OPEN_REQUEST_CONDITION);
   const given = { kind, orderId, below };
   if (kind !== undefined) conditions.push("order_requests.kind = :kind");
@@ -58,11 +62,11 @@ export function listOrderRequests(
 
 /** Counts of open requests by what they wait for, without those for test orders. */
 export interface RequestFigures {
-  /** For the operator's decision: requests for manual services. */
+  /** Requests for manual services, which wait for the operator's decision. */
   toDecide: number;
-  /** For the operator: requests whose outcome at the provider is unknown. */
+  /** Requests whose outcome at the provider is unknown, which wait for the operator. */
   unknown: number;
-  /** For the provider's answer. */
+  /** Requests that wait for the provider's answer. */
   atProvider: number;
 }
 

@@ -8,11 +8,12 @@ import { CUID, NUMERIC_ID } from "./orders.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { byDialect, fields, isOneOf, query, select, statement } from "../port/query.ts";
 import { boolean, nullable, number, numbers } from "../port/table-definition.ts";
-import { type NewOrderRequest, type OrderRequest, orderRequests } from "../tables/orders.ts";
-
-/** SQL condition for open requests. It repeats that of their partial index. */
-export const OPEN_REQUEST_CONDITION =
-  "(state = 'requested' OR state = 'sent' OR state = 'accepted')";
+import {
+  type NewOrderRequest,
+  OPEN_REQUEST_CONDITION,
+  type OrderRequest,
+  orderRequests,
+} from "../tables/orders.ts";
 
 const ENDED = query({
   parameters: { orderId: number },
@@ -88,7 +89,7 @@ export function findOrderRequest(reader: Reader, id: string): OrderRequest | und
   return CUID.test(id) ? reader.row(orderRequests.byId, id) : undefined;
 }
 
-/** The request with that number, which must exist. */
+/** Returns the request with that number, which must exist. */
 export function orderRequestOf(reader: Reader, requestId: number): OrderRequest {
   const request = reader.row(orderRequests.byKey, requestId);
   if (!request) throw new Error(`there is no request ${requestId}`);
@@ -132,17 +133,20 @@ export function listDueRequests(
   return reader.all(DUE_SENDS, { providerId, now, limit }).map(({ requestId }) => requestId);
 }
 
-/** Accepted refills whose provider is due to be asked for their progress, most overdue first. */
+/** Lists accepted refills whose next poll is due, most overdue first. */
 export function listDueRefills(reader: Reader, providerId: number, now: number, limit: number) {
   return reader.all(DUE_POLLS, { providerId, now, limit });
 }
 
-/** Requests that are being sent: they have no outcome yet. */
+/** Lists requests that are being sent and have no outcome yet. */
 export function listSendingRequests(reader: Reader) {
   return reader.all(SENDING);
 }
 
-/** Open requests that may have been sent to a provider after this backup was made, without those for test orders. */
+/**
+ * Lists open requests that, in a restored database, may have been sent to a provider after the backup was made. Leaves
+ * out those for test orders.
+ */
 export function listPerhapsSent(reader: Reader): number[] {
   return reader.all(PERHAPS_SENT).map(({ requestId }) => requestId);
 }

@@ -7,5 +7,7 @@ export function statusList(statuses: readonly OrderStatus[]): string {
   return `(${statuses.map((status) => `'${status}'`).join(", ")})`;
 }
 
-/** SQL condition for orders that have not ended. It repeats that of their partial index. */
+/**
+ * SQL condition for orders that have not ended. It repeats the condition of their partial index, so that it is used.
+ */
 export const OPEN_ORDER_CONDITION = `status IN ${statusList(OPEN_STATUSES)}`;

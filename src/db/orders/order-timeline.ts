@@ -16,7 +16,7 @@ import { providerOf } from "../providers/providers.ts";
 import { listTransfersOfOrder } from "../ledger/transactions.ts";
 import { listWebhookAttemptsOfOrder } from "../webhooks/webhook-deliveries.ts";
 
-/** Limit for webhook attempts, and for each kind of audit entry such as notes. The newest are read. */
+/** Limit for the newest webhook attempts, and for the newest audit entries of each kind, such as notes. */
 const LIMIT = 200;
 
 export interface TimelineEntry {
@@ -87,7 +87,7 @@ function attemptEntries(reader: Reader, orderId: number): TimelineEntry[] {
     .flat();
 }
 
-/** The entries of each request: made, sent, and its present state. */
+/** Returns the entries of each request: when it was made, when it was sent, and its present state. */
 function requestEntries(reader: Reader, orderId: number): TimelineEntry[] {
   return listRequestsOfOrder(reader, orderId).flatMap((request): TimelineEntry[] => {
     const { kind, state, unknown, createdAt, sentAt, changedAt, note } = request;
@@ -119,7 +119,7 @@ function webhookEntries(reader: Reader, orderId: number): TimelineEntry[] {
     });
 }
 
-/** Entries that are only in the audit log. Transitions are not: they are read from the order's events. */
+/** Returns entries from the audit log, without transitions: those are read from the order's events. */
 function auditEntries(reader: Reader, orderId: number): TimelineEntry[] {
   return (["order.progress", "order.note", "order.settle", "order.late"] as const)
     .flatMap((action) =>

@@ -11,10 +11,10 @@ import { statement } from "../port/query.ts";
 import { number } from "../port/table-definition.ts";
 import { type OrderRow, orders } from "../tables/orders.ts";
 
-/** An order. The columns of its delivery are one member, which is null for an order of a manual service. */
+/** An order with its delivery columns as one member, `delivery`; null for an order of a manual service. */
 export type Order = Omit<OrderRow, keyof Delivery> & { delivery: Delivery | null };
 
-/** What a new order must give; the database counts its number up. */
+/** The fields of a new order. The database adds its number and the initial values. */
 export type NewOrder = Omit<
   Order,
   "orderId" | "refundedMicros" | "startCount" | "sequence" | "delivery"
@@ -36,7 +36,7 @@ export function findOrder(reader: Reader, id: string): Order | undefined {
   return row && toOrder(row);
 }
 
-/** Returns the order with its number. */
+/** Inserts an order. Returns it with its number. */
 export function insertOrder(tx: Tx, order: NewOrder, delivery: Delivery | null): Order {
   const { orderId, refundedMicros, startCount, sequence } = tx.insert(orders, {
     ...order,
@@ -66,7 +66,7 @@ export function raiseSequences(tx: Tx, to: number): number {
 
 /** SQL condition that excludes test orders, for the operator's figures and lists. */
 export const LIVE_ORDER_CONDITION = `(orders.provider_id IS NULL OR orders.provider_id <> ${SANDBOX_PROVIDER})`;
-/** SQL for how many orders the operator must settle. Test orders are left to their developers. */
+/** SQL for the number of orders that the operator must settle. Test orders are left to their developers. */
 export const UNKNOWN_PLACEMENTS = `SELECT count(*) FROM orders
   WHERE placement = 'unknown' AND status = 'PENDING' AND ${LIVE_ORDER_CONDITION}`;
 export const IS_TEST_ORDER = `orders.provider_id = ${SANDBOX_PROVIDER}`;

@@ -1,4 +1,4 @@
-// Orders as the API returns them, with half of their columns: by their ids and by the caller's reference.
+// Orders as the API returns them, with half of their columns, found by their ids or by the caller's reference.
 
 import { PUBLIC_FIELDS, type PublicOrder } from "../../domain/orders/order-members.ts";
 import { CUID, NUMERIC_ID, type Order } from "./orders.ts";
@@ -14,7 +14,7 @@ export const PUBLIC_COLUMNS = [...PUBLIC_FIELDS, "resellerAccount"] as const;
 
 const SELECT_PUBLIC = `SELECT ${select(orders, ...PUBLIC_COLUMNS)} FROM orders`;
 
-/** Queries instead of row look-ups: they read half of the columns, for the most frequent requests. */
+/** Queries for the most frequent requests. Unlike row look-ups they read only half of the columns. */
 const PUBLIC_BY_ORDER_ID = query({
   parameters: { orderId: number },
   columns: fields(orders, ...PUBLIC_COLUMNS),
@@ -77,7 +77,7 @@ export function findOrderByReference(
   return reader.row(orders.byReference, resellerAccount, reference);
 }
 
-/** The orders with these ids (numbers or cuid2s), under both of their ids. Missing orders are left out. */
+/** Returns the orders with these ids (numbers or cuid2s), each under both of its ids. Leaves out missing orders. */
 export function listOrdersById(
   reader: Reader,
   ids: readonly string[],

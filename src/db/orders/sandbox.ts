@@ -32,7 +32,7 @@ const PROCESSING = query({
   ),
 });
 
-/** The test orders with these provider numbers that are PROCESSING. */
+/** Lists the test orders with these provider numbers that are PROCESSING. */
 export function listSandboxOrders(
   reader: Reader,
   providerOrders: readonly string[],
@@ -53,7 +53,7 @@ const REFILLS = query({
   ),
 });
 
-/** The refills with these numbers. The sandbox's number of a refill is that of our request. */
+/** Lists the refills with these numbers. A refill's number in the sandbox is the number of its request. */
 export function listSandboxRefills(reader: Reader, refills: readonly string[]): SandboxRefill[] {
   return reader.all(REFILLS, { requestIds: refills.map(Number) }).map((request) => ({
     refill: request.providerRefill!,

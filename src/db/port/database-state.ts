@@ -15,6 +15,7 @@ export interface AppliedMigration {
   hash: string;
 }
 
+/** What identifies a database: its tables, migrations and mark. */
 export interface FoundDatabase {
   /** The names of its tables and views, without those of an extension or of the engine. */
   tables: readonly string[];
@@ -22,7 +23,7 @@ export interface FoundDatabase {
   migrationColumns: readonly string[] | null;
   /** The rows of that table; null: it does not have our columns. */
   applied: readonly AppliedMigration[] | null;
-  /** Whether the database has the mark that only ours have; null: the engine has no such mark. */
+  /** Whether the database has this program's mark; null: the engine has no such mark. */
   isMarked: boolean | null;
 }
 
@@ -34,12 +35,12 @@ export interface Advice {
   remove: string;
 }
 
-/** Marks the target of a `move`: this table exists from before the first row until all rows are committed. */
+/** Name of the table that marks the target of a `move` from before the first row until all rows are committed. */
 export const UNFINISHED_MOVE = "unfinished_move";
 
 const MIGRATIONS_TABLE = "migrations";
 const MIGRATION_COLUMNS = ["version", "name", "hash", "applied_at"];
-/** Tables of the first migration. A database with these is ours, even if its table of migrations is damaged or lost. */
+/** Tables of the first migration. They identify our database even if its table of migrations is damaged or lost. */
 const OUR_TABLES = ["accounts", "transfers", "order_events"];
 const NAMED_LIMIT = 4;
 
@@ -48,7 +49,7 @@ export function hashOf({ sql }: Migration): string {
   return new Bun.CryptoHasher("sha256").update(sql).digest("hex");
 }
 
-/** Whether a table of migrations has our columns, so that it can be read. */
+/** Returns whether a table of migrations has our columns, so that it can be read. */
 export function areMigrationColumns(columns: readonly string[] | null): boolean {
   return columns !== null && MIGRATION_COLUMNS.every((column) => columns.includes(column));
 }
@@ -106,7 +107,7 @@ function whyOtherSchema(
 const BEFORE_RELEASE =
   "was created by a version before 0.9.0, which was never released and cannot be upgraded: go on with the program that created it, or start a new database";
 
-/** Versions before the first release had migrations of other names. */
+/** Returns whether the first migration has another name, as in versions before the first release. */
 function isBeforeRelease(
   applied: readonly AppliedMigration[],
   known: readonly Migration[],

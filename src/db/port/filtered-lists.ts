@@ -1,9 +1,9 @@
-// Lists whose filters change their SQL: one query for each set of filters, made at its first use.
+// Lists whose filters change their SQL. Each set of filters has its own query, made at its first use.
 
 import { byDialect, type Dialect, type Query, query } from "./query.ts";
 import type { Kinds, Typed } from "./table-definition.ts";
 
-/** Makes a query that takes only the parameters that its text names. */
+/** Makes a query whose parameters are those of `parameters` that its text names. */
 export function queryNaming<G extends Kinds>(
   parameters: Kinds,
   columns: G,
@@ -15,7 +15,10 @@ export function queryNaming<G extends Kinds>(
   return query<G, Kinds>({ parameters: Object.fromEntries(named), columns, text });
 }
 
-/** `conditions`: the SQL of each filter. `text`: makes the list from the conditions of the given filters. */
+/**
+ * Makes a list. `conditions`: the SQL of each filter. `text`: returns the list's SQL for the conditions of the given
+ * filters. The result takes the names of the given filters and returns their query.
+ */
 export function listByFilters<G extends Kinds, Name extends string>(list: {
   columns: G;
   parameters: Kinds;

@@ -15,7 +15,7 @@ const STOCK_LIMIT = 256;
 const IDS_PER_TURN = 8;
 
 const stock: string[] = [];
-/** How many ids to make in advance: as many as were missing so far. */
+/** Number of ids to make in advance. Grows by one whenever none was ready. */
 let stockTarget = 0;
 let isFilling = false;
 

@@ -4,7 +4,7 @@
 import type { Ledger } from "./port.ts";
 import type { Dialect } from "./query.ts";
 
-/** A part of an index whose entries are in the order of their numbers, because all other columns are fixed. */
+/** A part of an index in which all columns except the number have one value, so its entries are in number order. */
 export interface EntryQuery {
   /** SQL for the value of each column except the number, in the order of the index. */
   values: Readonly<Record<string, string>>;
@@ -17,11 +17,11 @@ interface ListSource {
   table: Ledger;
   /** The column of the numbers. */
   number: string;
-  /** No number is in two parts. */
+  /** The parts. None of them have a number in common. */
   parts: readonly EntryQuery[];
   /** Whether it has a time window. */
   byTime: boolean;
-  /** The highest value of `:limit`. */
+  /** Maximum of `:limit`. */
   most: number;
 }
 
@@ -36,8 +36,8 @@ export function newestOf(source: ListSource, dialect: Dialect): string {
 }
 
 /**
- * SQLite merges the parts itself, so it reads hardly more than it returns. Its spans contain no rows of other times, so
- * rowsInWindow checks only the rows that are returned.
+ * Returns SQLite's form. SQLite merges the parts itself, so it reads hardly more than it returns. Its spans contain no
+ * rows of other times, so rowsInWindow checks only the returned rows.
  */
 function sqliteEntries({ table, number }: ListSource, { values, where }: EntryQuery): string {
   const equal = Object.entries(values).map(([column, value]) => `${column} = ${value}`);
@@ -46,9 +46,10 @@ function sqliteEntries({ table, number }: ListSource, { values, where }: EntryQu
 }
 
 /**
- * PostgreSQL plans without knowing the parameters. With one condition per column it may read the whole table by its
- * primary key. Only one index has the order of both columns, and a constant LIMIT makes reading in that order cheaper
- * than sorting. `coalesce` prevents it from reading a whole window by the index of times.
+ * Returns PostgreSQL's form. PostgreSQL plans without knowing the parameters. With one condition for each column it may
+ * read the whole table by its primary key. So the conditions compare both columns together, which only one index
+ * supports, and a constant LIMIT makes reading in the order of that index cheaper than sorting. `coalesce` prevents it
+ * from reading a whole window by the index of times.
  */
 function postgresEntries(
   { table, number, byTime, most }: ListSource,

@@ -14,11 +14,11 @@ export interface Page<Row> {
 /** Limit for the rows of a page. */
 export const ROWS_LIMIT = 200;
 
-/** The part of a list that a page is taken from. */
+/** The part of a list from which a page is taken. */
 export interface ListPart {
   account: number;
   window: TimeWindow;
-  /** Only lower numbers are listed. */
+  /** Rows with this number or a higher one are left out. */
   below: number;
 }
 

@@ -1,6 +1,6 @@
 // The row port: the interface through which operations and reads use the database, on either engine. It is synchronous.
-// An engine that must wait (db/postgres/) runs the same function again after loading what was missing. A body must
-// therefore only read and write through the port: no clock, no state of its own.
+// An engine that must wait (db/postgres/) runs the same function again after loading the missing rows. So such a
+// function must depend on nothing but the port: no clock, no state of its own.
 
 import type { AnyRow, Index, Kind, Kinds, Table, Typed, Value } from "./table-definition.ts";
 import type { Query, Statement } from "./query.ts";
@@ -14,10 +14,10 @@ export interface Reader {
   one<Row, P extends Kinds>(query: Query<Row, P>, ...values: Values<P>): Row | undefined;
   /**
    * Ranges of row numbers that contain all of an account's rows with a time in the window, newest range first. They may
-   * contain rows with other times too, so a list must filter. `account` null: all accounts.
+   * also contain rows with other times, which the list must filter out. `account` null: all accounts.
    */
   spans(ledger: Ledger, account: number | null, window: TimeWindow): Span[];
-  /** Like `items.map(body)`, but loads what the items need together instead of in one round trip each. */
+  /** Like `items.map(body)`, but loads the rows for all items together instead of in one round trip each. */
   each<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[];
 }
 
@@ -50,20 +50,20 @@ declare const writing: unique symbol;
 export interface Tx extends Reader {
   readonly [writing]?: true;
   /**
-   * Locks an account: no other transaction writes what belongs to it until the COMMIT. Everything that the command
-   * reads is read under the lock. Writes take their table's lock (tables.ts) themselves, so only commands that decide
-   * by what they read need this.
+   * Locks an account: until the COMMIT no other transaction writes its rows. All reads of the command happen under the
+   * lock. Writes take their table's lock (tables/) themselves, so only commands whose decisions depend on reads need
+   * this.
    */
   lock(account: number): void;
   /** Returns the inserted row, with the number that the database gave it. */
   insert<Row, New extends object, Key extends string>(table: Table<Row, New, Key>, row: New): Row;
-  /** `key` may be the row itself. Returns the updated row. Throws if the row does not exist. */
+  /** Changes a row and returns it. `key` may be the row itself. Throws if the row does not exist. */
   update<Row, New, Key extends string>(
     table: Table<Row, New, Key>,
     key: Pick<Row, Key & keyof Row>,
     changes: Partial<Row>,
   ): Row;
-  /** Throws if the row does not exist. */
+  /** Deletes a row. Throws if the row does not exist. */
   delete<Row, New, Key extends string>(
     table: Table<Row, New, Key>,
     key: Pick<Row, Key & keyof Row>,
@@ -83,7 +83,7 @@ export type Awaitable<T> = T | Promise<T>;
 /** One command of a batch. */
 export interface Job {
   run: (tx: Tx) => unknown;
-  /** Loaded before the first run. Saves round trips and does not change the result. */
+  /** Rows and locks to load before the first run. They save round trips and do not change the result. */
   needs?: readonly Need[];
 }
 
@@ -140,17 +140,17 @@ export function after<T, U>(value: Awaitable<T>, then: (value: T) => Awaitable<U
   return value instanceof Promise ? value.then(then) : then(value);
 }
 
-/** Nothing was written, and a later try may succeed: the disk is full, the connection is lost, or a lock is held. */
+/** Thrown when nothing was written and a later try may succeed: a full disk, a lost connection, or a held lock. */
 export class TransientError extends Error {
   override name = "TransientError";
 }
 
-/** The database or its disk can no longer be trusted: the process must end. */
+/** Thrown when the database or its disk can no longer be trusted. The process must end. */
 export class FatalError extends Error {
   override name = "FatalError";
 }
 
-/** The connection was lost during the COMMIT, and no server could be asked whether it succeeded. */
+/** Thrown when the connection was lost during the COMMIT, and no server could say whether it succeeded. */
 export class OutcomeUnknownError extends Error {
   override name = "OutcomeUnknownError";
   readonly code = "outcome_unknown";
@@ -161,12 +161,12 @@ export class OutcomeUnknownError extends Error {
   }
 }
 
-/** A row violates a unique index. Within a batch this is found before the database reports it. */
+/** Thrown when a row violates a unique index. Within a batch this is found before the database reports it. */
 export class UniqueError extends Error {
   override name = "UniqueError";
 }
 
-/** A command that breaks the rules of Tx. */
+/** Thrown when a command breaks the rules of Tx. */
 export class PortError extends Error {
   override name = "PortError";
 }

@@ -37,8 +37,8 @@ interface QueryParts<G extends Kinds, P extends Kinds> {
   parameters?: P;
   columns: G;
   /**
-   * Parameters named like fields. From tables with such a field, the query reads only rows with the parameter's value.
-   * Other rows of those tables may then be written before it in a batch.
+   * Parameters that have the name of a field. From tables with that field, the query reads only rows with the
+   * parameter's value. Earlier commands of a batch may then have written other rows of those tables.
    */
   restrictedBy?: readonly (keyof P & string)[];
   text: Text;
@@ -133,7 +133,7 @@ export function withMarks(
   return marked;
 }
 
-/** Whether a query's text names a table. */
+/** Returns whether a query's text names a table. */
 export function names({ text }: Pick<Query, "text">, { name }: Pick<AnyTable, "name">): boolean {
   return wordsOf(text).has(name);
 }

@@ -1,5 +1,5 @@
-// An identity map: the rows that a batch has read or written, one entry each. Each row is looked up once, and later
-// look-ups see the batch's writes. Changes are journaled, so that those of one command can be undone.
+// An identity map: the rows that a batch has read or written, with one entry for each row. Each row is read from the
+// database once, and later look-ups see the batch's writes. A journal of the changes allows one command to be undone.
 
 import { UniqueError } from "./port.ts";
 import { type AnyRow, type AnyTable, type Index, keyOfRow } from "./table-definition.ts";
@@ -25,8 +25,8 @@ export class RowMap {
   isJournaled = true;
 
   /**
-   * `journalLoads`: undo also forgets what was loaded since the mark. On SQLite a command may have loaded its own
-   * writes from the database. On PostgreSQL they are only in this map.
+   * `journalLoads`: whether undo also forgets the rows loaded since the mark. SQLite needs this, because a command may
+   * have loaded its own writes from the database. On PostgreSQL those are only in this map.
    */
   constructor(readonly journalLoads: boolean) {}
 
@@ -36,8 +36,8 @@ export class RowMap {
   }
 
   /**
-   * Stores the row that the database has for a key. Returns the row as the batch sees it, which may differ if the batch
-   * already knew the row by another index.
+   * Stores the row that the database has for a key. Returns the row as the batch sees it. It may differ if the batch
+   * has already found the row by another index.
    */
   load(index: Index, key: Key, row: AnyRow | null): AnyRow | null {
     if (row === null) {
@@ -60,13 +60,13 @@ export class RowMap {
   }
 
   /**
-   * Adds an inserted row. `all`: to every index. Otherwise only to indexes in which its key was looked up before; in
-   * the others a look-up finds it in SQLite.
+   * Adds an inserted row. With `all`, to every index. Otherwise only to indexes where its key was looked up; later
+   * look-ups in the others read SQLite.
    */
   add(table: AnyTable, row: AnyRow, all: boolean): void {
     const entry = { row };
     let isKnown = all;
-    // The primary key comes last: a row in any other index must be in the primary key's too, as the same entry.
+    // The primary key comes last: a row in any other index must also be in the primary key's, as the same entry.
     for (let place = table.indexes.length - 1; place >= 0; place -= 1) {
       const index = table.indexes[place]!;
       const isPrimary = place === 0;
@@ -122,7 +122,7 @@ export class RowMap {
   }
 
   /**
-   * Prepares for the next transaction: keeps only rows of cacheable tables, and none if an index has more than `limit`.
+   * Prepares for the next transaction: keeps the rows of cacheable tables, but none if an index has more than `limit`.
    */
   keep(limit: number): void {
     this.#journal.length = 0;

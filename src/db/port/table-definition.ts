@@ -45,7 +45,7 @@ export interface Column {
   /** Its name in SQL. */
   readonly name: string;
   readonly kind: Kind;
-  /** The value when an insert does not give one; undefined: the insert must give one, or the database counts it up. */
+  /** The value when an insert gives none; undefined: the insert must give it, or it is the number of the row. */
   readonly initial: Value | undefined;
 }
 
@@ -57,7 +57,7 @@ export interface Table<Row = object, New = object, Key extends string = string> 
   readonly columns: readonly Column[];
   /** The fields of the primary key. */
   readonly key: readonly string[];
-  /** The field that the database counts up; null if there is no such field. */
+  /** The field in which the database numbers the rows; null if there is none. */
   readonly numberField: string | null;
   /** All unique indexes, starting with the primary key. */
   readonly indexes: readonly Index[];
@@ -67,7 +67,9 @@ export interface Table<Row = object, New = object, Key extends string = string> 
   readonly unlocked: ReadonlySet<string>;
   /** Whether several updates of one row in a batch are written as one. */
   readonly coalesced: boolean;
-  /** Whether engines may keep its rows in memory while no other connection writes: most commands read them. */
+  /**
+   * Whether engines may keep its rows in memory while no other connection writes. True for rows read by most commands.
+   */
   readonly cacheable: boolean;
   readonly types?: { row: Row; new: New; key: Key };
 }
@@ -96,7 +98,7 @@ export interface Condition {
 
 /** The rows of a table. */
 export type RowOf<T extends AnyTable> = NonNullable<T["types"]>["row"];
-/** What an insert into a table takes. */
+/** A row as an insert takes it: fields with an initial value may be absent. */
 export type NewRowOf<T extends AnyTable> = NonNullable<T["types"]>["new"];
 
 type Columns = Record<string, SQLiteColumnBuilderBase>;
@@ -123,7 +125,7 @@ export interface TableOptions<
   unique?: Unique;
   /** Names of unique indexes that disregard the case of ASCII letters. */
   folded?: readonly (keyof Unique)[];
-  /** The conditions of partial unique indexes, by name. "Part of the key is not null" need not be stated. */
+  /** The conditions of partial unique indexes, by name. Rows with null in the key are always left out. */
   where?: { [Name in keyof Unique]?: Condition };
   lock?: (row: Selected<C>, isNew: boolean) => number | null;
   unlocked?: readonly FieldOf<C>[];
@@ -155,7 +157,7 @@ export function table<
       field,
       name: snakeCase(field),
       kind: { name: kindOf(column.dataType) },
-      // Undefined for a number that the database counts up, and for values that an insert must give.
+      // Undefined for the number of the row, and for values that an insert must give.
       initial: column.hasDefault ? (column.default as Value) : column.notNull ? undefined : null,
     }),
   );
@@ -209,7 +211,7 @@ function kindOf(dataType: string): KindName {
     case "custom":
       return "bigint";
     default:
-      throw new Error(`columns of type ${dataType} are not carried`);
+      throw new Error(`columns of type ${dataType} are not supported`);
   }
 }
 
@@ -227,7 +229,7 @@ interface Initial {
 export function completeRow(table: AnyTable, row: object): Record<string, Value> {
   const { row: initial, required } = initialOf(table);
   const complete = { ...initial };
-  // for…in takes a fifth of the time: its reads and writes are compiled as if they named the field.
+  // for…in takes a fifth of the time of Object.entries: its accesses are compiled as if they named the field.
   for (const field in row) {
     const value = (row as AnyRow)[field];
     if (value !== undefined) complete[field] = value;
@@ -260,7 +262,7 @@ function initialOf(table: AnyTable): Initial {
   return found;
 }
 
-/** The fields whose value in `changes` differs from the value in `before`. */
+/** Returns the fields whose value in `changes` differs from the value in `before`. */
 export function changedFields(before: AnyRow, changes: AnyRow): string[] {
   const changed: string[] = [];
   for (const field in changes) {
@@ -272,7 +274,7 @@ export function changedFields(before: AnyRow, changes: AnyRow): string[] {
   return changed;
 }
 
-/** A key as one value, unique within its index; null when a part is null, since such rows are not in the index. */
+/** Returns a key as one value, unique within its index; null if a part is null: such rows are not in the index. */
 export function keyOf(index: Index, values: readonly Value[]): string | number | null {
   const { folded } = index;
   const [first] = values;
@@ -289,7 +291,7 @@ export function keyOf(index: Index, values: readonly Value[]): string | number |
   return key;
 }
 
-/** The key of a row in an index; null when the index does not contain the row. */
+/** Returns the key of a row in an index; null if the index does not contain the row. */
 export function keyOfRow(index: Index, row: AnyRow): string | number | null {
   const { fields, folded, where } = index;
   if (where && !where.holds(row)) return null;

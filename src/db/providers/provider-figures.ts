@@ -5,7 +5,7 @@ import type { Reader } from "../port/port.ts";
 import { query } from "../port/query.ts";
 import { number, textOf } from "../port/table-definition.ts";
 
-/** Limit for attempts examined, the newest of all providers: 10 ms. */
+/** Limit for the newest attempts of all providers that are examined, which takes 10 ms. */
 export const ATTEMPTS_LIMIT = 5000;
 
 const OUTCOMES = query({

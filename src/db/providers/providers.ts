@@ -20,7 +20,7 @@ export interface Provider extends SyncSettings, ProviderPause {
   url: string;
   key: string;
   lastSuccessAt: number | null;
-  /** Since when it refuses orders because our balance there is too low; null: it does not. */
+  /** Time since which it refuses orders because our balance there is too low; null: it does not. */
   outOfFundsAt: number | null;
   createdAt: number;
   /** US dollars in one unit of its currency, as a decimal. */
@@ -29,7 +29,7 @@ export interface Provider extends SyncSettings, ProviderPause {
   currency: string | null;
   /** The other currency in which it charged; null once the operator has settled this. */
   foreignCurrency: string | null;
-  /** False: it gets no new orders, and services that no other provider delivers are suspended. */
+  /** False: it gets no new orders, and services without another active provider are suspended. */
   active: boolean;
   /** Time of the last sync, applied or not. */
   syncedAt: number | null;
@@ -41,7 +41,7 @@ export interface Provider extends SyncSettings, ProviderPause {
   balanceMicros: number | null;
   balanceCurrency: string | null;
   balanceAt: number | null;
-  /** When the provider was last asked for it, whether it answered or not. */
+  /** When the provider was last asked for the balance, whether it answered or not. */
   balanceAskedAt: number | null;
 }
 
@@ -69,7 +69,8 @@ const ORDER_FIGURES = query({
     FROM orders WHERE provider_id = :providerId AND ${OPEN_ORDER_CONDITION}`,
 });
 
-// Orders have no index of all providers: it would slow down every new order, and providers are rarely deleted.
+// Reads all orders if none refers to the provider. An index would slow down every new order, and providers are rarely
+// deleted.
 const USES = query({
   parameters: { providerId: number },
   columns: { services: number, orders: boolean },
@@ -139,14 +140,14 @@ export function readProviderOrders(reader: Reader, providerId: number): Provider
 }
 
 /**
- * When the next submission or poll (`dueAt`) and the next request (`requestsDueAt`) of any provider are due. In the
- * past if overdue; null if none is scheduled.
+ * Returns when the next submission or poll (`dueAt`) and the next request (`requestsDueAt`) of any provider are due.
+ * The times are in the past if overdue, and null if none is scheduled.
  */
 export function nextDueTimes(reader: Reader) {
   return reader.one(NEXT_DUE)!;
 }
 
-/** Reads what refers to a provider. Reads every order if none does. */
+/** Reads what refers to a provider. */
 export function readProviderUses(
   reader: Reader,
   providerId: number,
@@ -161,13 +162,13 @@ export function insertProvider(
   return tx.insert(providers, provider);
 }
 
-/** Records a successful call. Not for the sandbox: it is not monitored, and its row must stay unchanged. */
+/** Records a successful call. Skips the sandbox, which is not monitored and whose row must stay unchanged. */
 export function updateLastSuccess(tx: Tx, providerId: number, at: number): void {
   if (providerId === SANDBOX_PROVIDER) return;
   tx.update(providers, { providerId }, { lastSuccessAt: at });
 }
 
-/** Records that the provider said whether it took an order. Not for the sandbox, which is not monitored. */
+/** Records that the provider answered whether it took an order. Skips the sandbox, which is not monitored. */
 export function noteAnswered(tx: Tx, providerId: number): void {
   if (providerId === SANDBOX_PROVIDER) return;
   tx.update(providers, { providerId }, ANSWERED);
@@ -178,7 +179,7 @@ export function hastenSubmissions(tx: Tx, providerId: number, now: number): void
   tx.run(HASTEN_SUBMISSIONS, { providerId, now });
 }
 
-/** Records since when a provider refuses orders for lack of funds; null: it has funds again. */
+/** Records the time since which a provider refuses orders for lack of funds; null: it has funds again. */
 export function updateOutOfFunds(tx: Tx, providerId: number, at: number | null): void {
   tx.update(providers, { providerId }, { outOfFundsAt: at });
 }

@@ -1,4 +1,4 @@
-// What needs the operator's attention. Uses only index searches, so it costs the same at ten million orders.
+// Reads what needs the operator's attention. Uses only index searches, so it costs the same at ten million orders.
 
 import { OPEN_ORDER_CONDITION } from "../orders/order-statuses.ts";
 import type { Reader } from "../port/port.ts";
@@ -13,7 +13,7 @@ import { boolean, nullable, number, text, textOf } from "../port/table-definitio
 import { listUnrecognized, type UnrecognizedOrder } from "../delivery/unrecognized-numbers.ts";
 import { type FailedWebhooks, listFailedWebhooks } from "../webhooks/webhook-figures.ts";
 
-/** Limit for late reports counted: those of the newest orders. */
+/** Limit for the counted late reports, those of the newest orders. */
 const LATE_REPORTS_LIMIT = 10_000;
 const UNRECOGNIZED_LIMIT = 100;
 
@@ -31,8 +31,8 @@ export interface Attention {
   lastRowAt: number | null;
 }
 
-// The conditions repeat those of the partial indexes orders_open_by_provider, orders_queued and orders_polled, and of
-// those for delisted routes.
+// The conditions repeat those of the partial indexes orders_open_by_provider, orders_queued, orders_polled and the
+// indexes of delisted routes, so that they are used.
 const OPEN = `provider_id = providers.provider_id AND ${OPEN_ORDER_CONDITION}`;
 const PROVIDERS = query({
   columns: {
@@ -82,7 +82,9 @@ const FACTS = query({
     (SELECT created_at FROM users ORDER BY account DESC LIMIT 1) AS "lastUserAt"`,
 });
 
-/** All providers by name, without the sandbox. Leaves out `uncountedCosts`, which takes more than index searches. */
+/**
+ * Lists all providers by name, without the sandbox. Leaves out `uncountedCosts`, which takes more than index searches.
+ */
 export function listProviderAttention(reader: Reader): ProviderFacts[] {
   return reader.all(PROVIDERS);
 }

@@ -31,8 +31,8 @@ export interface Position {
   /** The position up to which rows may be counted next. */
   goal: ReportPosition;
   /**
-   * The goal may be counted once no transaction before this one is open; 0: not set yet. See
-   * operations/reports/daily-totals.ts.
+   * The number of the transaction that set the goal: the goal may be counted once no earlier transaction is open. 0:
+   * not set yet. See operations/reports/daily-totals.ts.
    */
   goalTransaction: number;
 }
@@ -74,7 +74,7 @@ const TRANSACTIONS = query({
   },
 });
 
-/** The totals of the days from `first` to `last`, by the keys of ReportPart, and the position up to which they go. */
+/** Reads the totals of the days from `first` to `last`, by the keys of ReportPart, and the position they cover. */
 export function readTotals(
   reader: Reader,
   by: ReportKey,
@@ -122,7 +122,7 @@ const LOCK_POSITION = statement({
   },
 });
 
-/** Ensures that only one transaction counts, and that none changes an order's provider (a trigger waits for this). */
+/** Locks the position: only one transaction counts, and none changes an order's provider (a trigger takes the lock). */
 export function lockPosition(tx: Tx): void {
   tx.run(LOCK_POSITION);
 }
@@ -148,14 +148,14 @@ export function writePosition(tx: Tx, { counted, goal, goalTransaction }: Positi
   );
 }
 
-/** SQL for the amounts of a total, by source: the source's sum is one of them. */
+/** SQL for the columns of a total, by source. The source's sum is one of them, the others are 0. */
 const AMOUNTS: Record<ReportSource, (sum: string) => string> = {
   orders: (sum) => `count(*), ${sum}, 0, 0`,
   transfers: (sum) => `0, 0, ${sum}, 0`,
   order_costs: (sum) => `0, 0, 0, ${sum}`,
 };
 
-// One statement for all keys: many keys have few rows each, and the writer must stay free for orders.
+// One statement for all keys, because there are many keys with few rows, and the writer must stay free for orders.
 const addStatement = (kind: TotalKind, source: ReportSource) => {
   const { rows, number: column, amount, at } = SOURCES[source];
   const key = keyOf(kind, at);

@@ -17,7 +17,7 @@ export interface MoneyChange {
 }
 
 const PERIOD = `created_at / ${PERIOD_MS}`;
-// In a transfer of the test side, one account is the test side's cash or sales, which are negative.
+// In a transfer of the test side, one account is the test side's cash or sales account. Their numbers are negative.
 const IS_TEST_TRANSFER = "CASE WHEN debit_account < 0 OR credit_account < 0 THEN 1 ELSE 0 END";
 const WITHIN = "seq > :after AND seq <= :upTo AND created_at >= :from";
 

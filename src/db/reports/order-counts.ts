@@ -18,7 +18,7 @@ export interface OrderPosition {
   eventSeq: number;
 }
 
-/** A change of the number of orders that were created in a period and have a status. Several may be of the same. */
+/** A change of the number of orders with a status that were created in a period. Several changes may have the same. */
 export interface OrderChange {
   period: number;
   status: OrderStatus;
@@ -29,9 +29,9 @@ export interface OrderChange {
 const CHANGE = { period: number, status: textOf<OrderStatus>(), isTest: boolean, orders: number };
 const IS_TEST = `CASE WHEN ${LIVE_ORDER_CONDITION} THEN 0 ELSE 1 END`;
 
-/** `period`: SQL for the period of an order. */
+/** Makes the counts. `period`: SQL for the period of an order. */
 function orderCounts(period: string) {
-  /** SQL for orders by the status in which they were created: the one before an order's first event. */
+  /** SQL for orders by the status in which they were created: the status before the order's first event. */
   const firstStatuses = (range: string) => `
     SELECT period AS "period", first_status AS "status", is_test AS "isTest", count(*) AS "orders" FROM (
       SELECT ${period} AS period, coalesce(
@@ -41,7 +41,7 @@ function orderCounts(period: string) {
       FROM orders WHERE ${range} AND created_at >= :from
     ) AS counted GROUP BY period, first_status, is_test`;
 
-  /** SQL for what events changed (sign `1`), or the reverse of it (`-1`), in the periods of their orders. */
+  /** SQL for the changes by events (sign `1`), or their reverse (`-1`), in the periods of their orders. */
   const moved = (events: string, sign: 1 | -1) =>
     (["from_status", "to_status"] as const)
       .map(
@@ -106,6 +106,6 @@ function orderCounts(period: string) {
 
 export type OrderCounts = ReturnType<typeof orderCounts>;
 
-/** All orders in one period. Not a bare 0, which would name a column in GROUP BY. */
+/** Counts of all orders, as one period. The period is not a bare 0, which GROUP BY would take as a column number. */
 export const ORDERS = orderCounts("CAST(0 AS BIGINT)");
 export const ORDERS_BY_PERIOD = orderCounts(`orders.created_at / ${PERIOD_MS}`);

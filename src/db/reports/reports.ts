@@ -15,17 +15,17 @@ export interface Amounts {
   orders: number;
   revenueMicros: bigint;
   refundsMicros: bigint;
-  /** Negative if more was taken back than spent. */
+  /** Negative if providers took back more than they charged. */
   costMicros: bigint;
 }
 
 /** The sums of a range of rows for one key. */
 export interface ReportPart extends Amounts {
-  /** The number of a day since 1970 (UTC), the id of a service, an account, or a provider's number (empty: by hand). */
+  /** The number of a day since 1970 (UTC), the id of a service, an account, or a provider's number (empty: manual). */
   key: string;
 }
 
-/** The rows that a report is counted from: orders with their charges, refunds, changes of costs. */
+/** The tables from which a report is counted: orders with their charges, transfers for refunds, changes of costs. */
 export const REPORT_SOURCES = ["orders", "transfers", "order_costs"] as const;
 export type ReportSource = (typeof REPORT_SOURCES)[number];
 
@@ -46,7 +46,7 @@ export const halvesOf = (
   CAST(sum(${column} % 1000000000) AS BIGINT) AS "${rest}"`;
 
 interface Source {
-  /** The rows to add up, joined with their orders. Each counts for its own day. */
+  /** SQL for the rows to add up, joined with their orders. Each row counts for its own day. */
   rows: string;
   number: string;
   amount: string;
@@ -90,7 +90,7 @@ export const keyOf = (by: ReportKey, at: string): string =>
     provider: "coalesce(CAST(orders.provider_id AS TEXT), '')",
   })[by];
 
-/** The query for the sums of a source's rows. `condition`: SQL on its number and time. */
+/** Makes the query for the sums of a source's rows. `condition`: SQL on its number and time. */
 function sumsQuery<P extends Kinds>(
   by: ReportKey,
   source: ReportSource,
@@ -160,7 +160,7 @@ const LAST = query({
     (SELECT max(seq) FROM order_costs) AS "order_costs"`,
 });
 
-/** The position after all present rows. */
+/** Returns the position after all present rows. */
 export function lastPosition(reader: Reader): ReportPosition {
   const { orders, transfers, order_costs: costs } = reader.one(LAST)!;
   return { orders: orders ?? 0, transfers: transfers ?? 0, order_costs: costs ?? 0 };

@@ -1,4 +1,4 @@
-// Ranges of rows by their numbers, in steps of a fixed number of rows: numbers may have gaps, which cost nothing.
+// Ranges of row numbers that contain a fixed number of rows. Gaps in the numbers cost nothing.
 
 import type { Reader } from "../port/port.ts";
 import { query } from "../port/query.ts";
@@ -14,8 +14,8 @@ const NUMBERS = {
 export type Counted = keyof typeof NUMBERS;
 
 /**
- * Rows with numbers above `after` and up to `upTo`. Only rows created from `from` on count; for events, the order's
- * creation decides.
+ * Rows with numbers above `after` and up to `upTo`. Only rows created from `from` on are counted; for events, the time
+ * of the order's creation counts.
  */
 export interface Range {
   after: number;
@@ -54,17 +54,17 @@ const QUERIES: Record<Counted, ReturnType<typeof queriesOf>> = {
   order_costs: queriesOf("order_costs"),
 };
 
-/** Returns the number that has `rows` rows above it up to `from`; 0 when there are fewer. */
+/** Returns the `after` of a range of `rows` rows that ends at `from`; 0 if there are fewer rows. */
 export function stepBelow(reader: Reader, table: Counted, from: number, rows: number): number {
   return reader.one(QUERIES[table].below, { from, rows })?.edge ?? 0;
 }
 
-/** Returns the number of the row that is `rows` rows above `from`; Infinity when there are fewer. */
+/** Returns the number of the last of the `rows` rows above `from`; Infinity if there are fewer rows. */
 export function stepAbove(reader: Reader, table: Counted, from: number, rows: number): number {
   return reader.one(QUERIES[table].above, { from, rows: rows - 1 })?.edge ?? Infinity;
 }
 
-/** The number of the last row that was created up to `before` (milliseconds); 0 if there is none. */
+/** Returns the number of the last row that was created up to `before` (milliseconds); 0 if there is none. */
 export function lastNumber(reader: Reader, table: Counted, before: number): number {
   return reader.one(QUERIES[table].last, { before })!.edge;
 }

@@ -11,7 +11,7 @@ export interface Connection {
   readonly path: string;
 }
 
-/** Wraps an open database. `keepRows`: see createSqliteStore. */
+/** Puts the row port on an open database. `keepRows`: see createSqliteStore. */
 export function connectionOf(sqlite: Database, path: string, keepRows = false): Connection {
   return { sqlite, store: createSqliteStore(sqlite, keepRows), path };
 }

@@ -2,11 +2,11 @@
 
 import { errorCode } from "../../domain/values/refusals.ts";
 
-/** A disk or file that cannot be trusted any more. */
+/** Codes of errors after which the disk or the file can no longer be trusted. */
 const FATAL = /^SQLITE_(IOERR|CORRUPT|NOTADB)/;
 /**
- * Nothing was written and a later try may succeed: no disk space (also for the WAL's index), or another process holds
- * a lock.
+ * Codes of errors after which nothing was written and a later try may succeed: no disk space (also for the WAL's
+ * index), or another process holds a lock.
  */
 const TRANSIENT = /^SQLITE_(FULL|BUSY|LOCKED|IOERR_SHMSIZE)/;
 

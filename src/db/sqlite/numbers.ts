@@ -4,7 +4,7 @@
 import type { Database } from "bun:sqlite";
 import { MARGIN, type NumberedTable, type Numbers, numbersBy } from "../ledger/number-floors.ts";
 
-/** The column that numbers the rows of a table. */
+/** The column that numbers the rows of a table, by table. */
 export const NUMBERED: Readonly<Record<NumberedTable, string>> = {
   orders: "order_id",
   transfers: "seq",
@@ -14,15 +14,17 @@ export const NUMBERED: Readonly<Record<NumberedTable, string>> = {
   service_changes: "seq",
 };
 
-/** Far above any number that a service issues, with as many numbers again left below 2^53. */
+/** Limit for plausible numbers: far above any that a service issues, and half of 2^53, so that as many remain. */
 const ISSUED_NUMBER_LIMIT = 2 ** 52;
 
-/** Returns whether a service can have issued a number that highestNumber read. */
+/** Returns whether a number from highestNumber is plausible. */
 export function canBeIssued(number: number): boolean {
   return Number.isSafeInteger(number) && number <= ISSUED_NUMBER_LIMIT;
 }
 
-/** Returns the highest number issued, floor included. A damaged or foreign database may give any value. */
+/**
+ * Returns the highest issued number, or the floor if that is higher. A damaged or foreign database may hold any value.
+ */
 export function highestNumber(sqlite: Database, table: NumberedTable): number {
   return numberIn(
     sqlite,
@@ -47,8 +49,9 @@ function numberIn(sqlite: Database, query: string): number {
 }
 
 /**
- * Returns SQL for the number of the next row: NULL, for which SQLite takes the highest plus 1, unless the floor is
- * above that. It is evaluated at each INSERT, so an INSERT that is rolled back has no effect.
+ * Returns SQL for the number of the next row: the floor plus 1 while the floor is above all numbers, otherwise NULL,
+ * for which SQLite takes the highest number plus 1. The SQL is evaluated at each INSERT, so an INSERT that is rolled
+ * back has no effect.
  */
 export function nextNumber(table: NumberedTable): string {
   return `(SELECT floor + 1 FROM number_floors WHERE table_name = '${table}'
@@ -56,8 +59,8 @@ export function nextNumber(table: NumberedTable): string {
 }
 
 /**
- * Returns the same for a frequent statement, or null once the numbers have passed the floor, so that the subquery can
- * be left out.
+ * Returns nextNumber's SQL for a prepared statement, or null if the numbers have passed the floor and plain NULL will
+ * do.
  */
 export function preparedNumber(sqlite: Database, table: NumberedTable): string | null {
   const [[number]] = sqlite.query(`SELECT ${nextNumber(table)}`).values() as [[number | null]];

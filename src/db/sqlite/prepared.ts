@@ -58,7 +58,7 @@ export class Statements {
     return prepared.run(...bind(values)).changes;
   }
 
-  /** Returns the new rowid: the row's number, if the table has one and the row brought none. */
+  /** Inserts a row. Returns its rowid, which is its number if the table has one. */
   insert(table: AnyTable, row: AnyRow): number {
     let insert = this.#inserts.get(table);
     if (!insert) this.#inserts.set(table, (insert = this.#makeInsert(table)));
@@ -137,7 +137,7 @@ export class Statements {
     const insert = (into: readonly Column[], number: string | null = null): AnyPrepared => {
       const names = into.map(({ name }) => name);
       const values = into.map(() => "?");
-      // Left out instead of NULL: with a value SQLite would first check whether the rowid exists.
+      // The number is left out instead of NULL: with a value SQLite would first check whether the rowid exists.
       if (number !== null) {
         names.push(columnOf(table, numberField!).name);
         values.push(number);
@@ -150,7 +150,7 @@ export class Statements {
     const number = isFloored(table.name) ? preparedNumber(this.sqlite, table.name) : null;
     const withNumber = insert(columns);
     const withoutNumber = insert(given, number);
-    // Tables without booleans skip a call for each value, which saves a hundredth of the cost of an order.
+    // Tables without booleans skip a call for each value. That saves one percent of the cost of an order.
     const hasBooleans = columns.some(({ kind }) => kind.name === "boolean");
     return (row: AnyRow) => {
       const isGiven = numberField === null || row[numberField] !== null;

@@ -1,4 +1,4 @@
-// The port on one SQLite connection: reads run immediately, commands in batches between BEGIN IMMEDIATE and COMMIT.
+// The row port on one SQLite connection. Reads run immediately, commands in batches between BEGIN IMMEDIATE and COMMIT.
 
 import type { Database } from "bun:sqlite";
 import {
@@ -29,7 +29,7 @@ import { SavepointNeeded, SqliteTx } from "./write-transaction.ts";
 
 export interface SqliteStore extends Store {
   readonly sqlite: Database;
-  /** Reads in the transaction that is open. If none is, each read sees what is committed by then. */
+  /** Reads in the open transaction. Without one, each read sees what is committed by then. */
   readonly reader: Reader;
   read<T>(body: (reader: Reader) => Synchronous<T>): T;
   /** Throws TransientError or FatalError if nothing of the batch could be written. */
@@ -64,13 +64,13 @@ class SqliteReader implements Reader {
   }
 }
 
-/** Rows kept for each index; about 10 MB in total. */
+/** Limit for the rows kept for each index; about 10 MB in total. */
 const KEPT_ROWS_LIMIT = 10_000;
 
 /**
- * Creates a store on a connection that the caller opened; the store closes it. `keepRows`: rows of the tables that
- * most commands read stay in memory from batch to batch, as long as no other connection writes. Then only the store
- * may write on this connection.
+ * Creates a store on a connection that the caller opened; the store closes it. `keepRows`: rows of cacheable tables
+ * stay in memory from batch to batch while no other connection writes. Then only the store may write on this
+ * connection.
  */
 export function createSqliteStore(sqlite: Database, keepRows = false): SqliteStore {
   const statements = new Statements(sqlite);
@@ -82,7 +82,7 @@ export function createSqliteStore(sqlite: Database, keepRows = false): SqliteSto
   const beginImmediate = sqlite.prepare("BEGIN IMMEDIATE");
   const commit = sqlite.prepare("COMMIT");
 
-  /** Called in a transaction; forgets rows that may have changed since the last one. */
+  /** Forgets rows that may have changed since the last transaction. Called in a transaction. */
   const refreshRows = () => {
     if (!keepRows) return rows.clear();
     // The version changes when another connection has committed, not after commits of this one.
@@ -138,8 +138,8 @@ export function createSqliteStore(sqlite: Database, keepRows = false): SqliteSto
         try {
           return inTransaction(jobs, false);
         } catch (error) {
-          // An internal error, because operations refuse before they write. It is so rare that the whole batch may
-          // run again.
+          // An internal error, because operations refuse before they write. It is rare, so the whole batch may run
+          // again.
           if (!(error instanceof SavepointNeeded)) throw error;
           return inTransaction(jobs, true);
         }

@@ -1,6 +1,6 @@
-// Finds the row numbers of a time window. Lists are ordered by number, which only grows; times go back when the clock
-// is set back. Triggers record each such step in clock_steps. So times only grow between two steps, and binary search
-// finds a time with about fifty reads of one row at ten million rows.
+// Finds the row numbers of a time window. Lists are ordered by number, which only grows. Times go back when the clock
+// is set back, and triggers record each such step in clock_steps. Between two steps times only grow, so binary search
+// finds a time. At ten million rows it reads about fifty rows.
 
 import type { Database } from "bun:sqlite";
 import type { Ledger, Span, TimeWindow } from "../port/port.ts";
@@ -58,8 +58,8 @@ function prepare(sqlite: Database, ledger: Ledger) {
 type Queries = ReturnType<typeof prepare>;
 
 /**
- * Rows between two steps of the clock, whose times only grow. `last` is an existing row: numbers have gaps after a
- * restore.
+ * Rows between two steps of the clock, whose times only grow. `last` is the number of an existing row, because numbers
+ * have gaps after a restore.
  */
 interface Run extends Span {
   earliest: number;

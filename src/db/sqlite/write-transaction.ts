@@ -1,5 +1,5 @@
-// The port's Tx on SQLite. Writes go to the database immediately, except those to coalesced tables: a user's balance
-// is written once for each batch. Rows that were read stay known until the COMMIT, because there is only one writer.
+// The port's Tx on SQLite. Writes go to the database immediately, except those to coalesced tables: a user's balance is
+// written once for each batch. Rows that were read stay valid until the COMMIT, because there is only one writer.
 
 import type { Database } from "bun:sqlite";
 import {
@@ -27,10 +27,10 @@ import {
 import { isDatabaseError } from "./errors.ts";
 import type { Statements } from "./prepared.ts";
 
-/** Updates that are not written yet: each row as it is in the database, by its key. */
+/** The rows with updates that are not written yet: each as it is in the database, by its key. */
 type Pending = Map<string | number, AnyRow>;
 
-/** A command failed that cannot be undone by itself. */
+/** Thrown when a failed command cannot be undone without a savepoint. */
 export class SavepointNeeded extends Error {
   override name = "SavepointNeeded";
 }
@@ -128,7 +128,7 @@ export class SqliteTx implements Tx {
   }
 
   attempt<T>(body: () => Synchronous<T>): { done: T } | { threw: unknown } {
-    // Write pending updates of earlier bodies first: they must not be undone with this one.
+    // Writes pending updates of earlier bodies first, because they must not be undone with this one.
     this.flush();
     this.#rows.isJournaled = true;
     const mark = this.#rows.mark();
@@ -142,8 +142,7 @@ export class SqliteTx implements Tx {
       return { done };
     } catch (error) {
       this.#rows.undo(mark);
-      // Nothing was pending when the body began. What is pending now may refer to rows that the body's own flushes
-      // wrote.
+      // Drops all pending updates: they are the body's, because nothing was pending when it began.
       for (const pending of this.#pending.values()) pending.clear();
       this.#writtenTables.length = written;
       // The transaction is gone or cannot be committed: the whole batch fails.
@@ -158,8 +157,8 @@ export class SqliteTx implements Tx {
   }
 
   /**
-   * Runs a command of a batch. A savepoint for each command would copy every page that it touches. Without one, a
-   * command that throws after a write cannot be undone: then the batch must run again with `savepoints`.
+   * Runs a command of a batch, without a savepoint, which would copy every page that the command touches. A command
+   * that then throws after a write cannot be undone: the batch must run again with `savepoints`.
    */
   command(run: (tx: Tx) => unknown, savepoints: boolean): Outcome {
     this.#writtenTables = [];

@@ -96,7 +96,7 @@ export const signInAttempts = table(
 
 export type SignInAttempt = RowOf<typeof signInAttempts>;
 
-/** Ids of confirmations that were used, so that none is used twice. */
+/** Ids of used confirmations, so that none is used twice. */
 export const confirmations = table(
   "confirmations",
   {

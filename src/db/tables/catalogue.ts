@@ -51,7 +51,7 @@ export const services = table(
   },
 );
 
-/** The further routes of a service. Its first route is in the service's own row. */
+/** The routes of services after the first. A service's first route is in its own row. */
 export const serviceRoutes = table(
   "service_routes",
   {
@@ -85,7 +85,7 @@ export const grants = table(
   },
 );
 
-/** Numbered in the order of the commits, because all rows are written under one lock. */
+/** Changes of services and grants, numbered in the order of the commits, because one lock protects all rows. */
 export const serviceChanges = table(
   "service_changes",
   {

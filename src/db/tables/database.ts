@@ -51,7 +51,10 @@ export const servers = table(
 
 export type Server = RowOf<typeof servers>;
 
-/** Exists only on SQLite. */
+/**
+ * The rows that have an earlier time than the row before, because the clock was set back. Exists only on SQLite, which
+ * writes it in triggers; this definition is only for the test of the schema.
+ */
 export const clockSteps = table(
   "clock_steps",
   {
@@ -63,7 +66,7 @@ export const clockSteps = table(
   { key: ["ledger", "first"] },
 );
 
-/** Exists only on SQLite. */
+/** The number up to which a table's numbers are never issued again. Exists only on SQLite. */
 export const numberFloors = table(
   "number_floors",
   {

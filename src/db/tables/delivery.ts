@@ -1,4 +1,4 @@
-// Tables of the delivery of orders. The rows of an order are written together with it, so under its account's lock.
+// Tables of the delivery of orders. The rows of an order are written together with it, under its account's lock.
 
 import { integer, text } from "drizzle-orm/sqlite-core";
 import type { CostBasis } from "../../domain/delivery/costs.ts";
@@ -21,7 +21,7 @@ export const attempts = table(
   {
     key: ["attemptId"],
     numberField: "attemptId",
-    // Per order: one attempt that may have arrived or is being sent, and one refused attempt for each route.
+    // An order has at most one attempt that may have arrived or is being sent, and one refused attempt for each route.
     unique: { bySentOrder: ["orderId"], byRefusal: ["orderId", "providerId", "providerService"] },
     where: {
       bySentOrder: {
@@ -44,7 +44,7 @@ export const unrecognizedNumbers = table(
   { key: ["orderId"] },
 );
 
-/** Written with a change of the order, under its account's lock, or by the operator, under the catalogue's lock. */
+/** Costs of orders, written with the order under its account's lock, or by the operator under the catalogue's lock. */
 export const orderCosts = table(
   "order_costs",
   {

@@ -41,7 +41,7 @@ export const transfers = table(
   },
 );
 
-/** Written together with their transfers. */
+/** Texts of transfers, written together with them. */
 export const transferDetails = table(
   "transfer_details",
   {

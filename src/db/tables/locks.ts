@@ -1,13 +1,13 @@
-// The account locks under which rows are written. A lock is always the row of an account: the user's own for what
-// belongs to a user, otherwise the row of an account that is no user's.
+// The account locks under which rows are written. A lock is always the row of an account: the user's own account for
+// rows of that user, cash or sales for all others.
 
 import { CASH_ACCOUNT, SALES_ACCOUNT } from "../../domain/ledger/ledger.ts";
 
-/** The lock for what operators change: services, grants, providers and new users. */
+/** The lock of the tables that operators change (services, grants, providers), and of new users. */
 export const CATALOGUE_LOCK = CASH_ACCOUNT;
 
 /** The lock of the webhook queue. Taking deliveries and recording attempts never waits for a reseller's orders. */
 export const WEBHOOK_QUEUE_LOCK = SALES_ACCOUNT;
 
-/** The lock of a table whose rows are all written under CATALOGUE_LOCK. */
+/** Returns the lock of a table whose rows are all written under CATALOGUE_LOCK. */
 export const catalogueLock = () => CATALOGUE_LOCK;

@@ -1,5 +1,5 @@
-// Tables of orders. All rows of an order are written under the lock of its account, although only tables whose rows
-// name the account have a lock here.
+// Tables of orders. All rows of an order are written under the lock of its account. Only tables whose rows contain the
+// account state that lock here.
 
 import { integer, text } from "drizzle-orm/sqlite-core";
 import type { PriceUnit } from "../../domain/catalogue/services.ts";
@@ -38,9 +38,9 @@ export const orders = table(
     polledAt: integer(),
     changedAt: integer(),
     reference: text(),
-    /** How many events it has had: transitions and changes of progress. */
+    /** The number of its events so far: transitions and changes of progress. */
     sequence: integer().notNull().default(0),
-    /** OrderExtra as JSON; null: only a link and a quantity. */
+    /** OrderExtra as JSON; null: the order has only a link and a quantity. */
     extra: text(),
   },
   {
@@ -82,6 +82,10 @@ export const lateReports = table(
   { key: ["orderId", "reported"] },
 );
 
+/** SQL condition for open requests. It is also the condition of their partial index, so that the index is used. */
+export const OPEN_REQUEST_CONDITION =
+  "(state = 'requested' OR state = 'sent' OR state = 'accepted')";
+
 export const orderRequests = table(
   "order_requests",
   {
@@ -109,7 +113,7 @@ export const orderRequests = table(
     unique: { byId: ["id"], byOpen: ["orderId", "kind"] },
     where: {
       byOpen: {
-        text: "(state = 'requested' OR state = 'sent' OR state = 'accepted')",
+        text: OPEN_REQUEST_CONDITION,
         holds: ({ state }) => state === "requested" || state === "sent" || state === "accepted",
       },
     },

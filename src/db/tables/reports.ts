@@ -1,4 +1,4 @@
-// Tables of the totals that reports use. Code that writes them has locked the row of totals_position.
+// Tables of the totals that reports use. They are written under a lock of the row of totals_position.
 
 import { integer, text } from "drizzle-orm/sqlite-core";
 import { bigInteger, table } from "../port/table-definition.ts";

@@ -1,4 +1,4 @@
-// All tables of the database. Each noun has a file with their columns, keys, locks and row types.
+// Lists all tables of the database. The other files of this folder define them: columns, keys, locks and row types.
 
 import type { AnyTable } from "../port/table-definition.ts";
 import {

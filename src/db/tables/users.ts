@@ -67,7 +67,7 @@ export const keys = table(
   },
 );
 
-/** Written under the lock of its key's account. */
+/** Amounts that keys recharged on each day. A row is written under the lock of its key's account. */
 export const keyRecharges = table(
   "key_recharges",
   {

@@ -107,8 +107,6 @@ export const webhookAttempts = table(
   },
 );
 
-export type WebhookAttempt = RowOf<typeof webhookAttempts>;
-
 export const alerts = table(
   "alerts",
   {

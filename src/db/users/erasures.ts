@@ -1,12 +1,11 @@
-// Erases personal data from a user's rows, in pieces, so that no order waits long for it. The columns are listed here
-// and in triggers of migrations/. Add new columns with such data to both.
+// Erases personal data from a user's rows, in pieces, so that no order waits long for it. The columns with such data
+// are listed here and in triggers of migrations/. Add a new one to both.
 
 import { OPEN_ORDER_CONDITION } from "../orders/order-statuses.ts";
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { ERASED } from "../../domain/users/erasures.ts";
 import { erasedExtra } from "../../domain/orders/order-fields.ts";
 import { CALLER_MEMBERS } from "../../domain/orders/order-members.ts";
-import { OPEN_REQUEST_CONDITION } from "../orders/order-requests.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, select, statement } from "../port/query.ts";
 import { number, numbers, text } from "../port/table-definition.ts";
@@ -14,7 +13,7 @@ import { audit } from "../tables/administrators.ts";
 import { idempotency } from "../tables/database.ts";
 import { attempts, unrecognizedNumbers } from "../tables/delivery.ts";
 import { transferDetails, transfers } from "../tables/ledger.ts";
-import { orderEvents, orderRequests, orders } from "../tables/orders.ts";
+import { OPEN_REQUEST_CONDITION, orderEvents, orderRequests, orders } from "../tables/orders.ts";
 import { webhookAttempts, webhookDeliveries, webhookEvents } from "../tables/webhooks.ts";
 
 const OPEN_ORDERS = query({
@@ -46,7 +45,7 @@ const NO_CALLER_TEXTS = orders.columns
   .map(({ name }) => `${name} = NULL`)
   .join(", ");
 
-const OF_ORDERS = [
+const ERASE_FROM_ORDERS = [
   statement({
     parameters: { orderIds: numbers },
     writes: [orders],
@@ -93,7 +92,7 @@ const EXTRA = statement({
   text: "UPDATE orders SET extra = :extra WHERE order_id IN (:orderIds)",
 });
 
-// Uses the index of each kind. Operators make few of these transfers.
+// Numbers of the transfers whose notes are erased, found by the index of each kind. A user has few of them.
 const OF_ACCOUNT = `
   SELECT seq FROM transfers WHERE credit_account = :account AND credit_account > 2 AND kind IN ('adjustment', 'recharge')
   UNION ALL
@@ -142,19 +141,19 @@ const DELIVERIES = query({
       AND state <> 'sending' ORDER BY delivery_id LIMIT :limit`,
 });
 
-const ATTEMPTS = statement({
+const DELETE_ATTEMPTS = statement({
   parameters: { deliveryIds: numbers },
   writes: [webhookAttempts],
   text: "DELETE FROM webhook_attempts WHERE delivery_id IN (:deliveryIds)",
 });
 
-const SENT = statement({
+const DELETE_DELIVERIES = statement({
   parameters: { deliveryIds: numbers },
   writes: [webhookDeliveries],
   text: "DELETE FROM webhook_deliveries WHERE delivery_id IN (:deliveryIds)",
 });
 
-const EVENTS = statement({
+const DELETE_EVENTS = statement({
   parameters: { eventIds: numbers },
   writes: [webhookEvents],
   text: `DELETE FROM webhook_events WHERE event_id IN (:eventIds) AND NOT EXISTS (
@@ -166,7 +165,7 @@ export function countOpenOrders(reader: Reader, account: number): number {
   return reader.one(OPEN_ORDERS, { account })!.orders;
 }
 
-/** Counts open requests to cancel or refill an order. The provider's answers are still to be recorded. */
+/** Counts open requests to cancel or refill an order, whose answers by the provider are still to be recorded. */
 export function countOpenRequests(reader: Reader, account: number): number {
   return reader.one(OPEN_REQUESTS, { account })!.requests;
 }
@@ -178,7 +177,7 @@ interface Piece {
   limit: number;
 }
 
-/** How many rows of a piece were erased, and the `after` of the next piece; null: nothing is left. */
+/** The number of rows erased from a piece, and the `after` of the next piece; null: nothing is left. */
 export interface Erased {
   rows: number;
   next: number | null;
@@ -186,16 +185,19 @@ export interface Erased {
 
 const END: Erased = { rows: 0, next: null };
 
-/** Erases links, texts, references and notes of orders, and causes of their attempts. The status must be final. */
+/**
+ * Erases links, texts, references and notes of orders with this status, and causes of their attempts. The status must
+ * be final.
+ */
 export function eraseOrders(tx: Tx, piece: Piece, status: OrderStatus): Erased {
   const found = tx.all(ORDERS, { ...piece, status });
   if (found.length === 0) return END;
   const orderIds = found.map(({ orderId }) => orderId);
-  for (const each of OF_ORDERS) tx.run(each, { orderIds });
+  for (const each of ERASE_FROM_ORDERS) tx.run(each, { orderIds });
   const typed = found.flatMap(({ orderId, extra }) =>
     extra === null ? [] : [{ orderId, extra: erasedExtra(extra) }],
   );
-  // Few remaining values differ: orders of the same service and quantity keep the same.
+  // One statement for all orders with the same remaining values: there are few different ones.
   for (const [extra, alike] of Map.groupBy(typed, (order) => order.extra)) {
     tx.run(EXTRA, { extra, orderIds: alike.map(({ orderId }) => orderId) });
   }
@@ -208,9 +210,7 @@ export function eraseTransferNotes(tx: Tx, account: number): Erased {
   return { rows: rows + tx.run(DETAILS, { account }), next: null };
 }
 
-export type AuditRow = ReturnType<typeof listAuditRows>[number];
-
-/** Audit entries of the account, or of the creation of its child users. */
+/** Lists audit entries of the account, or with `ofChildren` those of the creation of its child users. */
 export function listAuditRows(reader: Reader, piece: Piece, ofChildren: boolean) {
   return reader.all(ofChildren ? AUDIT_OF_CHILDREN : AUDIT, { ...piece });
 }
@@ -227,8 +227,8 @@ export function eraseWebhookEvents(tx: Tx, { account, limit }: Piece): Erased {
   if (found.length === 0) return END;
   const deliveryIds = found.map(({ deliveryId }) => deliveryId);
   const eventIds = [...new Set(found.map(({ eventId }) => eventId))];
-  tx.run(ATTEMPTS, { deliveryIds });
-  tx.run(SENT, { deliveryIds });
-  tx.run(EVENTS, { eventIds });
+  tx.run(DELETE_ATTEMPTS, { deliveryIds });
+  tx.run(DELETE_DELIVERIES, { deliveryIds });
+  tx.run(DELETE_EVENTS, { eventIds });
   return { rows: found.length, next: 0 };
 }

@@ -16,7 +16,7 @@ export interface CallerKey {
   active: boolean;
   /** Null: the key never expires. */
   expiresAt: number | null;
-  /** Has expired permanently, even if the clock is set back. */
+  /** Whether it was seen to expire. It stays expired even if the clock is set back. */
   ended: boolean;
   /** Networks in CIDR notation, separated by commas; empty: every address. */
   allow: string;
@@ -45,7 +45,7 @@ export interface Key extends CallerKey {
   rechargeDailyMicros: number | null;
   /** The id of the first in the chain of keys that were rotated to this one; null: this is the first. */
   originId: string | null;
-  /** Time of the first refused recharge on the last day with one; null: none since the limits were changed. */
+  /** Time of the first refused recharge on the latest day with one; null: none since the limits were changed. */
   rechargeRefusedAt: number | null;
 }
 
@@ -83,7 +83,7 @@ const CALLER_BY_HASH = query({
 export interface KeyFilter {
   account?: number | null | undefined;
   type?: KeyType | null | undefined;
-  /** Does not consider whether the key has expired. */
+  /** Whether the key is active, expired or not. */
   active?: boolean | null | undefined;
 }
 
@@ -121,11 +121,11 @@ const USABLE = query({
     WHERE active = 1 AND ended = 0 AND (expires_at IS NULL OR expires_at > :now)`,
 });
 
-/** SQL for how many keys can add credit. Includes expired keys that are not yet marked: the clock may be wrong. */
+/** SQL for the number of keys that can add credit. Counts expired keys until they are marked as ended. */
 export const CREDIT_KEYS = `SELECT count(*) FROM keys
   WHERE type <> 'order' AND test_of IS NULL AND active = 1 AND ended = 0`;
 
-/** SQL for how many of these keys can add credit to any user without a daily limit. */
+/** SQL for the number of these keys that can add credit to any user without a daily limit. */
 export const UNLIMITED_CREDIT_KEYS = `${CREDIT_KEYS} AND reach = 'all' AND recharge_daily_micros IS NULL`;
 
 export function countUsableKeys(reader: Reader, now: number): number {
@@ -144,7 +144,7 @@ export function findKey(reader: Reader, id: string): ListedKey | undefined {
   return { ...key, username };
 }
 
-/** Keys after the key `after` (null: from the first), oldest first, including test keys. */
+/** Lists keys after the key `after` (null: from the first), oldest first, including test keys. */
 export function listKeys(
   reader: Reader,
   filter: KeyFilter = {},
@@ -156,7 +156,7 @@ export function listKeys(
   return reader.all(LIST(givenNames(values, ["account", "type", "active", "after"])), values);
 }
 
-/** The ids of keys that have expired but are not yet marked as ended. */
+/** Returns the ids of keys that have expired but are not yet marked as ended. */
 export function listExpiredKeys(reader: Reader, now: number): string[] {
   return reader.all(EXPIRED, { now }).map(({ id }) => id);
 }

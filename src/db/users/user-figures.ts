@@ -56,7 +56,7 @@ const GRANTS = query({
     WHERE grants.reseller_account = :account ORDER BY services.name, services.id`,
 });
 
-/** Reads the figures of a user. Orders of each status are counted up to `most`: ten thousand take a millisecond. */
+/** Reads the figures of a user. Counts orders of each status up to `most`. Ten thousand take a millisecond. */
 export function readUserFigures(reader: Reader, account: number, most: number): UserFigures {
   const found = reader.all(ORDERS, { account, most });
   const { keyUsedAt } = reader.one(KEY_USED, { account })!;
@@ -74,7 +74,7 @@ export interface OwnPrice {
   serviceId: string;
   name: string;
   per: string;
-  /** Null: the service's own price. */
+  /** Null: the list price applies. */
   priceMicros: number | null;
   listPriceMicros: number;
   isPrivate: number;

@@ -9,7 +9,7 @@ import { boolean, nullable, number, text } from "../port/table-definition.ts";
 import { users } from "../tables/users.ts";
 import type { User } from "./users.ts";
 
-/** Limit for accounts examined per page with filters: 5 ms. */
+/** Limit for accounts examined for a page with filters, which takes 5 ms. */
 const EXAMINED_LIMIT = 10_000;
 
 /** Filters of the list. Absent or null means any value. */
@@ -64,7 +64,8 @@ const listIn = (order: "ASC" | "DESC") =>
 const LISTS = { newestFirst: listIn("DESC"), oldestFirst: listIn("ASC") };
 
 /**
- * The newest users with accounts lower than `below`. A page may have fewer than `limit`: only null `next` is the end.
+ * Lists the newest users with accounts lower than `below`. A page may have fewer than `limit` although more follow:
+ * only a null `next` means the end of the list.
  */
 export function listUsersBelow(
   reader: Reader,

@@ -61,16 +61,16 @@ export function findUser(reader: Reader, username: string): User | undefined {
   return user?.testOf === null ? withReseller(reader, user) : undefined;
 }
 
-/** The test account of a user; undefined if it was not yet created. */
+/** Finds the test account of a user; undefined if it was not yet created. */
 export function findTestAccount(reader: Reader, account: number) {
   return reader.row(users.byTestOf, account);
 }
 
-/** An account that does not exist: users have accounts above 2. */
+/** The number of an account that has no orders. Users have accounts above 2. */
 const NO_ACCOUNT = 0;
 
 /**
- * The account whose orders are listed. With `test`, the test account, or an account without orders if there is none.
+ * Returns the account whose orders to list: with `test` the test account, or one without orders if there is none.
  */
 export function accountOfOrders(reader: Reader, account: number, test: boolean): number {
   return test ? (findTestAccount(reader, account)?.account ?? NO_ACCOUNT) : account;

@@ -1,4 +1,4 @@
-// Checks the invariants of costs, and of the totals that reports are built from.
+// Checks the invariants of costs, and of the totals that reports use.
 
 import { parseDecimal } from "../../domain/providers/rate-decimals.ts";
 import { microsOf } from "../../domain/delivery/costs.ts";

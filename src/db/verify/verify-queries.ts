@@ -9,7 +9,7 @@ import {
 } from "../../domain/orders/order-statuses.ts";
 import { OPEN_ORDER_CONDITION, statusList } from "../orders/order-statuses.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
-import { OPEN_REQUEST_CONDITION } from "../orders/order-requests.ts";
+import { OPEN_REQUEST_CONDITION } from "../tables/orders.ts";
 import { type Check, queryCheck } from "./verify.ts";
 import { COST_QUERIES } from "./verify-costs.ts";
 

@@ -18,7 +18,7 @@ import { listWebhooks } from "../webhooks/webhooks.ts";
 
 const parameters = { after: number, limit: number };
 const PIECE = 2000;
-/** Smaller than PIECE, because a response may be that of a batch of orders. */
+/** Number of stored responses read at once: fewer than PIECE, because a response may be that of a batch of orders. */
 const RESPONSES_PIECE = 200;
 
 const TERMS_FIELDS = [
@@ -180,8 +180,7 @@ function amountIn(body: string): number | null {
 }
 
 /**
- * Returns the order that a response names: the order of a request for an order, or for a batch this order itself if
- * the response has it.
+ * Returns the order in a response. For the response to a batch, looks for the order `orderId`.
  */
 function orderIn(body: string, results: string | null, orderId: number): number | null {
   const response = parse(body);

@@ -1,11 +1,11 @@
-// The common part of all checks of `verify`: what they report, and how they run one after another. Memory is bounded
+// The common part of all checks of `verify`: runs them one after another and collects their problems. Memory is bounded
 // at any size of the database and any number of problems.
 
 import type { Awaitable, ReadStore } from "../port/port.ts";
 import { type Dialects, query } from "../port/query.ts";
 import { number, text } from "../port/table-definition.ts";
 
-/** Limit for each check; further problems are counted, not listed. */
+/** Limit for the listed problems of each check. Further problems are only counted. */
 const PROBLEMS_LISTED = 50;
 
 export interface Problem {
@@ -50,8 +50,8 @@ export interface VerifyOptions {
 }
 
 /**
- * Runs the checks, which only read. Depending on the store, each statement sees the database at its own time, or all
- * of them see one snapshot.
+ * Runs the checks, which only read. Depending on the store, each statement reads its own snapshot, or all of them read
+ * the same one.
  */
 export async function runChecks(
   store: ReadStore,
@@ -88,7 +88,7 @@ export function queryCheck(name: string, sql: string | Dialects): Check {
     sqlite: around(`FROM (${sqlite}) AS problems`),
     postgres: around(`FROM problems`),
   });
-  // Materialized: otherwise the LIMIT makes PostgreSQL plan as if the first row were found soon.
+  // MATERIALIZED, because with the LIMIT PostgreSQL would plan as if the first row were found soon.
   const planned = ({ sqlite: ofSqlite, postgres: ofPostgres }: Dialects): Dialects => ({
     sqlite: ofSqlite,
     postgres: `WITH problems AS MATERIALIZED (${postgres}) ${ofPostgres}`,
@@ -140,7 +140,7 @@ const COUNTS = Object.entries(COUNTED).map(([name, table]) => ({
   rows: query({ columns: { rows: number }, text: `SELECT count(*) AS rows FROM ${table}` }),
 }));
 
-/** Returns 0 for a table that cannot be read, which the checks report. */
+/** Counts the rows of a table. Returns 0 if it cannot be read, which the checks report. */
 async function countRows(
   store: ReadStore,
   isUnreadable: (error: unknown) => boolean,

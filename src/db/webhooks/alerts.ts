@@ -1,4 +1,4 @@
-// Alerts for the operator: the raised alerts, the endpoints that receive them, and data that decides about alerts.
+// Alerts for the operator: the raised alerts, the endpoints that receive them, and facts that raise some of them.
 
 import type { AlertKind } from "../../domain/alerts/conditions.ts";
 import { CUID } from "../orders/orders.ts";
@@ -7,7 +7,7 @@ import { fields, query, select, statement } from "../port/query.ts";
 import { number, text } from "../port/table-definition.ts";
 import { type Alert, alerts, type AnyWebhook, webhooks } from "../tables/webhooks.ts";
 
-/** A row of `webhooks` without a reseller. */
+/** An endpoint of the operator, which receives alerts: a row of `webhooks` without a reseller. */
 export interface AlertEndpoint extends AnyWebhook {
   resellerAccount: null;
 }
@@ -58,12 +58,12 @@ const EXPIRE = statement({
     SELECT seq FROM alerts WHERE resolved_at < :before ORDER BY resolved_at LIMIT :limit)`,
 });
 
-/** All open alerts, oldest first. */
+/** Lists all open alerts, oldest first. */
 export function listOpenAlerts(reader: Reader): Alert[] {
   return reader.all(OPEN);
 }
 
-/** The newest alerts, open and resolved, newest first. */
+/** Lists the newest alerts, open and resolved, newest first. */
 export function listRecentAlerts(reader: Reader, limit: number): Alert[] {
   return reader.all(RECENT, { limit });
 }
@@ -72,7 +72,7 @@ export function countOpenAlerts(reader: Reader): Map<string, number> {
   return new Map(reader.all(COUNTS).map(({ kind, open }) => [kind, open]));
 }
 
-/** All alert endpoints, oldest first. */
+/** Lists all alert endpoints, oldest first. */
 export function listAlertEndpoints(reader: Reader): AlertEndpoint[] {
   return reader.all(ENDPOINTS) as AlertEndpoint[];
 }
@@ -84,12 +84,12 @@ export function findAlertEndpoint(reader: Reader, id: string): AlertEndpoint | u
   return found as AlertEndpoint;
 }
 
-/** Ids of live resellers' endpoints that were disabled because they failed. */
+/** Returns the ids of endpoints that were disabled because they failed, without those of test accounts. */
 export function listWebhooksFailed(reader: Reader): string[] {
   return reader.all(FAILED_WEBHOOKS).map(({ id }) => id);
 }
 
-/** Ids of live resellers' keys whose recharges were refused because of a limit, within the window. */
+/** Returns the ids of keys whose recharges were refused because of a limit within the window, without test keys. */
 export function listLimitedKeys(reader: Reader, window: { from: number; to: number }): string[] {
   return reader.all(LIMITED_KEYS, window).map(({ id }) => id);
 }

@@ -13,9 +13,9 @@ import { nullable, number, text, textOf } from "../port/table-definition.ts";
 import { webhookAttempts, webhookDeliveries } from "../tables/webhooks.ts";
 
 /**
- * SQL for the endpoints that have deliveries to send. Each is found from the one before it, so the cost depends on the
- * number of endpoints, not of deliveries. `due_at`: when the next delivery is due; for a disabled endpoint, the next
- * replay.
+ * SQL for the endpoints that have deliveries to send. Each endpoint is found from the one before it, so the cost
+ * depends on the number of endpoints, not of deliveries. `due_at`: when the next delivery is due; for a disabled
+ * endpoint, the next replay.
  */
 const WAITING = `WITH RECURSIVE waiting (webhook_id) AS (
     SELECT min(webhook_id) FROM webhook_deliveries WHERE due_at IS NOT NULL
@@ -34,7 +34,7 @@ const WAITING = `WITH RECURSIVE waiting (webhook_id) AS (
     WHERE webhooks.deleted_at IS NULL
   )`;
 
-/** SQL for the account of an endpoint's reseller, also for its test account; 0: the operator. */
+/** SQL for the live account of an endpoint's reseller; 0: the operator. */
 const ownerOf = (table: string) =>
   `coalesce((SELECT coalesce(test_of, account) FROM users WHERE account = ${table}.reseller_account), 0)`;
 
@@ -85,7 +85,8 @@ const INTERRUPTED = query({
     ORDER BY delivery_id`,
 });
 
-// Leases are clamped too: if a lost connection kept an attempt from starting, only the end of its lease sends it again.
+// Also limits leases: if an attempt was not started because a connection was lost, it is sent again when its lease
+// ends.
 const LATEST_DUE = `CASE WHEN state = 'sending' THEN :leaseEnd WHEN failures = 0 THEN :now ELSE :latest END`;
 const CLAMP = statement({
   parameters: { now: number, latest: number, leaseEnd: number },
@@ -158,7 +159,7 @@ const ATTEMPTS_OF_ORDER = query({
     ORDER BY webhook_attempts.seq DESC LIMIT :limit`,
 });
 
-/** The attempts to deliver an order's events that are still kept, newest first. `url`: the endpoint's present URL. */
+/** Lists the attempts to deliver an order's events that are still kept, newest first. `url`: the present URL. */
 export function listWebhookAttemptsOfOrder(reader: Reader, orderId: number, limit: number) {
   return reader.all(ATTEMPTS_OF_ORDER, { orderId, limit });
 }
@@ -170,7 +171,7 @@ const COUNT_WAITING = query({
     WHERE webhook_id = :webhookId AND due_at IS NOT NULL`,
 });
 
-/** How many deliveries of the endpoint are waiting or in flight. */
+/** Counts the endpoint's deliveries that are waiting or in flight. */
 export function countWaiting(reader: Reader, webhookId: number): number {
   return reader.one(COUNT_WAITING, { webhookId })!.waiting;
 }
@@ -180,12 +181,12 @@ const COUNT_ALL_WAITING = query({
   text: "SELECT count(*) AS waiting FROM webhook_deliveries WHERE due_at IS NOT NULL",
 });
 
-/** How many deliveries are neither delivered nor given up. */
+/** Counts all deliveries that are waiting or in flight. */
 export function countAllWaiting(reader: Reader): number {
   return reader.one(COUNT_ALL_WAITING)!.waiting;
 }
 
-/** The endpoint's attempts with numbers lower than `below`, newest first. */
+/** Lists the endpoint's attempts with numbers lower than `below`, newest first. */
 export function listWebhookAttempts(
   reader: Reader,
   webhook: { webhookId: number; id: string },
@@ -202,8 +203,8 @@ export function listWebhookAttempts(
 }
 
 /**
- * Endpoints with due deliveries, most overdue first. `sending`: deliveries in flight on any server. `slow`: ids of slow
- * endpoints.
+ * Lists endpoints with due deliveries (`waiting`), most overdue first, and counts this server's deliveries in flight.
+ * `sending`: deliveries in flight on any server. `slow`: numbers of slow endpoints.
  */
 export function listDueEndpoints(
   reader: Reader,
@@ -237,7 +238,7 @@ export interface EndpointsInFlight {
   byOwner: ReadonlyMap<number, number>;
 }
 
-/** The endpoint's due deliveries, most overdue first. For a disabled endpoint, only replays. */
+/** Lists the endpoint's due deliveries, most overdue first. For a disabled endpoint, only replays. */
 export function listDueDeliveries(
   reader: Reader,
   { webhookId, active }: { webhookId: number; active: boolean },
@@ -248,17 +249,17 @@ export function listDueDeliveries(
   return reader.all(due, { webhookId, now, limit }).map(({ deliveryId }) => deliveryId);
 }
 
-/** When the next delivery is due; null if none waits. A delivery in flight is due when its lease ends. */
+/** Returns when the next delivery is due; null if none waits. A delivery in flight is due when its lease ends. */
 export function nextWebhookDueAt(reader: Reader): number | null {
   return reader.one(NEXT_DUE)?.dueAt ?? null;
 }
 
-/** Deliveries in flight on servers that no longer exist. */
+/** Lists deliveries in flight on servers that no longer exist. */
 export function listInterruptedDeliveries(reader: Reader, server: string): number[] {
   return reader.all(INTERRUPTED, { server }).map(({ deliveryId }) => deliveryId);
 }
 
-/** Makes the endpoint's waiting deliveries due now, with all their attempts again. Returns how many. */
+/** Makes the endpoint's waiting deliveries due now, with as many attempts as new ones. Returns how many. */
 export function resumeWaitingDeliveries(tx: Tx, webhookId: number, now: number): number {
   return tx.run(RESUME, { webhookId, now });
 }
@@ -269,8 +270,8 @@ export function dropWaitingDeliveries(tx: Tx, webhookId: number): number {
 }
 
 /**
- * Makes undelivered events from `since` on due now, as replays: deliveries that failed or wait for a retry. For a
- * disabled endpoint, also those that were never tried. Returns how many.
+ * Makes deliveries of events from `since` on due now, as replays, if they failed or wait for a retry. For a disabled
+ * endpoint, also deliveries that were never tried. Returns how many.
  */
 export function replayUndelivered(
   tx: Tx,
@@ -283,8 +284,8 @@ export function replayUndelivered(
 }
 
 /**
- * Corrects the schedule after the clock was set back: deliveries without a failure are due now, others at `latest` or
- * earlier, and no lease exceeds its normal duration.
+ * Corrects the schedule after the clock was set back. Deliveries without a failure are then due now, others at `latest`
+ * or earlier, and no lease lasts longer than normal.
  */
 export function clampWebhookSchedule(tx: Tx, now: number, latest: number): void {
   tx.run(CLAMP, { now, latest, leaseEnd: now + WEBHOOK_LEASE_MS });

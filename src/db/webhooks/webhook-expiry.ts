@@ -7,7 +7,7 @@ import { webhookAttempts, webhookDeliveries, webhookEvents, webhooks } from "../
 
 const TAKES = { before: number, limit: number };
 
-/** Includes deliveries in flight whose lease ended before that time: their attempt was never recorded. */
+/** Gives up deliveries, also those in flight whose lease ended before that time: their attempt was never recorded. */
 const GIVE_UP = statement({
   parameters: TAKES,
   writes: [webhookDeliveries],
@@ -21,14 +21,14 @@ const GIVE_UP = statement({
       LIMIT :limit)`,
 });
 
-const ATTEMPTS = statement({
+const DELETE_ATTEMPTS = statement({
   parameters: TAKES,
   writes: [webhookAttempts],
   text: `DELETE FROM webhook_attempts WHERE seq IN (
     SELECT seq FROM webhook_attempts WHERE at < :before ORDER BY at LIMIT :limit)`,
 });
 
-const DELIVERIES = statement({
+const DELETE_DELIVERIES = statement({
   parameters: TAKES,
   writes: [webhookDeliveries],
   text: `DELETE FROM webhook_deliveries WHERE delivery_id IN (
@@ -39,7 +39,7 @@ const DELIVERIES = statement({
     LIMIT :limit)`,
 });
 
-const EVENTS = statement({
+const DELETE_EVENTS = statement({
   parameters: TAKES,
   writes: [webhookEvents],
   text: `DELETE FROM webhook_events WHERE event_id IN (
@@ -48,7 +48,7 @@ const EVENTS = statement({
     LIMIT :limit)`,
 });
 
-const REMOVED = statement({
+const DELETE_ENDPOINTS = statement({
   parameters: { limit: number },
   writes: [webhooks],
   text: `DELETE FROM webhooks WHERE webhook_id IN (
@@ -66,19 +66,19 @@ export function giveUpWaitingDeliveries(tx: Tx, before: number, limit: number): 
 }
 
 export function deleteOldAttempts(tx: Tx, before: number, limit: number): number {
-  return tx.run(ATTEMPTS, { before, limit });
+  return tx.run(DELETE_ATTEMPTS, { before, limit });
 }
 
-/** Deletes deliveries of events before that time that have ended and whose attempts are deleted. */
+/** Deletes deliveries that have ended, of events from before that time, once their attempts are deleted. */
 export function deleteOldDeliveries(tx: Tx, before: number, limit: number): number {
-  return tx.run(DELIVERIES, { before, limit });
+  return tx.run(DELETE_DELIVERIES, { before, limit });
 }
 
 export function deleteOldEvents(tx: Tx, before: number, limit: number): number {
-  return tx.run(EVENTS, { before, limit });
+  return tx.run(DELETE_EVENTS, { before, limit });
 }
 
 /** Deletes the rows of removed endpoints to which no delivery refers any more. */
 export function deleteRemovedWebhooks(tx: Tx, limit: number): number {
-  return tx.run(REMOVED, { limit });
+  return tx.run(DELETE_ENDPOINTS, { limit });
 }

@@ -5,11 +5,11 @@ import type { Reader } from "../port/port.ts";
 import { query } from "../port/query.ts";
 import { nullable, number, text } from "../port/table-definition.ts";
 
-/** SQL condition that excludes test accounts. Only their developers monitor those webhooks. */
+/** SQL condition that excludes the webhooks of test accounts, which only their developers monitor. */
 const IS_LIVE =
   "webhooks.reseller_account NOT IN (SELECT account FROM users WHERE test_of IS NOT NULL)";
 
-/** Events are numbered in the order in which they were written. Disabled endpoints are counted separately. */
+/** Finds the oldest event by its number. Leaves out events that wait only for disabled endpoints. */
 const OLDEST_UNDELIVERED = query({
   columns: { createdAt: nullable(number) },
   text: `SELECT created_at AS "createdAt" FROM webhook_events WHERE event_id = (
@@ -24,7 +24,7 @@ const DISABLED = query({
     WHERE deleted_at IS NULL AND active = 0 AND ${IS_LIVE} GROUP BY disabled_reason`,
 });
 
-/** SQL for how many endpoints were disabled because they failed. `gone`: the endpoint answered 410. */
+/** SQL for the number of endpoints that were disabled because they failed. `gone`: the endpoint answered 410. */
 export const FAILED_WEBHOOKS = `SELECT count(*) FROM webhooks
   WHERE deleted_at IS NULL AND (disabled_reason = 'failures' OR disabled_reason = 'gone') AND ${IS_LIVE}`;
 
@@ -32,8 +32,9 @@ export interface FailedWebhooks {
   username: string;
   /** Endpoints that were disabled because they failed. */
   disabled: number;
-  /** Active endpoints that have failed since their last success, and since when the first of them has. */
+  /** Number of active endpoints that have failed since their last success. */
   failing: number;
+  /** Start of the longest failure among them. */
   failingSince: number | null;
 }
 
@@ -55,7 +56,7 @@ export function listFailedWebhooks(reader: Reader): FailedWebhooks[] {
   return reader.all(FAILED_BY_USER);
 }
 
-/** The time of the oldest event that waits for an active endpoint; null if none waits. */
+/** Returns the time of the oldest event that waits for an active endpoint; null if none waits. */
 export function oldestUndeliveredAt(reader: Reader): number | null {
   return reader.one(OLDEST_UNDELIVERED)?.createdAt ?? null;
 }

@@ -45,7 +45,7 @@ export interface AnyonesWebhook extends ListedWebhook {
   isTest: boolean;
 }
 
-/** Endpoints of all users with numbers lower than `below`, newest first. `active` null: active or not. */
+/** Lists endpoints of all users with numbers lower than `below`, newest first. `active` null: active or not. */
 export function listWebhooksBelow(
   reader: Reader,
   active: boolean | null,
@@ -69,7 +69,7 @@ export function findWebhook(reader: Reader, id: string): Webhook | undefined {
   return webhook as Webhook;
 }
 
-/** The endpoints of one reseller, or of all, oldest first. */
+/** Lists the endpoints of one reseller, or of all, oldest first. */
 export function listWebhooks(reader: Reader, resellerAccount?: number): Webhook[] {
   if (resellerAccount === undefined) return reader.all(ALL) as Webhook[];
   return reader.all(OF_RESELLER, { resellerAccount }) as Webhook[];
@@ -90,7 +90,7 @@ export function updateWebhook(tx: Tx, webhook: Webhook, changes: Partial<Webhook
   return tx.update(webhooks, webhook, changes) as Webhook;
 }
 
-/** Writes the wanted events into the account's row, which every change of the account reads anyway. */
+/** Writes the wanted events into the user's row, which every change of the account reads anyway. */
 export function updateWanted(tx: Tx, account: number, wanted: CombinedWants): void {
   const { wantedEvents, lowBalanceMicros } = wanted;
   tx.update(users, { account }, { wantedEvents, lowBalanceMicros });

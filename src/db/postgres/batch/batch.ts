@@ -1,7 +1,7 @@
 // Runs one batch in one transaction. If its commands declared their needs, that takes two turns: BEGIN, locks, loads
-// and numbers; then the writes and COMMIT. In between, the commands run in memory, again and again until nothing is
-// missing. When a lock turns out to be missing later, the transaction is rolled back. All locks are then taken anew
-// in their order, and everything is read again under them.
+// and numbers; then the writes and COMMIT. In between, the commands run in memory, repeatedly until nothing is missing.
+// If a lock turns out to be missing, the transaction is rolled back, all locks are taken anew in their order, and
+// everything is read again under them.
 
 import type { Job, Outcome } from "../../port/port.ts";
 import { type AnyRow, type AnyTable, keyOfRow } from "../../port/table-definition.ts";
@@ -19,8 +19,9 @@ import { numbersIn, numbersStatement } from "../schema/numbers.ts";
 import { BatchEnd, PostgresTx, type Write } from "./write-transaction.ts";
 import { statementsOf } from "./writes.ts";
 
-/** The outcomes of the first commands; the rest is left for the next batch. */
+/** The result of a batch, which may have run only the first of the commands. */
 export interface BatchResult {
+  /** Outcomes of the first commands. The others are left for the next batch. */
   outcomes: Outcome[];
   /** The committed writes. */
   writes: readonly Write[];
@@ -30,18 +31,18 @@ const BEGIN: Statement = { text: "BEGIN", values: [] };
 const COMMIT: Statement = { text: "COMMIT", values: [] };
 const ROLLBACK: Statement = { text: "ROLLBACK", values: [] };
 /**
- * A batch that loads more rows than this computes for seconds between its turns, so it may hold its locks for longer
- * (store.ts).
+ * Number of loaded rows above which a batch computes for seconds between its turns. It may then hold its locks for
+ * longer than the setting in store.ts allows.
  */
 const LARGE_ROWS = 2000;
 const RAISE_IDLE_TIMEOUT: Statement = {
   text: "SET LOCAL idle_in_transaction_session_timeout = '30s'",
   values: [],
 };
-/** More rounds of loading than any correct batch needs. */
+/** Limit for the rounds of loading, more than any correct batch needs. */
 const ROUNDS_LIMIT = 100;
 
-/** COMMIT was sent and its reply was lost. */
+/** Thrown when a COMMIT was sent and its reply was lost. */
 export class CommitLostError extends Error {
   override name = "CommitLostError";
 
@@ -55,8 +56,8 @@ export class CommitLostError extends Error {
 }
 
 /**
- * Runs the first commands of a batch and commits. `now`: milliseconds since 1970. Rolls back on an error and rethrows
- * it. Throws CommitLostError when the outcome of the COMMIT is unknown.
+ * Runs the first commands of a batch and commits. `now`: the database's time, in milliseconds since 1970. Rolls back on
+ * an error and rethrows it. Throws CommitLostError when the outcome of the COMMIT is unknown.
  */
 export async function runInTransaction(
   connection: Connection,
@@ -67,7 +68,7 @@ export async function runInTransaction(
   try {
     const { outcomes, writes } = await batch.run();
     if (writes.length === 0) {
-      // Commit what a statement wrote to many rows at once, unless its command threw afterwards.
+      // Commits what a set-based statement wrote, unless its command threw afterwards.
       if (batch.hasRun() && "done" in outcomes[0]!) await commit(connection, [], outcomes, now);
       else await connection.turn([ROLLBACK]);
     } else {
@@ -81,8 +82,8 @@ export async function runInTransaction(
 }
 
 /**
- * Commits with a marker whose id begins with the time, by which old markers are found. It is the database's time: by
- * another clock a marker could be deleted while it is still needed.
+ * Commits with a marker row. Its id begins with the time, so that old markers can be found and deleted. The time is the
+ * database's: with another clock a marker could be deleted while it is needed.
  */
 async function commit(
   connection: Connection,
@@ -95,13 +96,13 @@ async function commit(
   try {
     results = await connection.turn([...withMarker(statements, batchId), COMMIT]);
   } catch (error) {
-    // After an ERROR of a statement or of the COMMIT nothing was committed. The end of the session leaves it open.
+    // After an ERROR nothing was committed. If the session ended, the outcome is unknown.
     if (connection.isLost || endsSession(error)) {
       throw new CommitLostError(batchId, outcomes, error);
     }
     throw error;
   }
-  // The COMMIT of a failed transaction reports no error: its command tag says ROLLBACK.
+  // The COMMIT of a failed transaction reports no error, but its command tag is ROLLBACK.
   if (results.at(-1)!.command !== "COMMIT") throw new Error("the transaction was rolled back");
 }
 
@@ -132,7 +133,7 @@ class Batch {
   #statementCounts: number[] = [];
   #isBegun = false;
   readonly #numbersToLoad = new Map<AnyTable, number>();
-  /** Every row and query that was asked for, to load them again after a late lock. */
+  /** Every row and query that was requested, to load them again after a late lock. */
   readonly #requested: { rows: Map<string, RowToLoad>; queries: QueryToLoad[] } = {
     rows: new Map(),
     queries: [],
@@ -155,8 +156,7 @@ class Batch {
       const isMissing = this.#requestMissingNumbers(tx);
       const { missingLocks, statementToRun } = tx;
       if (!isMissing && missingLocks.size === 0 && !statementToRun && !this.#loaded.hasRequests()) {
-        // Begin the transaction even if nothing had to be loaded: otherwise each statement would be committed by
-        // itself.
+        // Begins the transaction even if nothing had to be loaded: otherwise each write would be committed separately.
         if (!this.#isBegun) await this.#load(new Set(), null);
         return { outcomes, writes: tx.writes };
       }
@@ -176,7 +176,7 @@ class Batch {
     return locks;
   }
 
-  /** Runs the commands on what is loaded. Commands from a BatchEnd on leave the batch. */
+  /** Runs the commands on the loaded rows. A BatchEnd ends the batch before the command that threw it. */
   #runJobs(): { tx: PostgresTx; outcomes: Outcome[] } {
     const state = {
       loaded: this.#loaded,
@@ -192,7 +192,7 @@ class Batch {
         outcomes.push(tx.attempt(() => this.jobs[place]!.run(tx) as object));
       } catch (error) {
         if (error instanceof BatchEnd) {
-          // If the first command threw it, that one must run alone; any other command begins the next batch.
+          // The first command must then run alone. Any other command begins the next batch.
           this.jobs = this.jobs.slice(0, Math.max(place, 1));
           if (place > 0) break;
           this.#loaded.rows.undo(0);
@@ -221,7 +221,7 @@ class Batch {
     this.#numbersToLoad.set(table, (this.#numbersToLoad.get(table) ?? 0) + count);
   }
 
-  /** Loads what is missing in one turn. New locks make it load everything else again, after them. */
+  /** Loads what is missing in one turn. With new locks, loads everything else again under them. */
   async #load(newLocks: ReadonlySet<number>, run: PostgresTx["statementToRun"]): Promise<void> {
     const statements: Statement[] = [];
     const takers: ((rows: Awaited<ReturnType<Connection["turn"]>>[number]) => void)[] = [];

@@ -1,13 +1,13 @@
-// Closes while commits wait for a synchronous standby that is unavailable: batches are then refused before they
-// begin. Nothing of a refused batch was sent, so the refusal is correct whatever happens to the waiting commits.
-// Waiting sessions stay on PostgreSQL after their connection was given up. Once none is left, commits are
-// acknowledged again. docs/decisions/0027-lost-commits-by-marker-row.md.
+// Refuses batches while commits wait for a synchronous standby that is unavailable. Nothing of a refused batch was
+// sent, so the refusal is correct whatever happens to the waiting commits. Waiting sessions stay on PostgreSQL after
+// their connections were given up. Once none is left, commits are acknowledged again.
+// docs/decisions/0027-lost-commits-by-marker-row.md
 
 import type { Address } from "../connection/address.ts";
 import { connect, type Connection, type ConnectionOptions } from "../connection/connection.ts";
 
 const RECHECK_MS = 500;
-/** Finds waiting sessions of this store, by name: commits of other servers may wait for a millisecond at any time. */
+/** SQL for waiting sessions of this store, by name. Commits of other servers may wait briefly at any time. */
 const WAITING_SESSIONS = `SELECT 1 FROM pg_stat_activity
   WHERE application_name = $1 AND wait_event = 'SyncRep' LIMIT 1`;
 
@@ -64,7 +64,7 @@ export class CommitGate {
       this.#isClosed = false;
       this.onChange(false);
     } catch {
-      // No primary: nothing can be committed either. The next try connects anew and may find another primary.
+      // Without a primary nothing can be committed. The next try connects anew and may find another primary.
     }
     this.#connection?.close();
     this.#connection = null;

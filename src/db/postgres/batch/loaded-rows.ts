@@ -1,16 +1,17 @@
-// What was loaded for a body, and what it still misses. The body runs again from its start once that is loaded too.
+// The rows and results that were loaded for a body, and those that it still misses. Once they are loaded too, the body
+// runs again from its start.
 
 import { RowMap } from "../../port/row-map.ts";
 import { type AnyRow, type Index, keyOf, type Value } from "../../port/table-definition.ts";
 import type { Query, Statement } from "../../port/query.ts";
 
-/** Thrown through a body that cannot continue. What is missing gets loaded, and the body runs again. */
+/** Thrown through a body that cannot continue. The missing rows are then loaded, and the body runs again. */
 export class NotLoaded extends Error {
   override name = "NotLoaded";
 }
 
 /**
- * Maps items like `items.map(body)`. When an item misses something it still tries the others, so that everything is
+ * Maps items like `items.map(body)`. Continues after an item that misses a row, so that the rows of all items are
  * loaded in one round.
  */
 export function eachOf<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[] {
@@ -20,7 +21,7 @@ export function eachOf<T, R>(items: readonly T[], body: (item: T, index: number)
     try {
       results.push(body(item, index));
     } catch (error) {
-      // Once an item has missed something, later errors may be wrong: everything runs again.
+      // After a missing row, later errors may be wrong. All items run again.
       if (error instanceof NotLoaded) missing ??= error;
       else if (missing === null) throw error;
       else break;
@@ -50,7 +51,7 @@ export class LoadedRows {
   readonly #results = new Map<Query, Map<string, AnyRow[]>>();
   readonly #queriesToLoad: QueryToLoad[] = [];
 
-  /** Returns null if the row does not exist. Throws NotLoaded if it is not loaded yet. */
+  /** Returns a row; null if it does not exist. Throws NotLoaded if it is not loaded yet. */
   row(index: Index, values: readonly Value[]): AnyRow | null {
     const key = keyOf(index, values);
     if (key === null) return null;
@@ -87,7 +88,7 @@ export class LoadedRows {
     return this.#rowsToLoad.size > 0 || this.#queriesToLoad.length > 0;
   }
 
-  /** Returns what is missing and clears the list. */
+  /** Returns the missing rows and queries, and clears the lists. */
   takeRequests(): { rows: RowToLoad[][]; queries: QueryToLoad[] } {
     const rows = [...this.#rowsToLoad.values()].map((wanted) => [...wanted.values()]);
     const queries = this.#queriesToLoad.splice(0);
@@ -112,7 +113,7 @@ function resultKey(values: AnyRow | undefined): string {
     : "";
 }
 
-/** A statement over many rows that a command ran, by its position among the statements of that command. */
+/** A set-based statement that a command runs, with its values. */
 export interface StatementRun {
   statement: Statement;
   values: AnyRow | undefined;

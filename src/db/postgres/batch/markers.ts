@@ -5,9 +5,9 @@ import { statement } from "../../port/query.ts";
 import { number, text } from "../../port/table-definition.ts";
 import { DAY_MS } from "../../../domain/values/spans.ts";
 
-/** Far longer than servers ask for a marker: they give up after 15 s. */
+/** How long markers are kept: far longer than servers look for one, which is 15 s. */
 const KEPT_MS = DAY_MS;
-/** Rows that one command deletes. */
+/** Limit for the rows that one command deletes. */
 const DELETED_LIMIT = 10_000;
 
 const DELETE_OLD = statement({
@@ -17,7 +17,7 @@ const DELETE_OLD = statement({
     SELECT id FROM batches WHERE id < CAST(:before AS uuid) ORDER BY id LIMIT :limit)`,
 });
 
-/** Deletes up to 10,000 markers older than a day. Resolves with whether there may be more. */
+/** Deletes up to DELETED_LIMIT old markers. Resolves with whether there may be more. */
 export async function deleteOldMarkers(store: Store, now: number): Promise<boolean> {
   const values = { before: firstIdAt(now - KEPT_MS), limit: DELETED_LIMIT };
   return (await transact(store, (tx) => tx.run(DELETE_OLD, values))) === DELETED_LIMIT;

@@ -1,6 +1,6 @@
-// Reads outside transactions: a synchronous body runs again until nothing is missing. Whatever the bodies of one turn
-// of the event loop miss is loaded together. Every statement sees what is committed when it runs, so a later round of
-// a body may see a later state.
+// Reads outside transactions: a synchronous body runs again until nothing is missing. The rows that the bodies of one
+// turn of the event loop miss are loaded together. Every statement sees what is committed when it runs, so a later
+// round of a body may see a later state.
 
 import {
   type Ledger,
@@ -33,7 +33,7 @@ import { eachOf, LoadedRows, NotLoaded, type RowToLoad } from "./loaded-rows.ts"
 import { spansWithin } from "./time-spans.ts";
 import { decodeRows, kindsOf, loadStatement, queryStatement } from "./text.ts";
 
-/** More rounds than any correct body needs. */
+/** Limit for the rounds of loading, more than any correct body needs. */
 const ROUNDS_LIMIT = 100;
 const RECONNECT_MS = 50;
 
@@ -127,7 +127,7 @@ export class ReadLane {
       for (const { resolve } of waiting) resolve();
     } catch (error) {
       if (waiting.length === 1) return waiting[0]!.reject(error);
-      // The database refused one of the bodies: run each alone, so that only that one fails.
+      // The database refused the reads of one body. Each body is loaded alone, so that only that one fails.
       for (const each of waiting) {
         if (error instanceof TransientError) each.reject(error);
         else await this.#flushOne(each);
@@ -146,7 +146,7 @@ export class ReadLane {
     }
   }
 
-  /** Repeats the reads over a new connection when one is lost, until primaryWaitMs has passed. */
+  /** Sends the reads. If the connection is lost, repeats them on a new one, until primaryWaitMs has passed. */
   async #turn(statements: readonly Statement[]): Promise<Rows[]> {
     const deadline = performance.now() + this.options.primaryWaitMs;
     for (;;) {

@@ -1,5 +1,5 @@
-// One unchanging view of the database for long reads, such as `verify`. Every read sees what was committed when the
-// view was opened, however long it takes and whatever servers write in the meantime.
+// A snapshot of the database for long reads, such as `verify`. Every read sees what was committed when the snapshot was
+// opened, even if servers write while it is open.
 
 import { type ReadStore, refusePromise } from "../../port/port.ts";
 import type { Query } from "../../port/query.ts";
@@ -16,12 +16,12 @@ export interface PostgresSnapshot extends ReadStore {
   close(): void;
 }
 
-/** One statement may read whole tables while servers use the same disk. */
+/** Time limit for one statement, which may read whole tables while servers use the same disk. */
 const STATEMENT_MS = 6 * HOUR_MS;
 const CONNECT_MS = 5000;
 /**
- * jit: compiling takes longer than running most of these statements. Sequential scans stay allowed, unlike in the
- * store: these statements read whole tables.
+ * Settings of the connection. jit: compiling takes longer than running most of these statements. Sequential scans stay
+ * allowed, unlike in the store, because these statements read whole tables.
  */
 const SETTINGS = {
   jit: "off",
@@ -44,12 +44,12 @@ export async function openSnapshot(address: Address, name: string): Promise<Post
     { text: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", values: [] },
     { text: "SAVEPOINT begun", values: [] },
   ]);
-  // After an error PostgreSQL would refuse every further statement of the transaction.
+  // Without this, PostgreSQL would refuse every further statement of the transaction after an error.
   const rollBackToStart = async () => void (await connection.turn([ROLLBACK_TO_START]));
   return { ...readOn(connection, rollBackToStart), close: () => connection.close() };
 }
 
-/** Reads in the transaction that is open on a connection, if any. `onError` runs after an error from the database. */
+/** Creates a store that reads on a connection, in its transaction if one is open. `onError` runs after its errors. */
 export function readOn(connection: Connection, onError?: () => Promise<void>): ReadStore {
   return {
     async read(body) {

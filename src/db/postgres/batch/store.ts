@@ -1,4 +1,4 @@
-// The port on PostgreSQL: up to three batches in flight, each on its own connection, and reads on another.
+// The row port on PostgreSQL: up to three batches in flight, each on its own connection, and reads on another.
 
 import {
   type Job,
@@ -16,7 +16,7 @@ import { ReadLane } from "./reader.ts";
 export interface PostgresOptions {
   /** Shown in pg_stat_activity. */
   name?: string;
-  /** Batches in flight at once; the default is what the writer has (writer/postgres-writer.ts). */
+  /** Number of batches in flight at once. The default is that of the writer (writer/postgres-writer.ts). */
   lanes?: number;
   /** How long a turn may take before its connection is given up. */
   turnMs?: number;
@@ -44,14 +44,15 @@ const CONNECT_MS = 5000;
 const NO_STANDBY = "commits wait for a synchronous standby";
 
 /**
- * enable_seqscan: plans are kept, and one made while a table was empty would go on reading the whole table.
- * enable_bitmapscan: PostgreSQL would prefer to sort a bitmap of all entries of an account to reading the newest in
- * index order.
+ * Settings of the connections.
+ * enable_seqscan: plans are kept, and one made while a table was empty would keep reading the whole table.
+ * enable_bitmapscan: PostgreSQL would sort a bitmap of all entries of an account instead of reading the newest in index
+ * order.
  * plan_cache_mode, for batches: they use a few statements that search by keys. Their plans are made anew as tables
  * grow (table-growth.ts), not for each batch.
  * jit: with enable_seqscan off, a plan that needs a sequential scan has such a high estimated cost that it would be
  * compiled, for 400 ms.
- * lock_timeout: by then the transaction that holds the lock has ended; the batch is tried again.
+ * lock_timeout: a transaction that holds a lock has usually ended by then. The batch is tried again.
  * idle_in_transaction_session_timeout, shorter than lock_timeout: it frees the locks of a server that froze or was
  * cut off between the turns of a batch. A server that was only slow runs its batch again.
  */
@@ -109,7 +110,7 @@ export function createPostgresStore(
         // The gate may have closed while this batch waited for a lane.
         if (gate?.isClosed) return refuse();
         const outcomes = await lane.run(jobs);
-        // Look at the gate first: a caller who sees this commit acknowledged may write again.
+        // The gate is checked first, because a caller who sees this commit acknowledged may write again.
         if (gate?.isClosed) await gate.recheck();
         return outcomes;
       } finally {

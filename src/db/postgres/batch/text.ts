@@ -1,5 +1,5 @@
-// Builds PostgreSQL statements from the port's calls: one statement reads or writes the rows of many commands, as
-// arrays. Every parameter is sent as text with a cast, which is exact for 64-bit integers.
+// Builds PostgreSQL statements from the port's calls. One statement reads or writes the rows of many commands, whose
+// values it takes as arrays. Every parameter is sent as text with a cast, which is exact for 64-bit integers.
 
 import { type Query, selected, withMarks } from "../../port/query.ts";
 import {
@@ -74,8 +74,8 @@ export function queryStatement(
 const queries = new Map<Pick<Query, "text" | "parameters">, string>();
 
 /**
- * Inserts rows. Columns in which every row has the default are left out; the database has the same defaults. For
- * orders that is half of the columns, each of which would be an array to write, read and unnest.
+ * Inserts rows. Leaves out columns in which every row has the default; the database has the same defaults. For orders
+ * that saves half of the columns, each of which would be an array to write, read and unnest.
  */
 export function insertStatement(table: AnyTable, rows: readonly AnyRow[]): Statement {
   const given = table.columns.filter(({ field, initial }) =>
@@ -93,7 +93,7 @@ export function insertStatement(table: AnyTable, rows: readonly AnyRow[]): State
 }
 
 /**
- * Texts by the list of given columns. There are few such lists: most defaults belong to later steps or are replaced
+ * Texts of inserts by table and list of given columns. There are few such lists, because columns are usually given
  * together.
  */
 const inserts = new Map<AnyTable, Map<string, string>>();
@@ -130,8 +130,7 @@ export function deleteStatement(table: AnyTable, rows: readonly AnyRow[]): State
 }
 
 /**
- * Locks rows that no account's lock covers. It locks them in the order of their keys, so that transactions cannot
- * deadlock.
+ * Locks rows that no account's lock covers, in the order of their keys, so that transactions cannot deadlock.
  */
 export function rowLockStatement(table: AnyTable, rows: readonly AnyRow[]): Statement {
   const { name, kind } = table.columns.find(({ field }) => field === table.key[0])!;
@@ -199,8 +198,8 @@ export function arrayOf(values: readonly Value[]): string {
 }
 
 /**
- * Uses the runtime's JSON if it escapes the text in the same way: for a stored response 1.8 µs instead of 4.2 µs for
- * a replacement.
+ * Returns a quoted element of an array. Uses JSON.stringify for texts that it escapes in the same way: for a stored
+ * response it takes 1.8 µs, a replacement 4.2 µs.
  */
 function elementOf(text: string): string {
   if (!/["\\]/.test(text)) return `"${text}"`;
@@ -208,7 +207,7 @@ function elementOf(text: string): string {
   return `"${text.replace(/["\\]/g, "\\$&")}"`;
 }
 
-/** Control characters and lone surrogates: JSON escapes them in ways that an array literal does not have. */
+/** Matches control characters and lone surrogates, which JSON escapes in ways that an array literal does not have. */
 const ESCAPED_OTHERWISE = /[\p{Cc}\p{Cs}]/u;
 
 function cached<Key, T>(cache: Map<Key, T>, key: Key, make: (key: Key) => T): T {

@@ -1,5 +1,5 @@
-// Finds the row numbers of a time window. Numbers come from sequences and the clocks of servers differ, so times do
-// not follow numbers: an index by time finds the lowest and the highest number of the window.
+// Finds the row numbers of a time window. Numbers come from sequences and transactions commit in any order, so times do
+// not follow numbers. An index by time finds the lowest and the highest number of the window.
 
 import type { Ledger, Reader, Span, TimeWindow } from "../../port/port.ts";
 import { query } from "../../port/query.ts";
@@ -34,7 +34,7 @@ const QUERIES = {
 } as const satisfies Record<Ledger, unknown>;
 
 /**
- * Returns at most one span, which may also hold rows of the account with other times. Reads every index entry of the
+ * Returns at most one span, which may also contain rows of the account with other times. Reads every index entry of the
  * window.
  */
 export function spansWithin(

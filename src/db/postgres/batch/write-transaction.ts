@@ -1,5 +1,5 @@
-// The port's Tx on PostgreSQL: reads what was loaded for the batch and writes to memory. The batch runs from its
-// start until nothing is missing; only then are the writes sent.
+// The port's Tx on PostgreSQL. Reads the rows that were loaded for the batch, and writes to memory. The batch runs
+// again from its start until nothing is missing. Only then are the writes sent.
 
 import {
   PortError,
@@ -40,26 +40,26 @@ export class BatchEnd extends Error {
 
 export interface BatchState {
   loaded: LoadedRows;
-  /** Accounts that the transaction has locked. */
+  /** Accounts locked by the transaction. */
   locks: ReadonlySet<number>;
-  /** Numbers that the database has given, by table. */
+  /** Numbers that the database has issued for new rows, by table. */
   numbers: ReadonlyMap<AnyTable, readonly number[]>;
-  /** Numbers of rows that the statements changed, in order, if the batch has only one command. */
+  /** How many rows each statement changed, in order. Only a batch with one command has statements. */
   statementCounts: readonly number[];
 }
 
-/** Numbers from here down stand in for numbers that must still be fetched. */
+/** The highest provisional number. Provisional numbers count down, in place of numbers that must still be fetched. */
 const PROVISIONAL = Number.MAX_SAFE_INTEGER;
 
 export class PostgresTx implements Tx {
   readonly writes: Write[] = [];
   readonly missingLocks = new Set<number>();
-  /** How many numbers of each table were used. If that is more than were fetched, some are missing. */
+  /** Count of used numbers, by table. If it exceeds the fetched numbers, some are missing. */
   readonly usedNumbers = new Map<AnyTable, number>();
   statementToRun: StatementRun | null = null;
   /**
-   * Accounts that this transaction creates. No other transaction sees them, so they need no lock. Each round may
-   * number them anew.
+   * Accounts that this transaction creates. No other transaction sees them, so they need no lock. Their numbers may
+   * differ in each round.
    */
   readonly #newAccounts = new Set<Value>();
   /** Index of the current command's first write. */
@@ -118,7 +118,7 @@ export class PostgresTx implements Tx {
     changes: Partial<Row>,
   ): Row {
     const before = this.#existingRow(table, key as AnyRow);
-    // Lock even if nothing changes: the command may have decided by an older version of the row.
+    // Locks even if nothing changes: the command may have decided by an older version of the row.
     if (!Object.keys(changes).every((field) => table.unlocked.has(field)))
       this.#lock(table, before, false);
     const fields = changedFields(before, changes as AnyRow);

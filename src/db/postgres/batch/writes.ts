@@ -1,6 +1,6 @@
-// Turns the buffered writes of a batch into few statements: each table once, in an order that foreign keys allow and
-// that is the same for every batch. Further updates of a row are written in later waves, so that triggers see every
-// step.
+// Turns the buffered writes of a batch into few statements. Tables are written in the order of TABLES, which foreign
+// keys allow and which is the same for every batch. Further updates of a row are written in later waves, so that
+// triggers see every step.
 
 import { type AnyTable, keyOfRow } from "../../port/table-definition.ts";
 import { TABLES } from "../../tables/tables.ts";

@@ -1,6 +1,7 @@
-// Parses postgres://user:password@host1,host2:5433/database?sslmode=verify-full&sslrootcert=/path: several hosts, one
-// of which is the primary. Bun's client takes only one host. Unknown parameters are refused, not ignored. As in
-// libpq, a host that begins with a slash (%2Fvar%2Frun%2Fpostgresql) is the folder of a Unix socket.
+// Parses an address such as postgres://user:password@host1,host2:5433/database?sslmode=verify-full&sslrootcert=/path An
+// address can have several hosts, one of which is the primary; Bun's client takes only one. Unknown parameters are
+// refused, not ignored. As in libpq, a host that begins with a slash (%2Fvar%2Frun%2Fpostgresql) is the folder of a
+// Unix socket.
 
 import { readFileSync } from "node:fs";
 
@@ -22,7 +23,7 @@ export interface Address {
   ca: string | null;
 }
 
-/** Says what is wrong with the address without repeating it, as it may contain a password. */
+/** Thrown for a wrong address. The message does not repeat the address, because it may contain a password. */
 export class AddressError extends Error {
   override name = "AddressError";
 }
@@ -49,8 +50,7 @@ export function parseAddress(text: string): Address {
 }
 
 /**
- * Returns whether the host is a folder with a Unix socket on this machine; the port is then part of the socket's
- * name.
+ * Returns whether the host is a folder with a Unix socket on this machine. The port is then part of the socket's name.
  */
 export function isSocket({ hostname }: Host): boolean {
   return hostname.startsWith("/");
@@ -66,7 +66,7 @@ export function describeAddress({ hosts, database }: Address): string {
   return `postgres://${names.join()}/${database}`;
 }
 
-/** Hosts without a port get the port of the last host. */
+/** Parses the hosts. Those without a port get the port of the last host. */
 function parseHosts(text: string): Host[] {
   const found = text.split(",").map((each) => {
     const match = HOST.exec(each);

@@ -1,5 +1,5 @@
-// The clock of a server on PostgreSQL: the time of its database, advanced by the uptime of this machine. All servers
-// of a database share one time, and a wrong or changed clock of a machine has no effect.
+// The clock of a server on PostgreSQL: the database's time, advanced by the uptime of this machine. All servers of a
+// database share one time, and a wrong or changed clock of a machine has no effect.
 
 import type { ReadStore } from "../../port/port.ts";
 import { query } from "../../port/query.ts";
@@ -26,8 +26,7 @@ export async function startDatabaseClock(
   const measure = async () => {
     const asked = uptime();
     const time = await readDatabaseTime(store);
-    // The database read its clock between the request and the reply, so only an offset outside that range is
-    // corrected.
+    // The database read its clock between the request and the reply. Only an offset outside that range is corrected.
     const [least, most] = [time - uptime(), time - asked];
     offset = Math.min(Math.max(offset ?? (least + most) / 2, least), most);
   };

@@ -8,7 +8,7 @@ export interface Conditions {
   /** PostgreSQL's version, such as "17.2". */
   version: string;
   /**
-   * Minimum by which the clock of this machine is ahead of the database's, in milliseconds; negative if it is behind.
+   * Milliseconds by which this machine's clock is ahead of the database's, at least; negative if it is behind.
    */
   clockAheadMs: number;
   /** The setting of the server or the role; this program's own sessions have at least `on`. */
@@ -41,7 +41,8 @@ interface Row {
 }
 
 const TIMEOUT_MS = 5000;
-/** Asks the primary. `now`: this machine's clock, in milliseconds since 1970. */
+
+/** Reads the conditions from the primary. `now`: this machine's clock, in milliseconds since 1970. */
 export async function readConditions(address: Address, now: () => number): Promise<Conditions> {
   const connection = await connect(address, {
     turnMs: TIMEOUT_MS,
@@ -70,8 +71,8 @@ export async function readConditions(address: Address, now: () => number): Promi
 }
 
 /**
- * Returns how far this machine's clock is off. The database read its clock between the two times, so only the
- * distance outside that range counts.
+ * Returns the difference of the clocks, with the sign of `clockAheadMs`. The database read its clock between the two
+ * times, so only the distance outside that range counts.
  */
 function outside(clock: number, asked: number, answered: number): number {
   if (clock < asked) return Math.round(asked - clock);

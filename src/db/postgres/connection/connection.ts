@@ -1,5 +1,6 @@
-// One connection to the primary among the hosts, reserved for its lifetime, with its own time-out. Bun's client has
-// no time-out, reconnects silently, and would let the rest of a transaction commit statement by statement.
+// One connection to the primary among the hosts, reserved for its lifetime, with its own time-out. Bun's client has no
+// time-out. It also reconnects silently, after which the rest of a transaction would be committed statement by
+// statement.
 
 import { SQL } from "bun";
 import { type Address, type Host, isSocket } from "./address.ts";
@@ -25,9 +26,9 @@ export interface ConnectionOptions {
   onStandbyWait?: () => void;
 }
 
-/** After this time in a turn, the other hosts are asked repeatedly whether one has become the primary. */
+/** Duration of a turn after which the other hosts are asked repeatedly whether one has become the primary. */
 const SLOW_MS = 1000;
-/** Longer than a standby needs to follow a primary that was just promoted. */
+/** Duration of a COMMIT after which onStandbyWait is called: longer than a standby needs to follow a new primary. */
 export const STANDBY_WAIT_MS = 5000;
 /** Pause before a host that is not the primary is asked again while another host is silent. */
 const RETRY_MS = 200;
@@ -39,7 +40,9 @@ export class Connection {
     readonly pool: SQL,
     readonly reserved: Bun.ReservedSQL,
     readonly turnMs: number,
-    /** Called every second of a slow turn with its duration so far. Resolves with whether another host takes writes. */
+    /**
+     * Called every second of a slow turn with its duration so far. Resolves with whether another host is the primary.
+     */
     readonly isReplaced: (slowMs: number) => Promise<boolean>,
   ) {}
 
@@ -48,15 +51,15 @@ export class Connection {
   }
 
   /**
-   * Sends all statements at once and resolves with their results once all are there. Throws the first failure after
-   * all have ended; everything after a failure in a transaction fails too, COMMIT included.
+   * Sends all statements at once and resolves with their results. Throws the first failure after all have ended. In a
+   * transaction, all statements after a failure fail too, including COMMIT.
    */
   async turn(statements: readonly Statement[], turnMs = this.turnMs): Promise<Rows[]> {
     const timer = setTimeout(() => this.close(), turnMs);
     let slow: Timer | null = null;
     const started = performance.now();
     const watch = () => (slow = setTimeout(ask, SLOW_MS));
-    // A machine that loses its power closes no connection; its standby is promoted long before the time limit.
+    // A machine that loses its power closes no connection, but its standby is promoted long before the time limit.
     const ask = async () => {
       if (await this.isReplaced(performance.now() - started)) this.close();
       else if (slow) watch();
@@ -79,12 +82,12 @@ export class Connection {
   close(): void {
     if (this.#isLost) return;
     this.#isLost = true;
-    // Resolves once all queries were rejected; an error while closing changes nothing.
+    // Resolves once all queries are rejected. An error while closing changes nothing.
     this.pool.close({ timeout: 0 }).catch(() => {});
   }
 
   /**
-   * Sends one statement. Without parameters `unsafe` would use the simple protocol, which lets no other statement
+   * Sends one statement. Without parameters, `unsafe` would use the simple protocol, after which no other statement can
    * follow in the same turn.
    */
   async #send(text: string, values: readonly (string | null)[]): Promise<Rows> {
@@ -105,7 +108,7 @@ class Search {
     this.#silent = hosts;
   }
 
-  /** Called after the first reply of each host; once all have replied, none is asked again. */
+  /** Notes the first reply of a host. Once all hosts have replied, none is asked again. */
   noteSpoken(): void {
     this.#silent -= 1;
     if (this.#silent === 0) this.end();
@@ -140,13 +143,16 @@ export async function connect(address: Address, options: ConnectionOptions): Pro
     return first;
   } catch (error) {
     const { errors } = error as AggregateError;
-    // A host that may still become the primary is worth waiting for, whatever the others reply.
+    // Prefers the error of a host that may still become the primary, because the caller then waits.
     const lost = errors.filter((each) => errorClassOf(each) === "lost");
     throw lost.find((each) => !(each instanceof NoPrimaryError)) ?? lost[0] ?? errors[0];
   }
 }
 
-/** Asks a host again while another one is silent: it may be promoted long before the silent one is given up. */
+/**
+ * Connects to a host. If it is not the primary, asks it again while another host is silent: it may be promoted long
+ * before the silent one is given up.
+ */
 async function askHost(
   host: Host,
   address: Address,

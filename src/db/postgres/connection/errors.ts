@@ -1,4 +1,4 @@
-// What an error from PostgreSQL or its connection means for a batch.
+// Classifies errors from PostgreSQL and its connections by what a batch must do.
 
 export type ErrorClass =
   /** The connection or the server is gone, or the server is no longer the primary: try another connection. */
@@ -10,18 +10,19 @@ export type ErrorClass =
   /** The statement itself failed: a CHECK, a trigger, or a bug of this program. */
   | "refused";
 
-/** The server does not take writes, or no longer does. */
+/** Thrown when the server does not accept writes. */
 export class NoPrimaryError extends Error {
   override name = "NoPrimaryError";
 }
 
-/** serialization_failure, deadlock_detected, unique_violation, a plan whose result type changed, lock_not_available */
+/** serialization_failure, deadlock_detected, unique_violation, plan with another result type, lock_not_available. */
 const RETRY = new Set(["40001", "40P01", "23505", "0A000", "55P03"]);
 /**
- * 08: connection. 57P01 to 57P03: shut down, crashed, not started yet. 25006: read-only. 57014: cancelled by an
- * administrator.
+ * 08: connection. 57P01 to 57P05: shut down, crashed, not started yet. 25006: read-only. 25P03: the transaction was
+ * idle for too long.
  */
 const LOST = /^(08...|57P0[1-5]|25006|25P0[13])$/;
+/** 53: no resources. 58: system error. 57014: cancelled by an administrator. */
 const UNAVAILABLE = /^(53...|58...|57014)$/;
 
 export function errorClassOf(error: unknown): ErrorClass {
@@ -34,9 +35,9 @@ export function errorClassOf(error: unknown): ErrorClass {
 }
 
 /**
- * Returns whether the error ended the session, which leaves the outcome of its COMMIT unknown. A server that cannot
- * write or sync its log (53100, 58030) ends with a PANIC in the COMMIT. It may find the commit in its log when it
- * recovers.
+ * Returns whether the error ended the session, which leaves the outcome of its COMMIT unknown. For example, a server
+ * that cannot write or sync its log (53100, 58030) ends with a PANIC in the COMMIT, but may find the commit in its log
+ * when it recovers.
  */
 export function endsSession(error: unknown): boolean {
   const state = sqlStateOf(error);
@@ -48,7 +49,7 @@ function severityOf(error: unknown): string {
   return error instanceof Error && "severity" in error ? String(error.severity) : "";
 }
 
-/** Returns the SQLSTATE, or null for an error that is not the server's. */
+/** Returns the SQLSTATE of an error; null if the error is not from the server. */
 export function sqlStateOf(error: unknown): string | null {
   const state = error instanceof Error && "errno" in error ? String(error.errno) : "";
   return /^[0-9A-Z]{5}$/.test(state) ? state : null;

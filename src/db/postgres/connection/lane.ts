@@ -1,5 +1,5 @@
-// Runs one batch at a time on one connection. Reconnects when it is lost, retries, and settles lost COMMITs by their
-// marker. docs/decisions/0027-lost-commits-by-marker-row.md.
+// Runs one batch at a time on one connection. Reconnects when the connection is lost, retries batches, and finds the
+// outcome of lost COMMITs by their marker: docs/decisions/0027-lost-commits-by-marker-row.md
 
 import { type Job, type Outcome, OutcomeUnknownError, TransientError } from "../../port/port.ts";
 import type { Address } from "./address.ts";
@@ -15,7 +15,7 @@ export interface LaneOptions extends ConnectionOptions {
   now: () => number;
 }
 
-/** Tries of a batch that conflicts with other transactions, before its commands run one by one. */
+/** Limit for tries of a batch that conflicts with other transactions. After them its commands run one by one. */
 const TRIES_LIMIT = 3;
 const RECONNECT_FIRST_MS = 20;
 const RECONNECT_LIMIT_MS = 500;
@@ -31,7 +31,7 @@ export class Lane {
     readonly options: LaneOptions,
   ) {}
 
-  /** Returns an outcome for every command; never throws. */
+  /** Runs commands. Returns an outcome for each; never throws. */
   async run(jobs: readonly Job[]): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
     while (outcomes.length < jobs.length) {
@@ -46,7 +46,7 @@ export class Lane {
     this.#connection?.close();
   }
 
-  /** Returns the outcomes of the first commands, at least one. */
+  /** Runs the first commands, at least one. Returns their outcomes. */
   async #runFirst(jobs: readonly Job[]): Promise<Outcome[]> {
     const deadline = performance.now() + this.options.primaryWaitMs;
     for (let tries = 1; ; tries += 1) {
@@ -93,8 +93,8 @@ export class Lane {
   }
 
   /**
-   * Runs the commands one by one, because the database refuses one of them: only that one then fails. If each waits
-   * for a held lock, commands after the deadline are not tried.
+   * Runs the commands one by one after the database refused the batch, so that only the refused command fails. After
+   * the deadline, for example because each waits for a held lock, the others are not tried.
    */
   async #runSingly(jobs: readonly Job[], cause: unknown): Promise<Outcome[]> {
     const deadline = performance.now() + this.options.primaryWaitMs;
@@ -120,7 +120,7 @@ export class Lane {
     }
   }
 
-  /** Waits for a primary until the deadline. */
+  /** Returns the connection. Waits for a primary until the deadline. */
   async #connected(deadline: number): Promise<Connection> {
     let pause = RECONNECT_FIRST_MS;
     while (!this.#connection || this.#connection.isLost) {
@@ -142,8 +142,9 @@ export class Lane {
   }
 
   /**
-   * Returns whether a batch was committed; null if no primary answers within primaryWaitMs. Asking settles it: a batch
-   * that is not committed by then never can be. The question waits for a transaction that is still running.
+   * Returns whether a batch was committed; null if no primary answers within primaryWaitMs. The question waits for the
+   * batch's transaction if it is still running. It also inserts the marker, so that a batch that was not committed
+   * never can be.
    */
   async #resolve(batchId: string): Promise<boolean | null> {
     const deadline = performance.now() + this.options.primaryWaitMs;
@@ -165,7 +166,7 @@ export class Lane {
   }
 }
 
-/** Discards the plans of triggers too. */
+/** Discards all plans of the connection, including those of triggers. */
 const DISCARD_PLANS = { text: "DISCARD PLANS", values: [] };
 const PROBE = `INSERT INTO batches (id, void) VALUES ($1::uuid, true)
   ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING void`;

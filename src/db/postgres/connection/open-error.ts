@@ -4,12 +4,12 @@ import { AddressError } from "./address.ts";
 import { NoPrimaryError, sqlStateOf } from "./errors.ts";
 import { SchemaError } from "../schema/migrate.ts";
 
-/** A database that cannot be opened. The message is one sentence for the operator: what is wrong, what to do. */
+/** Thrown when a database cannot be opened. The message tells the operator what is wrong and what to do. */
 export class DatabaseOpenError extends Error {
   override name = "DatabaseOpenError";
 }
 
-/** Foreseeable PostgreSQL errors, by SQLSTATE. */
+/** Messages for expected errors of PostgreSQL, by SQLSTATE. */
 const BY_STATE: Record<string, string> = {
   "28000": "rejects the user: check the user in --database and pg_hba.conf",
   "28P01": "rejects the password: check the user and password in --database",
@@ -18,7 +18,7 @@ const BY_STATE: Record<string, string> = {
   "57P03": "is starting or stopping: try again",
 };
 
-/** Foreseeable connection errors, by a pattern of their code. */
+/** Messages for expected errors of connections, by a pattern of their code. */
 const BY_CODE: readonly (readonly [RegExp, string])[] = [
   [/TLS_NOT_AVAILABLE/, "does not offer TLS: enable ssl on the server, or use another sslmode"],
   [
@@ -31,7 +31,7 @@ const BY_CODE: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** Returns undefined for an unforeseen error. `name`: the database's name, without user and password. */
+/** Returns the error for the operator; undefined for an unexpected one. `name`: the database, without its password. */
 export function databaseOpenErrorOf(error: unknown, name: string): DatabaseOpenError | undefined {
   if (error instanceof DatabaseOpenError) return error;
   if (error instanceof AddressError) {
@@ -42,7 +42,7 @@ export function databaseOpenErrorOf(error: unknown, name: string): DatabaseOpenE
     return new DatabaseOpenError(`${name} does not accept writes: ${error.message}`);
   }
   if (sqlStateOf(error) === "42501") {
-    // PostgreSQL's message names only the object for which the right is missing.
+    // PostgreSQL's message names only the object for which the privilege is missing.
     const [what] = (error as Error).message.split("\n");
     return new DatabaseOpenError(
       `${name} denies the user a privilege that it needs (${what}): as the owner of the tables, apply postgres-role.sql again (in /usr/share/reseller or deploy). To create or upgrade tables, use their owner in --database`,

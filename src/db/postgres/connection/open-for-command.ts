@@ -20,7 +20,7 @@ export interface CommandDatabase {
   now: () => number;
 }
 
-/** Throws what connect throws, or SchemaError. */
+/** Opens the database. Throws what connect throws, or SchemaError. */
 export async function openForCommand(
   address: Address,
   options: Pick<PostgresOptions, "onAcknowledging"> = {},
@@ -61,9 +61,9 @@ export async function requireSchema(
 }
 
 /**
- * Throws PostgreSQL's own error if the user may not read one of our tables. That happens if the grants were not
- * applied again after an upgrade that created the table. Without this check a server would start and fail later,
- * wherever it needs that table.
+ * Throws PostgreSQL's error if the user may not read one of our tables. That happens if the grants were not applied
+ * again after an upgrade that created the table. Without this check a server would start, and fail when it needs the
+ * table.
  */
 export async function requireRights(address: Address): Promise<void> {
   const connection = await connectForCommand(address);

@@ -6,7 +6,7 @@ import { number, text } from "../../port/table-definition.ts";
 import { type Server, servers } from "../../tables/database.ts";
 import { LEASE_MS } from "../../delivery/server-leases.ts";
 
-/** PostgreSQL truncates longer names. */
+/** Limit for the length of a name, which PostgreSQL would truncate. */
 const NAME_LIMIT = 63;
 
 const COUNT_SESSIONS = query({
@@ -17,8 +17,8 @@ const COUNT_SESSIONS = query({
 });
 
 /**
- * Returns the name of a server's sessions in pg_stat_activity: people recognise the server's name, other servers its
- * id.
+ * Returns the name of a server's sessions in pg_stat_activity. It contains the server's name for people, and its id for
+ * other servers.
  */
 export function sessionName(id: string, name: string): string {
   return `reseller ${id} ${name}`.slice(0, NAME_LIMIT);
@@ -29,8 +29,8 @@ export function countSessions(reader: Reader, id: string): number {
 }
 
 /**
- * Servers that have a current lease by the clock of the database, or a connection. A lease that ends later than this
- * clock could have set it proves nothing: it was taken on another primary.
+ * Servers that have a connection, or a current lease by the clock of the database. A lease that ends more than LEASE_MS
+ * from now was taken by the clock of another primary and does not count.
  */
 const RUNNING_SERVERS = query({
   columns: fields(servers),
@@ -43,8 +43,8 @@ const RUNNING_SERVERS = query({
 });
 
 /**
- * Lists running servers for commands that must not run beside one, and that cannot observe leases for as long as a
- * server does.
+ * Lists running servers, for commands that must not run beside one. Unlike a server, a command cannot watch leases for
+ * long.
  */
 export function listRunningServers(reader: Reader): Server[] {
   return reader.all(RUNNING_SERVERS);

@@ -1,5 +1,5 @@
-// Brings a database to this program's schema. All servers use one lock, and each migration is applied once. A
-// database that a newer program changed is refused.
+// Brings a database to this program's schema. A lock ensures that several servers apply each migration only once.
+// Refuses a database that a newer program changed.
 
 import initial from "../../../../migrations/postgres/0001_initial.sql" with { type: "text" };
 import {
@@ -20,11 +20,12 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: "0001_initial", sql: initial },
 ];
 
-/** "rslr" as a number: the advisory lock. */
+/** The number of the advisory lock: "rslr". */
 const LOCK = "1920166002";
 /**
- * Every batch locks rows of this table first. So batches in flight end, and later ones wait without holding a lock
- * that a migration could wait for. Statements that read several tables are not kept out; they may cause a deadlock.
+ * Keeps batches out, because every batch first locks rows of this table. Batches in flight end, and later ones wait
+ * without holding a lock that a migration needs. Statements that read several tables are not kept out and may cause a
+ * deadlock.
  */
 const LOCK_OUT_BATCHES = "LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE";
 const DEADLOCK_DETECTED = "40P01";
@@ -42,15 +43,15 @@ export interface MigrateOptions {
 }
 
 /**
- * The database cannot be used as it is. The message continues after the database's name, and says why and what to do.
+ * Thrown when the database cannot be used. The message follows the database's name, and tells why and what to do.
  */
 export class SchemaError extends Error {
   override name = "SchemaError";
 }
 
 /**
- * Applies the pending migrations and returns their names. Throws SchemaError. Servers of the previous version may
- * still be running: after a deadlock with their transactions it begins again.
+ * Applies the pending migrations and returns their names. Throws SchemaError. Tries again after a deadlock, because
+ * servers of the previous version may still be running.
  */
 export async function migrate(
   address: Address,
@@ -86,7 +87,7 @@ async function migrateOnce(
     await reserved.unsafe("BEGIN");
     await reserved.unsafe(`SELECT pg_advisory_xact_lock(${LOCK})`);
     const { applied, pending } = await readState(connection, migrations, mayBeUnfinished);
-    // No IF NOT EXISTS: it needs the right to create even if the table exists.
+    // Without IF NOT EXISTS, which needs the right to create even if the table exists.
     if (applied.length === 0) {
       await reserved.unsafe(`CREATE TABLE migrations (
         version bigint PRIMARY KEY, name text NOT NULL, hash text NOT NULL, applied_at bigint NOT NULL)`);
@@ -152,7 +153,7 @@ async function readState(
   };
 }
 
-/** Relations in the schema in which ours are created, without those of extensions. */
+/** SQL for the tables and views in the schema of our tables, without those of extensions. */
 const TABLES = `SELECT relname AS name FROM pg_class
   WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')
     AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')

@@ -1,5 +1,5 @@
 // The numbers of orders, transfers and other numbered rows: one sequence for each table. Numbers are taken under the
-// batch's locks, so within an account they grow in the order of commits. Between accounts they need not, and a batch
+// batch's locks, so within an account they grow in the order of commits. Across accounts the order may differ. A batch
 // that is rolled back leaves a gap.
 
 import { MARGIN, NUMBERED_TABLES, type Numbers, numbersBy } from "../../ledger/number-floors.ts";
@@ -10,8 +10,8 @@ import type { Rows, Statement } from "../connection/connection.ts";
 import { arrayOf } from "../batch/text.ts";
 
 /**
- * Returns one row for each sequence, its numbers joined into one text: hundreds of rows would cost more than the
- * numbers in them.
+ * SQL for new numbers. It returns one row for each sequence, with the numbers joined into one text, because hundreds of
+ * rows would cost more than their numbers.
  */
 const NEXT_NUMBERS = `SELECT (
     SELECT string_agg(number::text, ',')
@@ -19,7 +19,7 @@ const NEXT_NUMBERS = `SELECT (
   ) AS numbers
   FROM unnest($1::regclass[], $2::int[]) WITH ORDINALITY AS wanted (sequence, count, place) ORDER BY wanted.place`;
 
-/** Takes the wanted count of numbers for each table. */
+/** Builds the statement that takes the wanted count of numbers for each table. */
 export function numbersStatement(counts: ReadonlyMap<AnyTable, number>): Statement {
   const sequences = [...counts.keys()].map(({ name }) => `${name}_number`);
   return { text: NEXT_NUMBERS, values: [arrayOf(sequences), arrayOf([...counts.values()])] };

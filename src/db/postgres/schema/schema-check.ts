@@ -1,5 +1,5 @@
-// Compares the tables, constraints, indexes, triggers and functions of the database with those of the migrations. For
-// that, the migrations are applied in the session's temporary schema and rolled back.
+// Compares the tables, constraints, indexes, triggers and functions of the database with those of the migrations. To
+// get those, applies the migrations in the session's temporary schema and rolls them back.
 
 import type { Address } from "../connection/address.ts";
 import { connectForCommand } from "../connection/open-for-command.ts";
@@ -12,8 +12,8 @@ export interface SchemaProblem {
 }
 
 /**
- * Lists the objects of a schema. A definition names the schema of what it refers to unless that schema is first in
- * the search path; `withoutSchema` removes the name.
+ * SQL for the objects of a schema. A definition contains the schema's name in its references, unless that schema is
+ * first in the search path. `withoutSchema` removes the name.
  */
 const OBJECTS = `
   SELECT 'table ' || t.relname AS subject, (
@@ -41,8 +41,8 @@ const OBJECTS = `
   SELECT 'function ' || proname, prosrc FROM pg_proc WHERE pronamespace = $1::oid`;
 
 /**
- * Matches the table or function that an object belongs to. The schema may hold objects of other programs, which are
- * not compared.
+ * Pattern for the table, sequence or function to which an object belongs. Objects of other programs in the same schema
+ * are not compared.
  */
 const OWNER = /^(?:table|sequence|function) (\S+)$|^\S+ \S+ of (\S+)$/;
 
@@ -67,8 +67,8 @@ export async function schemaProblems(address: Address): Promise<SchemaProblem[]>
   try {
     const found = await objectsIn(await scalar("current_schema()::regnamespace::oid::text"));
     await reserved.unsafe("BEGIN");
-    // Functions and collations of a temporary schema are never found by name, so the triggers created there use the
-    // real ones.
+    // The triggers created in the temporary schema use the real functions and collations, because PostgreSQL never
+    // looks for functions or collations in a temporary schema.
     await reserved.unsafe(`SET LOCAL search_path = pg_temp, "${schema.replaceAll('"', '""')}"`);
     for (const { sql } of MIGRATIONS) await reserved.unsafe(sql);
     const expected = await objectsIn(await scalar("pg_my_temp_schema()::text"));

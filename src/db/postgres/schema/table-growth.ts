@@ -1,17 +1,17 @@
-// Decides when a connection must make its plans anew. A plan suits the size that its tables had when it was made. For
-// an empty table, reading all of any index costs as little as searching the right one; kept as the table grows, such
-// a plan reads the whole table. So plans are discarded each time a table has doubled by inserts of this lane.
+// Decides when a connection must make its plans anew. A plan suits the size that its tables had when it was made. A
+// plan for an empty table may read all of the wrong index, because that costs nothing then. As the table grows, it
+// keeps reading the whole table. So plans are discarded each time the inserts of this lane into a table have doubled.
 
 import type { AnyTable } from "../../port/table-definition.ts";
 import type { Write } from "../batch/write-transaction.ts";
 
-/** Below this number of rows any plan is good enough. */
+/** Number of rows below which any plan is good enough. */
 const FEW_ROWS = 64;
 
 export class TableGrowth {
   readonly #tables = new Map<AnyTable, { rows: number; limit: number }>();
 
-  /** Counts inserted rows. Returns whether the count of a table has doubled since its last doubling. */
+  /** Counts inserted rows. Returns whether the count of a table has doubled since the last time. */
   note(writes: readonly Write[]): boolean {
     let isDoubled = false;
     for (const { kind, table } of writes) {

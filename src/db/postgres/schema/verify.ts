@@ -1,6 +1,6 @@
-// Verifies a PostgreSQL database: the checks of both engines on one snapshot, the schema against the migrations,
-// foreign keys, and the sequences of numbers. docs/specification/storage.md#verify. Only reads, also while servers
-// run.
+// Verifies a PostgreSQL database: runs the checks of both engines on one snapshot, compares the schema with the
+// migrations, and checks references and the sequences of numbers. Only reads, and can run beside servers.
+// docs/specification/storage.md#verify
 
 import type { ReadStore } from "../../port/port.ts";
 import { query } from "../../port/query.ts";
@@ -21,7 +21,7 @@ import { COMMAND_NAME, connectForCommand, requireSchema } from "../connection/op
 import { schemaProblems } from "./schema-check.ts";
 import { openSnapshot } from "../batch/snapshot.ts";
 
-/** A damaged page, an index that does not match its table, a missing table, a missing column. */
+/** SQL states for a damaged page, an index that does not match its table, a missing table, a missing column. */
 const UNREADABLE = new Set(["XX001", "XX002", "42P01", "42703"]);
 
 const REFERENCES = query({
@@ -37,7 +37,7 @@ const REFERENCES = query({
     ORDER BY child.relname, a.attname`,
 });
 
-/** References that are not foreign keys but checked by statement (triggers `…_refer_to_rows`). */
+/** References that are not foreign keys: triggers (`…_refer_to_rows`) check them once for each statement. */
 const SET_REFERENCES = [
   ["orders", "reseller_account", "users", "account"],
   ["orders", "service_id", "services", "id"],
@@ -56,7 +56,7 @@ const SET_REFERENCES = [
   parentColumn: parentColumn!,
 }));
 
-/** References are enforced by triggers, which an administrator can turn off. */
+/** Checks references: PostgreSQL enforces them by triggers, which an administrator can turn off. */
 const references: Check = {
   name: "every reference points to an existing row",
   async run(store, findings) {
@@ -78,7 +78,7 @@ const references: Check = {
   },
 };
 
-/** A sequence behind its table would give a number twice, or fail when it tries. */
+/** Checks sequences: one behind its table would issue a number twice, or its inserts would fail. */
 const numbers = queryCheck(
   "every number is issued once",
   TABLES.filter(({ numberField }) => numberField !== null)
@@ -121,7 +121,7 @@ export async function verifyPostgres(
   }
 }
 
-/** Verifies what a store's transaction reads. `address`: the same database, whose schema is compared. */
+/** Verifies a database by the reads of `store`. `address`: the same database, for the comparison of its schema. */
 export async function verifyOn(
   store: ReadStore,
   address: Address,

@@ -1,10 +1,10 @@
-// Lists what weakens the durability of acknowledged orders, in the words of `serve` and `doctor`, and the difference
-// of the clocks.
+// Lists what weakens the durability of acknowledged orders, as sentences for `serve` and `doctor`. Also judges the
+// difference of the clocks.
 
 import { type Address, isSocket } from "../connection/address.ts";
 import type { Conditions } from "../connection/conditions.ts";
 
-/** Servers use the database's clock, but the lines of their logs use the machine's. */
+/** Limit for the difference of the clocks. Servers use the database's clock, but their logs use the machine's. */
 export const CLOCK_WARN_MS = 2000;
 
 const WEAK_COMMIT = /^(off|local|remote_write)$/;
@@ -17,7 +17,7 @@ export function weaknesses(address: Address, conditions: Conditions): string[] {
   return [...weaknessesOf(address, conditions).values()];
 }
 
-/** Returns the same sentences by their condition. */
+/** Returns the sentences of `weaknesses` by their condition. */
 export function weaknessesOf(address: Address, conditions: Conditions): Map<Condition, string> {
   const { synchronousCommit, synchronousStandbys, fsync, isEncrypted } = conditions;
   const found = new Map<Condition, string>();
@@ -51,7 +51,7 @@ export function weaknessesOf(address: Address, conditions: Conditions): Map<Cond
   return found;
 }
 
-/** Returns whether every commit waits until a standby is back. */
+/** Returns whether every commit waits for a standby, because a synchronous one is required and none is connected. */
 export function isWithoutStandby({ synchronousStandbys, standbysConnected }: Conditions): boolean {
   return synchronousStandbys.trim() !== "" && standbysConnected === 0;
 }
