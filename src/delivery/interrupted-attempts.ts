@@ -43,7 +43,7 @@ export function createInterruptionCheck(
     const requests = await store.read(listSendingRequests);
     // After calls were aborted, an attempt without an outcome may have been sent.
     if (isStopping()) return;
-    // The rows were read before inFlight is asked, so an attempt that began in between is not among them.
+    // The rows were read before inFlight is asked: an attempt that was under way then is still in flight or has ended.
     const own = sending.filter(
       ({ server, orderId }) => server === serverId && !inFlight.isInFlight(orderId),
     );

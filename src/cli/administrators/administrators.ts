@@ -20,6 +20,7 @@ import {
   ROLES,
 } from "../../domain/administrators/administrators.ts";
 import { INVITATION_MS, isSessionLive } from "../../domain/administrators/sign-ins.ts";
+import { MINUTE_MS } from "../../domain/values/spans.ts";
 import type { ShownAdministrator } from "../../operations/administrators/administrators.ts";
 import { setUpLink } from "../../panel/server/invitations.ts";
 import { newToken } from "../../web/server/tokens.ts";
@@ -31,10 +32,13 @@ import {
   type Session,
   withDatabase,
 } from "../kernel/command.ts";
-import { print } from "../output/output.ts";
+import { isoTime, print } from "../output/output.ts";
 import { readSecretFromStdin } from "../kernel/stdin.ts";
 import { fields, table } from "../output/text-table.ts";
 import { administratorName } from "../kernel/values.ts";
+
+/** How long an invitation is valid, in words. */
+export const INVITATION_TIME = `${INVITATION_MS / MINUTE_MS} minutes`;
 
 /** The panel's default address. */
 export const DEFAULT_PANEL: Endpoint = { host: "127.0.0.1", port: 8081 };
@@ -42,12 +46,12 @@ export const DEFAULT_PANEL: Endpoint = { host: "127.0.0.1", port: 8081 };
 type InviteOptions = CommonOptions & { role: Role; panelUrl: string | null };
 
 export function declarePanel(program: Command): void {
-  const group = declareGroup(program, "panel", "who may use the operator's panel");
+  const group = declareGroup(program, "panel", "manage the administrators of the operator's panel");
 
   declare(
     group,
     "invite",
-    "print a link that lets one person become an administrator; it works once, for 30 minutes",
+    `print a link that lets one person become an administrator; it works once, for ${INVITATION_TIME}`,
     "reseller panel invite alice --role owner",
   )
     .argument("<name>", ADMINISTRATOR_NAME_FORM, administratorName)
@@ -62,7 +66,7 @@ export function declarePanel(program: Command): void {
       const invited = await withDatabase(options, (session) => invite(session, base, name, role));
       print(options.json, invited, ({ link }) =>
         [
-          `Open this link within 30 minutes to choose the password of ${name}. It works once:`,
+          `Open this link within ${INVITATION_TIME} to choose the password of ${name}. It works once:`,
           "",
           link,
         ].join("\n"),
@@ -72,7 +76,7 @@ export function declarePanel(program: Command): void {
   declare(
     group,
     "password",
-    "set a password, read from stdin; ends the sessions",
+    "set a password, read from stdin, and end their sessions",
     "reseller panel password alice --stdin < password.txt",
   )
     .argument("<name>", "the administrator", administratorName)
@@ -95,7 +99,7 @@ export function declarePanel(program: Command): void {
   declare(
     group,
     "role",
-    "give an administrator another role; ends the sessions",
+    "give an administrator another role and end their sessions",
     "reseller panel role alice operator",
   )
     .argument("<name>", "the administrator", administratorName)
@@ -110,7 +114,7 @@ export function declarePanel(program: Command): void {
   declareChange(
     group,
     "remove-second-factor",
-    "for someone who lost it; ends the sessions",
+    "remove the second factor of someone who lost it, and end their sessions",
     ({ execute }, name) => execute("removeSecondFactor", { name }),
   );
   declareChange(
@@ -194,10 +198,7 @@ async function afterChange(
   return store.read((reader) => administratorJson(findAdministrator(reader, name)!));
 }
 
-/**
- * Returns the panel address of the server that holds the data directory, or null if no server runs or its panel is
- * off.
- */
+/** Returns the panel's address of the server that runs on the data directory, or null if there is none. */
 function runningPanel({ data }: CommonOptions): string | null {
   const path = panelAddressPath(data);
   return existsSync(path) ? readFileSync(path, "utf8").trim() : null;
@@ -211,6 +212,6 @@ function administratorJson(administrator: Administrator) {
     active,
     invited: passwordHash === null,
     secondFactor: totpSecret !== null,
-    signedInAt: signedInAt === null ? null : new Date(signedInAt).toISOString(),
+    signedInAt: isoTime(signedInAt),
   };
 }

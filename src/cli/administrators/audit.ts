@@ -42,7 +42,7 @@ export function declareAudit(admin: Command): void {
     "reseller admin audit list --since 24h",
   )
     .option("--user <username>", "only changes that concern this user", username)
-    .addOption(new Option("--action <action>", "only these").choices(AUDIT_ACTIONS))
+    .addOption(new Option("--action <action>", "only this kind of change").choices(AUDIT_ACTIONS))
     .option(
       "--subject <text>",
       "only changes of the object with this name, id or number",

@@ -3,7 +3,7 @@
 import { declarePanel } from "./administrators.ts";
 import { declareAudit } from "./audit.ts";
 
-/** Below `admin`. */
+/** Commands below `admin`. */
 export const commands = [declareAudit];
 
 export const panelCommands = [declarePanel];

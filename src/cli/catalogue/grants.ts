@@ -45,8 +45,8 @@ export function declareGrants(admin: Command): void {
     "resellers' own prices, and private services open to them",
   );
   declare(group, "list", "list grants, by service", "reseller admin grant list --user alice")
-    .option("--service <id>", "only of this service", serviceId)
-    .option("--user <username>", "only of this reseller", username)
+    .option("--service <id>", "only grants of this service", serviceId)
+    .option("--user <username>", "only grants of this reseller", username)
     .addOption(new Option("--csv", "print them as CSV for `grant import`").conflicts("json"))
     .action(async (options: ListOptions) => {
       const grants = await withDatabase(options, ({ store }) =>

@@ -62,8 +62,8 @@ export function declareImport(group: Command): void {
 }
 
 /**
- * Imports the catalogue. The plan is read only for an update, for a dry run or to report wrong rows, because a large
- * list is then examined twice.
+ * Imports the catalogue. Plans it first only for an update, for a dry run or to report wrong rows, because planning
+ * examines a large list a second time.
  */
 async function importInto(
   { store, execute }: Session,

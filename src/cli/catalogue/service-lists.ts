@@ -83,12 +83,12 @@ export function addFilters(command: Command): Command {
       "only services with this text in the name, or with this id",
       searchText,
     )
-    .option("--provider <name>", "only those that this provider delivers", providerName)
+    .option("--provider <name>", "only services that this provider delivers", providerName)
     .addOption(new Option("--manual", "only those without a provider").conflicts("provider"))
     .addOption(new Option("--active", "only active ones").conflicts("inactive"))
     .addOption(new Option("--inactive", "only inactive ones").conflicts("active"))
     .addOption(new Option("--private", "only private ones").conflicts("public"))
-    .addOption(new Option("--public", "no private ones").conflicts("private"));
+    .addOption(new Option("--public", "only public ones").conflicts("private"));
 }
 
 /** Turns options into a filter. Refuses: provider_not_found. */

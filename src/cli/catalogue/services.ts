@@ -137,8 +137,8 @@ function declareUpdate(group: Command): void {
 }
 
 /**
- * Returns a note about the service's former entry in the provider's list, which then belongs to no service. Null if
- * the service was already delivered by hand.
+ * Returns a note for a service that is delivered by hand from now on: the next sync treats its entry in the provider's
+ * list as new. Null if the service was already delivered by hand.
  */
 async function formerLink(id: string, options: ServiceOptions): Promise<string | null> {
   const link = await withDatabase(options, ({ store }) =>

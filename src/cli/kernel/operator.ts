@@ -1,7 +1,7 @@
-// Names the operator as the ledger and the audit log record it. It begins with the OS user that runs this command, by
-// user id and not by the environment. If someone else logged in (`sudo -u reseller`), that name follows, then the
-// name of --as. All is one text, because ledger, events and audit log have one column for it. The names contain no
-// spaces, so none can be mistaken for another.
+// Returns the name of the operator for the ledger and the audit log. It begins with the OS user that runs this command,
+// by user id, not by the environment. If another user logged in (`sudo -u reseller`), that name follows, then the name
+// of --as. All three are one text, because each table has one column for it. No name contains a space, so the parts are
+// distinct.
 
 import { readFileSync } from "node:fs";
 import { sudoUser } from "../../config/flags.ts";

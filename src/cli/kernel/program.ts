@@ -1,5 +1,5 @@
-// The whole command line, and the printing of its errors. Flags are declared in config/flags.ts (settings) and in the
-// files of the commands that take them.
+// Runs a command line and prints its errors. Flags are declared in config/flags.ts (settings) and in the files of the
+// commands that take them.
 
 import type { EventEmitter } from "node:events";
 import { Command, CommanderError, Help, type Option } from "commander";

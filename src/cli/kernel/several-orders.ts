@@ -1,6 +1,6 @@
-// Changes several orders by one command line. Each order is decided and committed separately, in the given order, as
-// kubectl and systemctl do: a refusal does not stop the others, because orders are independent. The same command line
-// may be repeated safely, because no transition leads from a state to itself.
+// Changes several orders by one command line. Each is changed and committed separately, one after another, and a
+// refusal does not stop the rest, as in kubectl and systemctl. The same command line may be repeated safely, because no
+// transition leads from a state to itself.
 
 import type { Awaitable } from "../../db/port/port.ts";
 import type { Order } from "../../db/orders/orders.ts";
@@ -26,7 +26,7 @@ export function orderIdsArgument(text: string, before: readonly string[] = []): 
   return [...new Set([...before, ...text.split(",").map((id) => id.trim())])];
 }
 
-/** Changes orders and prints the results: one order as `order show` does, several as one result each. */
+/** Changes orders and prints them: a single order as `order show` does, several as a table of results. */
 export async function changeOrders(
   options: CommonOptions,
   ids: readonly string[],

@@ -39,9 +39,13 @@ export function declareTransactions(admin: Command): void {
     "reseller admin transaction list --user alice --since 2026-11-01 --until 2026-11-30 --csv",
   )
     .addOption(new Option("--user <username>", "whose").argParser(username).makeOptionMandatory())
-    .addOption(new Option("--kind <kind>", "only these").choices(TRANSFER_KINDS))
+    .addOption(
+      new Option("--kind <kind>", "only transactions of this kind").choices(TRANSFER_KINDS),
+    )
     .option("--order <number>", "only transactions of this order", orderNumber)
-    .addOption(new Option("--csv", "print them as CSV, all unless --limit").conflicts("json"));
+    .addOption(
+      new Option("--csv", "print CSV; all transactions unless --limit is given").conflicts("json"),
+    );
   addWindow(command);
   addPaging(command, { what: "seq", parse: firstNumber }, LIST_DEFAULT).action(
     async (options: ListOptions) => {

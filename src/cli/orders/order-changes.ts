@@ -207,7 +207,7 @@ async function ask(
   return agreedNote(own ?? null, provider.name);
 }
 
-/** Prints on stderr, before anything is confirmed, what ending the orders here means at their providers. */
+/** Prints on stderr, before the confirmation, what ending the orders here means at their providers. */
 function printRunningNotes(
   { json }: ChangeOptions,
   asks: boolean,
@@ -226,7 +226,7 @@ export interface Refund {
   refundMicros: number;
 }
 
-/** Asks once for all refunds together. Returns the refund of each order. */
+/** Asks for one confirmation of all refunds together. Returns the refund of each order. */
 export async function confirmRefunds(
   options: ConfirmOptions,
   refunds: readonly Refund[],
@@ -242,10 +242,7 @@ interface RunningRefund extends Refund {
   running?: { orderId: number; running: RunningDelivery } | null;
 }
 
-/**
- * Returns what each order would refund now. A refused order gets 0, so that it refunds nothing that was not
- * confirmed.
- */
+/** Returns the refund of each order as it is now. A refused order gets 0, so that only confirmed refunds are made. */
 function refundsOf(
   ids: readonly string[],
   to: OperatorTarget,

@@ -45,8 +45,8 @@ import {
 
 const LIST_DEFAULT = 50;
 /**
- * The list for --unknown. All its orders are PENDING, so it shows the provider instead: the operator looks the order
- * up there.
+ * The list for --unknown. Shows the provider, where the operator looks the order up, instead of the status, which is
+ * PENDING for all.
  */
 const UNKNOWN_LIST: typeof ORDER_LIST = {
   ...ORDER_LIST,
@@ -81,10 +81,12 @@ export function declareOrderList(group: Command): void {
     "list orders, newest first",
     "reseller admin order list --status PROCESSING --provider acme --since 7d",
   )
-    .addOption(new Option("--status <status>", "only these").choices(ORDER_STATUSES))
-    .option("--user <username>", "only this reseller's", username)
-    .option("--service <id>", "only of this service", serviceId)
-    .option("--provider <name>", "only those that this provider delivers", providerName)
+    .addOption(
+      new Option("--status <status>", "only orders with this status").choices(ORDER_STATUSES),
+    )
+    .option("--user <username>", "only orders of this reseller", username)
+    .option("--service <id>", "only orders of this service", serviceId)
+    .option("--provider <name>", "only orders that this provider delivers", providerName)
     .addOption(
       new Option("--placement <state>", "only orders in this submission state").choices(PLACEMENTS),
     )

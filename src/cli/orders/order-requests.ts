@@ -52,7 +52,7 @@ function declareList(group: Command): void {
     "reseller admin request list --open",
   )
     .option("--open", "only open requests")
-    .addOption(new Option("--kind <kind>", "only these").choices(REQUEST_KINDS))
+    .addOption(new Option("--kind <kind>", "only requests of this kind").choices(REQUEST_KINDS))
     .option("--order <id>", "only requests for this order, by its number or id")
     .option("--test", "only requests for test orders");
   addPaging(list, { what: "number", parse: firstNumber }, LIST_DEFAULT).action(

@@ -72,10 +72,7 @@ async function settleNotPlaced(ids: readonly string[], options: SettleOptions): 
   );
 }
 
-/**
- * Returns the refund of an order. An order that cannot be settled gets 0, so that it refunds nothing that was not
- * confirmed.
- */
+/** Returns the refund of an order. One that cannot be settled gets 0, so that only confirmed refunds are made. */
 function refundOf(reader: Reader, id: string): Refund {
   const refund = attempt(() => {
     const order = requireSettleable(reader, id, null);

@@ -1,4 +1,4 @@
-// `--wide` and `--columns`: choose the columns that a list shows to a person. `--json` always has every member.
+// Adds `--wide` and `--columns`, which choose the columns that a list shows to a person. `--json` has every member.
 
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Cell, type Row, table } from "./text-table.ts";

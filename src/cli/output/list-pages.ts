@@ -17,13 +17,13 @@ interface Found<Row, Cursor> {
   next: Cursor | null;
 }
 
-/** Adds `--limit`, which by default lists all rows, and `--cursor`, which names a row: the list continues after it. */
+/** Adds `--limit`, by default all rows, and `--cursor`, which names the row that the list continues after. */
 export function addPaging(
   command: Command,
   cursor: { what: string; parse: (text: string) => unknown },
   limitDefault?: number,
 ): Command {
-  const most = new Option("--limit <number>", "at most this many").argParser(limit);
+  const most = new Option("--limit <number>", "at most this many rows").argParser(limit);
   if (limitDefault !== undefined) most.default(limitDefault);
   return command
     .addOption(most)
@@ -45,7 +45,7 @@ export interface WindowOptions {
 /** Adds `--since` and `--until`, both inclusive. `--from` and `--to` mean the same. */
 export function addWindow(command: Command): Command {
   const begin = "a date, a time in ISO 8601, or a duration such as 24h";
-  const end = "the same; a date includes the whole day";
+  const end = "like --since; a date includes the whole day";
   return command
     .addOption(new Option("--since <when>", begin).argParser(since).conflicts("from"))
     .addOption(new Option("--until <when>", end).argParser(until).conflicts("to"))
@@ -74,7 +74,7 @@ export async function readPages<Row, Cursor>(
   return rows;
 }
 
-/** Prints the next cursor below a table that `--limit` cut off. A program notices that by the number of rows. */
+/** Prints the next cursor below a table that `--limit` may have cut off. With --json, programs count the rows. */
 export function printMore(
   { json, limit: most }: PageOptions & { json?: true },
   rows: readonly unknown[],

@@ -24,7 +24,7 @@ export function printFailure(message: string, code: string, rows: readonly strin
   process.stderr.write(`${JSON.stringify(failure)}\n`);
 }
 
-/** Ends the process if the result cannot be printed. The command itself is complete by then and is not undone. */
+/** Handles a result that cannot be printed: ends the process. The command has succeeded by then and is not undone. */
 let onOutputFailure = (code: string): void => {
   if (code === BROKEN_PIPE) process.exit(BROKEN_PIPE_EXIT);
   printError(`error: the result cannot be printed (${code}), but the command succeeded`);
@@ -40,6 +40,11 @@ export function watchOutput(): void {
 /** Replaces the exit after a failed print: a server continues, because printing is not its purpose. */
 export function handleOutputFailure(handle: (code: string) => void): void {
   onOutputFailure = handle;
+}
+
+/** Returns a time in ISO 8601, or null for null. */
+export function isoTime(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }
 
 /** Formats an amount for a person, with at least two decimals, so that columns align. */

@@ -1,6 +1,6 @@
-// Formats tables and lists of fields as text for a person. Nothing is cut. A table wider than the terminal is first
-// wrapped within its cells. If that is not enough, its last column goes on separate lines, then its last columns are
-// named below each row. Otherwise each row is printed as a block of fields.
+// Formats tables and lists of fields as text for a person. Nothing is cut. The first of these forms that fits into the
+// terminal is used: one line a row; cells wrapped; the last column below each row; the last columns below each row,
+// with their headings; a block of fields for each row.
 
 import { showHidden } from "../../domain/values/text.ts";
 
@@ -11,7 +11,7 @@ const WORDS_MINIMUM = 14;
 const BELOW_INDENT = "  ";
 /** The minimum number of columns side by side. Below that, each row is a block of fields. */
 const BESIDE_MINIMUM = 2;
-/** An empty cell. It takes no separate line below a row. */
+/** The text of an empty cell. Such a cell takes no separate line below a row. */
 const NOTHING = "-";
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{3}Z$/;
 

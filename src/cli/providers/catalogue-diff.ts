@@ -12,9 +12,9 @@ export function* diffLines(plan: SyncPlan): Generator<string> {
     yield `+ ${service.name} (provider's ${providerService}${own}): ${termsOf(service)}`;
   }
   for (const { id, before, after, returns } of plan.updated) {
-    yield `${returns ? "^" : "~"} ${after.name} (${id}): ${changesOf(before, after) || "returns"}`;
+    yield `${returns ? "^" : "~"} ${after.name} (${id}): ${changesOf(before, after) || "is listed again"}`;
   }
-  for (const { id, name } of plan.returned) yield `^ ${name} (${id}): returns`;
+  for (const { id, name } of plan.returned) yield `^ ${name} (${id}): is listed again`;
   for (const { id, name } of plan.deactivated) yield `- ${name} (${id}): no longer listed`;
   for (const { id, name, providerService } of delistedRoutes(plan)) {
     yield `% ${name} (${id}): provider's ${providerService} is no longer listed; other routes deliver it`;
@@ -32,7 +32,7 @@ export function* diffLines(plan: SyncPlan): Generator<string> {
   for (const { id, name, priceMicros, rate, isPackage } of plan.belowCost) {
     const ours = formatMicros(priceMicros);
     const what = isPackage ? "the package" : "1000";
-    yield `! ${name}${id ? ` (${id})` : ""} costs ${ours}, the provider takes ${rate} for ${what}`;
+    yield `! ${name}${id ? ` (${id})` : ""} is sold at ${ours}; the provider charges ${rate} for ${what}`;
   }
 }
 

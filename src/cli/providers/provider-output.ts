@@ -15,6 +15,7 @@ import {
 import { expectedCurrency } from "../../domain/delivery/costs.ts";
 import { jsonAmount } from "../../domain/ledger/money.ts";
 import { formatDuration } from "../../domain/values/units.ts";
+import { isoTime } from "../output/output.ts";
 import type { Row } from "../output/text-table.ts";
 
 /** Limit for unrecognized order numbers that are read. */
@@ -62,17 +63,17 @@ export function providerJson(provider: ProviderStatus) {
     url: provider.url,
     open: provider.open,
     unknown: provider.unknown,
-    lastSuccessAt: isoOf(provider.lastSuccessAt),
-    oldestUncheckedAt: isoOf(provider.oldestUncheckedAt),
+    lastSuccessAt: isoTime(provider.lastSuccessAt),
+    oldestUncheckedAt: isoTime(provider.oldestUncheckedAt),
     ...(provider.lowBalanceMicros !== null && {
       lowBalance: jsonAmount(provider.lowBalanceMicros),
       lastBalance: provider.balanceMicros === null ? null : jsonAmount(provider.balanceMicros),
-      lastBalanceAt: isoOf(provider.balanceAt),
+      lastBalanceAt: isoTime(provider.balanceAt),
     }),
     rateToUsd: provider.rateToUsd,
     currency: expectedCurrency(provider),
     active: provider.active,
-    pausedAt: isoOf(provider.pausedAt),
+    pausedAt: isoTime(provider.pausedAt),
     pausedBy: provider.pausedBy,
     markup: provider.markup === null ? null : Number(provider.markup),
     syncEvery: provider.syncEvery === null ? null : formatDuration(provider.syncEvery),
@@ -80,7 +81,7 @@ export function providerJson(provider: ProviderStatus) {
     syncMaxDeactivated: provider.syncDeactivationLimit,
     syncNew: provider.syncNew,
     readableIds: provider.readableIds,
-    syncedAt: isoOf(provider.syncedAt),
+    syncedAt: isoTime(provider.syncedAt),
     syncHeld: provider.syncHeld,
     attention: provider.attention,
   };
@@ -88,7 +89,7 @@ export function providerJson(provider: ProviderStatus) {
 
 type ProviderJson = ReturnType<typeof providerJson>;
 
-/** Returns the part of a provider that a table shows. */
+/** Returns the cells of a provider in a table. */
 export function rowOf(provider: ProviderJson): Row {
   const { name, url, open, unknown, lastSuccessAt, oldestUncheckedAt, active } = provider;
   const shown = {
@@ -118,10 +119,7 @@ export function factsOf(provider: ProviderJson): Row {
   };
 }
 
-/**
- * Returns the settings of scheduled syncs, if any, and when a sync last read the list. The list may have been read
- * without being applied.
- */
+/** Returns the settings of syncs, and when a sync last read the list, which it may not have applied. */
 function syncFacts(provider: ProviderJson): Row {
   const { markup, syncEvery, syncMaxPriceChange, syncMaxDeactivated, syncNew } = provider;
   const { readableIds, syncedAt, syncHeld } = provider;
@@ -134,8 +132,4 @@ function syncFacts(provider: ProviderJson): Row {
     sync: syncEvery === null ? null : `every ${syncEvery}${limits}`,
     newServices: `${syncNew}${ids}`,
   };
-}
-
-function isoOf(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString();
 }

@@ -1,4 +1,4 @@
-// Commands of this folder, in the parts in which help lists them.
+// Commands of this folder, in the three parts of the program's help that list them.
 
 import { declareConfig } from "./config.ts";
 import { declareDoctor } from "./doctor.ts";

@@ -26,7 +26,7 @@ import { print } from "../output/output.ts";
 import { table } from "../output/text-table.ts";
 import { DAY_MS } from "../../domain/values/spans.ts";
 
-/** Warn about a certificate that expires within this many days. */
+/** Limit in days: a certificate that expires sooner gets a warning. */
 const CERTIFICATE_DAYS = 14;
 
 export function declareConfig(program: Command): void {

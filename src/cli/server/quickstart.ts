@@ -25,7 +25,7 @@ import {
 } from "../kernel/command.ts";
 import { type DatabaseName, databaseOf } from "../kernel/database-name.ts";
 import { newKey } from "../users/keys.ts";
-import { DEFAULT_PANEL } from "../administrators/administrators.ts";
+import { DEFAULT_PANEL, INVITATION_TIME } from "../administrators/administrators.ts";
 import { print } from "../output/output.ts";
 import { SAMPLE_ORDERS, sampleOrders } from "./sample-orders.ts";
 import { panelLink, serve } from "./serve.ts";
@@ -156,7 +156,7 @@ function panelText(panel: string | null): string {
   if (panel === null) return "";
   const isInvitation = panel.includes("#");
   return `
-The operator's panel${isInvitation ? ", to be set up within 30 minutes" : ""}:
+The operator's panel${isInvitation ? `, to be set up within ${INVITATION_TIME}` : ""}:
   ${panel}
 `;
 }

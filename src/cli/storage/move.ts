@@ -43,7 +43,7 @@ export function declareMove(program: Command): void {
     .option("--json", "print the result as one JSON document")
     .addHelpText(
       "after",
-      "\nWithout --from or --to, --database is meant.\n\nExample:\n  reseller move --from /var/lib/reseller --to postgres://reseller@db.example/reseller",
+      "\n--database is used for --from or --to, whichever is not given.\n\nExample:\n  reseller move --from /var/lib/reseller --to postgres://reseller@db.example/reseller",
     )
     .action(async ({ from, to, database, json, unverified }: MoveOptions) => {
       if (from === undefined && to === undefined) {

@@ -20,7 +20,7 @@ import { readInstanceId } from "../../storage/file/instance.ts";
 import { databasePath } from "../../storage/file/open.ts";
 import { asFailure, CommandFailure, declare } from "../kernel/command.ts";
 import { databaseOf, refusePostgres } from "../kernel/database-name.ts";
-import { print } from "../output/output.ts";
+import { isoTime, print } from "../output/output.ts";
 import {
   addRemoteOptions, identityOption, openRemote, readIdentities, type RemoteOptions, startTransfer,
 } from "./remote.ts"; // prettier-ignore
@@ -170,7 +170,7 @@ async function checkOne(name: string | null, options: RemoteOptions): Promise<vo
     const ok = found.problemCount === 0;
     const url = store.url(copy.object);
     const { lastOrderAt, ...verification } = found;
-    const at = lastOrderAt === null ? null : new Date(lastOrderAt).toISOString();
+    const at = isoTime(lastOrderAt);
     print(options.json, { ok, url, ...verification, lastOrderAt: at }, () =>
       report(url, found, at),
     );
@@ -223,8 +223,8 @@ async function fetchOne(
 }
 
 /**
- * Fetches a copy for `restore` into the data directory, which is created if it is missing. `use` gets its path and
- * address.
+ * Fetches a copy for `restore` into the data directory, which is created if it is missing. Calls `use` with the copy's
+ * path and address.
  */
 export async function withFetched<T>(
   store: Store,

@@ -118,10 +118,7 @@ function totalsJson({ users, orders, transfers, balanceMicros, lastOrderAt }: To
   return { users, orders, transfers, balance, lastOrderAt: timeOf(lastOrderAt) };
 }
 
-/**
- * Returns the time in ISO 8601, or null for an invalid time: the replaced database may hold anything, and the restore
- * is complete by now.
- */
+/** Returns the time in ISO 8601, or null for an invalid time, which the replaced database may contain. */
 function timeOf(milliseconds: number | null): string | null {
   if (milliseconds === null) return null;
   const time = new Date(milliseconds);

@@ -1,4 +1,4 @@
-// `restore FILE`: replaces the database by a backup. The present one is renamed, not deleted. A backup at an s3://…
+// `restore FILE`: replaces the database by a backup and keeps the old one under another name. A backup at an s3://…
 // address is fetched first.
 
 import { resolve } from "node:path";
@@ -18,7 +18,7 @@ import { withFetched } from "./remote-backups.ts";
 import { type Outcome, report, result } from "./restore-report.ts";
 import { firstNumber } from "../kernel/values.ts";
 import { counted } from "../../domain/values/text.ts";
-import { verifyShown } from "./verify.ts";
+import { verifyWithProgress } from "./verify.ts";
 
 interface RestoreOptions extends RemoteOptions, ConfirmOptions {
   orderNumbersFrom?: number;
@@ -56,7 +56,7 @@ async function restoreShown(file: string, name: string, options: RestoreOptions)
   const database = databaseOf(options);
   const path = database.shown;
   const restored = await restore(file, name, options, database);
-  const { problemCount } = await verifyShown(database);
+  const { problemCount } = await verifyWithProgress(database);
   const ok = problemCount === 0;
   print(options.json, result(path, ok, restored), () => report(path, name, restored));
   // A faulty backup was restored on purpose, so its problems are not an error.

@@ -22,7 +22,7 @@ import { addConfirmation, confirm, type ConfirmOptions } from "../kernel/confirm
 import { databaseOf } from "../kernel/database-name.ts";
 import { print } from "../output/output.ts";
 import { firstNumber } from "../kernel/values.ts";
-import { verifyShown } from "./verify.ts";
+import { verifyWithProgress } from "./verify.ts";
 
 interface RestoredOptions extends CommonOptions, ConfirmOptions {
   orderNumbersFrom?: number;
@@ -57,7 +57,7 @@ export function declareRestored(program: Command): void {
         );
       }
       const carried = await carryOver(options, database.shown);
-      const { problemCount } = await verifyShown(database);
+      const { problemCount } = await verifyWithProgress(database);
       const ok = problemCount === 0;
       print(options.json, result(database.shown, ok, carried), () =>
         report(database.shown, carried),
@@ -87,7 +87,7 @@ function carryOver(options: RestoredOptions, shown: string): Promise<Carried> {
     }
     const floors = floorsOf(found.numbers, options.orderNumbersFrom);
     const orders = `${counted(found.unplaced, "order")} queued or being sent: unknown from then on`;
-    await confirm(options, `take ${shown} for restored`, `not to be undone: ${orders}`);
+    await confirm(options, `treat ${shown} as restored`, `this cannot be undone: ${orders}`);
     await execute(store, "skipSequences", null, now);
     const carried = signed<"carryOver">({ floors, endedKeys: [] });
     const done = await execute(store, "carryOver", carried, now);

@@ -27,7 +27,9 @@ export function declareVerify(program: Command): void {
     const database = databaseOf(options);
     const path = options.file === undefined ? database.shown : resolve(options.file);
     const found =
-      options.file === undefined ? await verifyShown(database) : await verifyBackup(path, database);
+      options.file === undefined
+        ? await verifyWithProgress(database)
+        : await verifyBackup(path, database);
     const { users, orders, transfers, usedKeys, problems, problemCount } = found;
     const ok = problemCount === 0;
     const counts = { users, orders, transfers, usedKeys };
@@ -53,7 +55,7 @@ async function verifyBackup(file: string, database: DatabaseName): Promise<Verif
 }
 
 /** Verifies the database, with a progress line on a terminal. */
-export async function verifyShown(database: DatabaseName): Promise<Verification> {
+export async function verifyWithProgress(database: DatabaseName): Promise<Verification> {
   const isFile = database.address === null;
   const progress = startProgress("verifying", isFile ? CHECK_COUNT : POSTGRES_CHECK_COUNT);
   try {

@@ -5,7 +5,7 @@ import { createsCredit, keyState, mayKey, shownStart } from "../../domain/users/
 import { jsonAmount } from "../../domain/ledger/money.ts";
 import { limitsText } from "../../domain/ledger/recharges.ts";
 import { type List } from "../output/list-columns.ts";
-import { ageText } from "../output/output.ts";
+import { ageText, isoTime } from "../output/output.ts";
 import { fields } from "../output/text-table.ts";
 
 export function keyJson(key: ListedKey) {
@@ -30,7 +30,7 @@ export function keyJson(key: ListedKey) {
   };
 }
 
-/** Returns the key for a person. The reach of an order key is left out, because it applies to no one. */
+/** Returns the key for a person, without the reach of an order key, which cannot reach users. */
 export function keyText<Shown extends Pick<KeyJson, "type" | "reach">>(key: Shown): string {
   return fields({ ...key, reach: reachText(key) });
 }
@@ -54,7 +54,7 @@ export function powerOf(key: ListedKey): string | null {
   return `This key can ${orders}add ${money} to ${whom}: ${limitsText(key)}.`;
 }
 
-/** Returns for a list whom the key can credit, how much at once and how much a day; empty if it can add no credit. */
+/** Returns the cell that says whom the key can credit, how much at once and how much a day; empty if nobody. */
 function creditText({ createsCredit: can, reach, rechargeLimit, rechargeDaily }: KeyJson): string {
   if (!can) return "";
   const once = rechargeLimit === null ? [] : [`${rechargeLimit} once`];
@@ -86,7 +86,3 @@ export const KEY_LIST: List<KeyJson> = {
   shown: ["id", "type", "credits", "username", "label", "state", "used"],
   empty: "no keys yet: create one with `reseller admin key create`",
 };
-
-export function isoTime(milliseconds: number | null): string | null {
-  return milliseconds === null ? null : new Date(milliseconds).toISOString();
-}

@@ -102,8 +102,8 @@ export function declareKeys(admin: Command): void {
     "list keys, oldest first",
     "reseller admin key list --user alice",
   )
-    .option("--user <username>", "only this reseller's", username)
-    .addOption(new Option("--type <type>", "only these").choices(KEY_TYPES))
+    .option("--user <username>", "only keys of this reseller", username)
+    .addOption(new Option("--type <type>", "only keys of this type").choices(KEY_TYPES))
     .addOption(new Option("--active", "only active ones").conflicts("inactive"))
     .addOption(new Option("--inactive", "only inactive ones").conflicts("active"));
   addColumns(list, KEY_LIST);
@@ -127,7 +127,7 @@ export function declareKeys(admin: Command): void {
   declareSwitch(group, "activate", true, "accept a deactivated key again");
 }
 
-/** Requires --reach for a key that can add credit, and refuses recharge limits for any other key. */
+/** Requires --reach for a key that can add credit. Refuses recharge limits for any other key. */
 function requireReach({ type, reach, ...limits }: CreateOptions, command: Command): void {
   const { rechargeLimit, rechargeDaily } = limits;
   if (!mayKey(type, "recharge")) {
@@ -261,7 +261,7 @@ function declareDeactivate(group: Command): void {
   declare(
     group,
     "deactivate [id]",
-    "refuse a key, or all of a reseller's, from the next request on",
+    "refuse a key, or all keys of a reseller, from the next request on",
     "reseller admin key deactivate tz4a98xxat96iws9zmbrgj3a",
   )
     .addOption(new Option("--user <username>", "all keys of this reseller").argParser(username))
@@ -273,7 +273,7 @@ function declareDeactivate(group: Command): void {
       ) => {
         const { user } = options;
         if ((id === undefined) === (user === undefined)) {
-          command.error("error: give a key's id or --user, one of them.");
+          command.error("error: give either a key's id or --user.");
         }
         if (user !== undefined) {
           const { keys } = await withDatabase(options, ({ execute }) =>
@@ -290,7 +290,8 @@ function declareDeactivate(group: Command): void {
 }
 
 /**
- * Prints a new key. Its text is never shown again. What it can do goes to stderr, so that --json stays one document.
+ * Prints a new key. Its text is never shown again. A sentence about the credit that it can add goes to stderr, so that
+ * --json stays one document.
  */
 function printNew({ json }: CommonOptions, key: ListedKey, text: string): void {
   const power = powerOf(key);

@@ -65,7 +65,7 @@ function explainDelete(group: Command): void {
   group.on("command:*", ([word]: string[]) => {
     if (/^(delete|remove|rm)$/.test(word!)) {
       group.error(
-        "error: users are never deleted, because the ledger refers to them: `reseller admin user deactivate` refuses their keys, `erase` takes their personal data away.",
+        "error: users are never deleted, because the ledger refers to them: `reseller admin user deactivate` refuses their keys, `erase` removes their personal data.",
       );
     }
   });
@@ -90,7 +90,7 @@ function declareList(group: Command): void {
   )
     .option("--search <text>", "only with this in the username or the name", searchText)
     .option("--parent <username>", "only this reseller's child users", username)
-    .addOption(new Option("--resellers", "no child users").conflicts("children"))
+    .addOption(new Option("--resellers", "only resellers").conflicts("children"))
     .addOption(new Option("--children", "only child users").conflicts("resellers"))
     .addOption(new Option("--active", "only active ones").conflicts("inactive"))
     .addOption(new Option("--inactive", "only inactive ones").conflicts("active"));
@@ -123,7 +123,7 @@ function declareUpdate(group: Command): void {
   declare(
     group,
     "update",
-    "change a user's names; its account and everything else stay unchanged",
+    "change the username or the display name of a user",
     "reseller admin user update alice --rename alice2",
   )
     .argument("<username>", "the user", username)

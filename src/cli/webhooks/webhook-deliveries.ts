@@ -25,7 +25,7 @@ function declareTest(group: Command): void {
   declare(
     group,
     "test",
-    "send a webhook.test event, to a disabled webhook too",
+    "send a webhook.test event, even to a disabled webhook",
     `reseller admin webhook test ${EXAMPLE_ID}`,
   )
     .argument(...ID)

@@ -19,7 +19,7 @@ import {
 } from "../../domain/webhooks/webhooks.ts";
 import { newSecret } from "../../webhooks/secrets.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
-import { print } from "../output/output.ts";
+import { isoTime, print } from "../output/output.ts";
 import { fields, table } from "../output/text-table.ts";
 import { duration, username } from "../kernel/values.ts";
 import {
@@ -77,7 +77,7 @@ function declareList(group: Command): void {
     "list webhooks and what needs attention",
     "reseller admin webhook list --user alice",
   )
-    .option("--user <username>", "only this reseller's", username)
+    .option("--user <username>", "only webhooks of this reseller", username)
     .action(async (options: CommonOptions & { user?: string }) => {
       const webhooks = await withDatabase(options, ({ store }) =>
         store.read((reader) =>
@@ -246,11 +246,7 @@ function attentionOf(webhook: ListedWebhook): string[] {
   return [`${failures} failures since ${isoTime(failingSince)}`];
 }
 
-/** Returns a webhook for a person. What identifies it comes first. */
+/** Returns a webhook for a person, with its id and its reseller first. */
 function shown({ id, username: name, active, events, ...row }: ReturnType<typeof webhookJson>) {
   return { id, username: name, active, ...row, events: events.join(" ") };
-}
-
-function isoTime(milliseconds: number | null): string | null {
-  return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }

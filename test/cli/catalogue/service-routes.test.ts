@@ -149,7 +149,7 @@ test("a delisted route is named by the sync, in the list of routes and under ATT
   expect(last.stdout).toContain("(likes): no longer listed\n");
   expect(await attention()).toEqual([]);
   const back = await synced("bulk", listed(8, "Likes of bulk"), listed(80, "Views of bulk"));
-  expect(back.stdout).toContain("(likes): returns\n");
+  expect(back.stdout).toContain("(likes): is listed again\n");
   expect(shop.query("SELECT active, delisted FROM services WHERE id = 'likes'")).toEqual([
     { active: 1, delisted: 0 },
   ]);

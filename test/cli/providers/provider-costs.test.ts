@@ -35,7 +35,9 @@ test("a sync converts rates to USD, shows the exchange rate, and keeps the provi
   const [{ id }] = (await shop.cli("admin", "service", "list", "--json", "--search", "Likes")).json;
   await shop.cli("admin", "service", "update", id, "--price", "1.1");
   const shown = await provider("sync", "acme", "--dry-run");
-  expect(shown.stdout + shown.stderr).toContain("costs 1.1, the provider takes 1.2 for 1000");
+  expect(shown.stdout + shown.stderr).toContain(
+    "is sold at 1.1; the provider charges 1.2 for 1000",
+  );
   expect((await provider("sync", "acme", "--json")).json).toMatchObject({ belowCost: 1 });
   expect(rates()).toEqual([{ service: "1", rate: "100" }]);
   await provider("update", "acme", "--rate-to-usd", "1");
