@@ -7,8 +7,7 @@ import type { ActionRoute } from "../../../src/panel/server/route.ts";
 import { ROUTES } from "../../../src/panel/server/routes.ts";
 import { ENGINE } from "../../support/databases/engine.ts";
 import { type FoundForm, fillings, formsIn, routeOf } from "./panel-forms.ts";
-import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel-market.ts";
-import { PASSWORD } from "../../support/worlds/panel.ts";
+import { PASSWORD, type PanelMarket, openPanelMarket } from "../../support/worlds/panel.ts";
 import { runs } from "../../support/runs.ts";
 import { json, PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
 

@@ -1,7 +1,7 @@
 // Discounts, references, public notes, late reports and corrected numbers in the panel: the same operations, with their refusals.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel-market.ts";
+import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 let market: PanelMarket;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { findKey } from "../../../src/db/users/keys.ts";
 import { readCatalogue } from "../../../src/imports/catalogue.ts";
 import { readGrants } from "../../../src/imports/grants.ts";
-import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel-market.ts";
+import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel.ts";
 
 let market: PanelMarket;
 

@@ -1,7 +1,7 @@
 // Ending an order that a provider delivers: the page says so, and the provider is asked to cancel it where it can be.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel-market.ts";
+import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel.ts";
 import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 let market: PanelMarket;

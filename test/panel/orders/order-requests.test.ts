@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { findKey } from "../../../src/db/users/keys.ts";
-import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel-market.ts";
+import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel.ts";
 
 let market: PanelMarket;
 let keyId: string;

@@ -1,7 +1,7 @@
 // The pages Orders and Order: lists, and every change with its preview, its refusals and its author.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel-market.ts";
+import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel.ts";
 
 let market: PanelMarket;
 

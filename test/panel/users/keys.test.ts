@@ -1,7 +1,7 @@
 // Keys in the panel: the form makes order keys unless it is told otherwise, and what can add credit is marked and limited.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel-market.ts";
+import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel.ts";
 
 let market: PanelMarket;
 beforeAll(async () => void (market = await openPanelMarket()));

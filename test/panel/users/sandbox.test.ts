@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readAttention } from "../../../src/db/reports/attention.ts";
 import { readRowFacts } from "../../../src/db/port/row-facts.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
-import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel-market.ts";
+import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel.ts";
 
 let market: PanelMarket;
 

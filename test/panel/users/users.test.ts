@@ -1,7 +1,7 @@
 // The pages Users and User: money, keys, own prices, names.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel-market.ts";
+import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel.ts";
 
 let market: PanelMarket;
 

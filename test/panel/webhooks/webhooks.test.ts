@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { formatDeliveryId } from "../../../src/domain/webhooks/webhooks.ts";
-import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel-market.ts";
+import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel.ts";
 
 let market: PanelMarket;
 let id: string;
