@@ -1,9 +1,9 @@
 // Alert endpoints: a URL, signed like a webhook, or a Telegram chat. docs/specification/alerts.md#alerts.
 
-/** Stored in place of the event types that a reseller's endpoint names. */
+/** Stored for an alert endpoint instead of event types. */
 export const ALERT_EVENTS = "alerts";
 
-/** Most characters of a message that Telegram accepts. */
+/** Limit of Telegram for the characters of a message. */
 const TELEGRAM_TEXT_LIMIT = 4096;
 const CHAT = /^(?:-?[1-9]\d{0,18}|@[A-Za-z][A-Za-z0-9_]{3,63})$/;
 export const CHAT_FORM = "the number of a chat, or @ and the name of a channel";
@@ -18,7 +18,7 @@ export function isTelegramToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** The text of a Telegram message. `body`: as alertBody makes it. */
+/** Returns the text of a Telegram message. `body`: from alertBody. */
 export function telegramText(body: string): string {
   const { type, kind, message, at } = JSON.parse(body) as Record<string, string>;
   const head = type === "alert.resolved" ? "Resolved" : "Alert";
@@ -26,7 +26,7 @@ export function telegramText(body: string): string {
   return text.slice(0, TELEGRAM_TEXT_LIMIT).toWellFormed();
 }
 
-/** The fields of an operator's endpoint that are shown; its secret never is. */
+/** The fields of an alert endpoint that are shown; its secret is not. */
 export interface ShownAlertEndpoint {
   id: string;
   url: string;

@@ -1,4 +1,5 @@
-// Alerts for the operator: finds what is wrong now, and which alerts begin and end. docs/specification/alerts.md#alerts.
+// Alerts for the operator: lists the conditions to report now, and decides which alerts begin and end.
+// docs/specification/alerts.md#alerts.
 
 import { isPauseAskDue, type ProviderPause } from "../providers/provider-pauses.ts";
 import {
@@ -20,7 +21,7 @@ import {
 } from "./machine-conditions.ts";
 import { MINUTE_MS, HOUR_MS, DAY_MS } from "../values/spans.ts";
 
-/** Kinds whose subject is the name of a provider. */
+/** The kinds whose subject is the name of a provider. */
 export const PROVIDER_KINDS: ReadonlySet<string> = new Set<AlertKind>([
   "provider_balance_low",
   "provider_out_of_funds",
@@ -30,18 +31,18 @@ export const PROVIDER_KINDS: ReadonlySet<string> = new Set<AlertKind>([
   "sync_held",
 ]);
 
-/** Events that the operator's endpoints receive. */
+/** The events that alert endpoints receive. */
 export type AlertEventType = "alert.raised" | "alert.resolved";
-/** The kind of the alert that `alert test` sends; nothing resolves it. */
+/** The kind of the alert that `alert test` sends. It has no end. */
 export const TEST_ALERT_KIND = "test";
 
 /** How long ended alerts are kept. */
 export const ALERT_RETENTION_MS = 90 * DAY_MS;
 
-/** Least time between two balance calls to a provider with a threshold. */
+/** Shortest time between two balance calls to a provider with a threshold. */
 export const BALANCE_INTERVAL_MS = 5 * MINUTE_MS;
 
-/** Whether a balance call to the provider is due. */
+/** Returns whether a balance call to the provider is due. */
 export function isBalanceDue(
   provider: ProviderPause & { lowBalanceMicros: number | null; balanceAskedAt: number | null },
   now: number,
@@ -69,7 +70,7 @@ export interface OpenAlert {
   raisedAt: number;
   /** When the alert was last repeated; null: not since it was raised. */
   notifiedAt: number | null;
-  /** Amount when it was last sent; 0: its kind has no amount. */
+  /** The amount when the alert was last sent; 0: its kind has no amount. */
   notifiedAmount: number;
 }
 
@@ -81,10 +82,10 @@ export interface AlertText {
   amount?: number;
 }
 
-/** Least time before an alert is repeated. */
+/** Shortest time before an alert is repeated. */
 export const NOTIFY_AGAIN_MS = HOUR_MS;
 
-/** Whether an open alert is repeated: its amount has doubled since it was last sent, at least an hour ago. */
+/** Returns whether an open alert is repeated: its amount has doubled since it was last sent, at least an hour ago. */
 export function isNotifiedAgain(
   open: Pick<OpenAlert, "raisedAt" | "notifiedAt" | "notifiedAmount">,
   amount: number,
@@ -94,13 +95,14 @@ export function isNotifiedAgain(
   return isWorse && now - (open.notifiedAt ?? open.raisedAt) >= NOTIFY_AGAIN_MS;
 }
 
-/** Kinds that depend on the clock. Because clocks jump, such a condition must hold, or be over, for a while. */
+/** The kinds that depend on the clock. Because clocks jump, such a condition must begin or end in several checks. */
 export const TIMED_KINDS: ReadonlySet<AlertKind> = new Set([
   "polling_late",
   "backup_old",
   "disk_low",
 ]);
 
+/** Returns the conditions that alerts report, including unknown ones. */
 export function alertConditions(
   { providers, failedWebhooks, limitedKeys, machine }: AlertFacts,
   open: readonly OpenAlert[],
@@ -184,7 +186,7 @@ export function alertChanges(
   };
 }
 
-/** The body of an alert, as it is stored and sent to a URL. */
+/** Returns the body of an alert, as it is stored and sent to a URL. */
 export function alertBody(
   type: AlertEventType,
   { kind, subject, message }: { kind: string; subject: string; message: string },

@@ -1,5 +1,5 @@
-// The conditions that need the operator, with one set of thresholds. Alerts, the panel's Today, `doctor`,
-// `provider list` and /readyz show them; each only renders. The rules: provider-conditions.ts, machine-conditions.ts.
+// The conditions that need the operator, with one set of thresholds. Alerts, the panel's Today, `doctor`, `provider
+// list` and /readyz only show them. The rules are in provider-conditions.ts and machine-conditions.ts.
 
 import type { PausedBy } from "../providers/provider-pauses.ts";
 import { MINUTE_MS, DAY_MS } from "../values/spans.ts";
@@ -23,45 +23,49 @@ export const ALERT_KINDS = [
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
 const MIB = 1024 * 1024;
-/** Free disk space: below the first soon no order can be written, below the second the operator should make room. */
+/** Free disk space below which orders can soon not be written, and below which the operator should free some. */
 export const DISK_FULL_BYTES = 64 * MIB;
 export const DISK_LOW_BYTES = 1024 * MIB;
-/** An open alert about the disk ends at this much free space. */
+/** Free disk space at which an open alert about the disk ends. */
 export const DISK_ENOUGH_BYTES = 1152 * MIB;
-/** A time that is further than this in the future means that the clock was set back. */
+/** How far a stored time must be in the future to show that the clock was set back. */
 export const CLOCK_BEHIND_MS = 5 * MINUTE_MS;
-/** A submission that is overdue by more than this is late. */
+/** How long a submission must be overdue to be late. */
 export const SUBMISSION_LATE_MS = 5 * MINUTE_MS;
-/** How long the database takes no writes before an alert says so. */
+/** How long the database must refuse writes before an alert is sent. */
 export const UNWRITABLE_MS = 10_000;
-/** The default of `--poll-interval`. Commands judge by it, because they do not know the server's. */
+/** The default of `--poll-interval`. Commands use it, because they do not know the server's setting. */
 export const POLL_INTERVAL_MS = MINUTE_MS;
 
-/** Backups and off-site copies are old above this age. `backupEveryMs`: the time between two backups. */
+/** Returns the age above which backups and off-site copies are old. `backupEveryMs`: the time between two backups. */
 export function backupOldMs(backupEveryMs = 0): number {
   return Math.max(2 * DAY_MS, 2 * backupEveryMs);
 }
 
-/** Polls are late when the oldest is overdue, or the provider has been silent, for longer than this. */
+/** Returns how long a poll must be overdue, or the provider silent, for polls to be late. */
 export function pollsLateMs(pollIntervalMs = POLL_INTERVAL_MS): number {
-  return Math.max(5 * pollIntervalMs, 60_000);
+  return Math.max(5 * pollIntervalMs, MINUTE_MS);
 }
 
-/** `failure`: the service cannot do its work, and `doctor` fails; `problem`: something is wrong; `note`: to be decided. */
+/**
+ * `failure`: the service cannot work, and `doctor` fails. `problem`: something is wrong. `note`: a decision is needed.
+ */
 export type Severity = "failure" | "problem" | "note";
 
 export interface Rule<Facts> {
   severity: (facts: Facts) => Severity;
-  /** `unknown`: the facts do not tell, and an open alert goes on. */
+  /** `unknown`: cannot be decided from the facts; an open alert stays open. */
   holds: (facts: Facts, now: number) => boolean | "unknown";
-  /** What is wrong. The functions below it are called only when the rule holds, but for the subject of the alert. */
+  /**
+   * What is wrong. `text`, `page`, `advice` and `amount` are called only when the rule holds; `alert` also if unknown.
+   */
   text: (facts: Facts, now: number) => string;
   /** The page of the panel that resolves it, and what to do there. */
   page: (facts: Facts) => string;
   action: string;
   /** What to do without the panel, with the command. */
   advice: (facts: Facts) => string;
-  /** Absent or null: no alert reports it. The kind is the rule's id unless given. */
+  /** Absent or null: no alert reports it. `kind`: by default the rule's id. */
   alert?: (facts: Facts) => { kind?: AlertKind; subject: string } | null;
   /** Severity of the alert as a whole number: when it doubles, the alert is repeated. */
   amount?: (facts: Facts, now: number) => number;
@@ -78,7 +82,7 @@ export interface Condition {
   advice: string;
 }
 
-/** The conditions that hold. */
+/** Returns the conditions that hold. */
 export function conditionsOf<Facts>(rules: Rules<Facts>, facts: Facts, now: number): Condition[] {
   return Object.entries(rules).flatMap(([id, rule]) => {
     if (rule.holds(facts, now) !== true) return [];
@@ -107,7 +111,7 @@ export interface AlertCondition {
   state: "holds" | "unknown";
 }
 
-/** The conditions that alerts report, with those of which the facts do not tell. */
+/** Returns the conditions that alerts report, including unknown ones. */
 export function alertConditionsOf<Facts>(
   rules: Rules<Facts>,
   facts: Facts,
@@ -124,7 +128,7 @@ export function alertConditionsOf<Facts>(
   });
 }
 
-/** A time in UTC, to the second. */
+/** Formats a time in UTC, to the second. */
 export function utcText(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
@@ -132,14 +136,14 @@ export function utcText(at: number): string {
 /** Whether a provider's polls are late; `unknown` until this process has polled it. */
 export type Lateness = "late" | "fine" | "unknown";
 
-/** Facts about the orders at one provider, or with a null name at all of them. */
+/** Facts about the orders at one provider; with a null name, at all providers. */
 export interface OrderFacts {
   name: string | null;
   /** Number of orders whose submission is unknown. */
   unknown: number;
   /** When the most overdue poll was due. In the future if none is overdue, null if none is scheduled. */
   pollDueAt: number | null;
-  /** Lateness of its polls, by a process that makes them. */
+  /** Lateness of its polls, if this process makes them. */
   lateness?: Lateness;
 }
 
@@ -147,29 +151,29 @@ export interface ProviderFacts extends OrderFacts {
   name: string;
   /** Whether the provider gets orders. */
   active: boolean;
-  /** Since when the provider refuses orders for lack of funds; null: it does not. */
+  /** When the provider began to refuse orders for lack of funds; null: it does not. */
   outOfFundsAt: number | null;
-  /** Since when submissions to it are paused, and why; null: they are not. */
+  /** When submissions to it were paused, and why; null: they are not paused. */
   pausedAt: number | null;
   pausedBy: PausedBy | null;
   /** When its most overdue submission was due. In the future if none is overdue. */
   submissionDueAt: number | null;
-  /** In the provider's currency; null: no threshold. */
+  /** The threshold of the balance, in the provider's currency; null: none. */
   lowBalanceMicros: number | null;
-  /** Last reported balance; null: never reported. */
+  /** The last reported balance; null: never reported. */
   balanceMicros: number | null;
   balanceCurrency: string | null;
   /** A currency without a known rate to USD in which it charged; null: none. */
   foreignCurrency: string | null;
-  /** Number of orders whose cost is not counted, because its rate to USD is not known. */
+  /** Number of orders whose cost is not counted, because the rate of its currency to USD is not known. */
   uncountedCosts?: number;
   /** Why its last scheduled sync was not applied; null: it was. */
   syncHeld: string | null;
-  /** Routes of active services that it no longer lists. */
+  /** Number of routes of active services that it no longer lists. */
   delistedRoutes: number;
 }
 
-/** Orders with a number that their provider does not know; `name` is null for those of all providers. */
+/** Orders with a number that their provider does not know, at one provider; with a null name, at all. */
 export interface NumberFacts {
   name: string | null;
   count: number;
@@ -177,19 +181,21 @@ export interface NumberFacts {
   orders: readonly { orderId: number; providerOrder: string }[];
 }
 
-/** Orders with an undecided late report; `name` is null for those of all providers. */
+/** Orders with an undecided late report, at one provider; with a null name, at all. */
 export interface LateReportFacts {
   name: string | null;
   count: number;
 }
 
-/** Requests to cancel or refill an order: that the operator decides, and with an unknown outcome. */
+/**
+ * Open requests to cancel or refill: how many wait for the operator's decision, and how many have an unknown outcome.
+ */
 export interface RequestFacts {
   toDecide: number;
   unknown: number;
 }
 
-/** Facts about the machine. An absent one does not concern this process, or is not known to it. */
+/** Facts about the machine. An absent one does not apply to this process, or this process does not know it. */
 export interface MachineFacts {
   /** Null: there is no backup. */
   newestBackupAt?: number | null;
@@ -200,10 +206,10 @@ export interface MachineFacts {
   isRemoteVerified?: boolean;
   /** Time between two backups. */
   backupEveryMs?: number;
-  /** Whether the last backup that this process tried failed, or no newer one was made since an alert said so. */
+  /** Whether the last backup of this process failed, or no backup was made since an alert about a failed one. */
   hasBackupFailed?: boolean;
   freeBytes?: number;
-  /** Whether an open alert says that the disk has little room: it ends later than it began. */
+  /** Whether an alert about the disk is open. It ends only with more free space than it began with. */
   isDiskAlertOpen?: boolean;
   /** The latest time of a transfer, order or user; null: nothing has been written yet. */
   lastRowAt?: number | null;
@@ -211,18 +217,20 @@ export interface MachineFacts {
 
 /** Webhooks that failed. */
 export interface WebhookFacts {
-  /** The user who has them; null: not told. */
+  /** The user who has them; null: left out of the text. */
   username: string | null;
-  /** The endpoint; null: any number of them. */
+  /** The id of the endpoint; null: the facts are about several. */
   id: string | null;
-  /** Endpoints that were disabled because they failed. */
+  /** Number of endpoints that were disabled because they failed. */
   disabled: number;
-  /** Active endpoints that have failed since their last success, and since when the first of them has. */
+  /**
+   * Number of active endpoints that have failed since their last success; `failingSince`: the longest failure's start.
+   */
   failing: number;
   failingSince: number | null;
 }
 
-/** Usable keys that can add credit to a user, and how many of them to any user without a daily limit. */
+/** Number of usable keys that can add credit, and of those that can add it to any user without a daily limit. */
 export interface CreditKeyFacts {
   creditKeys: number;
   unlimitedCreditKeys: number;

@@ -1,4 +1,4 @@
-// The conditions of the machine, the writer, webhooks and keys: conditions.ts.
+// The rules for the machine, the writer, webhooks and keys (conditions.ts).
 
 import { counted } from "../values/text.ts";
 import { formatDuration } from "../values/units.ts";
@@ -31,7 +31,7 @@ const webhooksPage = ({ username }: WebhookFacts) =>
 type NewestAt = number | null | undefined;
 
 function isOld(newestAt: NewestAt, backupEveryMs: number | undefined, now: number) {
-  // The age is unknown, too, while the clock is behind.
+  // While the clock is behind, the age is unknown too.
   if (newestAt === undefined) return "unknown";
   if (newestAt === null) return true;
   if (newestAt - now > CLOCK_BEHIND_MS) return "unknown";
@@ -59,7 +59,7 @@ export const WEBHOOK_RULES: Rules<WebhookFacts> = {
       id === null
         ? "inform the owner; see `reseller admin webhook list`"
         : `see \`reseller admin webhook show ${id}\``,
-    // Without the reseller's name: alerts are stored and sent where an erasure does not reach.
+    // Without the reseller's name, because an erasure does not reach alerts that were sent.
     alert: ({ id }) => (id === null ? null : { subject: id }),
   },
   webhook_failing: {
@@ -130,7 +130,7 @@ export const MACHINE_RULES: Rules<MachineFacts> = {
     action: "See the system",
     advice: () => "free some space, or move --data; soon orders can no longer be written",
     alert: () => ({ subject: DISK }),
-    // Half the free space doubles the amount.
+    // The amount doubles when half of the free space is left.
     amount: ({ freeBytes }) => Math.round((1000 * DISK_LOW_BYTES) / Math.max(freeBytes!, MIB)),
   },
   clock_behind: {

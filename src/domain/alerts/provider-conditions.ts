@@ -1,4 +1,4 @@
-// The conditions of orders and providers, such as a low balance, and of the requests of resellers: conditions.ts.
+// The rules for orders, providers and the requests of resellers, such as a low balance (conditions.ts).
 
 import { formatMicros } from "../ledger/money.ts";
 import { counted } from "../values/text.ts";
@@ -14,10 +14,10 @@ import {
   utcText,
 } from "./conditions.ts";
 
-/** Limit for the order numbers that a text names. */
+/** Limit for the orders that a text names. */
 const NUMBERS_NAMED = 5;
 
-/** Whether new orders wait for a provider: nothing is sent to an inactive one anyway. */
+/** Returns whether new orders wait for a provider. Orders never wait for an inactive one. */
 export function isPaused({
   active,
   pausedAt,
@@ -62,7 +62,7 @@ export const ORDER_RULES: Rules<OrderFacts> = {
   },
 };
 
-/** Rules for one provider. Some do not concern an inactive one, which gets no orders and is not synced. */
+/** Rules for one provider. Some do not apply to an inactive one, which gets no orders and is not synced. */
 export const PROVIDER_RULES: Rules<ProviderFacts> = {
   ...ORDER_RULES,
   provider_paused: {
@@ -84,7 +84,7 @@ export const PROVIDER_RULES: Rules<ProviderFacts> = {
   },
   provider_out_of_funds: {
     severity: () => "problem",
-    // No accepted order could show that an inactive provider has funds again.
+    // An inactive provider gets no order whose acceptance could show that it has funds again.
     holds: ({ active, outOfFundsAt }) => active && outOfFundsAt !== null,
     text: ({ name, outOfFundsAt }) =>
       `${name} has refused orders for lack of funds since ${utcText(outOfFundsAt!)}`,

@@ -1,14 +1,14 @@
 // Double entry: a transfer debits one account and credits another by the same amount.
-// A user's balance is its account's credits less its debits; it is never negative.
+// A user's balance is the credits of its account less the debits. It is never negative.
 
 import { refusal } from "../values/refusals.ts";
 import { BALANCE_LIMIT_MICROS, DEPOSIT_LIMIT_MICROS } from "./money.ts";
 
-/** Account of money paid in from outside or paid out again. */
+/** Account of the money that is paid in from outside or paid out. */
 export const CASH_ACCOUNT = 1;
 /** Account of the charges of orders less refunds. */
 export const SALES_ACCOUNT = 2;
-/** The same accounts for the test side, so that each side balances by itself. */
+/** The same two accounts for test money, so that test money and real money balance separately. */
 const TEST_CASH_ACCOUNT = -1;
 const TEST_SALES_ACCOUNT = -2;
 
@@ -24,7 +24,9 @@ export function isCashAccount(account: number): boolean {
   return account === CASH_ACCOUNT || account === TEST_CASH_ACCOUNT;
 }
 
-/** Kinds of transfers. A credit by the operator is an `adjustment`, by the API a `recharge`: transactions show which. */
+/**
+ * Kinds of transfers, which transactions show. A credit by the operator is an `adjustment`, by the API a `recharge`.
+ */
 export const TRANSFER_KINDS = [
   "recharge",
   "order",
@@ -34,7 +36,7 @@ export const TRANSFER_KINDS = [
 ] as const;
 export type TransferKind = (typeof TRANSFER_KINDS)[number];
 
-/** Who caused a change: the API key that asked, or the OS user at the command line. Both null: the system actor. */
+/** Who caused a change: an API key, or the operator by name (audit.ts). Both null: the service itself. */
 export interface Actor {
   keyId: string | null;
   operator: string | null;
@@ -48,17 +50,17 @@ export interface Transfer {
   kind: TransferKind;
   orderId: number | null;
   actor: Actor;
-  /** Visible only to the operator. */
+  /** Note for the operator only. */
   note: string | null;
-  /** Note shown to the user; absent or null: none. */
+  /** Note for the user; absent or null: none. */
   publicNote?: string | null;
-  /** The operator's own name for the transfer, unique for the user. */
+  /** The operator's reference for the transfer, unique for the user. */
   reference?: string | null;
   createdAt: number;
 }
 
 /**
- * Checks a credit from outside. Refunds need no check, because they only return what was credited.
+ * Checks a credit from outside. Refunds need no check, because they only return what was debited.
  * Refuses: balance_too_large, deposits_too_large.
  */
 export function refuseCreditAboveLimit(
@@ -70,7 +72,7 @@ export function refuseCreditAboveLimit(
   if (user.depositedMicros + amount > DEPOSIT_LIMIT_MICROS) throw refusal("deposits_too_large");
 }
 
-/** Refuses: insufficient_balance. */
+/** Refuses a debit above the balance. Refuses: insufficient_balance. */
 export function refuseDebitAboveBalance(balanceMicros: bigint, amountMicros: number): void {
   if (amountMicros > balanceMicros) throw refusal("insufficient_balance");
 }

@@ -1,11 +1,11 @@
-// Amounts are whole micros (millionths of a US dollar), stored and computed as integers. Transfers, prices and charges
-// are numbers, because they are limited below 2^53. Refunds may raise a balance above that, so a balance is a bigint. A
-// price is micros per price unit (`per`). Nothing here rounds a float. docs/specification/ledger.md#amounts.
+// Amounts of money: whole micros (millionths of a US dollar), never rounded floats. Transfers, prices and charges are
+// numbers, because they are limited below 2^53. Refunds may raise a balance above that, so a balance is a bigint. A
+// price is in micros per price unit (`per`). docs/specification/ledger.md#amounts.
 
 export type Micros = number | bigint;
 
 export const MICROS_PER_DOLLAR = 1_000_000;
-/** The largest amount one credit or debit may name: 1,000,000,000 USD. */
+/** The largest amount of one credit or debit from outside: 1,000,000,000 USD. */
 export const AMOUNT_LIMIT_MICROS = 1_000_000_000 * MICROS_PER_DOLLAR;
 /** The largest balance after a credit: 9,000,000,000 USD. Refunds may exceed it. */
 export const BALANCE_LIMIT_MICROS = 9_000_000_000 * MICROS_PER_DOLLAR;
@@ -13,10 +13,10 @@ export const BALANCE_LIMIT_MICROS = 9_000_000_000 * MICROS_PER_DOLLAR;
 export const TRANSFER_LIMIT_MICROS = Number.MAX_SAFE_INTEGER;
 /**
  * The largest net deposits of an account (credits less debits, without orders and refunds): 9,000,000,000,000 USD. A
- * refund only returns what was deposited, so no balance exceeds this, and it fits SQLite's 64-bit integers.
+ * refund only returns what was deposited, so no balance exceeds this. It fits SQLite's 64-bit integers.
  */
 export const DEPOSIT_LIMIT_MICROS = 9_000_000_000_000n * BigInt(MICROS_PER_DOLLAR);
-/** Below this many micros `micros / 1e6` prints exactly: up to 2^33 USD adjacent doubles are less than a micro apart. */
+/** Limit below which `micros / 1e6` prints exactly: up to 2^33 USD, adjacent doubles are less than a micro apart. */
 const EXACT_NUMBER_LIMIT_MICROS = 2 ** 33 * MICROS_PER_DOLLAR;
 
 const AMOUNT = /^(\d{1,10})(?:\.(\d{1,6}))?$/;
@@ -50,32 +50,34 @@ export function roundToCents(micros: bigint): bigint {
   return ((micros + half) / 10_000n) * 10_000n;
 }
 
-/** The amount in USD as a value that JSON.stringify writes exactly, with at most six decimals and no exponent. */
+/**
+ * Returns the amount in USD as a value that JSON.stringify writes exactly, with at most six decimals and no exponent.
+ */
 export function jsonAmount(micros: Micros): number {
   const number = Number(micros);
   if (Math.abs(number) < EXACT_NUMBER_LIMIT_MICROS) return number / MICROS_PER_DOLLAR;
   return rawJson(formatMicros(micros));
 }
 
-/** `a × b ÷ c` rounded up, exact at any size. All three are whole and not negative. */
+/** Returns `a × b ÷ c` rounded up, exact at any size. All three are whole and not negative. */
 export function multiplyDivideUp(a: number, b: number, c: number): number {
   const divisor = BigInt(c);
   return Number((BigInt(a) * BigInt(b) + divisor - 1n) / divisor);
 }
 
-/** `a × b ÷ c` rounded down, exact at any size. All three are whole and not negative. */
+/** Returns `a × b ÷ c` rounded down, exact at any size. All three are whole and not negative. */
 export function multiplyDivideDown(a: number, b: number, c: number): number {
   return Number((BigInt(a) * BigInt(b)) / BigInt(c));
 }
 
-/** Writes JSON text in which a bigint is a number with all its digits. */
+/** Writes JSON in which a bigint is a number with all its digits. */
 export function writeExactJson(value: object): string {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === "bigint" ? rawJson(String(part)) : part,
   );
 }
 
-/** Reads what writeExactJson wrote; a whole number above 2^53 becomes a bigint. */
+/** Reads what writeExactJson wrote. A whole number above 2^53 becomes a bigint. */
 export function readExactJson(text: string): unknown {
   return parseJson(text, (_, part, { source }) =>
     typeof part === "number" && Number.isInteger(part) && !Number.isSafeInteger(part)

@@ -29,18 +29,18 @@ export type RechargeRefusal = {
   };
 }["recharge_limit_exceeded" | "daily_limit_exceeded"];
 
-/** The number of the UTC day since 1970. */
+/** Returns the number of the UTC day since 1970. */
 export function utcDayOf(time: number): number {
   return Math.floor(time / DAY_MS);
 }
 
-/** The first and the last millisecond of the UTC day. */
+/** Returns the first and the last millisecond of the UTC day. */
 export function utcDayBounds(time: number): { from: number; to: number } {
   const from = utcDayOf(time) * DAY_MS;
   return { from, to: from + DAY_MS - 1 };
 }
 
-/** The limit that a recharge exceeds; null when it exceeds none. `rechargedMicros`: the key's recharges today. */
+/** Returns the refusal by the limit that a recharge exceeds; null for none. `rechargedMicros`: the key's sum today. */
 export function exceededRechargeLimit(
   { rechargeLimitMicros: limit, rechargeDailyMicros: daily }: RechargeLimits,
   rechargedMicros: bigint,

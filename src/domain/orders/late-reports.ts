@@ -1,5 +1,5 @@
-// Late reports: what a provider reports of an order that has ended here. Nothing is applied automatically; the operator
-// accepts or dismisses each report. docs/specification/delivery.md#polling-late.
+// Late reports: a provider's reports about an order that has ended here. The operator accepts or dismisses them;
+// nothing is applied automatically. docs/specification/delivery.md#polling-late.
 
 import {
   decideTransition,
@@ -11,7 +11,7 @@ import { Refusal, refusal } from "../values/refusals.ts";
 
 export type LateDecision = "accepted" | "dismissed";
 
-/** A late report that is not decided yet. */
+/** A late report that has not been decided. */
 export interface OpenLateReport {
   reported: OrderStatus;
   /** Remaining quantity of a PARTIAL; null when it was stored without one. */
@@ -24,10 +24,10 @@ export function lateText({ reported, remains }: OpenLateReport): string {
 }
 
 /**
- * The transition that brings an ended order in line with its provider. COMPLETED becomes PARTIAL with a refund of the
- * remains; an order that was cancelled or failed there becomes REFUNDED. The refund never exceeds the unrefunded part of
- * the charge. Nothing is ever debited: a report that would take money back can only be dismissed.
- * Refuses: late_report_inapplicable, late_remains_missing, remains_above_quantity.
+ * Returns the transition that brings an ended order in line with its provider. COMPLETED becomes PARTIAL with a refund
+ * of the remaining part. An order that was cancelled or failed there becomes REFUNDED. The refund never exceeds the
+ * unrefunded part of the charge. A report that would debit the user can only be dismissed. Refuses:
+ * late_report_inapplicable, late_remains_missing, remains_above_quantity.
  */
 export function decideLateReport(order: TransitionInput, late: OpenLateReport): OrderTransition {
   const { status } = order;

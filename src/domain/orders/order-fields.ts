@@ -1,5 +1,5 @@
-// Extra fields of an order, which depend on the type of its service: how they are read, stored as JSON, shown and sent to
-// the provider. docs/specification/catalogue.md#service-types. The fields of each type: service-types.ts.
+// Extra fields of an order, which depend on the type of its service (service-types.ts): reads them, stores them as
+// JSON, shows them and sends them to the provider. docs/specification/catalogue.md#service-types.
 
 import { ERASED } from "../users/erasures.ts";
 import { QUANTITY_LIMIT } from "./orders.ts";
@@ -19,7 +19,7 @@ export const TEXT_LENGTH_LIMIT = 2048;
 export const TEXT_FORM = `1 to ${TEXT_LENGTH_LIMIT} characters without control characters`;
 export const ANSWER_LIMIT = 1_000_000;
 export const RUNS_LIMIT = 10_000;
-/** In minutes: a year. */
+/** Limit for the minutes between two runs: a year. */
 export const INTERVAL_LIMIT = 525_600;
 
 /** Fields that hold one item per line. */
@@ -37,7 +37,7 @@ type DripField = (typeof DRIP_FIELDS)[number];
 export type ExtraField = TypeField | DripField;
 export const EXTRA_FIELDS: readonly ExtraField[] = [...TYPE_FIELDS, ...DRIP_FIELDS];
 
-/** Unchecked extra fields of a request, by name. False: neither text nor a number. */
+/** The unchecked extra fields of a request, by name. False: neither text nor a number. */
 export type GivenFields = Readonly<Record<string, string | number | false>>;
 
 /** The stored extra fields of an order. Lines within a field are separated by a line feed. */
@@ -66,8 +66,8 @@ export interface OrderTerms {
 }
 
 /**
- * Decides the terms of an order of the service. Refuses, in this order: field_missing and field_invalid for the quantity
- * and the type's fields, quantity_below_minimum, quantity_above_maximum.
+ * Decides the terms of an order of the service. Refuses, in this order: field_missing and field_invalid for the
+ * quantity and the type's fields, quantity_below_minimum, quantity_above_maximum.
  */
 export function orderTerms(service: OrderedService, asked: AskedOrder): OrderTerms {
   const { type } = service;
@@ -96,17 +96,17 @@ export function orderTerms(service: OrderedService, asked: AskedOrder): OrderTer
   return { quantity: total, extra: isPlain ? null : JSON.stringify(extra) };
 }
 
-/** Refuses: quantity_below_minimum, quantity_above_maximum. */
+/** Refuses a quantity outside the service's bounds. Refuses: quantity_below_minimum, quantity_above_maximum. */
 function refuseOutOfBounds({ min, max }: OrderedService, quantity: number): void {
   if (quantity < min) throw new Refusal("quantity_below_minimum", { min });
   if (quantity > max) throw new Refusal("quantity_above_maximum", { max });
 }
 
-/** Adds the fields of a drip-feed; returns how many times the quantity is ordered. */
+/** Adds the fields of a drip-feed to `extra`. Returns how many times the quantity is delivered. */
 function readDripFeed({ dripfeed }: OrderedService, given: GivenFields, extra: OrderExtra): number {
   const asked = DRIP_FIELDS.find((field) => given[field] !== undefined);
   if (asked === undefined) return 1;
-  // If the field were ignored, something other than what was ordered would be delivered and charged.
+  // Ignoring the field would deliver and charge something else than was ordered.
   if (!dripfeed) throw invalid(asked, "absent: the service has no drip-feed");
   const runs = readWhole("runs", given, RUNS_LIMIT);
   extra.runs = runs;
@@ -125,7 +125,7 @@ function readField(field: TypeField, given: GivenFields): string | number {
 /** The type of traffic that uses each field: from a search for the keyword, or from the referring address. */
 const USED_BY = { google_keyword: "1", referring_url: "2" };
 
-/** Whether the type of traffic does not use the field, so that it may be empty. */
+/** Returns whether the field may be empty, because the type of traffic does not use it. */
 function isUnused(field: keyof typeof USED_BY, given: GivenFields): boolean {
   return String(given["type_of_traffic"]).trim() !== USED_BY[field];
 }
@@ -154,7 +154,7 @@ function countLines(kept: string | number | undefined): number {
   return String(kept).split("\n").length;
 }
 
-/** Reads and trims a text. Also accepts a whole number, because panels send some texts, such as the device, as one. */
+/** Reads and trims a text. Also accepts a whole number, because some programs send texts such as the device as one. */
 function readText(field: TypeField, given: GivenFields, mayBeEmpty: boolean): string {
   const value = required(field, given);
   const isNumber = typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
@@ -164,7 +164,7 @@ function readText(field: TypeField, given: GivenFields, mayBeEmpty: boolean): st
   return text;
 }
 
-/** Reads a whole number. `answer_number`, which is only passed on, may also be text of digits. */
+/** Reads a whole number. `answer_number`, which is only passed on, may also be a text of digits. */
 function readWhole(field: ExtraField, given: GivenFields, most: number): number {
   const value = required(field, given);
   const isDigits = field === "answer_number" && /^\d{1,15}$/.test(String(value));
@@ -180,7 +180,7 @@ function required(field: ExtraField, given: GivenFields): string | number | fals
   return value;
 }
 
-/** The stored fields of an order that its extra fields are read from. */
+/** The stored fields of an order from which its extra fields are read. */
 interface KeptOrder {
   quantity: number;
   extra: string | null;
@@ -191,8 +191,8 @@ export function parseExtra(extra: string): OrderExtra {
 }
 
 /**
- * The extra fields after the erasure of the user's personal data. The type, numbers and the count of lines stay, because
- * the lines were charged. A trigger in migrations/ allows exactly this change.
+ * Returns the extra fields after the erasure of the user's personal data. The type, numbers and the number of lines
+ * stay, because the lines were charged. A trigger in migrations/ allows exactly this change.
  */
 export function erasedExtra(extra: string): string {
   const left = Object.entries(parseExtra(extra)).map(([field, value]) => {
@@ -202,26 +202,26 @@ export function erasedExtra(extra: string): string {
   return JSON.stringify(Object.fromEntries(left));
 }
 
-/** The quantity as ordered; for a drip-feed, that of one run. */
+/** Returns the quantity as ordered; for a drip-feed, that of one run. */
 export function orderedQuantity({ quantity, extra }: KeptOrder): number {
   if (extra === null) return quantity;
   const { runs = 1 } = parseExtra(extra);
   return quantity / Number(runs);
 }
 
-/** The extra fields by name. */
+/** Returns the extra fields by name. */
 export function extraFields({ extra }: Pick<KeptOrder, "extra">): Omit<OrderExtra, "type"> {
   if (extra === null) return {};
   const { type: _, ...fields } = parseExtra(extra);
   return fields;
 }
 
-/** The type that the order was sold as. */
+/** Returns the type of the service when the order was placed. */
 export function orderType({ extra }: Pick<KeptOrder, "extra">): ServiceType {
   return extra === null ? "default" : parseExtra(extra).type;
 }
 
-/** The quantity and the extra fields in the protocol of providers, all as text. */
+/** Returns the quantity and the extra fields as the protocol of providers names them, all as text. */
 export function upstreamFields(order: KeptOrder): Record<string, string> {
   const fields: Record<string, string> = {};
   if (typeTerms(orderType(order)).quantity === "named") {
@@ -233,7 +233,7 @@ export function upstreamFields(order: KeptOrder): Record<string, string> {
   return fields;
 }
 
-/** Describes a contradiction between the stored extra fields and the quantity; null when there is no contradiction. */
+/** Describes a contradiction between the stored extra fields and the quantity; null when they agree. */
 export function extraProblem({ quantity, extra }: KeptOrder): string | null {
   if (extra === null) return null;
   const kept = parseExtra(extra);

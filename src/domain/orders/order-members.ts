@@ -1,5 +1,5 @@
-// The members of an order as others see it. This description drives responses and events of webhooks, their OpenAPI
-// schemas, the columns that the API reads, and CSV files; the command line and the panel list the caller's texts by it.
+// The public members of an order. Responses, webhook events, OpenAPI schemas, the columns that the API reads and CSV
+// files are made from this description. The command line and the panel list the caller's texts by it.
 // docs/specification/endpoints.md#objects.
 
 import { formatMicros, jsonAmount } from "../ledger/money.ts";
@@ -8,12 +8,12 @@ import { extraFields, orderedQuantity } from "./order-fields.ts";
 import { QUANTITY_LIMIT, REFERENCE_LENGTH_LIMIT } from "./orders.ts";
 import type { OrderStatus } from "./order-statuses.ts";
 
-/** Texts that a caller may give its order; null where it gave none. They are erased with its personal data. */
+/** Texts that a caller may add to its order; null: none was given. They are erased with the user's personal data. */
 export interface CallerTexts {
   reference: string | null;
 }
 
-/** The fields of an order that its members are made from. */
+/** The fields of an order from which its members are made. */
 export interface PublicOrder extends CallerTexts {
   id: string;
   orderId: number;
@@ -30,15 +30,15 @@ export interface PublicOrder extends CallerTexts {
 }
 
 interface MemberTerms {
-  /** The name of the member; absent: that of its field. */
+  /** The name of the member; absent: the name of its field. */
   name?: string;
   kind: "id" | "text" | "number" | "quantity" | "amount" | "status" | "time";
-  /** For the API's documentation. */
+  /** The description in the API's documentation. */
   meaning: string;
-  /** For numbers. */
+  /** Bounds of a number. */
   least?: number;
   most?: number;
-  /** For text of 1 to so many characters. */
+  /** Length limit of a text, in characters. */
   longest?: number;
   /** Whether the response to the order's creation has it. */
   isCreated?: true;
@@ -78,7 +78,7 @@ const MEMBERS: Record<Exclude<keyof PublicOrder, keyof CallerTexts | "extra">, M
   createdAt: { kind: "time", meaning: "When it was placed.", isCreated: true },
 };
 
-/** The members that an order has only if its caller gave them. */
+/** The members that an order has only if the caller gave them. */
 const CALLER_TEXTS: Record<keyof CallerTexts, MemberTerms & { longest: number }> = {
   reference: {
     kind: "text",
@@ -111,7 +111,7 @@ export const PUBLIC_FIELDS: readonly (keyof PublicOrder)[] = [
   "extra",
 ];
 
-/** The caller's texts of a command or an order, with null for those that it lacks. */
+/** Returns the caller's texts of a command or an order, with null for missing ones. */
 export function callerTexts(given: Partial<CallerTexts>): CallerTexts {
   const texts: Partial<CallerTexts> = {};
   for (const { field } of CALLER_MEMBERS) texts[field] = given[field] ?? null;
@@ -120,12 +120,12 @@ export function callerTexts(given: Partial<CallerTexts>): CallerTexts {
 
 export type OrderBody = { orderId: number } & Record<string, string | number>;
 
-/** The object "Order creation". */
+/** Returns the object "Order creation". */
 export function orderCreated(order: PublicOrder): OrderBody {
   return bodyOf(order, CREATED_MEMBERS);
 }
 
-/** The object "Order status"; the caller's texts and extra fields are present only when the order has them. */
+/** Returns the object "Order status". The caller's texts and extra fields are present only when the order has them. */
 export function orderStatus(order: PublicOrder): OrderBody {
   const status = bodyOf(order, STATUS_MEMBERS);
   return order.extra === null ? status : { ...status, ...extraFields(order) };
@@ -156,7 +156,7 @@ function valueOf(order: PublicOrder, { field, kind }: OrderMember): string | num
 
 export const ORDER_CSV_HEADER = [...CSV_MEMBERS.map(({ name }) => name), "fields"].join(",");
 
-/** The cells of an order's line; `fields` are the extra fields as JSON. */
+/** Returns the cells of an order's line. The last one contains the extra fields as JSON. */
 export function orderCells(order: PublicOrder): (string | number)[] {
   const cells = CSV_MEMBERS.map((member) => cellOf(order, member));
   return [...cells, order.extra === null ? "" : csvText(JSON.stringify(extraFields(order)))];

@@ -1,5 +1,5 @@
-// Requests of resellers for placed orders: to cancel one, or to refill it, which means delivering lost units again. A
-// request alone moves no money; only a change of the order's status does. docs/specification/orders.md#order-requests.
+// Requests of resellers to cancel a placed order, or to refill it: to deliver lost units again. A request does not move
+// money; only a change of the order's status does. docs/specification/orders.md#order-requests.
 
 import type { Delivery } from "../delivery/deliveries.ts";
 import { hasDelivered, isOpenStatus, type OrderStatus, refundIn } from "./order-statuses.ts";
@@ -14,18 +14,18 @@ export type RequestState = (typeof REQUEST_STATES)[number];
 
 export const REFILL_DAYS_DEFAULT = 30;
 export const REFILL_DAYS_LIMIT = 3650;
-/** Least time between two requests to refill an order. */
+/** Shortest time between two requests to refill an order. */
 export const REFILL_PAUSE_MS = DAY_MS;
-/** Limit for the requests listed with an order: the newest ones. */
+/** Limit for the requests that are listed with an order, newest first. */
 export const REQUESTS_LISTED = 100;
-/** How soon a request for an order that is being submitted is tried again. */
+/** How long a request waits while its order is being submitted. */
 export const REQUEST_WAIT_MS = 1000;
 
 export function isOpen(state: RequestState): boolean {
   return state !== "declined" && state !== "done";
 }
 
-/** The facts that decide a request, besides whether another of its kind is open. */
+/** The facts that decide whether a request may be made, apart from an open request of the same kind. */
 export interface RequestFacts {
   order: { status: OrderStatus; delivery: Pick<Delivery, "placement"> | null };
   service: { cancel: boolean; refill: boolean; refillDays: number };
@@ -35,13 +35,13 @@ export interface RequestFacts {
   lastRefillAt: number | null;
 }
 
-/** Refuses: order_not_cancellable, order_not_refillable. */
+/** Refuses a request that the order does not allow. Refuses: order_not_cancellable, order_not_refillable. */
 export function refuseRequest(kind: RequestKind, facts: RequestFacts, now: number): void {
   if (kind === "cancel" && !isCancellable(facts)) throw refusal("order_not_cancellable");
   if (kind === "refill" && !isRefillable(facts, now)) throw refusal("order_not_refillable");
 }
 
-/** False while it is unknown whether the provider has the order: nobody knows what a cancellation would cancel. */
+/** Returns whether an order can be cancelled: not while it is unknown whether the provider has it. */
 function isCancellable({ order, service }: RequestFacts): boolean {
   if (!service.cancel || order.delivery?.placement === "unknown") return false;
   return isOpenStatus(order.status);
@@ -53,12 +53,12 @@ function isRefillable({ order, service, endedAt, lastRefillAt }: RequestFacts, n
   return lastRefillAt === null || now - lastRefillAt >= REFILL_PAUSE_MS;
 }
 
-/** Whether an order was certainly never sent, and will not be sent before the calling transaction ends. */
+/** Returns whether an order was certainly never sent, and will not be sent before the calling transaction ends. */
 export function isQueued(order: RequestFacts["order"]): boolean {
   return order.status === "PENDING" && order.delivery?.placement === "queued";
 }
 
-/** The new state of an open request to cancel when its order changes to this status; null: it stays open. */
+/** Returns the new state of an open request to cancel when its order changes to this status; null: it stays open. */
 export function cancelAfter(status: OrderStatus): "done" | "declined" | null {
   if (isOpenStatus(status)) return null;
   return refundIn(status) === "nothing" ? "declined" : "done";
@@ -75,7 +75,7 @@ interface DecidedRequest {
   providerId: number | null;
 }
 
-/** The decisions that a request allows in its present state. docs/specification/orders.md#order-request-decisions. */
+/** Returns the decisions that a request allows in its state. docs/specification/orders.md#order-request-decisions. */
 export function decisionsFor(request: DecidedRequest): readonly RequestDecision[] {
   const { kind, state, unknown, providerId } = request;
   switch (state) {
@@ -91,7 +91,7 @@ export function decisionsFor(request: DecidedRequest): readonly RequestDecision[
   }
 }
 
-/** Refuses: request_being_sent, request_not_open. */
+/** Refuses a decision that the request does not allow. Refuses: request_being_sent, request_not_open. */
 export function refuseDecision(request: DecidedRequest, decision: RequestDecision): void {
   if (decisionsFor(request).includes(decision)) return;
   throw refusal(
@@ -102,8 +102,8 @@ export function refuseDecision(request: DecidedRequest, decision: RequestDecisio
 /** The result of sending a request to its provider. `cause` is for the operator, with the provider's key masked. */
 export type RequestResult =
   /**
-   * `refill`: the provider's number for the refill; null for a cancellation, which has no number. `pollInMs`: when to
-   * ask for its progress, if the protocol says so.
+   * `refill`: the provider's number for the refill; null for a cancellation, which has no number. `pollInMs`: delay of
+   * the first poll, if the protocol sets it.
    */
   | { outcome: "accepted"; refill: string | null; pollInMs?: number }
   | { outcome: "refused"; cause: string }
@@ -116,7 +116,7 @@ export interface RefillReport {
   word: string | null;
   /** The reply as received, truncated and with the key masked, for the log. */
   text: string;
-  /** When to ask again, if the protocol says so. */
+  /** Delay of the next poll, if the protocol sets it. */
   pollInMs?: number;
 }
 
@@ -133,7 +133,7 @@ const STATE_BY_WORD: Record<string, RequestState> = {
   cancelled: "declined",
 };
 
-/** Parses a provider's word, ignoring case, white space, `-` and `_`; null for an unknown word, which changes nothing. */
+/** Parses a provider's word for a refill, ignoring case, white space, `-` and `_`; null for an unknown word. */
 export function stateOfRefillWord(word: string): "accepted" | "done" | "declined" | null {
   const normalized = word.toLowerCase().replace(/[\s_-]+/g, "");
   if (!Object.hasOwn(STATE_BY_WORD, normalized)) return null;

@@ -1,19 +1,19 @@
-// The statuses of orders, each with its transitions and its refund. Everything that depends on which statuses are open,
-// delivered or final derives it from this table. docs/specification/orders.md#order-transitions.
+// The statuses of orders, each with its transitions and its refund. Which statuses are open, delivered or final follows
+// from this table everywhere. docs/specification/orders.md#order-transitions.
 
 export type OrderStatus =
   "PENDING" | "PROCESSING" | "COMPLETED" | "PARTIAL" | "FAILED" | "CANCELLED" | "REFUNDED";
 
 interface StatusRules {
-  /** The statuses that an order may change to. A status without any is final. */
+  /** The statuses to which an order may change. A status without any is final. */
   next: readonly OrderStatus[];
-  /** The statuses that an order may change to by a late report that the operator accepted. */
+  /** The statuses to which an order may change when the operator accepts a late report. */
   late?: readonly OrderStatus[];
-  /** Whether delivery has not ended yet. */
+  /** Whether delivery has not ended. */
   isOpen: boolean;
   /** The part of the charge that is refunded when an order changes to the status. */
   refund: "nothing" | "remains" | "everything";
-  /** What it means to the reseller, for the documentation of the API. */
+  /** The meaning for the reseller, in the documentation of the API. */
   meaning: string;
 }
 
@@ -68,12 +68,12 @@ export const DELIVERED_STATUSES = ORDER_STATUSES.filter(hasDelivered);
 /** A status that the operator may give an order. */
 export type OperatorTarget = Exclude<OrderStatus, "PENDING" | "PROCESSING">;
 
-/** The statuses that an order in this status may change to. */
+/** Returns the statuses to which an order in this status may change. */
 export function transitionsFrom(status: OrderStatus): readonly OrderStatus[] {
   return STATUSES[status].next;
 }
 
-/** The statuses that an accepted late report may give an order in this status. */
+/** Returns the statuses that an accepted late report may give an order in this status. */
 export function lateTransitionsFrom(status: OrderStatus): readonly OrderStatus[] {
   return STATUSES[status].late ?? [];
 }
@@ -82,13 +82,13 @@ export function isOpenStatus(status: OrderStatus): boolean {
   return STATUSES[status].isOpen;
 }
 
-/** Whether an order in this status was delivered, at least in part: only such an order can be refilled. */
+/** Returns whether an order in this status was delivered, at least in part. Only such an order can be refilled. */
 export function hasDelivered(status: OrderStatus): boolean {
   const { isOpen, refund } = STATUSES[status];
   return !isOpen && refund !== "everything";
 }
 
-/** The part of the charge that is refunded when an order changes to this status. */
+/** Returns the part of the charge that is refunded when an order changes to this status. */
 export function refundIn(status: OrderStatus): StatusRules["refund"] {
   return STATUSES[status].refund;
 }

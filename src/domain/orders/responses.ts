@@ -1,5 +1,6 @@
-// The response bodies of orders and recharges, and the objects in them but orders (order-members.ts). docs/specification/endpoints.md#objects.
-// They are made in domain/ because the idempotency record stores the response in the same transaction as its effect.
+// Response bodies of orders and recharges, and their objects. Objects of orders: order-members.ts. They are made in
+// domain/ because the idempotency record stores the response in the transaction of its effect.
+// docs/specification/endpoints.md#objects.
 
 import { jsonAmount, type Micros } from "../ledger/money.ts";
 import { orderCreated, type PublicOrder } from "./order-members.ts";
@@ -15,17 +16,17 @@ export interface PublicUser {
 }
 
 export interface PublicRecharge {
-  /** The user after the credit, whose balance BALANCE_LIMIT_MICROS keeps below 2^53. */
+  /** The user after the credit. Its balance is below 2^53, because BALANCE_LIMIT_MICROS limits credits. */
   user: PublicUser & { balanceMicros: number };
   previousBalanceMicros: number;
 }
 
-/** The body of a 200 to `POST /orders`. */
+/** Returns the body of a 200 to `POST /orders`. */
 export function orderResponse(order: PublicOrder) {
   return { status: "success", order: orderCreated(order) };
 }
 
-/** The body of a 200 to `POST /recharge`. */
+/** Returns the body of a 200 to `POST /recharge`. */
 export function rechargeResponse({ user, previousBalanceMicros }: PublicRecharge) {
   return {
     status: "success",
@@ -34,7 +35,7 @@ export function rechargeResponse({ user, previousBalanceMicros }: PublicRecharge
   };
 }
 
-/** The fields of a request for an order in a response. */
+/** The fields in a response of a request to cancel or refill an order. */
 export interface PublicRequest {
   id: string;
   kind: RequestKind;
@@ -43,7 +44,7 @@ export interface PublicRequest {
   createdAt: number;
 }
 
-/** The body of a 200 to `POST /orders/:id/cancel` and `/refill`. */
+/** Returns the body of a 200 to `POST /orders/:id/cancel` and `/refill`. */
 export function requestResponse(request: PublicRequest) {
   return { status: "success", request: orderRequest(request) };
 }
@@ -52,7 +53,7 @@ export function orderRequest({ id, kind, orderId, state, createdAt }: PublicRequ
   return { id, kind, orderId, state, createdAt: new Date(createdAt).toISOString() };
 }
 
-/** A user with both balances always present; the one that does not apply is 0. */
+/** Returns a user with both balances. The one that does not apply is 0. */
 export function userBalances(user: PublicUser) {
   const balance = jsonAmount(user.balanceMicros);
   const isChild = user.parentAccount !== null;

@@ -1,19 +1,19 @@
-// The test side: test accounts and test orders, magic links that ask for an outcome, and the progress of an order in the
-// sandbox. Everything is computed from the order itself, so that every server gets the same result at any time.
+// The test side: test accounts and test orders, magic links that ask for an outcome, and the progress of orders in the
+// sandbox. Progress is computed from the order itself, so every server gets the same result.
 // docs/specification/sandbox.md#sandbox.
 
 import { MICROS_PER_DOLLAR } from "../ledger/money.ts";
 import { parseDuration } from "../values/units.ts";
 import { SECOND_MS, DAY_MS } from "../values/spans.ts";
 
-/** The id of the provider that delivers every test order and no other order; a migration makes its row. */
+/** The id of the provider that delivers all test orders and no others. A migration creates its row. */
 export const SANDBOX_PROVIDER = 0;
 /** Initial balance of a reseller's test account: 1,000 USD. */
 export const TEST_CREDIT_MICROS = 1000 * MICROS_PER_DOLLAR;
 /** Start count of orders in the sandbox. */
 const START_COUNT = 1000;
 
-/** Whether an account or a key belongs to the test side. */
+/** Returns whether an account or a key belongs to the test side. */
 export function isTest({ testOf }: { testOf: number | null }): boolean {
   return testOf !== null;
 }
@@ -23,8 +23,8 @@ export function isTestOrder(order: { delivery: { providerId: number } | null }):
 }
 
 /**
- * The username of a test account. No user can have it, because usernames contain no colon. If the user's own name leaves
- * no room for the prefix, the number of its account replaces it.
+ * Returns the username of a test account. No user can have it, because usernames contain no colon. If the user's own
+ * name is too long for the prefix, the number of its account replaces it.
  */
 export function testUsername({ username, account }: { username: string; account: number }): string {
   const text = `test:${username}`;
@@ -34,7 +34,7 @@ export function testUsername({ username, account }: { username: string; account:
 const ORIGIN = "https://test.invalid/";
 /** Matches the sandbox's host in any case, with or without scheme. `test.invalid` by itself may be a username. */
 const SANDBOX_HOST = /^(?:https?:\/\/test\.invalid(?![\w.-])|test\.invalid\/)/i;
-/** An order without a magic link is delivered in this time. */
+/** Time in which an order without a magic link is delivered. */
 const ORDINARY_MS = 30 * SECOND_MS;
 const END_MS = 5 * SECOND_MS;
 const PLACED_MS = 2 * SECOND_MS;
@@ -44,27 +44,27 @@ export interface Ending {
   word: "Completed" | "Partial" | "Canceled" | "Failed";
   /** Milliseconds after the order was placed. */
   afterMs: number;
-  /** The quantity that is not delivered in the end; null: all of it. */
+  /** The quantity that is not delivered at the end; null: all of it. */
   remains: number | null;
 }
 
-/** The outcome of submitting the order; `wait`: "not sent" until `ms` after its creation. */
+/** The outcome of submitting the order. `wait`: not sent until `ms` after its creation. */
 export type Submission = { kind: "accept" | "refuse" | "unknown" } | { kind: "wait"; ms: number };
 
-/** What a magic link asks for. */
+/** The behaviour that a magic link asks for. */
 export interface Magic {
-  /** Refusal returned instead of an order; null: none. */
+  /** The refusal to return instead of an order; null: none. */
   refusal:
     "insufficient_balance" | "too_many_requests" | "service_unavailable" | "internal_error" | null;
   /** Delay of the response, in milliseconds. */
   slowMs: number;
-  /** The connection is closed without a response. */
+  /** Whether the connection is closed without a response. */
   isLost: boolean;
   submission: Submission;
   ending: Ending;
-  /** Outcome of a request to cancel. late: accepted, but the order is delivered anyway. */
+  /** Outcome of a request to cancel. `late`: accepted, but the order is delivered anyway. */
   cancel: "accept" | "decline" | "unknown" | "late";
-  /** Outcome of a request to refill. reject: accepted first, rejected in the end. */
+  /** Outcome of a request to refill. `reject`: accepted, but rejected later. */
   refill: "accept" | "decline" | "unknown" | "reject";
 }
 
@@ -108,12 +108,12 @@ const FIXED: Record<string, Partial<Magic>> = {
   lost: { isLost: true },
 };
 
-/** What the link of a test order asks for; a link that is not a magic link gets ordinary delivery. */
+/** Returns the behaviour for the link of a test order. A link that is not a magic link gets ordinary delivery. */
 export function magicOf(link: string): Magic {
   return findMagic(link) ?? ORDINARY;
 }
 
-/** Whether a link leads to the sandbox's host, which only magic links use, but is not exactly one of them. */
+/** Returns whether a link has the sandbox's host, which only magic links use, but is not exactly one of them. */
 export function isMistypedMagicLink(link: string): boolean {
   return SANDBOX_HOST.test(link) && findMagic(link) === null;
 }
@@ -144,7 +144,7 @@ export interface SandboxOrder {
   link: string;
   quantity: number;
   placedAt: number;
-  /** The sandbox has accepted a request to cancel it. */
+  /** Whether the sandbox has accepted a request to cancel the order. */
   isCancelled: boolean;
 }
 
@@ -156,10 +156,10 @@ export interface SandboxReport {
   nextInMs: number | null;
 }
 
-/** Most equal steps that an order is delivered in; none is shorter than a second. */
+/** Limit for the number of equal steps in which an order is delivered. No step is shorter than a second. */
 const STEPS = 10;
 
-/** The progress of an order. `remains` falls evenly to the quantity that is not delivered in the end. */
+/** Returns the progress of an order. `remains` falls evenly to the quantity that is not delivered at the end. */
 export function sandboxReport(
   { link, quantity, placedAt, isCancelled }: SandboxOrder,
   now: number,
@@ -187,7 +187,7 @@ export interface SandboxRefill {
   acceptedAt: number;
 }
 
-/** The progress of a refill. Without `pollInMs` it has ended and is not polled again. */
+/** Returns the progress of a refill. Without `pollInMs` it has ended and is not polled again. */
 export function sandboxRefillReport({ link, acceptedAt }: SandboxRefill, now: number) {
   const leftMs = acceptedAt + END_MS - now;
   if (leftMs > 0) return { word: "In progress", pollInMs: Math.min(leftMs, END_MS) };

@@ -47,7 +47,7 @@ export function decideTransition(
   }
 }
 
-/** Refuses: order_not_processing, remains_above_quantity. */
+/** Refuses progress that the order does not allow. Refuses: order_not_processing, remains_above_quantity. */
 export function refuseProgress(order: TransitionInput, remains: number | null): void {
   if (order.status !== "PROCESSING") {
     throw new Refusal("order_not_processing", { status: order.status });
@@ -55,7 +55,7 @@ export function refuseProgress(order: TransitionInput, remains: number | null): 
   if (remains !== null) refuseRemainsAboveQuantity(order.quantity, remains);
 }
 
-/** Sets start count and remains. If either changes, an event is sent, so the sequence grows by 1. */
+/** Returns the order with progress. If start count or remains change, an event is sent, so the sequence grows by 1. */
 export function withProgress<
   Order extends { startCount: number; remains: number; sequence: number },
 >(order: Order, startCount: number, remains: number): Order {

@@ -1,5 +1,5 @@
-// Catalogue sync: compares a provider's list of services with our catalogue and plans what to add, update and deactivate.
-// Rates are decimals of any length, so prices are computed from digits, never from a float.
+// Catalogue sync: compares a provider's list of services with our catalogue, and plans which services to add, update
+// and deactivate. Prices are computed from the digits of rates, never from floats.
 // docs/specification/providers.md#sync.
 
 import type { KnownService, SyncPlan, TargetService, SyncedFields } from "./sync-plan.ts";
@@ -23,7 +23,9 @@ import {
   type UpstreamService,
 } from "./upstream-services.ts";
 
-/** Compares the provider's whole list with our catalogue. Throws CatalogueError when nothing must be changed. */
+/**
+ * Compares the provider's whole list with our catalogue. Throws CatalogueError if the list must not be applied at all.
+ */
 export function planSync(
   upstream: readonly UpstreamEntry[],
   services: readonly KnownService[],
@@ -59,7 +61,7 @@ export function planSync(
     }
   }
   const unreadable = new Set(plan.unreadable.map(({ service }) => service));
-  // An unreadable entry without an id may stand for any service that is not listed otherwise.
+  // An unreadable entry without an id may be any service that is missing from the list.
   const isListed = (service: string) => {
     if (target.has(service)) return true;
     const isSaid = !unreadable.has(service) && !unreadable.has(null);
@@ -88,7 +90,9 @@ function planListing(
   if (becomes === "reactivated") plan.returned.push({ id, name });
 }
 
-/** Throws rather than empty the catalogue: the provider more likely renamed its types than dropped every service. */
+/**
+ * Throws if the list would empty the catalogue: more likely the provider renamed its types than dropped all services.
+ */
 function refuseEmptied(
   target: ReadonlyMap<string, TargetService>,
   known: readonly KnownService[],
@@ -99,7 +103,7 @@ function refuseEmptied(
   throw new CatalogueError(`the provider's list has no service of a known type${which}`);
 }
 
-/** Throws when more than half of the entries are unreadable: such a list is not a usable catalogue. */
+/** Throws if more than half of the entries are unreadable, because such a list is not usable. */
 function refuseUnreadable(entries: number, unreadable: SyncPlan["unreadable"]): void {
   const [first] = unreadable;
   if (!first || unreadable.length * 2 <= entries) return;
@@ -129,7 +133,7 @@ function planLinked(
     cancel: known.cancelByHand ? cancel : target.cancel,
     refill: known.refillByHand ? refill : target.refill,
   };
-  // A bound set by hand conflicts with the provider's new one: keep both of ours until the operator decides.
+  // A bound set by hand conflicts with the provider's new one. Both of ours stay until the operator decides.
   if (after.min > after.max) Object.assign(after, { min, max });
   const returns = listing.becomes === "reactivated";
   if (returns || !sameFields(before, after)) plan.updated.push({ id, before, after, returns });
@@ -138,8 +142,8 @@ function planLinked(
 }
 
 /**
- * The terms that depend on the type. The provider's rate is for a package or for 1,000 units, so it gives a price only
- * to a service that is sold the same way. A type that does not fit a price set by hand waits for the operator.
+ * Returns the terms that depend on the type. The provider's rate is for a package or for 1,000 units, so it sets the
+ * price only of a service that is sold in the same way. A new type that does not fit the price unit is not applied.
  */
 function typedTerms(
   known: KnownService,
@@ -171,7 +175,7 @@ function targetServices(
       continue;
     }
     const read = isUnreadable ? entry.unreadable : targetService(entry, type!, markupPercent);
-    // The list does not say which of the repeated entries is meant.
+    // It is not known which of the repeated entries is right.
     const isRepeated = typeof read !== "string" && times.get(service) !== 1;
     const result = isRepeated ? "its service is listed more than once" : read;
     if (typeof result !== "string") target.set(result.service, result);
@@ -180,7 +184,7 @@ function targetServices(
   return target;
 }
 
-/** Returns the entry as a service of ours, or the reason why it cannot be sold. */
+/** Returns the entry as a service of our catalogue, or the reason why it cannot be sold. */
 function targetService(
   entry: UpstreamService,
   type: ServiceType,
@@ -190,7 +194,7 @@ function targetService(
   const decimal = parseDecimal(rate);
   const priceMicros = decimal && priceWithMarkup(decimal, markupPercent);
   if (priceMicros === null) return `its rate ${rate} is no price`;
-  // Panels write 0 for "no minimum" and 2147483647 for "no maximum".
+  // Providers write 0 for "no minimum" and 2147483647 for "no maximum".
   const min = Math.max(entry.min, 1);
   const max = Math.min(entry.max, QUANTITY_LIMIT);
   if (min > max) return `its min ${entry.min} is above its max ${entry.max}`;

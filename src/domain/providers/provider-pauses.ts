@@ -1,4 +1,5 @@
-// Pauses: when submissions to a provider wait, and when they continue. docs/specification/delivery.md#provider-pauses.
+// Pauses of providers: decides when submissions wait, and when they continue.
+// docs/specification/delivery.md#provider-pauses.
 
 import { MINUTE_MS } from "../values/spans.ts";
 
@@ -6,11 +7,11 @@ import { MINUTE_MS } from "../values/spans.ts";
 export type PausedBy = "unknown" | "operator";
 
 export interface ProviderPause {
-  /** Unknown outcomes since the provider's last answer that said whether it took an order. */
+  /** Number of unknown outcomes since the provider last accepted or refused an order. */
   unknownInRow: number;
   pausedAt: number | null;
   pausedBy: PausedBy | null;
-  /** Balance calls made to end pauses, since that answer. */
+  /** Number of balance calls since then to end pauses. */
   pauseAsks: number;
 }
 
@@ -21,14 +22,14 @@ export const NO_PAUSE: ProviderPause = {
   pauseAsks: 0,
 };
 
-/** Largest value of `--provider-pause-after`. */
+/** The largest value of `--provider-pause-after`. */
 export const PAUSE_AFTER_LIMIT = 1000;
-/** How long a queued order of a paused provider waits before another route is looked for again. */
+/** How long a queued order of a paused provider waits before another route is looked for. */
 export const PAUSED_RETRY_MS = MINUTE_MS;
 const PAUSE_ASK_FIRST_MS = 30_000;
 const PAUSE_ASK_LIMIT_MS = 15 * MINUTE_MS;
 
-/** The changes after one more unknown outcome. `pauseAfter`: unknown outcomes in a row that pause; 0: never. */
+/** Returns the changes after an unknown outcome. `pauseAfter`: number in a row that pauses the provider; 0: never. */
 export function afterUnknown(
   { unknownInRow, pausedAt }: ProviderPause,
   pauseAfter: number,
@@ -40,23 +41,25 @@ export function afterUnknown(
   return isPaused ? { ...counted, pausedAt: now, pausedBy: "unknown" } : counted;
 }
 
-/** The changes after an answer that said whether an order was taken. A pause goes on until a balance call succeeds. */
+/** The changes after the provider accepted or refused an order. A pause continues until a balance call succeeds. */
 export const ANSWERED = { unknownInRow: 0, pauseAsks: 0 };
 
 /**
- * The changes after a successful balance call. The count stays: until an order is answered, one more unknown outcome
- * pauses again. A call that began before the pause changes nothing.
+ * Returns the changes after a successful balance call. The count stays, so until an order is accepted or refused one
+ * more unknown outcome pauses again. A call that began before the pause changes nothing.
  */
 export function afterBalance({ pausedBy, pauseAsks }: ProviderPause): Partial<ProviderPause> {
   return pausedBy === "unknown" && pauseAsks > 0 ? { pausedAt: null, pausedBy: null } : {};
 }
 
-/** Whether orders are sent one at a time: a pause has ended, and no order has been answered since. */
+/**
+ * Returns whether orders are sent one at a time: a pause has ended, and no order has been accepted or refused since.
+ */
 export function isOnProbation({ unknownInRow }: ProviderPause, pauseAfter: number): boolean {
   return pauseAfter > 0 && unknownInRow >= pauseAfter;
 }
 
-/** Whether a balance call is due to end the pause: after 30 s, then after twice as long each time, up to 15 min. */
+/** Returns whether a balance call is due to end the pause: after 30 s, then each time twice as long, up to 15 min. */
 export function isPauseAskDue(
   { pausedAt, pausedBy, pauseAsks }: ProviderPause,
   balanceAskedAt: number | null,

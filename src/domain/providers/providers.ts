@@ -4,7 +4,7 @@ import { MINUTE_MS } from "../values/spans.ts";
 
 const KEY = /^[\x21-\x7e]{1,1024}$/;
 
-/** Keys are 1 to 1,024 characters of visible ASCII. */
+/** Accepts 1 to 1,024 characters of visible ASCII. */
 export function isProviderKey(text: string): boolean {
   return KEY.test(text);
 }
@@ -14,7 +14,7 @@ const URL_LENGTH_LIMIT = 2000;
 const HAS_UNPRINTABLE = /[\s\p{Cc}]/u;
 export const PROVIDER_URL_FORM = "an http or https address without a user name or password";
 
-/** Accepts http and https without user name and password: the URL is shown, so it must hold no secret. */
+/** Accepts http and https without user name and password: the URL is shown, so it must not contain a secret. */
 export function isProviderUrl(text: string): boolean {
   if (text.length > URL_LENGTH_LIMIT || HAS_UNPRINTABLE.test(text)) return false;
   const url = URL.parse(text);
@@ -22,17 +22,17 @@ export function isProviderUrl(text: string): boolean {
   return url.protocol === "http:" || url.protocol === "https:";
 }
 
-/** What a sync does with services that the catalogue does not have yet. */
+/** What a sync does with services that are not in the catalogue. */
 export const NEW_SERVICES = ["public", "private", "ignore"] as const;
 export type NewServices = (typeof NEW_SERVICES)[number];
 
 /** Default limits of a scheduled sync: price change in percent, and number of deactivated services. */
 export const SYNC_PRICE_LIMIT = "20";
 export const SYNC_DEACTIVATION_LIMIT = 10;
-/** Least time between scheduled syncs: a provider's whole list is long. */
+/** Shortest time between scheduled syncs, because a provider's whole list is long. */
 export const SYNC_EVERY_LEAST_MS = MINUTE_MS;
 
-/** Means "no provider" on the command line, so no provider may have this name. */
+/** The word for "no provider" on the command line. No provider may have this name. */
 export const NO_PROVIDER = "none";
 
 const MARKUP = /^\d{1,6}(\.\d{1,6})?$/;
@@ -44,7 +44,7 @@ export function parseMarkup(text: string): string | null {
   return MARKUP.test(percent) ? percent : null;
 }
 
-/** How a provider's services come into the catalogue. */
+/** The settings by which a sync adds a provider's services to the catalogue. */
 export interface SyncSettings {
   /** Percent, as a decimal number in text; null: never set. */
   markup: string | null;
@@ -54,12 +54,12 @@ export interface SyncSettings {
   syncPriceLimit: string;
   syncDeactivationLimit: number;
   syncNew: NewServices;
-  /** New services get ids made from their names. */
+  /** Whether new services get ids made from their names. */
   readableIds: boolean;
 }
 
-/** Whether a scheduled sync still matches the provider's settings: the operator may have changed them since it began. */
-export function isAsScheduled(
+/** Returns whether a scheduled sync still matches the provider's settings, which may have changed since it began. */
+export function matchesSchedule(
   { syncEvery, markup, syncNew, readableIds }: SyncSettings,
   made: { markup: string; newServices?: NewServices; readableIds?: boolean },
 ): boolean {

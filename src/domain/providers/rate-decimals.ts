@@ -1,4 +1,4 @@
-// Decimal numbers of any length, as providers write rates. They are computed from their digits, never as floats. Amounts of
+// Decimal numbers of any length, as providers write rates. Computations use their digits, never floats. Amounts of
 // money: domain/ledger/money.ts.
 
 /** A decimal number: digits ÷ 10^scale. Never negative. */

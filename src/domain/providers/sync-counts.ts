@@ -3,7 +3,7 @@
 import type { SyncPlan } from "./sync-plan.ts";
 import type { RouteListing } from "../catalogue/route-listing.ts";
 
-/** Routes that are no longer listed, of services that stay active because other routes deliver them. */
+/** Returns the routes that are no longer listed, of services that stay active because other routes deliver them. */
 export function delistedRoutes({ routes }: SyncPlan): RouteListing[] {
   return routes.filter(({ delisted, isOffered }) => delisted && isOffered);
 }

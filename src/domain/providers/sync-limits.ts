@@ -1,4 +1,4 @@
-// Limits of a scheduled sync; beyond them it waits for the operator. docs/specification/providers.md#sync-schedule.
+// Limits of a scheduled sync, beyond which it waits for the operator. docs/specification/providers.md#sync-schedule.
 
 import type { Decimal } from "./rate-decimals.ts";
 import type { SyncedFields, SyncPlan } from "./sync-plan.ts";
@@ -7,13 +7,13 @@ import { delistedRoutes } from "./sync-counts.ts";
 import { counted } from "../values/text.ts";
 
 export interface SyncLimits {
-  /** Largest price change, up or down, in percent of the old price. */
+  /** The largest price change, up or down, in percent of the old price. */
   pricePercent: Decimal;
-  /** Most services that may be deactivated or lose a delisted route. */
+  /** Limit for the number of services that are deactivated or lose a delisted route. */
   deactivations: number;
 }
 
-/** Why the plan waits for the operator; null when it is within the limits. */
+/** Returns why the plan waits for the operator; null when it is within the limits. */
 export function beyondLimits(plan: SyncPlan, limits: SyncLimits): string | null {
   const reasons: string[] = [];
   const dear = plan.updated.filter(({ before, after }) => isBeyond(before, after, limits));
@@ -26,7 +26,7 @@ export function beyondLimits(plan: SyncPlan, limits: SyncLimits): string | null 
       `${counted(dear.length, "price")} would change by more than ${percentText(limits.pricePercent)} % (${first.id} from ${before} to ${after} USD)`,
     );
   }
-  // A delisted route counts, too: its orders go to another provider, at that provider's rate.
+  // A delisted route counts too, because its orders go to another provider, at that provider's rate.
   const delisted = delistedRoutes(plan).length;
   const gone = plan.deactivated.length + delisted;
   if (gone > limits.deactivations) {
@@ -37,8 +37,8 @@ export function beyondLimits(plan: SyncPlan, limits: SyncLimits): string | null 
 }
 
 /**
- * Whether `|after − before| ÷ before > percent ÷ 100`, computed exactly. A price for a free service is always beyond the
- * limit, and so is a change of the price unit, because such prices cannot be compared.
+ * Returns whether `|after − before| ÷ before > percent ÷ 100`, computed exactly. Always true when a free service gets a
+ * price, and when the price unit changes, because such prices cannot be compared.
  */
 function isBeyond(
   { priceMicros: before, per: unitBefore }: SyncedFields,

@@ -1,4 +1,4 @@
-// What a sync compares, and the plan that it makes of it.
+// The plan of a sync, and the fields of services that it compares.
 
 import type { RouteListing } from "../catalogue/route-listing.ts";
 import type { ServiceType } from "../catalogue/service-types.ts";
@@ -25,7 +25,7 @@ export interface KnownService extends SyncedFields {
   refillByHand: boolean;
 }
 
-/** The fields of a service that a sync takes over from the provider. */
+/** The fields of a service that a sync copies from the provider. */
 export interface SyncedFields {
   name: string;
   category: string;
@@ -42,19 +42,19 @@ export interface SyncedFields {
 export interface SyncPlan {
   /** `id`: present when it is made from the name (domain/catalogue/service-ids.ts). */
   added: (SyncedFields & { providerService: string; id?: string })[];
-  /** Linked services that change. `returns`: a delisted service is listed again, so the sync reactivates it. */
+  /** Linked services that change. `returns`: the sync also reactivates the service. */
   updated: { id: string; before: SyncedFields; after: SyncedFields; returns: boolean }[];
   unchanged: number;
-  /** Services without any route left that its provider lists and delivers. */
+  /** Services that become inactive, because no route is left that is listed by an active provider. */
   deactivated: { id: string; name: string }[];
   /** Services reactivated by a route other than the one that sets their terms. */
   returned: { id: string; name: string }[];
   /** Routes that are no longer listed, or listed again. */
   routes: RouteListing[];
   skipped: { service: string; name: string; reason: string }[];
-  /** Entries left out; services that they may stand for stay unchanged. `entry`: position in the list, from 1. */
+  /** Entries left out. Services that they may describe stay unchanged. `entry`: position in the list, from 1. */
   unreadable: { entry: number; service: string | null; reason: string }[];
-  /** Our services that would be sold below the provider's rate once the plan is applied. */
+  /** Our services that would be sold below the provider's rate after the plan is applied. */
   belowCost: {
     id: string | null;
     name: string;

@@ -1,4 +1,4 @@
-// The scope of a catalogue sync: which services it covers, and our routes to them.
+// The scope of a catalogue sync: the services that it covers, and our routes to them.
 
 import type { KnownService, SyncPlan, TargetService } from "./sync-plan.ts";
 import type { RoutedService } from "../catalogue/route-listing.ts";
@@ -8,15 +8,15 @@ import { CatalogueError, type UpstreamEntry } from "./upstream-services.ts";
 export interface SyncScope {
   /** Ids of the covered services at the provider; absent: all. */
   only?: readonly string[] | undefined;
-  /** Leaves out services that the catalogue does not have yet. */
+  /** Whether services that are not in the catalogue are left out. */
   ignoresNew?: boolean;
-  /** Services there that are further routes of ours, and so are not added: our service's name by the id there. */
+  /** Names of our services with a further route to the provider, by the id there. They are not added. */
   routed?: ReadonlyMap<string, string>;
   /** Our services with further routes, at least one of them to this provider. */
   services?: readonly RoutedService[];
 }
 
-/** Removes services that `only` does not name from the target and the plan; returns the rest of our services. */
+/** Removes services that are not in `only` from the target and the plan. Returns those of our services that are. */
 export function restrictToScope(
   upstream: readonly UpstreamEntry[],
   known: readonly KnownService[],

@@ -1,11 +1,11 @@
-// The rates of a provider's list: in US dollars for our prices, unconverted for what orders cost.
+// The rates in a provider's list: converted to US dollars for our prices, unconverted for the costs of orders.
 
 import { decimalText, multiplyDecimals, type RateUnit } from "../delivery/costs.ts";
 import { parseDecimal } from "./rate-decimals.ts";
 import { parseServiceType, standardUnit } from "../catalogue/service-types.ts";
 import type { UpstreamEntry } from "./upstream-services.ts";
 
-/** What a sync keeps of a service in a provider's list. */
+/** The facts that a sync stores of a service in a provider's list. */
 export interface ListedRate {
   rate: string;
   unit: RateUnit;
@@ -26,8 +26,8 @@ export function inDollars(
 }
 
 /**
- * Returns the rate, unit and drip-feed of each service that can be ordered, by its id at the provider. Includes services
- * of further routes, which a plan leaves out; leaves out services that are listed more than once.
+ * Returns the rate, unit and drip-feed of each service that can be ordered, by its id at the provider. Includes
+ * services of further routes, which a plan leaves out. Leaves out services that are listed more than once.
  */
 export function ratesIn(upstream: readonly UpstreamEntry[]): Map<string, ListedRate> {
   const rates = new Map<string, ListedRate>();

@@ -1,5 +1,5 @@
-// The services of a provider's list, and their rates. Rates are decimals of any length, so prices are computed from
-// digits, never from a float.
+// The services in a provider's list, and our prices for their rates. Prices are computed from the digits of rates,
+// never from floats.
 
 import type { Decimal } from "./rate-decimals.ts";
 import { AMOUNT_LIMIT_MICROS } from "../ledger/money.ts";
@@ -18,14 +18,14 @@ export interface UpstreamService {
   rate: string;
   min: number;
   max: number;
-  /** Whether the provider takes requests to cancel or refill its orders. */
+  /** Whether the provider accepts requests to cancel or refill its orders. */
   cancel: boolean;
   refill: boolean;
 }
 
 /** An entry of the provider's list that cannot be read. */
 export interface UnreadableEntry {
-  /** The id of the service at its provider, masked; null when the entry has none. */
+  /** The id of the service at its provider, with the provider's key masked; null when the entry has none. */
   service: string | null;
   /** Why the entry cannot be read, for the operator. */
   unreadable: string;
@@ -43,8 +43,8 @@ export function priceWithMarkup(rate: Decimal, markupPercent: Decimal): number |
 }
 
 /**
- * Whether our price is below the provider's rate. With `isOfPackage` the rate is for one order; otherwise it is for 1,000
- * units, and a price per order is compared with the cost of the largest quantity.
+ * Returns whether our price is below the provider's rate. With `isOfPackage` the rate is for one order. Otherwise it is
+ * for 1,000 units, and a price per order is compared with the cost of the largest quantity.
  */
 export function isBelowCost(
   service: { priceMicros: number; per: PriceUnit; max: number },
@@ -61,7 +61,7 @@ export function isBelowCost(
   return scaledPrice < rate.digits * units * 1_000_000n;
 }
 
-/** Thrown for a provider's list that cannot be imported; the message says why. */
+/** Thrown for a provider's list that cannot be imported. The message says why. */
 export class CatalogueError extends Error {
   override name = "CatalogueError";
 }

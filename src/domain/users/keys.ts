@@ -1,5 +1,5 @@
-// API keys: `rk_` (test keys: `rk_test_`), 22 base62 characters of randomness (131 bits), 6 of checksum. The checksum
-// distinguishes a mistyped key from an unknown one, in the log only. Only a key's SHA-256 is stored.
+// API keys: `rk_` (test keys: `rk_test_`), 22 random base62 characters (131 bits), and 6 characters of checksum. The
+// checksum is only for the log, to distinguish a mistyped key from an unknown one. Only a key's SHA-256 is stored.
 
 import { Refusal, refusal } from "../values/refusals.ts";
 import { MINUTE_MS } from "../values/spans.ts";
@@ -7,11 +7,11 @@ import { MINUTE_MS } from "../values/spans.ts";
 export const KEY_TYPES = ["order", "recharge", "full"] as const;
 export type KeyType = (typeof KEY_TYPES)[number];
 export const KEY_SCOPES = ["all", "children"] as const;
-/** Whom a key may look up and recharge: every user, or only its reseller's child users. */
+/** The users whom a key may look up and recharge: all, or only its reseller's child users. */
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
 export const KEY_LABEL_LENGTH_LIMIT = 100;
-/** Least time between two writes of a key's last use. */
+/** Shortest time between two writes of a key's last use. */
 export const KEY_USE_INTERVAL_MS = MINUTE_MS;
 /** Limit for networks in the allow list of a key (--allow). */
 export const KEY_NETWORKS_LIMIT = 50;
@@ -22,7 +22,7 @@ const PREFIX = "rk_";
 const TEST_PREFIX = "rk_test_";
 const RANDOM_LENGTH = 22;
 const CHECKSUM_LENGTH = 6;
-/** Characters after the prefix that are stored in clear, to recognise a key in a list. */
+/** Number of characters after the prefix that are stored in clear, to recognise a key in a list. */
 const START_LENGTH = 5;
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const KEY = /^rk_(test_)?[0-9A-Za-z]{28}$/;
@@ -36,12 +36,12 @@ const PERMISSIONS: Record<KeyType, readonly Permission[]> = {
   full: ["order", "recharge", "user lookup", "webhook"],
 };
 
-/** Whether keys of the type have the permission. docs/specification/users.md#keys-permissions. */
+/** Returns whether keys of the type have the permission. docs/specification/users.md#keys-permissions. */
 export function mayKey(type: KeyType, permission: Permission): boolean {
   return PERMISSIONS[type].includes(permission);
 }
 
-/** Whether the key can add money from outside to a balance. A test key adds only test money. */
+/** Returns whether the key can add real money to a balance. A test key adds only test money. */
 export function createsCredit({ type, testOf }: { type: KeyType; testOf: number | null }): boolean {
   return testOf === null && mayKey(type, "recharge");
 }
@@ -49,7 +49,7 @@ export function createsCredit({ type, testOf }: { type: KeyType; testOf: number 
 interface Lifetime {
   /** Null: it does not expire. */
   expiresAt: number | null;
-  /** Expired permanently, even if the clock is set back. */
+  /** Whether the key has expired for good, even if the clock is set back. */
   ended: boolean;
 }
 
@@ -70,13 +70,13 @@ export function keyState(
   return isKeyExpired(key, now) ? "expired" : "active";
 }
 
-/** Refuses: api_key_inactive, api_key_expired. */
+/** Refuses a key that is not valid any more. Refuses: api_key_inactive, api_key_expired. */
 export function refuseEndedKey(key: Lifetime & { active: boolean }, now: number): void {
   if (!key.active) throw refusal("api_key_inactive");
   if (isKeyExpired(key, now)) throw refusal("api_key_expired");
 }
 
-/** Refuses: permission_denied. */
+/** Refuses a key without the permission. Refuses: permission_denied. */
 export function refuseMissingPermission(type: KeyType, permission: Permission): void {
   if (!mayKey(type, permission)) throw new Refusal("permission_denied", { permission });
 }
@@ -89,12 +89,12 @@ export function formatKey(random: Uint8Array, isTest = false): string {
   return body + checksum(body);
 }
 
-/** Whether the text has a key's form and checksum; false when it is mistyped, truncated or made up. */
+/** Returns whether the text has the form and checksum of a key. A mistyped or truncated key has not. */
 export function isKeyWellFormed(text: string): boolean {
   return KEY.test(text) && text.endsWith(checksum(text.slice(0, -CHECKSUM_LENGTH)));
 }
 
-/** SHA-256 in lower-case hexadecimal: the only form in which a key is stored. */
+/** Returns the SHA-256 in lower-case hexadecimal, the only form in which a key is stored. */
 export function hashKey(text: string): string {
   return Bun.SHA256.hash(text, "hex");
 }
@@ -104,12 +104,15 @@ export function maskKeys(text: string): string {
   return text.includes(PREFIX) ? text.replace(KEYS, "$1***") : text;
 }
 
-/** Whether the text begins like a test key; used for responses sent before any key is looked up. */
+/** Returns whether the text begins like a test key, for responses that are sent before the key is looked up. */
 export function looksLikeTestKey(text: string): boolean {
   return text.startsWith(TEST_PREFIX);
 }
 
-/** The stored start of a key, at most 8 characters. A test key's start has no prefix; shownStart adds it. */
+/**
+ * Returns the start of a key that is stored, at most 8 characters. A test key's start has no prefix: shownStart adds
+ * it.
+ */
 export function startOfKey(text: string): string {
   if (looksLikeTestKey(text)) return text.slice(TEST_PREFIX.length).slice(0, START_LENGTH);
   return text.slice(0, PREFIX.length + START_LENGTH);

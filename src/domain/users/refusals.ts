@@ -3,11 +3,11 @@
 import { entry, see } from "../values/refusal-entry.ts";
 import { counted } from "../values/text.ts";
 
-/** Every refusal of a key has one text under /api/v2, where no field says more. */
+/** The text under /api/v2 for every refusal of a key. */
 const INVALID_KEY = "Invalid API key";
 
 export const USER_REFUSALS = {
-  /** `exists` for GET /user, whose response has that member. */
+  /** The details add the member `exists` to the response to GET /user. */
   user_not_found: entry<{ exists: false } | null>({
     status: 404,
     message: "User not found",
@@ -62,7 +62,7 @@ export const USER_REFUSALS = {
     commandLine: see("admin user deactivate"),
     fields: ["username"],
   }),
-  /** A user must be erased before its history is. */
+  /** The history of a user can only be erased after the user itself. */
   user_not_erased: entry({
     message: "The user is not erased",
     hint: "erase it first",

@@ -7,12 +7,12 @@ export const USERNAME_FORM = "1 to 64 of letters, digits and . _ - @ +";
 const USERNAME = new RegExp(USERNAME_PATTERN);
 export const USER_NAME_LENGTH_LIMIT = 200;
 
-/** Usernames are 1 to 64 ASCII letters, digits and `. _ - @ +`; unique and looked up case-insensitively. */
+/** Accepts 1 to 64 ASCII letters, digits and `. _ - @ +`. Usernames are unique and looked up without regard to case. */
 export function isUsername(text: string): boolean {
   return USERNAME.test(text);
 }
 
-/** Whether a reseller's key of this scope may look up and recharge the user. docs/specification/users.md#keys-reach. */
+/** Returns whether a reseller's key may look up and recharge the user. docs/specification/users.md#keys-reach. */
 export function isInScope(
   scope: KeyScope,
   resellerAccount: number,

@@ -8,15 +8,15 @@ export const KEY_FORM = `1 to ${KEY_LENGTH_LIMIT} visible ASCII characters`;
 const KEY = new RegExp(KEY_PATTERN);
 
 /**
- * Uptime for which an idempotency record is stored. The API promises 24 hours. A record that expired too early would let
- * a retry order twice, so the wall clock is not used. Time in which the service does not run is not counted.
+ * Uptime for which an idempotency record is stored; the API promises 24 hours. Uptime excludes the time in which the
+ * service does not run. The wall clock is not used: if it jumped, a record could expire early and a retry order twice.
  */
 export const IDEMPOTENCY_RETENTION_MS = 72 * HOUR_MS;
 
-/** What a request with an Idempotency-Key asserts: this key, this request. */
+/** The Idempotency-Key of a request, and the hash that identifies the request. */
 export interface Claim {
   key: string;
-  /** SHA-256 of the request's method, path and body: distinguishes a duplicate from another request. */
+  /** SHA-256 of the request's method, path and body, which distinguishes a duplicate from another request. */
   requestHash: string;
 }
 

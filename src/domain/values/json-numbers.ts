@@ -1,25 +1,27 @@
-// Numbers in JSON with more digits than a double holds. JSON.parse rounds them: 2.9999999999999999999 becomes 3. Amounts
-// and quantities must be decided by their text.
+// Parses JSON numbers with more digits than a double has. JSON.parse rounds them: 2.9999999999999999999 becomes 3.
+// Whether such an amount or quantity is valid must be decided by its text.
 
 import { rawJson } from "../ledger/money.ts";
 
 /**
- * Matches, whole, each number that JSON.parse may round: long ones, and those with a long exponent. Also matches within
- * strings, which costs only time.
+ * Matches the whole text of each number that JSON.parse may round: a long one, or one with a long exponent. It also
+ * matches within strings, which only costs time.
  */
 const MAY_BE_ROUNDED = /-?\d[\d.eE+-]{15,}|-?\d[\d.]{0,14}[eE][+-]?\d{3,}/;
 /** Matches a string of valid JSON, so that numbers within it are skipped. */
 const TEXT = /"[^"\\]*(?:\\.[^"\\]*)*"/;
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** Whether a double has exactly the value of a JSON number; also true for a number beyond all finite doubles. */
+/**
+ * Returns whether a double has exactly the value of a JSON number. Also true for a number beyond all finite doubles.
+ */
 export function isExact(number: string): boolean {
   const value = Number(number);
   if (!Number.isFinite(value)) return true;
   return canonical(number) === canonical(String(value));
 }
 
-/** Returns the same text for all ways to write a value, ignoring its sign. */
+/** Returns the same text for all ways to write a number, ignoring its sign. */
 function canonical(number: string): string {
   const [, whole, fraction = "", exponent = "0"] = NUMBER.exec(number)!;
   const digits = whole + fraction;
@@ -33,8 +35,9 @@ function canonical(number: string): string {
 export interface ExactParsing {
   /** Returns the JSON that replaces a number that is not kept. */
   replaced: (number: string) => string;
+  /** Returns whether a number stays; absent: isExact. */
   isKept?: (number: string) => boolean;
-  /** Matches, whole, each number that is perhaps not kept. Other numbers cost nothing: a body may have 30,000 of them. */
+  /** Matches the whole text of each number that may be replaced. Other numbers take no time; a body may have 30,000. */
   suspect?: RegExp;
 }
 
@@ -55,7 +58,7 @@ export function parseJsonExactly(
   return exact === text ? value : JSON.parse(exact);
 }
 
-/** A number that no double can hold, as its text. JSON.stringify writes it unchanged. */
+/** The text of a number that no double has as its value. JSON.stringify writes it unchanged. */
 export class LongNumber {
   constructor(readonly text: string) {}
 
@@ -65,8 +68,8 @@ export class LongNumber {
 }
 
 /**
- * Parses JSON with a LongNumber for each number that JSON.parse would round. Only for text that is known not to be nested
- * deeply. Uses no reviver, because a reviver takes 50 ms for 32,000 numbers.
+ * Parses JSON with a LongNumber for each number that JSON.parse would round. The text must not be nested deeply. Uses
+ * no reviver, because a reviver takes 50 ms for 32,000 numbers.
  */
 export function parseWithLongNumbers(text: string): unknown {
   const rounded: unknown = JSON.parse(text);
@@ -74,7 +77,7 @@ export function parseWithLongNumbers(text: string): unknown {
   return withLongNumbers(rounded, parseJsonExactly(text, { replaced: JSON.stringify }));
 }
 
-/** Puts LongNumbers into `exact` and returns it: the same value as `rounded`, with texts for the rounded numbers. */
+/** Returns `exact` with LongNumbers: where `rounded` has a number, the text in `exact` becomes a LongNumber. */
 function withLongNumbers(rounded: unknown, exact: unknown): unknown {
   if (typeof rounded === "number" && typeof exact === "string") return new LongNumber(exact);
   if (typeof rounded !== "object" || rounded === null) return exact;

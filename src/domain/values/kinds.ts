@@ -1,5 +1,5 @@
-// The kinds of values that people and programs give: what is allowed, in one wording, and how each is read. Request bodies,
-// queries, forms, cells of files and flags read them here, so that all accept the same.
+// The kinds of values that people and programs enter: the allowed form in words, and a function that reads the value.
+// Request bodies, queries, forms, cells of files and flags use these kinds, so that all accept the same values.
 
 import { ADMINISTRATOR_NAME_FORM, isAdministratorName } from "../administrators/administrators.ts";
 import { parseDiscount } from "../catalogue/prices.ts";
@@ -48,17 +48,17 @@ import { IDENTIFIER_FORM, isIdentifier, isLabel, labelForm } from "./text.ts";
 import { parseTime, TIME_FORM } from "./times.ts";
 import { parseDuration } from "./units.ts";
 
-/** The value, or what it must be. */
+/** The value, or the form that it must have. */
 export type Reading<Value> = { value: Value } | { must: string };
 
 export interface Kind<Value> {
-  /** What is allowed; completes a sentence that ends in "must be". */
+  /** The allowed form, which completes a sentence such as "name must be …". */
   form: string;
   /** Reads the text of a flag, a cell, a field of a form or a parameter. */
   read: (text: string) => Reading<Value>;
 }
 
-/** A kind that request bodies have, too. */
+/** A kind that also reads values of request bodies. */
 export interface JsonKind<Value> extends Kind<Value> {
   readJson: (given: unknown) => Reading<Value>;
 }
@@ -77,13 +77,13 @@ function matching(form: string, isRight: (text: string) => boolean): JsonKind<st
   return textKind(form, (text) => (isRight(text) ? text : null));
 }
 
-/** One of our own words. */
+/** Accepts one of the words. */
 export function oneOf<Word extends string>(words: readonly Word[]): JsonKind<Word> {
   const find = (text: string) => words.find((word) => word === text) ?? null;
   return textKind(`one of ${words.join(", ")}`, find);
 }
 
-/** 1 to `limit` characters on one line. */
+/** Accepts 1 to `limit` characters on one line. */
 export function label(limit: number): JsonKind<string> {
   return matching(labelForm(limit), (text) => isLabel(text, limit));
 }
@@ -91,12 +91,15 @@ export function label(limit: number): JsonKind<string> {
 const IS_ORDER_NUMBER = new RegExp(ORDER_NUMBER_PATTERN);
 const WHOLE = /^(?:0|[1-9]\d{0,15})$/;
 
-/** A whole number; a text has digits only and no leading zero. `broken`: what a number with a fraction must be. */
+/**
+ * Accepts a whole number. As text it has only digits and no leading zero. `broken`: the form to report for a number
+ * with a fraction.
+ */
 export function whole(least: number, most: number, broken?: string): JsonKind<number> {
   const isUnlimited = most === Number.MAX_SAFE_INTEGER;
   const form = `a whole number from ${least}${isUnlimited ? "" : ` to ${most}`}`;
   const bounded = (value: number): Reading<number> =>
-    // -0 is 0.
+    // Adding 0 turns -0 into 0.
     value >= least && value <= most ? { value: value + 0 } : { must: form };
   return {
     form,
@@ -110,38 +113,39 @@ export const USERNAME = matching(USERNAME_FORM, isUsername);
 export const USER_NAME = label(USER_NAME_LENGTH_LIMIT);
 export const ADMINISTRATOR_NAME = matching(ADMINISTRATOR_NAME_FORM, isAdministratorName);
 export const KEY_LABEL = label(KEY_LABEL_LENGTH_LIMIT);
-/** Ids of services and keys, names of providers, authors of changes, services at a provider. */
+/** The id of a service or a key, the name of a provider, the author of a change, or a service's id at a provider. */
 export const IDENTIFIER = matching(IDENTIFIER_FORM, isIdentifier);
 export const SERVICE_NAME = label(SERVICE_NAME_LENGTH_LIMIT);
 export const CATEGORY = label(CATEGORY_LENGTH_LIMIT);
 export const NOTE = label(500);
 export const REFERENCE = label(REFERENCE_LENGTH_LIMIT);
-/** A part of a link or of a name, to be found. */
+/** A part of a link to search for. */
 export const LINK_PART = label(LINK_LENGTH_LIMIT);
+/** A part of a name to search for. */
 export const SEARCH = label(USER_NAME_LENGTH_LIMIT);
 
-/** Trimmed. A lone surrogate cannot be stored as UTF-8: it is refused rather than changed silently. */
+/** A link, trimmed. Refuses lone surrogates, which cannot be stored as UTF-8, instead of replacing them silently. */
 export const LINK = textKind(LINK_FORM, (text) => {
   const link = text.trim();
   return isLabel(link, LINK_LENGTH_LIMIT) ? link : null;
 });
 
 export const PROVIDER_URL = matching(PROVIDER_URL_FORM, isProviderUrl);
-/** A provider's number of an order. */
+/** The number of an order at a provider. */
 export const PROVIDER_ORDER = matching("a positive whole number", isProviderOrder);
 /** The value of one unit of a currency in US dollars, as decimal text. */
 export const RATE_TO_USD = textKind(RATE_TO_USD_FORM, parseRateToUsd);
-/** In upper case. */
+/** A currency, in upper case. */
 export const CURRENCY = textKind(CURRENCY_FORM, parseCurrency);
 
-/** As decimal text, without the percent sign. */
+/** The markup of a provider as decimal text, without the percent sign. */
 export const MARKUP = textKind(MARKUP_FORM, parseMarkup);
-/** By which prices change, in millionths of a percent. */
+/** The percentage of a price change, in millionths of a percent. */
 export const PERCENT = textKind(
   "a percentage from -100 to 999999, such as 10 or -2.5",
   parsePercent,
 );
-/** In millionths of a price. */
+/** A discount, in millionths of a price. */
 export const DISCOUNT = textKind(
   "a percentage from 0 to 100 with at most four decimals, such as 10 or 12.5%",
   parseDiscount,
@@ -156,7 +160,7 @@ export const PRICE = textKind(
   },
 );
 
-/** An amount of money above 0, in micros. Its messages are those of `amount` in docs/specification/endpoints.md#fields. */
+/** An amount of money above 0, in micros. Messages: docs/specification/endpoints.md#fields, `amount`. */
 export const AMOUNT: JsonKind<number> = {
   form: `a positive number up to ${formatMicros(AMOUNT_LIMIT_MICROS)} with at most six decimals`,
   read: (text) =>
@@ -176,7 +180,7 @@ function readAmount(dollars: number, exact: () => number | null): Reading<number
 }
 
 export const QUANTITY = whole(1, QUANTITY_LIMIT, "a whole number");
-/** Such as `remains` or a start count. */
+/** A count from 0, such as `remains` or a start count. */
 export const COUNT = whole(0, Number.MAX_SAFE_INTEGER);
 export const REFILL_DAYS = whole(1, REFILL_DAYS_LIMIT);
 export const PRIORITY = whole(0, PRIORITY_LIMIT);
@@ -184,17 +188,17 @@ export const PRIORITY = whole(0, PRIORITY_LIMIT);
 export const ORDER_NUMBER = textKind("an order number", (text) =>
   IS_ORDER_NUMBER.test(text) ? Number(text) : null,
 );
-/** A number that orders or rows may begin at. The limit leaves enough numbers below the largest safe integer. */
+/** The first number of new orders or rows. The limit leaves enough numbers below the largest safe integer. */
 export const FIRST_NUMBER = whole(1, 10 ** 15);
-/** Rows of a page of the API. */
+/** The number of rows on a page of the API. */
 export const PAGE_SIZE = whole(1, PAGE_LIMIT);
 /** How long an earlier secret of a webhook still signs, in seconds. */
 export const GRACE_SECONDS = whole(0, SECRET_GRACE_LIMIT_SECONDS);
-/** Rows of a list on the command line. */
+/** The number of rows in a list on the command line. */
 export const LIST_SIZE = whole(1, Number.MAX_SAFE_INTEGER);
 
 const IS_ORDER_ID = new RegExp(ORDER_ID_PATTERN);
-/** Either id of an order. */
+/** Numbers or ids of orders. */
 export const ORDER_IDS: Kind<string[]> = textKind(
   "order numbers or ids, separated by commas",
   (text) => {
@@ -203,10 +207,10 @@ export const ORDER_IDS: Kind<string[]> = textKind(
   },
 );
 
-/** A hundred years. Durations of settings have a lower limit of their own. */
+/** Limit for durations: a hundred years. Settings have lower limits of their own. */
 const DURATION_LIMIT_MS = 36_525 * DAY_MS;
 
-/** A duration in milliseconds. */
+/** Accepts a duration. Its value is in milliseconds. */
 export function duration(form: string, leastMs: number, mostMs = DURATION_LIMIT_MS): Kind<number> {
   return textKind(form, (text) => {
     const value = parseDuration(text);
@@ -216,9 +220,9 @@ export function duration(form: string, leastMs: number, mostMs = DURATION_LIMIT_
 
 export const DURATION = duration("a duration such as 10s, 24h or 90d", 0);
 export const LIFETIME = duration("a duration above 0 such as 24h or 90d", 1);
-/** Between scheduled syncs. */
+/** The time between scheduled syncs. */
 export const SYNC_EVERY = duration("a duration of at least 1m, such as 6h", SYNC_EVERY_LEAST_MS);
 
-/** A date or a time in milliseconds since 1970; a date means its begin, or its last millisecond. */
+/** A date or a time in milliseconds since 1970. A date means its first millisecond, for TIME_TO_END its last. */
 export const TIME = textKind(TIME_FORM, (text) => parseTime(text, 0));
 export const TIME_TO_END = textKind(TIME_FORM, (text) => parseTime(text, DAY_MS - 1));

@@ -1,5 +1,5 @@
-// Limits of a whole request or response, and of how many of a thing one owner has. The limits of single fields are in the
-// files of their nouns.
+// Limits of whole requests and responses, and of the number of things that one owner may have. The limits of single
+// fields are in the files of their nouns.
 
 const BODY_LIMIT_KIB = 64;
 export const BODY_LIMIT_BYTES = BODY_LIMIT_KIB * 1024;
@@ -25,5 +25,5 @@ export const ALERT_ENDPOINTS_LIMIT = 10;
 /** Limit for the routes of a service. */
 export const ROUTES_LIMIT = 20;
 
-/** Form of an X-Request-Id that is accepted from the caller. */
+/** Matches an X-Request-Id that is accepted from the caller. */
 export const REQUEST_ID_PATTERN = "^[A-Za-z0-9._-]{1,128}$";

@@ -1,4 +1,4 @@
-// Finds the known name that an unknown name most likely stands for.
+// Finds the known name that was most likely meant by an unknown name.
 
 /** Returns the most similar known name; null when none is similar. A third of the letters may differ, at most three. */
 export function nearestOf(name: string, known: Iterable<string>): string | null {

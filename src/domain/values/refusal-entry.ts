@@ -1,18 +1,18 @@
-// The entry of a refusal: everything that is said about it, in one place. The entries are in the refusals.ts of their nouns.
+// The entry of a refusal: its texts and its HTTP response. The entries are in the refusals.ts of their nouns.
 
-/** A text, or how it is made from the refusal's details. */
+/** A text, or a function that makes it from the refusal's details. */
 export type RefusalText<Details> = string | ((details: Details) => string);
 
 export interface RefusalEntry<Details> {
-  /** What is wrong, without a full stop and what to do. For API codes it is fixed: docs/specification/http.md#error-table. */
+  /** What is wrong, without a full stop. For codes of the API it is fixed: docs/specification/http.md#error-table. */
   message: RefusalText<Details>;
-  /** What to do about it; the panel and the command line add it to the message. */
+  /** What to do about it. The panel and the command line add it to the message. */
   hint?: RefusalText<Details>;
   /** What to do on the command line: its flags and commands. */
   commandLine?: RefusalText<Details>;
-  /** The panel's fields that may have caused it. The message is shown beside the first that the form has. */
+  /** The panel's fields that may have caused it. The message is shown beside the first of them in the form. */
   fields?: readonly string[];
-  /** Set if what the request named does not exist: a page of the panel then responds 404. */
+  /** Set if something that the request named does not exist. A page of the panel then responds 404. */
   isAbsence?: true;
   /** The HTTP status. A refusal without one is an internal error in an API call. */
   status?: number;
@@ -24,7 +24,9 @@ export interface RefusalEntry<Details> {
   v2?: RefusalText<Details>;
 }
 
-/** Declares an entry. `Details`: what its texts may use: numbers, our own words and the caller's own order. */
+/**
+ * Declares an entry. `Details`: the values for its texts, which are numbers, our own words or the caller's own order.
+ */
 export function entry<Details = null>(
   declared: RefusalEntry<NoInfer<Details>>,
 ): RefusalEntry<Details> {

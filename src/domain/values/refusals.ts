@@ -1,7 +1,7 @@
-// Refusals: every reason for which the service refuses a request, as one closed list of codes. An entry says everything
-// about its code: the messages of the API, the panel and the command line, the HTTP status, the text under /api/v2.
-// A rule or an operation throws Refusal; each interface turns it into a response. On the command line each is exit 1.
-// Anything else that is thrown is an internal error: logged, never shown.
+// Refusals: all reasons for which the service refuses a request, as a closed list of codes. The entry of a code has the
+// messages of the API, the panel and the command line, the HTTP status and the text under /api/v2. Rules and operations
+// throw Refusal, and each interface turns it into a response; on the command line that is exit 1. Anything else that is
+// thrown is an internal error, which is logged and not shown.
 
 import { ADMINISTRATOR_REFUSALS } from "../administrators/refusals.ts";
 import { CATALOGUE_REFUSALS } from "../catalogue/refusals.ts";
@@ -13,7 +13,7 @@ import { WEBHOOK_REFUSALS } from "../webhooks/refusals.ts";
 import type { RefusalEntry, RefusalText } from "./refusal-entry.ts";
 import { REQUEST_REFUSALS } from "./request-refusals.ts";
 
-/** The entries by code. The same code is `code` of responses, in the log and in metrics. */
+/** The entries by code. Responses, the log and metrics have the same code. */
 export const REFUSALS = {
   ...REQUEST_REFUSALS,
   ...USER_REFUSALS,
@@ -74,13 +74,13 @@ export function adviceOf(refusal: Refusal): string {
 /** Returns the sentence for the command line: what is wrong, what to do and the flag or command that does it. */
 export function sentenceOf(refusal: Refusal): string {
   const { hint, commandLine } = entryOf(refusal);
-  // A sentence begins with a small letter there; `API key` and `PENDING` keep theirs.
+  // On the command line a sentence begins with a small letter; `API key` and `PENDING` stay.
   const advice = adviceOf(refusal).replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase());
   if (commandLine === undefined) return advice;
   return `${advice}${hint === undefined ? ":" : ","} ${textOf(commandLine, refusal.details)}`;
 }
 
-/** The `code` of an error of the system, SQLite or Bun, such as ENOENT; empty when it has no code. */
+/** Returns the `code` of an error of the system, SQLite or Bun, such as ENOENT; empty without one. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }

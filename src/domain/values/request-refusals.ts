@@ -1,8 +1,8 @@
-// Refusals of a request itself, whatever it is about: its body, its fields, its rate, its path.
+// Refusals of a request for its body, fields, rate or path, whatever it asks for.
 
 import { entry } from "./refusal-entry.ts";
 
-/** Under /api/v2, what no other text of the protocol fits. */
+/** The text under /api/v2 when no other text of the protocol fits. */
 export const INCORRECT_REQUEST = "Incorrect request";
 const FIELDS_V2: Readonly<Record<string, string>> = {
   link: "neworder.error.link",
@@ -56,7 +56,7 @@ export const REQUEST_REFUSALS = {
     headers: () => ({ connection: "close" }),
     v2: INCORRECT_REQUEST,
   }),
-  /** Only for headers after a body: trailers, or what surrounds its chunks. */
+  /** Only for bytes of a body that are not content: trailers, and the framing of chunks. */
   headers_too_large: entry({
     status: 431,
     message: "Request headers too large",
@@ -76,7 +76,7 @@ export const REQUEST_REFUSALS = {
     headers: rateHeaders,
     v2: "Too many requests",
   }),
-  /** The caller's key has no such path. */
+  /** The path does not exist, or not for the caller's key. */
   not_found: entry({ status: 404, message: "Not found" }),
   service_unavailable: entry({
     status: 503,
@@ -86,7 +86,7 @@ export const REQUEST_REFUSALS = {
     headers: () => ({ "retry-after": "1" }),
     v2: "Service temporarily unavailable",
   }),
-  /** Only thrown when a magic link asks for it. */
+  /** Thrown as a refusal only when a magic link asks for it. */
   internal_error: entry({
     status: 500,
     message: "Internal server error",

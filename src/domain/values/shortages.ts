@@ -1,4 +1,4 @@
-// System errors that mean that this machine lacks resources for a new connection.
+// System errors for a new connection when this machine lacks resources.
 
-/** Out of descriptors (of the process or the machine) or local ports. Nothing was connected, so nothing was sent. */
+/** Codes for a lack of file descriptors or local ports. Nothing was connected, so nothing was sent. */
 export const SHORTAGE_CODES: readonly string[] = ["EMFILE", "ENFILE", "EADDRNOTAVAIL"];

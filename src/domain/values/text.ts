@@ -1,4 +1,4 @@
-// Text from callers, operators and providers: when it is well formed, and how it is shown on a terminal.
+// Text from callers, operators and providers: checks that it is well formed, and makes it safe for a terminal.
 
 // oxlint-disable-next-line no-control-regex -- it matches control characters
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/;
@@ -10,7 +10,7 @@ export function hasControlCharacter(text: string): boolean {
 const IDENTIFIER = /^[A-Za-z0-9._-]{1,64}$/;
 export const IDENTIFIER_FORM = "1 to 64 of letters, digits and . _ -";
 
-/** Identifiers are ids of services, here or at a provider, and names of providers. */
+/** Accepts ids of services, here or at a provider, and names of providers. */
 export function isIdentifier(text: string): boolean {
   return IDENTIFIER.test(text);
 }
@@ -31,13 +31,13 @@ export function isLabel(text: string, limit: number): boolean {
  */
 const HIDDEN_CLASS = String.raw`[[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}\u{FFF9}-\u{FFFB}]--\n]`;
 const HIDDEN = new RegExp(HIDDEN_CLASS, "v");
-/** Matches emoji first, because many contain joiners and variation selectors and must stay unchanged. */
+/** Matches emoji first: many contain joiners and variation selectors, which must stay unchanged. */
 const EMOJI_OR_HIDDEN = new RegExp(String.raw`\p{RGI_Emoji}|(${HIDDEN_CLASS})`, "gv");
 
-/** Runs of text that may contain either, so that plain ASCII is skipped quickly. A keycap emoji begins with ASCII. */
+/** Matches text that may contain either, so that plain ASCII is skipped quickly. A keycap emoji begins with ASCII. */
 const UNUSUAL = /[#*0-9]?[^\n\x20-\x7e]+/g;
 
-/** Makes untrusted text safe for a terminal: replaces each invisible character by its code point, such as `<U+202E>`. */
+/** Makes untrusted text safe for a terminal: replaces invisible characters by their code points, such as `<U+202E>`. */
 export function showHidden(text: string): string {
   if (!HIDDEN.test(text)) return text;
   return text.replace(UNUSUAL, (part) =>

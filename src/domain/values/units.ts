@@ -1,5 +1,5 @@
-// Durations, sizes and rates as people write them: `10s`, `64KiB`, `100/s`. 0 needs no unit.
-// They are printed in a form that can be parsed again, so that a printed setting can be copied.
+// Durations, sizes and rates as people write them: `10s`, `64KiB`, `100/s`. 0 needs no unit. Formatted values can be
+// parsed again, so that a printed setting can be copied.
 
 import { SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS } from "./spans.ts";
 

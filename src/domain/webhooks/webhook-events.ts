@@ -1,4 +1,4 @@
-// The events of webhooks: their types, which endpoints want them, and their bodies.
+// The events of webhooks: their types, the subscriptions of endpoints, and their bodies.
 // docs/specification/webhooks.md#webhook-events.
 
 import { jsonAmount, type Micros } from "../ledger/money.ts";
@@ -6,8 +6,8 @@ import { ORDER_STATUSES, type OrderStatus } from "../orders/order-statuses.ts";
 import { orderStatus, type PublicOrder } from "../orders/order-members.ts";
 
 /**
- * The event types, each with its bit in users.wanted_events. A number is stored for good: it never changes and is never
- * used again, and a new type takes the next free one. Lists of types are in the order of these lines.
+ * The event types, each with the number of its bit in users.wanted_events. Numbers are stored, so they never change and
+ * are never used again. A new type takes the next free one. Lists of types are in this order.
  */
 const EVENT_BITS = {
   "order.processing": 0,
@@ -25,10 +25,10 @@ const EVENT_BITS = {
 export type WebhookEventType = keyof typeof EVENT_BITS;
 export const WEBHOOK_EVENT_TYPES = Object.keys(EVENT_BITS) as WebhookEventType[];
 
-/** Means all types, except those that are sent only to endpoints that name them. */
+/** Subscribes to all types except those that an endpoint must name. */
 export const ALL_EVENTS = "*";
 const ONLY_BY_NAME: ReadonlySet<WebhookEventType> = new Set(["order.progress", "webhook.test"]);
-/** The event types that an endpoint may ask for. */
+/** The event types to which an endpoint may subscribe. */
 export const WANTABLE_EVENTS = [
   ALL_EVENTS,
   ...WEBHOOK_EVENT_TYPES.filter((type) => type !== "webhook.test"),
@@ -47,7 +47,7 @@ export function parseEvents(events: readonly unknown[]): WantedEvent[] | null {
   return known.length > 0 && events.every(isKnown) ? known : null;
 }
 
-/** Converts an endpoint's stored list of types to the bits that its account's row holds. */
+/** Converts an endpoint's stored list of types to the bits in its account's row. */
 export function bitsOfEvents(events: string): number {
   const named = events.split(",");
   return WEBHOOK_EVENT_TYPES.reduce((bits, type) => {
@@ -60,14 +60,14 @@ export function wantsEvent(bits: number, type: WebhookEventType): boolean {
   return (bits & (1 << EVENT_BITS[type])) !== 0;
 }
 
-/** A status that a transition leads to. */
+/** A status to which a transition leads. */
 type StatusReached = Exclude<OrderStatus, "PENDING">;
 
 const TYPE_BY_STATUS = Object.fromEntries(
   ORDER_STATUSES.map((status) => [status, `order.${status.toLowerCase()}`]),
 ) as { [Status in StatusReached]: `order.${Lowercase<Status>}` };
 
-/** The event of a transition; no transition leads to PENDING. */
+/** Returns the event of a transition. No transition leads to PENDING. */
 export function typeOfTransition(to: OrderStatus): WebhookEventType {
   return TYPE_BY_STATUS[to as StatusReached];
 }
@@ -77,7 +77,7 @@ export interface EventOrder extends PublicOrder {
   sequence: number;
 }
 
-/** The body of an event, as it is stored and sent. */
+/** Returns the body of an event, as it is stored and sent. */
 export function eventBody(
   type: WebhookEventType,
   at: number,
@@ -102,7 +102,7 @@ export function balanceCreditedData(
   return { balance: jsonAmount(balanceMicros), amount: jsonAmount(amountMicros), kind };
 }
 
-/** Whether a balance falls below a threshold that it was not below before. */
+/** Returns whether a balance falls below a threshold that it was not below before. */
 export function fallsBelow(before: Micros, after: Micros, thresholdMicros: number): boolean {
   return before >= thresholdMicros && after < thresholdMicros;
 }

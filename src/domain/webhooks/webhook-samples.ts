@@ -1,4 +1,4 @@
-// Sample events, which a reseller can have sent to its test endpoints without an order or a credit. They have the shape
+// Sample events, which a reseller can request for its test endpoints without an order or a credit. They have the form
 // of real events, with made-up values. docs/specification/sandbox.md#post-test-webhook.
 
 import { MICROS_PER_DOLLAR } from "../ledger/money.ts";
@@ -29,7 +29,7 @@ const SERVICE = {
 const PRICE_MICROS = 2_320_000;
 const QUANTITY = 1000;
 
-/** The `data` of a sample event. `id`: the id of the order, which does not exist. */
+/** Returns the `data` of a sample event. `id`: the id of its order, which does not exist. */
 export function sampleEventData(type: WebhookEventType, id: string, now: number): object {
   const status = ORDER_STATUSES.find((to) => typeOfTransition(to) === type);
   if (status) return sampleTransition(id, now, status);
@@ -54,7 +54,7 @@ export function sampleEventData(type: WebhookEventType, id: string, now: number)
   }
 }
 
-/** Changes an order to the status; for PARTIAL, half of it remains. */
+/** Returns the data of an order that changes to the status. For PARTIAL, half of it remains. */
 function sampleTransition(id: string, now: number, to: OrderStatus): object {
   const leadsThere = (status: OrderStatus) => transitionsFrom(status).includes(to);
   const before = leadsThere("PROCESSING") ? "PROCESSING" : ORDER_STATUSES.find(leadsThere)!;

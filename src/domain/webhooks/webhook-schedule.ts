@@ -1,8 +1,8 @@
-// The schedule of a webhook's attempts: docs/specification/webhooks.md#webhook-schedule.
+// The schedule of the attempts to deliver a webhook. docs/specification/webhooks.md#webhook-schedule.
 
 import { SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS } from "../values/spans.ts";
 
-/** Pauses after the first failed attempt, the second, and so on. There is one attempt more than there are steps. */
+/** Pauses after the first failed attempt, the second, and so on. */
 export const WEBHOOK_STEPS_MS: readonly number[] = [
   5 * SECOND_MS,
   5 * MINUTE_MS,
@@ -18,19 +18,21 @@ export const WEBHOOK_STEPS_MS: readonly number[] = [
 export const WEBHOOK_ATTEMPTS = WEBHOOK_STEPS_MS.length + 1;
 /** Number of attempts for an event of the test side. */
 export const TEST_WEBHOOK_ATTEMPTS = 3;
-/** Random fraction of a pause, added or taken away: deliveries that failed together are not retried together. */
+/**
+ * Limit for the random fraction by which a pause varies, so that deliveries failing together are not retried together.
+ */
 const JITTER = 0.2;
-/** `Retry-After` counts up to this many times the step. */
+/** Limit for `Retry-After`, as a multiple of the step. */
 const RETRY_AFTER_STEPS = 2;
-/** `Retry-After` counts up to this limit for receivers that are known to mean it. */
+/** Limit for `Retry-After` of receivers that need the exact pause (Telegram). */
 const RETRY_AFTER_LIMIT_MS = HOUR_MS;
 
-/** Matches the present form of an HTTP date and the oldest. The third, asctime's, has no zone and is no longer sent. */
+/** Matches HTTP dates but those in the form of asctime, which has no zone and is no longer sent. */
 const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*, .* GMT$/;
 
 /**
- * The pause after this many failed attempts, from 1; null when there is no further attempt. `random`: 0 to 1.
- * `retryAfterSeconds`: what the receiver asked for; it never shortens the pause.
+ * Returns the pause after this many failed attempts, from 1; null when there is no further attempt. `random`: 0 to 1.
+ * `retryAfterSeconds`: the pause that the receiver asked for, which never shortens the pause.
  */
 export function webhookPauseMs(
   attempts: number,

@@ -1,12 +1,12 @@
-// Checks the text of a webhook endpoint's URL: docs/specification/webhooks.md#webhook-urls. webhooks/targets.ts decides
-// whether its addresses may be connected to.
+// Checks the text of a webhook endpoint's URL. webhooks/targets.ts checks the addresses of its host.
+// docs/specification/webhooks.md#webhook-urls.
 
 export const WEBHOOK_URL_LIMIT = 2048;
 
 /** The URL as it is stored and requested, or the requirement that it violates. */
 export type WebhookUrl = { url: string } | { must: string };
 
-/** White space and control characters. The URL standard drops some of them, which would hide what is requested. */
+/** Matches white space and control characters. A URL parser drops some of them, which would hide what is requested. */
 const UNPRINTABLE = /[\s\p{Cc}]/u;
 
 export function parseWebhookUrl(text: string, allowHttp: boolean): WebhookUrl {
@@ -15,7 +15,7 @@ export function parseWebhookUrl(text: string, allowHttp: boolean): WebhookUrl {
   const url = UNPRINTABLE.test(text) ? null : URL.parse(text);
   if (!url) return { must: form };
   if (url.protocol !== "https:" && !(allowHttp && url.protocol === "http:")) return { must: form };
-  // An empty user or fragment leaves no trace in the parsed URL.
+  // Checked in the text, because an empty user or fragment leaves no trace in the parsed URL.
   const [, authority = ""] = /^[^:]*:[/\\]*([^/\\?#]*)/.exec(text) ?? [];
   if (authority.includes("@")) return { must: "a URL without user and password" };
   if (text.includes("#")) return { must: "a URL without a fragment" };
@@ -24,5 +24,5 @@ export function parseWebhookUrl(text: string, allowHttp: boolean): WebhookUrl {
 
 const tooLong = { must: `at most ${WEBHOOK_URL_LIMIT} characters` };
 
-/** Checks a URL by its text and by the addresses of its name. Returns the URL as it is stored, or what it must be. */
+/** Checks a URL by its text and by the addresses of its host. */
 export type CheckWebhookUrl = (text: string) => Promise<WebhookUrl>;

@@ -1,4 +1,4 @@
-// Endpoints of webhooks, their secrets, and the consequences of each attempt. docs/specification/webhooks.md#webhooks.
+// Webhook endpoints, their secrets, and the consequences of each attempt. docs/specification/webhooks.md#webhooks.
 
 import { refusal } from "../values/refusals.ts";
 import { jsonAmount } from "../ledger/money.ts";
@@ -28,25 +28,27 @@ export const WEBHOOK_OUTCOMES = [
 export type WebhookOutcome = (typeof WEBHOOK_OUTCOMES)[number];
 export const WEBHOOK_SECRET_BYTES = 32;
 const SECRET_PREFIX = "whsec_";
-/** How long the old secret signs beside the new one after a rotation: the default, and the limit. */
+/** How long the old secret also signs after a rotation: the default, and the limit. */
 export const SECRET_GRACE_SECONDS = 86_400;
 export const SECRET_GRACE_LIMIT_SECONDS = 30 * 86_400;
 /** Age of the oldest deliveries that can be replayed. */
 export const REPLAY_LIMIT_MS = 14 * DAY_MS;
-/** How long events of an endpoint are written and kept after failures disabled it. */
+/** How long events of an endpoint that failures disabled are still written, and kept. */
 export const DISABLED_RETENTION_MS = 7 * DAY_MS;
 /** How long attempts are kept, and events that were delivered or given up. */
 export const WEBHOOK_RETENTION_MS = 30 * DAY_MS;
-/** An endpoint that only fails is disabled after this time and at least this many failures. */
+/** Time without a success, and number of failures in it, after which an endpoint is disabled. */
 const FAILING_MS = 5 * DAY_MS;
 const FAILURES_MINIMUM = 10;
-/** Time from an attempt's start until any server may send the delivery again. An exchange ends within a quarter of it. */
+/**
+ * Time from the start of an attempt until any server may send the delivery again. Attempts end within a quarter of it.
+ */
 export const WEBHOOK_LEASE_MS = MINUTE_MS;
 /** Limit for the stored characters of a response. */
 const RESPONSE_LIMIT = 1024;
 const GONE = 410;
 
-/** The start of a response, with characters replaced that cannot be stored as text. */
+/** Returns the start of a response. Characters that cannot be stored as text are replaced. */
 export function storedResponse(text: string): string {
   return text.slice(0, RESPONSE_LIMIT).replaceAll("\0", "\ufffd").toWellFormed();
 }
@@ -59,7 +61,7 @@ export function formatSecret(random: Uint8Array): string {
 /** The secrets of an endpoint. */
 export interface WebhookSecrets {
   secret: string;
-  /** The secret before the current one, and until when it signs. */
+  /** The secret before the current one, and the time until which it signs. */
   previousSecret: string | null;
   previousUntil: number | null;
   /** The secrets before that: a JSON list of EarlierSecret, newest first. */
@@ -77,12 +79,12 @@ export const NO_EARLIER_SECRETS = {
   olderSecrets: "[]",
 };
 
-/** The secrets that sign a delivery now, the current one first. */
+/** Returns the secrets that sign a delivery now, the current one first. */
 export function signingSecrets(webhook: WebhookSecrets, now: number): string[] {
   return [webhook.secret, ...earlierSecrets(webhook, now).map(({ secret }) => secret)];
 }
 
-/** The earlier secrets that still sign, newest first. */
+/** Returns the earlier secrets that still sign, newest first. */
 function earlierSecrets(webhook: WebhookSecrets, now: number): EarlierSecret[] {
   const { previousSecret, previousUntil, olderSecrets } = webhook;
   const older = JSON.parse(olderSecrets) as EarlierSecret[];
@@ -92,8 +94,8 @@ function earlierSecrets(webhook: WebhookSecrets, now: number): EarlierSecret[] {
 }
 
 /**
- * The secrets after a rotation. Each earlier secret signs for the time that it was promised; after a rotation with a
- * grace of 0, only the new one signs. Refuses: webhook_secrets_too_many.
+ * Returns the secrets after a rotation. Each earlier secret signs until the end of its own grace, but with a grace of 0
+ * only the new secret signs. Refuses: webhook_secrets_too_many.
  */
 export function rotatedSecrets(
   webhook: WebhookSecrets,
@@ -167,7 +169,7 @@ export function publicDelivery(delivery: ShownDelivery) {
   };
 }
 
-/** The public id of an attempt, unique within its endpoint. */
+/** Returns the public id of an attempt, unique within its endpoint. */
 export function formatDeliveryId(eventId: string, attempt: number): string {
   return `${eventId}.${attempt}`;
 }
@@ -186,7 +188,7 @@ export interface WebhookState {
   disabledAt: number | null;
 }
 
-/** Whether failures, not a person, disabled the endpoint: only then may its deliveries be sent once it is enabled. */
+/** Returns whether failures, not a person, disabled the endpoint. Only then are its events kept for a while. */
 export function isDisabledByFailures({ disabledReason }: WebhookState): boolean {
   return disabledReason === "failures" || disabledReason === "gone";
 }
@@ -196,15 +198,17 @@ export function takesEvents(webhook: WebhookState, now: number): boolean {
   return isDisabledByFailures(webhook) && webhook.disabledAt! > now - DISABLED_RETENTION_MS;
 }
 
-/** The wishes of an account's endpoints, as the account's row holds them. */
+/** The subscriptions of an account's endpoints, as the account's row stores them. */
 export interface CombinedWants {
   /** Event types as bits. */
   wantedEvents: number;
-  /** The highest threshold of the endpoints that want balance.low; null: none has a threshold. */
+  /** The highest threshold of the endpoints that subscribe to balance.low; null: none has a threshold. */
   lowBalanceMicros: number | null;
 }
 
-/** Combines the wishes of endpoints. Those that failures disabled count, too: for some days their events are written. */
+/**
+ * Combines the subscriptions of endpoints, with those that failures disabled: their events are written for some days.
+ */
 export function combinedWants(
   endpoints: readonly (WebhookState & { events: string; balanceLowBelow: number | null })[],
 ): CombinedWants {
@@ -220,7 +224,7 @@ export function combinedWants(
   };
 }
 
-/** Refuses: webhooks_too_many. */
+/** Refuses another webhook above the limit. Refuses: webhooks_too_many. */
 export function refuseTooManyWebhooks(count: number): void {
   if (count >= WEBHOOKS_LIMIT) throw refusal("webhooks_too_many");
 }
@@ -230,11 +234,11 @@ export interface AttemptResult {
   httpStatus: number | null;
   error: string | null;
   retryAfterSeconds: number | null;
-  /** Set for Telegram, which says exactly how long to wait, and counts an earlier attempt as another offence. */
+  /** Set for Telegram, which says exactly how long to wait and punishes an earlier attempt. */
   mayAskForMore?: boolean;
 }
 
-/** The delivery's fields that decide what follows an attempt. */
+/** The fields of a delivery that decide its state after an attempt. */
 export interface DeliveryProgress {
   failures: number;
   tries: number;
@@ -248,7 +252,9 @@ export interface DeliveryDecision {
   dueAt: number | null;
 }
 
-/** Decides a delivery's state after an attempt. `random`: 0 to 1. A replay is extra: the schedule continues after it. */
+/**
+ * Decides a delivery's state after an attempt. `random`: 0 to 1. A replay does not count as an attempt of the schedule.
+ */
 export function decideDelivery(
   delivery: DeliveryProgress,
   result: AttemptResult,
@@ -269,16 +275,16 @@ export function decideDelivery(
 
 /** The endpoint's failures since its last success. */
 export interface EndpointHealth extends WebhookState {
-  /** Null: the operator's endpoint. It is never disabled, because nobody else would learn of it. */
+  /** Null: an alert endpoint of the operator, which is never disabled. */
   resellerAccount?: number | null;
   failures: number;
   failingSince: number | null;
 }
 
 /**
- * Updates an endpoint's health after an attempt. One success clears the count. A 410 disables the endpoint immediately;
- * so do five days without a success and with at least ten failures. A replay changes neither count nor health, except by
- * a 410, which says that the endpoint is gone permanently.
+ * Updates an endpoint's health after an attempt. A success clears the count. The endpoint is disabled by a 410, which
+ * says that it is gone, or by FAILURES_MINIMUM failures and FAILING_MS without a success. A replay changes nothing,
+ * except by a 410.
  */
 export function decideHealth<Endpoint extends EndpointHealth>(
   endpoint: Endpoint,
@@ -319,17 +325,17 @@ export interface WaitingEndpoint {
   owner: number;
   /** When its most overdue delivery was due. */
   dueAt: number;
-  /** Attempts in flight. */
+  /** Number of attempts in flight. */
   sending: number;
-  /** Whether it fails, or is slow to reply. */
+  /** Whether the endpoint fails or is slow to reply. */
   isTroubled: boolean;
 }
 
 /**
- * Decides how many deliveries each endpoint may send now. Places go in turns, first to the reseller with the fewest
- * attempts in flight. A reseller gets another place only while its attempts are fewer than half of the free places:
- * however many of its endpoints hang, others still get places. An endpoint that fails or is slow gets one attempt at a
- * time, and all such endpoints together get half the places (`troubledLimit`).
+ * Decides how many deliveries each endpoint may send now. Resellers get places in turns, the one with the fewest
+ * attempts in flight first. A reseller with attempts in flight gets a place only while they are fewer than half of the
+ * free places, so that others still get places when all its endpoints hang. An endpoint that fails or is slow gets one
+ * attempt at a time, and all such endpoints together get `troubledLimit` places.
  */
 export function shareAttempts(
   waiting: readonly WaitingEndpoint[],
@@ -365,11 +371,12 @@ export function shareAttempts(
 }
 
 export interface ShareLimits {
-  /** Free places. */
+  /** Number of free places. */
   limit: number;
+  /** Limit for the attempts of one endpoint in flight. */
   perEndpoint: number;
-  /** How many of the free places endpoints that fail or are slow may use. */
+  /** Number of the free places that endpoints that fail or are slow may use. */
   troubledLimit: number;
-  /** Attempts in flight, by reseller. */
+  /** Number of attempts in flight, by reseller. */
   byOwner: ReadonlyMap<number, number>;
 }

@@ -6,7 +6,7 @@ import { planSync } from "../../domain/providers/catalogue-sync.ts";
 import type { SyncedFields, SyncPlan } from "../../domain/providers/sync-plan.ts";
 import type { UpstreamEntry } from "../../domain/providers/upstream-services.ts";
 import type { NewServices, SyncSettings } from "../../domain/providers/providers.ts";
-import { isAsScheduled, NO_PROVIDER } from "../../domain/providers/providers.ts";
+import { matchesSchedule, NO_PROVIDER } from "../../domain/providers/providers.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import { freeId } from "../../domain/catalogue/service-ids.ts";
 import { inDollars, ratesIn } from "../../domain/providers/upstream-rates.ts";
@@ -202,7 +202,7 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
   const provider = requireProvider(tx, command.name);
   if (!provider.active) throw refusal("provider_inactive");
   const plan = planCatalogue(tx, provider, command.upstream, command);
-  const isOutdated = command.isScheduled === true && !isAsScheduled(provider, command);
+  const isOutdated = command.isScheduled === true && !matchesSchedule(provider, command);
   if (isOutdated || !Bun.deepEquals(plan, command.plan, true)) throw refusal("catalogue_changed");
   // Nothing is refused from here on.
   const listings = decideListings(tx, provider, plan);
