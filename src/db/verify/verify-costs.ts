@@ -13,7 +13,7 @@ import { type Check, inPieces } from "./verify.ts";
 
 const PIECE = 2000;
 
-/** Selects the rows of a source of SOURCES with what each adds to the amounts of a report. */
+/** SQL for the rows of a source that the totals cover, with the amounts that each row adds. */
 const amountsIn = (source: ReportSource, key: string, amounts: string) => {
   const { rows, number: column, at } = SOURCES[source];
   const position = source === "order_costs" ? "costs" : source;
@@ -21,11 +21,11 @@ const amountsIn = (source: ReportSource, key: string, amounts: string) => {
     AND ${column} <= (SELECT ${position} FROM totals_position)`;
 };
 
-/** Sums a column in two halves: sum() fails when an intermediate sum exceeds 64 bits. */
+/** SQL for the sum of a column, in two halves: sum() fails when an intermediate sum exceeds 64 bits. */
 const difference = (column: string) =>
   `sum(${column} / 1000000000) * 1000000000 + sum(${column} % 1000000000) AS ${column}`;
 
-/** Compares the totals of each day with the sums of their rows. */
+/** SQL for the totals of each day that differ from the sums of their rows. */
 const totalsOf = (kind: TotalKind, key: string) => `
   SELECT kind || ' ' || key || ' of day ' || day AS subject,
     'the totals lack orders ' || orders || ', revenue ' || revenue || ', refunds ' || refunds || ', cost ' || cost || ' micros' AS problem
@@ -45,7 +45,7 @@ const totalsOf = (kind: TotalKind, key: string) => `
 export const COST_QUERIES: Record<string, string> = {
   "the costs of an order form one sequence": `
     SELECT 'order ' || order_id AS subject,
-      'its cost ' || number || ' is ' || cost_micros || ' micros, ' || change_micros || ' more than ' || coalesce(before, 0) AS problem
+      'its cost ' || number || ' is ' || cost_micros || ' micros, its change is ' || change_micros || ', the cost before it is ' || coalesce(before, 0) AS problem
     FROM (
       SELECT order_id, number, cost_micros, change_micros,
         lag(cost_micros) OVER (PARTITION BY order_id ORDER BY number) AS before,
@@ -53,7 +53,7 @@ export const COST_QUERIES: Record<string, string> = {
       FROM order_costs
     ) AS costs WHERE number <> place OR cost_micros - change_micros <> coalesce(before, 0)`,
   "orders with a cost have a provider": `
-    SELECT 'order ' || order_id AS subject, 'has a cost, its placement is ' || placement AS problem
+    SELECT 'order ' || order_id AS subject, 'has a cost, but its placement is ' || placement AS problem
     FROM order_costs JOIN orders USING (order_id)
     WHERE number = 1 AND (placement <> 'placed' OR provider_id = ${SANDBOX_PROVIDER})`,
   "totals by service": totalsOf("service", "orders.service_id"),

@@ -1,4 +1,4 @@
-// Checks the invariants of the ledger, of orders, deliveries and users, by queries that return violations.
+// Checks the invariants of the ledger, of orders, deliveries and users, by queries that return the violations.
 
 import { cancelAfter } from "../../domain/orders/order-requests.ts";
 import {
@@ -27,19 +27,19 @@ const flows = (condition: string) => `
   UNION ALL SELECT -amount_micros FROM transfers
   WHERE debit_account = users.account AND debit_account > 2 AND ${condition}`;
 
-/** The cash and sales accounts for the side of a user or an order. */
+/** SQL for the cash account on the side of a user, and the sales account on the side of an order. */
 const CASH = "CASE WHEN test_of IS NULL THEN 1 ELSE -1 END";
 const SALES = `CASE WHEN orders.provider_id = ${SANDBOX_PROVIDER} THEN -2 ELSE 2 END`;
 
 /**
- * Selects the sum of a side's balances, and what its cash and sales accounts paid the users less what they received.
+ * Selects the sum of a side's balances, and the sum that its cash and sales accounts paid, less what they received.
  */
 const sideOf = (testOf: string, accounts: string) => `
   ${sumOf(`SELECT balance_micros AS amount FROM users WHERE test_of ${testOf}`)} AS balances,
   ${sumOf(`SELECT amount_micros AS amount FROM transfers WHERE debit_account IN ${accounts}
     UNION ALL SELECT -amount_micros FROM transfers WHERE credit_account IN ${accounts}`)} AS paid`;
 
-/** The pairs of statuses that an event may lead from and to, as SQL rows. */
+/** SQL rows of the status before and after each allowed transition. */
 const TRANSITIONS = ORDER_STATUSES.flatMap((from) =>
   [...new Set([...transitionsFrom(from), ...lateTransitionsFrom(from)])].map(
     (to) => `('${from}', '${to}')`,
@@ -57,7 +57,7 @@ const QUERIES: Record<string, string> = {
     WHERE balance_micros <> total`,
   "deposits equal the ledger": `
     SELECT 'user ' || username AS subject,
-      'deposited are ' || deposited_micros || ' micros, its credits less its debits make ' || total AS problem
+      'deposits are ' || deposited_micros || ' micros, but its credits less its debits are ' || total AS problem
     FROM (
       SELECT username, deposited_micros, ${sumOf(flows("kind IN ('recharge', 'adjustment')"))} AS total FROM users
     ) AS summed WHERE deposited_micros <> total`,
@@ -108,7 +108,7 @@ const QUERIES: Record<string, string> = {
     FROM users AS tests JOIN users ON users.account = tests.test_of
     WHERE users.test_of IS NOT NULL OR tests.parent_account IS NOT NULL`,
   "the two sides of the ledger match": `
-    SELECT side AS subject, 'balances make ' || balances || ' micros, its cash and sales accounts paid ' || paid AS problem
+    SELECT side AS subject, 'balances add up to ' || balances || ' micros, but its cash and sales accounts paid ' || paid AS problem
     FROM (SELECT 'the live side' AS side, ${sideOf("IS NULL", "(1, 2)")} UNION ALL
       SELECT 'the test side', ${sideOf("IS NOT NULL", "(-1, -2)")}) AS sides
     WHERE balances <> paid`,
@@ -128,7 +128,7 @@ const QUERIES: Record<string, string> = {
     WHERE (from_status, to_status) NOT IN (VALUES ${TRANSITIONS})`,
   "transfer details belong to a transfer of their user": `
     SELECT 'transfer ' || transfer_details.seq AS subject,
-      'its details are of account ' || account || ', it is between ' || debit_account || ' and ' || credit_account AS problem
+      'its details belong to account ' || account || ', but it is between ' || debit_account || ' and ' || credit_account AS problem
     FROM transfer_details JOIN transfers ON transfers.seq = transfer_details.seq
     WHERE account <> CASE WHEN debit_account > credit_account THEN debit_account ELSE credit_account END
       OR (reference IS NOT NULL AND kind <> 'adjustment')`,
@@ -174,15 +174,15 @@ const QUERIES: Record<string, string> = {
   "the routes of a service match its provider": `
     SELECT 'service ' || services.id AS subject,
       'its route to provider ' || routes.provider_id || ' has priority ' || routes.priority
-        || ', its provider ' || coalesce(CAST(services.provider_id AS TEXT), 'is none and') || ' has '
+        || ', its provider ' || coalesce(CAST(services.provider_id AS TEXT), '(none)') || ' has '
         || services.provider_priority AS problem
     FROM service_routes AS routes JOIN services ON services.id = routes.service_id
     WHERE services.provider_id IS NULL OR routes.priority < services.provider_priority
       OR (routes.provider_id = services.provider_id AND routes.provider_service = services.provider_service)`,
   "submission states match their attempts": `
     SELECT 'order ' || orders.order_id AS subject,
-      'placement is ' || placement || ', its attempt came to '
-        || coalesce(sent.outcome, refused.outcome, 'nothing that was sent') AS problem
+      'placement is ' || placement || ', the outcome of its attempt is '
+        || coalesce(sent.outcome, refused.outcome, 'none') AS problem
     FROM orders LEFT JOIN (
         SELECT order_id, outcome FROM attempts WHERE outcome <> 'not_sent' AND outcome <> 'refused'
       ) AS sent ON sent.order_id = orders.order_id
@@ -199,8 +199,8 @@ const QUERIES: Record<string, string> = {
     FROM order_requests WHERE ${OPEN_REQUEST_CONDITION} GROUP BY order_id, kind HAVING count(*) > 1`,
   "a request belongs to its order's reseller": `
     SELECT 'request ' || request_id AS subject,
-      'it is of account ' || order_requests.reseller_account || ', its order of ' || orders.reseller_account
-        || ', its key of ' || keys.reseller_account AS problem
+      'it belongs to account ' || order_requests.reseller_account || ', its order to ' || orders.reseller_account
+        || ', its key to ' || keys.reseller_account AS problem
     FROM order_requests JOIN orders ON orders.order_id = order_requests.order_id JOIN keys ON keys.id = key_id
     WHERE order_requests.reseller_account <> orders.reseller_account
       OR keys.reseller_account <> orders.reseller_account`,
@@ -223,8 +223,8 @@ const QUERIES: Record<string, string> = {
     WHERE parent.parent_account IS NOT NULL`,
   "a used idempotency key belongs to the reseller of its effect": `
     SELECT 'used key ' || idempotency.seq AS subject,
-      'its reseller is account ' || idempotency.reseller_account || ', its effect is one of account '
-        || coalesce(CAST(coalesce(orders.reseller_account, keys.reseller_account) AS TEXT), 'nobody') AS problem
+      'its reseller is account ' || idempotency.reseller_account || ', its effect belongs to account '
+        || coalesce(CAST(coalesce(orders.reseller_account, keys.reseller_account) AS TEXT), '(none)') AS problem
     FROM idempotency LEFT JOIN orders USING (order_id)
       LEFT JOIN transfers ON transfers.seq = transfer_seq AND kind = 'recharge'
       LEFT JOIN keys ON keys.id = key_id
@@ -245,7 +245,7 @@ const QUERIES: Record<string, string> = {
     WHERE webhooks.reseller_account IS DISTINCT FROM webhook_events.reseller_account`,
   "no effect has two used idempotency keys": `
     SELECT coalesce('order ' || order_id, 'transfer ' || transfer_seq) AS subject,
-      'it was done under ' || count(*) || ' keys' AS problem
+      'it was done under ' || count(*) || ' idempotency keys' AS problem
     FROM (
       SELECT order_id, transfer_seq, CASE WHEN results LIKE '{%' THEN results ELSE '' END AS request FROM idempotency
     ) AS effects GROUP BY order_id, transfer_seq, request HAVING count(*) > 1`,

@@ -121,7 +121,7 @@ const statements: Check = {
       const account = Math.max(debitAccount, creditAccount);
       const change = BigInt(account === creditAccount ? amountMicros : -amountMicros);
       const total = (balances.get(account) ?? 0n) + change;
-      // Compare later transfers with the stored balance, so that one wrong balance is reported only once.
+      // Later transfers are compared with the stored balance, so that one wrong balance is reported only once.
       balances.set(account, after);
       if (total === after) continue;
       const problem = `the balance after it is ${after} micros, but the transfers up to it add up to ${total}`;
@@ -146,7 +146,7 @@ const RESPONSES = query({
     ORDER BY idempotency.seq LIMIT :limit`,
 });
 
-/** Compares each stored response with what was done. */
+/** Compares each stored response with the order or recharge that its request made. */
 const responses: Check = {
   name: "a stored response matches what was done",
   async run(store, findings) {
@@ -214,7 +214,7 @@ const WANTING = query({
     ORDER BY account LIMIT :limit`,
 });
 
-/** Checks the users' copy of what their webhooks want, which decides whether an event is written. */
+/** Checks each user's copy of the events that its webhooks want. The copy decides whether an event is written. */
 const wanted: Check = {
   name: "users record what their webhooks subscribe to",
   async run(store, findings) {

@@ -29,14 +29,14 @@ export interface Verification {
 
 /** Receives the problems that a check finds. */
 export interface Findings {
-  /** `rule`: names the violated rule if the check covers several. */
+  /** Adds a problem. `rule`: the violated rule if the check covers several. */
   add(subject: string, problem: string, rule?: string): void;
-  /** Adds problems that are only counted. */
+  /** Counts problems without listing them. */
   addUnlisted(count: number): void;
 }
 
 export interface Check {
-  /** The rule, in the words used in problems. */
+  /** The checked rule, as shown with its problems. */
   name: string;
   run: (store: ReadStore, findings: Findings) => Awaitable<void>;
 }

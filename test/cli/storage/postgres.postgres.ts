@@ -9,7 +9,7 @@ import { type Body, freshPostgresDatabase } from "../../support/worlds/service.t
 /** As the triggers, foreign keys and CHECKs forbid it. */
 const DAMAGE: [what: string, sql: string, found: string[]][] = [
   ["a balance above its ledger", "UPDATE users SET balance_micros = balance_micros + 7 WHERE username = 'alice'", ["user alice", "balance is 99652007", "add up to 99652000"]],
-  ["deposits off their ledger", "UPDATE users SET deposited_micros = deposited_micros + 7 WHERE username = 'alice'", ["user alice", "deposited are 100000007", "less its debits make 100000000"]],
+  ["deposits off their ledger", "UPDATE users SET deposited_micros = deposited_micros + 7 WHERE username = 'alice'", ["user alice", "deposits are 100000007", "less its debits are 100000000"]],
   ["a transfer that is gone", "DELETE FROM transfers WHERE kind = 'order' AND order_id = 1", ["user alice", "order 1", "charge is 232000", "were 0"]],
   ["a refund that is gone", "DELETE FROM transfers WHERE kind = 'partial_refund'", ["order 2", "refunded is 116000", "transferred back were 0"]],
   ["a quantity off its charge", "UPDATE orders SET quantity = 200 WHERE order_id = 1", ["order 1", "price and quantity give 464000"]],
@@ -23,11 +23,11 @@ const DAMAGE: [what: string, sql: string, found: string[]][] = [
   ["a completed order with something left", "UPDATE orders SET status = 'COMPLETED', remains = 5 WHERE order_id = 1", ["order 1", "COMPLETED with 5 remaining"]],
   ["an event that the state table forbids", "UPDATE order_events SET from_status = 'FAILED' WHERE order_id = 3", ["order 3", "from FAILED to CANCELLED"]],
   ["events with a gap", "INSERT INTO order_events (seq, order_id, from_status, to_status, created_at) VALUES (nextval('order_events_number'), 3, 'COMPLETED', 'REFUNDED', 1)", ["order 3", "an event begins at COMPLETED", "ended at CANCELLED"]],
-  ["a used key of another reseller", usedKey("bob", "a", 1, '{"order":{"orderId":1}}'), ["used key 1", "its effect is one of account"]],
-  ["an effect under two keys", `${usedKey("alice", "a", 1, '{"order":{"orderId":1}}')};${usedKey("alice", "b", 1, '{"order":{"orderId":1}}')}`, ["order 1", "done under 2 keys"]],
+  ["a used key of another reseller", usedKey("bob", "a", 1, '{"order":{"orderId":1}}'), ["used key 1", "its effect belongs to account"]],
+  ["an effect under two keys", `${usedKey("alice", "a", 1, '{"order":{"orderId":1}}')};${usedKey("alice", "b", 1, '{"order":{"orderId":1}}')}`, ["order 1", "done under 2 idempotency keys"]],
   ["a kept answer that tells of another order", usedKey("alice", "a", 1, '{"order":{"orderId":3}}'), ["used key 1", "describes 3, but what was done is 1"]],
   ["a kept answer that is no answer", usedKey("alice", "a", 1, "{"), ["used key 1", "describes nothing"]],
-  ["a sequence behind its table", "SELECT setval('orders_number', 1)", ["sequence orders_number", "it stands at 1, the highest number is 3"]],
+  ["a sequence behind its table", "SELECT setval('orders_number', 1)", ["sequence orders_number", "its last number is 1, but the highest in use is 3"]],
   ["a trigger that is gone", "DROP TRIGGER orders_are_kept ON orders", ["trigger orders_are_kept of orders", "is missing"]],
   ["a trigger that is turned off", "ALTER TABLE orders DISABLE TRIGGER orders_final", ["trigger orders_final of orders", "differs from the migrations"]],
   ["a trigger of someone else's", "CREATE TRIGGER gift AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION refuse('no')", ["trigger gift of orders", "is not part of the migrations"]],

@@ -94,7 +94,7 @@ test("while a row looks wrong the server goes on making backups, says so everywh
   await until(() => count() >= 4);
   await until(() => backups().length === 3);
   expect(backups().filter((name) => !isMarked(name)).length).toBe(1);
-  expect(serve.stderr()).toContain("deposited are");
+  expect(serve.stderr()).toContain("deposits are");
   const url = /"metrics":"(http[^"]+)"/.exec(serve.stderr())![1]!;
   const metric = async (name: string) =>
     Number(

@@ -85,7 +85,7 @@ const numbers = queryCheck(
     .map(({ name, numberField, columns }) => {
       const column = columns.find(({ field }) => field === numberField)!.name;
       return `SELECT 'sequence ${name}_number' AS subject,
-          'it stands at ' || last_value || ', the highest number is ' || highest AS problem
+          'its last number is ' || last_value || ', but the highest in use is ' || highest AS problem
         FROM ${name}_number, (SELECT max(${column}) AS highest FROM ${name}) AS numbered
         WHERE highest > last_value OR (highest = last_value AND NOT is_called)`;
     })
