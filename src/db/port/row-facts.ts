@@ -1,4 +1,4 @@
-// Facts that `doctor` reads from the rows of a database with the current schema.
+// The facts that `doctor` reads from the rows of a database with the current schema.
 
 import { CREDIT_KEYS, UNLIMITED_CREDIT_KEYS } from "../users/keys.ts";
 import { LIVE_ORDER_CONDITION, UNKNOWN_PLACEMENTS } from "../orders/orders.ts";
@@ -8,6 +8,24 @@ import { query } from "./query.ts";
 import { nullable, number } from "./table-definition.ts";
 import { UNRECOGNIZED_NUMBERS } from "../delivery/unrecognized-numbers.ts";
 import { FAILED_WEBHOOKS } from "../webhooks/webhook-figures.ts";
+
+/** Facts from the rows of a database. */
+export interface RowFacts {
+  /** The latest time of a transfer, order or user, in milliseconds since 1970; null if there is none. */
+  lastRowAt: number | null;
+  /** Number of PENDING orders whose submission is unknown. */
+  unknownPlacements: number;
+  /** Number of open orders whose provider does not know their number. */
+  unrecognizedNumbers: number;
+  /** When the first poll is due: in the future if none is overdue; null if no poll is scheduled. */
+  oldestDuePollAt: number | null;
+  /** Number of webhook endpoints that were disabled because they failed. */
+  failedWebhooks: number;
+  /** Number of usable keys that can add credit to a user. */
+  creditKeys: number;
+  /** Number of those keys that can add it to any user without a daily limit. */
+  unlimitedCreditKeys: number;
+}
 
 const FACTS = query({
   columns: {
@@ -33,15 +51,7 @@ const FACTS = query({
     (${UNLIMITED_CREDIT_KEYS}) AS "unlimitedCreditKeys"`,
 });
 
-export function readRowFacts(reader: Reader): {
-  lastRowAt: number | null;
-  unknownPlacements: number;
-  unrecognizedNumbers: number;
-  oldestDuePollAt: number | null;
-  failedWebhooks: number;
-  creditKeys: number;
-  unlimitedCreditKeys: number;
-} {
+export function readRowFacts(reader: Reader): RowFacts {
   const { lastTransferAt, lastOrderAt, lastUserAt, ...facts } = reader.one(FACTS)!;
   const lastRowAt = Math.max(lastTransferAt ?? 0, lastOrderAt ?? 0, lastUserAt ?? 0) || null;
   return { lastRowAt, ...facts };

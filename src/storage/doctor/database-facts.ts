@@ -1,11 +1,7 @@
 // Reads the facts that `doctor` needs from a SQLite database.
 
-import { CREDIT_KEYS, UNLIMITED_CREDIT_KEYS } from "../../db/users/keys.ts";
-import { LIVE_ORDER_CONDITION, UNKNOWN_PLACEMENTS } from "../../db/orders/orders.ts";
-import { OLDEST_DUE_POLL } from "../../db/delivery/polling.ts";
-import { UNRECOGNIZED_NUMBERS } from "../../db/delivery/unrecognized-numbers.ts";
-import { FAILED_WEBHOOKS } from "../../db/webhooks/webhook-figures.ts";
-import type { RowFacts } from "./findings.ts";
+import type { Database } from "bun:sqlite";
+import { readRowFacts, type RowFacts } from "../../db/port/row-facts.ts";
 import { whyNoReachableFile } from "../file/files.ts";
 import { hasLitestream } from "../file/litestream.ts";
 import { pendingMigrations } from "../file/migrate.ts";
@@ -31,28 +27,22 @@ export interface DatabaseFacts extends RowFacts {
 export function factsOf(path: string): DatabaseFacts {
   const why = whyNoReachableFile(path);
   if (why) throw new OpenError(why);
-  const { sqlite } = openReader(path);
+  const { sqlite, store } = openReader(path);
   try {
     const pending = pendingMigrations(sqlite, path).length;
-    const scalar = <T>(query: string): T => (sqlite.query(query).get() as { value: T }).value;
     return {
       pendingMigrations: pending,
       schemaDifferences: schemaDifferences(sqlite),
       hasLitestream: hasLitestream(sqlite),
-      integrity: scalar("SELECT quick_check AS value FROM pragma_quick_check LIMIT 1"),
-      lastRowAt:
-        scalar(`SELECT max(
-          coalesce((SELECT created_at FROM transfers ORDER BY seq DESC LIMIT 1), 0),
-          coalesce((SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1), 0),
-          coalesce((SELECT max(created_at) FROM users), 0)) AS value`) || null,
-      unknownPlacements: scalar(`SELECT (${UNKNOWN_PLACEMENTS}) AS value`),
-      unrecognizedNumbers: scalar(`SELECT (${UNRECOGNIZED_NUMBERS}) AS value`),
-      oldestDuePollAt: scalar(`SELECT (${OLDEST_DUE_POLL} AND ${LIVE_ORDER_CONDITION}) AS value`),
-      failedWebhooks: scalar(`SELECT (${FAILED_WEBHOOKS}) AS value`),
-      creditKeys: scalar(`SELECT (${CREDIT_KEYS}) AS value`),
-      unlimitedCreditKeys: scalar(`SELECT (${UNLIMITED_CREDIT_KEYS}) AS value`),
+      integrity: quickCheck(sqlite),
+      ...store.read(readRowFacts),
     };
   } finally {
     sqlite.close();
   }
+}
+
+function quickCheck(sqlite: Database): string {
+  const [[found]] = sqlite.query("PRAGMA quick_check(1)").values() as [[string]];
+  return found;
 }

@@ -1,5 +1,6 @@
 // The findings of `doctor` that do not depend on the engine of the database, and their type.
 
+import type { RowFacts } from "../../db/port/row-facts.ts";
 import {
   type Condition,
   conditionsOf,
@@ -17,24 +18,6 @@ export interface Finding {
   found: string;
   /** Empty when there is nothing to do. */
   advice: string;
-}
-
-/** Facts from the rows of a database. */
-export interface RowFacts {
-  /** The latest time of a transfer, order or user, in milliseconds since 1970; null if there is none. */
-  lastRowAt: number | null;
-  /** Number of PENDING orders whose submission is unknown. */
-  unknownPlacements: number;
-  /** Number of open orders whose provider does not know their number. */
-  unrecognizedNumbers: number;
-  /** When the most overdue poll was due, in the future if none is overdue; null if no poll is scheduled. */
-  oldestDuePollAt: number | null;
-  /** Number of webhook endpoints that were disabled because they failed. */
-  failedWebhooks: number;
-  /** Number of usable keys that can add credit to a user. */
-  creditKeys: number;
-  /** Number of those keys that can add it to any user without a daily limit. */
-  unlimitedCreditKeys: number;
 }
 
 export function finding(check: string, state: State, found: string, advice = ""): Finding {
