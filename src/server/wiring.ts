@@ -91,7 +91,7 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
     logReads: config.logReads,
     inFlight: new Map(),
     onInternalError: internalErrors(started),
-    placed: async (order) => (await delivery.promise).awaitProvider(order),
+    awaitProvider: async (order) => (await delivery.promise).awaitProvider(order),
     readiness: createReadiness({
       writer,
       checkDatabase: () => database.check(),

@@ -10,11 +10,11 @@ import { type Call, LostResponse } from "../server/endpoint.ts";
 import { errorResponseOf, errorMembers } from "../server/errors.ts";
 import { respondOnce, claimOf } from "../server/idempotency.ts";
 import { type OrderDeps, placedResponse, placeOrderOf } from "./orders.ts";
-import { isLostOrder, refuseAsAsked } from "./sandbox.ts";
-import { placeOrders } from "../../api-docs/endpoints/orders.ts";
+import { isLostOrder, refuseByMagicLink } from "./sandbox.ts";
+import * as describe from "../../api-docs/endpoints/orders.ts";
 import { ORDER, type Route } from "../server/api-route.ts";
 
-/** Orders are awaited concurrently: a batch takes no longer than its slowest order. */
+/** Places a batch. Orders are awaited concurrently: a batch takes no longer than its slowest order. */
 async function postOrderBatch(deps: OrderDeps, call: Call): Promise<object> {
   const { writer } = deps;
   const { request, key } = call;
@@ -22,7 +22,7 @@ async function postOrderBatch(deps: OrderDeps, call: Call): Promise<object> {
   const { bytes, fields } = await readBody(request);
   const entries = ordersField(fields).map((body) => entryOf(body, key));
   const claim = claimOf(request, bytes);
-  refuseAsAsked(
+  refuseByMagicLink(
     key,
     entries.flatMap((entry) => (entry.order ? [entry.order] : [])),
   );
@@ -51,15 +51,15 @@ function batchResponse(results: object[]): object {
   return { status: "success", results };
 }
 
-/** The response that a single call would have got. */
+/** Returns the response that a single call would have got. */
 async function waitedResult(deps: OrderDeps, placed: Placed): Promise<object> {
   if (!("order" in placed)) return resultOf(placed);
-  const order = await deps.placed(placed.order);
+  const order = await deps.awaitProvider(placed.order);
   const response = attempt(() => placedResponse(order));
   return response instanceof Refusal ? refusedResult(response) : response;
 }
 
-/** The response of a single call that does not wait for the provider. */
+/** Returns the response of a single call that does not wait for the provider. */
 function resultOf(placed: Placed): object {
   if ("order" in placed) return orderResponse(placed.order);
   return refusedResult(new Refusal(placed.refused, placed.details as never));
@@ -74,5 +74,5 @@ function refusedResult(refusal: Refusal): object {
 }
 
 export const routes: readonly Route<OrderDeps>[] = [
-  ["POST", "/api/v1/orders/batch", ORDER, postOrderBatch, placeOrders],
+  ["POST", "/api/v1/orders/batch", ORDER, postOrderBatch, describe.placeOrders],
 ];

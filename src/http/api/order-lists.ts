@@ -1,4 +1,4 @@
-// GET /orders: the caller's orders, newest first, or those with the ids that it names.
+// GET /orders: the caller's orders, newest first, or those with given ids.
 
 import { listOrdersBelow, type OrderListQuery } from "../../db/orders/order-lists.ts";
 import type { Page } from "../../db/port/pages.ts";
@@ -19,10 +19,7 @@ import { windowFilter } from "../read/time-windows.ts";
 import { listOrders } from "../../api-docs/endpoints/orders.ts";
 import { ORDER, type Route } from "../server/api-route.ts";
 
-/**
- * Limit for steps of one page of a service's orders: at most 5,000 orders are examined, so that other requests hardly
- * wait.
- */
+/** Maximum number of steps for one page of a service's orders: they examine at most 5,000 orders. */
 const STEPS_A_PAGE = 5;
 
 function getOrders(
@@ -93,7 +90,9 @@ function withReference(
   return { rows: matches ? [order] : [], next: null };
 }
 
-/** Reads a page in steps, so that other requests are handled in between. Without a service filter one step is enough. */
+/**
+ * Reads a page in steps, so that other requests are handled in between. Without a service filter one step is enough.
+ */
 function listPage(
   store: ReadStore,
   filters: OrderListQuery,

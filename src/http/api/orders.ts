@@ -18,17 +18,17 @@ import {
 } from "../read/body.ts";
 import { type Call, LostResponse } from "../server/endpoint.ts";
 import { type ClaimDeps, respondOnce, claimOf } from "../server/idempotency.ts";
-import { isLostOrder, refuseAsAsked } from "./sandbox.ts";
-import { getOrder as describeOrder, placeOrder } from "../../api-docs/endpoints/orders.ts";
+import { isLostOrder, refuseByMagicLink } from "./sandbox.ts";
+import * as describe from "../../api-docs/endpoints/orders.ts";
 import { ORDER, type Route } from "../server/api-route.ts";
 
 export interface OrderDeps extends ClaimDeps {
   /** Resolves with the order once its provider has replied, or with its current state if that takes too long. */
-  placed(order: Order): Promise<Order>;
+  awaitProvider(order: Order): Promise<Order>;
 }
 
 /**
- * Responds 502 if the provider refuses the order while the caller waits; it was refunded.
+ * Places an order. Responds 502 if the provider refuses the order while the caller waits; it was refunded.
  * docs/specification/delivery.md#delivery-wait.
  */
 async function postOrder(deps: OrderDeps, call: Call): Promise<object> {
@@ -37,11 +37,11 @@ async function postOrder(deps: OrderDeps, call: Call): Promise<object> {
   const { bytes, fields } = await readBody(request);
   const order = placeOrderOf(fields, key);
   const claim = claimOf(request, bytes);
-  refuseAsAsked(key, [order]);
+  refuseByMagicLink(key, [order]);
   let isLost = false;
   const wait = async (placed: Order) => {
     isLost = isLostOrder(placed);
-    return placedResponse(await deps.placed(placed));
+    return placedResponse(await deps.awaitProvider(placed));
   };
   const respond = async () => {
     if (!claim) return wait(await writer.submit("placeOrder", order));
@@ -52,7 +52,7 @@ async function postOrder(deps: OrderDeps, call: Call): Promise<object> {
   return isLost ? new LostResponse() : response;
 }
 
-/** Refuses: provider_refused. */
+/** Returns the response to a placed order. Refuses: provider_refused. */
 export function placedResponse(order: Order): object {
   if (order.delivery?.placement === "refused") {
     throw new Refusal("provider_refused", { order: orderCreated(order) });
@@ -60,7 +60,7 @@ export function placedResponse(order: Order): object {
   return orderResponse(order);
 }
 
-/** Responds to another reseller's order with the same 404 as to one that does not exist. */
+/** Returns an order. Another reseller's order gets the same 404 as one that does not exist. */
 function getOrder({ store }: { store: ReadStore }, { params, key }: Call): Awaitable<object> {
   return store.read((reader) => {
     const order = findPublicOrder(reader, params["id"]!);
@@ -87,6 +87,6 @@ export function placeOrderOf(fields: Fields, key: Call["key"]): PlaceOrder {
 }
 
 export const routes: readonly Route<OrderDeps & { store: ReadStore }>[] = [
-  ["POST", "/api/v1/orders", ORDER, postOrder, placeOrder],
-  ["GET", "/api/v1/orders/:id", ORDER, getOrder, describeOrder],
+  ["POST", "/api/v1/orders", ORDER, postOrder, describe.placeOrder],
+  ["GET", "/api/v1/orders/:id", ORDER, getOrder, describe.getOrder],
 ];

@@ -16,10 +16,10 @@ const EXCEEDED = {
 } as const;
 
 /**
- * Throws the refusal that a magic link asks for, of the first link that does. Nothing is written.
+ * Throws the refusal that the first magic link among the orders asks for. Nothing is written.
  * Refuses: too_many_requests, service_unavailable, internal_error.
  */
-export function refuseAsAsked(
+export function refuseByMagicLink(
   { testOf }: Pick<CallerKey, "testOf">,
   orders: readonly { link: string }[],
 ): void {

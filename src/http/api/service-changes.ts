@@ -1,4 +1,5 @@
-// GET /services/changes: what changed in the caller's list of services. docs/specification/endpoints.md#get-services-changes.
+// GET /services/changes: what changed in the caller's list of services.
+// docs/specification/endpoints.md#get-services-changes.
 
 import { after, type Awaitable, type ReadStore } from "../../db/port/port.ts";
 import { findLastChange, listServiceChanges } from "../../db/catalogue/service-changes.ts";
@@ -11,7 +12,7 @@ import { type Query, queryOf, WHOLE } from "../read/query.ts";
 import { listServiceChanges as describeChanges } from "../../api-docs/endpoints/service-changes.ts";
 import { ORDER, type Route } from "../server/api-route.ts";
 
-/** Limit for reads of the feed for one page, while they find nothing for the caller. */
+/** Maximum number of reads for one page while none finds a change for the caller. */
 const STEPS_A_PAGE = 5;
 
 function getServiceChanges(

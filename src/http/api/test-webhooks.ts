@@ -1,4 +1,5 @@
-// POST /test/webhooks: sends one event to the endpoints of the test side. docs/specification/sandbox.md#post-test-webhook.
+// POST /test/webhooks: sends one event to the endpoints of the test side.
+// docs/specification/sandbox.md#post-test-webhook.
 
 import type { Writer } from "../../writer/writer.ts";
 import { eventTypeField, readBody } from "../read/body.ts";

@@ -85,7 +85,7 @@ function hasBody({ headers }: Pick<IncomingRequest, "headers">): boolean {
   return isThere && headers.get("content-length") !== "0";
 }
 
-/** Whether Content-Length exceeds the limit. */
+/** Returns whether Content-Length exceeds the limit. */
 export function announcesTooMuch({ headers }: Pick<IncomingRequest, "headers">): boolean {
   return Number(headers.get("content-length") ?? 0) > BODY_LIMIT_BYTES;
 }
@@ -107,15 +107,15 @@ function parseFields(bytes: Uint8Array): Fields {
 }
 
 /**
- * Replaces a number that would be rounded by one of its size that every field refuses: it has seven decimals. If a double has
- * no room for them, the number is beyond every limit.
+ * Replaces a number that a double would round with a number of the same size and seven decimals, which every field
+ * refuses. If a double has no room for the decimals, the number is beyond every limit.
  */
 function neitherWholeNorMicros(number: string): string {
   const whole = Math.trunc(Math.abs(Number(number)));
   return (number.startsWith("-") ? "-" : "") + String(whole + 5e-7);
 }
 
-/** Refuses: body_invalid. */
+/** Returns the value as an object. Refuses: body_invalid. */
 export function objectOf(value: unknown): Fields {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new Refusal("body_invalid", { must: "a JSON object" });
@@ -132,8 +132,8 @@ export function serviceField(fields: Fields): string {
 }
 
 /**
- * Returns a text that is safe to look up, without the NULs that PostgreSQL refuses. No stored text has a NUL and no id has the
- * replacement, so such a text is not found.
+ * Returns text that is safe to look up: NULs, which PostgreSQL refuses, are replaced. No stored text has a NUL, and no
+ * id has the replacement, so a text with NULs is not found.
  */
 export function lookedUp(text: string): string {
   return text.replaceAll("\0", "\ufffd");
@@ -167,8 +167,8 @@ export function callerTextFields(fields: Fields): CallerTexts {
 const EXTRA: ReadonlySet<string> = new Set(EXTRA_FIELDS);
 
 /**
- * Returns the fields that only some service types take, or undefined if there are none. They are not checked yet: what they
- * must be depends on the service.
+ * Returns the fields that only some service types take, or undefined if there are none. They are not checked yet: what
+ * they must be depends on the service.
  */
 export function extraFields(fields: Fields): GivenFields | undefined {
   let given: Record<string, string | number | false> | undefined;
@@ -219,7 +219,7 @@ function read<Value>(fields: Fields, field: string, kind: JsonKind<Value>): Valu
   return valueOf(field, kind.readJson(required(fields, field)));
 }
 
-/** Null when the field is absent or null. Refuses: field_invalid. */
+/** Reads an optional field of a kind; null when it is absent or null. Refuses: field_invalid. */
 export function readOptional<Value>(
   fields: Fields,
   field: string,
@@ -241,12 +241,12 @@ export function required(fields: Fields, field: string): unknown {
   return value;
 }
 
-/** Null when the field is absent or null. */
+/** Returns a field's value, not checked yet; null when it is absent or null. */
 export function optional(fields: Fields, field: string): unknown {
   return Object.hasOwn(fields, field) ? (fields[field] ?? null) : null;
 }
 
-/** The refusal of a malformed field, header or filter. */
+/** Makes the refusal of a malformed field, header or filter. */
 export function invalidField(field: string, must: string): Refusal {
   return new Refusal("field_invalid", { field, must });
 }

@@ -1,5 +1,5 @@
-// Reads the page of a list that a request asks for (docs/specification/http.md#lists): its size, and the cursor where
-// it begins.
+// Reads which page of a list a request asks for: its size, and the cursor where it begins.
+// docs/specification/http.md#lists.
 
 import { PAGE_SIZE } from "../../domain/values/kinds.ts";
 import { PAGE_DEFAULT } from "../../domain/values/limits.ts";

@@ -1,5 +1,4 @@
-// Reads the filters of a list (docs/specification/http.md#lists). Its page is in paging.ts, its time window in
-// time-windows.ts.
+// Reads the filters of a list (docs/specification/http.md#lists). Page: paging.ts. Time window: time-windows.ts.
 // A malformed filter is refused by its name, never ignored.
 
 import { type Kind, oneOf, ORDER_NUMBER, REFERENCE } from "../../domain/values/kinds.ts";

@@ -1,5 +1,6 @@
-// Authentication and authorization, steps 2 to 6 of docs/specification/http.md#precedence: address over its limit (429) →
-// missing or unknown key (401) → key inactive, expired, wrong address, no permission (403) → key over its limit (429).
+// Authentication and authorization, steps 2 to 6 of docs/specification/http.md#precedence: address over its limit (429)
+// → missing or unknown key (401) → key inactive, expired, wrong address, no permission (403) → key over its limit
+// (429).
 
 import { isWithin, type Network, parseNetwork } from "../../config/networks.ts";
 import type { Caller } from "../../db/users/keys.ts";
@@ -14,7 +15,9 @@ import {
 } from "../../domain/users/keys.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
-/** Limit for cached parsed allow lists. Parsing a list of two networks takes 10 µs of CPU time, a third of a request. */
+/**
+ * Limit for cached parsed allow lists. Parsing a list of two networks takes 10 µs of CPU time, a third of a request.
+ */
 const PARSED_LIMIT = 1000;
 
 export interface AuthDeps {
@@ -38,19 +41,20 @@ export interface RouteNeeds {
 export interface AuthRequest {
   /** Computes the client's address; most requests do not need it. */
   address(): string;
-  /** All three are set as soon as the key is found, even if it is refused after that. */
+  /** Id of the key. Like the next two members, it is set once the key is found, even if it is refused after that. */
   keyId: string | null;
   username: string | null;
   isTest: boolean;
   /** The text of the key, as it was sent. */
   keyText: string | null;
-  /** Called for a key that does not exist; `mistyped`: its checksum is wrong, so it never existed. */
+  /** Called for a key that does not exist. `mistyped`: its checksum is wrong, so it never existed. */
   noteUnknownKey(mistyped: boolean): void;
 }
 
 /**
- * Refuses, in this order: too_many_requests (address), api_key_missing, api_key_invalid, api_key_inactive, api_key_expired,
- * api_key_address_refused, not_found, permission_denied, too_many_requests (key).
+ * Finds and checks the caller's key. Refuses, in this order: too_many_requests (address), api_key_missing,
+ * api_key_invalid, api_key_inactive, api_key_expired, api_key_address_refused, not_found, permission_denied,
+ * too_many_requests (key).
  */
 export function authenticate(
   deps: AuthDeps,

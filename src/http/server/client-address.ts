@@ -12,9 +12,9 @@ const IPV4_WITH_PORT = /^(\d+\.\d+\.\d+\.\d+):\d{1,5}$/;
 const IPV6_IN_BRACKETS = /^\[([^\]]*)\](?::\d{1,5})?$/;
 
 /**
- * Returns the last address in X-Forwarded-For that is not a trusted proxy, if the connection comes from a trusted proxy;
- * else the connection's address. Addresses to the left are unverified: the client may have sent them itself.
- * A hop that cannot be parsed (`unknown`, empty, garbage) counts as unknown, never as the proxy that wrote it.
+ * Returns the last address in X-Forwarded-For that is not a trusted proxy, if the connection comes from a trusted
+ * proxy; else the connection's address. Addresses to the left are unverified: the client may have sent them itself. A
+ * hop that cannot be parsed (`unknown`, empty, garbage) counts as unknown, never as the proxy that wrote it.
  */
 export function clientAddress(
   connection: string | undefined,

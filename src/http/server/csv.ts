@@ -7,7 +7,7 @@ export { csvText } from "../../domain/values/csv.ts";
 
 const CSV_TYPE = /(^|,)\s*text\/csv\s*(;|,|$)/i;
 
-/** Whether `Accept` names CSV. */
+/** Returns whether `Accept` names CSV. */
 export function wantsCsv({ headers }: Pick<IncomingRequest, "headers">): boolean {
   return CSV_TYPE.test(headers.get("accept") ?? "");
 }
@@ -52,7 +52,7 @@ export function csvResponse(
   return new Response(lines, { headers: headersOf(file) });
 }
 
-/** A list that is short enough to be one text. */
+/** Returns a list that is short enough to be one text. */
 export function csvFile(file: string, text: string): Response {
   return withText(new Response(text, { headers: headersOf(file) }), text);
 }

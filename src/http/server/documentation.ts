@@ -1,5 +1,5 @@
-// GET /openapi.json, GET /docs and GET /docs/panels: public, generated at the first request and cached. GET / redirects to
-// GET /docs.
+// GET /openapi.json, GET /docs and GET /docs/panels: public, generated at the first request and cached. GET / redirects
+// to GET /docs.
 
 import type { OpenApiDocument } from "../../api-docs/schemas/document.ts";
 import { shareErrors } from "../../api-docs/schemas/shared-errors.ts";

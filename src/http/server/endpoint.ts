@@ -47,7 +47,7 @@ export type Handler = (call: Call) => object | Promise<object>;
 /** Marks the response to a duplicate. */
 const REPLAYED = { "idempotent-replayed": "true" };
 
-/** The Elysia handler of a route that needs a key. `method` and `route` are for the log. */
+/** Returns the Elysia handler of a route that needs a key. `method` and `route` are for the log. */
 export function endpoint(
   deps: EndpointDeps,
   method: string,
@@ -81,7 +81,7 @@ export interface PublicResponse {
   body: object;
 }
 
-/** The Elysia handler of a route that needs no key. */
+/** Returns the Elysia handler of a route that needs no key. */
 export function publicEndpoint(
   deps: EndpointDeps,
   route: string,
@@ -98,7 +98,7 @@ export function publicEndpoint(
   };
 }
 
-/** The Elysia handler of a documentation page, which needs no key. */
+/** Returns the Elysia handler of a documentation page, which needs no key. */
 export function openPage(deps: EndpointDeps, route: string, page: () => Response) {
   return ({ request }: RouteContext): Response => {
     const context = new RequestContext(deps, request, route);

@@ -1,5 +1,6 @@
-// Error responses. A refusal's is made from its entry; the others are here. Messages and status codes are specified in
-// docs/specification/http.md#error-table. `code` is for programs: it never changes, even if the message does.
+// Error responses: those to refusals, made from the refusals' entries, and a few others. Messages and status codes are
+// specified in docs/specification/http.md#error-table. `code` is for programs: it never changes, even if the message
+// does.
 
 import { entryOf, type Refusal, refusal, REFUSALS, textOf } from "../../domain/values/refusals.ts";
 import { INCORRECT_REQUEST } from "../../domain/values/request-refusals.ts";
@@ -18,19 +19,23 @@ export interface ErrorResponse {
 export const INTERNAL = errorResponseOf(refusal("internal_error"))!;
 export const NOT_FOUND = errorResponseOf(refusal("not_found"))!;
 
-/** Bytes that are not a valid HTTP request; the connection closes after each response. */
+/** Responses to bytes that are not a valid HTTP request. The connection closes after each of them. */
 export const MALFORMED = {
   400: { status: 400, code: "request_malformed", message: "Malformed request" },
   431: errorResponseOf(refusal("headers_too_large"))!,
   505: { status: 505, code: "http_version_unsupported", message: "HTTP version not supported" },
 } satisfies Record<number, ErrorResponse>;
 
-/** Codes of the refusals that API calls meet. `internal_error` is left out: only a magic link throws it as a refusal. */
+/**
+ * Codes of the refusals that API calls meet. `internal_error` is left out: only a magic link throws it as a refusal.
+ */
 export const REFUSAL_CODES: readonly string[] = Object.entries(REFUSALS)
   .filter(([code, { status }]) => status !== undefined && code !== INTERNAL.code)
   .map(([code]) => code);
 
-/** Returns undefined for a refusal that API calls do not meet: there it is an internal error. */
+/**
+ * Returns the response to a refusal; undefined for one that API calls do not meet, which is an internal error there.
+ */
 export function errorResponseOf(refused: Refusal): ErrorResponse | undefined {
   const { status, message, headers, members, v2 } = entryOf(refused);
   if (status === undefined) return undefined;
@@ -45,12 +50,12 @@ export function errorResponseOf(refused: Refusal): ErrorResponse | undefined {
   };
 }
 
-/** The body of an error response. */
+/** Returns the body of an error response. */
 export function errorBody(response: ErrorResponse, requestId: string): string {
   return JSON.stringify({ ...errorMembers(response), requestId });
 }
 
-/** The members that describe the refusal, without the request id. */
+/** Returns the members that describe the error, without the request id. */
 export function errorMembers({ code, message, members }: ErrorResponse): object {
   return { status: "error", message, code, ...members };
 }

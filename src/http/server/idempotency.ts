@@ -1,5 +1,5 @@
-// Requests with an Idempotency-Key. The writer decides what is a duplicate. Here, duplicates that arrive while the first
-// is in flight wait for it, so that all get the same response. docs/specification/http.md#idempotency-concurrent.
+// Requests with an Idempotency-Key. The writer decides what is a duplicate. Here, duplicates that arrive while the
+// first is in flight wait for it, so that all get the same response. docs/specification/http.md#idempotency-concurrent.
 
 import { Refusal } from "../../domain/values/refusals.ts";
 import {
@@ -30,8 +30,8 @@ export interface ClaimDeps {
 }
 
 /**
- * Returns the claim that a request makes with its key; null without a key. `body` is what was sent. Refuses:
- * field_invalid.
+ * Returns the claim that a request makes with its Idempotency-Key; null without one. `body` is what was sent.
+ * Refuses: field_invalid.
  */
 export function claimOf(request: IncomingRequest, body: Uint8Array): Claim | null {
   const key = request.headers.get(HEADER);
@@ -43,7 +43,7 @@ export function claimOf(request: IncomingRequest, body: Uint8Array): Claim | nul
   return { key, requestHash: hashRequest(request.method, path, body) };
 }
 
-/** The caller's account and the request id. */
+/** What the response needs of the call: the caller's account and the request id. */
 type Caller = { key: Pick<Call["key"], "resellerAccount"> } & Pick<Call, "requestId">;
 
 /**
@@ -80,7 +80,7 @@ export async function respondOnce<Effect>(
   }
 }
 
-/** The response that `wait` leads to. A refusal is stored too: its order exists and was refunded. */
+/** Returns the response that `wait` leads to. A refusal is stored too: its order exists and was refunded. */
 async function responseOf(
   requestId: string,
   wait: () => object | Promise<object>,

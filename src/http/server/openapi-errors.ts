@@ -1,4 +1,5 @@
-// The error responses in the OpenAPI document: for each operation those of its examples and those that any call may get.
+// The error responses in the OpenAPI document: for each operation those of its examples and those that any call may
+// get.
 
 import type {
   ExampleRequest,
@@ -38,7 +39,7 @@ export const REASONS: Record<number, string> = {
   503: "Nothing was changed; try again",
 };
 
-/** The error responses by status, each with its possible codes and an example of each. */
+/** Returns the error responses by status, each with its possible codes and an example of each. */
 export function errorsOf(operation: Operation, needs: RouteNeeds): OpenApiOperation["responses"] {
   const named = new Map<string, NamedError>();
   for (const example of operation.examples) {
@@ -58,7 +59,7 @@ export function errorsOf(operation: Operation, needs: RouteNeeds): OpenApiOperat
   );
 }
 
-/** The errors of an operation that its examples do not show. */
+/** Returns the errors that any call of the operation may get. */
 function commonRefusals(operation: Operation, { permission }: RouteNeeds): Refusal[] {
   const reading: Refusal[] = [
     refusal("api_key_missing"),

@@ -69,12 +69,12 @@ export function createDocument({ brand, contact }: Operator): OpenApiDocument {
     servers: [{ url: "/", description: "The server that gave you this document" }],
     security: [{ apiKey: [] }],
     tags: [
-      { name: "Services", description: "What can be ordered." },
-      { name: "Orders", description: "Placing orders and following them." },
-      { name: "Balance", description: "Your balance and its statement." },
+      { name: "Services", description: "Services that can be ordered." },
+      { name: "Orders", description: "Placing and following orders." },
+      { name: "Balance", description: "Balance and transactions." },
       { name: "Users", description: "Looking up users and adding credit." },
-      { name: "Webhooks", description: "Receiving changes as they happen." },
-      { name: "Testing", description: "What only test keys can do." },
+      { name: "Webhooks", description: "Notifications of changes." },
+      { name: "Testing", description: "Functions only for test keys." },
       SMM_API_TAG,
     ],
     paths: {

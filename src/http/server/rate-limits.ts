@@ -7,7 +7,7 @@ import { Refusal } from "../../domain/values/refusals.ts";
 import type { RateExceeded } from "../../domain/values/request-refusals.ts";
 import type { Rate } from "../../domain/values/units.ts";
 
-/** A key may save up the requests of this many intervals. */
+/** Number of intervals whose requests a key may save up for a burst. */
 const BURST_FACTOR = 2;
 /** Limit for unknown keys from one address. */
 const FAILURE_RATE: Rate = { requests: 20, milliseconds: 60_000 };
@@ -17,7 +17,7 @@ const ADDRESS_LIMIT = 10_000;
 export interface RateLimits {
   /** Counts a request of a key. Throws too_many_requests. */
   takeForKey(keyId: string): void;
-  /** Whether any address has sent unknown keys lately. If none has, callers need not compute the address. */
+  /** Returns whether any address has sent unknown keys lately. If none has, callers need not compute the address. */
   hasFailures(): boolean;
   /** Throws too_many_requests while an address is over its limit of unknown keys. */
   refuseGuessing(address: string): void;
@@ -33,8 +33,9 @@ const UNLIMITED: RateLimits = {
 };
 
 /**
- * `rate` is the limit of a key; 0 turns every limit off. `servers` returns how many servers share the load. Each counts
- * separately, so a request costs that many tokens. If requests are spread evenly, all together allow what one server would.
+ * Creates the limits. `rate` is the limit of a key; 0 turns every limit off. `servers` returns how many servers share
+ * the load. Each counts separately, so a request costs that many tokens. If requests are spread evenly, all together
+ * allow what one server would.
  */
 export function createRateLimits(rate: Rate | 0, servers: () => number = () => 1): RateLimits {
   if (rate === 0) return UNLIMITED;
@@ -77,7 +78,9 @@ function fullBucket({ requests, milliseconds }: Rate, burst: number): TokenBucke
   return bucket;
 }
 
-/** Returns the tokens that a request costs, at most the bucket's size: a full bucket always lets one request through. */
+/**
+ * Returns the tokens that a request costs, at most the bucket's size: a full bucket always lets one request through.
+ */
 function costIn({ bucketSize }: TokenBucket, servers: number): number {
   return Math.min(servers, bucketSize);
 }

@@ -16,7 +16,7 @@ import type { AuthDeps, AuthRequest } from "./auth.ts";
 import { clientAddress, FORWARDED_HEADER } from "./client-address.ts";
 import { type ErrorResponse, errorResponseOf, INTERNAL } from "./errors.ts";
 
-/** Dependencies of every endpoint; each handler declares its own besides. */
+/** Dependencies of every endpoint. Each handler declares more of its own. */
 export interface EndpointDeps extends AuthDeps, InternalErrorDeps {
   log: Logger;
   observer: Observer;
@@ -74,7 +74,7 @@ export class RequestContext implements AuthRequest {
     this.loggedId = isGiven ? maskKeys(given) : this.requestId;
   }
 
-  /** Whether the response goes to a test key. If no key was found, the text of the sent key decides. */
+  /** Returns whether the response goes to a test key. If no key was found, the text of the sent key decides. */
   isInTestMode(): boolean {
     if (this.keyId !== null) return this.isTest;
     const text = this.keyText ?? this.request.headers.get("x-api-key");
@@ -175,7 +175,7 @@ function callerAddress(context: RequestContext, code: string): string | null {
   return isAnonymous ? context.address() : null;
 }
 
-/** Whether a request is logged: everything but successful reads, and the share of those that --log-reads sets. */
+/** Returns whether a request is logged: all but successful reads, and of those the share that --log-reads sets. */
 function isLogged({ deps, isRead, code }: RequestContext, status: number): boolean {
   const { logReads } = deps;
   return logReads === 1 || !isRead || status !== 200 || code !== null || Math.random() < logReads;

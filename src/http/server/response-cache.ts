@@ -1,5 +1,5 @@
 // Response cache: bodies of one version, each with its owner, up to a limit of characters. The least recently used body
-// is evicted. Measurements are in service-list-cache.ts, where it is used.
+// is evicted. Measurements: service-list-cache.ts.
 
 export interface ResponseCache {
   get(version: number, owner: number | null): string | undefined;

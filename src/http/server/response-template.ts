@@ -1,5 +1,5 @@
-// The response template: the headers that every response has, formatted once instead of for each response. Responses are
-// data for programs: no cache, no MIME sniffing, no frames, no scripts.
+// The response template: the headers that every response has, formatted once instead of for each response. Responses
+// are data for programs: no cache, no MIME sniffing, no frames, no scripts.
 // Gain: a response takes 0.8 µs of CPU time, instead of 4.3 µs with `new Response(text, { headers })`. On the same busy
 // machine a whole GET /balance takes 29 µs.
 

@@ -24,16 +24,18 @@ export interface Router {
 }
 
 /**
- * Returns `app` as a Router. Elysia's types require a Request. For routes that parse no body and have no schema, it reads only
- * `method` and `url`, to find the route, and passes on the object itself. All tests in test/http route IncomingRequests.
+ * Returns `app` as a Router. Elysia's types require a Request. For routes that parse no body and have no schema, it
+ * reads only `method` and `url`, to find the route, and passes on the object itself. All tests in test/http route
+ * IncomingRequests.
  */
 export function routerOf(app: AnyElysia): Router {
   return app as unknown as Router;
 }
 
 /**
- * Adds a route. The handler is bound because a bound function has no source text. From that text Elysia infers what a handler
- * needs, and awaits the response of one that may be asynchronous. That costs a read another turn of the microtask queue.
+ * Adds a route. The handler is bound because a bound function has no source text. Elysia would infer from that text
+ * what the handler needs, and would await a response that may be asynchronous. For a read, that would cost another turn
+ * of the microtask queue.
  */
 export function addRoute(router: Router, method: string, path: string, handle: RouteHandler): void {
   router.route(method, path, handle.bind(null), { parse: "none" });

@@ -1,4 +1,4 @@
-// What an action of the protocol is given: a request, and the parts of the service.
+// The input of an action: a request, and the parts of the service that it uses.
 
 import type { Fields } from "./fields.ts";
 import type { CallerKey } from "../../db/users/keys.ts";

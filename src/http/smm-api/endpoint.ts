@@ -55,7 +55,7 @@ export function smmApiEndpoint(deps: ActionDeps): (context: RouteContext) => Pro
   };
 }
 
-/** The response to any other method. */
+/** Returns the handler of every other method. */
 export function refuseMethod(deps: ActionDeps): (context: RouteContext) => Response {
   return ({ request }) => fail(contextOf(deps, request), methodNotAllowed(METHOD));
 }
@@ -71,7 +71,9 @@ function contextOf(
   return context;
 }
 
-/** Refuses in the order of docs/specification/smm-api.md#v2-errors: the key, the action, then what the action refuses. */
+/**
+ * Refuses in the order of docs/specification/smm-api.md#v2-errors: the key, the action, then what the action refuses.
+ */
 async function respond(
   deps: ActionDeps,
   context: RequestContext,

@@ -1,16 +1,16 @@
-// Error responses in the words that panels recognise. docs/specification/smm-api.md#v2-errors. The refusals are those of
-// /api/v1, and their entries have the words.
+// Error responses in the words that panels recognise. docs/specification/smm-api.md#v2-errors. The refusals are those
+// of /api/v1, and their entries have the words.
 
 import { REFUSALS } from "../../domain/values/refusals.ts";
 import type { ErrorResponse } from "../server/errors.ts";
 
-/** Used in place of one order's status in a list. */
+/** Text in place of an order's status in a list. */
 export const INCORRECT_ORDER = REFUSALS.order_not_found.v2;
 export const REFILL_NOT_FOUND = "Refill not found";
 
 /**
- * Statuses that are sent; any other is sent as 200, because panels lose its message or send the request again. With these
- * statuses nothing was changed, it is unknown what was changed, or the request itself is at fault.
+ * Statuses that are sent. Any other is sent as 200, because panels lose its message or send the request again. With
+ * these statuses nothing was changed, it is unknown what was changed, or the request itself is at fault.
  */
 const KEPT_STATUSES = new Set([405, 413, 429, 431, 500, 503]);
 

@@ -46,7 +46,7 @@ export class Fields {
   }
 }
 
-/** Refuses: body_too_large, headers_too_large, body_invalid. */
+/** Reads the fields. Refuses: body_too_large, headers_too_large, body_invalid. */
 export async function readFields(request: IncomingRequest): Promise<Fields> {
   const body = fieldsIn(await readBytes(request), request.headers.get("content-type") ?? "");
   const values = new Map<string, string | object>();

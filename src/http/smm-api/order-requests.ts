@@ -14,7 +14,7 @@ import { type Fields, NUMBER } from "./fields.ts";
 /** The result for one id: its request, or why it was refused. */
 type Requested = { request: { requestId: number } } | { refused: RefusalCode; details: unknown };
 
-/** Returns a list even for one order: clients read no other form. */
+/** Requests cancellations. Returns a list even for one order, because clients accept no other form. */
 export async function cancelOrders(deps: ActionDeps, call: SmmCall): Promise<object> {
   const ids = orderIdsIn(call.fields);
   const requests = await makeRequests(deps, call, "cancel", ids);
@@ -24,7 +24,7 @@ export async function cancelOrders(deps: ActionDeps, call: SmmCall): Promise<obj
   }));
 }
 
-/** Makes refill requests. The number of its request identifies a refill. */
+/** Requests refills. A refill's number is the number of its request. */
 export async function refillOrders(deps: ActionDeps, call: SmmCall): Promise<object> {
   const ids = orderIdsIn(call.fields);
   const requests = await makeRequests(deps, call, "refill", ids);
@@ -69,7 +69,7 @@ export function getRefillStatus(
   });
 }
 
-/** Returns the ids in `orders`, else the one in `order`. Refuses: field_invalid, order_not_found. */
+/** Returns the ids in `orders`, or else the one in `order`. Refuses: field_invalid, order_not_found. */
 function orderIdsIn(fields: Fields): string[] {
   const ids = listIn(fields, "orders");
   if (ids.length > 0) return ids;

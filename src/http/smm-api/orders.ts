@@ -25,7 +25,7 @@ import { typeTerms } from "../../domain/catalogue/service-types.ts";
 import { smmTerms } from "../../domain/catalogue/services.ts";
 import { invalidField, linkField } from "../read/body.ts";
 import { LostResponse } from "../server/endpoint.ts";
-import { isLostOrder, refuseAsAsked } from "../api/sandbox.ts";
+import { isLostOrder, refuseByMagicLink } from "../api/sandbox.ts";
 import type { ActionDeps, SmmCall } from "./call.ts";
 import { INCORRECT_ORDER } from "./errors.ts";
 import { type Fields, NUMBER } from "./fields.ts";
@@ -35,8 +35,9 @@ const DIGITS = /^\d+$/;
 const REPLACEMENT = "\ufffd";
 
 /**
- * Responds once the order is committed: panels place orders one after another and must not wait for the provider. The
- * response has only the member `order`: a client takes any other for a failure and places the order again.
+ * Places an order. Responds once it is committed: panels place orders one after another and must not wait for the
+ * provider. The response has only the member `order`: clients treat any other response as a failure and place the order
+ * again.
  */
 export async function addOrder(deps: ActionDeps, { fields, key }: SmmCall): Promise<object> {
   const { resellerAccount } = key;
@@ -59,7 +60,7 @@ export async function addOrder(deps: ActionDeps, { fields, key }: SmmCall): Prom
     reference,
     ...extraFieldsOf(fields, service),
   };
-  refuseAsAsked(key, [order]);
+  refuseByMagicLink(key, [order]);
   try {
     const placed = await deps.writer.submit("placeOrder", order);
     beginSubmission(deps, placed);
@@ -73,7 +74,7 @@ export async function addOrder(deps: ActionDeps, { fields, key }: SmmCall): Prom
 
 /** Begins the submission without waiting for it. If that fails, the next tick of the delivery begins it. */
 function beginSubmission(deps: ActionDeps, order: Order): void {
-  deps.placed(order).catch((error: unknown) => {
+  deps.awaitProvider(order).catch((error: unknown) => {
     deps.log.warn(
       { order: order.orderId, error: String(error) },
       "a submission was not begun at once",
@@ -94,8 +95,8 @@ async function readBefore<T>(
 }
 
 /**
- * Returns null if no reference was given, undefined if it is malformed. Bytes that are not UTF-8 cannot be distinguished
- * once decoded: two references would become one, and the second order would not be placed.
+ * Reads the reference: null if none was given, undefined if it is malformed. Bytes that are not UTF-8 cannot be
+ * distinguished once decoded: two references would become one, and the second order would not be placed.
  */
 function referenceOf(fields: Fields): string | null | undefined {
   const reference = fields.text("reference");
@@ -104,14 +105,14 @@ function referenceOf(fields: Fields): string | null | undefined {
   return "must" in found || reference.includes(REPLACEMENT) ? undefined : found.value;
 }
 
-/** Also returns undefined for a service that cannot be described in the terms of panels. */
+/** Finds the service of an order; undefined also for one that cannot be described in the terms of panels. */
 function openService(reader: Reader, account: number, fields: Fields): OpenService | undefined {
   const [, digits] = NUMBER.exec(fields.text("service") ?? "") ?? [];
   const service = digits && findOpenServiceByNumber(reader, account, Number(digits));
   return service && smmTerms(service) ? service : undefined;
 }
 
-/** Refuses: field_missing, field_invalid. */
+/** Reads the link. Refuses: field_missing, field_invalid. */
 function linkOf(fields: Fields, key: SmmCall["key"]): string {
   const link = linkField({ link: fields.text("link") }, key);
   if (link.includes(REPLACEMENT)) throw invalidField("link", "UTF-8");
@@ -119,8 +120,8 @@ function linkOf(fields: Fields, key: SmmCall["key"]): string {
 }
 
 /**
- * Returns null for service types without a quantity. A service that is a package only to panels has its fixed quantity.
- * Refuses: field_invalid, quantity_above_maximum.
+ * Reads the quantity: null for service types without one. A service that is a package only to panels has its fixed
+ * quantity. Refuses: field_invalid, quantity_above_maximum.
  */
 function quantityOf(fields: Fields, service: OpenService): number | null {
   const { type, per, min, max } = service;
@@ -132,7 +133,7 @@ function quantityOf(fields: Fields, service: OpenService): number | null {
   return Number(text);
 }
 
-/** Reads the extra fields. For an order without a drip-feed, panels send its fields as 0. Refuses: field_invalid. */
+/** Reads the extra fields. Without a drip-feed, panels send `runs` and `interval` as 0. Refuses: field_invalid. */
 function extraFieldsOf(fields: Fields, { type }: OpenService): { given?: GivenFields } {
   // Empty and absent mean the same here, so fields that may be empty default to "".
   const given: Record<string, string | number> =
@@ -148,7 +149,7 @@ function extraFieldsOf(fields: Fields, { type }: OpenService): { given?: GivenFi
   return Object.keys(given).length === 0 ? {} : { given };
 }
 
-/** Returns text that is not digits unchanged, so that it is refused. */
+/** Returns digits as a number, and any other text unchanged, so that it is refused. */
 function numberOf(text: string): string | number {
   return DIGITS.test(text) ? Number(text) : text;
 }
@@ -193,7 +194,8 @@ const WORDS: Readonly<Record<OrderStatus, string>> = {
 };
 
 /**
- * Clients refund the remaining part of what they charged, so an order that was undone has its whole quantity remaining.
+ * Returns an order's status. Clients refund the remaining part of what they charged, so an order that was undone has
+ * its whole quantity remaining.
  */
 function statusOf(order: OrderOutcome) {
   const { quantity, chargeMicros, refundedMicros, status } = order;

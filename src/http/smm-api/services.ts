@@ -1,4 +1,5 @@
-// `services`: the services that the reseller may order, in the terms of panels. docs/specification/smm-api.md#v2-services.
+// `services`: the services that the reseller may order, in the terms of panels.
+// docs/specification/smm-api.md#v2-services.
 
 import type { Awaitable, Reader } from "../../db/port/port.ts";
 import { listNumberedServices } from "../../db/catalogue/services.ts";

@@ -130,7 +130,8 @@ export async function startSandboxServer(
   });
   const deps = {
     ...api,
-    placed: (order: Parameters<typeof api.placed>[0]) => delivery.awaitProvider(order),
+    awaitProvider: (order: Parameters<typeof api.awaitProvider>[0]) =>
+      delivery.awaitProvider(order),
   };
   const server = startServer(deps, { hostname: "127.0.0.1", port: 0 }, null, smmApiRoutes(deps));
   const url = `http://127.0.0.1:${server.port}`;

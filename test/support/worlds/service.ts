@@ -373,7 +373,7 @@ export function apiOf<Parts extends Pick<ServerDatabase, "store" | "findKey" | "
     observer: NO_OBSERVER,
     inFlight: new Map(),
     onInternalError() {},
-    placed: (order) => Promise.resolve(order),
+    awaitProvider: (order) => Promise.resolve(order),
     limits: createRateLimits(0),
     recordKeyUse() {},
     trustedProxy: [],
