@@ -1,11 +1,12 @@
 // The connections of one listener, with a limit for all and a limit for each client. If there is no room for a new
-// connection, one that waits for its client is closed; if none waits, the new one is closed. A connection that is accepted
-// and closed costs 11 µs; one that is not accepted stays in the kernel's queue and wakes the event loop again and again.
+// connection, one that waits for its client is closed; if none waits, the new one is closed. To accept and close a
+// connection costs 11 µs. One that is not accepted stays in the kernel's queue and wakes the event loop again and
+// again.
 
 import type { Connection } from "./connection.ts";
 
 export interface ConnectionLimits {
-  /** Limits for connections at once, of all clients and of one client. */
+  /** Limits for simultaneous connections, of all clients and of one client. */
   all: number;
   perClient: number;
   /** Returns the client of an address; null if its connections count only towards `all`, as those of a proxy do. */
@@ -80,7 +81,10 @@ export class ConnectionPool {
     if (own.size === 0) this.#byClient.delete(client!);
   }
 
-  /** Closes the oldest waiting connection of the client with most connections, among the first EXAMINED_LIMIT examined. */
+  /**
+   * Closes a waiting connection: of the first EXAMINED_LIMIT connections, the oldest waiting one of the client with
+   * most connections. Returns false if none waits.
+   */
   #displaceIn(connections: Set<Connection>): boolean {
     let chosen: Connection | null = null;
     let most = -1;

@@ -22,8 +22,8 @@ const SLICE_BYTES = 16 * 1024;
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
 /**
- * Time limits in seconds. A whole head or body must arrive within its limit. Idle time counts from the last response, even
- * if blank lines arrive. The other limits count from the last progress.
+ * Time limits in seconds. A whole head or body must arrive within its limit. Idle time counts from the last response,
+ * even if blank lines arrive. The other limits count from the last progress.
  */
 const IDLE_SECONDS = 30;
 const HEAD_SECONDS = 10;
@@ -253,7 +253,7 @@ export class Connection {
     this.#out.flush();
   }
 
-  /** `message` is null for bytes that are not a valid request. */
+  /** Sends a response. `message` is null for bytes that are not a valid request. */
   #respond(message: Message | null, response: Response): void {
     if (this.#isClosed) {
       // Frees what a streamed body holds.

@@ -1,5 +1,5 @@
-// Listens for connections. The listener stays the same while the server runs: a new certificate is set on each connection
-// before its handshake, because replacing a listener resets the connections that it has not accepted yet.
+// Listens for connections. The listener stays the same while the server runs: a new certificate is set on each
+// connection before its handshake, because replacing a listener resets the connections that it has not accepted yet.
 
 import { createSecureContext } from "node:tls";
 import { Connection, type Handler, type Host } from "./connection.ts";
@@ -13,7 +13,7 @@ export interface Address {
   port: number;
 }
 
-/** PEM. */
+/** A certificate and its key, in PEM. */
 export interface Certificate {
   cert: string;
   key: string;
@@ -27,13 +27,13 @@ interface CertifiedSocket extends Bun.Socket<Connection | undefined> {
 export interface Server {
   hostname: string;
   port: number;
-  /** Uses this certificate for new connections. Only for a server that was started with one. */
+  /** Sets the certificate for new connections. Only for a server that was started with one. */
   reload(certificate: Certificate): void;
   /** Accepts no further requests; resolves once those in flight are answered. */
   stop(): Promise<void>;
 }
 
-/** Listens for a moment. Throws when the address cannot be listened on. */
+/** Tests an address by listening on it for a moment. Throws when it cannot be listened on. */
 export function tryAddress(address: Address): void {
   Bun.listen({ ...address, socket: { data() {} } }).stop(true);
 }

@@ -3,7 +3,7 @@
 /** Pipelined responses are gathered up to this size and written with one system call. */
 const FLUSH_BYTES = 64 * 1024;
 
-/** `write` returns how many bytes were accepted, or -1 when it is closed. */
+/** A socket as this file uses it. `write` returns how many bytes were accepted, or -1 when the socket is closed. */
 interface Sink {
   write(data: string | Uint8Array): number;
 }

@@ -7,7 +7,7 @@ import { HTTPParser, methods } from "node:_http_common";
 export const HEAD_LIMIT_BYTES = 16 * 1024;
 /** Maximum number of header fields, and of trailer fields. */
 export const FIELDS_LIMIT = 100;
-/** Further bytes allowed for each byte of content: the size and the line ends of a chunk of one byte take five. */
+/** Bytes of framing allowed for each byte of content. A chunk of one byte needs five. */
 const CHUNK_OVERHEAD = 8;
 /** Maximum length of an unknown method; a longer one is malformed. */
 const METHOD_LIMIT = 32;
@@ -92,7 +92,9 @@ export class Message {
     return this.#body !== undefined;
   }
 
-  /** Resolves with the whole body, or null as soon as it exceeds the limit. Rejects with BrokenOff when it ends first. */
+  /**
+   * Resolves with the whole body, or null as soon as it exceeds the limit. Rejects with BrokenOff when it ends first.
+   */
   body(): Promise<Uint8Array | null> {
     if (!this.#body) {
       this.#body = Promise.withResolvers();
@@ -125,8 +127,8 @@ export class Message {
   }
 
   /**
-   * Most bodies arrive as one chunk. Many small chunks go into one buffer: separately they would take 100 times the
-   * memory.
+   * Appends a chunk. Most bodies are one chunk; many small ones go into one buffer, because separately they would take
+   * 100 times the memory.
    */
   #append(chunk: Uint8Array, start: number): void {
     if (start === 0) {
@@ -219,7 +221,7 @@ export class RequestParser {
     return null;
   }
 
-  /** Returns null if a callback has ended the parsing. */
+  /** Runs llhttp. Returns null if a callback stopped it. */
   #execute(bytes: Uint8Array): ReturnType<HTTPParser["execute"]> | null {
     try {
       return this.#parser.execute(bytes);
@@ -230,9 +232,9 @@ export class RequestParser {
   }
 
   /**
-   * Counts the bytes that are not content: llhttp counts only names and values. It does not report where in the bytes a
-   * message begins, so one that begins after another is counted from the next bytes on. `begun` is the number of messages that
-   * begin in these bytes; `wasInside`, `content` and `messages` are the values before these bytes.
+   * Counts bytes that are not content (llhttp counts only names and values). llhttp does not report where a message
+   * begins, so a message that follows another in these bytes is counted from the next bytes. `begun`: messages that
+   * begin in these bytes. `wasInside`, `content` and `messages`: the values before these bytes.
    */
   #count(
     length: number,
@@ -262,9 +264,9 @@ export class RequestParser {
   }
 
   /**
-   * Reads a request line that llhttp rejects. llhttp has a list of methods and rejects non-ASCII bytes in a target. But a
-   * method may be any token (RFC 9110, 9.1) and gets the same 405 as any unsupported one. Some clients (curl) send UTF-8 in a
-   * target without escaping it. Returns the bytes after the line; null while it is not complete.
+   * Reads a request line that llhttp rejects: one with a method that is not in llhttp's list, or with non-ASCII bytes
+   * in its target. But a method may be any token (RFC 9110, 9.1), and an unknown one gets a 405. Some clients (curl)
+   * send UTF-8 in a target without escaping it. Returns the bytes after the line; null while it is not complete.
    */
   #readRejected(bytes: Uint8Array, before: string): Uint8Array | null {
     const end = bytes.indexOf(LINE_FEED);
@@ -361,7 +363,7 @@ export class RequestParser {
     return parser;
   }
 
-  /** Ends a callback of llhttp and with it the parsing. */
+  /** Stops the parsing from within a callback of llhttp. */
   #stop(status: Malformed): never {
     this.malformed = status;
     throw STOP;
@@ -369,8 +371,8 @@ export class RequestParser {
 }
 
 /**
- * Returns where the request line begins that `text` ends in, inside its target or its method. A body before it may lack
- * a line end.
+ * Returns the start of the unfinished request line at the end of `text`. The line ends inside its target or its method.
+ * A body before it may lack a line end.
  */
 function startOfLine(text: string, isInTarget: boolean): number {
   let start = isInTarget ? text.lastIndexOf(" ") : text.length;

@@ -22,13 +22,15 @@ export class IncomingRequest {
     /** The peer's address. */
     readonly address: string,
     /** The path with the query. */
-    readonly path: string = pathOf(message.target),
+    readonly path: string = pathOfTarget(message.target),
   ) {
     this.#message = message;
     this.url = ORIGIN + path;
   }
 
-  /** The method to route by. HEAD is replaced: Elysia would answer it with the GET route if the path has a parameter. */
+  /**
+   * The method to route by. HEAD is replaced: Elysia would answer it with the GET route if the path has a parameter.
+   */
   get method(): string {
     const { method } = this.#message;
     return method === "HEAD" ? UNKNOWN_METHOD : method;
@@ -58,10 +60,10 @@ export class IncomingRequest {
 }
 
 /**
- * Returns the path of an origin-form or absolute-form target. `*` and CONNECT's authority become a path without a
+ * Returns the path of an origin-form or absolute-form target. `*` and CONNECT's authority become a path that has no
  * route.
  */
-function pathOf(target: string): string {
+function pathOfTarget(target: string): string {
   const path = target.startsWith("/") ? target : target.replace(ABSOLUTE, "");
   return path.startsWith("/") ? path : `/${path}`;
 }

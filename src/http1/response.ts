@@ -1,5 +1,5 @@
-// Turns a Response into bytes of HTTP/1.1. Text and fields that are known when it is made are attached to it. Reading them
-// back would needlessly build Headers and, for the text, take another turn of the event loop.
+// Turns a Response into bytes of HTTP/1.1. Text and fields that are known when it is made are attached to it. To read
+// them from the Response would needlessly build Headers and, for the text, take another turn of the event loop.
 
 import { STATUS_CODES } from "node:http";
 
@@ -10,11 +10,11 @@ interface MadeText {
   text: string;
   /** Whether the connection closes after the response. */
   isLast: boolean;
-  /** Nothing is sent: the connection closes instead. */
+  /** True if nothing is sent: the connection closes instead. */
   isNothing?: true;
 }
 
-const MADE_TEXT = Symbol("known");
+const MADE_TEXT = Symbol("made text");
 
 interface MadeResponse extends Response {
   [MADE_TEXT]?: MadeText;
@@ -62,7 +62,7 @@ export function textOf(response: Response): string | undefined {
   return (response as MadeResponse)[MADE_TEXT]?.text ?? (response.body === null ? "" : undefined);
 }
 
-/** Whether the response has `Connection: close`. */
+/** Returns whether the response has `Connection: close`. */
 export function saysLast(response: Response): boolean {
   const known = (response as MadeResponse)[MADE_TEXT];
   return known ? known.isLast : response.headers.get("connection") === "close";
@@ -99,7 +99,7 @@ function linesOf(fields: Readonly<Record<string, string | string[]>>): string {
   return lines;
 }
 
-/** Set by the connection, never by a response. */
+/** Fields that the connection sets, never a response. */
 const CONNECTION_FIELDS = new Set(["connection", "content-length", "transfer-encoding", "date"]);
 
 let dateSecond = 0;

@@ -1,7 +1,7 @@
-// Makes the server's own backups, at intervals and on SIGUSR1. Each is made by `reseller backup` in a separate
-// process of low priority that rests most of the time (paced-process.ts). So a backup takes neither threads nor
-// memory of the server. Old ones are deleted. A failure is logged, and the next backup is made at its usual time. A
-// backup that does not verify is kept.
+// Makes the server's own backups, at intervals and on SIGUSR1. Each is made by `reseller backup` in a separate process
+// of low priority that rests most of the time (paced-process.ts), so it takes neither threads nor memory of the server.
+// Old backups are deleted. A failure is logged, and the next backup is made at its usual time. A backup that fails
+// verification is kept.
 
 import { basename, join } from "node:path";
 import type { Logger } from "../monitoring/log.ts";
@@ -15,7 +15,7 @@ import type { BackgroundJob } from "./expiry.ts";
 import { type PaceClock, type PacedProcess, startPaced } from "./paced-process.ts";
 import { MINUTE_MS } from "../domain/values/spans.ts";
 
-/** Delay after a start at which a backup is due, so that it does not run during the first requests. */
+/** Shortest delay of a backup after the start, so that it does not run during the first requests. */
 const FIRST_MS = MINUTE_MS;
 
 export interface BackupPlan {
@@ -23,10 +23,10 @@ export interface BackupPlan {
   path: string;
   data: string;
   folder: string;
-  /** Milliseconds; 0 makes backups only on SIGUSR1. */
+  /** Milliseconds between two backups; 0: only on SIGUSR1. */
   every: number;
   keep: number;
-  /** Who checkpoints the database: the backup does not if a replicator does. */
+  /** Who checkpoints the database. If a replicator does, the backup does not. */
   checkpoint: CheckpointMode;
   /** The environment of the backup's processes. */
   environment: Record<string, string | undefined>;
@@ -59,7 +59,8 @@ export interface BackupStatus {
 const UNVERIFIED = "failed verification when it was made";
 
 /**
- * Result of verifying a backup since the server started; one that failed verification when it was made keeps that result.
+ * Result of verifying a backup since the server started. A backup that failed verification when it was made has that
+ * result until then.
  */
 export interface Verified {
   at: number;
@@ -110,7 +111,7 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
     child = startPaced(["backup", file, ...flags], { file: path, environment, mayRest, clock });
     const { code, result, messages } = await child.ended;
     if (stopped && code !== 0) return null;
-    // With a result the backup was made, although it does not verify.
+    // A process that failed but printed a result has made a backup, which failed verification.
     if (code !== 0 && result === "") throw new Error(`${file}: ${messages}`);
     const made = JSON.parse(result) as Pick<Backup, "file" | "verified">;
     if (!made.verified) {

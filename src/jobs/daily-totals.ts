@@ -9,11 +9,14 @@ import { MINUTE_MS } from "../domain/values/spans.ts";
 
 /** Delay after a run that had nothing to count. */
 const INTERVAL_MS = MINUTE_MS;
-/** Delay after any other run: each report adds up what is not counted yet, and a run of a few steps costs little. */
+/**
+ * Delay after any other run. It is short, because each report must add up what is not counted yet, while a run of a few
+ * steps costs little.
+ */
 const BUSY_INTERVAL_MS = 5000;
 /** Rows of each kind that one command counts: a few milliseconds of the writer's time. */
 const STEP = 2000;
-/** Delay between two steps, which leaves the writer to orders. */
+/** Delay between two steps, during which the writer is free for orders. */
 const DELAY_MS = 40;
 
 export interface DailyTotalsOptions {

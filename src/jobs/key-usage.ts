@@ -6,12 +6,12 @@ import { Refusal } from "../domain/values/refusals.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
 
-/** Maximum delay until a use shows in `key list`, and how much of it a crash may lose. */
+/** Maximum delay until `key list` shows a use. A crash loses the uses of this time. */
 const FLUSH_MS = 10_000;
 
 export interface KeyUsage {
   /**
-   * Notes a use, at the cost of a look-up in a map. The address costs more and is asked for only once for each write.
+   * Notes a use, at the cost of a look-up in a map. The address costs more and is computed only once for each write.
    */
   note(keyId: string, now: number, caller: { address(): string }): void;
   /** Stores what was collected. Resolves once the job has ended. */

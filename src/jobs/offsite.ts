@@ -11,7 +11,7 @@ import type { BackgroundJob } from "./expiry.ts";
 import { type PacedProcess, startPaced } from "./paced-process.ts";
 import { MINUTE_MS, HOUR_MS } from "../domain/values/spans.ts";
 
-/** The first pause after a failure; the longest is RETRY_LIMIT_MS. */
+/** The first pause after a failure. It doubles with each failure, up to RETRY_LIMIT_MS. */
 const RETRY_MS = MINUTE_MS;
 const RETRY_LIMIT_MS = HOUR_MS;
 

@@ -6,15 +6,15 @@
 import { PROGRAM } from "../config/source-files.ts";
 import { sizeOf } from "../storage/file/files.ts";
 
-/** Longer portions slow orders down; in shorter ones caches are cold for much of the time. */
+/** Length of a portion of work. Longer ones slow orders down; in shorter ones caches are cold for much of the time. */
 const PORTION_MS = 10;
 /** A rest is this many times as long as the work before it. */
 const REST_FACTOR = 6;
-/** Limit of a rest: after a server was suspended for long, the process must not rest for minutes. */
+/** Limit for a rest: after a server was suspended for long, the process must not rest for minutes. */
 const REST_LIMIT_MS = 6000;
-/** A smaller database is copied, verified or sent within a second, most of which is spent on starting the process. */
+/** Size below which the process is not paced: its work takes less than a second, mostly for starting. */
 const SMALL_BYTES = 4 * 1024 * 1024;
-/** On other systems nothing ends a stopped process when the server is killed. */
+/** Whether the process may rest: on other systems nothing ends a stopped process when the server is killed. */
 const CAN_REST = process.platform === "linux";
 
 export interface PaceClock {
@@ -26,12 +26,12 @@ export interface PaceClock {
 const systemClock: PaceClock = { now: () => performance.now(), sleep: (ms) => Bun.sleep(ms) };
 
 export interface PacedOptions {
-  /** The beginning of its command line; the default is this program's. */
+  /** The beginning of the process's command line; the default is this program's. */
   program?: readonly string[] | undefined;
   /** The database that the process works on. */
   file: string;
   environment: Record<string, string | undefined>;
-  /** Asked before each rest: what the process blocks must not grow without limit. */
+  /** Returns whether the process may rest now: what it blocks must not grow without limit. */
   mayRest?: () => boolean;
   clock?: PaceClock | undefined;
 }
@@ -61,7 +61,7 @@ export function startPaced(
     // Bun's runtime then has the kernel kill the process when this one ends in any way (PR_SET_PDEATHSIG). Otherwise
     // a resting process would never be continued.
     env: { ...environment, BUN_FEATURE_FLAG_NO_ORPHANS: "1" },
-    // The process sends one message (main.ts), after its runtime has done so.
+    // The process sends one message (main.ts), after its runtime has set PR_SET_PDEATHSIG.
     ipc() {
       if (!CAN_REST || sizeOf(file) < SMALL_BYTES) return;
       void pace((signal) => child.kill(signal), { isRunning, mayRest, clock });
@@ -78,7 +78,7 @@ export function startPaced(
       messages: messages || (child.exitCode === 0 ? "" : why),
     };
   };
-  // A stopped process handles no other signal.
+  // SIGKILL, because a stopped process handles no other signal.
   return { ended: wait(), kill: () => child.kill("SIGKILL") };
 }
 
