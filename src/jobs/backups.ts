@@ -11,7 +11,7 @@ import { type CheckpointMode, WAL_LIMIT_BYTES } from "../storage/file/checkpoint
 import type { Backup } from "../storage/backup/copy.ts";
 import { sizeOf } from "../storage/file/files.ts";
 import { claimInstanceId } from "../storage/file/instance.ts";
-import type { BackgroundJob } from "./expiry.ts";
+import type { BackgroundJob } from "./housekeeping.ts";
 import { type PaceClock, type PacedProcess, startPaced } from "./paced-process.ts";
 import { MINUTE_MS } from "../domain/values/spans.ts";
 

@@ -4,7 +4,7 @@
 import { Refusal } from "../domain/values/refusals.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
-import type { BackgroundJob } from "./expiry.ts";
+import type { BackgroundJob } from "./housekeeping.ts";
 import { MINUTE_MS } from "../domain/values/spans.ts";
 
 /** Delay after a run that had nothing to count. */

@@ -7,7 +7,7 @@ import type { Logger } from "../monitoring/log.ts";
 import { listBackups } from "../storage/backup/backup-folder.ts";
 import { parseBackupName } from "../storage/backup/backup-names.ts";
 import { readInstanceId } from "../storage/file/instance.ts";
-import type { BackgroundJob } from "./expiry.ts";
+import type { BackgroundJob } from "./housekeeping.ts";
 import { type PacedProcess, startPaced } from "./paced-process.ts";
 import { MINUTE_MS, HOUR_MS } from "../domain/values/spans.ts";
 

@@ -13,7 +13,7 @@ import { startServer } from "../http/server/server.ts";
 import { SMM_API_ROUTES, smmApiRoutes } from "../http/smm-api/routes.ts";
 import { type Backups, startBackups } from "../jobs/backups.ts";
 import { startDailyTotals } from "../jobs/daily-totals.ts";
-import { startExpiry } from "../jobs/expiry.ts";
+import { startHousekeeping } from "../jobs/housekeeping.ts";
 import { type Offsite, startOffsite } from "../jobs/offsite.ts";
 import { startKeyUsage } from "../jobs/key-usage.ts";
 import { createLog, type Logger } from "../monitoring/log.ts";
@@ -144,7 +144,7 @@ export async function startService(
 
   const syncs = startScheduledSyncs(syncDeps(config, started, delivery));
 
-  const expiry = await startExpiry(writer, log, {
+  const housekeeping = await startHousekeeping(writer, log, {
     isLeader: () => database.isLeader(),
     clocks: { wall: () => database.now(), monotonic: () => performance.now() },
   });
@@ -190,7 +190,7 @@ export async function startService(
       ]);
       await delivered;
       if (!drained) log.warn({}, "requests were still in flight after 10 s");
-      const jobs = [expiry.stop(), totals.stop(), syncs.stop()];
+      const jobs = [housekeeping.stop(), totals.stop(), syncs.stop()];
       await Promise.all([...jobs, running.stop(), offsite?.stop()]);
       if (panelUrl) rmSync(panelFile, { force: true });
       await closeDatabase();

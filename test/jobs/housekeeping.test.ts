@@ -1,11 +1,11 @@
-// The expiry job, under clocks that are set, slow and wrong.
+// The housekeeping job, under clocks that are set, slow and wrong.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { uptime as uptimes } from "../../src/db/tables/database.ts";
 import { findUser } from "../../src/db/users/users.ts";
 import { hashRequest } from "../../src/domain/values/idempotency.ts";
 import { createLog } from "../../src/monitoring/log.ts";
-import { startExpiry, type BackgroundJob } from "../../src/jobs/expiry.ts";
+import { startHousekeeping, type BackgroundJob } from "../../src/jobs/housekeeping.ts";
 import type { Order } from "../../src/db/orders/orders.ts";
 import type { Outcome } from "../../src/operations/batch/idempotency.ts";
 import type { ServerDatabase } from "../../src/server/database.ts";
@@ -17,7 +17,7 @@ const YEAR = 365 * 24 * HOUR;
 
 let database: TestDatabase;
 let server: ServerDatabase;
-let expiry: BackgroundJob;
+let housekeeping: BackgroundJob;
 let keyId: string;
 /** The keys that `endExpiredKeys` may end are told by the writer's own clock, which is the real one. */
 const clocks = { at: 0, offset: 0 };
@@ -30,10 +30,13 @@ beforeEach(async () => {
   keyId = database.key("anna", "full").id;
   server = await openServerDatabase(database);
   const given = { wall: () => clocks.at + clocks.offset, monotonic: () => clocks.at };
-  expiry = await startExpiry(server.writer, createLog("silent"), { clocks: given, interval: 1 });
+  housekeeping = await startHousekeeping(server.writer, createLog("silent"), {
+    clocks: given,
+    interval: 1,
+  });
 });
 afterEach(async () => {
-  await expiry.stop();
+  await housekeeping.stop();
   await server.close();
   database.close();
 });
@@ -71,7 +74,7 @@ test("uptime is the time that the service ran until its stop, whatever the wall 
   await runFor(30_000);
   clocks.offset -= 9 * YEAR;
   clocks.at += 500;
-  await expiry.stop();
+  await housekeeping.stop();
   expect(uptime()).toBe(90_001 + 30_001 + 500);
 });
 
@@ -133,11 +136,11 @@ test("a key without an expiry never expires", async () => {
 });
 
 test("a server that does not lead counts the uptime, and expires nothing", async () => {
-  await expiry.stop();
+  await housekeeping.stop();
   let leads = false;
   const given = { wall: () => clocks.at + clocks.offset, monotonic: () => clocks.at };
   const options = { clocks: given, interval: 1, isLeader: () => leads };
-  expiry = await startExpiry(server.writer, createLog("silent"), options);
+  housekeeping = await startHousekeeping(server.writer, createLog("silent"), options);
   expect(submitOnce(Date.now())).toBe(false);
   await runFor(73 * HOUR);
   expect(submitOnce(Date.now())).toBe(true);

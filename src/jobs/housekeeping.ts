@@ -34,7 +34,7 @@ export interface Clocks {
 
 const systemClocks: Clocks = { wall: () => Date.now(), monotonic: () => performance.now() };
 
-export interface ExpiryOptions {
+export interface HousekeepingOptions {
   clocks?: Clocks;
   interval?: number;
   /** Returns whether this server deletes and deactivates for all. */
@@ -42,10 +42,14 @@ export interface ExpiryOptions {
 }
 
 /** Starts the job; resolves once the running time is being counted. */
-export async function startExpiry(
+export async function startHousekeeping(
   writer: Writer,
   log: Logger,
-  { clocks = systemClocks, interval = INTERVAL_MS, isLeader = () => true }: ExpiryOptions = {},
+  {
+    clocks = systemClocks,
+    interval = INTERVAL_MS,
+    isLeader = () => true,
+  }: HousekeepingOptions = {},
 ): Promise<BackgroundJob> {
   let stopped = false;
   let running = Promise.resolve();
