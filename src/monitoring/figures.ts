@@ -5,7 +5,7 @@ import type { DisabledReason } from "../domain/webhooks/webhook-events.ts";
 import type { OrderCounts } from "../reports/status-counter.ts";
 import type { Awaitable } from "../db/port/port.ts";
 
-/** Figures of the database, read at each scrape; null if it does not have them. */
+/** Figures of the database; null for those that it does not have. */
 export interface DatabaseFigures {
   databaseBytes(): Awaitable<number | null>;
   walBytes(): number | null;
@@ -38,21 +38,19 @@ export interface Figures extends DatabaseFigures {
   queueLength(): number;
   /** Null if there is no verified backup. */
   backupAgeSeconds(): number | null;
-  /** 1 or 0. */
+  /** 1 if the newest backup is verified, else 0. Null if there is none. */
   backupVerified(): number | null;
   /** Null if no off-site copy is known. */
   remoteBackupAgeSeconds(): number | null;
-  /** Null: not known at this time. */
+  /** Null while the database cannot be read, like the next figures. */
   providers(): Awaitable<readonly ProviderFigures[] | null>;
-  /** Null: not known at this time. */
   ordersByStatus(): Promise<OrderCounts | null>;
-  /** Null if no event waits. */
+  /** Age of the oldest event that waits. Null also if none waits. */
   oldestUndeliveredSeconds(): Awaitable<number | null>;
-  /** Number of disabled webhook endpoints by reason. Null: not known at this time. */
+  /** Number of disabled webhook endpoints by reason. */
   disabledWebhooks(): Awaitable<Record<DisabledReason, number> | null>;
-  /** Null: not known at this time. */
   openOrderRequests(): Awaitable<RequestFigures | null>;
-  /** Number of open alerts by kind. Null: not known at this time. */
+  /** Number of open alerts by kind. */
   openAlerts(): Awaitable<ReadonlyMap<string, number> | null>;
   connections(): readonly ConnectionFigures[];
   /** Number of servers that share the database. */

@@ -1,6 +1,6 @@
 // Standard error as the log's output. It never blocks the event loop, never throws and never grows without limit.
-// One write is in flight at a time, in the runtime's thread pool. Lines that do not fit the buffer, or whose write fails,
-// are lost and counted. The first write that succeeds afterwards begins with their number.
+// One write is in flight at a time, in the runtime's thread pool. Lines that do not fit the buffer, or whose write
+// fails, are lost and counted. The first write that succeeds afterwards begins with their number.
 
 import { write } from "node:fs";
 
@@ -31,7 +31,7 @@ export interface LogOutput {
   close(): Promise<void>;
 }
 
-/** `lossNotice` makes the line that says how many lines were lost. */
+/** Creates the output. `lossNotice` makes the line that says how many lines were lost. */
 export function openLogOutput(lossNotice: (lines: number) => string): LogOutput {
   let waiting = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -100,7 +100,7 @@ export function openLogOutput(lossNotice: (lines: number) => string): LogOutput 
 }
 
 interface Written {
-  /** Bytes. */
+  /** Number of bytes. */
   written: number;
   failed: boolean;
 }

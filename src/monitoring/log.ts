@@ -1,5 +1,5 @@
-// The log: one JSON line for each event on stderr, or a line for a person on a terminal. It never contains a key or a body:
-// code that logs passes neither, and values that a client chose go through maskKeys first.
+// The log: one JSON line for each event on stderr, or a line for a person on a terminal. It never contains a key or a
+// body: code that logs passes neither, and values that a client chose go through maskKeys first.
 
 import { format } from "node:util";
 import { maskKeys } from "../domain/users/keys.ts";
@@ -23,11 +23,13 @@ export interface Logger {
   requests(method: string, route: string | null): RequestLog;
   /** Lines lost since the start. */
   lostLines(): number;
-  /** Called before the process ends. Resolves once the buffered lines are written or lost, at the latest after a second. */
+  /**
+   * Called before the process ends. Resolves once the buffered lines are written or lost, at the latest after a second.
+   */
   close(): Promise<void>;
 }
 
-/** Opens the log. `isColored`: on a terminal, unless the reader does not want colours. */
+/** Opens the log. `isColored`: whether lines for a person have colours. */
 export function createLog(
   level: LogLevel,
   logFormat: LogFormat = "json",
@@ -66,8 +68,8 @@ export function createLog(
 }
 
 /**
- * Turns output of libraries and the runtime into log lines. Written directly, it would not be JSON, and it would block the
- * process when standard error is a full pipe.
+ * Turns output of libraries and the runtime into log lines. Written directly, it would not be JSON, and it would block
+ * the process when standard error is a full pipe.
  */
 export function logConsole(log: Logger): void {
   for (const method of ["debug", "error", "info", "log", "trace", "warn"] as const) {
@@ -78,7 +80,7 @@ export function logConsole(log: Logger): void {
     log.warn({ text: maskKeys(String(warning)) }, "runtime warning");
 }
 
-/** JSON has no number for a BigInt. */
+/** Replaces a BigInt, which JSON cannot hold, with its text. */
 function textOfBigInt(_: string, value: unknown): unknown {
   return typeof value === "bigint" ? String(value) : value;
 }

@@ -1,6 +1,6 @@
-// The Prometheus metrics. The rest of the service uses Observer instead of prom-client. Every series whose labels are known
-// exists from the start, at 0, because Prometheus sees no increase in a series that begins at 1.
-// Labels have low cardinality: routes are patterns, never paths; no value that a caller sent is ever a label.
+// The Prometheus metrics. The rest of the service uses Observer instead of prom-client. Every series whose labels are
+// known exists from the start, at 0, because Prometheus sees no increase in a series that begins at 1. Labels have low
+// cardinality: routes are patterns, never paths; no value that a caller sent is ever a label.
 
 import type { Figures, ProviderFigures } from "./figures.ts";
 import type { Observer, KnownLabels } from "./observer.ts";
@@ -189,7 +189,7 @@ function addProviderFigures(
   });
   new Gauge({
     name: "reseller_oldest_unchecked_order_seconds",
-    help: "Since when the placed order that has waited longest has had no answer.",
+    help: "Time since the last report about the placed order that was reported least recently.",
     labelNames,
     registers: [registry],
     async collect() {

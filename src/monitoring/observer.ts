@@ -1,4 +1,4 @@
-// The events that the service reports. It uses Observer instead of prom-client.
+// Observer: how the service reports events, without knowing of prom-client.
 
 import type { WebhookOutcome } from "../domain/webhooks/webhooks.ts";
 import type { RequestKind } from "../domain/orders/order-requests.ts";
@@ -8,7 +8,7 @@ import type { RefusalCode } from "../domain/values/refusals.ts";
 
 /** Events that the service reports. */
 export interface Observer {
-  /** `route` is the pattern; null if no route matched. */
+  /** Reports a request. `route` is the pattern; null if no route matched. */
   request(method: string, route: string | null, status: number, seconds: number): void;
   /** Reports a request with a test key; nothing else is reported for it. */
   testRequest(status: number): void;
@@ -20,9 +20,9 @@ export interface Observer {
   placement(provider: string, outcome: SubmissionOutcome): void;
   /** The outcome of a request for an order that was sent to a provider. */
   orderRequest(kind: RequestKind, outcome: string): void;
-  /** `delivered`, or the word of a webhook's failure. */
+  /** The outcome of an attempt to deliver a webhook: `delivered`, or why it failed. */
   webhook(outcome: WebhookOutcome): void;
-  /** The same for an alert to the operator. */
+  /** The outcome of an attempt to send an alert to the operator. */
   alert(outcome: WebhookOutcome): void;
   commit(commands: number, seconds: number): void;
 }

@@ -1,4 +1,5 @@
-// A log line for a person on a terminal: `[13:37:44.123] INFO: listening {"port":80}`, and of a request what was asked.
+// Formats log lines for a terminal: `[13:37:44.123] INFO: listening {"port":80}`. Lines of requests show method, route
+// and status.
 
 import { showHidden } from "../domain/values/text.ts";
 import { type ReadRequest, REQUEST_END, requestText } from "./request-line.ts";

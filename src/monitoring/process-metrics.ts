@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { Counter, type Registry } from "prom-client";
 import { gauge } from "./read-gauge.ts";
 
-/** Values for no limit and for a limit that cannot be read. Systems without /proc allow at least UNKNOWN_FILES. */
+/** Limits to assume if there is no limit, and if it cannot be read: systems without /proc allow UNKNOWN_FILES. */
 const UNLIMITED_FILES = 1_048_576;
 const UNKNOWN_FILES = 4096;
 

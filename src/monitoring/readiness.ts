@@ -1,6 +1,5 @@
-// Readiness: whether the service can do its work, check by check. Nothing here is secret. The result is cached for a
-// second,
-// so that frequent requests cost nothing.
+// Readiness: whether the service can do its work, check by check. The result contains nothing secret. It is cached for
+// a second, so that frequent requests cost nothing.
 
 import { type Awaitable, TransientError } from "../db/port/port.ts";
 import { Refusal } from "../domain/values/refusals.ts";
@@ -40,7 +39,10 @@ const UNWRITABLE: Check = { ok: false, detail: "does not accept writes" };
 const BEHIND: Check = { ok: false, detail: "orders are not checked in time" };
 const FAILED: Check = { ok: false, detail: "a write failed" };
 
-/** Reports a failed write at once. Otherwise tests with a write that writing works, at most once a second. */
+/**
+ * Returns the function that checks readiness. It reports a failed write at once. Otherwise it tests with a write, at
+ * most once a second, that writing works.
+ */
 export function createReadiness(options: ReadinessOptions): () => Promise<Readiness> {
   const { writer } = options;
   let cached: Promise<Readiness> | null = null;
@@ -66,19 +68,22 @@ async function check(options: ReadinessOptions): Promise<Readiness> {
   return { ready: Object.values(checks).every(({ ok }) => ok), checks };
 }
 
-/** Always ok: a pause is no reason to send requests elsewhere. Names no providers, because anyone may request it. */
+/**
+ * Reports paused providers. Always ok: a pause is no reason to send requests elsewhere. Names no providers, because
+ * anyone may request readiness.
+ */
 async function checkSubmissions({ pausedProviders }: ReadinessOptions): Promise<Check> {
   try {
     const paused = await pausedProviders();
     return paused === 0 ? FINE : { ok: true, detail: `paused to ${counted(paused, "provider")}` };
   } catch (error) {
     if (!(error instanceof TransientError)) throw error;
-    // The other checks report that the database is away.
+    // The other checks report that the database cannot be read.
     return { ok: true, detail: "not known" };
   }
 }
 
-/** Commits a write on the same path as every order. */
+/** Checks the writer with a write, which takes the same path as every order. */
 async function checkWriter(writer: Writer): Promise<{ database: Check; writer: Check }> {
   // The writer itself finds out when the disk is writable again.
   if (!writer.isWritable()) return { database: UNWRITABLE, writer: FINE };

@@ -15,6 +15,9 @@ export interface LoggedRequest {
   milliseconds: number;
 }
 
+/** The end of every request's line. */
+export const REQUEST_END = '"msg":"request"}\n';
+
 /** Logs a request. No text may contain a character that JSON escapes. */
 export type RequestLog = (answered: LoggedRequest) => void;
 
@@ -38,8 +41,8 @@ export function createRequestLog(
     const who = username === null ? "" : `,"username":"${username}"`;
     const why = code === null ? "" : `,"code":"${code}"`;
     const where = address === null ? "" : `,"address":"${address}"`;
-    const rest = `,"keyId":${key}${who},"status":${status}${why}${where},"milliseconds":${milliseconds},"msg":"request"}`;
-    write(`{"level":"info"${timestamp()}${start}${requestId}"${rest}\n`);
+    const rest = `,"keyId":${key}${who},"status":${status}${why}${where},"milliseconds":${milliseconds},`;
+    write(`{"level":"info"${timestamp()}${start}${requestId}"${rest}${REQUEST_END}`);
   };
 }
 
@@ -57,10 +60,7 @@ export function createTimestamp(): () => string {
   };
 }
 
-/** The end of every request's line. */
-export const REQUEST_END = '"msg":"request"}\n';
-
-/** A request's line, parsed. */
+/** The parsed log line of a request. */
 export interface ReadRequest extends LoggedRequest {
   method: string;
   route: string | null;

@@ -1,6 +1,6 @@
-// Histogram of request durations by method, route and status. prom-client's own histogram takes more time of a read
-// than all
-// other monitoring. Here a request costs three look-ups and three additions; the rest is computed at the scrape.
+// Histogram of request durations by method, route and status. prom-client's own histogram would cost a read more time
+// than all other monitoring. Here a request costs three look-ups and three additions; the rest is computed at the
+// scrape.
 
 import { Histogram, type MetricObjectWithValues, type MetricValueWithName } from "prom-client";
 

@@ -1,9 +1,9 @@
-// Exponential backoff with jitter. Computes only the delays: the time of the next try is stored in the database, so that it
-// survives a restart.
+// Exponential backoff with jitter. Computes only the delays: the time of the next try is stored in the database, so
+// that it survives a restart.
 
 import { MINUTE_MS } from "../domain/values/spans.ts";
 
-/** Delays between attempts to submit an order that was not sent: limit of the first delay, and of all delays. */
+/** Delays between attempts to submit an order that was not sent: limits for the first delay and for all. */
 const SUBMIT_BACKOFF_FIRST_MS = 1000;
 export const SUBMIT_BACKOFF_LIMIT_MS = MINUTE_MS;
 /** Delays between polls of a provider that does not respond. */
@@ -16,7 +16,7 @@ const WRITE_BACKOFF_LIMIT_MS = 5000;
 /** Returns a number from 0 to 1, like Math.random. */
 export type Random = () => number;
 
-/** The delay in milliseconds after `tries` failed tries, from 0. */
+/** Returns the delay in milliseconds after `tries` failed tries, from 0. */
 export function submitBackoffMs(tries: number, random: Random): number {
   return backoff(SUBMIT_BACKOFF_FIRST_MS, SUBMIT_BACKOFF_LIMIT_MS, tries, random);
 }

@@ -6,8 +6,9 @@ import type { Clock } from "./clock.ts";
 /** Shortest time between two ticks: how late a due submission or poll may start. */
 const TICK_MS = 250;
 /**
- * Longest time between two ticks: how late a commit of the command line or a jump of the clock is noticed, because
- * nothing announces them in this process. One tick a second costs an idle process about 0.03 % of a core.
+ * Longest time between two ticks. A commit of the command line or a jump of the clock is noticed at the latest after
+ * this time, because nothing announces them in this process. One tick a second costs an idle process about 0.03 % of a
+ * core.
  */
 const IDLE_TICK_MS = 1000;
 /** A timer that has not ticked for this long counts as dead. */
