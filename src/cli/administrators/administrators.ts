@@ -161,10 +161,7 @@ export function declarePanel(program: Command): void {
   );
 }
 
-/**
- * Invites an administrator and returns the link. The link cannot be shown again: the database has only the hash of
- * its token.
- */
+/** Invites an administrator and returns the link, which is never shown again: only its token's hash is stored. */
 export async function invite({ execute, now }: Session, base: string, name: string, role: Role) {
   const { token, invitationHash } = newToken();
   await execute("inviteAdministrator", { name, role, invitationHash });

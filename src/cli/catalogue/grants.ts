@@ -1,4 +1,4 @@
-// `admin grant …`: lists which resellers have their own prices, and imports such prices from a file.
+// `admin grant …`: lists the grants of services to resellers, and imports grants from a file.
 
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";

@@ -145,11 +145,11 @@ function showUpdates({ created, updated }: ImportPlan, { json }: ImportOptions):
   if (lines.length > 0) print(json, lines, () => lines.join("\n"));
 }
 
-/** Returns the services in a CSV text. Throws CommandFailure naming the invalid row. */
+/** Returns the services in a CSV text. Throws CommandFailure that names the first wrong row. */
 export function parseCatalogue(text: string): ServiceTerms[] {
   const catalogue = catalogueIn("catalogue.csv", text, false);
   if (catalogue.wrong[0]) throw failureOf(catalogue.wrong);
-  // Rows of a list that is not an update contain all terms of a service.
+  // A list that is not an update contains all terms of each service.
   return catalogue.services as ServiceTerms[];
 }
 
@@ -170,7 +170,7 @@ function catalogueIn(file: string, text: string, isUpdate: boolean): Catalogue {
   }
 }
 
-/** Refuses unreadable rows and rows that the database refuses, all in one failure. */
+/** Throws one CommandFailure with all wrong rows: unreadable ones and those that the database refuses. */
 function refuseWrongRows({ places, wrong }: Catalogue, { problems }: ImportPlan): void {
   const refused = problems.map(
     (problem) => new RowError(places[problem.details.index]!, sentenceOf(problem as Refusal)),

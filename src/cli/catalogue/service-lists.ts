@@ -84,7 +84,7 @@ export function addFilters(command: Command): Command {
       searchText,
     )
     .option("--provider <name>", "only services that this provider delivers", providerName)
-    .addOption(new Option("--manual", "only those without a provider").conflicts("provider"))
+    .addOption(new Option("--manual", "only services without a provider").conflicts("provider"))
     .addOption(new Option("--active", "only active ones").conflicts("inactive"))
     .addOption(new Option("--inactive", "only inactive ones").conflicts("active"))
     .addOption(new Option("--private", "only private ones").conflicts("public"))
@@ -105,7 +105,7 @@ export function serviceFilter(reader: Reader, options: FilterOptions): ServiceFi
 
 type PricedService = ListedService & { standardPriceMicros: number };
 
-/** Returns the price for the reseller of the list, and the standard price. */
+/** Returns the price for the reseller, and the standard price. */
 function pricesOf({ priceMicros: list, ownPriceMicros }: ListedService, discountPpm: number) {
   return {
     priceMicros: priceFor(list, ownPriceMicros, discountPpm),

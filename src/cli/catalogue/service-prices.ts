@@ -42,7 +42,7 @@ export function declareReprice(group: Command): void {
         if (prices.length > CONFIRM_ROWS) {
           await confirm(options, `change ${prices.length} prices`, `more than ${CONFIRM_ROWS}`);
         }
-        // Refused if a price changed since it was read.
+        // The command refuses if a price changed since it was read.
         await withDatabase(options, ({ execute }) => execute("changePrices", { prices }));
       }
       const names = new Map(services.map(({ id, name }) => [id, name]));
@@ -51,7 +51,7 @@ export function declareReprice(group: Command): void {
     });
 }
 
-/** Plans the new prices. Refusals by the rules are reported like those of a command. */
+/** Plans the new prices. Throws a refusal as CommandFailure. */
 function planOf(services: readonly Service[], options: RepriceOptions): PriceChange[] {
   try {
     return planPrices(services, options.percent);

@@ -38,7 +38,9 @@ export function declareTransactions(admin: Command): void {
     "list a user's transactions, newest first",
     "reseller admin transaction list --user alice --since 2026-11-01 --until 2026-11-30 --csv",
   )
-    .addOption(new Option("--user <username>", "whose").argParser(username).makeOptionMandatory())
+    .addOption(
+      new Option("--user <username>", "the user").argParser(username).makeOptionMandatory(),
+    )
     .addOption(
       new Option("--kind <kind>", "only transactions of this kind").choices(TRANSFER_KINDS),
     )

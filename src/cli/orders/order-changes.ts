@@ -1,5 +1,4 @@
-// `admin order complete|fail|cancel|refund|partial|late`: changes an order's status by hand, with the refund that
-// follows.
+// `admin order complete|fail|cancel|refund|partial|late`: changes the status of orders by hand, and refunds them.
 
 import type { OperatorTarget } from "../../domain/orders/order-statuses.ts";
 import { type Command, Option } from "commander";
@@ -167,9 +166,9 @@ async function transition(
   }
   const refunds = await refundsOf(ids, to, remains, options);
   const running = refunds.flatMap((each) => each.running ?? []);
-  printRunningNotes(options, to === "CANCELLED" && options.ask !== false, running);
-  const confirmed = await confirmRefunds(options, refunds);
   const asks = to === "CANCELLED" && options.ask !== false;
+  printRunningNotes(options, asks, running);
+  const confirmed = await confirmRefunds(options, refunds);
   await changeOrders(options, ids, async ({ store, execute }, id) => {
     const notes = notesOf(options);
     const found = await store.read((reader) => {
@@ -179,7 +178,7 @@ async function transition(
     const refundMicros = confirmed.get(id)!;
     let { note } = notes;
     if (asks && found?.running?.cancel === "may") {
-      // Checks first for every possible refusal, because a request to the provider cannot be undone.
+      // Makes every check before the provider is asked, because a request to the provider cannot be undone.
       decideOperatorTransition(found.order, { to, remains, refundMicros, ...notes });
       note = await ask(found.order, found.running, options);
     }

@@ -101,7 +101,7 @@ export const ORDER_LIST: List<OrderOfList> = {
   empty: "no orders to list",
 };
 
-/** Makes a change and prints the order after it. */
+/** Changes an order and prints it. */
 export async function changeOrder(
   options: CommonOptions,
   change: (session: Session) => Awaitable<Order>,
@@ -110,6 +110,7 @@ export async function changeOrder(
   print(options.json, orderJson(order), fields);
 }
 
+/** Changes an order and returns it. */
 export async function changedOrder(
   session: Session,
   change: (session: Session) => Awaitable<Order>,

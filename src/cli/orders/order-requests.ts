@@ -76,7 +76,7 @@ function declareList(group: Command): void {
 function declareDecision(group: Command, decision: RequestDecision): void {
   declare(group, decision, DESCRIPTIONS[decision], `reseller admin request ${decision} 12`)
     .argument("<id>", "the request, by its number or its id")
-    .option("--note <text>", "why, kept with the request", note)
+    .option("--note <text>", "reason, stored with the request", note)
     .action(async (id: string, options: CommonOptions & { note?: string }) => {
       const request = await withDatabase(options, async ({ execute, store }) => {
         const { requestId } = await execute("decideRequest", {

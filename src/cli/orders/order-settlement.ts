@@ -1,4 +1,4 @@
-// `admin order settle`: settles orders whose submission is unknown. For a number, the provider is asked first.
+// `admin order settle`: settles orders whose submission is unknown. With --placed, first asks the provider.
 
 import { type Command, Option } from "commander";
 import { settingOption } from "../../config/flags.ts";
@@ -61,7 +61,7 @@ export function declareSettle(group: Command): void {
   });
 }
 
-/** Fails the orders as not placed. Asks for confirmation of all refunds together before anything is written. */
+/** Settles orders as not placed, which refunds them. First asks for one confirmation of all refunds. */
 async function settleNotPlaced(ids: readonly string[], options: SettleOptions): Promise<void> {
   const refunds = await withDatabase(options, ({ store }) =>
     store.read((reader) => reader.each(ids, (id) => refundOf(reader, id))),

@@ -26,7 +26,7 @@ export async function callProvider<T>(
   }
 }
 
-/** Returns a ProviderFailure as a CommandFailure that says what to do; other errors unchanged. */
+/** Returns a ProviderFailure as a CommandFailure that ends with `todo`. Returns other errors unchanged. */
 export function providerFailure(
   error: unknown,
   { name, url }: { name: string; url: string },

@@ -1,4 +1,4 @@
-// Finds providers' names by their numbers. All names are read at once, because a list of orders may need many.
+// Finds names of providers by their numbers. Reads all names at once, because a list of orders may need many.
 
 import type { Reader } from "../../db/port/port.ts";
 import { listAllProviders } from "../../db/providers/providers.ts";

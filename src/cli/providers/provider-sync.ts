@@ -61,7 +61,7 @@ export function declareSync(group: Command): void {
       const provider = await withDatabase(options, ({ store }) =>
         store.read((reader) => requireProvider(reader, name)),
       );
-      // Refused like the change itself would be.
+      // Refuses before the list is read, as the change itself would be refused.
       if (!provider.active) {
         throw asFailure(refusal("provider_inactive"), databaseOf(options));
       }
@@ -96,7 +96,7 @@ export function declareSync(group: Command): void {
     });
 }
 
-/** Returns a note about the exchange rate: all amounts after it are in USD. */
+/** Returns a note about the exchange rate, printed before amounts in USD. */
 function rateNote(provider: Provider): string {
   const unit = expectedCurrency(provider) ?? "unit of its currency";
   return `its rates are taken at ${provider.rateToUsd} USD for 1 ${unit}`;
@@ -120,7 +120,7 @@ function summaryOf(
 
 function optionsOf(provider: Provider, options: SyncOptions): Omit<PlanOptions, "markup"> {
   const { only, readableIds = provider.readableIds } = options;
-  // Services named by --only are wanted, even if new services are ignored by default.
+  // Adds services named by --only, even if new services are ignored by default.
   const isIgnored = provider.syncNew === "ignore" && only === undefined;
   const open: NewServices = isIgnored ? "ignore" : "public";
   const isPrivate = options.private || provider.syncNew === "private";
@@ -145,6 +145,7 @@ async function markupOf(provider: Provider, options: SyncOptions): Promise<strin
   );
 }
 
+/** Runs `body`. Throws CatalogueError as CommandFailure. */
 async function refusingBadLists<T>(name: string, body: () => Promise<T>): Promise<T> {
   try {
     return await body();

@@ -40,7 +40,7 @@ export async function isServing(data: string): Promise<boolean> {
   }
 }
 
-/** Asks the server of this data directory. Its certificate may be for another host name; nothing secret is sent. */
+/** Requests from the server of this data directory. Accepts any certificate, because nothing secret is sent. */
 function getOwn(url: URL): Promise<Response> {
   return get(url, { tls: { rejectUnauthorized: false } });
 }
@@ -67,7 +67,7 @@ interface ReadinessResponse {
   checks?: Record<string, { ok: boolean; detail?: string }>;
 }
 
-/** Fails unless the server is ready. `own`: it is the server of this data directory. */
+/** Throws CommandFailure unless the server is ready. `own`: whether it is the server of this data directory. */
 async function ask(url: string, own: boolean): Promise<void> {
   let response: Response;
   try {

@@ -67,7 +67,7 @@ export function declareQuickstart(program: Command): void {
   });
 }
 
-/** Turns the panel on unless it is configured. If the API uses a free port, the panel does too. */
+/** Turns the panel on unless it is configured. With --port 0, which uses a free port, the panel uses one too. */
 function withPanel(options: Config & CommonOptions, command: Command): Config & CommonOptions {
   if (command.getOptionValueSource("panelListen") !== "default") return options;
   const port = options.port === 0 ? 0 : DEFAULT_PANEL.port;

@@ -1,6 +1,6 @@
 // Creates a month of orders of a second demo reseller, so that the panel of a fresh quickstart has something to show.
-// The orders are few and the same in every database. Their services are delivered by hand, so nothing is sent
-// anywhere.
+// The orders are few and the same in every database. Their services are delivered by hand, so nothing is sent to
+// providers.
 
 import type { Tx } from "../../db/port/port.ts";
 import { MICROS_PER_DOLLAR } from "../../domain/ledger/money.ts";
@@ -30,7 +30,7 @@ const SAMPLES = [
   { service: "profile-review", quantity: 1, link: "https://example.com/corner.shop" },
 ] as const;
 
-/** The number of orders per day, repeated each week, by the day's age. */
+/** Number of orders per day, by the age of the day. Repeats each week. */
 const ORDERS_A_DAY = [2, 1, 3, 1, 2, 0, 2];
 const AGES = Array.from({ length: DAYS }, (_, at) => DAYS - 1 - at).flatMap((age) =>
   Array.from({ length: ORDERS_A_DAY[age % ORDERS_A_DAY.length]! }, (_, of) => ({ age, of })),
@@ -50,7 +50,9 @@ function endOf(number: number, age: number): Change | null {
   return { to: "COMPLETED", note: null };
 }
 
-/** Returns a function that creates the orders in a transaction after the services. It may run more than once. */
+/**
+ * Returns a function that creates the orders, after the services and in their transaction. It may run more than once.
+ */
 export function sampleOrders(now: number): (tx: Tx) => void {
   const begin = now - (DAYS + 1) * DAY_MS;
   const createUser = prepare("createUser", begin);
@@ -96,8 +98,7 @@ export function sampleOrders(now: number): (tx: Tx) => void {
 }
 
 /**
- * Prepares a command at a given time, with ids created once. `counted`: the input, if the number of ids depends on
- * it.
+ * Prepares a command at a given time, with ids created once. `counted`: the part of the input that decides how many.
  */
 function prepare<Name extends CommandName>(
   name: Name,

@@ -45,12 +45,12 @@ export function declareServe(program: Command): void {
   });
 }
 
-/** The name of the first administrator if none was asked for. */
+/** The name of the first administrator, unless one was invited before. */
 const FIRST_ADMINISTRATOR = "owner";
 
 /**
- * Returns the link that creates the first administrator if nobody can sign in yet, otherwise the panel's address.
- * Null without a panel.
+ * Returns the panel's address, or, while nobody can sign in yet, a link that creates the first administrator. Null
+ * without a panel.
  */
 export async function panelLink(
   options: CommonOptions,

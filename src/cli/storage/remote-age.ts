@@ -1,4 +1,4 @@
-// The finding of `doctor` about the newest off-site copy. A separate process asks the store, so that it can be
+// Returns the finding of `doctor` about the newest off-site copy. Asks the store in a separate process, which can be
 // stopped if the store does not respond.
 
 import { PROGRAM } from "../../config/source-files.ts";

@@ -47,19 +47,23 @@ export function declareRestore(program: Command): void {
         "restore works only for SQLite: restore PostgreSQL with its own tools, such as pg_restore",
       );
       if (isRemote(file)) await restoreRemote(file, options);
-      else await restoreShown(resolve(file), resolve(file), options);
+      else await restoreAndReport(resolve(file), resolve(file), options);
     });
 }
 
 /** Restores and reports. `name`: the file's name in messages. */
-async function restoreShown(file: string, name: string, options: RestoreOptions): Promise<void> {
+async function restoreAndReport(
+  file: string,
+  name: string,
+  options: RestoreOptions,
+): Promise<void> {
   const database = databaseOf(options);
   const path = database.shown;
   const restored = await restore(file, name, options, database);
   const { problemCount } = await verifyWithProgress(database);
   const ok = problemCount === 0;
   print(options.json, result(path, ok, restored), () => report(path, name, restored));
-  // A faulty backup was restored on purpose, so its problems are not an error.
+  // With --unverified a faulty backup is restored on purpose, so its problems are not an error.
   if (!ok && restored.fault === null) {
     throw new CommandFailure(
       `${counted(problemCount, "problem")} in ${path}: run \`reseller verify\``,
@@ -75,7 +79,7 @@ async function restoreRemote(address: string, options: RestoreOptions): Promise<
     throw new CommandFailure(`${address} is not an S3 address such as s3://backups/reseller`);
   try {
     await withFetched(openRemote(options, remote), name, options, (file, url) =>
-      restoreShown(file, url, options),
+      restoreAndReport(file, url, options),
     );
   } catch (error) {
     throw asFailure(error, databaseOf(options));

@@ -38,6 +38,7 @@ export function declareErase(group: Command): void {
     });
 }
 
+/** Asks for the username again. Throws if the answer differs or there is no terminal. */
 async function requireErasure(user: string): Promise<void> {
   const answer = await ask(`This cannot be undone. Type ${user} again to erase its data:`);
   if (answer === user) return;

@@ -17,6 +17,7 @@ export function stateJson(user: User) {
   return { ...userJson(user), active: user.active, discount: discountPercent(user.discountPpm) };
 }
 
+/** Adds the username of the parent. */
 export function withParent(reader: Reader, user: User): User & { parent: string | null } {
   const { parentAccount } = user;
   const parent = parentAccount === null ? null : findUserByAccount(reader, parentAccount)!.username;
