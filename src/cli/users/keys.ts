@@ -8,9 +8,9 @@ import {
   formatKey,
   hashKey,
   KEY_RANDOM_BYTES,
-  KEY_SCOPES,
+  KEY_REACHES,
   KEY_TYPES,
-  type KeyScope,
+  type KeyReach,
   type KeyType,
   mayKey,
   startOfKey,
@@ -37,7 +37,7 @@ interface CreateOptions extends CommonOptions {
   user: string;
   type: KeyType;
   /** Absent only for an order key, which cannot reach users. */
-  reach?: KeyScope;
+  reach?: KeyReach;
   /** In micros. */
   rechargeLimit?: number;
   rechargeDaily?: number;
@@ -77,7 +77,7 @@ export function declareKeys(admin: Command): void {
       new Option(
         "--reach <reach>",
         "whom it may look up and recharge: all users, or its reseller's children; required unless --type order",
-      ).choices(KEY_SCOPES),
+      ).choices(KEY_REACHES),
     )
     .option("--recharge-limit <amount>", "maximum of one recharge, in USD", amount)
     .option("--recharge-daily <amount>", "maximum of all its recharges per UTC day, in USD", amount)

@@ -1,7 +1,7 @@
 // Tables of users and their keys.
 
 import { integer, text } from "drizzle-orm/sqlite-core";
-import type { KeyScope, KeyType } from "../../domain/users/keys.ts";
+import type { KeyReach, KeyType } from "../../domain/users/keys.ts";
 import { bigInteger, table } from "../port/table-definition.ts";
 import { CATALOGUE_LOCK } from "./locks.ts";
 
@@ -41,7 +41,7 @@ export const keys = table(
     hash: text().notNull(),
     start: text().notNull(),
     type: text().$type<KeyType>().notNull(),
-    reach: text().$type<KeyScope>().notNull(),
+    reach: text().$type<KeyReach>().notNull(),
     label: text().notNull(),
     active: integer({ mode: "boolean" }).notNull(),
     createdAt: integer().notNull(),

@@ -1,6 +1,6 @@
 // API keys, found by their hash. The text of a key is not stored.
 
-import type { KeyScope, KeyType } from "../../domain/users/keys.ts";
+import type { KeyReach, KeyType } from "../../domain/users/keys.ts";
 import type { Reader } from "../port/port.ts";
 import { givenNames, listByFilters } from "../port/filtered-lists.ts";
 import { fields, query, select } from "../port/query.ts";
@@ -12,7 +12,7 @@ export interface CallerKey {
   id: string;
   resellerAccount: number;
   type: KeyType;
-  reach: KeyScope;
+  reach: KeyReach;
   active: boolean;
   /** Null: the key never expires. */
   expiresAt: number | null;

@@ -6,9 +6,9 @@ import { MINUTE_MS } from "../values/spans.ts";
 
 export const KEY_TYPES = ["order", "recharge", "full"] as const;
 export type KeyType = (typeof KEY_TYPES)[number];
-export const KEY_SCOPES = ["all", "children"] as const;
+export const KEY_REACHES = ["all", "children"] as const;
 /** The users whom a key may look up and recharge: all, or only its reseller's child users. */
-export type KeyScope = (typeof KEY_SCOPES)[number];
+export type KeyReach = (typeof KEY_REACHES)[number];
 
 export const KEY_LABEL_LENGTH_LIMIT = 100;
 /** Shortest time between two writes of a key's last use. */

@@ -1,6 +1,6 @@
 // Users, who hold balances: resellers (main users) and their child users.
 
-import type { KeyScope } from "./keys.ts";
+import type { KeyReach } from "./keys.ts";
 
 export const USERNAME_PATTERN = "^[A-Za-z0-9._@+-]{1,64}$";
 export const USERNAME_FORM = "1 to 64 of letters, digits and . _ - @ +";
@@ -13,10 +13,10 @@ export function isUsername(text: string): boolean {
 }
 
 /** Returns whether a reseller's key may look up and recharge the user. docs/specification/users.md#keys-reach. */
-export function isInScope(
-  scope: KeyScope,
+export function isInReach(
+  reach: KeyReach,
   resellerAccount: number,
   user: { parentAccount: number | null },
 ): boolean {
-  return scope === "all" || user.parentAccount === resellerAccount;
+  return reach === "all" || user.parentAccount === resellerAccount;
 }

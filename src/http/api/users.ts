@@ -3,7 +3,7 @@
 import type { Awaitable, ReadStore } from "../../db/port/port.ts";
 import { findTestAccount, findUser } from "../../db/users/users.ts";
 import { Refusal, refusal } from "../../domain/values/refusals.ts";
-import { isInScope } from "../../domain/users/users.ts";
+import { isInReach } from "../../domain/users/users.ts";
 import { rechargeResponse, userBalances } from "../../domain/orders/responses.ts";
 import { amountField, readBody, usernameField } from "../read/body.ts";
 import type { LimitedRecharge, Recharged } from "../../operations/ledger/recharges.ts";
@@ -19,7 +19,7 @@ function getUser({ store }: { store: ReadStore }, { request, key }: Call): Await
     const user = findUser(reader, username);
     if (!user) throw new Refusal("user_not_found", { exists: false });
     const { testOf, resellerAccount } = key;
-    if (!isInScope(key.reach, testOf ?? resellerAccount, user)) throw refusal("user_out_of_reach");
+    if (!isInReach(key.reach, testOf ?? resellerAccount, user)) throw refusal("user_out_of_reach");
     // A user has no test account until its first credit.
     const holder = testOf === null ? user : findTestAccount(reader, user.account);
     const balances = userBalances({ ...user, balanceMicros: holder?.balanceMicros ?? 0 });

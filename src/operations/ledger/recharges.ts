@@ -18,7 +18,7 @@ import {
   utcDayOf,
 } from "../../domain/ledger/recharges.ts";
 import { testUsername } from "../../domain/orders/sandbox.ts";
-import { isInScope } from "../../domain/users/users.ts";
+import { isInReach } from "../../domain/users/users.ts";
 import { audit } from "../batch/audit.ts";
 import { requireCaller } from "../batch/callers.ts";
 import type { Context } from "../batch/context.ts";
@@ -177,7 +177,7 @@ function credit(
 /** Refuses a user whom the key does not reach. Refuses: user_out_of_reach. */
 function refuseOutOfReach(key: Key, user: { parentAccount: number | null }): void {
   const reseller = key.testOf ?? key.resellerAccount;
-  if (!isInScope(key.reach, reseller, user)) throw refusal("user_out_of_reach");
+  if (!isInReach(key.reach, reseller, user)) throw refusal("user_out_of_reach");
 }
 
 /** Records a refused recharge at most once a day, so that a caller that keeps retrying causes no writes. */

@@ -5,7 +5,7 @@ import { refusal } from "../../domain/values/refusals.ts";
 import {
   isKeyExpired,
   KEY_USE_INTERVAL_MS,
-  type KeyScope,
+  type KeyReach,
   type KeyType,
   mayKey,
   shownStart,
@@ -29,7 +29,7 @@ import { requireUser } from "./users.ts";
 export interface CreateKey {
   username: string;
   type: KeyType;
-  reach: KeyScope;
+  reach: KeyReach;
   label: string;
   /** SHA-256 of the key. Its text never enters a command. */
   hash: string;

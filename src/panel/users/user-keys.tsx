@@ -12,9 +12,9 @@ import {
   keyState,
   KEY_LABEL_LENGTH_LIMIT,
   KEY_RANDOM_BYTES,
-  KEY_SCOPES,
+  KEY_REACHES,
   KEY_TYPES,
-  type KeyScope,
+  type KeyReach,
   mayKey,
   shownStart,
   startOfKey,
@@ -250,7 +250,7 @@ function newKey(isTest: boolean) {
 async function confirmCredit(
   submission: Submission,
   title: string,
-  { reach, ...limits }: RechargeLimits & { reach: KeyScope },
+  { reach, ...limits }: RechargeLimits & { reach: KeyReach },
 ) {
   submission.visitor.requireOwner("make, rotate, activate or change a key that can create credit");
   const whom = reach === "all" ? "any user" : "any of its reseller's child users";
@@ -295,8 +295,8 @@ export async function createKey(submission: Submission): Promise<View> {
 function termsOf(form: Values) {
   const type = form.choice("type", KEY_TYPES);
   const reach = mayKey(type, "recharge")
-    ? form.choice("reach", KEY_SCOPES)
-    : (form.optionalChoice("reach", KEY_SCOPES) ?? "all");
+    ? form.choice("reach", KEY_REACHES)
+    : (form.optionalChoice("reach", KEY_REACHES) ?? "all");
   return { type, reach, ...limitsOf(form) };
 }
 

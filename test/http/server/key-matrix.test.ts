@@ -4,9 +4,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseNetwork } from "../../../src/config/networks.ts";
 import {
-  KEY_SCOPES,
+  KEY_REACHES,
   KEY_TYPES,
-  type KeyScope,
+  type KeyReach,
   type KeyType,
 } from "../../../src/domain/users/keys.ts";
 import { utcDayOf } from "../../../src/domain/ledger/recharges.ts";
@@ -53,7 +53,7 @@ async function openService(): Promise<void> {
 
 interface Kind {
   type: KeyType;
-  reach: KeyScope;
+  reach: KeyReach;
   limit: number | null;
   daily: number | null;
   isTest: boolean;
@@ -66,7 +66,7 @@ const LIMITS = [
   { limit: LIMIT, daily: DAILY },
 ];
 const KINDS: Kind[] = KEY_TYPES.flatMap((type) =>
-  KEY_SCOPES.flatMap((reach) =>
+  KEY_REACHES.flatMap((reach) =>
     (type === "order" ? LIMITS.slice(0, 1) : LIMITS).flatMap((limits) =>
       [false, true].map((isTest) => ({ type, reach, ...limits, isTest })),
     ),

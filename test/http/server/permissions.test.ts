@@ -1,7 +1,7 @@
 // Who may do what to whom: type of key × endpoint × owner, and what two resellers see of each other.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { KEY_SCOPES, KEY_TYPES, type KeyType } from "../../../src/domain/users/keys.ts";
+import { KEY_REACHES, KEY_TYPES, type KeyType } from "../../../src/domain/users/keys.ts";
 import { type Market, openMarket } from "../../support/worlds/market.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import { ENGINE } from "../../support/databases/engine.ts";
@@ -35,7 +35,7 @@ const ENDPOINTS: [group: Group, method: string, path: string, body?: () => objec
   ["webhook", "GET", "/webhooks"],
 ];
 
-describe.each(KEY_TYPES.flatMap((type) => KEY_SCOPES.map((reach) => [type, reach] as const)))(
+describe.each(KEY_TYPES.flatMap((type) => KEY_REACHES.map((reach) => [type, reach] as const)))(
   "a key of type %s that reaches %s",
   (type, reach) => {
     test.each(ENDPOINTS)("%s permission: %s %s", async (group, method, path, body) => {
@@ -57,7 +57,7 @@ describe("a key of anna's reaches", () => {
     ["another reseller", "bert", { all: true, children: false }],
   ] as const;
   const cases = ROWS.flatMap(([whom, username, may]) =>
-    KEY_SCOPES.flatMap((reach) =>
+    KEY_REACHES.flatMap((reach) =>
       (["recharge", "full"] as const).map(
         (type) => [whom, username, reach, type, may[reach]] as const,
       ),
@@ -85,7 +85,7 @@ describe("a key of anna's reaches", () => {
   );
 
   test("no user that does not exist, whatever its reach: 404, as for reach `all`", async () => {
-    for (const reach of KEY_SCOPES) {
+    for (const reach of KEY_REACHES) {
       const key = market.keyOf("full", reach);
       const sent: Sent = { method: "GET", path: "/user?username=nobody", key };
       await expectRefusal(market, sent, 404, "User not found", { exists: false });
@@ -227,7 +227,7 @@ describe("a key that repeats another key's recharge, with its Idempotency-Key", 
     const before = market.fingerprint();
     const statuses: [KeyType, string, number, string?][] = [];
     for (const type of KEY_TYPES) {
-      for (const reach of KEY_SCOPES) {
+      for (const reach of KEY_REACHES) {
         const { status, text, body: answer } = await post(market.keyOf(type, reach));
         statuses.push([type, reach, status, status === 200 ? text : answer.code]);
       }

@@ -1,7 +1,7 @@
 // A service with two resellers, each with a child user and a key of every type.
 
 import { BALANCE_LIMIT_MICROS, formatMicros } from "../../../src/domain/ledger/money.ts";
-import { KEY_TYPES, type KeyScope, type KeyType } from "../../../src/domain/users/keys.ts";
+import { KEY_TYPES, type KeyReach, type KeyType } from "../../../src/domain/users/keys.ts";
 import { openRaw, type RawConnection, rawRequest } from "../http/raw.ts";
 import { freshService, OPERATOR, type TestService } from "./service.ts";
 
@@ -12,7 +12,7 @@ export interface Market extends TestService {
   /** A public service: 10 to 10000, 2.32 per 1000. */
   serviceId: string;
   /** The text of a key of `anna`, or of another reseller. */
-  keyOf(type: KeyType, reach?: KeyScope, reseller?: string): string;
+  keyOf(type: KeyType, reach?: KeyReach, reseller?: string): string;
   inactiveKey: string;
   inactiveRechargeKey: string;
 }

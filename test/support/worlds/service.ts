@@ -23,7 +23,7 @@ import {
   formatKey,
   hashKey,
   KEY_RANDOM_BYTES,
-  type KeyScope,
+  type KeyReach,
   type KeyType,
   startOfKey,
 } from "../../../src/domain/users/keys.ts";
@@ -102,7 +102,7 @@ export interface TestDatabase {
   key(
     username: string,
     type: KeyType,
-    reach?: KeyScope,
+    reach?: KeyReach,
     test?: boolean,
   ): { text: string; id: string };
   /** The id of a new service; price 2.32 per 1000, 10 to 10000, unless said otherwise. */
