@@ -242,7 +242,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     );
     await syncByHand(shop);
     await shop.until(2);
-    expect(last()).toBe("A sync of acme was applied, or none is scheduled any more");
+    expect(last()).toBe("A sync of acme was applied, or acme has no schedule any more");
     await hold();
     await shop.until(3);
     await shop.run("setProviderActive", { name: "acme", active: false, actor });

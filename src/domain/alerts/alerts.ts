@@ -130,10 +130,11 @@ export function alertConditions(
 const ENDINGS: Record<AlertKind, (subject: string) => string> = {
   provider_balance_low: (provider) => `The balance at ${provider} is no longer below its threshold`,
   provider_out_of_funds: (provider) => `${provider} takes orders again`,
-  provider_paused: (provider) => `Submissions to ${provider} go on`,
+  provider_paused: (provider) => `Submissions to ${provider} continue`,
   placement_unknown: (provider) => `All orders at ${provider} are settled`,
   polling_late: (provider) => `Orders at ${provider} are polled in time again`,
-  sync_held: (provider) => `A sync of ${provider} was applied, or none is scheduled any more`,
+  sync_held: (provider) =>
+    `A sync of ${provider} was applied, or ${provider} has no schedule any more`,
   backup_old: (what) => `There are new ${what} again`,
   backup_failed: () => "A backup was made again",
   backup_unverified: () => "The last backup is verified again",

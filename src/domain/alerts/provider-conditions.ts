@@ -77,7 +77,7 @@ export const PROVIDER_RULES: Rules<ProviderFacts> = {
     advice({ name, pausedBy }) {
       const resume = `\`reseller admin provider resume ${name}\``;
       if (pausedBy === "operator") return resume;
-      return `they go on once it reports our balance, or with ${resume}`;
+      return `submissions continue once it reports our balance, or with ${resume}`;
     },
     // A pause by the operator needs no alert.
     alert: ({ name, pausedBy }) => (pausedBy === "operator" ? null : { subject: name }),
