@@ -1,6 +1,7 @@
 // Providers: the form of their keys and URLs, and the settings of their catalogue syncs.
 
 import { MINUTE_MS } from "../values/spans.ts";
+import { hasUnprintable } from "../values/text.ts";
 
 const KEY = /^[\x21-\x7e]{1,1024}$/;
 
@@ -10,13 +11,11 @@ export function isProviderKey(text: string): boolean {
 }
 
 const URL_LENGTH_LIMIT = 2000;
-/** The URL standard drops white space and control characters, which would hide what is requested. */
-const HAS_UNPRINTABLE = /[\s\p{Cc}]/u;
 export const PROVIDER_URL_FORM = "an http or https address without a user name or password";
 
 /** Accepts http and https without user name and password: the URL is shown, so it must not contain a secret. */
 export function isProviderUrl(text: string): boolean {
-  if (text.length > URL_LENGTH_LIMIT || HAS_UNPRINTABLE.test(text)) return false;
+  if (text.length > URL_LENGTH_LIMIT || hasUnprintable(text)) return false;
   const url = URL.parse(text);
   if (!url || url.username !== "" || url.password !== "") return false;
   return url.protocol === "http:" || url.protocol === "https:";

@@ -7,6 +7,13 @@ export function hasControlCharacter(text: string): boolean {
   return CONTROL_CHARACTER.test(text);
 }
 
+const UNPRINTABLE = /[\s\p{Cc}]/u;
+
+/** Finds white space and control characters. A URL parser drops some of them, which would hide what is requested. */
+export function hasUnprintable(text: string): boolean {
+  return UNPRINTABLE.test(text);
+}
+
 const IDENTIFIER = /^[A-Za-z0-9._-]{1,64}$/;
 export const IDENTIFIER_FORM = "1 to 64 of letters, digits and . _ -";
 

@@ -1,18 +1,17 @@
 // Checks the text of a webhook endpoint's URL. webhooks/targets.ts checks the addresses of its host.
 // docs/specification/webhooks.md#webhook-urls.
 
+import { hasUnprintable } from "../values/text.ts";
+
 export const WEBHOOK_URL_LIMIT = 2048;
 
 /** The URL as it is stored and requested, or the requirement that it violates. */
 export type WebhookUrl = { url: string } | { must: string };
 
-/** Matches white space and control characters. A URL parser drops some of them, which would hide what is requested. */
-const UNPRINTABLE = /[\s\p{Cc}]/u;
-
 export function parseWebhookUrl(text: string, allowHttp: boolean): WebhookUrl {
   const form = allowHttp ? "an http or https URL" : "an https URL";
   if (text.length > WEBHOOK_URL_LIMIT) return tooLong;
-  const url = UNPRINTABLE.test(text) ? null : URL.parse(text);
+  const url = hasUnprintable(text) ? null : URL.parse(text);
   if (!url) return { must: form };
   if (url.protocol !== "https:" && !(allowHttp && url.protocol === "http:")) return { must: form };
   // Checked in the text, because an empty user or fragment leaves no trace in the parsed URL.

@@ -4,6 +4,7 @@
 import { decideReport, nextPollAt, type Report } from "../../domain/delivery/polling.ts";
 import { withProgress } from "../../domain/orders/transition-decision.ts";
 import { isOpenStatus, type OrderStatus } from "../../domain/orders/order-statuses.ts";
+import { spreadJitter } from "../../domain/values/jitter.ts";
 import { type Need, needRow, type Tx } from "../../db/port/port.ts";
 import { unrecognizedNumbers } from "../../db/tables/delivery.ts";
 import { orderRequests, orders } from "../../db/tables/orders.ts";
@@ -20,9 +21,6 @@ import type { Context } from "../batch/context.ts";
 import { decideCosts, noteCurrencies, writeCost } from "./costs.ts";
 import { applyTransition, SYSTEM_ACTOR } from "../orders/order-transitions.ts";
 import { recordProgressEvent } from "../webhooks/webhook-events.ts";
-
-/** Spreads jitter: its multiples modulo 1 are evenly spread, so one random number gives every order its own jitter. */
-const GOLDEN_RATIO = 0.618_033_988_749_895;
 
 export interface TakeDuePolls {
   providerId: number;
@@ -49,7 +47,7 @@ export function takeDuePolls(tx: Tx, command: TakeDuePolls, context: Context): D
       { status: order.status, changedAt: order.changedAt! },
       context.now,
       pollIntervalMs,
-      jitterOf(command.jitter, index),
+      spreadJitter(command.jitter, index),
     );
     updateNextPoll(tx, order.orderId, at);
   });
@@ -82,7 +80,7 @@ export function recordReports(tx: Tx, command: RecordReports, context: Context):
   const costs = decideCosts(tx, command.providerId, reports);
   const notices = tx.each(reports, (entry, index): ReportNotice | null => {
     const { orderId, report } = entry;
-    const jitter = jitterOf(command.jitter, index);
+    const jitter = spreadJitter(command.jitter, index);
     const recorded = tx.attempt(() => {
       const notice = recordReport(tx, entry, command.pollIntervalMs, jitter, context);
       const cost = costs.get(orderId);
@@ -210,8 +208,4 @@ function pollAtOf(
 ): number | null {
   if (pollInMs === null && !isOpenStatus(order.status)) return null;
   return pollInMs == null ? nextPollAt(order, now, pollIntervalMs, jitter) : now + pollInMs;
-}
-
-function jitterOf(jitter: number, index: number): number {
-  return (jitter + index * GOLDEN_RATIO) % 1;
 }

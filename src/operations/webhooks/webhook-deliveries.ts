@@ -11,6 +11,7 @@ import {
 } from "../../domain/webhooks/webhooks.ts";
 import { isTest } from "../../domain/orders/sandbox.ts";
 import type { DisabledReason } from "../../domain/webhooks/webhook-events.ts";
+import { spreadJitter } from "../../domain/values/jitter.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { users } from "../../db/tables/users.ts";
 import {
@@ -27,11 +28,6 @@ import {
   listInterruptedDeliveries,
 } from "../../db/webhooks/webhook-deliveries.ts";
 import type { Context } from "../batch/context.ts";
-
-/**
- * Spreads jitter: its multiples modulo 1 are evenly spread, so one random number gives every attempt its own jitter.
- */
-const GOLDEN_RATIO = 0.618_033_988_749_895;
 
 export interface TakeDueWebhookDeliveries {
   /** The id of the server that sends them. */
@@ -151,7 +147,7 @@ export function recordWebhookAttempts(
   { now }: Context,
 ): RecordedWebhookAttempt[] {
   const recorded = tx.each(attempts, (attempt, index) =>
-    record(tx, attempt, (jitter + index * GOLDEN_RATIO) % 1, now),
+    record(tx, attempt, spreadJitter(jitter, index), now),
   );
   return recorded.filter((each) => each !== null);
 }
