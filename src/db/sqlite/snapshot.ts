@@ -1,8 +1,8 @@
 // Read snapshots. The requests of one turn of the event loop share a snapshot, so that SQLite takes its locks, and
 // checks whether anything was written, once for all of them. A snapshot shows every write that was confirmed by a
-// response: it ends with its turn, when the writer replies, or after a millisecond, whichever comes first. Gain: each
-// read after the first of a snapshot saves 0.7 µs of CPU time. With the key cache (key-cache.ts), GET /balance takes
-// 59,000 instructions at 128 connections instead of 75,000.
+// response: it ends with its turn, when the writer replies, or after a millisecond, whichever comes first.
+// Gain: each read after the first of a snapshot saves 0.7 µs of CPU time. With the key cache (key-cache.ts), GET
+// /balance takes 59,000 instructions at 128 connections instead of 75,000.
 
 import type { Reader, ReadStore, Synchronous } from "../port/port.ts";
 import type { Connection } from "./connection.ts";

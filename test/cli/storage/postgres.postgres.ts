@@ -221,7 +221,7 @@ test.each([
 ])("%s is refused on PostgreSQL, which has its own tools: exit 2", async (line) => {
   const shop = openShopIn(freshPostgresDatabase());
   const { code, stderr } = await shop.cli(...line.split(" "));
-  expect([code, stderr]).toEqual([2, expect.stringContaining("PostgreSQL's own tools")]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("PostgreSQL with its own tools")]);
   shop.close();
 });
 

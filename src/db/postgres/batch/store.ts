@@ -45,16 +45,16 @@ const NO_STANDBY = "commits wait for a synchronous standby";
 
 /**
  * Settings of the connections.
- * enable_seqscan: plans are kept, and one made while a table was empty would keep reading the whole table.
- * enable_bitmapscan: PostgreSQL would sort a bitmap of all entries of an account instead of reading the newest in index
- * order.
- * plan_cache_mode, for batches: they use a few statements that search by keys. Their plans are made anew as tables
- * grow (table-growth.ts), not for each batch.
- * jit: with enable_seqscan off, a plan that needs a sequential scan has such a high estimated cost that it would be
- * compiled, for 400 ms.
- * lock_timeout: a transaction that holds a lock has usually ended by then. The batch is tried again.
- * idle_in_transaction_session_timeout, shorter than lock_timeout: it frees the locks of a server that froze or was
- * cut off between the turns of a batch. A server that was only slow runs its batch again.
+ * - enable_seqscan: plans are kept, and one made while a table was empty would keep reading the whole table.
+ * - enable_bitmapscan: PostgreSQL would sort a bitmap of all entries of an account instead of reading the newest in
+ *   index order.
+ * - plan_cache_mode, for batches: they use a few statements that search by keys. Their plans are made anew as tables
+ *   grow (table-growth.ts), not for each batch.
+ * - jit: with enable_seqscan off, a plan that needs a sequential scan has such a high estimated cost that it would be
+ *   compiled, for 400 ms.
+ * - lock_timeout: a transaction that holds a lock has usually ended by then. The batch is tried again.
+ * - idle_in_transaction_session_timeout, shorter than lock_timeout: it frees the locks of a server that froze or was
+ *   cut off between the turns of a batch. A server that was only slow runs its batch again.
  */
 export const READER_SETTINGS = { enable_seqscan: "off", enable_bitmapscan: "off", jit: "off" };
 const WRITER_SETTINGS = {

@@ -1,5 +1,6 @@
-// Parses an address such as postgres://user:password@host1,host2:5433/database?sslmode=verify-full&sslrootcert=/path An
-// address can have several hosts, one of which is the primary; Bun's client takes only one. Unknown parameters are
+// Parses addresses of databases:
+// postgres://user:password@host1,host2:5433/database?sslmode=verify-full&sslrootcert=/path
+// An address can have several hosts, one of which is the primary. Bun's client takes only one. Unknown parameters are
 // refused, not ignored. As in libpq, a host that begins with a slash (%2Fvar%2Frun%2Fpostgresql) is the folder of a
 // Unix socket.
 
