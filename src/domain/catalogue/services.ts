@@ -5,7 +5,7 @@ import { Refusal } from "../values/refusals.ts";
 import { type ServiceType, typeTerms } from "./service-types.ts";
 
 export const PRICE_UNITS = ["1000", "1", "order"] as const;
-/** What a price is for: 1000 units, one unit, or a whole order. Orders of a free service (price 0) have no transfer. */
+/** The unit of a price: 1000 units, one unit, or a whole order. Orders of a free service (price 0) have no transfer. */
 export type PriceUnit = (typeof PRICE_UNITS)[number];
 
 export const SERVICE_NAME_LENGTH_LIMIT = 200;

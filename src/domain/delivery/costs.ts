@@ -42,7 +42,7 @@ export interface OrderCost {
   costMicros: number;
 }
 
-/** How a provider's amounts are converted to US dollars. */
+/** The rate and currency by which a provider's amounts are converted to US dollars. */
 export interface CurrencyTerms {
   rateToUsd: string;
   /** Null: not set yet. */

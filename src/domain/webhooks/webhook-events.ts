@@ -36,7 +36,7 @@ export const WANTABLE_EVENTS = [
 export type WantedEvent = (typeof WANTABLE_EVENTS)[number];
 export const EVENTS_FORM = `a list of event types or ["${ALL_EVENTS}"]`;
 
-/** Why an endpoint is disabled. `gone`: it answered 410. */
+/** Reasons for which an endpoint is disabled. `gone`: it responded 410. */
 export const DISABLED_REASONS = ["failures", "gone", "operator", "owner"] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 

@@ -146,7 +146,7 @@ export interface FinishedAttempt {
   /** An earlier order that has the same number from the provider, for the log: the provider made an error. */
   sameNumberAs: number | null;
   /**
-   * Set when the attempt already had another outcome: it was marked unknown while its server was taken for dead.
+   * Set when the attempt already had another outcome: it was marked unknown while its server was regarded as dead.
    * `applied`: this outcome settled the order. `ignored`: it changed nothing.
    */
   late: "applied" | "ignored" | null;

@@ -22,7 +22,7 @@ export interface MarkInterruptedUnknown {
 }
 
 /**
- * Ends attempts of servers that have ended, or that were taken for dead because no lease renewal was seen. On SQLite
+ * Ends attempts of servers that have ended, or are regarded as dead because no lease renewal was seen. On SQLite
  * these are all attempts of earlier starts. Returns the ids of the orders that are unknown now.
  */
 export function markInterruptedUnknown(

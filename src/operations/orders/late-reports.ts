@@ -19,7 +19,7 @@ import type { Context } from "../batch/context.ts";
 import { applyTransition } from "./order-transitions.ts";
 import { requireOrder } from "./orders.ts";
 
-/** What accepting the newest late report would do now. */
+/** The newest late report of an order, and the transition that accepting it would make now. */
 export interface LatePreview {
   order: Order;
   report: LateReport;

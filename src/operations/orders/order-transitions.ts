@@ -27,7 +27,7 @@ export interface Cause {
   publicNote?: string | null;
 }
 
-/** What a transition changes besides the status, `remains` and the refund. */
+/** Changes by a transition besides the status, `remains` and the refund. */
 export interface TransitionEffects {
   startCount?: number;
   delivery?: Partial<Delivery>;
