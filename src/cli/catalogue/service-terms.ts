@@ -93,7 +93,7 @@ export function addServiceOptions(command: Command, mandatory: boolean): Command
     );
 }
 
-/** Returns the terms that were given. */
+/** Returns the given terms for cancelling and refilling. */
 export function requestTermsOf({ cancel, refill, refillDays: days }: ServiceOptions) {
   return {
     ...(cancel === undefined ? {} : { cancel }),

@@ -40,9 +40,9 @@ export function declareBackup(program: Command): void {
     );
     const database = databaseOf(options);
     const path = database.shown;
-    // Fails if the database does not exist or this version does not know its schema.
+    // Throws if the database does not exist or this version does not know its schema.
     await withDatabase(options, () => {});
-    const backup = await copyShown(database, resolve(file), options.checkpoint);
+    const backup = await copyWithProgress(database, resolve(file), options.checkpoint);
     print(options.json, { database: path, ...backup }, () => report(path, backup));
     if (!backup.verified) {
       throw new CommandFailure(
@@ -55,7 +55,7 @@ export function declareBackup(program: Command): void {
   declareRemoteBackups(command);
 }
 
-async function copyShown(
+async function copyWithProgress(
   database: DatabaseName,
   target: string,
   checkpoint: CheckpointMode,

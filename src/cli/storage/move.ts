@@ -56,7 +56,7 @@ export function declareMove(program: Command): void {
           "move works between a data directory and PostgreSQL: to copy between two of the same kind, use backup and restore or PostgreSQL's own tools",
         );
       }
-      const moved = await moveShown(source, target, unverified ?? false);
+      const moved = await moveWithProgress(source, target, unverified ?? false);
       print(json, result(source, target, moved), () => report(source, target, moved));
     });
 }
@@ -68,7 +68,7 @@ function placeOf(text: string | null, flag: string): DatabaseName {
   return { ...databaseOf({ data: "", database: text }), address };
 }
 
-async function moveShown(
+async function moveWithProgress(
   from: DatabaseName,
   to: DatabaseName,
   acceptsUnverified: boolean,
@@ -103,7 +103,7 @@ function openTarget({ address, data }: DatabaseName): MoveTarget | Promise<MoveT
     : postgres.openTarget(address, Date.now());
 }
 
-/** Runs `body` and turns its errors into sentences about that database. */
+/** Runs `body`. Throws its errors as CommandFailure with a sentence about the database. */
 async function withDatabase<T>(database: DatabaseName, body: () => T | Promise<T>): Promise<T> {
   try {
     return await body();
@@ -114,7 +114,7 @@ async function withDatabase<T>(database: DatabaseName, body: () => T | Promise<T
   }
 }
 
-/** Shows a progress line for each step in turn. */
+/** Shows a progress line for the current step. */
 function showProgress(): { update: MoveProgress; end: () => void } {
   let step = "";
   let line: Progress | null = null;

@@ -41,7 +41,7 @@ export function declareRemoteBackups(backup: Command): void {
     .addOption(settingOption("backup-keep-remote"))
     .addOption(settingOption("backup-recipient"))
     .action((file: string | undefined, options: SendOptions) =>
-      runRemoteCommand(options, () => run(file, options)),
+      runRemoteCommand(options, () => sendOne(file, options)),
     );
 
   const list = declare(
@@ -96,7 +96,7 @@ async function runRemoteCommand(options: RemoteOptions, work: () => Promise<void
   }
 }
 
-async function run(given: string | undefined, options: SendOptions): Promise<void> {
+async function sendOne(given: string | undefined, options: SendOptions): Promise<void> {
   const onWarning = (warning: string) => void process.stderr.write(`warning: ${warning}\n`);
   const now = Date.now();
   const store = openRemote(options);
@@ -187,7 +187,7 @@ function report(
   { users, orders, transfers, problems }: Checked,
   at: string | null,
 ): string {
-  const held = `${url}: ${counted(users, "user")}, ${counted(orders, "order")}${at === null ? "" : ` (the last of ${at})`}, ${counted(transfers, "transfer")}`;
+  const held = `${url}: ${counted(users, "user")}, ${counted(orders, "order")}${at === null ? "" : ` (the last one at ${at})`}, ${counted(transfers, "transfer")}`;
   if (problems.length === 0) return `${held}: all checksums and balances are correct`;
   return `${held}\n\n${table(
     problems.map((problem) => ({ ...problem })),
@@ -233,7 +233,7 @@ export async function withFetched<T>(
   use: (file: string, url: string) => Promise<T>,
 ): Promise<T> {
   const { copies } = await listCopies(store, Date.now());
-  // Copies of every installation are considered: a new data directory has no copies of the data that was lost.
+  // Considers copies of every installation, because a new data directory has no copies of its own.
   const copy = chooseCopy(store, copies, name, null);
   const folder = join(resolve(options.data), "backups");
   mkdirSync(folder, { recursive: true, mode: 0o700 });

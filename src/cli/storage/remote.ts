@@ -27,7 +27,7 @@ export function identityOption(): Option {
   return new Option("--identity <FILE>", "file of the age identity, for an encrypted copy");
 }
 
-/** Returns the text of the file of --identity, or null if none is given. */
+/** Returns the text of the file given by --identity, or null without --identity. */
 export function readIdentities({ identity }: RemoteOptions): string | null {
   if (identity === undefined) return null;
   try {
@@ -64,7 +64,7 @@ function requireRemote(options: RemoteConfig): RemoteFolder & {
   return { ...backupTo, region, accessKey, secretKey };
 }
 
-/** Starts a progress line in MiB. Its total is known with the first update. */
+/** Starts a progress line in MiB. The first update gives the total. */
 export function startTransfer(what: string): {
   update: (bytes: number, all: number) => void;
   end: () => void;

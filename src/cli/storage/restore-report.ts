@@ -14,7 +14,7 @@ const CHANGES_SHOWN = 50;
 export interface Outcome extends Restored {
   /** Number of webhook deliveries that will be sent, although some may have been sent since the backup. */
   webhooksWaiting: number;
-  /** The numbers above which those of orders, transfers, audit entries and services continue. */
+  /** The highest used numbers: those of new orders, transfers, audit entries and services are above them. */
   floors: Numbers;
 }
 
@@ -63,7 +63,7 @@ export function report(path: string, file: string, outcome: Outcome): string {
     webhooks(outcome),
     section(`ended since the backup, and so deactivated now (${keysOf(ended)}):`, ended.map(row)),
     section(
-      `usable again, for ${why} (${keysOf(revived)}): deactivate those that must not be with \`reseller admin key deactivate ID\``,
+      `usable again, because ${why} (${keysOf(revived)}): refuse those that must stay refused with \`reseller admin key deactivate ID\``,
       revived.map(row),
     ),
     section(

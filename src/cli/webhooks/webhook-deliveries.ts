@@ -1,4 +1,4 @@
-// `admin webhook test|deliveries|replay`: lists what was sent, and sends it once more.
+// `admin webhook test|deliveries|replay`: sends a test event, lists what was sent, and sends it again.
 
 import { type Command, Option } from "commander";
 import type { Reader } from "../../db/port/port.ts";
@@ -43,7 +43,9 @@ function declareList(group: Command): void {
   )
     .argument(...ID)
     .addOption(
-      new Option("--limit <number>", "how many").argParser(limit).default(DELIVERIES_DEFAULT),
+      new Option("--limit <number>", "at most this many rows")
+        .argParser(limit)
+        .default(DELIVERIES_DEFAULT),
     )
     .action(async (id: string, options: CommonOptions & { limit: number }) => {
       const { rows } = await withDatabase(options, ({ store }) =>

@@ -1,4 +1,4 @@
-// The values that webhook commands take: a URL, events, a threshold.
+// Options of the webhook commands for the URL, the events and the balance threshold.
 
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { settingOption } from "../../config/flags.ts";
@@ -12,7 +12,7 @@ export interface UrlPolicy {
   webhookAllowHttp: boolean;
 }
 
-/** Adds the options for an endpoint's URL and what is sent to it. */
+/** Adds the options for an endpoint's URL and for what is sent to it. */
 export function addTerms(command: Command, isUrlMandatory: boolean): Command {
   return command
     .addOption(
@@ -34,14 +34,14 @@ export function addTerms(command: Command, isUrlMandatory: boolean): Command {
     .addOption(settingOption("webhook-allow-http"));
 }
 
-/** Parses event types separated by commas. Returns them as they are stored. */
+/** Parses event types separated by commas. Returns them in the form that is stored. */
 function events(text: string): string {
   const known = parseEvents(text.split(",").map((type) => type.trim()));
   if (!known) throw new InvalidArgumentError(`must contain only ${WANTABLE_EVENTS.join(", ")}.`);
   return known.join();
 }
 
-/** Returns the URL as it is stored. A URL that a running server would refuse is wrong usage here. */
+/** Returns the URL in the form that is stored. Refuses a wrong one as wrong usage (exit 2). */
 export async function checkedUrl(
   text: string,
   { webhookAllow: allow, webhookAllowHttp: allowHttp }: UrlPolicy,
