@@ -15,13 +15,16 @@ export interface Setting<Value> extends kinds.ValueKind<Value> {
   /** The default as text that `parse` accepts, or a word for a missing value. */
   defaultText: string;
   help: string;
-  /** Given only by variable or file: everyone on the machine can read the command line of a process. */
+  /** True for a value that only a variable or file may give: everyone on the machine can read command lines. */
   isSecret?: true;
-  /** Left out of a command's help; for tests. */
+  /** True for a setting only for tests, which help leaves out. */
   isHidden?: true;
 }
 
 const TELEGRAM_API = "https://api.telegram.org";
+/** Default of --max-connections, and the most that --max-connections-per-address is by default. */
+export const CONNECTIONS_DEFAULT = 10_000;
+export const CONNECTIONS_OF_ADDRESS_DEFAULT = 1000;
 const CHECKPOINT_MODES = ["internal", "external"] as const;
 
 /** The settings file of the unit deploy/reseller.service. */
@@ -70,14 +73,14 @@ export const SETTINGS = {
       kinds.connectionCount,
       "maximum simultaneous API connections, if the limit of open files allows them",
     ),
-    defaultText: "10000",
+    defaultText: String(CONNECTIONS_DEFAULT),
   },
   "max-connections-per-address": {
     ...optional(
       kinds.connectionCount,
       "maximum API connections from one address, except trusted proxies",
     ),
-    defaultText: "a quarter of --max-connections, at most 1000",
+    defaultText: `a quarter of --max-connections, at most ${CONNECTIONS_OF_ADDRESS_DEFAULT}`,
   },
   brand: optional(kinds.brand, "name of your service, shown on its documentation pages"),
   contact: optional(
@@ -207,7 +210,7 @@ type CamelCase<Text extends string> = Text extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Text;
 
-/** The value of each flag, by the flag's name in camel case, as commander names it. */
+/** The values of all flags, by their names in camel case, as commander names them. */
 export type Config = {
   [Name in Flag as CamelCase<Name>]: ReturnType<(typeof SETTINGS)[Name]["parse"]>;
 };

@@ -25,11 +25,11 @@ import { DAY_MS } from "../domain/values/spans.ts";
 const DURATION_LIMIT_MS = 24 * DAY_MS;
 const BACKUP_KEEP_LIMIT = 10_000;
 const CONNECTIONS_LIMIT = 1_000_000;
-const METRICS_ENDPOINT = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/;
+const ENDPOINT = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/;
 const DATABASE_HOST = String.raw`(?:\[[\w.:%]+\]|[\w.%-]+)(?::\d{1,5})?`;
 /**
- * Splits an address into the shown parts: the protocol, and what follows the password. A password may hold anything
- * but an @.
+ * Splits an address into the parts that are shown: the protocol, and what follows the password. A password may contain
+ * anything but an @.
  */
 const DATABASE_ADDRESS = new RegExp(
   String.raw`^(postgres(?:ql)?://)(?:[^@]*@)?(${DATABASE_HOST}(?:,${DATABASE_HOST})*/[^@/?#]+(?:\?[^@]*)?)$`,
@@ -48,7 +48,7 @@ export interface ValueKind<Value> {
   format(value: Value): string;
 }
 
-/** A setting of a kind that flags, forms and files have, too. */
+/** Makes the value type of a setting from a kind that forms and files use too. */
 function read<Value>(
   placeholder: string,
   kind: Kind<Value>,
@@ -85,7 +85,7 @@ export function text(placeholder: string): ValueKind<string> {
   };
 }
 
-/** Given instead of a path for no file. */
+/** The word that is given instead of a path, for no file. */
 export const NO_FILE = "none";
 
 export const envFile: ValueKind<string | null> = {
@@ -202,7 +202,7 @@ export const endpoint: ValueKind<Endpoint | null> = {
   placeholder: "ADDRESS:PORT",
   parse(given) {
     if (given === "0") return null;
-    const [, v6, host, number] = METRICS_ENDPOINT.exec(given) ?? [];
+    const [, v6, host, number] = ENDPOINT.exec(given) ?? [];
     if (number === undefined || Number(number) > 65_535) {
       throw new InvalidArgumentError("must be an address and a port, such as 127.0.0.1:9090.");
     }

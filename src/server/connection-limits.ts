@@ -1,8 +1,12 @@
-// Shares out the file descriptors of the process: each connection and each outgoing call takes one, the database a few. At
-// the limit of open files SQLite fails, and a listener wakes the event loop for connections that it cannot accept.
+// Shares out the file descriptors of the process: each connection and each outgoing call takes one, the database a few.
+// At the limit of open files SQLite fails, and a listener wakes the event loop for connections that it cannot accept.
 
 import { canonicalAddress, isWithin, rateLimitGroup } from "../config/networks.ts";
-import type { Config } from "../config/settings.ts";
+import {
+  type Config,
+  CONNECTIONS_DEFAULT,
+  CONNECTIONS_OF_ADDRESS_DEFAULT,
+} from "../config/settings.ts";
 import { ConnectionPool } from "../http1/connection-pool.ts";
 import type { Logger } from "../monitoring/log.ts";
 import { type Check, FINE } from "../monitoring/readiness.ts";
@@ -19,9 +23,9 @@ const METRICS_CONNECTIONS = 8;
 /** Files for everything except calls to providers and connections of the API. */
 export const OTHER_FILES = OWN_FILES + ATTEMPTS_LIMIT + PANEL_CONNECTIONS + METRICS_CONNECTIONS;
 const CALLS = { least: 8, most: 1024 };
-const CONNECTIONS = { least: 16, most: 10_000 };
-const CONNECTIONS_OF_ADDRESS = { least: 8, most: 1000 };
-/** Warn below this limit of open files: there is little room for connections and calls. */
+const CONNECTIONS = { least: 16, most: CONNECTIONS_DEFAULT };
+const CONNECTIONS_OF_ADDRESS = { least: 8, most: CONNECTIONS_OF_ADDRESS_DEFAULT };
+/** Limit of open files below which a warning says that there is little room for connections and calls. */
 const FILES_WANTED = 1024;
 const FEW_FILES = "the limit for open files is low: raise LimitNOFILE or `ulimit -n`";
 const LIMIT_ABOVE_FILES =
@@ -33,7 +37,7 @@ export type ConnectionSettings = Pick<Config, "maxConnections" | "maxConnections
 
 export interface FilePlan {
   files: number;
-  /** Limit for calls to providers at once. */
+  /** Limit for simultaneous calls to providers. */
   calls: number;
   /** Limits for connections of the API, in all and from one address. */
   connections: number;
@@ -55,7 +59,7 @@ export function planFiles(settings: ConnectionSettings, files: number): FilePlan
   return { files, calls, connections, perAddress, warning };
 }
 
-/** Plans with the limit of open files of this process. */
+/** Returns the plan for the limit of open files of this process. */
 export function planOwnFiles(settings: ConnectionSettings): FilePlan {
   return planFiles(settings, openFilesLimit());
 }
@@ -95,7 +99,10 @@ export function createConnectionPools(
   };
 }
 
-/** Always ok: a full server still serves the connections that it has, so its load need not go to other servers. */
+/**
+ * Reports whether there is room for new connections. Always ok: a full server still serves the connections that it has,
+ * so its load need not go to other servers.
+ */
 export function checkConnections(pool: ConnectionPool): Check {
   const { open, limit, refused } = pool.figures();
   if (open < CROWDED_SHARE * limit) return FINE;

@@ -32,7 +32,7 @@ export interface ServerDatabase {
   file: string | null;
   /** Path of the file with the server's address; deleted when the database is closed. */
   addressFile: string;
-  /** Milliseconds after its creation in which a row may still be committed below existing rows; 0 if never. */
+  /** For how many milliseconds after its creation a row may still be committed below existing rows; 0 if never. */
   settlesAfterMs: number;
   /** Logs a fatal error of a read and ends the server. */
   onReadError(error: unknown): void;

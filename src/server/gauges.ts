@@ -16,7 +16,7 @@ import type { ConnectionPool } from "../http1/connection-pool.ts";
 import type { ConnectionPools } from "./connection-limits.ts";
 import type { ServerDatabase } from "./database.ts";
 
-/** Reads with `slowStore`, because counting orders by status holds a snapshot for long. */
+/** Creates the figures. They are read with `slowStore`, because counting orders by status holds a snapshot for long. */
 export function createFigures(
   config: Config,
   database: ServerDatabase,

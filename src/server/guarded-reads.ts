@@ -1,5 +1,6 @@
-// Reads of a database that may be unavailable. The store retries a read for as long as a caller may be expected to wait.
-// Once a read has failed anyway, reads are refused at once, until a read that is repeated every second succeeds.
+// Guards reads of a database that may be unavailable. The store retries a read for as long as a caller may be expected
+// to wait. Once a read has failed anyway, reads are refused at once, until a read that is repeated every second
+// succeeds.
 
 import { type Reader, type ReadStore, type Synchronous, TransientError } from "../db/port/port.ts";
 import { query } from "../db/port/query.ts";
@@ -34,7 +35,7 @@ export function guardReads(
         await store.read((reader) => reader.one(PING));
         change(true);
       } catch {
-        // The same failure as before, which was logged.
+        // It is the same failure as before, which was logged.
         await Bun.sleep(REPEAT_MS);
       }
     }

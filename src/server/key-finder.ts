@@ -1,6 +1,6 @@
 // Keeps callers' keys in memory for at most a second, on a server of PostgreSQL. Every server refuses a deactivated key
-// within a second, and the one that deactivated it on the next request. Orders and recharges check their key again in their
-// own transaction.
+// within a second, and the one that deactivated it on the next request. Orders and recharges check their key again in
+// their own transaction.
 
 import type { Awaitable } from "../db/port/port.ts";
 import type { Caller } from "../db/users/keys.ts";

@@ -36,7 +36,7 @@ export interface ListenerStarters {
   metrics: (metrics: Metrics, address: Address) => Server;
 }
 
-/** Starts all listeners in the settings, or throws ListenError and starts none. */
+/** Starts all listeners in the settings. If one fails, starts none and throws ListenError. */
 export function startListeners(
   config: Config,
   metrics: Metrics | null,
@@ -87,8 +87,8 @@ export function urlOf(protocol: "http" | "https", { hostname: host, port }: Serv
 }
 
 /**
- * Writes the file for commands that look for the server. A failure is not fatal: the service must start even with a
- * full disk.
+ * Writes the file by which commands find the server. A failure is not fatal: the service must start even with a full
+ * disk.
  */
 export function writeAddressFile(path: string, url: string, log: Logger): void {
   try {

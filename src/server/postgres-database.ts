@@ -33,8 +33,8 @@ const WITHOUT_STANDBY =
   "cannot acknowledge commits: synchronous_standby_names requires a standby and none is connected; start one";
 const MARKERS_MS = MINUTE_MS;
 /**
- * A batch waits up to 15 s each for a primary and for the outcome of its COMMIT; the rest allows for a clock that was
- * measured late.
+ * Limit for the age of a row when it is committed. A batch waits up to 15 s each for a primary and for the outcome of
+ * its COMMIT; the rest allows for a clock that was measured late.
  */
 const SETTLES_MS = MINUTE_MS;
 /** Limit in milliseconds for ending the lease at a stop, because the database may be away. */
@@ -170,7 +170,7 @@ async function open(
   };
 }
 
-/** Returns the path of the address file in --data, which holds nothing else. Creates the directory. */
+/** Returns the path of the address file. Creates the --data directory, which holds nothing else. */
 function claimAddressFile(data: string): string {
   try {
     mkdirSync(resolve(data), { recursive: true, mode: 0o700 });

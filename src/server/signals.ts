@@ -5,12 +5,12 @@ import type { Service } from "./serve.ts";
 /** Exit code 128 + SIGINT, as in shells. */
 const SIGNAL_EXIT = 130;
 /**
- * Signals within this time count as one: with a script runner a Ctrl-C arrives twice, from the terminal and from the
+ * Time within which signals count as one: with a script runner a Ctrl-C arrives twice, from the terminal and from the
  * runner.
  */
 const SAME_MS = 500;
 
-/** `onFailure` is called when stopping fails. */
+/** Installs the signal handlers. `onFailure` is called when stopping fails. */
 export function handleSignals(
   service: Pick<Service, "stop" | "backUpNow" | "reload">,
   onFailure: (error: unknown) => void,

@@ -1,4 +1,5 @@
-// The database of a running server, on SQLite: the data directory's lock, the writer thread and the connections that read.
+// The database of a running server, on SQLite: the data directory's lock, the writer thread and the connections that
+// read.
 
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";

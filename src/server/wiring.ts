@@ -34,7 +34,7 @@ import type { TargetPolicy } from "../webhooks/targets.ts";
 import type { WebhookDeps } from "../webhooks/worker.ts";
 import type { ServerDatabase } from "./database.ts";
 
-/** A part that others refer to before it has started. */
+/** A part that other parts refer to before it has started. */
 export interface Pending<T> {
   promise: Promise<T>;
   /** Returns undefined until the part has started. */
@@ -249,7 +249,7 @@ export interface MachineSources {
   newestRemoteAt: () => number | null;
 }
 
-/** Alerts are sent with the dependencies of webhooks. */
+/** Returns the dependencies of alerts. Alerts are sent with those of webhooks. */
 export function alertDeps(
   config: Config,
   { database, log }: Started,
@@ -286,12 +286,12 @@ function once(run: () => void): () => void {
   };
 }
 
-/** Seconds after the start in which the first backup is made and the newest one copied off-site. */
+/** Seconds after the start within which the first backup is made and the newest one is copied off-site. */
 const FIRST_BACKUP_S = 600;
 
 /**
- * Returns the facts for a database file on this machine, and none for PostgreSQL. A folder that cannot be read is left
- * out: the next backup logs it. If backups are turned off, none is missing or old.
+ * Returns the facts about a database file on this machine, and none for PostgreSQL. Facts of a folder that cannot be
+ * read are left out: the next backup logs the error. If backups are turned off, none is missing or too old.
  */
 function machineFacts(
   config: Config,
