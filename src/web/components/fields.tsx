@@ -1,5 +1,5 @@
-// Forms and their fields. A refused form is shown again with what was typed and the errors beside its fields. Pages
-// do nothing for this: the refused form and its values are passed by the context.
+// Forms and their fields. A refused form is shown again with what was typed and the errors beside its fields. The
+// context passes the refused form to the fields, so pages need not.
 
 /** @jsxImportSource preact */
 
@@ -12,7 +12,7 @@ import type { Form as Values } from "../server/form.ts";
 export interface RefusedForm {
   action: string;
   form: Values;
-  /** True once the page has shown the form. It may be missing from the page, if what it was for no longer exists. */
+  /** True once the page has shown the form. The page leaves the form out if its subject no longer exists. */
   isShown?: boolean;
 }
 

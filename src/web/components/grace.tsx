@@ -1,4 +1,4 @@
-// The choice of how long an old key or secret still counts beside the new one.
+// The choice of how long an old key or secret stays valid beside the new one.
 
 /** @jsxImportSource preact */
 
@@ -6,8 +6,13 @@ import { HOUR_MS } from "../../domain/values/spans.ts";
 import type { Form } from "../server/form.ts";
 import { Choice } from "./fields.tsx";
 
-/** Hours, as the form sends them, and their words. */
-const WORDS = { "0": "no longer", "1": "an hour", "24": "a day", "168": "a week" } as const;
+/** Numbers of hours, as the form sends them, with the texts of the options. */
+const WORDS = {
+  "0": "0 hours: it ends at once",
+  "1": "an hour",
+  "24": "a day",
+  "168": "a week",
+} as const;
 
 export type GraceHours = keyof typeof WORDS;
 
@@ -16,7 +21,7 @@ export function Grace({ label, hours }: { label: string; hours: readonly GraceHo
   return <Choice name="grace" label={label} value="24" options={options} />;
 }
 
-/** Reads the choice, in milliseconds. */
+/** Returns the choice in milliseconds. */
 export function graceOf(form: Form, hours: readonly GraceHours[]): number {
   return Number(form.choice("grace", hours)) * HOUR_MS;
 }

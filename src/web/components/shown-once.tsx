@@ -1,13 +1,12 @@
-// The page of something that is shown once: a new key or secret.
+// The page that shows a new key or secret, once.
 
 /** @jsxImportSource preact */
 
 import type { View } from "../server/results.ts";
 
 /**
- * Shows the text of a new key, of which only a hash is stored, or a secret, which no page shows. `path`: where the
- * link leads. It must not differ from the form's path only by a fragment, because a browser would then stay on the
- * shown page.
+ * Shows the text of a new key, of which only a hash is stored, or a secret, which no other page shows. `path`: where
+ * the link leads. It must differ from the form's path by more than a fragment, or a browser would stay on this page.
  */
 export function shownOnce(text: string, title: string, path: string): View {
   return {

@@ -1,4 +1,4 @@
-// The stylesheet and the script. The path of each contains a hash of its content, so the content of a path never
+// The stylesheet and the script. The path of each contains a hash of its content, so what a path leads to never
 // changes.
 
 import script from "./assets/pages.client.js" with { type: "text" };

@@ -1,4 +1,4 @@
-// What pages and actions receive of a request.
+// The calls that pages and actions receive: a request, with its visitor and its form.
 
 import type { Reader, ReadStore, Synchronous } from "../../db/port/port.ts";
 import { Refusal } from "../../domain/values/refusals.ts";
@@ -25,7 +25,7 @@ export interface CallParts {
   store: ReadStore;
   writer: Pick<Writer, "submit">;
   now: () => number;
-  /** `confirmAboveMicros`: moving more than this asks for a password or a code again. */
+  /** `confirmAboveMicros`: amount above which a password or a code is asked for again. */
   settings: { confirmAboveMicros: number };
 }
 
@@ -61,7 +61,7 @@ export class Submission<Who extends Visitor> extends Call<Who> {
   }
 
   /**
-   * Runs an operation signed by the visitor. Fields that were refused are reported first. A refusal of the
+   * Runs an operation in the visitor's name. If fields were refused, it throws FormError instead. A refusal by the
    * operation is shown beside its field.
    */
   submit<Name extends SubmittableName>(
@@ -74,8 +74,8 @@ export class Submission<Who extends Visitor> extends Call<Who> {
   }
 
   /**
-   * Returns once the visitor has seen this and confirmed it. Until then it throws the page that asks. A
-   * password or a code must be recent if the action is sensitive or moves more money than the settings allow.
+   * Requires the visitor's confirmation: until it is given, throws ConfirmationNeeded, which shows the page that asks.
+   * If the action is sensitive or moves more money than the settings allow, a recent password or code is needed too.
    */
   async confirm(confirmation: Confirmation): Promise<void> {
     this.form.check();
@@ -86,12 +86,12 @@ export class Submission<Who extends Visitor> extends Call<Who> {
     const needsProof = (isLarge || isSensitive) && !this.visitor.hasProved(now);
     const once = requireConfirmation(this.form, confirmation, needsProof, now);
     if (needsProof) await this.#confirmedBy(confirmation);
-    // A second press of the button, at any server, must do nothing: the first has done it or is about to.
+    // A second press of the button must do nothing, even at another server.
     const isFirst = await this.parts.writer.submit("takeConfirmation", { id: once });
     if (!isFirst) throw new ConfirmedBefore();
   }
 
-  /** Requires a recent password or code, or one in the form's own field for it. */
+  /** Requires a recent password or code, or one in this form's field for it. */
   async requireProof(): Promise<void> {
     if (this.visitor.hasProved(this.parts.now())) return;
     if (this.form.secret(PROOF) === "") this.form.note(PROOF, "Your password is asked for again");

@@ -1,5 +1,5 @@
-// The step between a form and its effect: a page that shows what will happen and which money will move. It carries
-// the form's fields on. If its content has changed by the time it is confirmed, it is shown again.
+// The step between a form and its effect: a page that shows what will happen and which money will move. The page
+// contains the form's fields. If what it shows has changed by the time of the confirmation, it is shown again.
 
 /** @jsxImportSource preact */
 
@@ -23,12 +23,14 @@ export interface Confirmation {
   danger?: boolean;
   /** Asks for a password or a code again, as a large amount does. */
   isSensitive?: boolean;
-  /** Everything that will be done, in a form for JSON. If the plan differs at confirmation, it is refused. */
+  /**
+   * Everything that will be done, as JSON. If the plan has changed at the confirmation, the confirmation is refused.
+   */
   plan?: unknown;
 }
 
 const CONFIRMED = "confirmed";
-/** Field with an id of the confirmation, so that a second press of the button is not a second payment. */
+/** Name of the field with the id of the confirmation: a second press of the button is not a second payment. */
 const CONFIRMATION_ID = "once";
 const CONFIRMATION_ID_FORM = /^(\d{13})-([\w-]{16})$/;
 const PLAN = "plan";

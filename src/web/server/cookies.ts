@@ -2,7 +2,7 @@
 
 import type { IncomingRequest } from "../../http1/request.ts";
 
-/** With this prefix a browser accepts the cookie only from this host, only over TLS, and for every path. */
+/** Name prefix with which a browser accepts a cookie only from this host, only over TLS, and for every path. */
 const SECURE_PREFIX = "__Host-";
 
 export function setCookie(isSecure: boolean, name: string, value: string): string {

@@ -66,7 +66,7 @@ function createRouter<Who extends Visitor, Parts extends SiteParts, Role>(
       continue;
     }
     addRoute(router, route.method, route.path, handle);
-    // A browser shows this address after a refused form. Requesting it again leads to the page with the form.
+    // After a refused form a browser shows the action's address. A reload leads to the page with the form.
     const isPage = site.routes.some(({ method, path }) => method === "GET" && path === route.path);
     if (!isPage)
       addGet(site, router, route.path, ({ params }) => redirect(filledIn(route.back, params)));
@@ -77,7 +77,7 @@ function createRouter<Who extends Visitor, Parts extends SiteParts, Role>(
   return router.compile();
 }
 
-/** Adds a route for GET and HEAD, which load balancers and link checkers send. The connection leaves out the body. */
+/** Adds a route for GET, and for HEAD, which load balancers and link checkers send. The connection omits its body. */
 function addGet<Who extends Visitor, Parts extends SiteParts, Role>(
   site: Site<Who, Parts, Role>,
   router: Router,
@@ -144,7 +144,7 @@ async function run<Who extends Visitor, Parts extends SiteParts, Role>(
   const { isSecure } = parts.settings;
   const submission = new Submission(call, parts, values);
   const { form } = submission;
-  // Keeps the target of signing in after a wrong password.
+  // Keeps the page that follows the sign-in, even after a wrong password.
   const kept = values.has("next") ? `next=${encodeURIComponent(values.get("next")!)}` : "";
   const path = filledIn(route.back, call.params);
   const back = new Call(parts, call.visitor, path, kept, call.params);

@@ -6,7 +6,7 @@ import { endedCookie, readCookie, setCookie } from "./cookies.ts";
 const LIVES_SECONDS = 30;
 const LENGTH_LIMIT = 500;
 
-/** Name of the cookie of notes. `cookie`: that of the site's sessions. */
+/** Returns the name of the cookie with the note. `cookie`: name of the cookie with the site's session. */
 function nameOf(cookie: string): string {
   return `${cookie}-note`;
 }

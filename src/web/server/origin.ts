@@ -1,11 +1,10 @@
-// Protects against cross-site requests and foreign host names. Requests from other sites are refused by the browser's
-// origin headers, so the forms need no token. Host names are checked because anyone can make a name lead to this
-// machine.
+// Protects against cross-site requests and foreign host names. The browser's origin headers show requests from other
+// sites, so the forms need no token. Host names are checked because anyone can make a name resolve to this machine.
 
 import { isIP } from "node:net";
 import type { IncomingRequest } from "../../http1/request.ts";
 
-/** Where browsers find a site. */
+/** The settings of how browsers reach a site. */
 export interface OriginSettings {
   /** The site's address for browsers. Null: any address of this machine, or a name in its certificate. */
   url: string | null;
@@ -18,9 +17,9 @@ type Request = Pick<IncomingRequest, "headers">;
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/;
 
 /**
- * Returns whether the site answers to this `Host`. Without an address and TLS, it answers only to an IP address and
- * to `localhost`. With its own TLS it answers to any name, because the browser has found the name in the
- * certificate. With an address, `Host` only shows whether a form came through a tunnel.
+ * Returns whether the site answers to this `Host`. If the settings name an address, it answers to any. With its own TLS
+ * it answers to any name too, because the browser has found the name in the certificate. Otherwise it answers only to
+ * IP addresses and to `localhost`.
  */
 export function isKnownHost({ headers }: Request, { url, isSecure }: OriginSettings): boolean {
   if (url !== null) return true;

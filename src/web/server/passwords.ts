@@ -1,5 +1,5 @@
-// Checks passwords with argon2id, which needs memory and tens of milliseconds by design. Few run at once, with a
-// short queue, and further ones are refused: signing in must not slow down orders.
+// Checks passwords with argon2id, which needs memory and tens of milliseconds by design. Only a few checks run at once,
+// others wait in a short queue, and further ones are refused: signing in must not slow down orders.
 
 import { Refusal } from "../../domain/values/refusals.ts";
 
@@ -10,14 +10,14 @@ const RETRY_AFTER_SECONDS = 2;
 export interface Passwords {
   hash(password: string): Promise<string>;
   /**
-   * Checks a password. It takes as long for an unknown name (null). `isKnown`: the visitor is signed in, or uses a
-   * network from which the name has signed in before. Such visitors have a separate queue that goes first, so
-   * strangers cannot block them. Refuses: sign_in_limited.
+   * Checks a password. `hash`: null for an unknown name, whose check takes as long. `isKnown`: the visitor is signed
+   * in, or uses a network from which the name has signed in before. Such visitors have a separate queue that goes
+   * first, so strangers cannot block them. Refuses: sign_in_limited.
    */
   isRight(password: string, hash: string | null, isKnown?: boolean): Promise<boolean>;
 }
 
-/** Costs of Bun's argon2id. The defaults, meant for production, apply to what is not given. */
+/** Costs of Bun's argon2id. Those that are not given have Bun's defaults, which are meant for production. */
 export type PasswordCost = Pick<Bun.Password.Argon2Algorithm, "memoryCost" | "timeCost">;
 
 export function createPasswords(cost: PasswordCost = {}): Passwords {

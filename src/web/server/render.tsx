@@ -13,7 +13,7 @@ import type { Site, SiteParts } from "./site.ts";
 import type { View } from "./results.ts";
 import type { Visitor } from "./visitor.ts";
 
-/** Renders a view. `refused`: the form of the page that is shown again. */
+/** Renders a view. `refused`: the refused form, which the page shows again. */
 export function viewOf<Who extends Visitor, Parts extends SiteParts, Role>(
   site: Site<Who, Parts, Role>,
   { path, visitor }: Call<Who>,

@@ -15,7 +15,7 @@ const SECURITY = {
 const CACHING = "cache-control";
 const HSTS = { "strict-transport-security": "max-age=31536000" };
 
-/** Adds the headers of every response. */
+/** Adds the headers that every response has. */
 export function secured(response: Response, isSecure: boolean): Response {
   const { headers } = response;
   for (const [name, value] of Object.entries({ ...SECURITY, ...(isSecure ? HSTS : {}) })) {

@@ -1,16 +1,16 @@
-// What a route of a site consists of. `Parts`: the parts of the server that its pages use.
+// Routes of a site: pages, and actions that handle forms. `Parts`: the parts of the server that they use.
 
 import type { Call, Submission } from "./call.ts";
 import type { Redirect, View } from "./results.ts";
 import type { Visitor } from "./visitor.ts";
 
-/** Handles a GET request. A Response is a file to download; the site adds its headers. */
+/** Handles a GET request. Returns a view, or as a Response a file to download, to which the site adds its headers. */
 export type Page<Who extends Visitor, Parts> = (
   call: Call<Who>,
   parts: Parts,
 ) => View | Response | Promise<View | Response>;
 
-/** Handles a form. A View is for something shown only once, such as a new key. */
+/** Handles a form. Returns a redirect, or a view for something shown only once, such as a new key. */
 export type Action<Who extends Visitor, Parts> = (
   submission: Submission<Who>,
   parts: Parts,
@@ -19,7 +19,7 @@ export type Action<Who extends Visitor, Parts> = (
 export interface PageRoute<Who extends Visitor, Parts, Role> {
   method: "GET";
   path: string;
-  /** Least role; `anyone` also includes visitors who are not signed in. */
+  /** The role that the visitor needs at least; `anyone`: not even signed in. */
   role: Role | "anyone";
   page: Page<Who, Parts>;
 }

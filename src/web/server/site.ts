@@ -16,22 +16,22 @@ export interface SiteParts extends CallParts {
 }
 
 export interface Site<Who extends Visitor, Parts extends SiteParts, Role> {
-  /** What it is called in messages, such as `panel`. */
+  /** Name of the site in messages, such as `panel`. */
   name: string;
-  /** Name of the cookie of its sessions. */
+  /** Name of the cookie with a session. */
   cookie: string;
-  /** Shown with 421 to a browser that asks for it by an unknown host name. */
+  /** Message of the 421 for a browser that uses an unknown host name. */
   unknownHost: string;
   parts: Parts;
   routes: readonly Route<Who, Parts, Role>[];
   visitorOf(request: IncomingRequest): Who;
   /** Looks up the session. Returns the response for a visitor who may not see the route, or null for one who may. */
   admit(route: Route<Who, Parts, Role>, call: Call<Who>): Promise<Response | null>;
-  /** Returns what is beside the name in the head of every page. Null: on pages without a known visitor. */
+  /** Returns what is beside the name in the head of every page. `visitor`: null if unknown. */
   header(visitor: Who | null, path: string): ComponentChildren;
 }
 
-/** Returns the page of a path, where the form of an action is. */
+/** Returns the page with this path. Throws if there is none. */
 export function pageAt<Who extends Visitor, Parts, Role>(
   routes: readonly Route<Who, Parts, Role>[],
   path: string,

@@ -11,7 +11,7 @@ export function newToken(): { token: string; invitationHash: string } {
   return { token, invitationHash: hashSecret(token) };
 }
 
-/** Returns the link with the token in the fragment, which browsers send to no server, so that no log contains it. */
+/** Returns the link with the token in its fragment. Browsers send no fragment, so no log contains the token. */
 export function linkWithToken(address: string, token: string): string {
   return `${address}#${token}`;
 }

@@ -1,4 +1,4 @@
-// The visitor who sent a request, as forms and the log need to know it. Each site adds how its visitors sign in.
+// The visitor who sent a request, for forms and the log. Each site adds how its visitors sign in.
 
 import { type Network, rateLimitGroup } from "../../config/networks.ts";
 import { USER_AGENT_LIMIT } from "../../domain/administrators/sign-ins.ts";
@@ -6,7 +6,7 @@ import type { Actor } from "../../domain/ledger/ledger.ts";
 import { clientAddress, FORWARDED_HEADER } from "../../http/server/client-address.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
 
-/** Header that the script sends for an automatic refresh, which does not count as use of the session. */
+/** Header of the script's automatic refresh, which does not count as use of the session. */
 const REFRESH = "x-refresh";
 
 export abstract class Visitor {
