@@ -27,7 +27,7 @@ test("a backup that fails verification is kept as unverified, and the command ex
   expect(basename(kept)).toBe("monday.unverified.db");
   expect(made).toMatchObject({
     code: 1,
-    json: { file: kept, verified: false, fault: expect.stringContaining("user bob: deposited") },
+    json: { file: kept, verified: false, fault: expect.stringContaining("user bob: deposits") },
     stderr: expect.stringContaining("the backup was made, but it does not add up (1 problem"),
   });
   expect([existsSync(file), existsSync(kept)]).toEqual([false, true]);
