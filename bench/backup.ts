@@ -5,7 +5,8 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { startServerProcess } from "../test/support/worlds/binary.ts";
 import { fillInBulk } from "../test/support/databases/bulk.ts";
-import { callApi, freshDatabase } from "../test/support/worlds/service.ts";
+import { callApi } from "../test/support/http/api.ts";
+import { freshDatabase } from "../test/support/databases/test-database.ts";
 
 /** With links of this length they make a gigabyte. */
 const ORDERS = 1_450_000;

@@ -9,11 +9,8 @@ import { execute } from "../src/operations/batch/execute.ts";
 import { recountBalancesAfter } from "../test/support/databases/bulk.ts";
 import { startCluster } from "../test/support/databases/postgres.ts";
 import { BINARY } from "../test/support/worlds/binary.ts";
-import {
-  freshFolder,
-  freshSqliteDatabase,
-  type TestDatabase,
-} from "../test/support/worlds/service.ts";
+import { freshFolder } from "../test/support/folders.ts";
+import { freshSqliteDatabase, type TestDatabase } from "../test/support/databases/test-database.ts";
 import { say } from "./tools/say.ts";
 
 const ORDERS = Number(process.argv[2] ?? 1_000_000);

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fillInBulk } from "../test/support/databases/bulk.ts";
 import { childrenOf } from "../test/support/children.ts";
 import { ACCESS_KEY, BUCKET } from "../test/support/peers/s3.ts";
-import { freshDatabase } from "../test/support/worlds/service.ts";
+import { freshDatabase } from "../test/support/databases/test-database.ts";
 import { BINARY } from "./subjects/reseller.ts";
 import { RESELLERS } from "./subjects/subject.ts";
 import { freshFolder, freshFolderInMemory, startChild, stopEverything } from "./tools/children.ts";

@@ -7,7 +7,7 @@ import { createProgram } from "../../src/cli/kernel/program.ts";
 import { variableOf } from "../../src/config/flags.ts";
 import { type Setting, SETTINGS } from "../../src/config/settings.ts";
 import { reseller } from "../support/worlds/cli.ts";
-import { freshFolder } from "../support/worlds/service.ts";
+import { freshFolder } from "../support/folders.ts";
 
 const rows = Object.entries<Setting<unknown>>(SETTINGS);
 

@@ -5,7 +5,7 @@ import { startScheduledSyncs, type SyncDeps } from "../../src/delivery/catalogue
 import type { Tick } from "../../src/scheduling/ticker.ts";
 import type { UpstreamEntry } from "../../src/domain/providers/upstream-services.ts";
 import { ProviderFailure } from "../../src/providers/provider.ts";
-import { freshDatabase, type TestDatabase } from "../support/worlds/service.ts";
+import { freshDatabase, type TestDatabase } from "../support/databases/test-database.ts";
 import { until } from "../support/until.ts";
 
 const HOUR = 3_600_000;

@@ -9,14 +9,9 @@ import { startDelivery } from "../../src/delivery/delivery.ts";
 import { submitBackoffMs } from "../../src/scheduling/backoff.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import { connectProvider } from "../../src/providers/protocols.ts";
-import { freshDatabase, freshService, type TestDatabase } from "../support/worlds/service.ts";
-import {
-  json,
-  PROVIDER_KEY,
-  type Reply,
-  startUpstream,
-  type Upstream,
-} from "../support/peers/upstream.ts";
+import { freshDatabase, type TestDatabase } from "../support/databases/test-database.ts";
+import { freshService } from "../support/worlds/service.ts";
+import { json, PROVIDER_KEY, type Reply, startUpstream, type Upstream } from "../support/peers/upstream.ts";
 import { until } from "../support/until.ts";
 
 const SERVER = "server-of-the-deliveries";

@@ -6,7 +6,7 @@ import { expect, test } from "bun:test";
 import { type Certificate, listen } from "../../src/http1/listen.ts";
 import { makeCertificate } from "../support/http/certificates.ts";
 import { rawRequest } from "../support/http/raw.ts";
-import { freshFolder } from "../support/worlds/service.ts";
+import { freshFolder } from "../support/folders.ts";
 
 const handler = {
   handle: () => new Response(),

@@ -5,7 +5,7 @@ import { startDailyTotals } from "../../src/jobs/daily-totals.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import { readReport } from "../../src/reports/reports.ts";
 import type { Writer } from "../../src/writer/writer.ts";
-import { freshDatabase, type TestDatabase } from "../support/worlds/service.ts";
+import { freshDatabase, type TestDatabase } from "../support/databases/test-database.ts";
 import { verifyStore } from "../support/databases/verify.ts";
 
 const DAY = Date.parse("2026-03-01T23:59:59.000Z");

@@ -10,7 +10,8 @@ import type { Order } from "../../src/db/orders/orders.ts";
 import type { Outcome } from "../../src/operations/batch/idempotency.ts";
 import type { ServerDatabase } from "../../src/server/database.ts";
 import { refusalCode } from "../support/http/refusal.ts";
-import { freshDatabase, openServerDatabase, type TestDatabase } from "../support/worlds/service.ts";
+import { freshDatabase, type TestDatabase } from "../support/databases/test-database.ts";
+import { openServerDatabase } from "../support/worlds/service.ts";
 
 const HOUR = 3_600_000;
 const YEAR = 365 * 24 * HOUR;

@@ -10,7 +10,7 @@ import { parseBackupName } from "../../src/storage/backup/backup-names.ts";
 import { claimInstanceId } from "../../src/storage/file/instance.ts";
 import { bundledProgram } from "../support/bundles.ts";
 import { type S3, startS3 } from "../support/peers/s3.ts";
-import { freshSqliteDatabase, type TestDatabase } from "../support/worlds/service.ts";
+import { freshSqliteDatabase, type TestDatabase } from "../support/databases/test-database.ts";
 
 let program: string[];
 let s3: S3;

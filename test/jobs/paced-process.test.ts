@@ -8,7 +8,8 @@ import { pace, type PaceClock } from "../../src/jobs/paced-process.ts";
 import type { Logger } from "../../src/monitoring/log.ts";
 import { WAL_LIMIT_BYTES } from "../../src/storage/file/checkpoint.ts";
 import { childrenOf, stateOf } from "../support/children.ts";
-import { freshFolder, freshSqliteDatabase, type TestDatabase } from "../support/worlds/service.ts";
+import { freshFolder } from "../support/folders.ts";
+import { freshSqliteDatabase, type TestDatabase } from "../support/databases/test-database.ts";
 import { until } from "../support/until.ts";
 
 /** The signals to a process that works until `end`; each timer is late by the next of `late`. */

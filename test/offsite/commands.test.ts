@@ -17,7 +17,8 @@ import { nextBackup } from "../../src/storage/backup/backup-folder.ts";
 import { claimInstanceId } from "../../src/storage/file/instance.ts";
 import { reseller } from "../support/worlds/cli.ts";
 import { type S3, startS3 } from "../support/peers/s3.ts";
-import { freshDatabase, freshFolder, type TestDatabase } from "../support/worlds/service.ts";
+import { freshDatabase, type TestDatabase } from "../support/databases/test-database.ts";
+import { freshFolder } from "../support/folders.ts";
 
 let s3: S3;
 let remote: string[];

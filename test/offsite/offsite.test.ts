@@ -14,7 +14,8 @@ import { copyDatabase } from "../../src/storage/backup/backup.ts";
 import { type Call, type Fault, type S3, startS3 } from "../support/peers/s3.ts";
 import { runs } from "../support/runs.ts";
 import { below, randomFrom } from "../support/random/seeded.ts";
-import { freshDatabase, freshFolder, type TestDatabase } from "../support/worlds/service.ts";
+import { freshDatabase, type TestDatabase } from "../support/databases/test-database.ts";
+import { freshFolder } from "../support/folders.ts";
 
 const OURS = "aaaaaaaaaaaa";
 const OTHERS = "bbbbbbbbbbbb";

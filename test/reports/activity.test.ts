@@ -7,7 +7,7 @@ import { transact } from "../../src/db/port/port.ts";
 import { createActivityCounter } from "../../src/reports/activity.ts";
 import { DAY_MS } from "../../src/domain/values/spans.ts";
 import { openStoreShop } from "../support/worlds/store-shop.ts";
-import { freshSqliteDatabase } from "../support/worlds/service.ts";
+import { freshSqliteDatabase } from "../support/databases/test-database.ts";
 import { ENGINES } from "../support/databases/stores.ts";
 
 test.each(ENGINES)(

@@ -5,7 +5,7 @@ import type { Report } from "../../src/domain/delivery/polling.ts";
 import { Refusal } from "../../src/domain/values/refusals.ts";
 import { planCatalogue, requireProvider } from "../../src/operations/providers/providers.ts";
 import { below, type Random, randomFrom } from "../support/random/seeded.ts";
-import { OPERATOR, type TestDatabase } from "../support/worlds/service.ts";
+import { OPERATOR, type TestDatabase } from "../support/databases/test-database.ts";
 
 const DAY = 86_400_000;
 const HOUR = 3_600_000;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { REPORT_KEYS, type ReportKey } from "../../src/db/reports/reports.ts";
 import { readReport, totalOf } from "../../src/reports/reports.ts";
 import { optionsOf, reseller } from "../support/worlds/cli.ts";
-import { freshDatabase, OPERATOR, type TestDatabase } from "../support/worlds/service.ts";
+import { freshDatabase, OPERATOR, type TestDatabase } from "../support/databases/test-database.ts";
 
 const DAY = 86_400_000;
 const START = Date.parse("2026-03-01T12:00:00.000Z");

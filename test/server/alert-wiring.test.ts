@@ -1,7 +1,8 @@
 // Alerts of a whole server, as `serve` starts it: what is wrong reaches Telegram and a URL of this machine.
 
 import { afterAll, expect, test } from "bun:test";
-import { freshDatabase, freshService, type TestService } from "../support/worlds/service.ts";
+import { freshDatabase } from "../support/databases/test-database.ts";
+import { freshService, type TestService } from "../support/worlds/service.ts";
 import { BOT_TOKEN, CHAT, startTelegram } from "../support/peers/telegram.ts";
 import { startReceiver } from "../support/peers/webhook-receiver.ts";
 import { until } from "../support/until.ts";

@@ -2,7 +2,8 @@
 // What that costs is measured by `bun run bench --only idle`.
 
 import { afterEach, expect, test } from "bun:test";
-import { freshDatabase, freshService } from "../support/worlds/service.ts";
+import { freshDatabase } from "../support/databases/test-database.ts";
+import { freshService } from "../support/worlds/service.ts";
 import { PROVIDER_KEY, startUpstream } from "../support/peers/upstream.ts";
 import { until } from "../support/until.ts";
 

@@ -6,7 +6,8 @@ import { expect, test } from "bun:test";
 import { audit } from "../support/databases/audit.ts";
 import { optionsOf } from "../support/worlds/cli.ts";
 import { spawnServe } from "../support/process.ts";
-import { callApi, freshDatabase } from "../support/worlds/service.ts";
+import { callApi } from "../support/http/api.ts";
+import { freshDatabase } from "../support/databases/test-database.ts";
 
 function shop() {
   const database = freshDatabase();

@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import { claimDataDirectory } from "../../src/storage/file/open.ts";
 import { findUser } from "../../src/db/users/users.ts";
 import { audit } from "../support/databases/audit.ts";
-import { freshDatabase } from "../support/worlds/service.ts";
+import { freshDatabase } from "../support/databases/test-database.ts";
 
 const LOAD = new URL("./load.ts", import.meta.url).pathname;
 

@@ -16,13 +16,9 @@ import { startWriter, type Writer } from "../../src/writer/writer.ts";
 import { audit } from "../support/databases/audit.ts";
 import { bundledThread } from "../support/bundles.ts";
 import { damageTables } from "../support/databases/damage.ts";
-import {
-  apiOf,
-  callApi,
-  freshDatabase,
-  OPERATOR,
-  type TestDatabase,
-} from "../support/worlds/service.ts";
+import { apiOf } from "../support/worlds/service.ts";
+import { callApi } from "../support/http/api.ts";
+import { freshDatabase, OPERATOR, type TestDatabase } from "../support/databases/test-database.ts";
 import { expectError } from "../support/http/refusal.ts";
 
 const DYING_THREAD = new URL("./dying-thread.ts", import.meta.url);

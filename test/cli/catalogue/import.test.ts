@@ -6,7 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { openShop, type Shop } from "../../support/worlds/cli.ts";
 import { ENGINE } from "../../support/databases/engine.ts";
 import { runs } from "../../support/runs.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 const HEADER = "name,price,min,max";
 const ROWS = runs(5_000, 100_000);

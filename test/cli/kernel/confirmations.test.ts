@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { listCommands } from "../../../src/cli/kernel/command-tree.ts";
 import { createProgram } from "../../../src/cli/kernel/program.ts";
 import { openShop, optionsOf, reseller } from "../../support/worlds/cli.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 function fileOf(name: string, lines: readonly string[]): string {
   const path = join(freshFolder(), name);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { findUser } from "../../../src/db/users/users.ts";
 import { showHidden } from "../../../src/domain/values/text.ts";
 import { openShop } from "../../support/worlds/cli.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 /** Right-to-left override, zero-width space and joiner, isolates, byte order mark, soft hyphen, a variation selector, a tag. */
 const HIDDEN = [

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { openShop, reseller } from "../../support/worlds/cli.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 const shop = openShop();
 const done = String(shop.order(100));

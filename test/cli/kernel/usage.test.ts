@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import type { Command } from "commander";
 import { createProgram } from "../../../src/cli/kernel/program.ts";
 import { openShop, optionsOf, reseller } from "../../support/worlds/cli.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 const shop = openShop();
 const number = String(shop.order(100));

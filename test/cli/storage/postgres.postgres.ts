@@ -4,7 +4,8 @@ import { SQL } from "bun";
 import { describe, expect, test } from "bun:test";
 import { openShopIn, reseller, type Shop } from "../../support/worlds/cli.ts";
 import { cluster, startCluster } from "../../support/databases/postgres.ts";
-import { type Body, freshPostgresDatabase } from "../../support/worlds/service.ts";
+import type { Body } from "../../support/http/api.ts";
+import { freshPostgresDatabase } from "../../support/databases/test-database.ts";
 
 /** As the triggers, foreign keys and CHECKs forbid it. */
 const DAMAGE: [what: string, sql: string, found: string[]][] = [

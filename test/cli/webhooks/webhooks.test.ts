@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { openShop } from "../../support/worlds/cli.ts";
-import { OPERATOR } from "../../support/worlds/service.ts";
+import { OPERATOR } from "../../support/databases/test-database.ts";
 
 const shop = openShop();
 const ADDRESS = "https://1.1.1.1/hooks";

@@ -6,7 +6,7 @@ import { listOperatorOrders } from "../../../src/db/orders/operator-orders.ts";
 import type { OperatorOrderFilter } from "../../../src/db/orders/operator-order-filter.ts";
 import { PLACEMENTS, type Placement } from "../../../src/domain/delivery/deliveries.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../../../src/domain/orders/order-statuses.ts";
-import { freshDatabase, type TestDatabase } from "../../support/worlds/service.ts";
+import { freshDatabase, type TestDatabase } from "../../support/databases/test-database.ts";
 
 const ORDERS = 300;
 const START = 1_700_000_000_000;

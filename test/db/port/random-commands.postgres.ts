@@ -7,11 +7,7 @@ import { expect, test } from "bun:test";
 import type { Reader, Store } from "../../../src/db/port/port.ts";
 import { createPostgresStore } from "../../../src/db/postgres/batch/store.ts";
 import { createSqliteStore } from "../../../src/db/sqlite/store.ts";
-import {
-  runBatch,
-  type CommandRequest,
-  type Reply,
-} from "../../../src/operations/batch/commands.ts";
+import { runBatch, type CommandRequest, type Reply } from "../../../src/operations/batch/commands.ts";
 import { claimDataDirectory } from "../../../src/storage/file/open.ts";
 import { cluster, SERVICE_ROLE } from "../../support/databases/postgres.ts";
 import { LONG_AGO } from "../../support/random/random-chores.ts";
@@ -19,7 +15,7 @@ import { namesIn, problemsIn, readAll } from "../../support/random/random-world.
 import { RandomCommands } from "../../support/random/random-commands.ts";
 import type { Names } from "../../support/random/random-parts.ts";
 import { below, randomFrom } from "../../support/random/seeded.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 const SEEDS = Number(process.env["TEST_SEEDS"] ?? 3);
 const BATCHES = Number(process.env["TEST_BATCHES"] ?? 40);

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { SQL } from "bun";
 import { readReport } from "../../../src/reports/reports.ts";
-import { freshPostgresDatabase } from "../../support/worlds/service.ts";
+import { freshPostgresDatabase } from "../../support/databases/test-database.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
 
 const DAY = Date.parse("2026-03-01T12:00:00.000Z");

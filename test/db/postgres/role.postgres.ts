@@ -6,7 +6,7 @@ import { TABLES } from "../../../src/db/tables/tables.ts";
 import { migrate } from "../../../src/db/postgres/schema/migrate.ts";
 import { reseller } from "../../support/worlds/cli.ts";
 import { cluster, SERVICE_ROLE } from "../../support/databases/postgres.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 async function serviceDatabase() {
   const server = await cluster();

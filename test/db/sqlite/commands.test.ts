@@ -4,9 +4,9 @@ import { Database } from "bun:sqlite";
 import { beforeEach, describe, expect, test } from "bun:test";
 import { createId } from "../../../src/db/port/ids.ts";
 import { findUser } from "../../../src/db/users/users.ts";
-import { type Reply, type CommandRequest } from "../../../src/operations/batch/commands.ts";
+import type { Reply, CommandRequest } from "../../../src/operations/batch/commands.ts";
 import { audit } from "../../support/databases/audit.ts";
-import { freshSqliteDatabase, type TestDatabase } from "../../support/worlds/service.ts";
+import { freshSqliteDatabase, type TestDatabase } from "../../support/databases/test-database.ts";
 
 let database: TestDatabase;
 let place: (link: string, changes?: object) => CommandRequest;

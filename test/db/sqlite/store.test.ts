@@ -6,7 +6,7 @@ import { transact, TransientError, type Tx } from "../../../src/db/port/port.ts"
 import { createSqliteStore } from "../../../src/db/sqlite/store.ts";
 import { users } from "../../../src/db/tables/users.ts";
 import { claimDataDirectory } from "../../../src/storage/file/open.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { freshStore, insertUser } from "../../support/databases/stores.ts";
 
 test("when the commands of a batch are run singly, what was committed is not reported as refused", async () => {

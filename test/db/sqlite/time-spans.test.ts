@@ -6,7 +6,7 @@ import { raiseFloor } from "../../support/http/number-floors.ts";
 import { transact } from "../../../src/db/port/port.ts";
 import { runCommand } from "../../../src/operations/batch/commands.ts";
 import { contextOf } from "../../../src/operations/batch/context.ts";
-import { freshDatabase, OPERATOR } from "../../support/worlds/service.ts";
+import { freshDatabase, OPERATOR } from "../../support/databases/test-database.ts";
 
 /** Mostly forward, sometimes back. */
 const step = fc.oneof(

@@ -10,7 +10,7 @@ import type { Reader } from "../../../src/db/port/port.ts";
 import { listTransactionsBelow } from "../../../src/db/ledger/transactions.ts";
 import { ORDER_STATUSES } from "../../../src/domain/orders/order-statuses.ts";
 import { TRANSFER_KINDS } from "../../../src/domain/ledger/ledger.ts";
-import { freshDatabase } from "../../support/worlds/service.ts";
+import { freshDatabase } from "../../support/databases/test-database.ts";
 
 const NEVER = /SCAN (?!json_each|CONSTANT|examined)|AUTOMATIC/;
 

@@ -4,12 +4,8 @@ import { expect, test } from "bun:test";
 import { readAttention } from "../../../src/db/reports/attention.ts";
 import { findOrder } from "../../../src/db/orders/orders.ts";
 import { readOrderTimeline } from "../../../src/db/orders/order-timeline.ts";
-import {
-  listChildren,
-  listOwnPrices,
-  readUserFigures,
-} from "../../../src/db/users/user-figures.ts";
-import { freshSqliteDatabase } from "../../support/worlds/service.ts";
+import { listChildren, listOwnPrices, readUserFigures } from "../../../src/db/users/user-figures.ts";
+import { freshSqliteDatabase } from "../../support/databases/test-database.ts";
 
 /**
  * Those of the catalogue, webhooks, of which a reseller has few, numbers that a provider does not know, open requests, and rows that

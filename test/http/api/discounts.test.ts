@@ -2,7 +2,8 @@
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { optionsOf, reseller } from "../../support/worlds/cli.ts";
-import { freshService, micros, type TestService } from "../../support/worlds/service.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { micros } from "../../support/databases/test-database.ts";
 
 let shop: TestService;
 let key: string;

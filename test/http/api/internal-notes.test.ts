@@ -2,7 +2,8 @@
 // event, or by /api/v2.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { freshService, OPERATOR, type TestService } from "../../support/worlds/service.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { OPERATOR } from "../../support/databases/test-database.ts";
 
 const INTERNAL = "zqxinternal";
 const TOLD = "zqxtold";

@@ -3,19 +3,12 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  AMOUNT_LIMIT_MICROS,
-  BALANCE_LIMIT_MICROS,
-  formatMicros,
-} from "../../../src/domain/ledger/money.ts";
+import { AMOUNT_LIMIT_MICROS, BALANCE_LIMIT_MICROS, formatMicros } from "../../../src/domain/ledger/money.ts";
 import { optionsOf, type Ran, reseller } from "../../support/worlds/cli.ts";
 import { expectError } from "../../support/http/refusal.ts";
-import {
-  type Answer,
-  freshService,
-  OPERATOR,
-  type TestService,
-} from "../../support/worlds/service.ts";
+import type { Answer } from "../../support/http/api.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { OPERATOR } from "../../support/databases/test-database.ts";
 import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 

@@ -2,7 +2,9 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { expectError } from "../../support/http/refusal.ts";
-import { type Body, freshService, micros, type TestService } from "../../support/worlds/service.ts";
+import type { Body } from "../../support/http/api.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { micros } from "../../support/databases/test-database.ts";
 
 let service: TestService;
 let key: string;

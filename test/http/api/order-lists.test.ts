@@ -5,12 +5,9 @@ import fc from "fast-check";
 import { ORDER_STATUSES } from "../../../src/domain/orders/order-statuses.ts";
 import { readAll } from "../../support/http/pages.ts";
 import { expectError } from "../../support/http/refusal.ts";
-import {
-  type Body,
-  freshService,
-  OPERATOR,
-  type TestService,
-} from "../../support/worlds/service.ts";
+import type { Body } from "../../support/http/api.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { OPERATOR } from "../../support/databases/test-database.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 const START = Date.parse("2026-03-01T00:00:00.000Z");

@@ -4,7 +4,8 @@ import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { formatMicros } from "../../../src/domain/ledger/money.ts";
 import { readAll } from "../../support/http/pages.ts";
-import { type Body, freshService, type TestService } from "../../support/worlds/service.ts";
+import type { Body } from "../../support/http/api.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
 
 const LINKS = ['say "hi", twice', "=1+1", "@cmd", "-2", "https://example.com/ü"];
 

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Market, openMarket } from "../../support/worlds/market.ts";
 import { expectRefusal } from "../../support/http/refusal.ts";
 import { ENGINE } from "../../support/databases/engine.ts";
-import { freshFolder, freshService, type TestService } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
 import type { KeyType } from "../../../src/domain/users/keys.ts";
 
 let market: Market;

@@ -1,7 +1,8 @@
 // GET /services/changes: docs/specification/endpoints.md#get-services-changes.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { freshService, OPERATOR, type TestService } from "../../support/worlds/service.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { OPERATOR } from "../../support/databases/test-database.ts";
 
 let shop: TestService;
 let alice: string;

@@ -5,12 +5,9 @@ import { SERVICE_TYPES, type ServiceType } from "../../../src/domain/catalogue/s
 import { smmClientOf } from "../../support/http/smm-client.ts";
 import { expectError } from "../../support/http/refusal.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
-import {
-  type Body,
-  freshService,
-  OPERATOR,
-  type TestService,
-} from "../../support/worlds/service.ts";
+import type { Body } from "../../support/http/api.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { OPERATOR } from "../../support/databases/test-database.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 /** An order of each type: its fields, the units that it is charged for, and the words that list it. */

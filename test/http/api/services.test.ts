@@ -4,7 +4,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { bundledProgram } from "../../support/bundles.ts";
 import { optionsOf, reseller } from "../../support/worlds/cli.ts";
-import { type Body, freshService, micros, type TestService } from "../../support/worlds/service.ts";
+import type { Body } from "../../support/http/api.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { micros } from "../../support/databases/test-database.ts";
 import { PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
 
 /** anna and bert have grants of their own; carl and dora have none. */

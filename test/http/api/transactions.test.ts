@@ -6,13 +6,9 @@ import fc from "fast-check";
 import { formatMicros } from "../../../src/domain/ledger/money.ts";
 import { readAll } from "../../support/http/pages.ts";
 import { expectError } from "../../support/http/refusal.ts";
-import {
-  type Body,
-  freshService,
-  micros,
-  OPERATOR,
-  type TestService,
-} from "../../support/worlds/service.ts";
+import type { Body } from "../../support/http/api.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { micros, OPERATOR } from "../../support/databases/test-database.ts";
 
 let service: TestService;
 let key: string;

@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseNetwork } from "../../../src/config/networks.ts";
 import { EVENTS_FORM } from "../../../src/domain/webhooks/webhook-events.ts";
-import { type Body, freshService, type TestService } from "../../support/worlds/service.ts";
+import type { Body } from "../../support/http/api.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
 import { expectEventDocumented } from "../../support/http/openapi.ts";
 import { OK, type Receiver, startReceiver } from "../../support/peers/webhook-receiver.ts";
 

@@ -5,7 +5,7 @@ import { BODY_LIMIT_BYTES } from "../../../src/domain/values/limits.ts";
 import { type Market, MARKER, openMarket } from "../../support/worlds/market.ts";
 import { rawRequest, sendRaw } from "../../support/http/raw.ts";
 import { expectEnvelope, expectRefusal } from "../../support/http/refusal.ts";
-import type { Answer } from "../../support/worlds/service.ts";
+import type { Answer } from "../../support/http/api.ts";
 
 let market: Market;
 beforeAll(async () => {

@@ -1,14 +1,9 @@
 // Idempotency-Key over real HTTP: one effect a key, and the same response for each duplicate. docs/specification/http.md#idempotency.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import {
-  callApi,
-  freshDatabase,
-  freshService,
-  micros,
-  startTestService,
-  type TestService,
-} from "../../support/worlds/service.ts";
+import { callApi } from "../../support/http/api.ts";
+import { freshDatabase, micros } from "../../support/databases/test-database.ts";
+import { freshService, startTestService, type TestService } from "../../support/worlds/service.ts";
 import { expectError } from "../../support/http/refusal.ts";
 
 let service: TestService;

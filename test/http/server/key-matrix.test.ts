@@ -3,17 +3,13 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseNetwork } from "../../../src/config/networks.ts";
-import {
-  KEY_REACHES,
-  KEY_TYPES,
-  type KeyReach,
-  type KeyType,
-} from "../../../src/domain/users/keys.ts";
+import { KEY_REACHES, KEY_TYPES, type KeyReach, type KeyType } from "../../../src/domain/users/keys.ts";
 import { utcDayOf } from "../../../src/domain/ledger/recharges.ts";
 import { ACTIONS } from "../../../src/http/smm-api/actions.ts";
 import { ROUTES } from "../../../src/http/server/routes.ts";
 import { askSmmApi } from "../../support/http/smm-client.ts";
-import { type Body, freshService, type TestService } from "../../support/worlds/service.ts";
+import type { Body } from "../../support/http/api.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
 import { OK, type Receiver, startReceiver } from "../../support/peers/webhook-receiver.ts";
 

@@ -3,13 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseCatalogue } from "../../../src/cli/catalogue/service-import.ts";
-import type {
-  DocumentExample,
-  ExampleRequest,
-  OpenApiDocument,
-  OpenApiOperation,
-  OpenApiResponse,
-} from "../../../src/api-docs/schemas/document.ts";
+import type { DocumentExample, ExampleRequest, OpenApiDocument, OpenApiOperation, OpenApiResponse } from "../../../src/api-docs/schemas/document.ts";
 import type { Schema } from "../../../src/api-docs/schemas/operation.ts";
 import { renderPage, renderSmmApiPage } from "../../../src/api-docs/page/page.tsx";
 import { createDocument } from "../../../src/http/server/openapi.ts";
@@ -19,12 +13,9 @@ import { parseNetwork } from "../../../src/config/networks.ts";
 import { ROUTES } from "../../../src/http/server/routes.ts";
 import catalogue from "../../../deploy/catalogue.example.csv" with { type: "text" };
 import { document, expectEventDocumented, operations } from "../../support/http/openapi.ts";
-import {
-  type Body,
-  freshService,
-  OPERATOR,
-  type TestService,
-} from "../../support/worlds/service.ts";
+import type { Body } from "../../support/http/api.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { OPERATOR } from "../../support/databases/test-database.ts";
 import { ENGINE } from "../../support/databases/engine.ts";
 import { type Receiver, startReceiver } from "../../support/peers/webhook-receiver.ts";
 

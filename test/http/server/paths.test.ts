@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Market, MARKER, openMarket } from "../../support/worlds/market.ts";
 import { exchangeRaw, rawRequest, sendRaw } from "../../support/http/raw.ts";
 import { expectEnvelope, expectError } from "../../support/http/refusal.ts";
-import type { Answer, Body } from "../../support/worlds/service.ts";
+import type { Answer, Body } from "../../support/http/api.ts";
 
 let market: Market;
 let order: Body;

@@ -6,7 +6,8 @@ import { expect, test } from "bun:test";
 import { TABLES } from "../../../src/db/tables/tables.ts";
 import { optionsOf } from "../../support/worlds/cli.ts";
 import { spawnServe } from "../../support/process.ts";
-import { callApi, dumpOf, freshDatabase, type TestDatabase } from "../../support/worlds/service.ts";
+import { callApi } from "../../support/http/api.ts";
+import { dumpOf, freshDatabase, type TestDatabase } from "../../support/databases/test-database.ts";
 import { ENGINE } from "../../support/databases/engine.ts";
 
 const SECRET_NOTE = "zqx7private";

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENGINE } from "../../support/databases/engine.ts";
 import { type Market, openMarket } from "../../support/worlds/market.ts";
 import { expectEnvelope } from "../../support/http/refusal.ts";
-import { type Body, OPERATOR } from "../../support/worlds/service.ts";
+import type { Body } from "../../support/http/api.ts";
+import { OPERATOR } from "../../support/databases/test-database.ts";
 
 let market: Market;
 let key: string;

@@ -7,7 +7,7 @@ import { type Certificate, listen } from "../../../src/http1/listen.ts";
 import type { IncomingRequest } from "../../../src/http1/request.ts";
 import { makeCertificate } from "../../support/http/certificates.ts";
 import { openRaw, rawRequest } from "../../support/http/raw.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 /** Longer than a connection may stand still. */
 const LONG_MS = 60_000;

@@ -1,7 +1,7 @@
 // Bytes that follow a write on its connection: a committed order gets its 200, whatever they are.
 
 import { afterAll, beforeAll, describe, test } from "bun:test";
-import { micros } from "../../support/worlds/service.ts";
+import { micros } from "../../support/databases/test-database.ts";
 import { freshService, type TestService } from "../../support/worlds/service.ts";
 import { CASES, expectAnswered, type Write } from "../../support/http/trailing.ts";
 

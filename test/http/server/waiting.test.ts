@@ -10,13 +10,8 @@ import { refusal } from "../../../src/domain/values/refusals.ts";
 import { respondOnce } from "../../../src/http/server/idempotency.ts";
 import type { Outcome } from "../../../src/operations/batch/idempotency.ts";
 import type { ServerDatabase } from "../../../src/server/database.ts";
-import {
-  apiOf,
-  freshDatabase,
-  micros,
-  openServerDatabase,
-  type TestDatabase,
-} from "../../support/worlds/service.ts";
+import { apiOf, openServerDatabase } from "../../support/worlds/service.ts";
+import { freshDatabase, micros, type TestDatabase } from "../../support/databases/test-database.ts";
 
 let database: TestDatabase;
 let server: ServerDatabase;

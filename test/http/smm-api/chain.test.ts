@@ -3,13 +3,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connectProvider } from "../../../src/providers/protocols.ts";
-import {
-  freshDatabase,
-  freshService,
-  OPERATOR,
-  startTestService,
-  type TestService,
-} from "../../support/worlds/service.ts";
+import { freshDatabase, OPERATOR } from "../../support/databases/test-database.ts";
+import { freshService, startTestService, type TestService } from "../../support/worlds/service.ts";
 import { smmClientOf } from "../../support/http/smm-client.ts";
 import { startUpstream, json, PROVIDER_KEY, type Upstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";

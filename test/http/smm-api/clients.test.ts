@@ -2,12 +2,9 @@
 // them fails here.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  freshService,
-  OPERATOR,
-  type Body,
-  type TestService,
-} from "../../support/worlds/service.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { OPERATOR } from "../../support/databases/test-database.ts";
+import type { Body } from "../../support/http/api.ts";
 import { readAnswer } from "../../support/http/smm-client.ts";
 
 /** What these clients say they are; some providers turn it away. */

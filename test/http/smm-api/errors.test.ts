@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { users } from "../../../src/db/tables/users.ts";
-import { freshDatabase, freshService, type TestService } from "../../support/worlds/service.ts";
+import { freshDatabase } from "../../support/databases/test-database.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
 import { askSmmApi, readAnswer } from "../../support/http/smm-client.ts";
 import { sendRaw } from "../../support/http/raw.ts";
 import { spawnServe } from "../../support/process.ts";

@@ -2,7 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { smmClientOf } from "../../support/http/smm-client.ts";
-import { type Body, freshService, type TestService } from "../../support/worlds/service.ts";
+import type { Body } from "../../support/http/api.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
 
 let service: TestService;
 let ask: (action: string, fields?: Record<string, string>) => Promise<Body>;

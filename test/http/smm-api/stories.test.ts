@@ -5,12 +5,9 @@ import fc from "fast-check";
 import type { OrderStatus } from "../../../src/domain/orders/order-statuses.ts";
 import { Refusal } from "../../../src/domain/values/refusals.ts";
 import { smmClientOf } from "../../support/http/smm-client.ts";
-import {
-  type Body,
-  freshService,
-  OPERATOR,
-  type TestService,
-} from "../../support/worlds/service.ts";
+import type { Body } from "../../support/http/api.ts";
+import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { OPERATOR } from "../../support/databases/test-database.ts";
 
 const RUNS = 60;
 

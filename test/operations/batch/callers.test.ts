@@ -8,7 +8,7 @@ import type { KeyType } from "../../../src/domain/users/keys.ts";
 import type { CommandInput } from "../../../src/operations/batch/commands.ts";
 import { audit } from "../../support/databases/audit.ts";
 import { refusalCode } from "../../support/http/refusal.ts";
-import { freshDatabase, type TestDatabase } from "../../support/worlds/service.ts";
+import { freshDatabase, type TestDatabase } from "../../support/databases/test-database.ts";
 
 const COMMANDS = [
   "placeOrder",

@@ -9,7 +9,7 @@ import { findUser } from "../../../src/db/users/users.ts";
 import { parsePercent, planPrices } from "../../../src/domain/catalogue/services.ts";
 import { audit } from "../../support/databases/audit.ts";
 import { refusalCode } from "../../support/http/refusal.ts";
-import { freshDatabase, type TestDatabase } from "../../support/worlds/service.ts";
+import { freshDatabase, type TestDatabase } from "../../support/databases/test-database.ts";
 
 let database: TestDatabase;
 

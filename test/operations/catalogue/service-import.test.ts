@@ -1,7 +1,7 @@
 // Imports that meet what else changes a service: providers that are inactive, and routes.
 
 import { expect, test } from "bun:test";
-import { freshDatabase, OPERATOR } from "../../support/worlds/service.ts";
+import { freshDatabase, OPERATOR } from "../../support/databases/test-database.ts";
 
 function openMarket() {
   const market = freshDatabase();

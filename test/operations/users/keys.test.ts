@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { createId } from "../../../src/db/port/ids.ts";
 import { findKey, listKeys } from "../../../src/db/users/keys.ts";
-import { freshDatabase, OPERATOR } from "../../support/worlds/service.ts";
+import { freshDatabase, OPERATOR } from "../../support/databases/test-database.ts";
 
 test("a use is recorded if it differs by a minute or more from the recorded one, also after the clock was put back", () => {
   const database = freshDatabase();

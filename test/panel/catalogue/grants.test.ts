@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { grants } from "../../../src/db/tables/catalogue.ts";
 import { freshPanel, type TestPanel } from "../../support/worlds/panel.ts";
-import { dumpOf } from "../../support/worlds/service.ts";
+import { dumpOf } from "../../support/databases/test-database.ts";
 
 let panel: TestPanel;
 

@@ -5,7 +5,7 @@ import { findService } from "../../../src/db/catalogue/services.ts";
 import { services } from "../../../src/db/tables/catalogue.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import { freshPanel, type TestPanel } from "../../support/worlds/panel.ts";
-import { dumpOf } from "../../support/worlds/service.ts";
+import { dumpOf } from "../../support/databases/test-database.ts";
 
 let panel: TestPanel;
 let keyId: string;

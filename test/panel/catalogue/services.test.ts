@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { findService } from "../../../src/db/catalogue/services.ts";
 import { services } from "../../../src/db/tables/catalogue.ts";
 import { freshPanel, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
-import { dumpOf } from "../../support/worlds/service.ts";
+import { dumpOf } from "../../support/databases/test-database.ts";
 
 let panel: TestPanel;
 

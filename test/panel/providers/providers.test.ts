@@ -5,7 +5,7 @@ import { listServices } from "../../../src/db/catalogue/services.ts";
 import { findProvider } from "../../../src/db/providers/providers.ts";
 import { services } from "../../../src/db/tables/catalogue.ts";
 import { freshPanel, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
-import { dumpOf } from "../../support/worlds/service.ts";
+import { dumpOf } from "../../support/databases/test-database.ts";
 import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 let panel: TestPanel;

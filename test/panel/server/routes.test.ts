@@ -12,7 +12,7 @@ import type { ActionRoute } from "../../../src/panel/server/route.ts";
 import { ROUTES } from "../../../src/panel/server/routes.ts";
 import { pageAt } from "../../../src/web/server/site.ts";
 import { freshPanel, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
-import { dumpOf } from "../../support/worlds/service.ts";
+import { dumpOf } from "../../support/databases/test-database.ts";
 
 /** What stands for the parameters of a path; any other is `1`. */
 const PARAMETERS: Record<string, string> = { name: "other", user: "alice", service: "followers" };

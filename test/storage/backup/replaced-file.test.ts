@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { keepReplaced, settleReplaced } from "../../../src/storage/backup/replaced-file.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 const NOW = Date.UTC(2026, 10, 21);
 const KEPT = "reseller.db.before-restore-2026-11-21T00-00-00-000Z";

@@ -6,7 +6,7 @@ import { findAdministrator, listSessions } from "../../../src/db/administrators/
 import { copyDatabase } from "../../../src/storage/backup/backup.ts";
 import { openShop, reseller } from "../../support/worlds/cli.ts";
 import { PASSWORD_HASH } from "../../support/worlds/panel.ts";
-import { freshSqliteDatabase } from "../../support/worlds/service.ts";
+import { freshSqliteDatabase } from "../../support/databases/test-database.ts";
 
 test("sessions end, an administrator who was disabled stays so, and reverted changes are named without a secret", async () => {
   const shop = openShop();

@@ -4,11 +4,8 @@ import { expect, test } from "bun:test";
 import { findUser } from "../../../src/db/users/users.ts";
 import { AMOUNT_LIMIT_MICROS } from "../../../src/domain/ledger/money.ts";
 import { reseller } from "../../support/worlds/cli.ts";
-import {
-  freshFolder,
-  freshSqliteDatabase,
-  type TestDatabase,
-} from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
+import { freshSqliteDatabase, type TestDatabase } from "../../support/databases/test-database.ts";
 
 /** Deposits as `credits` of 1,000,000,000 USD each make them, with the balance as if none was spent; straight SQL. */
 function depositInBulk(database: TestDatabase, username: string, credits: number): void {

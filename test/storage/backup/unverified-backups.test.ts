@@ -8,7 +8,7 @@ import { listBackups, nextBackup, outdated } from "../../../src/storage/backup/b
 import { removeOutdated } from "../../../src/storage/backup/backup-removal.ts";
 import { isVerifiedName, unverifiedName } from "../../../src/storage/backup/backup-names.ts";
 import { openShop, reseller } from "../../support/worlds/cli.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 const INSTANCE = "abcdefghijkl";
 

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { checkpoint, createCheckpointer } from "../../../src/storage/file/checkpoint.ts";
 import type { Connection } from "../../../src/db/sqlite/connection.ts";
 import { openReader, openWriter } from "../../../src/storage/file/open.ts";
-import { freshDatabase } from "../../support/worlds/service.ts";
+import { freshDatabase } from "../../support/databases/test-database.ts";
 
 const ROWS_A_BATCH = 100;
 

@@ -13,16 +13,11 @@ import {
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
-import {
-  claimDataDirectory,
-  databasePath,
-  openForCommand,
-  openReader,
-  openWriter,
-} from "../../../src/storage/file/open.ts";
+import { claimDataDirectory, databasePath, openForCommand, openReader, openWriter } from "../../../src/storage/file/open.ts";
 import { fileSystemOf, fileSystemUnder } from "../../../src/storage/file/file-systems.ts";
 import { OpenError } from "../../../src/storage/file/open-error.ts";
-import { freshFolder, freshService } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
+import { freshService } from "../../support/worlds/service.ts";
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);

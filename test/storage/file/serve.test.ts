@@ -3,7 +3,8 @@
 import { expect, test } from "bun:test";
 import { damageTables } from "../../support/databases/damage.ts";
 import { spawnServe } from "../../support/process.ts";
-import { callApi, freshSqliteDatabase } from "../../support/worlds/service.ts";
+import { callApi } from "../../support/http/api.ts";
+import { freshSqliteDatabase } from "../../support/databases/test-database.ts";
 
 function shop() {
   const database = freshSqliteDatabase();

@@ -8,7 +8,7 @@ import { migrate, MIGRATIONS, pendingMigrations } from "../../../src/storage/fil
 import { claimDataDirectory, databasePath } from "../../../src/storage/file/open.ts";
 import { upgrade } from "../../../src/storage/file/upgrade.ts";
 import { NEXT_MIGRATION, NEXT_MIGRATIONS } from "../../support/databases/next-version.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
 

@@ -7,7 +7,7 @@ import { openTarget } from "../../../src/storage/move/move-postgres.ts";
 import { openSource } from "../../../src/storage/move/move-sqlite.ts";
 import { openShopIn, reseller } from "../../support/worlds/cli.ts";
 import { cluster } from "../../support/databases/postgres.ts";
-import { freshSqliteDatabase } from "../../support/worlds/service.ts";
+import { freshSqliteDatabase } from "../../support/databases/test-database.ts";
 
 const STEPS_LIMIT = 500;
 

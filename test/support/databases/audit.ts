@@ -1,6 +1,6 @@
 // An auditor that shares no code with the service: SQL on the tables alone.
 
-import type { TestDatabase } from "../worlds/service.ts";
+import type { TestDatabase } from "./test-database.ts";
 import type { TestStore } from "./stores.ts";
 
 /** Each query lists what is off; a database in order gives no row to any of them. */

@@ -2,7 +2,7 @@
 
 import type { Database } from "bun:sqlite";
 import { CASH_ACCOUNT, SALES_ACCOUNT } from "../../../src/domain/ledger/ledger.ts";
-import type { TestDatabase } from "../worlds/service.ts";
+import type { TestDatabase } from "./test-database.ts";
 
 const RESELLERS = 1000;
 const SERVICE = "bulk";

@@ -5,7 +5,7 @@ import Ajv2020, { type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import type { OpenApiOperation } from "../../../src/api-docs/schemas/document.ts";
 import { createDocument } from "../../../src/http/server/openapi.ts";
-import type { Answer } from "../worlds/service.ts";
+import type { Answer } from "./api.ts";
 
 export const document = createDocument({ brand: null, contact: null });
 

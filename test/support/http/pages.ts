@@ -1,7 +1,8 @@
 // Reading a list to its end, page by page, as a client does.
 
 import { expect } from "bun:test";
-import type { Body, TestService } from "../worlds/service.ts";
+import type { Body } from "./api.ts";
+import type { TestService } from "../worlds/service.ts";
 
 const PAGES_LIMIT = 1000;
 

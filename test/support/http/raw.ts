@@ -2,7 +2,7 @@
 
 import { connect as connectTcp } from "node:net";
 import { connect as connectTls } from "node:tls";
-import type { Answer } from "../worlds/service.ts";
+import type { Answer } from "./api.ts";
 
 /** Sends the bytes as they are and reads one answer, until the server closes; the request must ask for that. */
 export async function sendRaw(url: string, request: string | Uint8Array): Promise<Answer> {

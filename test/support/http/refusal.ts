@@ -3,7 +3,8 @@
 import { expect } from "bun:test";
 import { Refusal, type RefusalCode } from "../../../src/domain/values/refusals.ts";
 import { type Market, MARKER } from "../worlds/market.ts";
-import type { Answer, TestDatabase } from "../worlds/service.ts";
+import type { Answer } from "./api.ts";
+import type { TestDatabase } from "../databases/test-database.ts";
 
 export interface Sent {
   method: string;

@@ -2,7 +2,7 @@
 // foresees.
 
 import { expectSmmApiDocumented } from "./openapi.ts";
-import type { Body } from "../worlds/service.ts";
+import type { Body } from "./api.ts";
 
 export interface SmmAnswer {
   status: number;

@@ -2,8 +2,8 @@
 
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type StoreSettings } from "../../../src/offsite/store.ts";
-import { freshFolder } from "../worlds/service.ts";
+import type { StoreSettings } from "../../../src/offsite/store.ts";
+import { freshFolder } from "../folders.ts";
 
 export const BUCKET = "backups";
 /** The only key that the server knows, and its secret. */

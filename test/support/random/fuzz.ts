@@ -2,7 +2,7 @@
 // connection within minutes, never a 500, and no change without a 200.
 
 import fc from "fast-check";
-import type { TestDatabase } from "../worlds/service.ts";
+import type { TestDatabase } from "../databases/test-database.ts";
 
 /** A connection that is open longer than this after its request is a hang. */
 const HANG_MILLISECONDS = 300_000;

@@ -5,7 +5,8 @@ import type { Connection } from "../../../src/db/sqlite/connection.ts";
 import { openForCommand } from "../../../src/storage/file/open.ts";
 import { verify } from "../../../src/storage/doctor/verify.ts";
 import { below, type Random } from "./seeded.ts";
-import type { Answer, TestDatabase } from "../worlds/service.ts";
+import type { Answer } from "../http/api.ts";
+import type { TestDatabase } from "../databases/test-database.ts";
 import { tryCall } from "../worlds/binary.ts";
 
 const RESELLER = "loaded";

@@ -11,7 +11,8 @@ import { createPasswords } from "../../../src/web/server/passwords.ts";
 import { random } from "../../../src/web/server/random.ts";
 import { hashSecret } from "../../../src/web/server/session-cookie.ts";
 import { connectProvider } from "../../../src/providers/protocols.ts";
-import { resolvePublic, freshDatabase, openServerDatabase, type TestDatabase } from "./service.ts";
+import { resolvePublic, openServerDatabase } from "./service.ts";
+import { freshDatabase, type TestDatabase } from "../databases/test-database.ts";
 
 export interface Reply {
   status: number;

@@ -10,14 +10,9 @@ import { createLog } from "../../../src/monitoring/log.ts";
 import type { CommandInput } from "../../../src/operations/batch/commands.ts";
 import { connectProvider } from "../../../src/providers/protocols.ts";
 import type { ProviderApi } from "../../../src/providers/provider.ts";
-import {
-  type Answer,
-  apiOf,
-  callApi,
-  freshDatabase,
-  OPERATOR,
-  type TestDatabase,
-} from "./service.ts";
+import { type Answer, callApi } from "../http/api.ts";
+import { apiOf } from "./service.ts";
+import { freshDatabase, OPERATOR, type TestDatabase } from "../databases/test-database.ts";
 
 export const PLACE_WAIT_MS = 10_000;
 

@@ -7,7 +7,9 @@ import { join } from "node:path";
 import { expect, test } from "bun:test";
 import parse from "parse-prometheus-text-format";
 import { binaryJson, serving, type Serving, stop } from "../../support/worlds/binary.ts";
-import { callApi, freshDatabase, freshFolder } from "../../support/worlds/service.ts";
+import { callApi } from "../../support/http/api.ts";
+import { freshDatabase } from "../../support/databases/test-database.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 

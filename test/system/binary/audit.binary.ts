@@ -5,7 +5,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { binary, binaryJson, binaryWith, stall, stop } from "../../support/worlds/binary.ts";
-import { type Body, callApi, freshFolder } from "../../support/worlds/service.ts";
+import { type Body, callApi } from "../../support/http/api.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 const LOGIN_ID = "/proc/self/loginuid";
 const NO_LOGIN = String(2 ** 32 - 1);

@@ -5,7 +5,7 @@ import { chmodSync, linkSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { binary, BINARY, binaryJson, stall, stop } from "../../support/worlds/binary.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 function ran(command: string[], folder: string, environment: Record<string, string> = {}) {
   const { exitCode, stdout, stderr } = Bun.spawnSync(command, {

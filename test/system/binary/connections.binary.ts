@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { binaryJson, type Serving, stall, stop } from "../../support/worlds/binary.ts";
 import { makeCertificate } from "../../support/http/certificates.ts";
 import { openRaw, type RawConnection } from "../../support/http/raw.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { CASES, type Case, expectAnswered, type Write } from "../../support/http/trailing.ts";
 import { until } from "../../support/until.ts";
 

@@ -3,7 +3,7 @@
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { freePort } from "../../support/ports.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;

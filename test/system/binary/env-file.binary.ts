@@ -7,7 +7,8 @@ import { expect, test } from "bun:test";
 import { EnvFileError, parseEnvFile } from "../../../src/config/env-file.ts";
 import { BINARY } from "../../support/worlds/binary.ts";
 import { randomFrom } from "../../support/random/seeded.ts";
-import { type Body, freshFolder } from "../../support/worlds/service.ts";
+import type { Body } from "../../support/http/api.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 const NOBODY = "65534";
 

@@ -7,15 +7,10 @@ import { join } from "node:path";
 import { compileShim, type Shim } from "../powercut/shim.ts";
 import { type ServerProcess, binary, startServerProcess } from "../../support/worlds/binary.ts";
 import { randomFrom } from "../../support/random/seeded.ts";
-import { callApi, freshDatabase, freshFolder } from "../../support/worlds/service.ts";
-import {
-  prepareLoad,
-  problemsOf,
-  send,
-  sendLoad,
-  type Wish,
-  wishFor,
-} from "../../support/random/wishes.ts";
+import { callApi } from "../../support/http/api.ts";
+import { freshDatabase } from "../../support/databases/test-database.ts";
+import { freshFolder } from "../../support/folders.ts";
+import { prepareLoad, problemsOf, send, sendLoad, type Wish, wishFor } from "../../support/random/wishes.ts";
 import { until } from "../../support/until.ts";
 
 /** No end of calls. */

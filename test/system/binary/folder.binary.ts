@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
 import packageJson from "../../../package.json" with { type: "json" };
 import { BINARY, binary, binaryJson, serving, stall, stop } from "../../support/worlds/binary.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 test(".env and bunfig.toml of the working directory have no influence", async () => {
   const folder = freshFolder();

@@ -3,7 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import { binary, binaryJson, stall, stop } from "../../support/worlds/binary.ts";
 import { rawRequest, sendRaw, sendRawInTwo } from "../../support/http/raw.ts";
-import { type Body, callApi, freshFolder } from "../../support/worlds/service.ts";
+import { type Body, callApi } from "../../support/http/api.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { until } from "../../support/until.ts";
 
 const CREATE = "admin key create --user alice --type order".split(" ");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "bun:test";
 import packageJson from "../../../package.json" with { type: "json" };
 import { binary, binaryJson } from "../../support/worlds/binary.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;
 const PACKAGE = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//;

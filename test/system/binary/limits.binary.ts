@@ -2,7 +2,8 @@
 
 import { expect, test } from "bun:test";
 import { binaryJson, stall, stop } from "../../support/worlds/binary.ts";
-import { type Answer, callApi, freshFolder } from "../../support/worlds/service.ts";
+import { type Answer, callApi } from "../../support/http/api.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 /** How many unknown keys are a 401 before one is a 429. */
 async function untilLimited(guess: () => Promise<number>): Promise<number> {

@@ -2,12 +2,9 @@
 
 import { expect, test } from "bun:test";
 import { binary, BINARY, binaryJson } from "../../support/worlds/binary.ts";
-import {
-  type Body,
-  freshDatabase,
-  freshFolder,
-  type TestDatabase,
-} from "../../support/worlds/service.ts";
+import type { Body } from "../../support/http/api.ts";
+import { freshDatabase, type TestDatabase } from "../../support/databases/test-database.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { join } from "node:path";
 
 const LINK = `https://www.instagram.com/p/${"x".repeat(60)}/?utm_source=share&igsh=`;

@@ -3,14 +3,10 @@
 import { afterEach, expect, test } from "bun:test";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import {
-  type ServerProcess,
-  binary,
-  binaryJson,
-  startServerProcess,
-} from "../../support/worlds/binary.ts";
+import { type ServerProcess, binary, binaryJson, startServerProcess } from "../../support/worlds/binary.ts";
 import { randomFrom } from "../../support/random/seeded.ts";
-import { freshDatabase, freshFolder } from "../../support/worlds/service.ts";
+import { freshDatabase } from "../../support/databases/test-database.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { prepareLoad, problemsOf, sendLoad } from "../../support/random/wishes.ts";
 import { until } from "../../support/until.ts";
 

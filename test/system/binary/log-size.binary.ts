@@ -5,7 +5,8 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { startServerProcess } from "../../support/worlds/binary.ts";
-import { freshDatabase, freshFolder } from "../../support/worlds/service.ts";
+import { freshDatabase } from "../../support/databases/test-database.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 const CALLERS = 32;
 const READS_AN_ORDER = 3;

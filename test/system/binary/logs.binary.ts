@@ -6,7 +6,9 @@ import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { binaryJson, serving, stall, stop } from "../../support/worlds/binary.ts";
-import { type Body, callApi, freshDatabase, freshFolder } from "../../support/worlds/service.ts";
+import { type Body, callApi } from "../../support/http/api.ts";
+import { freshDatabase } from "../../support/databases/test-database.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 

@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "bun:test";
 import parse, { type ParsedMetric } from "parse-prometheus-text-format";
 import { binaryJson, type Serving, stall, stop } from "../../support/worlds/binary.ts";
-import { callApi, freshFolder } from "../../support/worlds/service.ts";
+import { callApi } from "../../support/http/api.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { until } from "../../support/until.ts";
 
 const DASHBOARD = new URL("../../../deploy/grafana-dashboard.json", import.meta.url).pathname;

@@ -8,7 +8,8 @@ import { claimDataDirectory } from "../../../src/storage/file/open.ts";
 import { binary, binaryJson, binaryWith } from "../../support/worlds/binary.ts";
 import { openShopIn } from "../../support/worlds/cli.ts";
 import { runs } from "../../support/runs.ts";
-import { freshFolder, freshPostgresDatabase } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
+import { freshPostgresDatabase } from "../../support/databases/test-database.ts";
 import { compileShim } from "../powercut/shim.ts";
 
 /** More than a move takes. */

@@ -7,7 +7,9 @@ import { openForCommand } from "../../../src/storage/file/open.ts";
 import { type ServerProcess, binaryWith, startServerProcess } from "../../support/worlds/binary.ts";
 import { type S3, startS3 } from "../../support/peers/s3.ts";
 import { randomFrom } from "../../support/random/seeded.ts";
-import { type Body, freshDatabase, freshFolder } from "../../support/worlds/service.ts";
+import type { Body } from "../../support/http/api.ts";
+import { freshDatabase } from "../../support/databases/test-database.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { prepareLoad, problemsOf, sendLoad } from "../../support/random/wishes.ts";
 import { until } from "../../support/until.ts";
 

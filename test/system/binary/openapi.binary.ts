@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import openapiTypes, { astToString } from "openapi-typescript";
 import { type Serving, stall, stop } from "../../support/worlds/binary.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;
 /** Below the project, so that its modules are found. */

@@ -2,7 +2,8 @@
 
 import { expect, test } from "bun:test";
 import { BINARY, binaryJson, serving, stall, stop } from "../../support/worlds/binary.ts";
-import { callApi, freshFolder } from "../../support/worlds/service.ts";
+import { callApi } from "../../support/http/api.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 

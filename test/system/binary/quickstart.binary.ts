@@ -4,7 +4,8 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { binary, serving, stop } from "../../support/worlds/binary.ts";
-import { type Body, freshFolder } from "../../support/worlds/service.ts";
+import type { Body } from "../../support/http/api.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 /** What each command must answer, in the order they are printed. */
 const ANSWERS: object[] = [

@@ -16,7 +16,7 @@ import { buildDeb } from "../../../deploy/deb/build.ts";
 import { billOfMaterials } from "../../../deploy/sbom.ts";
 import packageJson from "../../../package.json" with { type: "json" };
 import { binary } from "../../support/worlds/binary.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 const INSTALL = new URL("../../../deploy/install.sh", import.meta.url).pathname;
 /** In seconds since 1970. */

@@ -8,7 +8,8 @@ import { beforeAll, expect, test } from "bun:test";
 import { copyDatabase } from "../../../src/storage/backup/backup.ts";
 import { binaryWith, startServerProcess } from "../../support/worlds/binary.ts";
 import { runs } from "../../support/runs.ts";
-import { freshDatabase, freshFolder } from "../../support/worlds/service.ts";
+import { freshDatabase } from "../../support/databases/test-database.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { compileShim, type Shim } from "../powercut/shim.ts";
 
 let shim: Shim;

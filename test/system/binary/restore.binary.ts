@@ -5,16 +5,11 @@ import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"; // prettier-ignore
 import { join } from "node:path";
-import {
-  type ServerProcess,
-  binary,
-  binaryJson,
-  serving,
-  startServerProcess,
-  stop,
-} from "../../support/worlds/binary.ts";
+import { type ServerProcess, binary, binaryJson, serving, startServerProcess, stop } from "../../support/worlds/binary.ts";
 import { damageTables } from "../../support/databases/damage.ts";
-import { type Body, callApi, freshDatabase, freshFolder } from "../../support/worlds/service.ts";
+import { type Body, callApi } from "../../support/http/api.ts";
+import { freshDatabase } from "../../support/databases/test-database.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { until } from "../../support/until.ts";
 
 const MARGIN = 1_000_000;

@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { binaryJson, type Serving, serving, stop } from "../../support/worlds/binary.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { WEBHOOK_SAMPLES } from "../../support/peers/sample-receivers.ts";
 
 const SAMPLES = new URL("../../../docs/samples", import.meta.url).pathname;

@@ -4,7 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { describe, expect, test } from "bun:test";
 import { type Serving, stall, stop } from "../../support/worlds/binary.ts";
-import { callApi, freshFolder } from "../../support/worlds/service.ts";
+import { callApi } from "../../support/http/api.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { until } from "../../support/until.ts";
 
 const MIB = 2 ** 20;

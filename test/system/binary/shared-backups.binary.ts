@@ -6,17 +6,11 @@ import {
 } from "node:fs"; // prettier-ignore
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "bun:test";
-import {
-  BINARY,
-  type ServerProcess,
-  binary,
-  binaryJson,
-  runBinary,
-  startServerProcess,
-} from "../../support/worlds/binary.ts";
+import { BINARY, type ServerProcess, binary, binaryJson, runBinary, startServerProcess } from "../../support/worlds/binary.ts";
 import { stateOf } from "../../support/children.ts";
 import { fillInBulk } from "../../support/databases/bulk.ts";
-import { freshDatabase, freshFolder } from "../../support/worlds/service.ts";
+import { freshDatabase } from "../../support/databases/test-database.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { until } from "../../support/until.ts";
 import { confine, unitSettings } from "../systemd/unit.ts";
 

@@ -7,7 +7,9 @@ import { join } from "node:path";
 import { compileShim, type Shim } from "../powercut/shim.ts";
 import { BINARY, binary, postOrder, tryCall } from "../../support/worlds/binary.ts";
 import { exchangeRaw } from "../../support/http/raw.ts";
-import { type Body, callApi, freshDatabase, freshFolder } from "../../support/worlds/service.ts";
+import { type Body, callApi } from "../../support/http/api.ts";
+import { freshDatabase } from "../../support/databases/test-database.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { until } from "../../support/until.ts";
 import { freePort } from "../../support/ports.ts";
 

@@ -3,16 +3,9 @@
 import { copyFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:tls";
 import { expect, test } from "bun:test";
-import {
-  binary,
-  binaryJson,
-  type Serving,
-  serving,
-  stall,
-  stop,
-} from "../../support/worlds/binary.ts";
+import { binary, binaryJson, type Serving, serving, stall, stop } from "../../support/worlds/binary.ts";
 import { makeCertificate } from "../../support/http/certificates.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { until } from "../../support/until.ts";
 
 async function run(...argv: string[]): Promise<{ code: number; stdout: string }> {

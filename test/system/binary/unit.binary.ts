@@ -9,7 +9,7 @@ import { afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { makeCertificate } from "../../support/http/certificates.ts";
 import { startCluster } from "../../support/databases/postgres.ts";
 import { runBinary, type ServerProcess, startServerProcess } from "../../support/worlds/binary.ts";
-import { callApi } from "../../support/worlds/service.ts";
+import { callApi } from "../../support/http/api.ts";
 import { PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 import { confine, type Confined, SETTINGS_KNOWN, unitSettings, unitText } from "../systemd/unit.ts";

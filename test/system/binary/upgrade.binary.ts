@@ -7,7 +7,7 @@ import { expect, test } from "bun:test";
 import { migrate, MIGRATIONS } from "../../../src/storage/file/migrate.ts";
 import { nextBinary, NEXT_MIGRATION } from "../../support/databases/next-version.ts";
 import { startServerProcess } from "../../support/worlds/binary.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { until } from "../../support/until.ts";
 
 /** 40 MB of which every byte counts. */

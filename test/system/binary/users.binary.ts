@@ -3,7 +3,8 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { binary, binaryJson, stall, stop } from "../../support/worlds/binary.ts";
-import { type Body, callApi, freshFolder } from "../../support/worlds/service.ts";
+import { type Body, callApi } from "../../support/http/api.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { until } from "../../support/until.ts";
 
 const admin = (folder: string, ...argv: string[]) => binaryJson(folder, "admin", ...argv);

@@ -3,17 +3,10 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
-import {
-  binary,
-  binaryJson,
-  type Serving,
-  serving,
-  stall,
-  stallWith,
-  stop,
-} from "../../support/worlds/binary.ts";
+import { binary, binaryJson, type Serving, serving, stall, stallWith, stop } from "../../support/worlds/binary.ts";
 import { makeCertificate } from "../../support/http/certificates.ts";
-import { callApi, freshFolder } from "../../support/worlds/service.ts";
+import { callApi } from "../../support/http/api.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { startSample, WEBHOOK_SAMPLES } from "../../support/peers/sample-receivers.ts";
 import { OK, type Receiver, startReceiver } from "../../support/peers/webhook-receiver.ts";
 import { until } from "../../support/until.ts";

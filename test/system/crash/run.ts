@@ -3,17 +3,11 @@
 // verify is clean; after the restart those in flight are sent again and have one effect each.
 
 import { rmSync } from "node:fs";
-import {
-  problemsOf,
-  prepareLoad,
-  send,
-  sendLoad,
-  someConnections,
-  type Wish,
-} from "../../support/random/wishes.ts";
+import { problemsOf, prepareLoad, send, sendLoad, someConnections, type Wish } from "../../support/random/wishes.ts";
 import { startServerProcess } from "../../support/worlds/binary.ts";
 import { below, randomFrom } from "../../support/random/seeded.ts";
-import { freshDatabase, freshFolder } from "../../support/worlds/service.ts";
+import { freshDatabase } from "../../support/databases/test-database.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 /** A database is given up after so many rounds: verifying it takes longer as it grows. */
 const ROUNDS_PER_DATABASE = 25;

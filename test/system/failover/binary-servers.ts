@@ -8,7 +8,7 @@ import { connect } from "../../../src/db/postgres/connection/connection.ts";
 import { SERVICE_ROLE } from "../../support/databases/postgres.ts";
 import { PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
 import { BINARY, runBinary, startServerProcess } from "../../support/worlds/binary.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { type Ask, linkOf, nameOf } from "./audit.ts";
 import type { Journal } from "./journal.ts";
 import type { Load, LoadOptions, Server } from "./load.ts";

@@ -4,7 +4,7 @@
 import { nextBinary } from "../../support/databases/next-version.ts";
 import { startCluster } from "../../support/databases/postgres.ts";
 import { BINARY, runBinary, startServerProcess } from "../../support/worlds/binary.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { makeServiceRole } from "./binary-servers.ts";
 import { Journal } from "./journal.ts";
 import { type Report, reportOf, type Scenario } from "./report.ts";

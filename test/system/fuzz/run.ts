@@ -5,7 +5,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { binary, binaryJson, stall, stop } from "../../support/worlds/binary.ts";
 import { fuzz, type Fuzzed } from "../../support/random/fuzz.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 const STRETCH = 5_000;
 

@@ -1,7 +1,7 @@
 // Compiles the LD_PRELOAD shim between the binary and the kernel, and returns the environment that loads it.
 
 import { join } from "node:path";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 export interface ShimOptions {
   /** File to write the trace to. */

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { median } from "../../../bench/tools/results.ts";
 import { binary, binaryJson, stall, stop } from "../../support/worlds/binary.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 const CONNECTIONS = 64;
 const IDLE_CONNECTIONS = 100;

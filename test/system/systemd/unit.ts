@@ -3,7 +3,7 @@
 
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 import { type Refused, seccompFilter, SETTINGS_FILTERED } from "./filter.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;

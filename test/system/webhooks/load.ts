@@ -12,7 +12,7 @@ import { createId } from "../../../src/db/port/ids.ts";
 import { WEBHOOK_ATTEMPTS } from "../../../src/domain/webhooks/webhook-schedule.ts";
 import { formatSecret } from "../../../src/domain/webhooks/webhooks.ts";
 import { binaryJson, serving, stop } from "../../support/worlds/binary.ts";
-import { freshFolder } from "../../support/worlds/service.ts";
+import { freshFolder } from "../../support/folders.ts";
 
 const { values } = parseArgs({
   options: {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { openShop, reseller } from "../../../support/worlds/cli.ts";
-import { freshFolder } from "../../../support/worlds/service.ts";
+import { freshFolder } from "../../../support/folders.ts";
 
 describe("every command needs an existing database and names its path", () => {
   const commands: string[][] = [

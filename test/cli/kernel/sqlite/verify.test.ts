@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { openBusyShop, type Shop } from "../../../support/worlds/cli.ts";
-import type { Body } from "../../../support/worlds/service.ts";
+import type { Body } from "../../../support/http/api.ts";
 
 const DAMAGE: [what: string, sql: string, found: string[]][] = [
   ["a balance above its ledger", "UPDATE users SET balance_micros = balance_micros + 7 WHERE username = 'alice'", ["user alice", "balance is 99652007", "add up to 99652000"]],
