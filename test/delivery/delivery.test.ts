@@ -11,7 +11,13 @@ import { createLog } from "../../src/monitoring/log.ts";
 import { connectProvider } from "../../src/providers/protocols.ts";
 import { freshDatabase, type TestDatabase } from "../support/databases/test-database.ts";
 import { freshService } from "../support/worlds/service.ts";
-import { json, PROVIDER_KEY, type Reply, startUpstream, type Upstream } from "../support/peers/upstream.ts";
+import {
+  json,
+  PROVIDER_KEY,
+  type Reply,
+  startUpstream,
+  type Upstream,
+} from "../support/peers/upstream.ts";
 import { until } from "../support/until.ts";
 
 const SERVER = "server-of-the-deliveries";

@@ -5,10 +5,19 @@ import type { Socket } from "node:net";
 import { afterEach, describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { parseNetwork } from "../../src/config/networks.ts";
-import { createWebhookSender, type SenderOptions, type WebhookReply } from "../../src/webhooks/sender.ts";
+import {
+  createWebhookSender,
+  type SenderOptions,
+  type WebhookReply,
+} from "../../src/webhooks/sender.ts";
 import { makeCertificate } from "../support/http/certificates.ts";
 import { freshFolder } from "../support/folders.ts";
-import { type Answer, OK, type Receiver, startReceiver } from "../support/peers/webhook-receiver.ts";
+import {
+  type Answer,
+  OK,
+  type Receiver,
+  startReceiver,
+} from "../support/peers/webhook-receiver.ts";
 import { SPELLINGS } from "./spellings.ts";
 
 const NAME = "hooks.example.test";

@@ -9,7 +9,11 @@ import { readCatalogue } from "../../../src/imports/catalogue.ts";
 import { catalogueCsv, catalogueRows } from "../../../src/imports/export.ts";
 import { planImport } from "../../../src/operations/catalogue/service-import.ts";
 import { REFILL_DAYS_LIMIT } from "../../../src/domain/orders/order-requests.ts";
-import { isPackage, SERVICE_TYPES, standardUnit } from "../../../src/domain/catalogue/service-types.ts";
+import {
+  isPackage,
+  SERVICE_TYPES,
+  standardUnit,
+} from "../../../src/domain/catalogue/service-types.ts";
 import { freshDatabase } from "../../support/databases/test-database.ts";
 
 const label = fc

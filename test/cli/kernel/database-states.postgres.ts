@@ -13,7 +13,10 @@ import { nextBinary } from "../../support/databases/next-version.ts";
 import { spawnServe } from "../../support/process.ts";
 import { runBinary, startServerProcess } from "../../support/worlds/binary.ts";
 import { freshFolder } from "../../support/folders.ts";
-import { freshPostgresDatabase, freshSqliteDatabase } from "../../support/databases/test-database.ts";
+import {
+  freshPostgresDatabase,
+  freshSqliteDatabase,
+} from "../../support/databases/test-database.ts";
 
 const MARK = "CREATE TABLE unfinished_move (marked bigint)";
 const NEWER = "INSERT INTO migrations VALUES (999, '0999_future', 'x', 1)";

@@ -3,7 +3,10 @@
 
 import { describe, expect, test } from "bun:test";
 import { openShopIn, reseller, type Shop } from "../../support/worlds/cli.ts";
-import { freshPostgresDatabase, freshSqliteDatabase } from "../../support/databases/test-database.ts";
+import {
+  freshPostgresDatabase,
+  freshSqliteDatabase,
+} from "../../support/databases/test-database.ts";
 
 /** Orders for a provider, of which the first is being sent, and one by hand. */
 function shopWithOrders(): Shop & { orders: Record<"sending" | "queued" | "byHand", number> } {

@@ -2,7 +2,11 @@
 
 import { beforeAll, expect, test } from "bun:test";
 import { listKeys } from "../../../src/db/users/keys.ts";
-import { listGrants, listServicesAfter, type ServiceFilter } from "../../../src/db/catalogue/service-lists.ts";
+import {
+  listGrants,
+  listServicesAfter,
+  type ServiceFilter,
+} from "../../../src/db/catalogue/service-lists.ts";
 import { listUsersBelow, type UserFilter } from "../../../src/db/users/user-lists.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import { freshDatabase, type TestDatabase } from "../../support/databases/test-database.ts";

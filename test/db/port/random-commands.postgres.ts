@@ -7,7 +7,11 @@ import { expect, test } from "bun:test";
 import type { Reader, Store } from "../../../src/db/port/port.ts";
 import { createPostgresStore } from "../../../src/db/postgres/batch/store.ts";
 import { createSqliteStore } from "../../../src/db/sqlite/store.ts";
-import { runBatch, type CommandRequest, type Reply } from "../../../src/operations/batch/commands.ts";
+import {
+  runBatch,
+  type CommandRequest,
+  type Reply,
+} from "../../../src/operations/batch/commands.ts";
 import { claimDataDirectory } from "../../../src/storage/file/open.ts";
 import { cluster, SERVICE_ROLE } from "../../support/databases/postgres.ts";
 import { LONG_AGO } from "../../support/random/random-chores.ts";

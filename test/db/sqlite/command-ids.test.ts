@@ -3,7 +3,11 @@
 import { expect, test } from "bun:test";
 import { createCommandIds } from "../../../src/operations/batch/execute.ts";
 import { findUser } from "../../../src/db/users/users.ts";
-import type { CommandInput, CommandName, CommandRequest } from "../../../src/operations/batch/commands.ts";
+import type {
+  CommandInput,
+  CommandName,
+  CommandRequest,
+} from "../../../src/operations/batch/commands.ts";
 import { freshSqliteDatabase, OPERATOR } from "../../support/databases/test-database.ts";
 
 function requestOf<Name extends CommandName>(name: Name, input: object): CommandRequest {

@@ -6,7 +6,11 @@ import type { Connection } from "../../../src/db/sqlite/connection.ts";
 import { openReader } from "../../../src/storage/file/open.ts";
 import { balanceOf } from "../../../src/db/users/users.ts";
 import { createSnapshot, type Snapshot } from "../../../src/db/sqlite/snapshot.ts";
-import { freshDatabase, OPERATOR, type TestDatabase } from "../../support/databases/test-database.ts";
+import {
+  freshDatabase,
+  OPERATOR,
+  type TestDatabase,
+} from "../../support/databases/test-database.ts";
 import { freshService } from "../../support/worlds/service.ts";
 
 const ANNA = 3;

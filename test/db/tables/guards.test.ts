@@ -2,7 +2,11 @@
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { freshDatabase, OPERATOR, type TestDatabase } from "../../support/databases/test-database.ts";
+import {
+  freshDatabase,
+  OPERATOR,
+  type TestDatabase,
+} from "../../support/databases/test-database.ts";
 
 let database: TestDatabase;
 let raw: Database;

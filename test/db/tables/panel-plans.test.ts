@@ -4,7 +4,11 @@ import { expect, test } from "bun:test";
 import { readAttention } from "../../../src/db/reports/attention.ts";
 import { findOrder } from "../../../src/db/orders/orders.ts";
 import { readOrderTimeline } from "../../../src/db/orders/order-timeline.ts";
-import { listChildren, listOwnPrices, readUserFigures } from "../../../src/db/users/user-figures.ts";
+import {
+  listChildren,
+  listOwnPrices,
+  readUserFigures,
+} from "../../../src/db/users/user-figures.ts";
 import { freshSqliteDatabase } from "../../support/databases/test-database.ts";
 
 /**

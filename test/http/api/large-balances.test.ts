@@ -3,7 +3,11 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
-import { AMOUNT_LIMIT_MICROS, BALANCE_LIMIT_MICROS, formatMicros } from "../../../src/domain/ledger/money.ts";
+import {
+  AMOUNT_LIMIT_MICROS,
+  BALANCE_LIMIT_MICROS,
+  formatMicros,
+} from "../../../src/domain/ledger/money.ts";
 import { optionsOf, type Ran, reseller } from "../../support/worlds/cli.ts";
 import { expectError } from "../../support/http/refusal.ts";
 import type { Answer } from "../../support/http/api.ts";

@@ -3,7 +3,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { expectError } from "../../support/http/refusal.ts";
 import { freshService, type TestService } from "../../support/worlds/service.ts";
-import { json, PROVIDER_KEY, type Reply, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
+import {
+  json,
+  PROVIDER_KEY,
+  type Reply,
+  startUpstream,
+  type Upstream,
+} from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 
 let upstream: Upstream;

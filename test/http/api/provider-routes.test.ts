@@ -3,7 +3,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { freshService, type TestService } from "../../support/worlds/service.ts";
 import { reseller } from "../../support/worlds/cli.ts";
-import { json, PROVIDER_KEY, type Reply, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
+import {
+  json,
+  PROVIDER_KEY,
+  type Reply,
+  startUpstream,
+  type Upstream,
+} from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 
 /** The providers of the service, in the order in which they are tried, with its id there. */

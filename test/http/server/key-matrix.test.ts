@@ -3,7 +3,12 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseNetwork } from "../../../src/config/networks.ts";
-import { KEY_REACHES, KEY_TYPES, type KeyReach, type KeyType } from "../../../src/domain/users/keys.ts";
+import {
+  KEY_REACHES,
+  KEY_TYPES,
+  type KeyReach,
+  type KeyType,
+} from "../../../src/domain/users/keys.ts";
 import { utcDayOf } from "../../../src/domain/ledger/recharges.ts";
 import { ACTIONS } from "../../../src/http/smm-api/actions.ts";
 import { ROUTES } from "../../../src/http/server/routes.ts";

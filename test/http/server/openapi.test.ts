@@ -3,7 +3,13 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseCatalogue } from "../../../src/cli/catalogue/service-import.ts";
-import type { DocumentExample, ExampleRequest, OpenApiDocument, OpenApiOperation, OpenApiResponse } from "../../../src/api-docs/schemas/document.ts";
+import type {
+  DocumentExample,
+  ExampleRequest,
+  OpenApiDocument,
+  OpenApiOperation,
+  OpenApiResponse,
+} from "../../../src/api-docs/schemas/document.ts";
 import type { Schema } from "../../../src/api-docs/schemas/operation.ts";
 import { renderPage, renderSmmApiPage } from "../../../src/api-docs/page/page.tsx";
 import { createDocument } from "../../../src/http/server/openapi.ts";

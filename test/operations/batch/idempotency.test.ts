@@ -9,7 +9,13 @@ import { hashRequest, IDEMPOTENCY_RETENTION_MS } from "../../../src/domain/value
 import { executeIn } from "../../support/databases/execute-in.ts";
 import type { Placed } from "../../../src/operations/orders/order-batches.ts";
 import type { Outcome } from "../../../src/operations/batch/idempotency.ts";
-import { freshDatabase, micros, openStore, tryOut, type TestDatabase } from "../../support/databases/test-database.ts";
+import {
+  freshDatabase,
+  micros,
+  openStore,
+  tryOut,
+  type TestDatabase,
+} from "../../support/databases/test-database.ts";
 import { ENGINE } from "../../support/databases/engine.ts";
 
 const HOUR = 60 * 60 * 1000;

@@ -9,9 +9,17 @@ import { sha3_512 } from "../../../deploy/sha3.ts";
 import { createId } from "../../../src/db/port/ids.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import { createCommandIds } from "../../../src/operations/batch/execute.ts";
-import type { CommandInput, CommandName, CommandRequest } from "../../../src/operations/batch/commands.ts";
+import type {
+  CommandInput,
+  CommandName,
+  CommandRequest,
+} from "../../../src/operations/batch/commands.ts";
 import { planCatalogue, requireProvider } from "../../../src/operations/providers/providers.ts";
-import { freshDatabase, OPERATOR, type TestDatabase } from "../../support/databases/test-database.ts";
+import {
+  freshDatabase,
+  OPERATOR,
+  type TestDatabase,
+} from "../../support/databases/test-database.ts";
 import { freshFolder } from "../../support/folders.ts";
 
 /** The library accepts 2 to 32 characters; ours have its default of 24, the first a letter. */

@@ -10,7 +10,13 @@ import { findUser } from "../../../src/db/users/users.ts";
 import type { UnsignedInput, CommandName } from "../../../src/operations/batch/commands.ts";
 import { audit } from "../../support/databases/audit.ts";
 import { refusalCode } from "../../support/http/refusal.ts";
-import { dumpOf, freshDatabase, micros, OPERATOR, type TestDatabase } from "../../support/databases/test-database.ts";
+import {
+  dumpOf,
+  freshDatabase,
+  micros,
+  OPERATOR,
+  type TestDatabase,
+} from "../../support/databases/test-database.ts";
 
 let database: TestDatabase;
 let keyId: string;

@@ -4,7 +4,11 @@ import { expect, test } from "bun:test";
 import { listServices, type Service } from "../../../src/db/catalogue/services.ts";
 import { Refusal } from "../../../src/domain/values/refusals.ts";
 import { planCatalogue, requireProvider } from "../../../src/operations/providers/providers.ts";
-import { freshDatabase, OPERATOR, type TestDatabase } from "../../support/databases/test-database.ts";
+import {
+  freshDatabase,
+  OPERATOR,
+  type TestDatabase,
+} from "../../support/databases/test-database.ts";
 
 const numbersOf = (database: TestDatabase) =>
   Object.fromEntries(

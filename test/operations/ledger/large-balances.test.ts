@@ -7,7 +7,12 @@ import { AMOUNT_LIMIT_MICROS, DEPOSIT_LIMIT_MICROS } from "../../../src/domain/l
 import { executeIn } from "../../support/databases/execute-in.ts";
 import { optionsOf, reseller } from "../../support/worlds/cli.ts";
 import { refusalCode } from "../../support/http/refusal.ts";
-import { freshDatabase, OPERATOR, openStore, type TestDatabase } from "../../support/databases/test-database.ts";
+import {
+  freshDatabase,
+  OPERATOR,
+  openStore,
+  type TestDatabase,
+} from "../../support/databases/test-database.ts";
 import { ENGINE } from "../../support/databases/engine.ts";
 
 /** The largest charge of an order here: 9,000,000,000 USD. */

@@ -3,7 +3,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Refusal } from "../../../src/domain/values/refusals.ts";
 import type { CommandInput } from "../../../src/operations/batch/commands.ts";
-import { dumpOf, freshDatabase, OPERATOR, type TestDatabase } from "../../support/databases/test-database.ts";
+import {
+  dumpOf,
+  freshDatabase,
+  OPERATOR,
+  type TestDatabase,
+} from "../../support/databases/test-database.ts";
 import { transfers } from "../../../src/db/tables/ledger.ts";
 import { users } from "../../../src/db/tables/users.ts";
 

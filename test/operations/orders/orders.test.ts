@@ -10,7 +10,11 @@ import type { PriceUnit } from "../../../src/domain/catalogue/services.ts";
 import { audit } from "../../support/databases/audit.ts";
 import { refusalCode } from "../../support/http/refusal.ts";
 import { anyPrice } from "../../support/random/random.ts";
-import { freshDatabase, OPERATOR, type TestDatabase } from "../../support/databases/test-database.ts";
+import {
+  freshDatabase,
+  OPERATOR,
+  type TestDatabase,
+} from "../../support/databases/test-database.ts";
 
 let database: TestDatabase;
 let key: string;

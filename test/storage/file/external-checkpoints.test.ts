@@ -4,7 +4,13 @@ import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { COPY_THREAD, WRITER_THREAD } from "../../../src/config/source-files.ts";
 import type { Connection } from "../../../src/db/sqlite/connection.ts";
-import { checkpoint, checkpointAtEnd, type CheckpointMode, createCheckpointer, createExternalCheckpointer } from "../../../src/storage/file/checkpoint.ts";
+import {
+  checkpoint,
+  checkpointAtEnd,
+  type CheckpointMode,
+  createCheckpointer,
+  createExternalCheckpointer,
+} from "../../../src/storage/file/checkpoint.ts";
 import { backUp } from "../../../src/storage/backup/copy.ts";
 import { openReader, openWriter } from "../../../src/storage/file/open.ts";
 import { startWriter } from "../../../src/writer/writer.ts";

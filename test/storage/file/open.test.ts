@@ -13,7 +13,13 @@ import {
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
-import { claimDataDirectory, databasePath, openForCommand, openReader, openWriter } from "../../../src/storage/file/open.ts";
+import {
+  claimDataDirectory,
+  databasePath,
+  openForCommand,
+  openReader,
+  openWriter,
+} from "../../../src/storage/file/open.ts";
 import { fileSystemOf, fileSystemUnder } from "../../../src/storage/file/file-systems.ts";
 import { OpenError } from "../../../src/storage/file/open-error.ts";
 import { freshFolder } from "../../support/folders.ts";

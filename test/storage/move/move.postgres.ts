@@ -15,7 +15,13 @@ import { claimDataDirectory, lockDataDirectory } from "../../../src/storage/file
 import { fillInBulk } from "../../support/databases/bulk.ts";
 import { openShopIn, reseller, type Shop } from "../../support/worlds/cli.ts";
 import { below, type Random, randomFrom } from "../../support/random/seeded.ts";
-import { dumpOf, freshPostgresDatabase, freshSqliteDatabase, OPERATOR, type TestDatabase } from "../../support/databases/test-database.ts";
+import {
+  dumpOf,
+  freshPostgresDatabase,
+  freshSqliteDatabase,
+  OPERATOR,
+  type TestDatabase,
+} from "../../support/databases/test-database.ts";
 import { freshFolder } from "../../support/folders.ts";
 
 const placeOf = ({ location }: TestDatabase): string => location.database ?? location.data;

@@ -11,12 +11,31 @@ import { transfers } from "../../../src/db/tables/ledger.ts";
 import { orderEvents, orders } from "../../../src/db/tables/orders.ts";
 import { users } from "../../../src/db/tables/users.ts";
 import type { Connection } from "../../../src/db/sqlite/connection.ts";
-import { claimDataDirectory, databasePath, openForCommand } from "../../../src/storage/file/open.ts";
-import { formatKey, hashKey, KEY_RANDOM_BYTES, type KeyReach, type KeyType, startOfKey } from "../../../src/domain/users/keys.ts";
+import {
+  claimDataDirectory,
+  databasePath,
+  openForCommand,
+} from "../../../src/storage/file/open.ts";
+import {
+  formatKey,
+  hashKey,
+  KEY_RANDOM_BYTES,
+  type KeyReach,
+  type KeyType,
+  startOfKey,
+} from "../../../src/domain/users/keys.ts";
 import { parseMicros } from "../../../src/domain/ledger/money.ts";
 import { type ServiceType, standardUnit } from "../../../src/domain/catalogue/service-types.ts";
 import type { PriceUnit } from "../../../src/domain/catalogue/services.ts";
-import { type CommandInput, type CommandName, type CommandOutput, type CommandRequest, type Reply, runBatch, type UnsignedInput } from "../../../src/operations/batch/commands.ts";
+import {
+  type CommandInput,
+  type CommandName,
+  type CommandOutput,
+  type CommandRequest,
+  type Reply,
+  runBatch,
+  type UnsignedInput,
+} from "../../../src/operations/batch/commands.ts";
 import { execute } from "../../../src/operations/batch/execute.ts";
 import { ENGINE } from "./engine.ts";
 import { freshFolder } from "../folders.ts";

@@ -41,4 +41,3 @@ export async function callApi(
   expectDocumented(method, path, answer);
   return answer;
 }
-

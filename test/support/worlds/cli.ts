@@ -6,7 +6,12 @@ import { listKeys } from "../../../src/db/users/keys.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import { TABLES } from "../../../src/db/tables/tables.ts";
 import type { Body } from "../http/api.ts";
-import { dumpOf, freshDatabase, freshSqliteDatabase, type TestDatabase } from "../databases/test-database.ts";
+import {
+  dumpOf,
+  freshDatabase,
+  freshSqliteDatabase,
+  type TestDatabase,
+} from "../databases/test-database.ts";
 import { ENGINE, type Engine } from "../databases/engine.ts";
 import { PROVIDER_KEY, type Upstream } from "../peers/upstream.ts";
 

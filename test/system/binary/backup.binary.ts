@@ -3,7 +3,13 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BINARY, type ServerProcess, binary, binaryJson, startServerProcess } from "../../support/worlds/binary.ts";
+import {
+  BINARY,
+  type ServerProcess,
+  binary,
+  binaryJson,
+  startServerProcess,
+} from "../../support/worlds/binary.ts";
 import { fillInBulk } from "../../support/databases/bulk.ts";
 import { childrenOf, stateOf } from "../../support/children.ts";
 import { randomFrom } from "../../support/random/seeded.ts";

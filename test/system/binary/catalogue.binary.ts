@@ -2,7 +2,15 @@
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { BINARY, binary, binaryJson, type Ended, serving, stall, stop } from "../../support/worlds/binary.ts";
+import {
+  BINARY,
+  binary,
+  binaryJson,
+  type Ended,
+  serving,
+  stall,
+  stop,
+} from "../../support/worlds/binary.ts";
 import { type Body, callApi } from "../../support/http/api.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";

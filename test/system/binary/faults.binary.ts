@@ -10,7 +10,14 @@ import { randomFrom } from "../../support/random/seeded.ts";
 import { callApi } from "../../support/http/api.ts";
 import { freshDatabase } from "../../support/databases/test-database.ts";
 import { freshFolder } from "../../support/folders.ts";
-import { prepareLoad, problemsOf, send, sendLoad, type Wish, wishFor } from "../../support/random/wishes.ts";
+import {
+  prepareLoad,
+  problemsOf,
+  send,
+  sendLoad,
+  type Wish,
+  wishFor,
+} from "../../support/random/wishes.ts";
 import { until } from "../../support/until.ts";
 
 /** No end of calls. */

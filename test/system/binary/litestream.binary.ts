@@ -3,7 +3,12 @@
 import { afterEach, expect, test } from "bun:test";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { type ServerProcess, binary, binaryJson, startServerProcess } from "../../support/worlds/binary.ts";
+import {
+  type ServerProcess,
+  binary,
+  binaryJson,
+  startServerProcess,
+} from "../../support/worlds/binary.ts";
 import { randomFrom } from "../../support/random/seeded.ts";
 import { freshDatabase } from "../../support/databases/test-database.ts";
 import { freshFolder } from "../../support/folders.ts";

@@ -3,7 +3,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { afterAll, expect, test } from "bun:test";
-import { BINARY, binary, binaryJson, type Serving, servingAs, stallOf, stop } from "../../support/worlds/binary.ts";
+import {
+  BINARY,
+  binary,
+  binaryJson,
+  type Serving,
+  servingAs,
+  stallOf,
+  stop,
+} from "../../support/worlds/binary.ts";
 import { openRaw, type RawConnection, rawRequest } from "../../support/http/raw.ts";
 import { callApi } from "../../support/http/api.ts";
 import { freshFolder } from "../../support/folders.ts";

@@ -5,7 +5,14 @@ import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"; // prettier-ignore
 import { join } from "node:path";
-import { type ServerProcess, binary, binaryJson, serving, startServerProcess, stop } from "../../support/worlds/binary.ts";
+import {
+  type ServerProcess,
+  binary,
+  binaryJson,
+  serving,
+  startServerProcess,
+  stop,
+} from "../../support/worlds/binary.ts";
 import { damageTables } from "../../support/databases/damage.ts";
 import { type Body, callApi } from "../../support/http/api.ts";
 import { freshDatabase } from "../../support/databases/test-database.ts";

@@ -6,7 +6,14 @@ import {
 } from "node:fs"; // prettier-ignore
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "bun:test";
-import { BINARY, type ServerProcess, binary, binaryJson, runBinary, startServerProcess } from "../../support/worlds/binary.ts";
+import {
+  BINARY,
+  type ServerProcess,
+  binary,
+  binaryJson,
+  runBinary,
+  startServerProcess,
+} from "../../support/worlds/binary.ts";
 import { stateOf } from "../../support/children.ts";
 import { fillInBulk } from "../../support/databases/bulk.ts";
 import { freshDatabase } from "../../support/databases/test-database.ts";

@@ -3,7 +3,15 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
-import { binary, binaryJson, type Serving, serving, stall, stallWith, stop } from "../../support/worlds/binary.ts";
+import {
+  binary,
+  binaryJson,
+  type Serving,
+  serving,
+  stall,
+  stallWith,
+  stop,
+} from "../../support/worlds/binary.ts";
 import { makeCertificate } from "../../support/http/certificates.ts";
 import { callApi } from "../../support/http/api.ts";
 import { freshFolder } from "../../support/folders.ts";

@@ -3,7 +3,14 @@
 // verify is clean; after the restart those in flight are sent again and have one effect each.
 
 import { rmSync } from "node:fs";
-import { problemsOf, prepareLoad, send, sendLoad, someConnections, type Wish } from "../../support/random/wishes.ts";
+import {
+  problemsOf,
+  prepareLoad,
+  send,
+  sendLoad,
+  someConnections,
+  type Wish,
+} from "../../support/random/wishes.ts";
 import { startServerProcess } from "../../support/worlds/binary.ts";
 import { below, randomFrom } from "../../support/random/seeded.ts";
 import { freshDatabase } from "../../support/databases/test-database.ts";
