@@ -3,7 +3,7 @@
 
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { startServerProcess } from "../test/support/worlds/binary.ts";
+import { startServerProcess } from "../test/support/binary.ts";
 import { fillInBulk } from "../test/support/databases/bulk.ts";
 import { callApi } from "../test/support/http/api.ts";
 import { freshDatabase } from "../test/support/databases/test-database.ts";

@@ -8,7 +8,7 @@ import { closeForCommand, openForCommand } from "../src/storage/file/open.ts";
 import { execute } from "../src/operations/batch/execute.ts";
 import { recountBalancesAfter } from "../test/support/databases/bulk.ts";
 import { startCluster } from "../test/support/databases/postgres.ts";
-import { BINARY } from "../test/support/worlds/binary.ts";
+import { BINARY } from "../test/support/binary.ts";
 import { freshFolder } from "../test/support/folders.ts";
 import { freshSqliteDatabase, type TestDatabase } from "../test/support/databases/test-database.ts";
 import { say } from "./tools/say.ts";

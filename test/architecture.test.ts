@@ -498,7 +498,7 @@ describe("tests", () => {
     const folder = new URL(".", import.meta.url).pathname;
     const files = [...new Bun.Glob("**/*.test.ts").scanSync(folder)];
     expect(files.length).toBeGreaterThan(100);
-    const binary = join(folder, "support/worlds/binary.ts");
+    const binary = join(folder, "support/binary.ts");
     expect(files.filter((file) => reach(join(folder, file)).has(binary))).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ import {
   sendingOrder,
   START,
   HOUR,
-} from "./alert-shop.ts";
+} from "./alert-servers.ts";
 
 afterEach(closeAlertShops);
 

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { ProviderFailure } from "../../src/providers/provider.ts";
 import { ENGINES } from "../support/databases/stores.ts";
 import { BOT_TOKEN, CHAT } from "../support/peers/telegram.ts";
-import { closeAlertShops, openAlertShop, actor, START, MINUTE, HOUR } from "./alert-shop.ts";
+import { closeAlertShops, openAlertShop, actor, START, MINUTE, HOUR } from "./alert-servers.ts";
 
 afterEach(closeAlertShops);
 

@@ -16,7 +16,7 @@ import {
   START,
   HOUR,
   SECRET,
-} from "./alert-shop.ts";
+} from "./alert-servers.ts";
 
 const GIB = 1024 ** 3;
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createProgram } from "../../src/cli/kernel/program.ts";
 import { variableOf } from "../../src/config/flags.ts";
 import { type Setting, SETTINGS } from "../../src/config/settings.ts";
-import { reseller } from "../support/worlds/cli.ts";
+import { reseller } from "../support/worlds/shop.ts";
 import { freshFolder } from "../support/folders.ts";
 
 const rows = Object.entries<Setting<unknown>>(SETTINGS);

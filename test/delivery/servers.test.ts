@@ -6,7 +6,7 @@ import { systemClock } from "../../src/scheduling/clock.ts";
 import { type DeliveryService, startDelivery } from "../../src/delivery/delivery.ts";
 import type { DeliveryDeps } from "../../src/delivery/provider-worker.ts";
 import { CommandError } from "../../src/writer/queue.ts";
-import { type StoreShop, openStoreShop } from "../support/worlds/store-shop.ts";
+import { type StoreShop, openStoreShop } from "../support/seeds/store-shop.ts";
 import { ENGINES } from "../support/databases/stores.ts";
 import { until } from "../support/until.ts";
 

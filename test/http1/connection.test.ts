@@ -1,7 +1,7 @@
 // Requests of one connection: their order, and when it closes.
 
 import { afterAll, expect, test } from "bun:test";
-import { openRawMarket, request } from "../support/worlds/market.ts";
+import { openRawMarket, request } from "../support/seeds/market.ts";
 
 const { market, key, balance, order, ordersOf, sent } = await openRawMarket();
 afterAll(() => market.stop());

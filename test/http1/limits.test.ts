@@ -3,7 +3,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { type Malformed, Message, RequestParser } from "../../src/http1/parser.ts";
 import { openRaw } from "../support/http/raw.ts";
-import { openRawMarket, request } from "../support/worlds/market.ts";
+import { openRawMarket, request } from "../support/seeds/market.ts";
 
 const { market, key, jsonFields, sent } = await openRawMarket();
 afterAll(() => market.stop());

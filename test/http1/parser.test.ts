@@ -1,7 +1,7 @@
 // Requests as bytes: framing, malformed requests, unusual ones.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { MARKER, openRawMarket, request } from "../support/worlds/market.ts";
+import { MARKER, openRawMarket, request } from "../support/seeds/market.ts";
 import { openRaw } from "../support/http/raw.ts";
 import { expectEnvelope, expectError } from "../support/http/refusal.ts";
 

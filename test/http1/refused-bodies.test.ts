@@ -2,7 +2,7 @@
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { BODY_LIMIT_BYTES } from "../../src/domain/values/limits.ts";
-import { openRawMarket, request } from "../support/worlds/market.ts";
+import { openRawMarket, request } from "../support/seeds/market.ts";
 import { expectError } from "../support/http/refusal.ts";
 
 const { market, jsonFields, balance, sent } = await openRawMarket();

@@ -15,7 +15,7 @@ import { generateIdentity, identityToRecipient } from "age-encryption";
 import { copyDatabase } from "../../src/storage/backup/backup.ts";
 import { nextBackup } from "../../src/storage/backup/backup-folder.ts";
 import { claimInstanceId } from "../../src/storage/file/instance.ts";
-import { reseller } from "../support/worlds/cli.ts";
+import { reseller } from "../support/worlds/shop.ts";
 import { type S3, startS3 } from "../support/peers/s3.ts";
 import { freshDatabase, type TestDatabase } from "../support/databases/test-database.ts";
 import { freshFolder } from "../support/folders.ts";

@@ -6,7 +6,7 @@ import { raiseFloor } from "../support/http/number-floors.ts";
 import { transact } from "../../src/db/port/port.ts";
 import { createActivityCounter } from "../../src/reports/activity.ts";
 import { DAY_MS } from "../../src/domain/values/spans.ts";
-import { openStoreShop } from "../support/worlds/store-shop.ts";
+import { openStoreShop } from "../support/seeds/store-shop.ts";
 import { freshSqliteDatabase } from "../support/databases/test-database.ts";
 import { ENGINES } from "../support/databases/stores.ts";
 

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import type { TimeWindow } from "../../src/db/port/port.ts";
 import { REPORT_KEYS, type ReportKey } from "../../src/db/reports/reports.ts";
 import { readReport } from "../../src/reports/reports.ts";
-import { DAY, type Entry, ReportMarket, START } from "./report-market.ts";
+import { DAY, type Entry, ReportMarket, START } from "./report-model.ts";
 import { freshDatabase, type TestDatabase } from "../support/databases/test-database.ts";
 import { verifyStore } from "../support/databases/verify.ts";
 

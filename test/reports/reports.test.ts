@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { REPORT_KEYS, type ReportKey } from "../../src/db/reports/reports.ts";
 import { readReport, totalOf } from "../../src/reports/reports.ts";
-import { optionsOf, reseller } from "../support/worlds/cli.ts";
+import { optionsOf, reseller } from "../support/worlds/shop.ts";
 import { freshDatabase, OPERATOR, type TestDatabase } from "../support/databases/test-database.ts";
 
 const DAY = 86_400_000;

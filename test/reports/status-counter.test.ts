@@ -7,9 +7,9 @@ import { openReader } from "../../src/storage/file/open.ts";
 import { createStatusCounter } from "../../src/reports/status-counter.ts";
 import { createId } from "../../src/db/port/ids.ts";
 import { orders as orderRows } from "../../src/db/tables/orders.ts";
-import { openStoreShop } from "../support/worlds/store-shop.ts";
+import { openStoreShop } from "../support/seeds/store-shop.ts";
 import { ENGINES } from "../support/databases/stores.ts";
-import { openShop } from "../support/worlds/cli.ts";
+import { openShop } from "../support/worlds/shop.ts";
 
 test("a gap in the numbers costs no time, however wide: before the first count and between two", async () => {
   const shop = openShop("sqlite");

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { createPostgresStore } from "../../src/db/postgres/batch/store.ts";
-import { reseller } from "../support/worlds/cli.ts";
+import { reseller } from "../support/worlds/shop.ts";
 import { type Cluster, cluster, startCluster } from "../support/databases/postgres.ts";
 import { type ServeProcess, spawnServe } from "../support/process.ts";
 import { callApi } from "../support/http/api.ts";

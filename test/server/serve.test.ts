@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { audit } from "../support/databases/audit.ts";
-import { optionsOf } from "../support/worlds/cli.ts";
+import { optionsOf } from "../support/worlds/shop.ts";
 import { spawnServe } from "../support/process.ts";
 import { callApi } from "../support/http/api.ts";
 import { freshDatabase } from "../support/databases/test-database.ts";

@@ -2,7 +2,7 @@
 
 import { expect } from "bun:test";
 import { bundledProgram } from "./bundles.ts";
-import { optionsOf, type Shop } from "./worlds/cli.ts";
+import { optionsOf, type Shop } from "./worlds/shop.ts";
 
 /** The command ends with that code and says why; the database stays as it was. */
 export async function expectFailure(

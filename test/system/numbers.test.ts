@@ -8,8 +8,8 @@ import { Form } from "../../src/web/server/form.ts";
 import { createSender } from "../../src/providers/call.ts";
 import type { ProviderApi } from "../../src/providers/provider.ts";
 import { smmApi } from "../../src/providers/smm-api.ts";
-import { optionsOf, reseller } from "../support/worlds/cli.ts";
-import { type Market, openMarket } from "../support/worlds/market.ts";
+import { optionsOf, reseller } from "../support/worlds/shop.ts";
+import { type Market, openMarket } from "../support/seeds/market.ts";
 import { askSmmApi, readAnswer } from "../support/http/smm-client.ts";
 
 const MANTISSAS = (

@@ -14,7 +14,7 @@ import { createWebhookSender, type WebhookReply } from "../../src/webhooks/sende
 import { startWebhooks, type WebhookDeps } from "../../src/webhooks/worker.ts";
 import { ENGINES } from "../support/databases/stores.ts";
 import { startReceiver } from "../support/peers/webhook-receiver.ts";
-import { openStoreShop, type TestEndpoint, type StoreShop } from "../support/worlds/store-shop.ts";
+import { openStoreShop, type TestEndpoint, type StoreShop } from "../support/seeds/store-shop.ts";
 import { until } from "../support/until.ts";
 
 const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string];

@@ -7,7 +7,7 @@ import {
 } from "../../../src/db/administrators/administrators.ts";
 import { INVITATION_MS } from "../../../src/domain/administrators/sign-ins.ts";
 import { hashSecret } from "../../../src/web/server/session-cookie.ts";
-import { openShop, type Shop } from "../../support/worlds/cli.ts";
+import { openShop, type Shop } from "../../support/worlds/shop.ts";
 import { PASSWORD_HASH } from "../../support/worlds/panel.ts";
 
 let shop: Shop;

@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
-import { openShop, type Shop } from "../../support/worlds/cli.ts";
+import { openShop, type Shop } from "../../support/worlds/shop.ts";
 import { ENGINE } from "../../support/databases/engine.ts";
 import { runs } from "../../support/runs.ts";
 import { freshFolder } from "../../support/folders.ts";

@@ -2,9 +2,9 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { listAuditEntries } from "../../../src/db/administrators/audit.ts";
-import { openProviderShop, orderOf } from "../../support/worlds/cli.ts";
+import { openProviderShop, orderOf } from "../../support/worlds/shop.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
-import type { Shop } from "../../support/worlds/cli.ts";
+import type { Shop } from "../../support/worlds/shop.ts";
 
 let upstream: Upstream;
 let shop: Shop;

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { findUser } from "../../../src/db/users/users.ts";
-import { openShop } from "../../support/worlds/cli.ts";
+import { openShop } from "../../support/worlds/shop.ts";
 import { expectFailure } from "../../support/operator-cli.ts";
 
 const NAMED = ["admin", "service", "create", "--name", "N", "--price", "5"];

@@ -1,7 +1,7 @@
 // `admin service …` with a provider.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { openProviderShop } from "../../support/worlds/cli.ts";
+import { openProviderShop } from "../../support/worlds/shop.ts";
 import { startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 let upstream: Upstream;

@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { listCommands } from "../../../src/cli/kernel/command-tree.ts";
 import { createProgram } from "../../../src/cli/kernel/program.ts";
-import { openShop, optionsOf, reseller } from "../../support/worlds/cli.ts";
+import { openShop, optionsOf, reseller } from "../../support/worlds/shop.ts";
 import { freshFolder } from "../../support/folders.ts";
 
 function fileOf(name: string, lines: readonly string[]): string {

@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "bun:test";
 import { migrate } from "../../../src/db/postgres/schema/migrate.ts";
 import { claimDataDirectory, databasePath } from "../../../src/storage/file/open.ts";
-import { openShopIn, reseller } from "../../support/worlds/cli.ts";
+import { openShopIn, reseller } from "../../support/worlds/shop.ts";
 import { cluster } from "../../support/databases/postgres.ts";
 import { nextBinary } from "../../support/databases/next-version.ts";
 import { spawnServe } from "../../support/process.ts";
-import { runBinary, startServerProcess } from "../../support/worlds/binary.ts";
+import { runBinary, startServerProcess } from "../../support/binary.ts";
 import { freshFolder } from "../../support/folders.ts";
 import {
   freshPostgresDatabase,

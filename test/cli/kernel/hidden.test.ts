@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findUser } from "../../../src/db/users/users.ts";
 import { showHidden } from "../../../src/domain/values/text.ts";
-import { openShop } from "../../support/worlds/cli.ts";
+import { openShop } from "../../support/worlds/shop.ts";
 import { freshFolder } from "../../support/folders.ts";
 
 /** Right-to-left override, zero-width space and joiner, isolates, byte order mark, soft hyphen, a variation selector, a tag. */

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import type { Command, Option } from "commander";
 import { listCommands, visibleOptions } from "../../../src/cli/kernel/command-tree.ts";
 import { createProgram } from "../../../src/cli/kernel/program.ts";
-import { openShop, optionsOf, reseller, type Shop } from "../../support/worlds/cli.ts";
+import { openShop, optionsOf, reseller, type Shop } from "../../support/worlds/shop.ts";
 
 const LISTS = listCommands(createProgram()).filter(({ words, command }) => {
   return /(^| )(list|report|deliveries|export)$/.test(words) && command.commands.length === 0;

@@ -2,7 +2,7 @@
 // providers and prices.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openBusyShop, type Shop } from "../../support/worlds/cli.ts";
+import { openBusyShop, type Shop } from "../../support/worlds/shop.ts";
 import { expectFailure, runWithInput } from "../../support/operator-cli.ts";
 
 let shop: Shop;

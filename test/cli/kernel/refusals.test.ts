@@ -1,7 +1,7 @@
 // A refusal is exit 1: one sentence on stderr with the database's name, nothing on stdout, nothing changed.
 
 import { expect, test } from "bun:test";
-import { openShop, reseller } from "../../support/worlds/cli.ts";
+import { openShop, reseller } from "../../support/worlds/shop.ts";
 import { freshFolder } from "../../support/folders.ts";
 
 const shop = openShop();

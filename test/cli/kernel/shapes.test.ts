@@ -1,7 +1,7 @@
 // What --json prints: one document with exactly the members of docs/specification/command-line.md#cli-json.
 
 import { describe, expect, test } from "bun:test";
-import { openShop } from "../../support/worlds/cli.ts";
+import { openShop } from "../../support/worlds/shop.ts";
 
 const USER = ["id", "username", "name", "balance", "childBalance", "resellerId"];
 const LISTED_USER = [...USER, "active", "discount"];

@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Command } from "commander";
 import { createProgram } from "../../../src/cli/kernel/program.ts";
-import { openShop, optionsOf, reseller } from "../../support/worlds/cli.ts";
+import { openShop, optionsOf, reseller } from "../../support/worlds/shop.ts";
 import { freshFolder } from "../../support/folders.ts";
 
 const shop = openShop();

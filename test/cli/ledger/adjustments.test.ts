@@ -1,7 +1,7 @@
 // Credits and debits by the operator: references, notes, confirmations. docs/specification/command-line.md#cli-adjustments.
 
 import { describe, expect, test } from "bun:test";
-import { openShop } from "../../support/worlds/cli.ts";
+import { openShop } from "../../support/worlds/shop.ts";
 
 const transfersOf = (shop: ReturnType<typeof openShop>) =>
   Number(shop.query("SELECT count(*) AS n FROM transfers")[0]!["n"]);

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "bun:test";
 import { hashKey, isKeyWellFormed } from "../../../src/domain/users/keys.ts";
-import { openShop } from "../../support/worlds/cli.ts";
+import { openShop } from "../../support/worlds/shop.ts";
 
 describe("credit and debit", () => {
   test("change the balance of a reseller, exactly, and print it", async () => {

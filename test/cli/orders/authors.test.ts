@@ -3,7 +3,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { authorOf, operator } from "../../../src/cli/kernel/operator.ts";
 import { isAuthor } from "../../../src/domain/administrators/audit.ts";
-import { openBusyShop } from "../../support/worlds/cli.ts";
+import { openBusyShop } from "../../support/worlds/shop.ts";
 
 const shop = await openBusyShop();
 afterAll(() => shop.close());

@@ -1,8 +1,8 @@
 // `admin order late`: a report after an order's end is accepted with its refund, or dismissed. docs/specification/delivery.md#polling-late.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Shop } from "../../support/worlds/cli.ts";
-import { openProviderShop, orderOf } from "../../support/worlds/cli.ts";
+import type { Shop } from "../../support/worlds/shop.ts";
+import { openProviderShop, orderOf } from "../../support/worlds/shop.ts";
 import { startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 let upstream: Upstream;

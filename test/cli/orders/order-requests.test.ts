@@ -1,7 +1,7 @@
 // `admin request …` and the flags of services that say which requests are taken.
 
 import { beforeAll, describe, expect, test } from "bun:test";
-import { openShop } from "../../support/worlds/cli.ts";
+import { openShop } from "../../support/worlds/shop.ts";
 
 const shop = openShop();
 let keyId: string;

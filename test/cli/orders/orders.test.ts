@@ -1,7 +1,7 @@
 // Orders through the command line: the state table (docs/specification/orders.md#order-transitions) by both ids, progress, lists.
 
 import { describe, expect, test } from "bun:test";
-import { openShop, type Shop } from "../../support/worlds/cli.ts";
+import { openShop, type Shop } from "../../support/worlds/shop.ts";
 
 /** 0.232 USD for 100. */
 const CHARGE = 232_000;

@@ -1,7 +1,7 @@
 // The operator's commands for orders of providers: settle, cancel.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openProviderShop, orderOf } from "../../support/worlds/cli.ts";
+import { openProviderShop, orderOf } from "../../support/worlds/shop.ts";
 import { startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 let upstream: Upstream;

@@ -1,8 +1,8 @@
 // A provider's currency on the command line: in its terms, in a sync, in a report.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Shop } from "../../support/worlds/cli.ts";
-import { openProviderShop, orderOf } from "../../support/worlds/cli.ts";
+import type { Shop } from "../../support/worlds/shop.ts";
+import { openProviderShop, orderOf } from "../../support/worlds/shop.ts";
 import { startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 let upstream: Upstream;

@@ -1,7 +1,7 @@
 // `admin provider sync`: the provider's list into the catalogue.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Shop, openProviderShop } from "../../support/worlds/cli.ts";
+import { type Shop, openProviderShop } from "../../support/worlds/shop.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 const LISTED = {

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { bundledProgram } from "../../support/bundles.ts";
-import { openShop, optionsOf, reseller, openProviderShop } from "../../support/worlds/cli.ts";
+import { openShop, optionsOf, reseller, openProviderShop } from "../../support/worlds/shop.ts";
 import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 let upstream: Upstream;

@@ -2,7 +2,7 @@
 
 import { SQL } from "bun";
 import { describe, expect, test } from "bun:test";
-import { openShopIn, reseller, type Shop } from "../../support/worlds/cli.ts";
+import { openShopIn, reseller, type Shop } from "../../support/worlds/shop.ts";
 import { cluster, startCluster } from "../../support/databases/postgres.ts";
 import type { Body } from "../../support/http/api.ts";
 import { freshPostgresDatabase } from "../../support/databases/test-database.ts";

@@ -2,7 +2,7 @@
 // again by what the database says.
 
 import { describe, expect, test } from "bun:test";
-import { openShopIn, reseller, type Shop } from "../../support/worlds/cli.ts";
+import { openShopIn, reseller, type Shop } from "../../support/worlds/shop.ts";
 import {
   freshPostgresDatabase,
   freshSqliteDatabase,

@@ -1,7 +1,7 @@
 // `verify` of a database that nothing has damaged.
 
 import { expect, test } from "bun:test";
-import { openBusyShop } from "../../support/worlds/cli.ts";
+import { openBusyShop } from "../../support/worlds/shop.ts";
 
 test("an undamaged database is ok: exit 0, with its path and its counts", async () => {
   const shop = await openBusyShop();

@@ -1,7 +1,7 @@
 // Keys that can add credit: made with a reach, said in one sentence, limited, and marked wherever keys are looked at.
 
 import { afterAll, expect, test } from "bun:test";
-import { openShop, reseller, optionsOf } from "../../support/worlds/cli.ts";
+import { openShop, reseller, optionsOf } from "../../support/worlds/shop.ts";
 
 const shop = openShop();
 afterAll(() => shop.close());

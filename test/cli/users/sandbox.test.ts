@@ -1,7 +1,7 @@
 // Test keys and test orders on the command line.
 
 import { expect, test } from "bun:test";
-import { openShop, optionsOf, reseller } from "../../support/worlds/cli.ts";
+import { openShop, optionsOf, reseller } from "../../support/worlds/shop.ts";
 import { maskKeys } from "../../../src/domain/users/keys.ts";
 
 const KEY = /^rk_test_[0-9A-Za-z]{28}$/;

@@ -1,7 +1,7 @@
 // `admin alert …` and thresholds of balances: every command, its result, and what it refuses.
 
 import { expect, test } from "bun:test";
-import { openShop } from "../../support/worlds/cli.ts";
+import { openShop } from "../../support/worlds/shop.ts";
 import { expectFailure, runWithInput } from "../../support/operator-cli.ts";
 import { BOT_TOKEN, CHAT } from "../../support/peers/telegram.ts";
 

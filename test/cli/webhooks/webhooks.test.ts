@@ -1,7 +1,7 @@
 // `admin webhook …`: every command, its result, and what it refuses.
 
 import { expect, test } from "bun:test";
-import { openShop } from "../../support/worlds/cli.ts";
+import { openShop } from "../../support/worlds/shop.ts";
 import { OPERATOR } from "../../support/databases/test-database.ts";
 
 const shop = openShop();

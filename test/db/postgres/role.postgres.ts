@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { SQL } from "bun";
 import { TABLES } from "../../../src/db/tables/tables.ts";
 import { migrate } from "../../../src/db/postgres/schema/migrate.ts";
-import { reseller } from "../../support/worlds/cli.ts";
+import { reseller } from "../../support/worlds/shop.ts";
 import { cluster, SERVICE_ROLE } from "../../support/databases/postgres.ts";
 import { freshFolder } from "../../support/folders.ts";
 

@@ -1,7 +1,7 @@
 // A discount: every place that tells or charges a reseller's price agrees on it, at once.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { optionsOf, reseller } from "../../support/worlds/cli.ts";
+import { optionsOf, reseller } from "../../support/worlds/shop.ts";
 import { freshService, type TestService } from "../../support/worlds/service.ts";
 import { micros } from "../../support/databases/test-database.ts";
 

@@ -8,7 +8,7 @@ import {
   BALANCE_LIMIT_MICROS,
   formatMicros,
 } from "../../../src/domain/ledger/money.ts";
-import { optionsOf, type Ran, reseller } from "../../support/worlds/cli.ts";
+import { optionsOf, type Ran, reseller } from "../../support/worlds/shop.ts";
 import { expectError } from "../../support/http/refusal.ts";
 import type { Answer } from "../../support/http/api.ts";
 import { freshService, type TestService } from "../../support/worlds/service.ts";

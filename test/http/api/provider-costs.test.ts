@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseNetwork } from "../../../src/config/networks.ts";
 import { findCost, listCosts } from "../../../src/db/delivery/costs.ts";
 import { formatMicros } from "../../../src/domain/ledger/money.ts";
-import { reseller } from "../../support/worlds/cli.ts";
+import { reseller } from "../../support/worlds/shop.ts";
 import { askSmmApi } from "../../support/http/smm-client.ts";
 import { freshService, type TestService } from "../../support/worlds/service.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";

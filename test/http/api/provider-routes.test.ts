@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { freshService, type TestService } from "../../support/worlds/service.ts";
-import { reseller } from "../../support/worlds/cli.ts";
+import { reseller } from "../../support/worlds/shop.ts";
 import {
   json,
   PROVIDER_KEY,

@@ -1,7 +1,7 @@
 // Limits of a key over HTTP: what the caller is told, one effect for a request and its duplicates, many requests at once.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type Market, openMarket } from "../../support/worlds/market.ts";
+import { type Market, openMarket } from "../../support/seeds/market.ts";
 import { expectRefusal } from "../../support/http/refusal.ts";
 import { ENGINE } from "../../support/databases/engine.ts";
 import { freshFolder } from "../../support/folders.ts";

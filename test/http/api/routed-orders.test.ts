@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { parseNetwork } from "../../../src/config/networks.ts";
 import { findCost } from "../../../src/db/delivery/costs.ts";
 import { formatMicros } from "../../../src/domain/ledger/money.ts";
-import { reseller } from "../../support/worlds/cli.ts";
+import { reseller } from "../../support/worlds/shop.ts";
 import { askSmmApi } from "../../support/http/smm-client.ts";
 import { freshService, type TestService } from "../../support/worlds/service.ts";
 import { OPERATOR } from "../../support/databases/test-database.ts";

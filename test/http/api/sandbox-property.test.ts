@@ -22,7 +22,7 @@ import { readReport, type ReportRow } from "../../../src/reports/reports.ts";
 import { createStatusCounter } from "../../../src/reports/status-counter.ts";
 import type { ProviderApi } from "../../../src/providers/provider.ts";
 import { ENGINE } from "../../support/databases/engine.ts";
-import { openSandboxShop, operate, type SandboxShop } from "../../support/worlds/sandbox.ts";
+import { openSandboxShop, operate, type SandboxShop } from "../../support/seeds/sandbox.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
 
 const PATHS =

@@ -1,7 +1,7 @@
 // Magic links for requests, over HTTP with a test key on a clock that the tests move: docs/specification/sandbox.md#sandbox-links.
 
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { openSandboxShop, type SandboxShop } from "../../support/worlds/sandbox.ts";
+import { openSandboxShop, type SandboxShop } from "../../support/seeds/sandbox.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
 
 const MAGIC = "https://test.invalid";

@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { WEBHOOK_EVENT_TYPES } from "../../../src/domain/webhooks/webhook-events.ts";
-import { openSandboxShop, type SandboxShop } from "../../support/worlds/sandbox.ts";
+import { openSandboxShop, type SandboxShop } from "../../support/seeds/sandbox.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
 
 let shop: SandboxShop;

@@ -8,7 +8,7 @@ import {
   operate,
   PLACE_WAIT_MS,
   type SandboxShop,
-} from "../../support/worlds/sandbox.ts";
+} from "../../support/seeds/sandbox.ts";
 import { until } from "../../support/until.ts";
 
 const MAGIC = "https://test.invalid";

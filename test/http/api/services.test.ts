@@ -3,7 +3,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { bundledProgram } from "../../support/bundles.ts";
-import { optionsOf, reseller } from "../../support/worlds/cli.ts";
+import { optionsOf, reseller } from "../../support/worlds/shop.ts";
 import type { Body } from "../../support/http/api.ts";
 import { freshService, type TestService } from "../../support/worlds/service.ts";
 import { micros } from "../../support/databases/test-database.ts";

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BODY_LIMIT_BYTES } from "../../../src/domain/values/limits.ts";
-import { type Market, MARKER, openMarket } from "../../support/worlds/market.ts";
+import { type Market, MARKER, openMarket } from "../../support/seeds/market.ts";
 import { rawRequest, sendRaw } from "../../support/http/raw.ts";
 import { expectEnvelope, expectRefusal } from "../../support/http/refusal.ts";
 import type { Answer } from "../../support/http/api.ts";

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { audit } from "../../support/databases/audit.ts";
-import { type Market, openMarket } from "../../support/worlds/market.ts";
+import { type Market, openMarket } from "../../support/seeds/market.ts";
 import { OPERATOR } from "../../support/databases/test-database.ts";
 
 let market: Market;

@@ -1,7 +1,7 @@
 // The error table, docs/specification/http.md#error-table, row by row.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Market, MARKER, openMarket } from "../../support/worlds/market.ts";
+import { type Market, MARKER, openMarket } from "../../support/seeds/market.ts";
 import { expectRefusal, type Sent } from "../../support/http/refusal.ts";
 
 let market: Market;

@@ -1,7 +1,7 @@
 // Paths and ids: decoded once and parsed strictly, whatever bytes a client sends.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Market, MARKER, openMarket } from "../../support/worlds/market.ts";
+import { type Market, MARKER, openMarket } from "../../support/seeds/market.ts";
 import { exchangeRaw, rawRequest, sendRaw } from "../../support/http/raw.ts";
 import { expectEnvelope, expectError } from "../../support/http/refusal.ts";
 import type { Answer, Body } from "../../support/http/api.ts";

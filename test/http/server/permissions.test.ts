@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { KEY_REACHES, KEY_TYPES, type KeyType } from "../../../src/domain/users/keys.ts";
-import { type Market, openMarket } from "../../support/worlds/market.ts";
+import { type Market, openMarket } from "../../support/seeds/market.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import { ENGINE } from "../../support/databases/engine.ts";
 import { expectRefusal, type Sent } from "../../support/http/refusal.ts";

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BODY_LIMIT_BYTES } from "../../../src/domain/values/limits.ts";
 import type { KeyType } from "../../../src/domain/users/keys.ts";
-import { fill, type Market, openMarket } from "../../support/worlds/market.ts";
+import { fill, type Market, openMarket } from "../../support/seeds/market.ts";
 
 let market: Market;
 beforeAll(async () => {

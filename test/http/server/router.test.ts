@@ -2,7 +2,7 @@
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { openRaw } from "../../support/http/raw.ts";
-import { openRawMarket, request } from "../../support/worlds/market.ts";
+import { openRawMarket, request } from "../../support/seeds/market.ts";
 import { expectEnvelope, expectError } from "../../support/http/refusal.ts";
 
 const { market, key, balance, sent } = await openRawMarket();

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { TABLES } from "../../../src/db/tables/tables.ts";
-import { optionsOf } from "../../support/worlds/cli.ts";
+import { optionsOf } from "../../support/worlds/shop.ts";
 import { spawnServe } from "../../support/process.ts";
 import { callApi } from "../../support/http/api.ts";
 import { dumpOf, freshDatabase, type TestDatabase } from "../../support/databases/test-database.ts";

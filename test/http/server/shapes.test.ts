@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENGINE } from "../../support/databases/engine.ts";
-import { type Market, openMarket } from "../../support/worlds/market.ts";
+import { type Market, openMarket } from "../../support/seeds/market.ts";
 import { expectEnvelope } from "../../support/http/refusal.ts";
 import type { Body } from "../../support/http/api.ts";
 import { OPERATOR } from "../../support/databases/test-database.ts";

@@ -8,7 +8,7 @@ import { freshService, type TestService } from "../../support/worlds/service.ts"
 import { askSmmApi, readAnswer } from "../../support/http/smm-client.ts";
 import { sendRaw } from "../../support/http/raw.ts";
 import { spawnServe } from "../../support/process.ts";
-import { optionsOf } from "../../support/worlds/cli.ts";
+import { optionsOf } from "../../support/worlds/shop.ts";
 import { freePort } from "../../support/ports.ts";
 
 const LIMIT = 64 * 1024;

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { IS_TEST_ORDER, LIVE_ORDER_CONDITION } from "../../../src/db/orders/orders.ts";
 import { askSmmApi, smmClientOf } from "../../support/http/smm-client.ts";
-import { openSandboxShop, type SandboxShop } from "../../support/worlds/sandbox.ts";
+import { openSandboxShop, type SandboxShop } from "../../support/seeds/sandbox.ts";
 
 let shop: SandboxShop;
 let panel: ReturnType<typeof smmClientOf>;

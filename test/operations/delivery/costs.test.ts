@@ -5,7 +5,7 @@ import { formatMicros } from "../../../src/domain/ledger/money.ts";
 import type { UpstreamEntry } from "../../../src/domain/providers/upstream-services.ts";
 import { findProvider } from "../../../src/db/providers/providers.ts";
 import { planCatalogue } from "../../../src/operations/providers/providers.ts";
-import { type StoreShop, openStoreShop } from "../../support/worlds/store-shop.ts";
+import { type StoreShop, openStoreShop } from "../../support/seeds/store-shop.ts";
 import { ENGINES } from "../../support/databases/stores.ts";
 
 const SERVER = "s".repeat(24);

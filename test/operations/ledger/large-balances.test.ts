@@ -5,7 +5,7 @@ import { transact } from "../../../src/db/port/port.ts";
 import { balanceOf, findUser } from "../../../src/db/users/users.ts";
 import { AMOUNT_LIMIT_MICROS, DEPOSIT_LIMIT_MICROS } from "../../../src/domain/ledger/money.ts";
 import { executeIn } from "../../support/databases/execute-in.ts";
-import { optionsOf, reseller } from "../../support/worlds/cli.ts";
+import { optionsOf, reseller } from "../../support/worlds/shop.ts";
 import { refusalCode } from "../../support/http/refusal.ts";
 import {
   freshDatabase,

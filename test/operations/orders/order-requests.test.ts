@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import type { RequestResult } from "../../../src/domain/orders/order-requests.ts";
 import type { Refusal } from "../../../src/domain/values/refusals.ts";
-import { type StoreShop, openStoreShop } from "../../support/worlds/store-shop.ts";
+import { type StoreShop, openStoreShop } from "../../support/seeds/store-shop.ts";
 import { ENGINES } from "../../support/databases/stores.ts";
 
 const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string];

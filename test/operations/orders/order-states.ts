@@ -5,7 +5,7 @@ import type { RequestResult } from "../../../src/domain/orders/order-requests.ts
 import type { SubmissionResult } from "../../../src/domain/delivery/deliveries.ts";
 import type { OrderStatus } from "../../../src/domain/orders/order-statuses.ts";
 import type { Report } from "../../../src/domain/delivery/polling.ts";
-import { type StoreShop, openStoreShop } from "../../support/worlds/store-shop.ts";
+import { type StoreShop, openStoreShop } from "../../support/seeds/store-shop.ts";
 import { execute } from "../../../src/operations/batch/execute.ts";
 import type { Engine } from "../../support/databases/engine.ts";
 import { storeOf } from "../../support/databases/stores.ts";

@@ -5,7 +5,7 @@ import { listProviders } from "../../../src/db/providers/providers.ts";
 import { createProviderWorker } from "../../../src/delivery/provider-worker.ts";
 import { createSubmitter } from "../../../src/delivery/submission.ts";
 import type { SubmissionResult } from "../../../src/domain/delivery/deliveries.ts";
-import { openStoreShop, type StoreShop } from "../../support/worlds/store-shop.ts";
+import { openStoreShop, type StoreShop } from "../../support/seeds/store-shop.ts";
 import { ENGINES } from "../../support/databases/stores.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
 

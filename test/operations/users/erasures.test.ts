@@ -4,8 +4,8 @@ import { describe, expect, test } from "bun:test";
 import { TABLES } from "../../../src/db/tables/tables.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import { eraseWholly } from "../../../src/operations/users/erasures.ts";
-import type { Shop } from "../../support/worlds/cli.ts";
-import { openStory, PERSONAL_COLUMNS, SECRET } from "./personal-story.ts";
+import type { Shop } from "../../support/worlds/shop.ts";
+import { openStory, PERSONAL_COLUMNS, SECRET } from "./personal-data.ts";
 import { refusalCode } from "../../support/http/refusal.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
 

@@ -5,7 +5,7 @@ import { WEBHOOK_LEASE_MS } from "../../../src/domain/webhooks/webhooks.ts";
 import type { FinishedWebhookAttempt } from "../../../src/operations/webhooks/webhook-deliveries.ts";
 import { nextWebhookDueAt } from "../../../src/db/webhooks/webhook-deliveries.ts";
 import { ENGINES } from "../../support/databases/stores.ts";
-import { openStoreShop, type StoreShop } from "../../support/worlds/store-shop.ts";
+import { openStoreShop, type StoreShop } from "../../support/seeds/store-shop.ts";
 
 const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string];
 const DAY = 24 * 3_600_000;

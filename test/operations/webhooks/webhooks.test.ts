@@ -11,7 +11,7 @@ import {
   openStoreShop,
   type TestEndpoint,
   type StoreShop,
-} from "../../support/worlds/store-shop.ts";
+} from "../../support/seeds/store-shop.ts";
 
 const DAY = 24 * 3_600_000;
 const server = "s".repeat(24);

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { findUser } from "../../../src/db/users/users.ts";
 import { AMOUNT_LIMIT_MICROS } from "../../../src/domain/ledger/money.ts";
-import { reseller } from "../../support/worlds/cli.ts";
+import { reseller } from "../../support/worlds/shop.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { freshSqliteDatabase, type TestDatabase } from "../../support/databases/test-database.ts";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
 import { BackupError, copyDatabase } from "../../../src/storage/backup/backup.ts";
 import { restoreDatabase } from "../../../src/storage/backup/restore.ts";
-import { openShop, reseller } from "../../support/worlds/cli.ts";
+import { openShop, reseller } from "../../support/worlds/shop.ts";
 
 test("a command that writes to the database while it is replaced is not lost: nothing is restored", async () => {
   const shop = openShop();

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { listBackups, nextBackup, outdated } from "../../../src/storage/backup/backup-folder.ts";
 import { removeOutdated } from "../../../src/storage/backup/backup-removal.ts";
 import { isVerifiedName, unverifiedName } from "../../../src/storage/backup/backup-names.ts";
-import { openShop, reseller } from "../../support/worlds/cli.ts";
+import { openShop, reseller } from "../../support/worlds/shop.ts";
 import { freshFolder } from "../../support/folders.ts";
 
 const INSTANCE = "abcdefghijkl";

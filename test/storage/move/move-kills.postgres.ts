@@ -5,7 +5,7 @@ import { parseAddress } from "../../../src/db/postgres/connection/address.ts";
 import { move, type MoveTarget } from "../../../src/storage/move/move.ts";
 import { openTarget } from "../../../src/storage/move/move-postgres.ts";
 import { openSource } from "../../../src/storage/move/move-sqlite.ts";
-import { openShopIn, reseller } from "../../support/worlds/cli.ts";
+import { openShopIn, reseller } from "../../support/worlds/shop.ts";
 import { cluster } from "../../support/databases/postgres.ts";
 import { freshSqliteDatabase } from "../../support/databases/test-database.ts";
 

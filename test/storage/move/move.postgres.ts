@@ -13,7 +13,7 @@ import { readReport } from "../../../src/reports/reports.ts";
 import { planCatalogue, requireProvider } from "../../../src/operations/providers/providers.ts";
 import { claimDataDirectory, lockDataDirectory } from "../../../src/storage/file/open.ts";
 import { fillInBulk } from "../../support/databases/bulk.ts";
-import { openShopIn, reseller, type Shop } from "../../support/worlds/cli.ts";
+import { openShopIn, reseller, type Shop } from "../../support/worlds/shop.ts";
 import { below, type Random, randomFrom } from "../../support/random/seeded.ts";
 import {
   dumpOf,

@@ -2,7 +2,7 @@
 
 import { expect } from "bun:test";
 import { Refusal, type RefusalCode } from "../../../src/domain/values/refusals.ts";
-import { type Market, MARKER } from "../worlds/market.ts";
+import { type Market, MARKER } from "../seeds/market.ts";
 import type { Answer } from "./api.ts";
 import type { TestDatabase } from "../databases/test-database.ts";
 

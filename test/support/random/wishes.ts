@@ -7,7 +7,7 @@ import { verify } from "../../../src/storage/doctor/verify.ts";
 import { below, type Random } from "./seeded.ts";
 import type { Answer } from "../http/api.ts";
 import type { TestDatabase } from "../databases/test-database.ts";
-import { tryCall } from "../worlds/binary.ts";
+import { tryCall } from "../binary.ts";
 
 const RESELLER = "loaded";
 const SERVICE = "likes";

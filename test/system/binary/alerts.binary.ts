@@ -6,7 +6,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import parse from "parse-prometheus-text-format";
-import { binaryJson, serving, type Serving, stop } from "../../support/worlds/binary.ts";
+import { binaryJson, serving, type Serving, stop } from "../../support/binary.ts";
 import { callApi } from "../../support/http/api.ts";
 import { freshDatabase } from "../../support/databases/test-database.ts";
 import { freshFolder } from "../../support/folders.ts";

@@ -4,7 +4,7 @@ import { Database } from "bun:sqlite";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
-import { binary, binaryJson, binaryWith, stall, stop } from "../../support/worlds/binary.ts";
+import { binary, binaryJson, binaryWith, stall, stop } from "../../support/binary.ts";
 import { type Body, callApi } from "../../support/http/api.ts";
 import { freshFolder } from "../../support/folders.ts";
 

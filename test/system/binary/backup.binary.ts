@@ -9,7 +9,7 @@ import {
   binary,
   binaryJson,
   startServerProcess,
-} from "../../support/worlds/binary.ts";
+} from "../../support/binary.ts";
 import { fillInBulk } from "../../support/databases/bulk.ts";
 import { childrenOf, stateOf } from "../../support/children.ts";
 import { randomFrom } from "../../support/random/seeded.ts";

@@ -10,7 +10,7 @@ import {
   serving,
   stall,
   stop,
-} from "../../support/worlds/binary.ts";
+} from "../../support/binary.ts";
 import { type Body, callApi } from "../../support/http/api.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";

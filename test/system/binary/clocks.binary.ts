@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { BINARY, binaryJson, servingWith } from "../../support/worlds/binary.ts";
+import { BINARY, binaryJson, servingWith } from "../../support/binary.ts";
 import { cluster } from "../../support/databases/postgres.ts";
 import { callApi } from "../../support/http/api.ts";
 import { freshFolder } from "../../support/folders.ts";

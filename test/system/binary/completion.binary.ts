@@ -4,7 +4,7 @@
 import { chmodSync, linkSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
-import { binary, BINARY, binaryJson, stall, stop } from "../../support/worlds/binary.ts";
+import { binary, BINARY, binaryJson, stall, stop } from "../../support/binary.ts";
 import { freshFolder } from "../../support/folders.ts";
 
 function ran(command: string[], folder: string, environment: Record<string, string> = {}) {

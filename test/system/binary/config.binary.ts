@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
-import { BINARY, binaryWith, serving, servingWith, stop } from "../../support/worlds/binary.ts";
+import { BINARY, binaryWith, serving, servingWith, stop } from "../../support/binary.ts";
 import type { Body } from "../../support/http/api.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { makeCertificate } from "../../support/http/certificates.ts";

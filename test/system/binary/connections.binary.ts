@@ -4,7 +4,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { binaryJson, type Serving, stall, stop } from "../../support/worlds/binary.ts";
+import { binaryJson, type Serving, stall, stop } from "../../support/binary.ts";
 import { makeCertificate } from "../../support/http/certificates.ts";
 import { openRaw, type RawConnection } from "../../support/http/raw.ts";
 import { freshFolder } from "../../support/folders.ts";

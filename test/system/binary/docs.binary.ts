@@ -4,7 +4,7 @@
 import { mkdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { type Serving, stall, stop } from "../../support/worlds/binary.ts";
+import { type Serving, stall, stop } from "../../support/binary.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { until } from "../../support/until.ts";
 import { axeFindings } from "../panel/browser.ts";

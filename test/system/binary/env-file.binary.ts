@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { EnvFileError, parseEnvFile } from "../../../src/config/env-file.ts";
-import { BINARY } from "../../support/worlds/binary.ts";
+import { BINARY } from "../../support/binary.ts";
 import { randomFrom } from "../../support/random/seeded.ts";
 import type { Body } from "../../support/http/api.ts";
 import { freshFolder } from "../../support/folders.ts";

@@ -5,7 +5,7 @@ import { afterEach, beforeAll, expect, test } from "bun:test";
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compileShim, type Shim } from "../powercut/shim.ts";
-import { type ServerProcess, binary, startServerProcess } from "../../support/worlds/binary.ts";
+import { type ServerProcess, binary, startServerProcess } from "../../support/binary.ts";
 import { randomFrom } from "../../support/random/seeded.ts";
 import { callApi } from "../../support/http/api.ts";
 import { freshDatabase } from "../../support/databases/test-database.ts";

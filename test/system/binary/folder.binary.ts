@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
 import packageJson from "../../../package.json" with { type: "json" };
-import { BINARY, binary, binaryJson, serving, stall, stop } from "../../support/worlds/binary.ts";
+import { BINARY, binary, binaryJson, serving, stall, stop } from "../../support/binary.ts";
 import { freshFolder } from "../../support/folders.ts";
 
 test(".env and bunfig.toml of the working directory have no influence", async () => {

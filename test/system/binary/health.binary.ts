@@ -3,7 +3,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
-import { binary, binaryJson, serving, stop } from "../../support/worlds/binary.ts";
+import { binary, binaryJson, serving, stop } from "../../support/binary.ts";
 import type { Body } from "../../support/http/api.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { until } from "../../support/until.ts";

@@ -1,7 +1,7 @@
 // Keys over the compiled binary: expiry, networks, rotation and last use.
 
 import { describe, expect, test } from "bun:test";
-import { binary, binaryJson, stall, stop } from "../../support/worlds/binary.ts";
+import { binary, binaryJson, stall, stop } from "../../support/binary.ts";
 import { rawRequest, sendRaw, sendRawInTwo } from "../../support/http/raw.ts";
 import { type Body, callApi } from "../../support/http/api.ts";
 import { freshFolder } from "../../support/folders.ts";

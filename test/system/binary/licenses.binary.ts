@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import packageJson from "../../../package.json" with { type: "json" };
-import { binary, binaryJson } from "../../support/worlds/binary.ts";
+import { binary, binaryJson } from "../../support/binary.ts";
 import { freshFolder } from "../../support/folders.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;

@@ -1,7 +1,7 @@
 // Rate limits over the compiled binary: of a key, of an address that sends unknown keys, behind a proxy or not.
 
 import { expect, test } from "bun:test";
-import { binaryJson, stall, stop } from "../../support/worlds/binary.ts";
+import { binaryJson, stall, stop } from "../../support/binary.ts";
 import { type Answer, callApi } from "../../support/http/api.ts";
 import { freshFolder } from "../../support/folders.ts";
 

@@ -1,7 +1,7 @@
 // Lists on terminals of 80 and 140 columns, their filters, and several orders changed by one command line.
 
 import { expect, test } from "bun:test";
-import { binary, BINARY, binaryJson } from "../../support/worlds/binary.ts";
+import { binary, BINARY, binaryJson } from "../../support/binary.ts";
 import type { Body } from "../../support/http/api.ts";
 import { freshDatabase, type TestDatabase } from "../../support/databases/test-database.ts";
 import { freshFolder } from "../../support/folders.ts";

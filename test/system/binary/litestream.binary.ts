@@ -8,7 +8,7 @@ import {
   binary,
   binaryJson,
   startServerProcess,
-} from "../../support/worlds/binary.ts";
+} from "../../support/binary.ts";
 import { randomFrom } from "../../support/random/seeded.ts";
 import { freshDatabase } from "../../support/databases/test-database.ts";
 import { freshFolder } from "../../support/folders.ts";

@@ -4,7 +4,7 @@ import { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
-import { startServerProcess } from "../../support/worlds/binary.ts";
+import { startServerProcess } from "../../support/binary.ts";
 import { freshDatabase } from "../../support/databases/test-database.ts";
 import { freshFolder } from "../../support/folders.ts";
 

@@ -5,7 +5,7 @@ import { Database } from "bun:sqlite";
 import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { binaryJson, serving, stall, stop } from "../../support/worlds/binary.ts";
+import { binaryJson, serving, stall, stop } from "../../support/binary.ts";
 import { type Body, callApi } from "../../support/http/api.ts";
 import { freshDatabase } from "../../support/databases/test-database.ts";
 import { freshFolder } from "../../support/folders.ts";

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "bun:test";
 import parse, { type ParsedMetric } from "parse-prometheus-text-format";
-import { binaryJson, type Serving, stall, stop } from "../../support/worlds/binary.ts";
+import { binaryJson, type Serving, stall, stop } from "../../support/binary.ts";
 import { callApi } from "../../support/http/api.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { until } from "../../support/until.ts";

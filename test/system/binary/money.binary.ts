@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { BINARY, binary, binaryJson, serving, stop } from "../../support/worlds/binary.ts";
+import { BINARY, binary, binaryJson, serving, stop } from "../../support/binary.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openForCommand } from "../../../src/storage/file/open.ts";
-import { type ServerProcess, binaryWith, startServerProcess } from "../../support/worlds/binary.ts";
+import { type ServerProcess, binaryWith, startServerProcess } from "../../support/binary.ts";
 import { type S3, startS3 } from "../../support/peers/s3.ts";
 import { randomFrom } from "../../support/random/seeded.ts";
 import type { Body } from "../../support/http/api.ts";

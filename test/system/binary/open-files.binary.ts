@@ -11,7 +11,7 @@ import {
   servingAs,
   stallOf,
   stop,
-} from "../../support/worlds/binary.ts";
+} from "../../support/binary.ts";
 import { openRaw, type RawConnection, rawRequest } from "../../support/http/raw.ts";
 import { callApi } from "../../support/http/api.ts";
 import { freshFolder } from "../../support/folders.ts";

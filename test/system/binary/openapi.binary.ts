@@ -5,7 +5,7 @@ import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import openapiTypes, { astToString } from "openapi-typescript";
-import { type Serving, stall, stop } from "../../support/worlds/binary.ts";
+import { type Serving, stall, stop } from "../../support/binary.ts";
 import { freshFolder } from "../../support/folders.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;

@@ -3,14 +3,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
-import {
-  BINARY,
-  binary,
-  binaryJson,
-  type Serving,
-  serving,
-  stop,
-} from "../../support/worlds/binary.ts";
+import { BINARY, binary, binaryJson, type Serving, serving, stop } from "../../support/binary.ts";
 import { makeCertificate } from "../../support/http/certificates.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { until } from "../../support/until.ts";

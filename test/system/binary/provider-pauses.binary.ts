@@ -1,7 +1,7 @@
 // A provider whose replies are useless, over the compiled binary: it costs a few orders, and every place that should says so.
 
 import { expect, test } from "bun:test";
-import { BINARY, binaryJson, serving, stall, stop } from "../../support/worlds/binary.ts";
+import { BINARY, binaryJson, serving, stall, stop } from "../../support/binary.ts";
 import { callApi } from "../../support/http/api.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";

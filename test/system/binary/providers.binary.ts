@@ -3,14 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import {
-  binary,
-  binaryJson,
-  serving,
-  type Serving,
-  stall,
-  stop,
-} from "../../support/worlds/binary.ts";
+import { binary, binaryJson, serving, type Serving, stall, stop } from "../../support/binary.ts";
 import { callApi } from "../../support/http/api.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";

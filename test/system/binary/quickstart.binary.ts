@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
-import { binary, serving, stop } from "../../support/worlds/binary.ts";
+import { binary, serving, stop } from "../../support/binary.ts";
 import type { Body } from "../../support/http/api.ts";
 import { freshFolder } from "../../support/folders.ts";
 

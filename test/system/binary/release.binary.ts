@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { buildDeb } from "../../../deploy/deb/build.ts";
 import { billOfMaterials } from "../../../deploy/sbom.ts";
 import packageJson from "../../../package.json" with { type: "json" };
-import { binary } from "../../support/worlds/binary.ts";
+import { binary } from "../../support/binary.ts";
 import { freshFolder } from "../../support/folders.ts";
 
 const INSTALL = new URL("../../../deploy/install.sh", import.meta.url).pathname;

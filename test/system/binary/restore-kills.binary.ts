@@ -6,7 +6,7 @@ import { cpSync, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "bun:test";
 import { copyDatabase } from "../../../src/storage/backup/backup.ts";
-import { binaryWith, startServerProcess } from "../../support/worlds/binary.ts";
+import { binaryWith, startServerProcess } from "../../support/binary.ts";
 import { runs } from "../../support/runs.ts";
 import { freshDatabase } from "../../support/databases/test-database.ts";
 import { freshFolder } from "../../support/folders.ts";

@@ -12,7 +12,7 @@ import {
   serving,
   startServerProcess,
   stop,
-} from "../../support/worlds/binary.ts";
+} from "../../support/binary.ts";
 import { damageTables } from "../../support/databases/damage.ts";
 import { type Body, callApi } from "../../support/http/api.ts";
 import { freshDatabase } from "../../support/databases/test-database.ts";

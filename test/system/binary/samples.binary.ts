@@ -5,7 +5,7 @@ import { readdirSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { binaryJson, type Serving, serving, stop } from "../../support/worlds/binary.ts";
+import { binaryJson, type Serving, serving, stop } from "../../support/binary.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { WEBHOOK_SAMPLES } from "../../support/peers/sample-receivers.ts";
 

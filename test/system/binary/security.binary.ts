@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { describe, expect, test } from "bun:test";
-import { type Serving, stall, stop } from "../../support/worlds/binary.ts";
+import { type Serving, stall, stop } from "../../support/binary.ts";
 import { callApi } from "../../support/http/api.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { until } from "../../support/until.ts";

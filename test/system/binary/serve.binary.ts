@@ -4,15 +4,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
-import {
-  binary,
-  binaryJson,
-  load,
-  postOrder,
-  serving,
-  stall,
-  stop,
-} from "../../support/worlds/binary.ts";
+import { binary, binaryJson, load, postOrder, serving, stall, stop } from "../../support/binary.ts";
 import { damageTables } from "../../support/databases/damage.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { until } from "../../support/until.ts";

@@ -13,7 +13,7 @@ import {
   binaryJson,
   runBinary,
   startServerProcess,
-} from "../../support/worlds/binary.ts";
+} from "../../support/binary.ts";
 import { stateOf } from "../../support/children.ts";
 import { fillInBulk } from "../../support/databases/bulk.ts";
 import { freshDatabase } from "../../support/databases/test-database.ts";

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compileShim, type Shim } from "../powercut/shim.ts";
-import { BINARY, binary, postOrder, tryCall } from "../../support/worlds/binary.ts";
+import { BINARY, binary, postOrder, tryCall } from "../../support/binary.ts";
 import { exchangeRaw } from "../../support/http/raw.ts";
 import { type Body, callApi } from "../../support/http/api.ts";
 import { freshDatabase } from "../../support/databases/test-database.ts";

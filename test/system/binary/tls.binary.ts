@@ -3,14 +3,7 @@
 import { copyFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:tls";
 import { expect, test } from "bun:test";
-import {
-  binary,
-  binaryJson,
-  type Serving,
-  serving,
-  stall,
-  stop,
-} from "../../support/worlds/binary.ts";
+import { binary, binaryJson, type Serving, serving, stall, stop } from "../../support/binary.ts";
 import { makeCertificate } from "../../support/http/certificates.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { until } from "../../support/until.ts";

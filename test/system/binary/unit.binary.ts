@@ -8,7 +8,7 @@ import { connect } from "node:tls";
 import { afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { makeCertificate } from "../../support/http/certificates.ts";
 import { startCluster } from "../../support/databases/postgres.ts";
-import { runBinary, type ServerProcess, startServerProcess } from "../../support/worlds/binary.ts";
+import { runBinary, type ServerProcess, startServerProcess } from "../../support/binary.ts";
 import { callApi } from "../../support/http/api.ts";
 import { PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";

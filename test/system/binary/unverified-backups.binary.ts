@@ -4,7 +4,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { binary, binaryJson, BINARY, serving, stall, stop } from "../../support/worlds/binary.ts";
+import { binary, binaryJson, BINARY, serving, stall, stop } from "../../support/binary.ts";
 import { callApi } from "../../support/http/api.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";

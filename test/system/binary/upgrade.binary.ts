@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { migrate, MIGRATIONS } from "../../../src/storage/file/migrate.ts";
 import { nextBinary, NEXT_MIGRATION } from "../../support/databases/next-version.ts";
-import { startServerProcess } from "../../support/worlds/binary.ts";
+import { startServerProcess } from "../../support/binary.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { until } from "../../support/until.ts";
 

@@ -2,7 +2,7 @@
 
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { binary, binaryJson, stall, stop } from "../../support/worlds/binary.ts";
+import { binary, binaryJson, stall, stop } from "../../support/binary.ts";
 import { type Body, callApi } from "../../support/http/api.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { until } from "../../support/until.ts";

@@ -2,7 +2,7 @@
 // the audit log, and their key nowhere.
 
 import { expect, test } from "bun:test";
-import { binaryJson, stall, stop } from "../../support/worlds/binary.ts";
+import { binaryJson, stall, stop } from "../../support/binary.ts";
 import { callApi } from "../../support/http/api.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";

@@ -11,7 +11,7 @@ import {
   stall,
   stallWith,
   stop,
-} from "../../support/worlds/binary.ts";
+} from "../../support/binary.ts";
 import { makeCertificate } from "../../support/http/certificates.ts";
 import { callApi } from "../../support/http/api.ts";
 import { freshFolder } from "../../support/folders.ts";

@@ -11,7 +11,7 @@ import {
   someConnections,
   type Wish,
 } from "../../support/random/wishes.ts";
-import { startServerProcess } from "../../support/worlds/binary.ts";
+import { startServerProcess } from "../../support/binary.ts";
 import { below, randomFrom } from "../../support/random/seeded.ts";
 import { freshDatabase } from "../../support/databases/test-database.ts";
 import { freshFolder } from "../../support/folders.ts";

@@ -7,7 +7,7 @@ import { parseAddress } from "../../../src/db/postgres/connection/address.ts";
 import { connect } from "../../../src/db/postgres/connection/connection.ts";
 import { SERVICE_ROLE } from "../../support/databases/postgres.ts";
 import { PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
-import { BINARY, runBinary, startServerProcess } from "../../support/worlds/binary.ts";
+import { BINARY, runBinary, startServerProcess } from "../../support/binary.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { type Ask, linkOf, nameOf } from "./audit.ts";
 import type { Journal } from "./journal.ts";

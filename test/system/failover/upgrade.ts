@@ -3,7 +3,7 @@
 
 import { nextBinary } from "../../support/databases/next-version.ts";
 import { startCluster } from "../../support/databases/postgres.ts";
-import { BINARY, runBinary, startServerProcess } from "../../support/worlds/binary.ts";
+import { BINARY, runBinary, startServerProcess } from "../../support/binary.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { makeServiceRole } from "./binary-servers.ts";
 import { Journal } from "./journal.ts";

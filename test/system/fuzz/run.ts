@@ -3,7 +3,7 @@
 
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { binary, binaryJson, stall, stop } from "../../support/worlds/binary.ts";
+import { binary, binaryJson, stall, stop } from "../../support/binary.ts";
 import { fuzz, type Fuzzed } from "../../support/random/fuzz.ts";
 import { freshFolder } from "../../support/folders.ts";
 

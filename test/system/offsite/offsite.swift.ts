@@ -9,7 +9,7 @@ import { generateIdentity, identityToRecipient } from "age-encryption";
 import { copyDatabase } from "../../../src/storage/backup/backup.ts";
 import { nextBackup } from "../../../src/storage/backup/backup-folder.ts";
 import { claimInstanceId } from "../../../src/storage/file/instance.ts";
-import { binaryWith, type Ended } from "../../support/worlds/binary.ts";
+import { binaryWith, type Ended } from "../../support/binary.ts";
 import { freshDatabase, type TestDatabase } from "../../support/databases/test-database.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { ACCESS_KEY, type Proxy, REGION, SECRET_KEY, startSwift, type Swift } from "./swift.ts";

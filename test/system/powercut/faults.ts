@@ -7,7 +7,7 @@ import { cpSync, rmSync } from "node:fs";
 import { below, randomFrom } from "../../support/random/seeded.ts";
 import { freshDatabase } from "../../support/databases/test-database.ts";
 import { freshFolder } from "../../support/folders.ts";
-import { type ServerProcess, startServerProcess } from "../../support/worlds/binary.ts";
+import { type ServerProcess, startServerProcess } from "../../support/binary.ts";
 import { problemsOf, prepareLoad, send, sendLoad, type Wish } from "../../support/random/wishes.ts";
 import { compileShim } from "./shim.ts";
 

@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { claimDataDirectory, openForCommand } from "../../../src/storage/file/open.ts";
 import { verify } from "../../../src/storage/doctor/verify.ts";
 import { effects, prepareLoad, sendLoad } from "../../support/random/wishes.ts";
-import { BINARY, startServerProcess } from "../../support/worlds/binary.ts";
+import { BINARY, startServerProcess } from "../../support/binary.ts";
 import { below, randomFrom } from "../../support/random/seeded.ts";
 import { freshDatabase } from "../../support/databases/test-database.ts";
 import { freshFolder } from "../../support/folders.ts";

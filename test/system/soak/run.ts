@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { median } from "../../../bench/tools/results.ts";
-import { binary, binaryJson, stall, stop } from "../../support/worlds/binary.ts";
+import { binary, binaryJson, stall, stop } from "../../support/binary.ts";
 import { freshFolder } from "../../support/folders.ts";
 
 const CONNECTIONS = 64;

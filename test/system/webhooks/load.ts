@@ -11,7 +11,7 @@ import { median } from "../../../bench/tools/results.ts";
 import { createId } from "../../../src/db/port/ids.ts";
 import { WEBHOOK_ATTEMPTS } from "../../../src/domain/webhooks/webhook-schedule.ts";
 import { formatSecret } from "../../../src/domain/webhooks/webhooks.ts";
-import { binaryJson, serving, stop } from "../../support/worlds/binary.ts";
+import { binaryJson, serving, stop } from "../../support/binary.ts";
 import { freshFolder } from "../../support/folders.ts";
 
 const { values } = parseArgs({

@@ -1,7 +1,7 @@
 // A database file that is not there, or is none of this program's, is refused in one sentence that names it.
 
 import { describe, expect, test } from "bun:test";
-import { openShop, reseller } from "../../../support/worlds/cli.ts";
+import { openShop, reseller } from "../../../support/worlds/shop.ts";
 import { freshFolder } from "../../../support/folders.ts";
 
 describe("every command needs an existing database and names its path", () => {

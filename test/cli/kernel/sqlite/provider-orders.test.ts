@@ -1,7 +1,7 @@
 // The orders of providers in a restored backup, and in a damaged file.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { openProviderShop, orderOf } from "../../../support/worlds/cli.ts";
+import { openProviderShop, orderOf } from "../../../support/worlds/shop.ts";
 import { startUpstream, type Upstream } from "../../../support/peers/upstream.ts";
 
 let upstream: Upstream;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { execute } from "../../../../src/operations/batch/execute.ts";
 import { openForCommand } from "../../../../src/storage/file/open.ts";
-import { openShop, reseller } from "../../../support/worlds/cli.ts";
+import { openShop, reseller } from "../../../support/worlds/shop.ts";
 
 const ADDRESS = "https://1.1.1.1/hooks";
 

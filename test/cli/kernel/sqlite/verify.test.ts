@@ -2,7 +2,7 @@
 // after the triggers and constraints that forbid it were taken away.
 
 import { describe, expect, test } from "bun:test";
-import { openBusyShop, type Shop } from "../../../support/worlds/cli.ts";
+import { openBusyShop, type Shop } from "../../../support/worlds/shop.ts";
 import type { Body } from "../../../support/http/api.ts";
 
 const DAMAGE: [what: string, sql: string, found: string[]][] = [

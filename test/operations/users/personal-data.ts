@@ -5,8 +5,8 @@ import type { GivenFields } from "../../../src/domain/orders/order-fields.ts";
 import type { ServiceType } from "../../../src/domain/catalogue/service-types.ts";
 import { listWebhooksFailed } from "../../../src/db/webhooks/alerts.ts";
 import { findUser } from "../../../src/db/users/users.ts";
-import type { Shop } from "../../support/worlds/cli.ts";
-import { openProviderShop } from "../../support/worlds/cli.ts";
+import type { Shop } from "../../support/worlds/shop.ts";
+import { openProviderShop } from "../../support/worlds/shop.ts";
 import type { Upstream } from "../../support/peers/upstream.ts";
 
 export const SECRET = "Erika";

@@ -17,10 +17,10 @@ import { type ProviderApi } from "../../src/providers/provider.ts";
 import { type AlertService, startAlerts } from "../../src/alerts/alerts.ts";
 import { createChannels } from "../../src/alerts/channels.ts";
 import { startWebhooks } from "../../src/webhooks/worker.ts";
-import { createHandClock, type HandClock, turns } from "./hand-clock.ts";
+import { createHandClock, type HandClock, turns } from "../support/hand-clock.ts";
 import type { Engine } from "../support/databases/engine.ts";
 import { insertUser, type TestStore } from "../support/databases/stores.ts";
-import { openStoreShop } from "../support/worlds/store-shop.ts";
+import { openStoreShop } from "../support/seeds/store-shop.ts";
 import { type FakeTelegram, startTelegram } from "../support/peers/telegram.ts";
 import { type Receiver, startReceiver } from "../support/peers/webhook-receiver.ts";
 

@@ -3,7 +3,7 @@
 import { BALANCE_LIMIT_MICROS, formatMicros } from "../../../src/domain/ledger/money.ts";
 import { KEY_TYPES, type KeyReach, type KeyType } from "../../../src/domain/users/keys.ts";
 import { openRaw, type RawConnection, rawRequest } from "../http/raw.ts";
-import { freshService, type TestService } from "./service.ts";
+import { freshService, type TestService } from "../worlds/service.ts";
 import { OPERATOR } from "../databases/test-database.ts";
 
 /** In every request that expectRefusal makes: no answer may hold it. */

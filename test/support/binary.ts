@@ -1,9 +1,9 @@
 // dist/reseller as processes of its own, in folders and environments of their own: run, served, called, stopped or killed.
 
 import { existsSync } from "node:fs";
-import { type Answer, type Body, callApi } from "../http/api.ts";
+import { type Answer, type Body, callApi } from "./http/api.ts";
 
-export const BINARY = new URL("../../../dist/reseller", import.meta.url).pathname;
+export const BINARY = new URL("../../dist/reseller", import.meta.url).pathname;
 /** From the start of a process to the line that says it listens: then it hangs, and is not merely slow. */
 const START_MILLISECONDS = 300_000;
 

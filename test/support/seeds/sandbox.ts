@@ -11,7 +11,7 @@ import type { CommandInput } from "../../../src/operations/batch/commands.ts";
 import { connectProvider } from "../../../src/providers/protocols.ts";
 import type { ProviderApi } from "../../../src/providers/provider.ts";
 import { type Answer, callApi } from "../http/api.ts";
-import { apiOf } from "./service.ts";
+import { apiOf } from "../worlds/service.ts";
 import { freshDatabase, OPERATOR, type TestDatabase } from "../databases/test-database.ts";
 
 export const PLACE_WAIT_MS = 10_000;
