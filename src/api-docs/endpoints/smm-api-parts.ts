@@ -1,5 +1,6 @@
 // Schemas of /api/v2: their parts, and the lists in responses to requests for orders.
 
+import { eachWord, SMM_REFILL_WORDS } from "../../domain/orders/smm-words.ts";
 import type { Schema } from "../schemas/operation.ts";
 
 export const text = (description: string, more: Schema = {}): Schema => {
@@ -23,7 +24,7 @@ export const ERROR = object("A refusal.", { error: text("The text that clients c
 const ASKED: Schema = { type: ["integer", "string"], description: "The id as it was sent." };
 
 export const REFILL_WORD = text("Status of the refill.", {
-  enum: ["Pending", "In progress", "Completed", "Rejected"],
+  enum: eachWord(SMM_REFILL_WORDS),
 });
 
 const listOf = (items: Schema, description: string): Schema => ({

@@ -2,6 +2,7 @@
 
 import { IDS_LIMIT } from "../../domain/values/limits.ts";
 import { LINK_LENGTH_LIMIT, REFERENCE_LENGTH_LIMIT } from "../../domain/orders/orders.ts";
+import { eachWord, SMM_ORDER_WORDS } from "../../domain/orders/smm-words.ts";
 import { SERVICE_TYPES, typeTerms } from "../../domain/catalogue/service-types.ts";
 import type { OpenApiOperation } from "../schemas/document.ts";
 import type { Schema } from "../schemas/operation.ts";
@@ -58,7 +59,7 @@ const STATUS = object("The status of an order.", {
   charge: text("The charge after refunds, in USD."),
   start_count: text("The count at the start."),
   status: text("Its state.", {
-    enum: ["Pending", "In progress", "Completed", "Partial", "Canceled"],
+    enum: eachWord(SMM_ORDER_WORDS),
   }),
   remains: text("The quantity not delivered; the whole quantity of a cancelled order."),
   currency: text("USD.", { const: "USD" }),

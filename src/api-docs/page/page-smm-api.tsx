@@ -4,6 +4,7 @@
 
 import sample from "../../../docs/samples/panel.php" with { type: "text" };
 import { typeTerms } from "../../domain/catalogue/service-types.ts";
+import type { SmmOrderWord, SmmRefillWord } from "../../domain/orders/smm-words.ts";
 import { Code, Prose, Table } from "./parts.tsx";
 import { TYPE_ROWS } from "../schemas/order-fields.ts";
 import { SMM_API_EXAMPLES } from "../endpoints/smm-api.ts";
@@ -80,21 +81,21 @@ const ERRORS: readonly [words: string, meaning: string][] = [
   ],
 ];
 
-const STATUSES: readonly [word: string, meaning: string][] = [
-  ["Pending", "Charged, and not yet placed with the provider."],
-  ["In progress", "Being delivered; `remains` counts down."],
-  ["Completed", "Delivered."],
-  ["Partial", "Delivered in part: the part that `remains` was refunded, and `charge` is the rest."],
-  ["Canceled", "Not delivered, or refunded: `remains` is the whole quantity and `charge` 0."],
-];
+const STATUSES: Record<SmmOrderWord, string> = {
+  Pending: "Charged, and not yet placed with the provider.",
+  "In progress": "Being delivered; `remains` counts down.",
+  Completed: "Delivered.",
+  Partial: "Delivered in part: the part that `remains` was refunded, and `charge` is the rest.",
+  Canceled: "Not delivered, or refunded: `remains` is the whole quantity and `charge` 0.",
+};
 
 /** Words for the states of refills. */
-const REFILLS: readonly [word: string, meaning: string][] = [
-  ["Pending", "Requested."],
-  ["In progress", "Accepted."],
-  ["Completed", "Done."],
-  ["Rejected", "Declined: the order does not change."],
-];
+const REFILLS: Record<SmmRefillWord, string> = {
+  Pending: "Requested.",
+  "In progress": "Accepted.",
+  Completed: "Done.",
+  Rejected: "Declined: the order does not change.",
+};
 
 export function SmmApiGuide() {
   const rows = (entries: readonly (readonly [string, string])[]) =>
@@ -153,11 +154,11 @@ export function SmmApiGuide() {
       </section>
       <section>
         <h2 id="statuses">Statuses</h2>
-        <Table headings={["Word", "Meaning"]} rows={rows(STATUSES)} about="Statuses of an order" />
+        <Table headings={["Word", "Meaning"]} rows={rows(Object.entries(STATUSES))} about="Statuses of an order" />
         <p>
           <Prose text="Statuses of a refill, as `refill_status` returns them:" />
         </p>
-        <Table headings={["Word", "Meaning"]} rows={rows(REFILLS)} about="Statuses of a refill" />
+        <Table headings={["Word", "Meaning"]} rows={rows(Object.entries(REFILLS))} about="Statuses of a refill" />
       </section>
       <section>
         <h2 id="panel-errors">Errors</h2>

@@ -1,6 +1,7 @@
 // The steps of every request: its fields → key → action → one response, one log line, one measurement.
 // docs/specification/smm-api.md#v2. The log line and the metrics name the action, never a value that was sent.
 
+import { SMM_API_PATH } from "../../api-docs/endpoints/smm-api.ts";
 import { after } from "../../db/port/port.ts";
 import { Refusal } from "../../domain/values/refusals.ts";
 import { authenticate, type RouteNeeds } from "../server/auth.ts";
@@ -23,17 +24,16 @@ import { type Fields, readFields } from "./fields.ts";
 
 const METHOD = "POST";
 /** Route in the log and the metrics before the action is known. */
-const ROUTE = "/api/v2";
 const NEEDS: RouteNeeds = { permission: "order" };
 
 /** Returns an action's route for the log and the metrics. */
 export function actionRoute({ name }: Action): string {
-  return `${ROUTE} ${name}`;
+  return `${SMM_API_PATH} ${name}`;
 }
 
 /** Returns the handler of the protocol's only path. */
 export function smmApiEndpoint(deps: ActionDeps): (context: RouteContext) => Promise<Response> {
-  const log = deps.log.requests(METHOD, ROUTE);
+  const log = deps.log.requests(METHOD, SMM_API_PATH);
   const actions = new Map(
     ACTIONS.map((action) => {
       const route = actionRoute(action);
@@ -66,7 +66,7 @@ function contextOf(
   request: IncomingRequest,
   log?: RequestContext["log"],
 ): RequestContext {
-  const context = new RequestContext(deps, request, ROUTE, log);
+  const context = new RequestContext(deps, request, SMM_API_PATH, log);
   if (request.url.includes("?")) context.keyText = queryOf(request).getAll("key").at(-1) ?? null;
   return context;
 }

@@ -3,7 +3,8 @@
 import { listRequestStates } from "../../db/orders/order-requests.ts";
 import type { Awaitable } from "../../db/port/port.ts";
 import { IDS_LIMIT } from "../../domain/values/limits.ts";
-import type { RequestKind, RequestState } from "../../domain/orders/order-requests.ts";
+import type { RequestKind } from "../../domain/orders/order-requests.ts";
+import { SMM_REFILL_WORDS } from "../../domain/orders/smm-words.ts";
 import { Refusal, type RefusalCode, refusal } from "../../domain/values/refusals.ts";
 import { invalidField } from "../read/body.ts";
 import { errorResponseOf, INTERNAL } from "../server/errors.ts";
@@ -39,14 +40,6 @@ export async function refillOrders(deps: ActionDeps, call: SmmCall): Promise<obj
   }));
 }
 
-const WORDS: Readonly<Record<RequestState, string>> = {
-  requested: "Pending",
-  sent: "Pending",
-  accepted: "In progress",
-  done: "Completed",
-  declined: "Rejected",
-};
-
 export function getRefillStatus(
   { store }: ActionDeps,
   { fields, key }: SmmCall,
@@ -59,7 +52,7 @@ export function getRefillStatus(
     const statuses = numbers.map((number) => {
       const request = found.get(number);
       const isOwn = request?.resellerAccount === key.resellerAccount && request.kind === "refill";
-      return isOwn ? WORDS[request.state] : { error: REFILL_NOT_FOUND };
+      return isOwn ? SMM_REFILL_WORDS[request.state] : { error: REFILL_NOT_FOUND };
     });
     if (isMany(fields, "refills")) {
       return statuses.map((status, index) => ({ refill: shown(ids[index]!), status }));

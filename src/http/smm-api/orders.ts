@@ -19,7 +19,7 @@ import { IDS_LIMIT } from "../../domain/values/limits.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
 import { DRIP_FIELDS, type GivenFields } from "../../domain/orders/order-fields.ts";
 import { QUANTITY_LIMIT } from "../../domain/orders/orders.ts";
-import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
+import { SMM_ORDER_WORDS } from "../../domain/orders/smm-words.ts";
 import { Refusal, refusal } from "../../domain/values/refusals.ts";
 import { typeTerms } from "../../domain/catalogue/service-types.ts";
 import { smmTerms } from "../../domain/catalogue/services.ts";
@@ -183,29 +183,19 @@ function listStatuses(reader: Reader, resellerAccount: number, ids: readonly str
   };
 }
 
-const WORDS: Readonly<Record<OrderStatus, string>> = {
-  PENDING: "Pending",
-  PROCESSING: "In progress",
-  COMPLETED: "Completed",
-  PARTIAL: "Partial",
-  CANCELLED: "Canceled",
-  FAILED: "Canceled",
-  REFUNDED: "Canceled",
-};
-
 /**
  * Returns an order's status. Clients refund the remaining part of what they charged, so an order that was undone has
  * its whole quantity remaining.
  */
 function statusOf(order: OrderOutcome) {
   const { quantity, chargeMicros, refundedMicros, status } = order;
-  const word = WORDS[status];
+  const word = SMM_ORDER_WORDS[status];
   const remains = word === "Canceled" ? quantity : order.remains;
   return {
     charge: formatMicros(chargeMicros - refundedMicros),
     start_count: String(order.startCount),
     // A client takes a partial order with nothing left to deliver for a cancelled one without a refund.
-    status: status === "PARTIAL" && remains === 0 ? WORDS.COMPLETED : word,
+    status: status === "PARTIAL" && remains === 0 ? SMM_ORDER_WORDS.COMPLETED : word,
     remains: String(remains),
     currency: "USD",
   };
