@@ -7,6 +7,7 @@ import { chmodSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type Connection, connectionOf } from "../../db/sqlite/connection.ts";
 import type { CheckpointMode } from "./checkpoint.ts";
+import { waitForLocks } from "./busy-timeout.ts";
 import { type Lock, takeLock } from "./lock.ts";
 import type { Migration } from "../../db/port/database-state.ts";
 import { MIGRATIONS, pendingMigrations } from "./migrate.ts";
@@ -18,8 +19,6 @@ import { refuseMoveBegun } from "../move/unfinished-move.ts";
 import { upgrade } from "./upgrade.ts";
 import { errorCode } from "../../domain/values/refusals.ts";
 
-/** How long a connection waits for another connection's lock. */
-const BUSY_TIMEOUT_MS = 10_000;
 /** Minimum version: older ones can lose commits when two connections write and checkpoint at the same time. */
 const SQLITE_MINIMUM = [3, 51, 3] as const;
 /** Page cache of the writer: 16 MiB, so that the pages used by a batch of orders stay in memory. */
@@ -106,7 +105,7 @@ export function openWriter(path: string, mode: CheckpointMode = "internal"): Con
 /** Opens a connection that cannot write, for reads beside the writer. */
 export function openReader(path: string): Connection {
   const sqlite = new Database(path, { readonly: true });
-  sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  waitForLocks(sqlite);
   sqlite.run("PRAGMA query_only = ON");
   return connectionOf(sqlite, path);
 }
@@ -164,7 +163,7 @@ function openFile(path: string, create: boolean, mayBeUnfinished = false): OpenF
     refuseNoFile(path);
     if (sizeOf(`${path}-wal`) > 0) refuseUnusable(path, mayBeUnfinished);
     sqlite = new Database(path, { readwrite: true, create });
-    sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    waitForLocks(sqlite);
     const pending = pendingMigrations(sqlite, path, MIGRATIONS, mayBeUnfinished);
     const { journal_mode: mode } = sqlite.query("PRAGMA journal_mode = WAL").get() as {
       journal_mode: string;
@@ -195,7 +194,7 @@ function openFile(path: string, create: boolean, mayBeUnfinished = false): OpenF
 function refuseUnusable(path: string, mayBeUnfinished: boolean): void {
   const sqlite = new Database(path, { readonly: true });
   try {
-    sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    waitForLocks(sqlite);
     pendingMigrations(sqlite, path, MIGRATIONS, mayBeUnfinished);
   } finally {
     sqlite.close(true);

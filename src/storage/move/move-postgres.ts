@@ -2,12 +2,12 @@
 
 import { UNFINISHED_MOVE } from "../../db/port/database-state.ts";
 import { type Address, describeAddress } from "../../db/postgres/connection/address.ts";
-import { connect, type Connection } from "../../db/postgres/connection/connection.ts";
+import { connect, CONNECT_MS, type Connection } from "../../db/postgres/connection/connection.ts";
 import { sqlStateOf } from "../../db/postgres/connection/errors.ts";
 import { migrate, pendingMigrations } from "../../db/postgres/schema/migrate.ts";
 import { requireSchema } from "../../db/postgres/connection/open-for-command.ts";
 import { listRunningServers } from "../../db/postgres/connection/sessions.ts";
-import { readOn } from "../../db/postgres/batch/snapshot.ts";
+import { LONG_READS, readOn } from "../../db/postgres/batch/snapshot.ts";
 import { insertStatement, updateStatement } from "../../db/postgres/batch/text.ts";
 import { POSTGRES_CHECK_COUNT, verifyOn } from "../../db/postgres/schema/verify.ts";
 import type { ReadStore } from "../../db/port/port.ts";
@@ -21,18 +21,9 @@ import {
   type MoveTarget,
   refuseRows,
 } from "./move.ts";
-import { HOUR_MS } from "../../domain/values/spans.ts";
 
 const MARK = `CREATE TABLE ${UNFINISHED_MOVE} (marked bigint)`;
 const UNMARK = `DROP TABLE ${UNFINISHED_MOVE}`;
-const CONNECT_MS = 5000;
-const STATEMENT_MS = 6 * HOUR_MS;
-const SETTINGS = {
-  jit: "off",
-  statement_timeout: "0",
-  idle_in_transaction_session_timeout: "0",
-  max_parallel_workers_per_gather: "0",
-};
 /** SQL states lock_not_available and deadlock_detected, caused by a command that is writing. */
 const LOCKED = new Set(["55P03", "40P01"]);
 const LOCKED_TABLES = [...TABLES.map(({ name }) => name), "catalogue_version"].join();
@@ -127,10 +118,9 @@ async function originOf(connection: Connection): Promise<"none" | "empty" | "unf
 
 function open(address: Address): Promise<Connection> {
   return connect(address, {
-    turnMs: STATEMENT_MS,
+    ...LONG_READS,
     connectMs: CONNECT_MS,
     name: "reseller move",
-    settings: SETTINGS,
   });
 }
 

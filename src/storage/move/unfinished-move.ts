@@ -5,14 +5,12 @@ import { Database } from "bun:sqlite";
 import { chmodSync, existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { UNFINISHED_MOVE } from "../../db/port/database-state.ts";
+import { waitForLocks } from "../file/busy-timeout.ts";
 import { sizeOf, syncPath } from "../file/files.ts";
 import { OpenError, openErrorOf } from "../file/open-error.ts";
 
 export const MARK = `CREATE TABLE ${UNFINISHED_MOVE} (marked INTEGER) STRICT`;
 export const UNMARK = `DROP TABLE ${UNFINISHED_MOVE}`;
-
-/** How long to wait for a command that writes. */
-const BUSY_TIMEOUT_MS = 10_000;
 
 /** The state before the move: no database, a database without rows, or the rest of an earlier move. */
 export type TargetOrigin = "none" | "empty" | "unfinished";
@@ -87,7 +85,7 @@ export function unmarkTarget(path: string, origin: TargetOrigin): void {
 
 function openMarked(path: string): Database {
   const sqlite = new Database(path, { readwrite: true });
-  sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  waitForLocks(sqlite);
   sqlite.run("PRAGMA synchronous = FULL");
   return sqlite;
 }

@@ -5,7 +5,7 @@ import { type ReadStore, refusePromise } from "../../port/port.ts";
 import type { Query } from "../../port/query.ts";
 import { type AnyRow, keyOfRow } from "../../port/table-definition.ts";
 import type { Address } from "../connection/address.ts";
-import { connect, type Connection } from "../connection/connection.ts";
+import { connect, CONNECT_MS, type Connection } from "../connection/connection.ts";
 import { sqlStateOf } from "../connection/errors.ts";
 import { LoadedRows, NotLoaded } from "./loaded-rows.ts";
 import { LoadedReader } from "./reader.ts";
@@ -16,18 +16,18 @@ export interface PostgresSnapshot extends ReadStore {
   close(): void;
 }
 
-/** Time limit for one statement, which may read whole tables while servers use the same disk. */
-const STATEMENT_MS = 6 * HOUR_MS;
-const CONNECT_MS = 5000;
 /**
- * Settings of the connection. jit: compiling takes longer than running most of these statements. Sequential scans stay
- * allowed, unlike in the store, because these statements read whole tables.
+ * Options of a connection that reads whole tables while servers use the same disk. jit: compiling takes longer than
+ * running most of these statements. Sequential scans stay allowed, unlike in the store.
  */
-const SETTINGS = {
-  jit: "off",
-  statement_timeout: "0",
-  idle_in_transaction_session_timeout: "0",
-  max_parallel_workers_per_gather: "0",
+export const LONG_READS = {
+  turnMs: 6 * HOUR_MS,
+  settings: {
+    jit: "off",
+    statement_timeout: "0",
+    idle_in_transaction_session_timeout: "0",
+    max_parallel_workers_per_gather: "0",
+  },
 };
 
 const ROLLBACK_TO_START = { text: "ROLLBACK TO SAVEPOINT begun", values: [] };
@@ -35,10 +35,9 @@ const ROLLBACK_TO_START = { text: "ROLLBACK TO SAVEPOINT begun", values: [] };
 /** Opens a snapshot. `name`: shown in pg_stat_activity. Throws what connect throws. */
 export async function openSnapshot(address: Address, name: string): Promise<PostgresSnapshot> {
   const connection = await connect(address, {
-    turnMs: STATEMENT_MS,
+    ...LONG_READS,
     connectMs: CONNECT_MS,
     name,
-    settings: SETTINGS,
   });
   await connection.turn([
     { text: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", values: [] },

@@ -10,6 +10,7 @@ import {
 } from "../../port/port.ts";
 import type { Address } from "../connection/address.ts";
 import { CommitGate } from "./commit-gate.ts";
+import { CONNECT_MS } from "../connection/connection.ts";
 import { Lane } from "../connection/lane.ts";
 import { ReadLane } from "./reader.ts";
 
@@ -40,7 +41,6 @@ export interface PostgresStore extends Store {
 const LANES = 3;
 const TURN_MS = 10_000;
 const PRIMARY_WAIT_MS = 15_000;
-const CONNECT_MS = 5000;
 const NO_STANDBY = "commits wait for a synchronous standby";
 
 /**

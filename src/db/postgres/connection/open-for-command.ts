@@ -3,12 +3,11 @@
 import type { Address } from "./address.ts";
 import { type DatabaseClock, startDatabaseClock } from "./clock.ts";
 import { TABLES } from "../../tables/tables.ts";
-import { connect, type Connection } from "./connection.ts";
+import { connect, CONNECT_MS, type Connection } from "./connection.ts";
 import { pendingMigrations, SchemaError } from "../schema/migrate.ts";
 import { readOn } from "../batch/snapshot.ts";
 import { createPostgresStore, type PostgresOptions, type PostgresStore } from "../batch/store.ts";
 
-const CONNECT_MS = 5000;
 /** Shown in pg_stat_activity. */
 export const COMMAND_NAME = "reseller command";
 /** Time limit for one turn: a large import is one batch of many statements. */

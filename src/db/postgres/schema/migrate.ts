@@ -12,7 +12,7 @@ import {
 } from "../../port/database-state.ts";
 import { HOUR_MS } from "../../../domain/values/spans.ts";
 import type { Address } from "../connection/address.ts";
-import { connect, type Connection } from "../connection/connection.ts";
+import { connect, CONNECT_MS, type Connection } from "../connection/connection.ts";
 import { sqlStateOf } from "../connection/errors.ts";
 
 /** Oldest first; holds every file of migrations/postgres/. */
@@ -32,7 +32,6 @@ const DEADLOCK_DETECTED = "40P01";
 const TRIES_LIMIT = 20;
 /** Time limit for all migrations together, which may have to read large tables. */
 const MIGRATE_MS = HOUR_MS;
-const CONNECT_MS = 5000;
 /** PostgreSQL 14. */
 const VERSION_MINIMUM = 140_000;
 
