@@ -1,6 +1,6 @@
 // Parts of the schemas.
 
-import { ORDER_ID_PATTERN } from "../../domain/orders/orders.ts";
+import { CUID_PATTERN } from "../../domain/values/text.ts";
 import { CURSOR } from "./examples.ts";
 import type { Schema } from "./operation.ts";
 
@@ -25,7 +25,7 @@ export const nullable = (type: string, description: string, more: Schema = {}): 
   description,
   ...more,
 });
-export const cuid = (description: string) => text(description, { pattern: ORDER_ID_PATTERN });
+export const cuid = (description: string) => text(description, { pattern: CUID_PATTERN });
 export const time = (description: string) =>
   text(`${description} ISO 8601, UTC, with milliseconds.`, { format: "date-time" });
 

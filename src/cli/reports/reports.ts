@@ -1,8 +1,9 @@
 // `report`: orders, revenue, refunds, net, cost and margin, by day, service, reseller or provider.
 
 import { type Command, Option } from "commander";
+import { REPORT_HEADER, reportCells } from "../../reports/report-csv.ts";
 import { REPORT_KEYS, type ReportKey } from "../../db/reports/reports.ts";
-import { CUID } from "../../db/orders/orders.ts";
+import { isCuid } from "../../domain/values/text.ts";
 import { formatMicros, jsonAmount, roundToCents } from "../../domain/ledger/money.ts";
 import { counted } from "../../domain/values/text.ts";
 import {
@@ -69,14 +70,9 @@ function rowJson(row: ReportRow) {
   };
 }
 
-/** Returns CSV without a line break at the end, because print adds one. Keys hold no commas or quotes. */
+/** Returns CSV without a line break at the end, because print adds one. */
 function csvOf(rows: readonly ReportRow[]): string {
-  const lines = rows.map(({ key, orders, ...row }) => {
-    const { revenueMicros, refundsMicros, netMicros, costMicros, marginMicros } = row;
-    const amounts = [revenueMicros, refundsMicros, netMicros, costMicros, marginMicros];
-    return [key ?? "", orders, ...amounts.map(formatMicros)].join(",");
-  });
-  return ["key,orders,revenue,refunds,net,cost,margin", ...lines].join("\n");
+  return [REPORT_HEADER, ...rows.map((row) => reportCells(row).join(","))].join("\n");
 }
 
 /** Returns a table for 80 columns: amounts in cents, without net, which is in --json and --csv. Long names wrap. */
@@ -100,5 +96,5 @@ function cents(micros: bigint): string {
 /** Returns the key, or the service's name if its id is random. */
 function keyText({ key, name }: ReportRow): string {
   if (key === null) return "(by hand)";
-  return name !== null && CUID.test(key) ? name : key;
+  return name !== null && isCuid(key) ? name : key;
 }

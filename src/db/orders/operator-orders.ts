@@ -2,13 +2,13 @@
 // the list is read from an index. Filters without an index (service, provider, most placements, text in the link)
 // examine a bounded number of orders. The next page then continues after the last examined order.
 
+import { isOrderNumber } from "../../domain/orders/orders.ts";
 import type { OperatorOrderFilter } from "./operator-order-filter.ts";
 import { orderSource, type Source } from "./operator-order-sources.ts";
 import {
   IS_TEST_ORDER,
   type ListedOrder,
   LIVE_ORDER_CONDITION,
-  NUMERIC_ID,
   toOrder,
 } from "./orders.ts";
 import { contains, lowerAscii, queryNaming } from "../port/filtered-lists.ts";
@@ -104,8 +104,8 @@ function valuesOf(filter: OperatorOrderFilter) {
     service: filter.service ?? "",
     providerId: filter.providerId ?? 0,
     placement: filter.placement ?? "",
-    numbers: ids.filter((id) => NUMERIC_ID.test(id)).map(Number),
-    ids: ids.filter((id) => !NUMERIC_ID.test(id)),
+    numbers: ids.filter((id) => isOrderNumber(id)).map(Number),
+    ids: ids.filter((id) => !isOrderNumber(id)),
     reference: filter.reference ?? "",
     providerOrder: filter.providerOrder ?? "",
     link: lowerAscii(filter.link ?? ""),

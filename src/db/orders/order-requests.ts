@@ -4,7 +4,8 @@ import { DELIVERED_STATUSES } from "../../domain/orders/order-statuses.ts";
 import { statusList } from "./order-statuses.ts";
 import { REQUESTS_LISTED, type RequestKind } from "../../domain/orders/order-requests.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
-import { CUID, NUMERIC_ID } from "./orders.ts";
+import { isOrderNumber } from "../../domain/orders/orders.ts";
+import { isCuid } from "../../domain/values/text.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { byDialect, fields, isOneOf, query, select, statement } from "../port/query.ts";
 import { boolean, nullable, number, numbers } from "../port/table-definition.ts";
@@ -85,8 +86,8 @@ const CLAMP_POLLS = clampIn("accepted");
 
 /** Finds a request by its number or its id. */
 export function findOrderRequest(reader: Reader, id: string): OrderRequest | undefined {
-  if (NUMERIC_ID.test(id)) return reader.row(orderRequests.byKey, Number(id));
-  return CUID.test(id) ? reader.row(orderRequests.byId, id) : undefined;
+  if (isOrderNumber(id)) return reader.row(orderRequests.byKey, Number(id));
+  return isCuid(id) ? reader.row(orderRequests.byId, id) : undefined;
 }
 
 /** Returns the request with that number, which must exist. */

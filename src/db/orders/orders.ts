@@ -1,7 +1,8 @@
 // Orders: finding one by its id, inserting and updating. Orders as the API returns them are in public-orders.ts, lists
 // in operator-orders.ts.
 
-import { ORDER_ID_PATTERN, ORDER_NUMBER_PATTERN } from "../../domain/orders/orders.ts";
+import { isOrderNumber } from "../../domain/orders/orders.ts";
+import { isCuid } from "../../domain/values/text.ts";
 import { FINAL_STATUSES } from "../../domain/orders/order-statuses.ts";
 import { statusList } from "./order-statuses.ts";
 import type { Delivery } from "../../domain/delivery/deliveries.ts";
@@ -22,15 +23,11 @@ export type NewOrder = Omit<
 
 export type ListedOrder = Order & { username: string };
 
-/** Patterns of the two ids of an order: its number as digits without a leading zero, and the cuid2. */
-export const NUMERIC_ID = new RegExp(ORDER_NUMBER_PATTERN);
-export const CUID = new RegExp(ORDER_ID_PATTERN);
-
 /** Finds an order by its number or its cuid2. */
 export function findOrder(reader: Reader, id: string): Order | undefined {
-  const row = NUMERIC_ID.test(id)
+  const row = isOrderNumber(id)
     ? reader.row(orders.byKey, Number(id))
-    : CUID.test(id)
+    : isCuid(id)
       ? reader.row(orders.byId, id)
       : undefined;
   return row && toOrder(row);

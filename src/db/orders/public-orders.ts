@@ -1,7 +1,9 @@
 // Orders as the API returns them, with half of their columns, found by their ids or by the caller's reference.
 
 import { PUBLIC_FIELDS, type PublicOrder } from "../../domain/orders/order-members.ts";
-import { CUID, NUMERIC_ID, type Order } from "./orders.ts";
+import { isOrderNumber } from "../../domain/orders/orders.ts";
+import { isCuid } from "../../domain/values/text.ts";
+import type { Order } from "./orders.ts";
 import type { Reader } from "../port/port.ts";
 import { byDialect, fields, isOneOf, query, select } from "../port/query.ts";
 import { number, numbers, text, texts } from "../port/table-definition.ts";
@@ -63,8 +65,8 @@ const OUTCOMES = query({
 
 /** Finds an order by its number or its cuid2, with only the columns that the API returns. */
 export function findPublicOrder(reader: Reader, id: string): OwnedPublicOrder | undefined {
-  if (NUMERIC_ID.test(id)) return reader.one(PUBLIC_BY_ORDER_ID, { orderId: Number(id) });
-  if (CUID.test(id)) return reader.one(PUBLIC_BY_ID, { id });
+  if (isOrderNumber(id)) return reader.one(PUBLIC_BY_ORDER_ID, { orderId: Number(id) });
+  if (isCuid(id)) return reader.one(PUBLIC_BY_ID, { id });
   return undefined;
 }
 
@@ -95,8 +97,8 @@ export function listOrderOutcomes(
 
 function idsByKind(ids: readonly string[]) {
   return {
-    orderIds: ids.filter((id) => NUMERIC_ID.test(id)).map(Number),
-    ids: ids.filter((id) => CUID.test(id)),
+    orderIds: ids.filter((id) => isOrderNumber(id)).map(Number),
+    ids: ids.filter((id) => isCuid(id)),
   };
 }
 

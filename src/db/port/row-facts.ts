@@ -3,6 +3,7 @@
 import { CREDIT_KEYS, UNLIMITED_CREDIT_KEYS } from "../users/keys.ts";
 import { LIVE_ORDER_CONDITION, UNKNOWN_PLACEMENTS } from "../orders/orders.ts";
 import { OLDEST_DUE_POLL } from "../delivery/polling.ts";
+import { LAST_ROW_COLUMNS, LAST_ROW_TIMES, lastRowAt } from "../reports/last-row.ts";
 import type { Reader } from "./port.ts";
 import { query } from "./query.ts";
 import { nullable, number } from "./table-definition.ts";
@@ -29,9 +30,7 @@ export interface RowFacts {
 
 const FACTS = query({
   columns: {
-    lastTransferAt: nullable(number),
-    lastOrderAt: nullable(number),
-    lastUserAt: nullable(number),
+    ...LAST_ROW_COLUMNS,
     unknownPlacements: number,
     unrecognizedNumbers: number,
     oldestDuePollAt: nullable(number),
@@ -40,9 +39,7 @@ const FACTS = query({
     unlimitedCreditKeys: number,
   },
   text: `SELECT
-    (SELECT created_at FROM transfers ORDER BY seq DESC LIMIT 1) AS "lastTransferAt",
-    (SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1) AS "lastOrderAt",
-    (SELECT max(created_at) FROM users) AS "lastUserAt",
+    ${LAST_ROW_TIMES},
     (${UNKNOWN_PLACEMENTS}) AS "unknownPlacements",
     (${UNRECOGNIZED_NUMBERS}) AS "unrecognizedNumbers",
     (${OLDEST_DUE_POLL} AND ${LIVE_ORDER_CONDITION}) AS "oldestDuePollAt",
@@ -53,6 +50,5 @@ const FACTS = query({
 
 export function readRowFacts(reader: Reader): RowFacts {
   const { lastTransferAt, lastOrderAt, lastUserAt, ...facts } = reader.one(FACTS)!;
-  const lastRowAt = Math.max(lastTransferAt ?? 0, lastOrderAt ?? 0, lastUserAt ?? 0) || null;
-  return { lastRowAt, ...facts };
+  return { lastRowAt: lastRowAt({ lastTransferAt, lastOrderAt, lastUserAt }), ...facts };
 }

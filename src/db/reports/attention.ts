@@ -8,6 +8,7 @@ import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { LIVE_ORDER_CONDITION } from "../orders/orders.ts";
 import { countOpenRequests, type RequestFigures } from "../orders/order-request-lists.ts";
 import { query } from "../port/query.ts";
+import { LAST_ROW_COLUMNS, LAST_ROW_TIMES, lastRowAt } from "./last-row.ts";
 import { delistedRoutesOf } from "../catalogue/route-listing.ts";
 import { boolean, nullable, number, text, textOf } from "../port/table-definition.ts";
 import { listUnrecognized, type UnrecognizedOrder } from "../delivery/unrecognized-numbers.ts";
@@ -67,9 +68,7 @@ const PROVIDERS = query({
 const FACTS = query({
   columns: {
     lateOrders: number,
-    lastTransferAt: nullable(number),
-    lastOrderAt: nullable(number),
-    lastUserAt: nullable(number),
+    ...LAST_ROW_COLUMNS,
   },
   text: `SELECT
     (SELECT count(DISTINCT newest.order_id) FROM (
@@ -77,9 +76,7 @@ const FACTS = query({
         ORDER BY order_id DESC LIMIT ${LATE_REPORTS_LIMIT}
       ) AS newest JOIN orders ON orders.order_id = newest.order_id
       WHERE ${LIVE_ORDER_CONDITION}) AS "lateOrders",
-    (SELECT created_at FROM transfers ORDER BY seq DESC LIMIT 1) AS "lastTransferAt",
-    (SELECT created_at FROM orders ORDER BY order_id DESC LIMIT 1) AS "lastOrderAt",
-    (SELECT created_at FROM users ORDER BY account DESC LIMIT 1) AS "lastUserAt"`,
+    ${LAST_ROW_TIMES}`,
 });
 
 /**
@@ -92,9 +89,15 @@ export function listProviderAttention(reader: Reader): ProviderFacts[] {
 export function readAttention(reader: Reader): Attention {
   const providers = listProviderAttention(reader);
   const { lateOrders, ...times } = reader.one(FACTS)!;
-  const lastRowAt = Math.max(0, ...Object.values(times).map((time) => time ?? 0)) || null;
   const unrecognized = listUnrecognized(reader, UNRECOGNIZED_LIMIT);
   const failedWebhooks = listFailedWebhooks(reader);
   const requests = countOpenRequests(reader);
-  return { providers, unrecognized, lateOrders, failedWebhooks, requests, lastRowAt };
+  return {
+    providers,
+    unrecognized,
+    lateOrders,
+    failedWebhooks,
+    requests,
+    lastRowAt: lastRowAt(times),
+  };
 }

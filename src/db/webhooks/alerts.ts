@@ -1,7 +1,7 @@
 // Alerts for the operator: the raised alerts, the endpoints that receive them, and facts that raise some of them.
 
 import type { AlertKind } from "../../domain/alerts/conditions.ts";
-import { CUID } from "../orders/orders.ts";
+import { isCuid } from "../../domain/values/text.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, select, statement } from "../port/query.ts";
 import { number, text } from "../port/table-definition.ts";
@@ -79,7 +79,7 @@ export function listAlertEndpoints(reader: Reader): AlertEndpoint[] {
 
 /** Finds an alert endpoint by its public id. Returns undefined for a deleted one and for a reseller's. */
 export function findAlertEndpoint(reader: Reader, id: string): AlertEndpoint | undefined {
-  const found = CUID.test(id) ? reader.row(webhooks.byId, id) : undefined;
+  const found = isCuid(id) ? reader.row(webhooks.byId, id) : undefined;
   if (!found || found.resellerAccount !== null || found.deletedAt !== null) return undefined;
   return found as AlertEndpoint;
 }

@@ -1,6 +1,6 @@
 // Endpoints of resellers' webhooks.
 
-import { CUID } from "../orders/orders.ts";
+import { isCuid } from "../../domain/values/text.ts";
 import type { CombinedWants } from "../../domain/webhooks/webhooks.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, listByConditions, query, select } from "../port/query.ts";
@@ -64,7 +64,7 @@ export function listWebhooksBelow(
 
 /** Finds a reseller's endpoint by its public id. Returns undefined for a deleted one and for the operator's. */
 export function findWebhook(reader: Reader, id: string): Webhook | undefined {
-  const webhook = CUID.test(id) ? reader.row(webhooks.byId, id) : undefined;
+  const webhook = isCuid(id) ? reader.row(webhooks.byId, id) : undefined;
   if (!webhook || webhook.deletedAt !== null || webhook.resellerAccount === null) return undefined;
   return webhook as Webhook;
 }

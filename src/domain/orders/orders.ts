@@ -8,10 +8,12 @@ export const LINK_LENGTH_LIMIT = 2048;
 export const LINK_FORM = `1 to ${LINK_LENGTH_LIMIT} characters without control characters`;
 /** Length limit for a caller's own reference of an order. */
 export const REFERENCE_LENGTH_LIMIT = 64;
-/** Matches the number of an order. */
-export const ORDER_NUMBER_PATTERN = "^[1-9][0-9]{0,15}$";
-/** Matches the id of an order, a cuid2. */
-export const ORDER_ID_PATTERN = "^[a-z0-9]{24}$";
+const ORDER_NUMBER = /^[1-9][0-9]{0,15}$/;
+
+/** Returns whether the text has the form of an order's number. An order's id is a cuid2: isCuid. */
+export function isOrderNumber(text: string): boolean {
+  return ORDER_NUMBER.test(text);
+}
 
 /** Refuses a charge that only a balance raised above 2^53 by refunds could pay. Refuses: charge_too_large. */
 export function refuseChargeAboveLimit(chargeMicros: number): void {

@@ -27,8 +27,7 @@ import { REFILL_DAYS_LIMIT } from "../orders/order-requests.ts";
 import {
   LINK_FORM,
   LINK_LENGTH_LIMIT,
-  ORDER_ID_PATTERN,
-  ORDER_NUMBER_PATTERN,
+  isOrderNumber,
   QUANTITY_LIMIT,
   REFERENCE_LENGTH_LIMIT,
 } from "../orders/orders.ts";
@@ -44,7 +43,7 @@ import { isUsername, USERNAME_FORM, USER_NAME_LENGTH_LIMIT } from "../users/user
 import { SECRET_GRACE_LIMIT_SECONDS } from "../webhooks/webhooks.ts";
 import { PAGE_LIMIT } from "./limits.ts";
 import { DAY_MS } from "./spans.ts";
-import { IDENTIFIER_FORM, isIdentifier, isLabel, labelForm } from "./text.ts";
+import { IDENTIFIER_FORM, isCuid, isIdentifier, isLabel, labelForm } from "./text.ts";
 import { parseTime, TIME_FORM } from "./times.ts";
 import { parseDuration } from "./units.ts";
 
@@ -88,7 +87,6 @@ export function label(limit: number): JsonKind<string> {
   return matching(labelForm(limit), (text) => isLabel(text, limit));
 }
 
-const IS_ORDER_NUMBER = new RegExp(ORDER_NUMBER_PATTERN);
 const WHOLE = /^(?:0|[1-9]\d{0,15})$/;
 
 /**
@@ -186,7 +184,7 @@ export const REFILL_DAYS = whole(1, REFILL_DAYS_LIMIT);
 export const PRIORITY = whole(0, PRIORITY_LIMIT);
 /** The number of an existing order. */
 export const ORDER_NUMBER = textKind("an order number", (text) =>
-  IS_ORDER_NUMBER.test(text) ? Number(text) : null,
+  isOrderNumber(text) ? Number(text) : null,
 );
 /** The first number of new orders or rows. The limit leaves enough numbers below the largest safe integer. */
 export const FIRST_NUMBER = whole(1, 10 ** 15);
@@ -197,13 +195,12 @@ export const GRACE_SECONDS = whole(0, SECRET_GRACE_LIMIT_SECONDS);
 /** The number of rows in a list on the command line. */
 export const LIST_SIZE = whole(1, Number.MAX_SAFE_INTEGER);
 
-const IS_ORDER_ID = new RegExp(ORDER_ID_PATTERN);
 /** Numbers or ids of orders. */
 export const ORDER_IDS: Kind<string[]> = textKind(
   "order numbers or ids, separated by commas",
   (text) => {
     const ids = text.split(",").map((id) => id.trim());
-    return ids.every((id) => IS_ORDER_NUMBER.test(id) || IS_ORDER_ID.test(id)) ? ids : null;
+    return ids.every((id) => isOrderNumber(id) || isCuid(id)) ? ids : null;
   },
 );
 

@@ -17,6 +17,14 @@ export function hasUnprintable(text: string): boolean {
 const IDENTIFIER = /^[A-Za-z0-9._-]{1,64}$/;
 export const IDENTIFIER_FORM = "1 to 64 of letters, digits and . _ -";
 
+/** The form of a cuid2, the id of most rows. */
+export const CUID_PATTERN = "^[a-z0-9]{24}$";
+const CUID = new RegExp(CUID_PATTERN);
+
+export function isCuid(text: string): boolean {
+  return CUID.test(text);
+}
+
 /** Accepts ids of services, here or at a provider, and names of providers. */
 export function isIdentifier(text: string): boolean {
   return IDENTIFIER.test(text);

@@ -2,7 +2,8 @@
 
 import { REFERENCE, LINK_PART } from "../../domain/values/kinds.ts";
 import type { OperatorOrderFilter } from "../../db/orders/operator-order-filter.ts";
-import { CUID, NUMERIC_ID } from "../../db/orders/orders.ts";
+import { isOrderNumber } from "../../domain/orders/orders.ts";
+import { isCuid } from "../../domain/values/text.ts";
 import type { Reader } from "../../db/port/port.ts";
 import { findProvider } from "../../db/providers/providers.ts";
 import { findService } from "../../db/catalogue/services.ts";
@@ -51,7 +52,7 @@ function idsOf(filters: Form): string[] | null {
   const given = filters.raw("ids");
   if (given === "") return null;
   const ids = given.split(/[\s,;]+/).filter((id) => id !== "");
-  const wrong = ids.find((id) => !NUMERIC_ID.test(id) && !CUID.test(id));
+  const wrong = ids.find((id) => !isOrderNumber(id) && !isCuid(id));
   if (wrong !== undefined) filters.refuse("ids", "order numbers or ids, separated by spaces");
   if (ids.length > IDS_LIMIT) filters.refuse("ids", `at most ${IDS_LIMIT}`);
   return ids;

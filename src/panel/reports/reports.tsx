@@ -3,10 +3,10 @@
 /** @jsxImportSource preact */
 
 import type { TimeWindow } from "../../db/port/port.ts";
+import { REPORT_HEADER, reportCells } from "../../reports/report-csv.ts";
 import { REPORT_KEYS, type ReportKey } from "../../db/reports/reports.ts";
-import { formatMicros } from "../../domain/ledger/money.ts";
 import { counted } from "../../domain/values/text.ts";
-import { csvResponse, csvText } from "../../http/server/csv.ts";
+import { csvResponse } from "../../http/server/csv.ts";
 import {
   readReport,
   readUncounted,
@@ -143,19 +143,12 @@ export async function reportsCsv(call: Call, panel: Panel): Promise<View | Respo
   const { by, window } = reportOf(call.filters, panel.now());
   if (call.filters.errors.size > 0) return reportsPage(call, panel);
   const rows = await readReport(panel.slowStore, by, window);
-  const cells = rows.map(({ key, orders, ...row }) => [
-    csvText(key ?? ""),
-    orders,
-    ...[row.revenueMicros, row.refundsMicros, row.netMicros, row.costMicros, row.marginMicros].map(
-      formatMicros,
-    ),
-  ]);
   return csvResponse(
     `report-by-${by}.csv`,
-    "key,orders,revenue,refunds,net,cost,margin",
+    REPORT_HEADER,
     1,
-    () => ({ rows: cells, next: null }),
-    (error) => panel.log.error({ error: String(error) }, "report not sent to its end"),
+    () => ({ rows: rows.map(reportCells), next: null }),
+    (error) => panel.log.error({ error: String(error) }, "the CSV file of a report was cut off"),
   );
 }
 
