@@ -2,7 +2,9 @@
 // docs/specification/command-line.md#settings.
 
 import { hostname } from "node:os";
-import { DISK_FULL_BYTES } from "../domain/alerts/conditions.ts";
+import { TELEGRAM_API } from "../domain/alerts/alert-endpoints.ts";
+import { DISK_FULL_BYTES, POLL_INTERVAL_MS } from "../domain/alerts/conditions.ts";
+import { SECOND_MS } from "../domain/values/spans.ts";
 import { formatSize } from "../domain/values/units.ts";
 import { LOG_FORMATS, LOG_LEVELS } from "../monitoring/log.ts";
 import { isLoopback } from "./networks.ts";
@@ -21,7 +23,6 @@ export interface Setting<Value> extends kinds.ValueKind<Value> {
   isHidden?: true;
 }
 
-const TELEGRAM_API = "https://api.telegram.org";
 /** Default of --max-connections, and the most that --max-connections-per-address is by default. */
 export const CONNECTIONS_DEFAULT = 10_000;
 export const CONNECTIONS_OF_ADDRESS_DEFAULT = 1000;
@@ -141,7 +142,7 @@ export const SETTINGS = {
   "provider-timeout": setting(kinds.duration(1), "30s", "time limit for one call to a provider"),
   "poll-interval": setting(
     kinds.duration(1),
-    "60s",
+    `${POLL_INTERVAL_MS / SECOND_MS}s`,
     "minimum time between two polls of an order; the maximum is 30 times that",
   ),
   "webhook-allow": {

@@ -7,6 +7,7 @@ import { listSending } from "../db/delivery/deliveries.ts";
 import { listSendingRequests } from "../db/orders/order-requests.ts";
 import { isInterrupted } from "../domain/delivery/deliveries.ts";
 import { type OneAtATime, oneAtATime } from "../scheduling/one-at-a-time.ts";
+import { NOT_SENT, REQUEST_NOT_SENT, REQUEST_UNKNOWN, SUBMISSION_UNKNOWN } from "./logged.ts";
 import type { DeliveryDeps } from "./provider-worker.ts";
 
 const ENDED = "the process ended before the provider's reply was stored";
@@ -16,10 +17,10 @@ const NOT_CALLED = "the connection to the database was lost before the call";
 export async function markInterrupted({ writer, log, serverId }: DeliveryDeps): Promise<void> {
   const input = { cause: ENDED, server: serverId };
   for (const order of await writer.submit("markInterruptedUnknown", input)) {
-    log.error({ order, cause: ENDED }, "submission outcome unknown: settle it by hand");
+    log.error({ order, cause: ENDED }, SUBMISSION_UNKNOWN);
   }
   for (const request of await writer.submit("markRequestsUnknown", input)) {
-    log.error({ request, cause: ENDED }, "request unknown: decide it by hand");
+    log.error({ request, cause: ENDED }, REQUEST_UNKNOWN);
   }
 }
 
@@ -71,7 +72,7 @@ async function requeue(
   const result = { outcome: "not_sent", cause: NOT_CALLED, isUncalled: true } as const;
   const input = { orderId, attemptId, result, placeRetryMs, backoffMs: 0 };
   await writer.submit("finishAttempt", input);
-  log.warn({ order: orderId, cause: NOT_CALLED }, "not sent; trying again later");
+  log.warn({ order: orderId, cause: NOT_CALLED }, NOT_SENT);
 }
 
 async function requeueRequest(
@@ -81,5 +82,5 @@ async function requeueRequest(
   const { pollIntervalMs } = settings;
   const result = { outcome: "not_sent" as const, cause: NOT_CALLED };
   await writer.submit("finishRequest", { requestId, result, backoffMs: 0, pollIntervalMs });
-  log.warn({ request: requestId, cause: NOT_CALLED }, "a request was not sent; trying again later");
+  log.warn({ request: requestId, cause: NOT_CALLED }, REQUEST_NOT_SENT);
 }

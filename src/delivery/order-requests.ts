@@ -10,7 +10,8 @@ import { STATUS_BATCH_LIMIT } from "../providers/provider.ts";
 import { submitBackoffMs, writeBackoffMs } from "../scheduling/backoff.ts";
 import { sleep } from "../scheduling/clock.ts";
 import { oneAtATime } from "../scheduling/one-at-a-time.ts";
-import type { ProviderWorker } from "./provider-worker.ts";
+import { REQUEST_NOT_SENT, REQUEST_UNKNOWN } from "./logged.ts";
+import { type ProviderWorker, unknownAfter } from "./provider-worker.ts";
 import { CALL_WITHIN_MS } from "./submission.ts";
 
 /** Limit for the requests to one provider in flight. */
@@ -96,9 +97,9 @@ async function sendRequest(worker: ProviderWorker, requestId: number): Promise<v
   const fields = { provider: worker.name, order: started.orderId, request: requestId };
   const logged = "cause" in result ? { ...fields, cause: result.cause } : fields;
   worker.deps.onRequest?.(started.kind, outcome);
-  if (outcome === "unknown") log.error(logged, "request unknown: decide it by hand");
+  if (outcome === "unknown") log.error(logged, REQUEST_UNKNOWN);
   else if (outcome === "refused") log.warn(logged, "the provider declined a request");
-  else if (outcome === "not_sent") log.warn(logged, "a request was not sent; trying again later");
+  else if (outcome === "not_sent") log.warn(logged, REQUEST_NOT_SENT);
 }
 
 /** Sends the request once. After an internal error in the call it is unknown whether it was sent. */
@@ -109,9 +110,7 @@ async function sendOnce(
   try {
     return await worker.api[kind]({ providerOrder, requestId, link }, worker.stop.signal);
   } catch (error) {
-    const fields = { provider: worker.name, order: orderId, error: String(error) };
-    worker.deps.log.error(fields, "internal error in a call to a provider");
-    return { outcome: "unknown", cause: "internal error in the call, see the log" };
+    return unknownAfter(worker, orderId, error);
   }
 }
 

@@ -79,3 +79,14 @@ export function reconnect(worker: ProviderWorker, provider: Provider): void {
   worker.provider = provider;
   worker.name = provider.name;
 }
+
+/** Logs an internal error in a call, after which it is unknown whether the call was made. Returns that outcome. */
+export function unknownAfter(
+  { name, deps }: ProviderWorker,
+  order: number,
+  error: unknown,
+): { outcome: "unknown"; cause: string } {
+  const fields = { provider: name, order, error: String(error) };
+  deps.log.error(fields, "internal error in a call to a provider");
+  return { outcome: "unknown", cause: "internal error in the call, see the log" };
+}

@@ -16,7 +16,8 @@ import type { CommandInput } from "../operations/batch/commands.ts";
 import type { FinishedAttempt } from "../operations/delivery/deliveries.ts";
 import { sleep } from "../scheduling/clock.ts";
 import { oneAtATime } from "../scheduling/one-at-a-time.ts";
-import type { ProviderWorker } from "./provider-worker.ts";
+import { NOT_SENT, SUBMISSION_UNKNOWN } from "./logged.ts";
+import { type ProviderWorker, unknownAfter } from "./provider-worker.ts";
 import { submitBackoffMs, writeBackoffMs } from "../scheduling/backoff.ts";
 
 /** Limit for the submissions to one provider in flight. */
@@ -183,9 +184,7 @@ async function sendOnce(
     const placed = { service, link, fields: upstreamFields(order), orderId, createdAt };
     return await worker.api.submit(placed, worker.stop.signal);
   } catch (error) {
-    const fields = { provider: worker.name, order: orderId, error: String(error) };
-    worker.deps.log.error(fields, "internal error in a call to a provider");
-    return { outcome: "unknown", cause: "internal error in the call, see the log" };
+    return unknownAfter(worker, orderId, error);
   }
 }
 
@@ -245,7 +244,7 @@ function logResult(
     case "unknown":
       log.error(
         { ...fields, cause: result.cause },
-        "submission outcome unknown: settle it by hand",
+        SUBMISSION_UNKNOWN,
       );
       break;
     case "refused":
@@ -256,7 +255,7 @@ function logResult(
     case "not_sent":
       log.warn(
         { ...fields, cause: result.cause },
-        passedTo === null ? "not sent; trying again later" : "not sent, passed on",
+        passedTo === null ? NOT_SENT : "not sent, passed on",
       );
       break;
     case "accepted":

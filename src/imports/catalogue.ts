@@ -27,9 +27,8 @@ import type { ServiceRow } from "../operations/catalogue/service-import.ts";
 import { textOf, YES_OR_NO } from "./cells.ts";
 import { FileError, readRecords, RowError } from "./records.ts";
 
-const REQUIRED_COLUMNS = ["name", "price", "min", "max"];
-const COLUMNS = [
-  ...REQUIRED_COLUMNS,
+const REQUIRED_COLUMNS = ["name", "price", "min", "max"] as const;
+const OPTIONAL_COLUMNS = [
   "per",
   "id",
   "private",
@@ -42,10 +41,12 @@ const COLUMNS = [
   "refill",
   "refillDays",
   "active",
-];
+] as const;
+const COLUMNS: readonly string[] = [...REQUIRED_COLUMNS, ...OPTIONAL_COLUMNS];
+/** A column of a catalogue, imported or exported. */
+export type CatalogueColumn = (typeof REQUIRED_COLUMNS | typeof OPTIONAL_COLUMNS)[number];
 /** The header line of a CSV file. */
-export const HEADER_FORM =
-  "name,price,min,max[,per,id,private,provider,providerService,category,type,dripfeed,cancel,refill,refillDays,active]";
+export const HEADER_FORM = `${REQUIRED_COLUMNS.join(",")}[,${OPTIONAL_COLUMNS.join(",")}]`;
 /** The header line of a CSV file that updates services. A missing column leaves its value unchanged. */
 export const UPDATE_HEADER_FORM = `id[,${HEADER_FORM.replace("[", "").replace(",id,", ",")}`;
 

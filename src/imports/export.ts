@@ -2,6 +2,8 @@
 
 import { formatMicros, jsonAmount } from "../domain/ledger/money.ts";
 import type { ServiceType } from "../domain/catalogue/service-types.ts";
+import type { CatalogueColumn } from "./catalogue.ts";
+import { quotedCell } from "../domain/values/csv.ts";
 import type { PriceUnit } from "../domain/catalogue/services.ts";
 
 /** A service with the name of its provider. */
@@ -27,7 +29,7 @@ export interface ExportedService {
 type Cell = string | number | boolean | null;
 
 /** The exported columns. A price is text, so that a spreadsheet does not round it. */
-const COLUMNS: Record<string, (service: ExportedService) => Cell> = {
+const COLUMNS: Record<CatalogueColumn, (service: ExportedService) => Cell> = {
   id: ({ id }) => id,
   name: ({ name }) => name,
   category: ({ category }) => category,
@@ -65,5 +67,5 @@ export function catalogueRows(services: readonly ExportedService[]): Record<stri
 function cellText(cell: Cell): string {
   const given = String(cell ?? "");
   const text = /^'*[=+\-@]/.test(given) ? `'${given}` : given;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return quotedCell(text);
 }

@@ -27,8 +27,7 @@ import { type ProviderBalance, ProviderFailure, type StatusReply } from "./provi
 /** Errors about a lack of funds, without punctuation: some panels reply with `neworder.error.not_enough_funds`. */
 const OUT_OF_FUNDS = /not enough (funds|balance|money)|insufficient (funds|balance)|low balance/;
 /** Maximum length of a status. A longer one is ignored. */
-const WORD_LIMIT = 64;
-const CURRENCY = /^[A-Za-z]{2,8}$/;
+export const WORD_LIMIT = 64;
 /** Statuses that panels use for a refused poll, and also for a failed order. */
 const FAILURE = /^(error|fail|failed)$/i;
 /** Errors about an unknown order: `Incorrect order ID`, `Order not found`, `order doesn't exist`. */
@@ -130,7 +129,7 @@ export function readBalance(json: unknown, mask: Mask): ProviderBalance {
   }
   const { currency } = parsed.output;
   const isCurrency =
-    typeof currency === "string" && CURRENCY.test(currency) && !holdsKey(currency, mask);
+    typeof currency === "string" && parseCurrency(currency) !== null && !holdsKey(currency, mask);
   return { balance, currency: isCurrency ? currency : "" };
 }
 

@@ -9,11 +9,10 @@ import type { Reply } from "./call.ts";
 import type { Mask } from "./mask.ts";
 import type { RefillReply } from "./provider.ts";
 import { mapInSlices, numberText, type Turn } from "./reply-json.ts";
+import { WORD_LIMIT } from "./smm-api-replies.ts";
 
 type JsonReply = Pick<Extract<Reply, { kind: "json" }>, "json" | "status">;
 
-/** Maximum length of a status. A longer one is ignored. */
-const WORD_LIMIT = 64;
 
 const errorText = v.pipe(v.string(), v.trim(), v.nonEmpty());
 const answer = v.object({

@@ -1,8 +1,8 @@
 // Signatures of Standard Webhooks 1.0.0: HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`.
 
 import { createHmac } from "node:crypto";
+import { SECRET_PREFIX } from "../domain/webhooks/webhooks.ts";
 
-const SECRET_PREFIX = "whsec_";
 const VERSION = "v1";
 
 /** Returns one signature for each secret: while a secret is being replaced, a receiver may know either. */

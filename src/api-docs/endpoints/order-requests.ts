@@ -3,11 +3,10 @@
 import { REQUESTS_LISTED } from "../../domain/orders/order-requests.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import { CANCEL_REQUEST, REFILL_REQUEST } from "../schemas/examples.ts";
-import type { Operation, Parameter } from "../schemas/operation.ts";
+import { NEEDS_ORDER_KEY, type Operation, type Parameter } from "../schemas/operation.ts";
 
 /** The order in the examples. */
 const LIKES = String(CANCEL_REQUEST.orderId);
-const NEEDS = "Needs an Order Key or Full Access.";
 
 const orderParameter: Parameter = {
   name: "id",
@@ -27,7 +26,7 @@ export const cancelOrder: Operation = {
   id: "cancelOrder",
   tag: "Orders",
   summary: "Ask to cancel an order",
-  description: `Needs no body. An order that was not sent yet is CANCELLED and refunded at once, and the request is \`done\`. Otherwise the provider or your operator decides. Nothing is refunded until the order's own status changes, and the order may still end as CANCELLED, PARTIAL or COMPLETED. An order has at most one open request of each kind. ${NEEDS}`,
+  description: `Needs no body. An order that was not sent yet is CANCELLED and refunded at once, and the request is \`done\`. Otherwise the provider or your operator decides. Nothing is refunded until the order's own status changes, and the order may still end as CANCELLED, PARTIAL or COMPLETED. An order has at most one open request of each kind. ${NEEDS_ORDER_KEY}`,
   parameters: [orderParameter],
   idempotent: true,
   response: "OrderRequestAnswer",
@@ -60,7 +59,7 @@ export const refillOrder: Operation = {
   id: "refillOrder",
   tag: "Orders",
   summary: "Ask to refill an order",
-  description: `Needs no body. For a COMPLETED or PARTIAL order of a service with refill, within the service's \`refillDays\`, at most once in 24 hours. What was lost is delivered again, at no charge. \`accepted\` becomes \`done\` or \`declined\`. ${NEEDS}`,
+  description: `Needs no body. For a COMPLETED or PARTIAL order of a service with refill, within the service's \`refillDays\`, at most once in 24 hours. What was lost is delivered again, at no charge. \`accepted\` becomes \`done\` or \`declined\`. ${NEEDS_ORDER_KEY}`,
   parameters: [orderParameter],
   idempotent: true,
   response: "OrderRequestAnswer",
@@ -86,7 +85,7 @@ export const listOrderRequests: Operation = {
   id: "listOrderRequests",
   tag: "Orders",
   summary: "List the requests for an order",
-  description: `Newest first, at most ${REQUESTS_LISTED}. ${NEEDS}`,
+  description: `Newest first, at most ${REQUESTS_LISTED}. ${NEEDS_ORDER_KEY}`,
   parameters: [orderParameter],
   response: "OrderRequests",
   examples: [

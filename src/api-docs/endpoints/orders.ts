@@ -25,15 +25,14 @@ import {
   LIKES_STATUS,
   CURSOR,
 } from "../schemas/examples.ts";
-import type { Operation, Parameter } from "../schemas/operation.ts";
+import { NEEDS_ORDER_KEY, type Operation, type Parameter } from "../schemas/operation.ts";
 
-const NEEDS = "Needs an Order Key or Full Access.";
 
 export const placeOrder: Operation = {
   id: "placeOrder",
   tag: "Orders",
   summary: "Place an order",
-  description: `Charges your balance and places the order; either both happen or neither. The charge is \`price × quantity ÷ 1000\` (or as your operator prices the service), rounded up to a millionth of a dollar. The fields of an order besides its link depend on the type of its service, which \`GET /services?fields=all\` shows: see [types](#types). If a provider delivers the order, the answer waits some seconds for the provider's; an order that the provider has not confirmed by then is PENDING. ${NEEDS}`,
+  description: `Charges your balance and places the order; either both happen or neither. The charge is \`price × quantity ÷ 1000\` (or as your operator prices the service), rounded up to a millionth of a dollar. The fields of an order besides its link depend on the type of its service, which \`GET /services?fields=all\` shows: see [types](#types). If a provider delivers the order, the answer waits some seconds for the provider's; an order that the provider has not confirmed by then is PENDING. ${NEEDS_ORDER_KEY}`,
   body: "OrderRequest",
   idempotent: true,
   response: "OrderCreatedAnswer",
@@ -151,7 +150,7 @@ export const listOrders: Operation = {
   id: "listOrders",
   tag: "Orders",
   summary: "List orders",
-  description: `Your orders, newest first, a page at a time; or with \`ids\` up to ${IDS_LIMIT} orders by id, in the order of \`ids\`. Orders placed while you read the pages do not shift them: no order is missing or listed twice. Only a \`nextCursor\` of null marks the end: with \`service\` a page before it may be short or empty. With \`Accept: text/csv\` all matching orders come as one CSV file, and \`limit\` is ignored. ${NEEDS}`,
+  description: `Your orders, newest first, a page at a time; or with \`ids\` up to ${IDS_LIMIT} orders by id, in the order of \`ids\`. Orders placed while you read the pages do not shift them: no order is missing or listed twice. Only a \`nextCursor\` of null marks the end: with \`service\` a page before it may be short or empty. With \`Accept: text/csv\` all matching orders come as one CSV file, and \`limit\` is ignored. ${NEEDS_ORDER_KEY}`,
   parameters: [
     filter("status", "Only orders in this state.", { type: "string", enum: ORDER_STATUSES }),
     filter("service", "Only orders of the service with this id.", {
@@ -218,7 +217,7 @@ export const getOrder: Operation = {
   id: "getOrder",
   tag: "Orders",
   summary: "Read an order",
-  description: `By its order number or its internal id. ${NEEDS}`,
+  description: `By its order number or its internal id. ${NEEDS_ORDER_KEY}`,
   parameters: [
     {
       name: "id",
@@ -255,7 +254,7 @@ export const placeOrders: Operation = {
   id: "placeOrders",
   tag: "Orders",
   summary: `Place up to ${BATCH_LIMIT} orders`,
-  description: `Each is a body of \`POST /orders\` and gets the answer of a single call; a refused order does not affect the others. All are placed in one durable commit. The whole body is at most ${BODY_LIMIT_TEXT}. ${NEEDS}`,
+  description: `Each is a body of \`POST /orders\` and gets the answer of a single call; a refused order does not affect the others. All are placed in one durable commit. The whole body is at most ${BODY_LIMIT_TEXT}. ${NEEDS_ORDER_KEY}`,
   body: "BatchRequest",
   idempotent: true,
   response: "Batch",

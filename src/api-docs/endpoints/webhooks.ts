@@ -5,10 +5,9 @@ import { Refusal, refusal } from "../../domain/values/refusals.ts";
 import { EVENTS_FORM } from "../../domain/webhooks/webhook-events.ts";
 import { WEBHOOKS_LIMIT } from "../../domain/values/limits.ts";
 import { CREATED_AT, EVENT_ID, WEBHOOK_ID } from "../schemas/examples.ts";
-import type { Operation, Parameter } from "../schemas/operation.ts";
+import { NEEDS_ORDER_KEY, type Operation, type Parameter } from "../schemas/operation.ts";
 import { PAGE_PARAMETERS } from "./orders.ts";
 
-const NEEDS = "Needs an Order Key or Full Access.";
 const OF = { id: WEBHOOK_ID };
 const UNKNOWN = "a".repeat(24);
 
@@ -42,7 +41,7 @@ export const createWebhook: Operation = {
   id: "createWebhook",
   tag: "Webhooks",
   summary: "Create an endpoint",
-  description: `Events of your orders, your balance and your services are sent to its URL from now on, signed with its secret. At most ${WEBHOOKS_LIMIT} endpoints. ${NEEDS}`,
+  description: `Events of your orders, your balance and your services are sent to its URL from now on, signed with its secret. At most ${WEBHOOKS_LIMIT} endpoints. ${NEEDS_ORDER_KEY}`,
   body: "WebhookRequest",
   response: "WebhookSecretAnswer",
   examples: [
@@ -78,7 +77,7 @@ export const listWebhooks: Operation = {
   id: "listWebhooks",
   tag: "Webhooks",
   summary: "List your endpoints",
-  description: `Oldest first, without their secrets. ${NEEDS}`,
+  description: `Oldest first, without their secrets. ${NEEDS_ORDER_KEY}`,
   response: "Webhooks",
   examples: [
     {
@@ -94,7 +93,7 @@ export const getWebhook: Operation = {
   id: "getWebhook",
   tag: "Webhooks",
   summary: "Read an endpoint",
-  description: NEEDS,
+  description: NEEDS_ORDER_KEY,
   parameters: [idParameter],
   response: "WebhookAnswer",
   examples: [
@@ -113,7 +112,7 @@ export const updateWebhook: Operation = {
   id: "updateWebhook",
   tag: "Webhooks",
   summary: "Change an endpoint",
-  description: `Members that the body does not have stay unchanged; \`balanceLowBelow\` null ends the warning. ${NEEDS}`,
+  description: `Members that the body does not have stay unchanged; \`balanceLowBelow\` null ends the warning. ${NEEDS_ORDER_KEY}`,
   parameters: [idParameter],
   body: "WebhookChanges",
   response: "WebhookAnswer",
@@ -141,7 +140,7 @@ export const testWebhook: Operation = {
   id: "testWebhook",
   tag: "Webhooks",
   summary: "Send a test event",
-  description: `Sends a \`webhook.test\` event once, even to a disabled endpoint. The deliveries show the outcome. ${NEEDS}`,
+  description: `Sends a \`webhook.test\` event once, even to a disabled endpoint. The deliveries show the outcome. ${NEEDS_ORDER_KEY}`,
   parameters: [idParameter],
   response: "Queued",
   examples: [
@@ -160,7 +159,7 @@ export const listDeliveries: Operation = {
   id: "listDeliveries",
   tag: "Webhooks",
   summary: "List the deliveries",
-  description: `Every attempt of the last 30 days, newest first. ${NEEDS}`,
+  description: `Every attempt of the last 30 days, newest first. ${NEEDS_ORDER_KEY}`,
   parameters: [idParameter, ...PAGE_PARAMETERS.filter(({ name }) => /limit|cursor/.test(name))],
   response: "Deliveries",
   examples: [
@@ -198,7 +197,7 @@ export const replayWebhook: Operation = {
   id: "replayWebhook",
   tag: "Webhooks",
   summary: "Send again",
-  description: `Sends one delivery again, or all failed deliveries of events since a time, with the same id and body and a new signature. It works on a disabled endpoint, and failures do not count towards disabling it. ${NEEDS}`,
+  description: `Sends one delivery again, or all failed deliveries of events since a time, with the same id and body and a new signature. It works on a disabled endpoint, and failures do not count towards disabling it. ${NEEDS_ORDER_KEY}`,
   parameters: [idParameter],
   body: "ReplayRequest",
   response: "Queued",
@@ -244,7 +243,7 @@ export const rotateWebhook: Operation = {
   id: "rotateWebhook",
   tag: "Webhooks",
   summary: "Change the secret",
-  description: `A new secret signs from now on. For \`graceSeconds\`, a day unless you say otherwise, the old one signs too, and earlier ones until the end of their own grace. With 0 only the new secret signs. ${NEEDS}`,
+  description: `A new secret signs from now on. For \`graceSeconds\`, a day unless you say otherwise, the old one signs too, and earlier ones until the end of their own grace. With 0 only the new secret signs. ${NEEDS_ORDER_KEY}`,
   parameters: [idParameter],
   body: "RotateRequest",
   isBodyOptional: true,
@@ -273,7 +272,7 @@ export const deleteWebhook: Operation = {
   id: "deleteWebhook",
   tag: "Webhooks",
   summary: "Delete an endpoint",
-  description: `Nothing more is sent to it. ${NEEDS}`,
+  description: `Nothing more is sent to it. ${NEEDS_ORDER_KEY}`,
   parameters: [idParameter],
   response: "WebhookAnswer",
   examples: [

@@ -46,6 +46,9 @@ export interface Operation {
   refusals: readonly Refusal[];
 }
 
+/** Names the keys that may order, in the descriptions of operations. */
+export const NEEDS_ORDER_KEY = "Needs an Order Key or Full Access.";
+
 export function schemaRef(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }

@@ -19,8 +19,11 @@ import {
   type Role,
   ROLES,
 } from "../../domain/administrators/administrators.ts";
-import { INVITATION_MS, isSessionLive } from "../../domain/administrators/sign-ins.ts";
-import { MINUTE_MS } from "../../domain/values/spans.ts";
+import {
+  INVITATION_MS,
+  INVITATION_TIME,
+  isSessionLive,
+} from "../../domain/administrators/sign-ins.ts";
 import type { ShownAdministrator } from "../../operations/administrators/administrators.ts";
 import { setUpLink } from "../../panel/server/invitations.ts";
 import { newToken } from "../../web/server/tokens.ts";
@@ -36,9 +39,6 @@ import { isoTime, print } from "../output/output.ts";
 import { readSecretFromStdin } from "../kernel/stdin.ts";
 import { fields, table } from "../output/text-table.ts";
 import { administratorName } from "../kernel/values.ts";
-
-/** How long an invitation is valid, in words. */
-export const INVITATION_TIME = `${INVITATION_MS / MINUTE_MS} minutes`;
 
 /** The panel's default address. */
 export const DEFAULT_PANEL: Endpoint = { host: "127.0.0.1", port: 8081 };

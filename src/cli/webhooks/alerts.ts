@@ -14,13 +14,13 @@ import {
   TOKEN_FORM,
 } from "../../domain/alerts/alert-endpoints.ts";
 import { parseWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
+import { EXAMPLE_ID } from "./webhook-deliveries.ts";
 import { newSecret } from "../../webhooks/secrets.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
 import { print } from "../output/output.ts";
 import { readSecretFromStdin } from "../kernel/stdin.ts";
 import { fields, table } from "../output/text-table.ts";
 
-const EXAMPLE_ID = "q3c8m0vz5k7r1t9w2x4y6b8n";
 const ID = ["<id>", "the endpoint's id, as `alert list` shows it"] as const;
 
 interface CreateOptions extends CommonOptions {

@@ -3,6 +3,8 @@
 import { MINUTE_MS, HOUR_MS, DAY_MS } from "../values/spans.ts";
 
 export const INVITATION_MS = 30 * MINUTE_MS;
+/** The same, for texts. */
+export const INVITATION_TIME = `${INVITATION_MS / MINUTE_MS} minutes`;
 export const SESSION_IDLE_MS = 30 * MINUTE_MS;
 export const SESSION_MOST_MS = 12 * HOUR_MS;
 /** Time limit between the password and the code. */

@@ -3,6 +3,8 @@
 /** Stored for an alert endpoint instead of event types. */
 export const ALERT_EVENTS = "alerts";
 
+/** Address of Telegram's Bot API. */
+export const TELEGRAM_API = "https://api.telegram.org";
 /** Limit of Telegram for the characters of a message. */
 const TELEGRAM_TEXT_LIMIT = 4096;
 const CHAT = /^(?:-?[1-9]\d{0,18}|@[A-Za-z][A-Za-z0-9_]{3,63})$/;

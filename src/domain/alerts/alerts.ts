@@ -22,14 +22,9 @@ import {
 import { MINUTE_MS, HOUR_MS, DAY_MS } from "../values/spans.ts";
 
 /** The kinds whose subject is the name of a provider. */
-export const PROVIDER_KINDS: ReadonlySet<string> = new Set<AlertKind>([
-  "provider_balance_low",
-  "provider_out_of_funds",
-  "provider_paused",
-  "placement_unknown",
-  "polling_late",
-  "sync_held",
-]);
+export const PROVIDER_KINDS: ReadonlySet<string> = new Set(
+  Object.keys(PROVIDER_RULES).filter((id) => PROVIDER_RULES[id]!.alert !== undefined),
+);
 
 /** The events that alert endpoints receive. */
 export type AlertEventType = "alert.raised" | "alert.resolved";

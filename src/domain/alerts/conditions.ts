@@ -3,6 +3,7 @@
 
 import type { PausedBy } from "../providers/provider-pauses.ts";
 import { MINUTE_MS, DAY_MS } from "../values/spans.ts";
+import { MIB_BYTES } from "../values/units.ts";
 
 /** The kinds of alerts: ids of rules, in the order of the documentation. */
 export const ALERT_KINDS = [
@@ -22,19 +23,18 @@ export const ALERT_KINDS = [
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
-const MIB = 1024 * 1024;
 /** Free disk space below which orders can soon not be written, and below which the operator should free some. */
-export const DISK_FULL_BYTES = 64 * MIB;
-export const DISK_LOW_BYTES = 1024 * MIB;
+export const DISK_FULL_BYTES = 64 * MIB_BYTES;
+export const DISK_LOW_BYTES = 1024 * MIB_BYTES;
 /** Free disk space at which an open alert about the disk ends. */
-export const DISK_ENOUGH_BYTES = 1152 * MIB;
+export const DISK_ENOUGH_BYTES = 1152 * MIB_BYTES;
 /** How far a stored time must be in the future to show that the clock was set back. */
 export const CLOCK_BEHIND_MS = 5 * MINUTE_MS;
 /** How long a submission must be overdue to be late. */
 export const SUBMISSION_LATE_MS = 5 * MINUTE_MS;
 /** How long the database must refuse writes before an alert is sent. */
 export const UNWRITABLE_MS = 10_000;
-/** The default of `--poll-interval`. Commands use it, because they do not know the server's setting. */
+/** The default of `--poll-interval`. Commands assume it, because they do not know the server's setting. */
 export const POLL_INTERVAL_MS = MINUTE_MS;
 
 /** Returns the age above which backups and off-site copies are old. `backupEveryMs`: the time between two backups. */

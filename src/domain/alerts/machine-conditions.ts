@@ -1,7 +1,7 @@
 // The rules for the machine, the writer, webhooks and keys (conditions.ts).
 
 import { counted } from "../values/text.ts";
-import { formatDuration } from "../values/units.ts";
+import { formatDuration, MIB_BYTES } from "../values/units.ts";
 import {
   backupOldMs,
   CLOCK_BEHIND_MS,
@@ -17,7 +17,6 @@ import {
 } from "./conditions.ts";
 import { DAY_MS } from "../values/spans.ts";
 
-const MIB = 1024 * 1024;
 export const BACKUPS = "backups";
 const OFFSITE = "off-site copies";
 export const DISK = "disk";
@@ -125,13 +124,13 @@ export const MACHINE_RULES: Rules<MachineFacts> = {
     severity: ({ freeBytes }) => (freeBytes! < DISK_FULL_BYTES ? "failure" : "note"),
     holds: ({ freeBytes, isDiskAlertOpen }) =>
       freeBytes !== undefined && freeBytes < (isDiskAlertOpen ? DISK_ENOUGH_BYTES : DISK_LOW_BYTES),
-    text: ({ freeBytes }) => `The disk has ${Math.floor(freeBytes! / MIB)} MiB free`,
+    text: ({ freeBytes }) => `The disk has ${Math.floor(freeBytes! / MIB_BYTES)} MiB free`,
     page: systemPage,
     action: "See the system",
     advice: () => "free some space, or move --data; soon orders can no longer be written",
     alert: () => ({ subject: DISK }),
     // The amount doubles when half of the free space is left.
-    amount: ({ freeBytes }) => Math.round((1000 * DISK_LOW_BYTES) / Math.max(freeBytes!, MIB)),
+    amount: ({ freeBytes }) => Math.round((1000 * DISK_LOW_BYTES) / Math.max(freeBytes!, MIB_BYTES)),
   },
   clock_behind: {
     severity: () => "failure",

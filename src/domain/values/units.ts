@@ -10,12 +10,13 @@ const MILLISECONDS: Record<string, number> = {
   h: HOUR_MS,
   d: DAY_MS,
 };
+export const MIB_BYTES = 1024 ** 2;
 const BYTES: Record<string, number> = {
   B: 1,
   KB: 1000,
   KiB: 1024,
   MB: 1000 ** 2,
-  MiB: 1024 ** 2,
+  MiB: MIB_BYTES,
   GB: 1000 ** 3,
   GiB: 1024 ** 3,
   TB: 1000 ** 4,

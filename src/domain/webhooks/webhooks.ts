@@ -27,7 +27,8 @@ export const WEBHOOK_OUTCOMES = [
 ] as const;
 export type WebhookOutcome = (typeof WEBHOOK_OUTCOMES)[number];
 export const WEBHOOK_SECRET_BYTES = 32;
-const SECRET_PREFIX = "whsec_";
+/** Begins every signing secret, as Standard Webhooks has it. */
+export const SECRET_PREFIX = "whsec_";
 /** How long the old secret also signs after a rotation: the default, and the limit. */
 export const SECRET_GRACE_SECONDS = 86_400;
 export const SECRET_GRACE_LIMIT_SECONDS = 30 * 86_400;

@@ -4,16 +4,8 @@
 import type { CallerKey } from "../../db/users/keys.ts";
 import type { Order } from "../../db/orders/orders.ts";
 import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { RATE_EXAMPLE } from "../server/rate-limits.ts";
 import { isTestOrder, magicOf } from "../../domain/orders/sandbox.ts";
-
-/** Details of a rate limit like one that a live key may exceed. */
-const EXCEEDED = {
-  by: "key",
-  requests: 100,
-  windowSeconds: 1,
-  burst: 200,
-  retryAfterSeconds: 1,
-} as const;
 
 /**
  * Throws the refusal that the first magic link among the orders asks for. Nothing is written.
@@ -27,7 +19,7 @@ export function refuseByMagicLink(
   for (const { link } of orders) {
     switch (magicOf(link).refusal) {
       case "too_many_requests":
-        throw new Refusal("too_many_requests", EXCEEDED);
+        throw new Refusal("too_many_requests", RATE_EXAMPLE);
       case "service_unavailable":
         throw refusal("service_unavailable");
       case "internal_error":

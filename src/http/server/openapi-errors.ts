@@ -12,16 +12,9 @@ import { KEY_FORM } from "../../domain/values/idempotency.ts";
 import { BODY_LIMIT_TEXT } from "../../domain/values/limits.ts";
 import { Refusal, refusal } from "../../domain/values/refusals.ts";
 import type { RouteNeeds } from "./auth.ts";
+import { RATE_EXAMPLE } from "./rate-limits.ts";
 import { errorMembers, type ErrorResponse, errorResponseOf, INTERNAL } from "./errors.ts";
 
-/** The example of a 429: details of the default rate limit. */
-const RATE_EXAMPLE = {
-  by: "key",
-  requests: 100,
-  windowSeconds: 1,
-  burst: 200,
-  retryAfterSeconds: 1,
-} as const;
 /** Descriptions of responses by status. */
 export const REASONS: Record<number, string> = {
   200: "Success",

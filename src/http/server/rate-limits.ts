@@ -9,6 +9,14 @@ import type { Rate } from "../../domain/values/units.ts";
 
 /** Number of intervals whose requests a key may save up for a burst. */
 const BURST_FACTOR = 2;
+/** Details of a refusal by the default limit for keys, for examples and magic links. */
+export const RATE_EXAMPLE = {
+  by: "key",
+  requests: 100,
+  windowSeconds: 1,
+  burst: 100 * BURST_FACTOR,
+  retryAfterSeconds: 1,
+} as const;
 /** Limit for unknown keys from one address. */
 const FAILURE_RATE: Rate = { requests: 20, milliseconds: 60_000 };
 /** Limit for addresses with failures held in memory, about 2 MB. The oldest is evicted first. */

@@ -11,7 +11,7 @@ const SECURITY = {
   "x-content-type-options": "nosniff",
 };
 /** One year, in case a client is a browser. */
-const STRICT_TRANSPORT = { "strict-transport-security": "max-age=31536000" };
+export const STRICT_TRANSPORT = { "strict-transport-security": "max-age=31536000" };
 
 export function responseTemplate(isTls: boolean): ResponseTemplate {
   return new ResponseTemplate({

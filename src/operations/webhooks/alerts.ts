@@ -2,7 +2,7 @@
 // are written in the transaction that records the change. docs/specification/alerts.md#alerts.
 
 import { ALERT_ENDPOINTS_LIMIT } from "../../domain/values/limits.ts";
-import { ALERT_EVENTS } from "../../domain/alerts/alert-endpoints.ts";
+import { ALERT_EVENTS, TELEGRAM_API } from "../../domain/alerts/alert-endpoints.ts";
 import {
   type AlertChanges,
   type AlertEventType,
@@ -34,7 +34,6 @@ import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 import { type EventDelivery, insertOutboxEvent } from "./webhook-events.ts";
 
-const TELEGRAM_URL = "https://api.telegram.org/";
 const SINGLE_ATTEMPT: EventDelivery = { tries: 1, replay: true };
 
 export interface CreateAlertEndpoint {
@@ -63,7 +62,7 @@ export function createAlertEndpoint(
     id: context.createId(),
     resellerAccount: null,
     telegramChat: "telegramChat" in target ? target.telegramChat : null,
-    url: "url" in target ? target.url : TELEGRAM_URL,
+    url: "url" in target ? target.url : `${TELEGRAM_API}/`,
     events: ALERT_EVENTS,
     secret,
     active: true,

@@ -11,7 +11,7 @@ import {
 } from "../../db/administrators/administrators.ts";
 import { ADMINISTRATOR_NAME_FORM, ROLES } from "../../domain/administrators/administrators.ts";
 import { refusal } from "../../domain/values/refusals.ts";
-import { isSessionLive } from "../../domain/administrators/sign-ins.ts";
+import { INVITATION_TIME, isSessionLive } from "../../domain/administrators/sign-ins.ts";
 import { Sessions } from "./account.tsx";
 import type { Call, Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
@@ -129,8 +129,8 @@ export async function invite(submission: Submission, panel: Panel): Promise<View
       <div class="narrow">
         <h1>Invitation for {name}</h1>
         <p>
-          Give {name} this link over a channel that nobody else can read. It works once, for 30
-          minutes, and cannot be shown again.
+          Give {name} this link over a channel that nobody else can read. It works once, for{" "}
+          {INVITATION_TIME}, and cannot be shown again.
         </p>
         <pre id="link">{setUpLink(base, token)}</pre>
         <p class="actions">

@@ -5,6 +5,7 @@
 
 import { findInvited } from "../../db/administrators/administrators.ts";
 import { isPassword, PASSWORD_FORM } from "../../domain/administrators/administrators.ts";
+import { INVITATION_TIME } from "../../domain/administrators/sign-ins.ts";
 import { refusal } from "../../domain/values/refusals.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
@@ -23,7 +24,7 @@ export function setUpPage(_call: Call): View {
             <Field
               name="token"
               label="Token"
-              hint="The part after # in the link that you were given. It works once, for 30 minutes."
+              hint={`The part after # in the link that you were given. It works once, for ${INVITATION_TIME}.`}
               required
             />
           </div>

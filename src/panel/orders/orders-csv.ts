@@ -82,6 +82,6 @@ export async function ordersCsv(call: Call, panel: Panel): Promise<View | Respon
     return { rows: lines.map((line) => CELLS.map((cell) => cell(line))), next };
   };
   return csvResponse("orders.csv", HEADER, Number.MAX_SAFE_INTEGER, read, (error) =>
-    panel.log.error({ error: String(error) }, "list of orders not sent to its end"),
+    panel.log.error({ error: String(error) }, "the CSV file of orders was cut off"),
   );
 }

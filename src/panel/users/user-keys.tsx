@@ -27,7 +27,7 @@ import type { Panel } from "../server/panel.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
 import { Box, Choice, Field, Fold, Form } from "../../web/components/fields.tsx";
 import type { Form as Values } from "../../web/server/form.ts";
-import { Grace, graceOf } from "../../web/components/grace.tsx";
+import { chosenGraceMs, Grace } from "../../web/components/grace.tsx";
 import { List } from "../../web/components/lists.tsx";
 import { Badge, Time, Typed } from "../../web/components/shown.tsx";
 import { shownOnce } from "../../web/components/shown-once.tsx";
@@ -35,7 +35,6 @@ import { userPath } from "./shown-user.ts";
 import { DAY_MS } from "../../domain/values/spans.ts";
 
 const LIFETIME_LIMIT_DAYS = 36_525;
-const GRACE_HOURS = ["0", "1", "24", "168"] as const;
 
 export function Keys({
   keys,
@@ -221,7 +220,7 @@ function Actions({
       {keyState(key, now) === "active" && (
         <Fold action={`${path}/keys/${key.id}/rotate`} summary="Rotate">
           <Form action={`${path}/keys/${key.id}/rotate`} submit="Rotate">
-            <Grace label="The old one still works for" hours={GRACE_HOURS} />
+            <Grace label="The old one still works for" />
           </Form>
         </Fold>
       )}
@@ -319,7 +318,7 @@ export async function rotateKey(submission: Submission): Promise<View> {
   const key = await keyOf(submission);
   const { id, testOf } = key;
   const { text, hash, start } = newKey(testOf !== null);
-  const graceMilliseconds = graceOf(submission.form, GRACE_HOURS);
+  const graceMilliseconds = chosenGraceMs(submission.form);
   await guard(submission, "Rotate", key);
   await submission.submit("rotateKey", { id, hash, start, graceMilliseconds });
   return shownOnce(text, "The key that takes its place", pathOf(submission));

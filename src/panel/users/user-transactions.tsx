@@ -113,6 +113,6 @@ export async function transactionsCsv(call: Call, panel: Panel): Promise<View | 
   };
   const begin = Number.MAX_SAFE_INTEGER;
   return csvResponse("transactions.csv", TRANSACTIONS_HEADER, begin, read, (error) =>
-    panel.log.error({ error: String(error) }, "transactions not sent to its end"),
+    panel.log.error({ error: String(error) }, "the CSV file of transactions was cut off"),
   );
 }

@@ -7,6 +7,7 @@ import type { Reader } from "../../db/port/port.ts";
 import { listWebhooks, type Webhook } from "../../db/webhooks/webhooks.ts";
 import { newSecret } from "../../webhooks/secrets.ts";
 import { ALL_EVENTS, parseEvents, WANTABLE_EVENTS } from "../../domain/webhooks/webhook-events.ts";
+import { WEBHOOK_URL_LIMIT } from "../../domain/webhooks/webhook-urls.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
 import type { Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
@@ -18,7 +19,6 @@ import { Badge, Time, Typed } from "../../web/components/shown.tsx";
 import { shownOnce } from "../../web/components/shown-once.tsx";
 import { userPath } from "./shown-user.ts";
 
-const URL_LIMIT = 2048;
 const EVENTS_LIMIT = 1000;
 const EVENTS_HINT = `separated by commas; empty: all but order.progress`;
 
@@ -129,7 +129,7 @@ export function WebhookFields({ webhook }: { webhook?: Webhook }) {
 
 /** Reads the fields of WebhookFields. The address must be one to which a delivery could be sent. */
 export async function webhookTerms(form: Values, { checkWebhookUrl }: Panel) {
-  const text = form.text("url", URL_LIMIT);
+  const text = form.text("url", WEBHOOK_URL_LIMIT);
   const events = eventsOf(form);
   const balanceLowBelow = form.raw("threshold") === "" ? null : form.amount("threshold");
   form.check();

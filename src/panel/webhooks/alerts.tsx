@@ -16,7 +16,7 @@ import {
   publicAlertEndpoint,
   TOKEN_FORM,
 } from "../../domain/alerts/alert-endpoints.ts";
-import { parseWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
+import { parseWebhookUrl, WEBHOOK_URL_LIMIT } from "../../domain/webhooks/webhook-urls.ts";
 import { newSecret } from "../../webhooks/secrets.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
@@ -27,7 +27,6 @@ import { Badge, Time, Typed } from "../../web/components/shown.tsx";
 import { shownOnce } from "../../web/components/shown-once.tsx";
 
 const RECENT = 50;
-const URL_LIMIT = 2048;
 
 export async function alertsPage(call: Call): Promise<View> {
   const { alerts, endpoints } = await call.read((reader) => ({
@@ -167,7 +166,7 @@ async function createChat(submission: Submission): Promise<Redirect> {
 }
 
 function urlOf(form: Values): string {
-  const given = form.text("url", URL_LIMIT);
+  const given = form.text("url", WEBHOOK_URL_LIMIT);
   if (form.raw("chat") !== "" || form.raw("token") !== "") {
     form.note("chat", "Give an address or a chat, not both");
   }

@@ -15,7 +15,7 @@ import { Box, Field, Fold, Form } from "../../web/components/fields.tsx";
 import { Facts, List, Pager } from "../../web/components/lists.tsx";
 import { Badge, Time, Typed } from "../../web/components/shown.tsx";
 import { requireShownUser, userPath } from "../users/shown-user.ts";
-import { Grace, graceOf } from "../../web/components/grace.tsx";
+import { chosenGraceMs, Grace } from "../../web/components/grace.tsx";
 import { shownOnce } from "../../web/components/shown-once.tsx";
 import {
   eventsText,
@@ -28,7 +28,6 @@ import {
 import { DAY_MS } from "../../domain/values/spans.ts";
 
 const PAGE = 50;
-const GRACE_HOURS = ["0", "24", "168"] as const;
 const DAYS = REPLAY_LIMIT_MS / DAY_MS;
 
 /** Returns the webhook of this user. Throws user_not_found, webhook_not_found. */
@@ -161,7 +160,7 @@ function Switches({ webhook: { active }, path }: { webhook: UserWebhook; path: s
       </div>
       <Fold action={`${path}/rotate`} summary="New secret">
         <Form action={`${path}/rotate`} submit="Rotate">
-          <Grace label="The old one still signs for" hours={GRACE_HOURS} />
+          <Grace label="The old one still signs for" />
         </Form>
       </Fold>
     </>
@@ -183,7 +182,7 @@ export async function testWebhook(submission: Submission): Promise<Redirect> {
 
 export async function rotateWebhook(submission: Submission): Promise<View> {
   const { id } = await webhookOf(submission);
-  const graceMs = graceOf(submission.form, GRACE_HOURS);
+  const graceMs = chosenGraceMs(submission.form);
   const secret = newSecret();
   await submission.submit("rotateWebhook", { id, secret, graceMs });
   return shownOnce(secret, "The new secret of the webhook", pathOf(submission));

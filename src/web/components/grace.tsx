@@ -14,14 +14,14 @@ const WORDS = {
   "168": "a week",
 } as const;
 
-export type GraceHours = keyof typeof WORDS;
+const HOURS = Object.keys(WORDS) as (keyof typeof WORDS)[];
 
-export function Grace({ label, hours }: { label: string; hours: readonly GraceHours[] }) {
-  const options = hours.map((each) => [each, WORDS[each]] as const);
+export function Grace({ label }: { label: string }) {
+  const options = HOURS.map((hours) => [hours, WORDS[hours]] as const);
   return <Choice name="grace" label={label} value="24" options={options} />;
 }
 
 /** Returns the choice in milliseconds. */
-export function graceOf(form: Form, hours: readonly GraceHours[]): number {
-  return Number(form.choice("grace", hours)) * HOUR_MS;
+export function chosenGraceMs(form: Form): number {
+  return Number(form.choice("grace", HOURS)) * HOUR_MS;
 }

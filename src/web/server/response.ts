@@ -1,5 +1,6 @@
 // Builds a site's responses and their common headers.
 
+import { STRICT_TRANSPORT } from "../../http/server/response-template.ts";
 import { withText } from "../../http1/response.ts";
 import type { ASSETS } from "./assets.ts";
 
@@ -13,12 +14,11 @@ const SECURITY = {
   "x-content-type-options": "nosniff",
 };
 const CACHING = "cache-control";
-const HSTS = { "strict-transport-security": "max-age=31536000" };
 
 /** Adds the headers that every response has. */
 export function secured(response: Response, isSecure: boolean): Response {
   const { headers } = response;
-  for (const [name, value] of Object.entries({ ...SECURITY, ...(isSecure ? HSTS : {}) })) {
+  for (const [name, value] of Object.entries({ ...SECURITY, ...(isSecure ? STRICT_TRANSPORT : {}) })) {
     headers.set(name, value);
   }
   if (!headers.has(CACHING)) headers.set(CACHING, "no-store");
