@@ -21,7 +21,7 @@ export const CATALOGUE_REFUSALS = {
     commandLine: see("admin service list"),
     fields: ["service", "id"],
     isAbsence: true,
-    v2: "error.incorrect_service_id",
+    smmApi: "error.incorrect_service_id",
   }),
   service_id_taken: entry({
     message: "A service has that id already",

@@ -18,7 +18,7 @@ export const LEDGER_REFUSALS = {
     message: "Insufficient balance",
     commandLine: see("admin user show"),
     fields: ["amount"],
-    v2: "neworder.error.not_enough_funds",
+    smmApi: "neworder.error.not_enough_funds",
   }),
   balance_too_large: entry({
     status: 400,

@@ -13,22 +13,22 @@ export const ORDER_REFUSALS = {
     commandLine: see("admin order list"),
     fields: ["order"],
     isAbsence: true,
-    v2: "Incorrect order ID",
+    smmApi: "Incorrect order ID",
   }),
   quantity_below_minimum: entry<{ min: number }>({
     status: 400,
     message: ({ min }) => `Minimum order is ${min}`,
-    v2: "neworder.error.min_quantity",
+    smmApi: "neworder.error.min_quantity",
   }),
   quantity_above_maximum: entry<{ max: number }>({
     status: 400,
     message: ({ max }) => `Maximum order is ${max}`,
-    v2: ABOVE_MAXIMUM,
+    smmApi: ABOVE_MAXIMUM,
   }),
   charge_too_large: entry({
     status: 400,
     message: `quantity must be small enough to keep the charge at or below ${formatMicros(TRANSFER_LIMIT_MICROS)}`,
-    v2: ABOVE_MAXIMUM,
+    smmApi: ABOVE_MAXIMUM,
   }),
   /** The order that already has this reference, as its caller sees it. */
   reference_taken: entry<{ order: { orderId: number } }>({
@@ -45,18 +45,18 @@ export const ORDER_REFUSALS = {
   order_not_cancellable: entry({
     status: 400,
     message: "Order cannot be cancelled",
-    v2: "Order cannot be cancelled",
+    smmApi: "Order cannot be cancelled",
   }),
   order_not_refillable: entry({
     status: 400,
     message: "Order cannot be refilled",
-    v2: "Order cannot be refilled",
+    smmApi: "Order cannot be refilled",
   }),
   /** The order already has an open request of this kind. */
   request_already_open: entry({
     status: 400,
     message: "A request is already open",
-    v2: "A request is already open",
+    smmApi: "A request is already open",
   }),
   order_transition_illegal: entry<{ from: string; to: string }>({
     status: 400,

@@ -89,32 +89,32 @@ export const USER_REFUSALS = {
   api_key_missing: entry({
     status: 401,
     message: "X-API-Key header is required",
-    v2: INVALID_KEY,
+    smmApi: INVALID_KEY,
   }),
-  api_key_invalid: entry({ status: 401, message: "Invalid API key", v2: INVALID_KEY }),
+  api_key_invalid: entry({ status: 401, message: "Invalid API key", smmApi: INVALID_KEY }),
   api_key_inactive: entry({
     status: 403,
     message: "API key is inactive",
     commandLine: "activate it first, or create another with `reseller admin key create`",
     fields: ["key"],
-    v2: INVALID_KEY,
+    smmApi: INVALID_KEY,
   }),
   api_key_expired: entry({
     status: 403,
     message: "API key has expired",
     commandLine: "create another with `reseller admin key create`",
     fields: ["key"],
-    v2: INVALID_KEY,
+    smmApi: INVALID_KEY,
   }),
   api_key_address_refused: entry({
     status: 403,
     message: "This API key may not be used from this address",
-    v2: INVALID_KEY,
+    smmApi: INVALID_KEY,
   }),
   permission_denied: entry<{ permission: "order" | "recharge" | "user lookup" | "webhook" }>({
     status: 403,
     message: ({ permission }) => `This API key does not have ${permission} permission`,
-    v2: INVALID_KEY,
+    smmApi: INVALID_KEY,
   }),
   key_not_found: entry({
     message: "Key not found",

@@ -21,7 +21,7 @@ export interface RefusalEntry<Details> {
   /** Further members of the response's body. */
   members?: (details: Details) => Record<string, unknown>;
   /** Text under /api/v2: docs/specification/smm-api.md#v2-errors. Without one it is an internal error there. */
-  v2?: RefusalText<Details>;
+  smmApi?: RefusalText<Details>;
 }
 
 /**

@@ -4,11 +4,11 @@ import { entry } from "./refusal-entry.ts";
 
 /** The text under /api/v2 when no other text of the protocol fits. */
 export const INCORRECT_REQUEST = "Incorrect request";
-const FIELDS_V2: Readonly<Record<string, string>> = {
+const SMM_API_FIELDS: Readonly<Record<string, string>> = {
   link: "neworder.error.link",
   quantity: "neworder.error.min_quantity",
 };
-const fieldV2 = ({ field }: { field: string }) => FIELDS_V2[field] ?? INCORRECT_REQUEST;
+const smmApiField = ({ field }: { field: string }) => SMM_API_FIELDS[field] ?? INCORRECT_REQUEST;
 
 /** The rate limit that was exceeded, and when the next request is allowed. */
 export interface RateExceeded {
@@ -37,30 +37,30 @@ export const REQUEST_REFUSALS = {
     status: 400,
     message: ({ field }) => `${field} is required`,
     members: ({ field }) => ({ field }),
-    v2: fieldV2,
+    smmApi: smmApiField,
   }),
   field_invalid: entry<{ field: string; must: string }>({
     status: 400,
     message: ({ field, must }) => `${field} must be ${must}`,
     members: ({ field }) => ({ field }),
-    v2: fieldV2,
+    smmApi: smmApiField,
   }),
   body_invalid: entry<{ must: "valid JSON" | "a JSON object" }>({
     status: 400,
     message: ({ must }) => `Request body must be ${must}`,
-    v2: INCORRECT_REQUEST,
+    smmApi: INCORRECT_REQUEST,
   }),
   body_too_large: entry({
     status: 413,
     message: "Request body too large",
     headers: () => ({ connection: "close" }),
-    v2: INCORRECT_REQUEST,
+    smmApi: INCORRECT_REQUEST,
   }),
   /** Only for bytes of a body that are not content: trailers, and the framing of chunks. */
   headers_too_large: entry({
     status: 431,
     message: "Request headers too large",
-    v2: INCORRECT_REQUEST,
+    smmApi: INCORRECT_REQUEST,
   }),
   content_type_invalid: entry({
     status: 415,
@@ -74,7 +74,7 @@ export const REQUEST_REFUSALS = {
     status: 429,
     message: "Too many requests",
     headers: rateHeaders,
-    v2: "Too many requests",
+    smmApi: "Too many requests",
   }),
   /** The path does not exist, or not for the caller's key. */
   not_found: entry({ status: 404, message: "Not found" }),
@@ -84,12 +84,12 @@ export const REQUEST_REFUSALS = {
     hint: "the database takes no writes, because another process holds it or its disk is full",
     commandLine: "see `reseller doctor`",
     headers: () => ({ "retry-after": "1" }),
-    v2: "Service temporarily unavailable",
+    smmApi: "Service temporarily unavailable",
   }),
   /** Thrown as a refusal only when a magic link asks for it. */
   internal_error: entry({
     status: 500,
     message: "Internal server error",
-    v2: "Internal server error",
+    smmApi: "Internal server error",
   }),
 };

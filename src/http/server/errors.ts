@@ -12,8 +12,8 @@ export interface ErrorResponse {
   headers?: Record<string, string>;
   /** Further members of the body. */
   members?: Record<string, unknown>;
-  /** The text under /api/v2; an error without one is an internal error there. */
-  v2?: string;
+  /** The text under /api/smmApi; an error without one is an internal error there. */
+  smmApi?: string;
 }
 
 export const INTERNAL = errorResponseOf(refusal("internal_error"))!;
@@ -37,7 +37,7 @@ export const REFUSAL_CODES: readonly string[] = Object.entries(REFUSALS)
  * Returns the response to a refusal; undefined for one that API calls do not meet, which is an internal error there.
  */
 export function errorResponseOf(refused: Refusal): ErrorResponse | undefined {
-  const { status, message, headers, members, v2 } = entryOf(refused);
+  const { status, message, headers, members, smmApi } = entryOf(refused);
   if (status === undefined) return undefined;
   const { code, details } = refused;
   return {
@@ -46,7 +46,7 @@ export function errorResponseOf(refused: Refusal): ErrorResponse | undefined {
     message: textOf(message, details),
     ...(headers && { headers: headers(details) }),
     ...(members && { members: members(details) }),
-    ...(v2 !== undefined && { v2: textOf(v2, details) }),
+    ...(smmApi !== undefined && { smmApi: textOf(smmApi, details) }),
   };
 }
 
@@ -67,6 +67,6 @@ export function methodNotAllowed(allow: string): ErrorResponse {
     code: "method_not_allowed",
     message: "Method not allowed",
     headers: { allow },
-    v2: INCORRECT_REQUEST,
+    smmApi: INCORRECT_REQUEST,
   };
 }

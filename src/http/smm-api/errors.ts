@@ -5,7 +5,7 @@ import { REFUSALS } from "../../domain/values/refusals.ts";
 import type { ErrorResponse } from "../server/errors.ts";
 
 /** Text in place of an order's status in a list. */
-export const INCORRECT_ORDER = REFUSALS.order_not_found.v2;
+export const INCORRECT_ORDER = REFUSALS.order_not_found.smmApi;
 export const REFILL_NOT_FOUND = "Refill not found";
 
 /**
@@ -22,7 +22,7 @@ export interface SmmError {
 
 /** Returns null for a refusal that a panel's request cannot get. */
 export function smmErrorOf(response: ErrorResponse): SmmError | null {
-  const { status, v2: words } = response;
+  const { status, smmApi: words } = response;
   if (words === undefined) return null;
   const isKept = KEPT_STATUSES.has(status);
   return { status: isKept ? status : 200, words, headers: isKept ? (response.headers ?? {}) : {} };

@@ -35,12 +35,12 @@ test("every word of an error or a status is on the page, and in the specificatio
     new URL("../../../docs/specification/smm-api.md", import.meta.url),
   ).text();
   const page = renderSmmApiPage(document).html;
-  const words = Object.entries(REFUSALS).flatMap(([code, { v2 }]) => {
-    if (v2 === undefined) return [];
-    if (typeof v2 === "string") return [v2];
+  const words = Object.entries(REFUSALS).flatMap(([code, { smmApi }]) => {
+    if (smmApi === undefined) return [];
+    if (typeof smmApi === "string") return [smmApi];
     const fields = ["link", "quantity", "service"].map((field) => ({ field, must: "" }));
     return fields.map((details) =>
-      textOf(entryOf(new Refusal(code as "field_invalid", details)).v2!, details),
+      textOf(entryOf(new Refusal(code as "field_invalid", details)).smmApi!, details),
     );
   });
   expect(words.length).toBeGreaterThan(8);
