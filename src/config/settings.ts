@@ -217,7 +217,7 @@ export type Config = {
 };
 
 /** Returns the conflict between settings that are each valid by themselves, or null. */
-export function conflictOf(config: Config): string | null {
+export function findConflict(config: Config): string | null {
   const { tlsCert, tlsKey, panelListen, panelInsecure } = config;
   if ((tlsCert === null) !== (tlsKey === null)) {
     return "--tls-cert and --tls-key must be used together: set both or neither";

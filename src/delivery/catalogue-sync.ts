@@ -94,7 +94,7 @@ async function syncOnce(deps: SyncDeps, provider: Provider, stop: AbortSignal): 
     log.warn({ provider: name, held }, "scheduled sync not applied: it waits for the operator");
   };
   const options = optionsOf(provider);
-  const planned = await planOf(deps, provider, options, stop);
+  const planned = await makePlan(deps, provider, options, stop);
   if (stop.aborted) return;
   if (typeof planned === "string") return hold(planned);
   const { upstream, plan } = planned;
@@ -113,7 +113,7 @@ function optionsOf({ markup, syncNew, readableIds }: Provider): SyncOptions {
 }
 
 /** Reads the list and plans its sync. Resolves with a text for the operator if the list cannot be used. */
-async function planOf(
+async function makePlan(
   { store, connect }: SyncDeps,
   provider: Provider,
   options: SyncOptions,

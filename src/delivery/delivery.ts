@@ -5,10 +5,10 @@ import {
   listAllProviders,
   nextDueTimes,
   type Provider,
-  providerOf,
+  getProvider,
 } from "../db/providers/providers.ts";
 import type { Lateness } from "../domain/alerts/conditions.ts";
-import { isTestOrder, magicOf, SANDBOX_PROVIDER } from "../domain/orders/sandbox.ts";
+import { isTestOrder, parseMagicLink, SANDBOX_PROVIDER } from "../domain/orders/sandbox.ts";
 import { SUBMIT_BACKOFF_LIMIT_MS } from "../scheduling/backoff.ts";
 import { createInterruptionCheck, markInterrupted } from "./interrupted-attempts.ts";
 import { createRequester, type Requester } from "./order-requests.ts";
@@ -166,7 +166,7 @@ function createSlowness({ clock, settings }: DeliveryDeps) {
   const endings = new Set<() => void>();
   return {
     wait(link: string): Promise<void> {
-      const { slowMs } = magicOf(link);
+      const { slowMs } = parseMagicLink(link);
       return new Promise((resolve) => {
         if (slowMs === 0) return resolve();
         const cancel = clock.after(Math.min(slowMs, settings.placeWaitMs), () => end());
@@ -201,7 +201,7 @@ function createWorkers(deps: DeliveryDeps, waiting: Waiting, wake: () => void) {
   const workerOf = async (providerId: number): Promise<Worker | null> => {
     const worker = workers.get(providerId);
     if (worker) return worker;
-    const provider = await store.read((reader) => providerOf(reader, providerId));
+    const provider = await store.read((reader) => getProvider(reader, providerId));
     return isStopping ? null : (workers.get(providerId) ?? createWorker(provider));
   };
   const createWorker = (provider: Provider): Worker => {

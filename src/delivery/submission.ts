@@ -7,7 +7,7 @@ import {
   listDueSubmissions,
   type OrderWithDelivery,
 } from "../db/delivery/deliveries.ts";
-import { providerOf } from "../db/providers/providers.ts";
+import { getProvider } from "../db/providers/providers.ts";
 import type { SubmissionResult } from "../domain/delivery/deliveries.ts";
 import { upstreamFields } from "../domain/orders/order-fields.ts";
 import { isOnProbation } from "../domain/providers/provider-pauses.ts";
@@ -96,7 +96,7 @@ export function createSubmitter(worker: ProviderWorker, listener: AttemptListene
     const due = await store.read((reader) => {
       // Reads the provider anew, because a pause may have begun or ended since the worker last read it. During a pause
       // the order of the list does not matter.
-      const isProbed = limit() === 1 && providerOf(reader, providerId).pausedAt === null;
+      const isProbed = limit() === 1 && getProvider(reader, providerId).pausedAt === null;
       const list = isProbed ? listDueOnProbation : listDueSubmissions;
       return list(reader, providerId, now, SUBMISSIONS_LIMIT * 2);
     });

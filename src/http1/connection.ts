@@ -6,9 +6,9 @@ import { Outgoing } from "./outgoing.ts";
 import { type Malformed, type Message, RequestParser } from "./parser.ts";
 import { IncomingRequest } from "./request.ts";
 import {
-  chunkOf,
+  formatChunk,
   type Framing,
-  headOf,
+  formatHead,
   isNothing,
   LAST_CHUNK,
   saysLast,
@@ -271,7 +271,7 @@ export class Connection {
     // For HEAD a stream is not produced, and its length is unknown.
     if (text === undefined) void response.body?.cancel();
     const framing = text !== undefined ? bytes : message!.isHttp10 ? "close" : "chunked";
-    const head = headOf(response, framing, this.#isOver);
+    const head = formatHead(response, framing, this.#isOver);
     if (isBodiless) this.#out.add(head, head.length);
     else this.#out.add(head + text, head.length + bytes);
   }
@@ -291,7 +291,7 @@ export class Connection {
   /** Sends a body while it is produced. */
   async #stream(message: Message, response: Response): Promise<void> {
     const framing: Framing = message.isHttp10 ? "close" : "chunked";
-    const head = headOf(response, framing, this.#isOver);
+    const head = formatHead(response, framing, this.#isOver);
     this.#isHandling = true;
     this.#out.add(head, head.length);
     const reader = response.body!.getReader();
@@ -299,7 +299,7 @@ export class Connection {
       for (;;) {
         const { value, done } = await reader.read();
         if (done) break;
-        const taken = this.#out.write(framing === "chunked" ? chunkOf(value) : value);
+        const taken = this.#out.write(framing === "chunked" ? formatChunk(value) : value);
         // The limit for sending also holds for a peer that stops reading in the middle of a stream.
         if (this.#out.isBlocked && !this.#isClosed) this.#enter("sending", message);
         await taken;

@@ -42,14 +42,14 @@ export class ResponseTemplate {
   readonly #common: string;
 
   constructor(readonly fields: Readonly<Record<string, string>>) {
-    this.#common = linesOf(fields);
+    this.#common = formatFields(fields);
   }
 
   /** Makes a Response that is itself empty; its text and fields are attached. */
   make(status: number, text: string, fields: Readonly<Record<string, string>>): Response {
     const response: MadeResponse = status === 200 ? new Response() : new Response(null, { status });
     response[MADE_TEXT] = {
-      fields: this.#common + linesOf(fields),
+      fields: this.#common + formatFields(fields),
       text,
       isLast: fields["connection"] === "close",
     };
@@ -71,10 +71,10 @@ export function saysLast(response: Response): boolean {
 /** How the end of the body is marked: content-length (its value), chunked, or by closing the connection. */
 export type Framing = number | "chunked" | "close";
 
-export function headOf(response: Response, framing: Framing, isLast: boolean): string {
+export function formatHead(response: Response, framing: Framing, isLast: boolean): string {
   const { status } = response;
   const known = (response as MadeResponse)[MADE_TEXT];
-  const fields = known?.fields ?? linesOf(response.headers.toJSON());
+  const fields = known?.fields ?? formatFields(response.headers.toJSON());
   const start = status === 200 ? OK : `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
   const end = isLast ? "connection: close\r\n" : "";
   return `${start}${fields}${framed(framing)}${end}${date()}\r\n`;
@@ -87,7 +87,7 @@ function framed(framing: Framing): string {
   return framing === "chunked" ? "transfer-encoding: chunked\r\n" : "";
 }
 
-function linesOf(fields: Readonly<Record<string, string | string[]>>): string {
+function formatFields(fields: Readonly<Record<string, string | string[]>>): string {
   let lines = "";
   for (const name in fields) {
     if (CONNECTION_FIELDS.has(name)) continue;
@@ -118,6 +118,6 @@ function date(): string {
 const LINE_END = Buffer.from("\r\n");
 export const LAST_CHUNK = "0\r\n\r\n";
 
-export function chunkOf(bytes: Uint8Array): Buffer {
+export function formatChunk(bytes: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`${bytes.byteLength.toString(16)}\r\n`), bytes, LINE_END]);
 }

@@ -127,7 +127,7 @@ function serviceOf(place: string, cells: Record<string, unknown>, isUpdate: bool
   // A package has only one size, so min and max may be left out.
   const bound = (column: string) =>
     isPackage(typeOrDefault) ? orDefault(column, QUANTITY, 1) : cell(column, QUANTITY);
-  const service = definedOf({
+  const service = withoutUndefined({
     name: unlessAbsent("name", () => cell("name", SERVICE_NAME)),
     priceMicros: unlessAbsent("price", () => cell("price", PRICE)),
     per: unlessAbsent("per", () =>
@@ -182,7 +182,7 @@ function refuseUnfit(
 }
 
 /** Returns the row without its undefined members. */
-function definedOf<T extends object>(row: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
+function withoutUndefined<T extends object>(row: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
   return Object.fromEntries(
     Object.entries(row).filter(([, value]) => value !== undefined),
   ) as never;

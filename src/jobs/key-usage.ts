@@ -13,7 +13,7 @@ export interface KeyUsage {
   /**
    * Notes a use, at the cost of a look-up in a map. The address costs more and is computed only once for each write.
    */
-  note(keyId: string, now: number, caller: { address(): string }): void;
+  record(keyId: string, now: number, caller: { address(): string }): void;
   /** Stores what was collected. Resolves once the job has ended. */
   stop(): Promise<void>;
 }
@@ -44,7 +44,7 @@ export function startKeyUsage(writer: Writer, log: Logger, interval = FLUSH_MS):
     running = running.then(flush);
   }, interval);
   return {
-    note(keyId, now, caller) {
+    record(keyId, now, caller) {
       const noted = used.get(keyId);
       if (noted) noted.usedAt = now;
       else used.set(keyId, { usedAt: now, address: caller.address() });

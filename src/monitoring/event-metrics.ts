@@ -112,7 +112,7 @@ export function createObserver(
   return {
     request(method, route, status, seconds) {
       const known = METHODS.has(method) ? method : "other";
-      requests.note(known, route ?? "none", status, seconds);
+      requests.record(known, route ?? "none", status, seconds);
     },
     testRequest: (status) => testRequests.inc({ status }),
     refusal: (code) => refusals.inc({ code }),

@@ -16,7 +16,7 @@ interface Series {
 export interface RequestTimes {
   /** The metric for prom-client's registry. */
   metric: Histogram<Label>;
-  note(method: string, route: string, status: number, seconds: number): void;
+  record(method: string, route: string, status: number, seconds: number): void;
   /** Begins a series at 0. */
   expect(method: string, route: string, status: number): void;
 }
@@ -60,7 +60,7 @@ export function createRequestTimes(name: string, help: string, limits: number[])
   return {
     metric: new Times(settings),
     expect: (method, route, status) => void seriesOf(method, route, status),
-    note(method, route, status, seconds) {
+    record(method, route, status, seconds) {
       const series = seriesOf(method, route, status);
       let bucket = 0;
       while (bucket < limits.length && seconds > limits[bucket]!) bucket++;

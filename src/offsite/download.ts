@@ -43,7 +43,7 @@ export async function downloadCopy(
     const compressed = isEncrypted(copy) ? await decrypt(object, identities!) : object;
     await writeTo(target, decompress(compressed), written.add);
   } catch (error) {
-    throw damageOf(error, url);
+    throw asDamageError(error, url);
   }
   refuseOther(url, read.digest(), manifest.object);
   refuseOther(url, written.digest(), manifest.database);
@@ -88,7 +88,7 @@ async function writeTo(
  * Turns an error of decompression or decryption into a BackupError about damaged content. Returns errors of files
  * unchanged.
  */
-function damageOf(error: unknown, url: string): unknown {
+function asDamageError(error: unknown, url: string): unknown {
   if (error instanceof BackupError) {
     return error.message.startsWith(url) ? error : new BackupError(`${url}: ${error.message}`);
   }

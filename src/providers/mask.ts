@@ -43,7 +43,7 @@ function maskAll(text: string, { needles, first }: Needles): string {
   const endFrom = (at: number): number => {
     const code = text.charCodeAt(at);
     const mayBegin = beginsEscape(code) || first.has(fold(code));
-    return mayBegin ? Math.max(...needles.map((needle) => endOf(needle, at, read))) : -1;
+    return mayBegin ? Math.max(...needles.map((needle) => findEnd(needle, at, read))) : -1;
   };
   let masked = "";
   let at = 0;
@@ -67,7 +67,7 @@ function maskAll(text: string, { needles, first }: Needles): string {
 }
 
 /** Returns the end of the longest match of a needle at a position, or -1. */
-function endOf(needle: Needle, at: number, read: (at: number) => readonly Reading[]): number {
+function findEnd(needle: Needle, at: number, read: (at: number) => readonly Reading[]): number {
   let ends: readonly number[] = [at];
   for (const wanted of needle) {
     const next = new Set<number>();

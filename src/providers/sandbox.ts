@@ -6,7 +6,7 @@ import type { RefillReport, RequestResult } from "../domain/orders/order-request
 import type { Report } from "../domain/delivery/polling.ts";
 import {
   type Magic,
-  magicOf,
+  parseMagicLink,
   sandboxRefillReport,
   sandboxReport,
 } from "../domain/orders/sandbox.ts";
@@ -34,10 +34,10 @@ export function sandbox({ now, orders, refills }: SandboxDeps): ProviderApi {
       return { reports };
     },
 
-    cancel: ({ link }) => Promise.resolve(answerTo(magicOf(link).cancel, null)),
+    cancel: ({ link }) => Promise.resolve(answerTo(parseMagicLink(link).cancel, null)),
 
     refill: ({ link, requestId }) =>
-      Promise.resolve(answerTo(magicOf(link).refill, String(requestId))),
+      Promise.resolve(answerTo(parseMagicLink(link).refill, String(requestId))),
 
     async refillStatus(numbers) {
       const reports = new Map<string, RefillReport>();
@@ -63,7 +63,7 @@ function answerTo(asked: Magic["cancel" | "refill"], refill: string | null): Req
 /** Answers a submission. The sandbox's number for an order is ours. */
 function submissionOf({ orderId, link, createdAt }: PlacedOrder, now: number): SubmissionResult {
   const accepted = { outcome: "accepted", providerOrder: String(orderId) } as const;
-  const { submission } = magicOf(link);
+  const { submission } = parseMagicLink(link);
   switch (submission.kind) {
     case "accept":
       return accepted;

@@ -84,7 +84,7 @@ export async function openSqliteDatabase(
       disk: checkDisk(folder, diskFloor),
       migrations: checkMigrations(slowReader),
     }),
-    figures: figuresOf(path),
+    figures: readFigures(path),
     file: path,
     addressFile,
     servers: () => 1,
@@ -144,7 +144,7 @@ function writerLog(
   };
 }
 
-function figuresOf(path: string): DatabaseFigures {
+function readFigures(path: string): DatabaseFigures {
   return {
     databaseBytes: () => sizeOf(path),
     walBytes: () => sizeOf(`${path}-wal`),

@@ -79,7 +79,7 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
     observer: metrics ?? NO_OBSERVER,
     now: () => database.now(),
     findKey: (hash) => database.findKey(hash),
-    recordKeyUse: (keyId, now, caller) => keyUsage.note(keyId, now, caller),
+    recordKeyUse: (keyId, now, caller) => keyUsage.record(keyId, now, caller),
     limits: createRateLimits(config.rateLimit, () => database.servers()),
     trustedProxy: config.trustedProxy,
     noteUntrustedProxy: once(() =>

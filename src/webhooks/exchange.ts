@@ -73,7 +73,7 @@ export function exchange(request: ExchangeRequest, stop: AbortSignal): Promise<E
     stop.addEventListener("abort", abort);
     if (stop.aborted) abort();
     socket.on(request.url.protocol === "https:" ? "secureConnect" : "connect", () =>
-      socket.write(Buffer.concat([Buffer.from(headOf(request)), request.body])),
+      socket.write(Buffer.concat([Buffer.from(formatHead(request)), request.body])),
     );
   });
 }
@@ -109,7 +109,7 @@ function open({ url, address, ca }: ExchangeRequest): Socket {
   });
 }
 
-function headOf({ url, headers, body }: ExchangeRequest): string {
+function formatHead({ url, headers, body }: ExchangeRequest): string {
   const fields = {
     host: url.host,
     ...headers,

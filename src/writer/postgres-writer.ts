@@ -77,7 +77,7 @@ export function createPostgresWriter({
     const started = performance.now();
     const replies = await repliesTo(requests);
     lane.isInFlight = false;
-    probe.note(replies);
+    probe.record(replies);
     flush();
     onBatch?.(requests, (performance.now() - started) / 1000);
     batch.settle(replies);

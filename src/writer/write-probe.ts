@@ -9,7 +9,7 @@ export interface WriteProbe {
   /** False after a batch that failed with a transient error, until one succeeds. */
   isWritable(): boolean;
   /** Called with the replies of every batch. */
-  note(replies: readonly Reply[]): void;
+  record(replies: readonly Reply[]): void;
   /** Notes that the database is unwritable, for a reason other than the replies of a batch. */
   noteUnwritable(): void;
   /** Stops trying. */
@@ -17,7 +17,7 @@ export interface WriteProbe {
 }
 
 /**
- * Creates a probe. `write` submits a write whose replies are passed to `note`. `onChange` is called whenever
+ * Creates a probe. `write` submits a write whose replies are passed to `record`. `onChange` is called whenever
  * writability changes.
  */
 export function createWriteProbe(
@@ -36,7 +36,7 @@ export function createWriteProbe(
   return {
     isWritable: () => writable,
     noteUnwritable: () => set(false),
-    note(replies) {
+    record(replies) {
       // Unknown outcomes show neither that the database is writable nor that it is not.
       if (replies.every((reply) => "failed" in reply && reply.code === "outcome_unknown")) return;
       const isRefused = replies.every(

@@ -89,7 +89,7 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
     const message = JSON.parse(event.data) as FromThread;
     if ("replies" in message) {
       const { replies, seconds, offloadCheckpoint } = message;
-      probe.note(replies);
+      probe.record(replies);
       if (offloadCheckpoint && state !== "closing") offloadedCheckpoint.start();
       if (mode === "external") noteLongWal(offloadCheckpoint);
       const batch = queue.endBatch();

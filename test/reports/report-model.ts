@@ -26,7 +26,7 @@ export interface Entry {
   isUnknown: () => boolean;
 }
 
-interface Known {
+interface ModelOrder {
   orderId: number;
   providerId: number;
   service: string;
@@ -64,7 +64,7 @@ const SERVICES = [
 export class ReportMarket {
   readonly entries: Entry[] = [];
   readonly #random: Random;
-  readonly #orders: Known[] = [];
+  readonly #orders: ModelOrder[] = [];
   readonly #keys = new Map<string, { account: number; id: string }>();
   readonly #providers = new Map<string, Seller>();
   #now = START;
@@ -134,7 +134,7 @@ export class ReportMarket {
     return from[below(this.#random, from.length)]!;
   }
 
-  #book(order: Known, kind: Entry["kind"], micros: bigint): void {
+  #book(order: ModelOrder, kind: Entry["kind"], micros: bigint): void {
     if (order.isTest) return;
     const { service, reseller, provider } = order;
     const isUnknown = () => order.isUnknown;
@@ -153,7 +153,7 @@ export class ReportMarket {
     const units = price * BigInt(quantity);
     const charge =
       service.per === "order" ? price : service.per === "1" ? units : (units + 999n) / 1000n;
-    const order: Known = {
+    const order: ModelOrder = {
       orderId: placed.orderId,
       providerId: placed.delivery?.providerId ?? 0,
       service: service.id,
@@ -177,7 +177,7 @@ export class ReportMarket {
     if (service.provider !== null && below(this.#random, 8) > 0) this.#submit(order);
   }
 
-  #submit(order: Known): void {
+  #submit(order: ModelOrder): void {
     const { orderId, providerId } = order;
     const attempt = { orderId, providerId, server: "s", placeRetryMs: HOUR };
     const started = this.database.execute("startAttempt", attempt, this.#now);
@@ -210,7 +210,7 @@ export class ReportMarket {
     else this.#refund(order, "FAILED", 0);
   }
 
-  #refund(order: Known, status: string, remains: number): void {
+  #refund(order: ModelOrder, status: string, remains: number): void {
     const { charge, refunded, quantity } = order;
     const full = charge - refunded;
     const part = (charge * BigInt(remains)) / BigInt(quantity);
@@ -257,7 +257,7 @@ export class ReportMarket {
     for (const { order, report } of told) this.#hear(order, report);
   }
 
-  #reportOf({ quantity, provider }: Known): Report {
+  #reportOf({ quantity, provider }: ModelOrder): Report {
     const word = this.#pick(["In progress", "In progress", "Completed", "Partial", "Canceled", "Failed", "odd"]); // prettier-ignore
     const remains = below(this.#random, 10) === 0 ? null : below(this.#random, quantity + 1);
     const charge = String(below(this.#random, 1e6) / 1e5);
@@ -271,7 +271,7 @@ export class ReportMarket {
     return { word, startCount: null, remains, text: "{}", ...(isTold ? { cost } : {}) };
   }
 
-  #hear(order: Known, { word, remains, cost }: Report): void {
+  #hear(order: ModelOrder, { word, remains, cost }: Report): void {
     if (word === "odd" || (word === "Partial" && remains === null)) return;
     const { factor } = this.#providers.get(order.provider!)!;
     const isFree = word === "Canceled" || word === "Failed";
@@ -297,7 +297,7 @@ export class ReportMarket {
     this.#refund(order, status ?? "FAILED", remains ?? 0);
   }
 
-  #cost(order: Known, micros: bigint): void {
+  #cost(order: ModelOrder, micros: bigint): void {
     if (micros !== order.cost) this.#book(order, "cost", micros - order.cost);
     order.cost = micros;
   }

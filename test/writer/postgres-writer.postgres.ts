@@ -17,13 +17,13 @@ interface Caller {
   keyId: string;
 }
 
-/** Nothing is given up, however slow the machine is. */
-const PATIENT = { turnMs: 600_000, primaryWaitMs: 600_000 };
+/** Time limits that no test reaches, however slow the machine is. */
+const NO_TIME_LIMITS = { turnMs: 600_000, primaryWaitMs: 600_000 };
 
 async function shop(server: Cluster, options: PostgresOptions = {}, queueLimit?: number) {
   const database = await server.createDatabase();
   const address = server.address(database);
-  const store = createPostgresStore(address, { ...PATIENT, ...options });
+  const store = createPostgresStore(address, { ...NO_TIME_LIMITS, ...options });
   const batches: string[][] = [];
   const changes: boolean[] = [];
   const writer = createPostgresWriter({
@@ -34,7 +34,7 @@ async function shop(server: Cluster, options: PostgresOptions = {}, queueLimit?:
     onWritable: (writable) => void changes.push(writable),
     ...(queueLimit && { queueLimit }),
   });
-  const setUp = createPostgresStore(address, PATIENT);
+  const setUp = createPostgresStore(address, NO_TIME_LIMITS);
   const outcomes = await setUp.runBatch([
     { run: (tx) => insertService(tx, "likes") },
     {

@@ -117,7 +117,7 @@ function* fieldsOf(document: OpenApiDocument, schema: Schema, prefix: string): G
   };
   for (const [name, property] of Object.entries(properties)) {
     const found = resolve(document, property);
-    const inner = innerOf(document, found);
+    const inner = nestedObject(document, found);
     const type = typeOf(found);
     const field = { ...found, ...property };
     yield { name: prefix + name, type, required: required.includes(name), field };
@@ -128,7 +128,7 @@ function* fieldsOf(document: OpenApiDocument, schema: Schema, prefix: string): G
 }
 
 /** Returns the object in a field that is an object or a list of objects. If there are several forms, it is the first. */
-function innerOf(document: OpenApiDocument, field: Schema): Schema[] {
+function nestedObject(document: OpenApiDocument, field: Schema): Schema[] {
   const items = field["items"] ? resolve(document, field["items"] as Schema) : field;
   const [form] = (items["oneOf"] ?? []) as Schema[];
   if (form) return [form];

@@ -9,7 +9,7 @@ export function withFieldExamples(document: OpenApiDocument): OpenApiDocument {
   const copy = structuredClone(document);
   const { schemas } = copy.components;
   for (const { schema, examples = {} } of contentsOf(copy)) {
-    for (const { value } of Object.values(examples)) note(schema, value, schemas);
+    for (const { value } of Object.values(examples)) addExamples(schema, value, schemas);
   }
   return copy;
 }
@@ -32,19 +32,19 @@ function resolved(schema: Schema, schemas: Schemas): Schema {
   return typeof $ref === "string" ? schemas[$ref.split("/").at(-1)!]! : schema;
 }
 
-function note(given: Schema, value: unknown, schemas: Schemas): void {
+function addExamples(given: Schema, value: unknown, schemas: Schemas): void {
   const schema = resolved(given, schemas);
   for (const each of alternativesOf(schema)) {
-    if (isOf(resolved(each, schemas), value)) note(each, value, schemas);
+    if (fitsSchema(resolved(each, schemas), value)) addExamples(each, value, schemas);
   }
   const { properties = {}, items } = schema as { properties?: Schemas; items?: Schema };
   if (Array.isArray(value)) {
-    if (items) for (const each of value) note(items, each, schemas);
+    if (items) for (const each of value) addExamples(items, each, schemas);
   } else if (typeof value === "object" && value !== null) {
     for (const [name, member] of Object.entries(value)) {
       const property = properties[name];
       if (property === undefined) continue;
-      note(property, member, schemas);
+      addExamples(property, member, schemas);
       if (property["$ref"] === undefined && member !== null) property["examples"] ??= [member];
     }
   }
@@ -55,7 +55,7 @@ function alternativesOf({ anyOf = [], oneOf = [], allOf = [] }: Schema): Schema[
 }
 
 /** Whether a value has the members of a schema, which is enough to distinguish the schemas here. */
-function isOf({ type, required = [], properties = {} }: Schema, value: unknown): boolean {
+function fitsSchema({ type, required = [], properties = {} }: Schema, value: unknown): boolean {
   if (Array.isArray(value)) return type === "array";
   if (typeof value !== "object" || value === null) return false;
   const members = Object.keys(properties as object);

@@ -37,7 +37,7 @@ export function declareReprice(group: Command): void {
       const services = await withDatabase(options, ({ store }) =>
         store.read((reader) => selected(reader, named, options)),
       );
-      const prices = planOf(services, options);
+      const prices = makePlan(services, options);
       if (!options.dryRun && prices.length > 0) {
         if (prices.length > CONFIRM_ROWS) {
           await confirm(options, `change ${prices.length} prices`, `more than ${CONFIRM_ROWS}`);
@@ -52,7 +52,7 @@ export function declareReprice(group: Command): void {
 }
 
 /** Plans the new prices. Throws a refusal as CommandFailure. */
-function planOf(services: readonly Service[], options: RepriceOptions): PriceChange[] {
+function makePlan(services: readonly Service[], options: RepriceOptions): PriceChange[] {
   try {
     return planPrices(services, options.percent);
   } catch (error) {

@@ -103,7 +103,7 @@ export function requestTermsOf({ cancel, refill, refillDays: days }: ServiceOpti
 }
 
 /** Returns the bounds of a new service. A package has one size, 1 by default. Any other type needs both bounds. */
-export function boundsOf(
+export function requireBounds(
   command: Command,
   options: ServiceOptions,
   type: ServiceType,

@@ -26,7 +26,7 @@ import { declareRoutes } from "./service-routes.ts";
 import { addConfirmation, confirm } from "../kernel/confirm.ts";
 import {
   addServiceOptions,
-  boundsOf,
+  requireBounds,
   refuseCrossedBounds,
   requestTermsOf,
   type ServiceOptions,
@@ -67,7 +67,7 @@ function declareCreate(group: Command): void {
       const { provider: name, providerService: service } = options;
       const { type = DEFAULT_SERVICE_TYPE, dripfeed = false } = options;
       const { per = standardUnit(type) } = options;
-      const { min, max } = boundsOf(command, options, type);
+      const { min, max } = requireBounds(command, options, type);
       refuseCrossedBounds(command, { min, max });
       const unfit = attempt(() => refuseUnfitType({ type, per, dripfeed }));
       if (unfit instanceof Refusal) command.error(`error: ${sentenceOf(unfit)}.`);

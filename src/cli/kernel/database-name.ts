@@ -27,12 +27,12 @@ export function databaseOf({
   database: string | null;
 }): DatabaseName {
   if (database === null) return { data, address: null, shown: databasePath(data) };
-  const address = addressOf(database, "the address of the database (--database)");
+  const address = requireAddress(database, "the address of the database (--database)");
   return { data, address, shown: describeAddress(address) };
 }
 
 /** Parses an address. `what` begins the error message. */
-export function addressOf(text: string, what: string): Address {
+export function requireAddress(text: string, what: string): Address {
   try {
     return parseAddress(text);
   } catch (error) {

@@ -25,7 +25,7 @@ const USER_NAME = /^[\w.@\\+-]{1,64}\$?$/;
  * Returns the operator as an actor. `as`: the name of --as, which is added to the user names and never replaces them.
  */
 export function operator(as?: string): Actor {
-  const user = nameOf(process.getuid?.() ?? 0);
+  const user = findLoginName(process.getuid?.() ?? 0);
   return { keyId: null, operator: authorOf(user, loginName(), as) };
 }
 
@@ -41,7 +41,7 @@ export function authorOf(user: string, login: string | null, as: string | undefi
  */
 function loginName(): string | null {
   const id = loginId();
-  if (id !== null) return nameOf(id);
+  if (id !== null) return findLoginName(id);
   const name = sudoUser();
   return name !== undefined && USER_NAME.test(name) ? name : null;
 }
@@ -56,7 +56,7 @@ function loginId(): number | null {
   }
 }
 
-function nameOf(uid: number): string {
+function findLoginName(uid: number): string {
   try {
     for (const line of readFileSync(PASSWD, "utf8").split("\n")) {
       const [name, , id] = line.split(":");

@@ -2,7 +2,7 @@
 
 import { type Command, Option } from "commander";
 import { settingOption } from "../../config/flags.ts";
-import { type Provider, providerOf } from "../../db/providers/providers.ts";
+import { type Provider, getProvider } from "../../db/providers/providers.ts";
 import { usernameOf } from "../../db/users/users.ts";
 import type { Reader } from "../../db/port/port.ts";
 import { decideTransition } from "../../domain/orders/transition-decision.ts";
@@ -87,7 +87,7 @@ async function settlePlaced(id: string, placed: string, options: SettleOptions):
   const { order, provider } = await withDatabase(options, ({ store }) =>
     store.read((reader) => {
       const found = requireSettleable(reader, id, placed);
-      return { order: found, provider: providerOf(reader, found.delivery.providerId) };
+      return { order: found, provider: getProvider(reader, found.delivery.providerId) };
     }),
   );
   // The sandbox answers only inside the server process.

@@ -16,7 +16,7 @@ export interface TimelineEntry extends Record<string, string | null> {
   note: string | null;
 }
 
-export function timelineOf(reader: Reader, order: Order): TimelineEntry[] {
+export function readTimeline(reader: Reader, order: Order): TimelineEntry[] {
   return readOrderTimeline(reader, order)
     .filter(({ micros }) => micros === null)
     .map(({ at, what, from, to, actor, provider, note }) => ({

@@ -9,7 +9,7 @@ import { declareOrderChanges } from "./order-changes.ts";
 import { declareOrderList } from "./order-lists.ts";
 import { changeOrder, costJson, orderJson, withNames } from "./order-output.ts";
 import { declareSettle } from "./order-settlement.ts";
-import { timelineOf } from "./order-timeline.ts";
+import { readTimeline } from "./order-timeline.ts";
 import { print } from "../output/output.ts";
 import { fields, table } from "../output/text-table.ts";
 import { count, note } from "../kernel/values.ts";
@@ -35,7 +35,7 @@ function declareShow(group: Command): void {
           return {
             order: withNames(reader, found),
             cost: findCost(reader, found.orderId),
-            timeline: timelineOf(reader, found),
+            timeline: readTimeline(reader, found),
           };
         }),
       );

@@ -96,18 +96,18 @@ function textOf(value: Cell | undefined): string {
 }
 
 function fits(columns: readonly Column[], width: number): boolean {
-  return width === Infinity || totalOf(columns) <= width;
+  return width === Infinity || totalWidth(columns) <= width;
 }
 
-function totalOf(columns: readonly Column[]): number {
+function totalWidth(columns: readonly Column[]): number {
   const gaps = COLUMN_GAP.length * (columns.length - 1);
   return columns.reduce((sum, column) => sum + column.width, gaps);
 }
 
 /** Narrows columns of several words, the widest first. Returns null if the table still does not fit. */
 function narrowed(columns: readonly Column[], width: number): Column[] | null {
-  const result = columns.map((column) => ({ ...column, least: leastOf(column) }));
-  for (let excess = totalOf(result) - width; excess > 0;) {
+  const result = columns.map((column) => ({ ...column, least: minimumWidth(column) }));
+  for (let excess = totalWidth(result) - width; excess > 0;) {
     const wide = result.filter((column) => column.width > column.least);
     const [first, second] = wide.toSorted((one, other) => other.width - one.width);
     if (!first) return null;
@@ -119,7 +119,7 @@ function narrowed(columns: readonly Column[], width: number): Column[] | null {
 }
 
 /** Returns the least width of a column: its longest word, or its full width if its cells cannot be broken at spaces. */
-function leastOf({ heading, cells, isRight, width }: Column): number {
+function minimumWidth({ heading, cells, isRight, width }: Column): number {
   if (isRight || !cells.some(hasBlank)) return width;
   const words = cells.flatMap((cell) => cell.split(" "));
   return Math.min(width, Math.max(WORDS_MINIMUM, widest([heading, ...words])));

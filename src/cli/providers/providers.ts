@@ -2,7 +2,7 @@
 
 import { type Command, Option } from "commander";
 import { settingOption } from "../../config/flags.ts";
-import { listProviders, providerOf } from "../../db/providers/providers.ts";
+import { listProviders, getProvider } from "../../db/providers/providers.ts";
 import { isProviderKey } from "../../domain/providers/providers.ts";
 import { IDENTIFIER_FORM } from "../../domain/values/text.ts";
 import { requireProvider } from "../../operations/providers/providers.ts";
@@ -97,7 +97,7 @@ function declareCreate(group: Command): void {
           });
           if (funds) await execute("noteProviderSuccess", { providerId: created.providerId });
           const { providerId } = created;
-          return store.read((reader) => statusOf(reader, providerOf(reader, providerId), now()));
+          return store.read((reader) => statusOf(reader, getProvider(reader, providerId), now()));
         });
         const asked = funds === null ? {} : { balance: funds.balance, currency: funds.currency };
         print(options.json, { ...providerJson(provider), ...asked }, (shown) =>
@@ -164,7 +164,7 @@ function declareUpdate(group: Command): void {
         };
         const provider = await withDatabase(options, async ({ store, now, execute }) => {
           const { providerId } = await execute("updateProvider", { name, changes });
-          return store.read((reader) => statusOf(reader, providerOf(reader, providerId), now()));
+          return store.read((reader) => statusOf(reader, getProvider(reader, providerId), now()));
         });
         print(options.json, providerJson(provider), (shown) => fields(factsOf(shown)));
       },

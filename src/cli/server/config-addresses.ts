@@ -7,7 +7,7 @@ import type { SettingCheck } from "./setting-check.ts";
 import { isServing } from "./health.ts";
 
 export async function checkAddresses(config: Config): Promise<SettingCheck> {
-  const listeners = listenersOf(config);
+  const listeners = configuredListeners(config);
   const twice = listeners.find(({ endpoint }, index) =>
     listeners.slice(0, index).some((other) => isSame(other.endpoint, endpoint)),
   );
@@ -33,7 +33,7 @@ export async function checkAddresses(config: Config): Promise<SettingCheck> {
   );
 }
 
-function listenersOf({ host, port, panelListen, metricsListen }: Config) {
+function configuredListeners({ host, port, panelListen, metricsListen }: Config) {
   const all: { what: string; flag: string; endpoint: Endpoint | null }[] = [
     { what: "", flag: "--host or --port", endpoint: { host, port } },
     { what: "panel on ", flag: "--panel-listen", endpoint: panelListen },

@@ -12,7 +12,7 @@ import {
   type UnknownVariable,
   unknownVariables,
 } from "../../config/flags.ts";
-import { type Config, conflictOf } from "../../config/settings.ts";
+import { type Config, findConflict } from "../../config/settings.ts";
 import { formatRemote, missingForRemote } from "../../config/remote-values.ts";
 import { refusedWithPostgres } from "../../config/sqlite-settings.ts";
 import { readTls, TlsError } from "../../config/tls.ts";
@@ -121,7 +121,7 @@ function nearestExisting(directory: string): string {
 }
 
 function checkTls(config: Config): SettingCheck {
-  const conflict = conflictOf(config);
+  const conflict = findConflict(config);
   if (conflict) return settingCheck("tls", "fail", conflict);
   const { tlsCert: cert, tlsKey: key } = config;
   if (cert === null || key === null)

@@ -15,7 +15,7 @@ import {
   runCommand,
   type UnsignedInput,
 } from "../../operations/batch/commands.ts";
-import { contextOf } from "../../operations/batch/context.ts";
+import { createContext } from "../../operations/batch/context.ts";
 import {
   type CommonOptions,
   declare,
@@ -119,7 +119,7 @@ function command<Name extends CommandName>(
 ): (tx: Tx) => void {
   const input = signed(unsigned);
   const ids = createCommandIds(name, input);
-  return (tx) => void runCommand(tx, name, input, contextOf(now, ids, crypto.randomUUID()));
+  return (tx) => void runCommand(tx, name, input, createContext(now, ids, crypto.randomUUID()));
 }
 
 function introduction(url: string, database: DatabaseName, key: string): string {

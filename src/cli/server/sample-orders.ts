@@ -12,7 +12,7 @@ import {
   runCommand,
   type UnsignedInput,
 } from "../../operations/batch/commands.ts";
-import { contextOf } from "../../operations/batch/context.ts";
+import { createContext } from "../../operations/batch/context.ts";
 import { signed } from "../kernel/command.ts";
 import { newKey } from "../users/keys.ts";
 import { HOUR_MS, DAY_MS } from "../../domain/values/spans.ts";
@@ -42,7 +42,7 @@ export const SAMPLE_ORDERS = AGES.length;
 type Change = Omit<UnsignedInput<"transitionOrder">, "id">;
 
 /** Returns the final transition of an order, or null if it is still being delivered. */
-function endOf(number: number, age: number): Change | null {
+function finalTransition(number: number, age: number): Change | null {
   if (age < 2) return null;
   if (number % 9 === 4) return { to: "PARTIAL", remains: 1, note: "the rest was not available" };
   if (number % 11 === 5) return { to: "CANCELLED", note: "the link is private" };
@@ -88,7 +88,7 @@ export function sampleOrders(now: number): (tx: Tx) => void {
       endUntil(placedAt);
       const reference = `shop-${number}`;
       const { orderId } = place(tx, { resellerAccount: account, keyId, ...sample, reference });
-      const change = endOf(number, age);
+      const change = finalTransition(number, age);
       if (!change) continue;
       const input = signed<"transitionOrder">({ id: String(orderId), ...change });
       open.push({ endsAt, end: () => void end(tx, input) });
@@ -106,5 +106,5 @@ function prepare<Name extends CommandName>(
   counted: Partial<CommandInput<Name>> = {},
 ): (tx: Tx, input: CommandInput<Name>) => CommandOutput<Name> {
   const ids = createCommandIds(name, counted as CommandInput<Name>);
-  return (tx, input) => runCommand(tx, name, input, contextOf(at, ids, crypto.randomUUID()));
+  return (tx, input) => runCommand(tx, name, input, createContext(at, ids, crypto.randomUUID()));
 }

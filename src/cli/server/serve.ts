@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { freezeConfig, serveOptions, showSettings, unknownVariables } from "../../config/flags.ts";
-import { type Config, conflictOf } from "../../config/settings.ts";
+import { type Config, findConflict } from "../../config/settings.ts";
 import { missingForRemote } from "../../config/remote-values.ts";
 import { refusedWithPostgres } from "../../config/sqlite-settings.ts";
 import { requireRecipient } from "../../offsite/encryption.ts";
@@ -68,7 +68,7 @@ export async function panelLink(
 
 /** Starts the server, which runs until a signal or a fatal error ends the process. */
 export async function serve(options: Config, command: Command): Promise<Service> {
-  const conflict = conflictOf(options) ?? refusedWithPostgres(options) ?? missingForRemote(options);
+  const conflict = findConflict(options) ?? refusedWithPostgres(options) ?? missingForRemote(options);
   if (conflict) command.error(`error: ${conflict}.`);
   const service = await start(options, command);
   const { log, url } = service;

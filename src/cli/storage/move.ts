@@ -16,7 +16,7 @@ import {
 import * as postgres from "../../storage/move/move-postgres.ts";
 import * as sqlite from "../../storage/move/move-sqlite.ts";
 import { asFailure, CommandFailure } from "../kernel/command.ts";
-import { addressOf, type DatabaseName, databaseOf } from "../kernel/database-name.ts";
+import { requireAddress, type DatabaseName, databaseOf } from "../kernel/database-name.ts";
 import { print } from "../output/output.ts";
 import { type Progress, startProgress } from "../output/progress.ts";
 
@@ -49,8 +49,8 @@ export function declareMove(program: Command): void {
       if (from === undefined && to === undefined) {
         throw new ConfigError("give --from, --to or both");
       }
-      const source = placeOf(from ?? database, "--from");
-      const target = placeOf(to ?? database, "--to");
+      const source = requireDatabaseName(from ?? database, "--from");
+      const target = requireDatabaseName(to ?? database, "--to");
       if ((source.address === null) === (target.address === null)) {
         throw new ConfigError(
           "move works between a data directory and PostgreSQL: to copy between two of the same kind, use backup and restore or PostgreSQL's own tools",
@@ -61,10 +61,10 @@ export function declareMove(program: Command): void {
     });
 }
 
-function placeOf(text: string | null, flag: string): DatabaseName {
+function requireDatabaseName(text: string | null, flag: string): DatabaseName {
   if (text === null) throw new ConfigError(`${flag} is missing, and there is no --database`);
   if (!ADDRESS.test(text)) return databaseOf({ data: text, database: null });
-  const address = addressOf(text, flag);
+  const address = requireAddress(text, flag);
   return { ...databaseOf({ data: "", database: text }), address };
 }
 

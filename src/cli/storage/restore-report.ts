@@ -61,13 +61,13 @@ export function report(path: string, file: string, outcome: Outcome): string {
     table(totals, ""),
     numbers(outcome),
     webhooks(outcome),
-    section(`ended since the backup, and so deactivated now (${keysOf(ended)}):`, ended.map(row)),
+    section(`ended since the backup, and so deactivated now (${countedKeys(ended)}):`, ended.map(row)),
     section(
-      `usable again, because ${why} (${keysOf(revived)}): refuse those that must stay refused with \`reseller admin key deactivate ID\``,
+      `usable again, because ${why} (${countedKeys(revived)}): refuse those that must stay refused with \`reseller admin key deactivate ID\``,
       revived.map(row),
     ),
     section(
-      `created since the backup and lost (${keysOf(lost)}): their callers need new ones`,
+      `created since the backup and lost (${countedKeys(lost)}): their callers need new ones`,
       lost.map(row),
     ),
     section(
@@ -97,7 +97,7 @@ function section(title: string, rows: readonly Row[]): string {
   return rows.length === 0 ? "" : `${title}\n${table(rows, "")}`;
 }
 
-function keysOf({ length }: readonly KeyState[]): string {
+function countedKeys({ length }: readonly KeyState[]): string {
   return counted(length, "key");
 }
 
@@ -109,17 +109,17 @@ function row(key: KeyState): Row {
 
 function keyJson(key: KeyState) {
   const { id, start, username, type, label, expiresAt, lastUsedAt } = key;
-  const times = { expiresAt: timeOf(expiresAt), lastUsedAt: timeOf(lastUsedAt) };
+  const times = { expiresAt: validTime(expiresAt), lastUsedAt: validTime(lastUsedAt) };
   return { id, start, username, type, label, ...times };
 }
 
 function totalsJson({ users, orders, transfers, balanceMicros, lastOrderAt }: Totals) {
   const balance = jsonAmount(balanceMicros);
-  return { users, orders, transfers, balance, lastOrderAt: timeOf(lastOrderAt) };
+  return { users, orders, transfers, balance, lastOrderAt: validTime(lastOrderAt) };
 }
 
 /** Returns the time in ISO 8601, or null for an invalid time, which the replaced database may contain. */
-function timeOf(milliseconds: number | null): string | null {
+function validTime(milliseconds: number | null): string | null {
   if (milliseconds === null) return null;
   const time = new Date(milliseconds);
   return Number.isNaN(time.getTime()) ? null : time.toISOString();

@@ -44,7 +44,7 @@ function amountOrNull(micros: number | null): number | null {
 }
 
 /** Returns one sentence about the credit that a new key can add, or null if it can add none. */
-export function powerOf(key: ListedKey): string | null {
+export function creditSentence(key: ListedKey): string | null {
   if (!mayKey(key.type, "recharge")) return null;
   const { username, type, reach, testOf } = key;
   const orders = type === "full" ? `place orders of ${username} and ` : "";

@@ -31,7 +31,7 @@ import {
   networks,
   username,
 } from "../kernel/values.ts";
-import { keyJson, keyText, KEY_LIST, powerOf } from "./key-output.ts";
+import { keyJson, keyText, KEY_LIST, creditSentence } from "./key-output.ts";
 
 interface CreateOptions extends CommonOptions {
   user: string;
@@ -294,7 +294,7 @@ function declareDeactivate(group: Command): void {
  * --json stays one document.
  */
 function printNew({ json }: CommonOptions, key: ListedKey, text: string): void {
-  const power = powerOf(key);
+  const power = creditSentence(key);
   if (power !== null) printError(power);
   const {
     start: _,

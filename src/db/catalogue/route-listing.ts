@@ -7,7 +7,7 @@ import type { Route } from "../../domain/catalogue/service-routes.ts";
 import { hasListedDripFeed } from "../delivery/costs.ts";
 import type { OrderWithDelivery } from "../delivery/deliveries.ts";
 import type { Reader, Tx } from "../port/port.ts";
-import { providerOf } from "../providers/providers.ts";
+import { getProvider } from "../providers/providers.ts";
 import { fields, query, select } from "../port/query.ts";
 import { findService } from "./services.ts";
 import { number } from "../port/table-definition.ts";
@@ -42,7 +42,7 @@ export function listRoutedServices(reader: Reader, providerId: number): RoutedSe
     const routes = [first, ...rows].map((route) => ({
       providerService: route.providerId === providerId ? route.providerService : null,
       delisted: route.delisted,
-      isProviderActive: providerOf(reader, route.providerId).active,
+      isProviderActive: getProvider(reader, route.providerId).active,
     }));
     return { id, name, active, delisted, suspended, routes };
   });

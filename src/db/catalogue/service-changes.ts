@@ -10,7 +10,7 @@ import {
   offerOf,
   type OfferedTerms,
   type OwnTerms,
-  recordedChangeOf,
+  changeNumberOfCursor,
 } from "../../domain/catalogue/service-changes.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, selectAs } from "../port/query.ts";
@@ -97,7 +97,7 @@ export function listServiceChanges(
   since: number,
   limit: number,
 ): ChangesPage | undefined {
-  const from = recordedChangeOf(since);
+  const from = changeNumberOfCursor(since);
   if (since !== 0 && !reader.row(serviceChanges.byKey, from)) return undefined;
   const to = from + WINDOW;
   const found = reader.all(OF_RESELLER, { account, from, to, limit: ROWS });

@@ -9,7 +9,7 @@ import {
 } from "../../domain/catalogue/service-routes.ts";
 import type { OrderWithDelivery } from "../delivery/deliveries.ts";
 import type { Reader, Tx } from "../port/port.ts";
-import { providerOf } from "../providers/providers.ts";
+import { getProvider } from "../providers/providers.ts";
 import { fields, query, select } from "../port/query.ts";
 import { findService, type Service } from "./services.ts";
 import { boolean, number, text } from "../port/table-definition.ts";
@@ -104,7 +104,7 @@ export function listedRoute<First extends { id: string }>(
 ): Route | First {
   const listed = reader
     .all(FURTHER, { serviceId: service.id })
-    .find(({ delisted, providerId }) => !delisted && providerOf(reader, providerId).active);
+    .find(({ delisted, providerId }) => !delisted && getProvider(reader, providerId).active);
   return listed ?? service;
 }
 
@@ -125,7 +125,7 @@ export function readTriedRoutes(
     const route = { providerId, providerService };
     const { tries = 0, isRefused = false } = tried.find((each) => isSameRoute(each, route)) ?? {};
     const isListed = !routes.some((each) => each.delisted && isSameRoute(each, route));
-    const provider = providerOf(reader, providerId);
+    const provider = getProvider(reader, providerId);
     const isPaused = provider.pausedAt !== null;
     return { ...route, isActive: isListed && provider.active, isPaused, tries, isRefused };
   };
@@ -187,6 +187,6 @@ export function deleteRoutes(tx: Tx, rows: readonly ServiceRouteRow[]): void {
 export function isDelivered(reader: Reader, service: Service): boolean {
   const routes = listRoutes(reader, service);
   const isOpen = ({ providerId, delisted }: PrioritizedRoute) =>
-    !delisted && providerOf(reader, providerId).active;
+    !delisted && getProvider(reader, providerId).active;
   return routes.length === 0 || routes.some(isOpen);
 }

@@ -274,17 +274,17 @@ export function findCatalogueState(reader: Reader, account: number): CatalogueSt
 
 /** The services that a reseller may order, by name (by code point), then id. */
 export function listOpenServices(reader: Reader, account: number): ListedOpenService[] {
-  const { discountPpm } = payerOf(reader, account);
+  const { discountPpm } = requirePayer(reader, account);
   return reader.all(OPEN, { account }).map((service) => priced(service, discountPpm));
 }
 
 /** The services that a reseller may order, by category, then in the order of creation. */
 export function listNumberedServices(reader: Reader, account: number): NumberedService[] {
-  const { discountPpm } = payerOf(reader, account);
+  const { discountPpm } = requirePayer(reader, account);
   return reader.all(NUMBERED, { account }).map((service) => priced(service, discountPpm));
 }
 
-function payerOf(reader: Reader, account: number): Payer {
+function requirePayer(reader: Reader, account: number): Payer {
   return reader.row(users.byKey, account)!;
 }
 

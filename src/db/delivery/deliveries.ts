@@ -153,7 +153,7 @@ export function insertAttempt(
 }
 
 /** Returns the attempt with that number, which must exist. */
-export function attemptOf(reader: Reader, attemptId: number): Attempt {
+export function getAttempt(reader: Reader, attemptId: number): Attempt {
   const attempt = reader.row(attempts.byKey, attemptId);
   if (!attempt) throw new Error(`there is no attempt ${attemptId}`);
   return attempt;
@@ -174,7 +174,7 @@ export function clampSubmitSchedule(tx: Tx, latest: number): void {
 }
 
 /** Returns the order with that number, which must exist and have a provider. */
-export function orderOf(reader: Reader, orderId: number): OrderWithDelivery {
+export function getOrder(reader: Reader, orderId: number): OrderWithDelivery {
   const order = findOrder(reader, String(orderId));
   if (!order) throw new Error(`there is no order ${orderId}`);
   return requireDelivery(order);

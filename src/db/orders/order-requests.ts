@@ -91,7 +91,7 @@ export function findOrderRequest(reader: Reader, id: string): OrderRequest | und
 }
 
 /** Returns the request with that number, which must exist. */
-export function orderRequestOf(reader: Reader, requestId: number): OrderRequest {
+export function getOrderRequest(reader: Reader, requestId: number): OrderRequest {
   const request = reader.row(orderRequests.byKey, requestId);
   if (!request) throw new Error(`there is no request ${requestId}`);
   return request;

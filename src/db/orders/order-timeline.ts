@@ -12,7 +12,7 @@ import type { Order } from "./orders.ts";
 import { type LateReport, listLateReports } from "./late-reports.ts";
 import { listRequestsOfOrder } from "./order-requests.ts";
 import type { Reader } from "../port/port.ts";
-import { providerOf } from "../providers/providers.ts";
+import { getProvider } from "../providers/providers.ts";
 import { listTransfersOfOrder } from "../ledger/transactions.ts";
 import { listWebhookAttemptsOfOrder } from "../webhooks/webhook-deliveries.ts";
 
@@ -79,7 +79,7 @@ function attemptEntries(reader: Reader, orderId: number): TimelineEntry[] {
   return reader
     .each(listAttempts(reader, orderId), (attempt) => {
       const { startedAt, finishedAt, outcome, cause, providerId } = attempt;
-      const provider = providerOf(reader, providerId).name;
+      const provider = getProvider(reader, providerId).name;
       const begun = { ...BLANK, at: startedAt, what: "sending", provider };
       if (finishedAt === null) return [begun];
       return [begun, { ...BLANK, at: finishedAt, what: outcome, note: cause, provider }];

@@ -109,7 +109,7 @@ export function findProvider(reader: Reader, name: string): Provider | undefined
 }
 
 /** The provider with that number, which must exist. */
-export function providerOf(reader: Reader, providerId: number): Provider {
+export function getProvider(reader: Reader, providerId: number): Provider {
   const provider = reader.row(providers.byKey, providerId);
   if (!provider) throw new Error(`there is no provider ${providerId}`);
   return provider;

@@ -12,6 +12,6 @@ export interface Connection {
 }
 
 /** Puts the row port on an open database. `keepRows`: see createSqliteStore. */
-export function connectionOf(sqlite: Database, path: string, keepRows = false): Connection {
+export function connectPort(sqlite: Database, path: string, keepRows = false): Connection {
   return { sqlite, store: createSqliteStore(sqlite, keepRows), path };
 }

@@ -36,7 +36,7 @@ export interface ServiceListing {
 }
 
 /** Decides the effect of a list. `isListed` takes an id at the provider, and returns null if the list does not say. */
-export function listingOf(
+export function decideListing(
   service: RoutedService,
   isListed: (providerService: string) => boolean | null,
 ): ServiceListing {
@@ -57,7 +57,7 @@ export function listingOf(
 }
 
 /** Makes a service whose only route is the one to the synced provider. */
-export function onlyRouteOf(
+export function withOneRoute(
   service: Omit<RoutedService, "routes"> & {
     providerService: string | null;
     routeDelisted: boolean;

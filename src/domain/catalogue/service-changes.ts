@@ -149,7 +149,7 @@ export function numberChanges(
 }
 
 /** Returns the number of the recorded change that a cursor belongs to. */
-export function recordedChangeOf(cursor: number): number {
+export function changeNumberOfCursor(cursor: number): number {
   return Math.floor(cursor / FIELDS_A_ROW);
 }
 

@@ -109,7 +109,7 @@ const FIXED: Record<string, Partial<Magic>> = {
 };
 
 /** Returns the behaviour for the link of a test order. A link that is not a magic link gets ordinary delivery. */
-export function magicOf(link: string): Magic {
+export function parseMagicLink(link: string): Magic {
   return findMagic(link) ?? ORDINARY;
 }
 
@@ -164,7 +164,7 @@ export function sandboxReport(
   { link, quantity, placedAt, isCancelled }: SandboxOrder,
   now: number,
 ): SandboxReport {
-  const { ending, cancel } = magicOf(link);
+  const { ending, cancel } = parseMagicLink(link);
   const { word, afterMs, remains } = isCancelled && cancel === "accept" ? canceledAfter(0) : ending;
   const undelivered = Math.min(remains ?? quantity, quantity);
   const elapsedMs = Math.max(0, now - placedAt);
@@ -191,5 +191,5 @@ export interface SandboxRefill {
 export function sandboxRefillReport({ link, acceptedAt }: SandboxRefill, now: number) {
   const leftMs = acceptedAt + END_MS - now;
   if (leftMs > 0) return { word: "In progress", pollInMs: Math.min(leftMs, END_MS) };
-  return { word: magicOf(link).refill === "reject" ? "Rejected" : "Completed" };
+  return { word: parseMagicLink(link).refill === "reject" ? "Rejected" : "Completed" };
 }

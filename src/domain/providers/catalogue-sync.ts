@@ -13,7 +13,7 @@ import {
   type ServiceType,
   standardUnit,
 } from "../catalogue/service-types.ts";
-import { listingOf, onlyRouteOf, type ServiceListing } from "../catalogue/route-listing.ts";
+import { decideListing, withOneRoute, type ServiceListing } from "../catalogue/route-listing.ts";
 import { restrictToScope, type SyncScope } from "./sync-scope.ts";
 import {
   CatalogueError,
@@ -70,12 +70,12 @@ export function planSync(
   const { services: routed = [] } = scope;
   const routedById = new Map(routed.map((service) => [service.id, service]));
   for (const service of known) {
-    const listing = listingOf(routedById.get(service.id) ?? onlyRouteOf(service), isListed);
+    const listing = decideListing(routedById.get(service.id) ?? withOneRoute(service), isListed);
     routedById.delete(service.id);
     planLinked(plan, service, target.get(service.providerService ?? ""), listing);
   }
   for (const service of routedById.values()) {
-    planListing(plan, service, listingOf(service, isListed));
+    planListing(plan, service, decideListing(service, isListed));
   }
   return plan;
 }

@@ -8,7 +8,7 @@ import type { Placed } from "../../operations/orders/order-batches.ts";
 import { objectOf, ordersField, readBody } from "../read/body.ts";
 import { type Call, LostResponse } from "../server/endpoint.ts";
 import { errorResponseOf, errorMembers } from "../server/errors.ts";
-import { respondOnce, claimOf } from "../server/idempotency.ts";
+import { respondOnce, readClaim } from "../server/idempotency.ts";
 import { type OrderDeps, placedResponse, placeOrderOf } from "./orders.ts";
 import { isLostOrder, refuseByMagicLink } from "./sandbox.ts";
 import * as describe from "../../api-docs/endpoints/orders.ts";
@@ -21,7 +21,7 @@ async function postOrderBatch(deps: OrderDeps, call: Call): Promise<object> {
   const { id: keyId, resellerAccount } = key;
   const { bytes, fields } = await readBody(request);
   const entries = ordersField(fields).map((body) => entryOf(body, key));
-  const claim = claimOf(request, bytes);
+  const claim = readClaim(request, bytes);
   refuseByMagicLink(
     key,
     entries.flatMap((entry) => (entry.order ? [entry.order] : [])),

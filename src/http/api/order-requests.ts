@@ -8,7 +8,7 @@ import { refusal } from "../../domain/values/refusals.ts";
 import { orderRequest, requestResponse } from "../../domain/orders/responses.ts";
 import { lookedUp, readOptionalBytes } from "../read/body.ts";
 import type { Call } from "../server/endpoint.ts";
-import { type ClaimDeps, claimOf, respondOnce } from "../server/idempotency.ts";
+import { type ClaimDeps, readClaim, respondOnce } from "../server/idempotency.ts";
 import {
   cancelOrder,
   listOrderRequests,
@@ -22,7 +22,7 @@ const postRefill = (deps: ClaimDeps, call: Call) => post(deps, call, "refill");
 async function post(deps: ClaimDeps, call: Call, kind: RequestKind): Promise<object> {
   const { writer } = deps;
   const { request: incoming, params, key } = call;
-  const claim = claimOf(incoming, await readOptionalBytes(incoming));
+  const claim = readClaim(incoming, await readOptionalBytes(incoming));
   const id = lookedUp(params["id"]!);
   const request = { resellerAccount: key.resellerAccount, keyId: key.id, kind, id };
   if (!claim) return requestResponse(await writer.submit("makeRequest", request));

@@ -17,7 +17,7 @@ import {
   serviceField,
 } from "../read/body.ts";
 import { type Call, LostResponse } from "../server/endpoint.ts";
-import { type ClaimDeps, respondOnce, claimOf } from "../server/idempotency.ts";
+import { type ClaimDeps, respondOnce, readClaim } from "../server/idempotency.ts";
 import { isLostOrder, refuseByMagicLink } from "./sandbox.ts";
 import * as describe from "../../api-docs/endpoints/orders.ts";
 import { ORDER, type Route } from "../server/api-route.ts";
@@ -36,7 +36,7 @@ async function postOrder(deps: OrderDeps, call: Call): Promise<object> {
   const { request, key } = call;
   const { bytes, fields } = await readBody(request);
   const order = placeOrderOf(fields, key);
-  const claim = claimOf(request, bytes);
+  const claim = readClaim(request, bytes);
   refuseByMagicLink(key, [order]);
   let isLost = false;
   const wait = async (placed: Order) => {

@@ -5,7 +5,7 @@ import type { CallerKey } from "../../db/users/keys.ts";
 import type { Order } from "../../db/orders/orders.ts";
 import { Refusal, refusal } from "../../domain/values/refusals.ts";
 import { RATE_EXAMPLE } from "../server/rate-limits.ts";
-import { isTestOrder, magicOf } from "../../domain/orders/sandbox.ts";
+import { isTestOrder, parseMagicLink } from "../../domain/orders/sandbox.ts";
 
 /**
  * Throws the refusal that the first magic link among the orders asks for. Nothing is written.
@@ -17,7 +17,7 @@ export function refuseByMagicLink(
 ): void {
   if (testOf === null) return;
   for (const { link } of orders) {
-    switch (magicOf(link).refusal) {
+    switch (parseMagicLink(link).refusal) {
       case "too_many_requests":
         throw new Refusal("too_many_requests", RATE_EXAMPLE);
       case "service_unavailable":
@@ -30,5 +30,5 @@ export function refuseByMagicLink(
 
 /** Whether to send no response to the request that placed the order. */
 export function isLostOrder(order: Order): boolean {
-  return isTestOrder(order) && magicOf(order.link).isLost;
+  return isTestOrder(order) && parseMagicLink(order.link).isLost;
 }

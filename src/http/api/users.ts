@@ -8,7 +8,7 @@ import { rechargeResponse, userBalances } from "../../domain/orders/responses.ts
 import { amountField, readBody, usernameField } from "../read/body.ts";
 import type { LimitedRecharge, Recharged } from "../../operations/ledger/recharges.ts";
 import type { Call } from "../server/endpoint.ts";
-import { type ClaimDeps, respondOnce, claimOf } from "../server/idempotency.ts";
+import { type ClaimDeps, respondOnce, readClaim } from "../server/idempotency.ts";
 import { queryOf } from "../read/query.ts";
 import { getUser as describeUser, recharge } from "../../api-docs/endpoints/users.ts";
 import { LOOKUP, RECHARGE, type Route } from "../server/api-route.ts";
@@ -38,7 +38,7 @@ async function postRecharge(deps: ClaimDeps, call: Call): Promise<object> {
     username: usernameField(fields),
     amountMicros: amountField(fields),
   };
-  const claim = claimOf(request, bytes);
+  const claim = readClaim(request, bytes);
   if (!claim) return rechargeResponse(withinLimits(await writer.submit("recharge", recharge)));
   const act = async () => {
     const outcome = await writer.submit("rechargeOnce", { recharge, claim });

@@ -33,7 +33,7 @@ export interface ClaimDeps {
  * Returns the claim that a request makes with its Idempotency-Key; null without one. `body` is what was sent.
  * Refuses: field_invalid.
  */
-export function claimOf(request: IncomingRequest, body: Uint8Array): Claim | null {
+export function readClaim(request: IncomingRequest, body: Uint8Array): Claim | null {
   const key = request.headers.get(HEADER);
   if (key === null) return null;
   if (!isIdempotencyKey(key)) {

@@ -60,7 +60,7 @@ export function inviteAdministrator(
   const invited = found
     ? tx.update(administrators, found, invitation)
     : tx.insert(administrators, { name, createdAt: context.now, ...invitation });
-  note(tx, context, actor, "administrator.invite", invited, null, { role });
+  auditChange(tx, context, actor, "administrator.invite", invited, null, { role });
   return shown(invited);
 }
 
@@ -87,7 +87,7 @@ export function acceptInvitation(
     invitedUntil: null,
   });
   const actor = { keyId: null, operator: `panel:${invited.name}` };
-  note(tx, context, actor, "administrator.accept", accepted, null, { role: accepted.role });
+  auditChange(tx, context, actor, "administrator.accept", accepted, null, { role: accepted.role });
   return shown(accepted);
 }
 
@@ -113,7 +113,7 @@ export function setAdministratorPassword(
     invitationHash: null,
     invitedUntil: null,
   });
-  note(tx, context, actor, "administrator.password", changed, null, { password: "changed" });
+  auditChange(tx, context, actor, "administrator.password", changed, null, { password: "changed" });
   return shown(changed);
 }
 
@@ -134,7 +134,7 @@ export function setAdministratorRole(
   if (role !== "owner") refuseLastOwner(tx, found);
   endSessionsOf(tx, name);
   const changed = tx.update(administrators, found, { role });
-  note(tx, context, actor, "administrator.role", changed, { role: found.role }, { role });
+  auditChange(tx, context, actor, "administrator.role", changed, { role: found.role }, { role });
   return shown(changed);
 }
 
@@ -164,7 +164,7 @@ export function setAdministratorActive(
     ...(active ? {} : { invitationHash: null, invitedUntil: null }),
   });
   const action = active ? "administrator.enable" : "administrator.disable";
-  note(tx, context, actor, action, changed, { active: found.active }, { active });
+  auditChange(tx, context, actor, action, changed, { active: found.active }, { active });
   return shown(changed);
 }
 
@@ -177,7 +177,7 @@ export function keepDisabled(tx: Tx, name: string, actor: Actor, context: Contex
   if (!found?.active) return;
   const off = { active: false, invitationHash: null, invitedUntil: null };
   const changed = tx.update(administrators, found, off);
-  note(tx, context, actor, "administrator.disable", changed, { active: true }, { active: false });
+  auditChange(tx, context, actor, "administrator.disable", changed, { active: true }, { active: false });
 }
 
 export interface RevokeSessions {
@@ -198,7 +198,7 @@ export function revokeSessions(
   if (!isThere) throw refusal("session_not_found");
   const ended = endSessionsOf(tx, name, session);
   if (session === null) forgetNetworks(tx, name);
-  if (ended > 0) note(tx, context, actor, "administrator.revoke", found, null, { sessions: ended });
+  if (ended > 0) auditChange(tx, context, actor, "administrator.revoke", found, null, { sessions: ended });
   return ended;
 }
 
@@ -250,7 +250,7 @@ export function enableSecondFactor(
     totpStep: step,
   });
   for (const hash of recoveryHashes) tx.insert(recoveryCodes, { administrator: name, hash });
-  note(tx, context, actor, "administrator.second_factor", changed, NONE, { secondFactor: "on" });
+  auditChange(tx, context, actor, "administrator.second_factor", changed, NONE, { secondFactor: "on" });
   return null;
 }
 
@@ -271,7 +271,7 @@ export function removeSecondFactor(
   endSessionsOf(tx, name);
   for (const each of codes) tx.delete(recoveryCodes, each);
   const changed = tx.update(administrators, found, { totpSecret: null, offeredSecret: null });
-  note(tx, context, actor, "administrator.second_factor", changed, { secondFactor: "on" }, NONE);
+  auditChange(tx, context, actor, "administrator.second_factor", changed, { secondFactor: "on" }, NONE);
   return shown(changed);
 }
 
@@ -329,7 +329,7 @@ function shown({
   };
 }
 
-function note(
+function auditChange(
   tx: Tx,
   context: Context,
   actor: Actor,

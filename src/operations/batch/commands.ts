@@ -14,7 +14,7 @@ import {
 } from "../../db/port/port.ts";
 import { Refusal, type RefusalCode } from "../../domain/values/refusals.ts";
 import type { Command } from "./command.ts";
-import { type Context, contextOf } from "./context.ts";
+import { type Context, createContext } from "./context.ts";
 import { commands } from "./command-table.ts";
 
 export type CommandName = keyof typeof commands;
@@ -108,7 +108,7 @@ export function runBatch(
 function jobOf({ name, input, ids }: CommandRequest, now: number, seed: string): Job {
   return {
     // The job may run several times, each time with the same ids.
-    run: (tx) => runCommand(tx, name, input as never, contextOf(now, ids, seed)),
+    run: (tx) => runCommand(tx, name, input as never, createContext(now, ids, seed)),
     // A getter, because only PostgreSQL reads it.
     get needs() {
       return needsOf(name, input as never);

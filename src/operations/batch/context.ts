@@ -16,7 +16,7 @@ const EVENT_ID_LENGTH = 24;
  * Returns the context for one run of a command. A second run takes the same ids. `seed`: a random text, different for
  * each command.
  */
-export function contextOf(now: number, ids: readonly string[], seed: string): Context {
+export function createContext(now: number, ids: readonly string[], seed: string): Context {
   let used = 0;
   let events = 0;
   const createId = () => {

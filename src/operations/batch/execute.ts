@@ -10,7 +10,7 @@ import {
   countIds,
   runCommand,
 } from "./commands.ts";
-import { contextOf } from "./context.ts";
+import { createContext } from "./context.ts";
 
 /** Returns fresh ids for one command, in the order in which it takes them. */
 export function createCommandIds<Name extends CommandName>(
@@ -30,6 +30,6 @@ export function execute<Name extends CommandName>(
   // Before the transaction, so that a large import does not hold the write lock while its ids are made.
   const ids = createCommandIds(name, input);
   const seed = createSeed();
-  const run = (tx: Tx): unknown => runCommand(tx, name, input, contextOf(now, ids, seed));
+  const run = (tx: Tx): unknown => runCommand(tx, name, input, createContext(now, ids, seed));
   return transact(store, run as (tx: Tx) => object) as Awaitable<CommandOutput<Name>>;
 }

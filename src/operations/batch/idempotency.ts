@@ -83,7 +83,7 @@ export function once<Result>(
       responseStatus: response && response.status,
       responseBody: response && response.body,
       createdAt: context.now,
-      uptime: uptimeOf(tx),
+      uptime: readUptime(tx),
     });
   }
   return response ? { replayed: false, response } : { replayed: false, response, effect: result };
@@ -127,7 +127,7 @@ export interface ExpireIdempotencyRecords {
 
 /** Deletes records older than IDEMPOTENCY_RETENTION_MS of uptime. Returns how many. */
 export function expireIdempotencyRecords(tx: Tx, command: ExpireIdempotencyRecords): number {
-  const before = uptimeOf(tx) - IDEMPOTENCY_RETENTION_MS;
+  const before = readUptime(tx) - IDEMPOTENCY_RETENTION_MS;
   return tx.run(DELETE_OLD, { before, limit: command.limit });
 }
 
@@ -139,7 +139,7 @@ const DELETE_OLD = statement({
 });
 
 /** Returns the uptime in milliseconds. */
-function uptimeOf(tx: Tx): number {
+function readUptime(tx: Tx): number {
   return tx.row(uptime.byKey, 1)!.milliseconds;
 }
 

@@ -2,7 +2,7 @@
 
 import type { SyncPlan } from "../../domain/providers/sync-plan.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
-import { onlyRouteOf, type RouteListing } from "../../domain/catalogue/route-listing.ts";
+import { withOneRoute, type RouteListing } from "../../domain/catalogue/route-listing.ts";
 import {
   type ServiceAvailability,
   availabilityWith,
@@ -33,7 +33,7 @@ export function decideListings(
       const service = findService(reader, id)!;
       const listingOf = (providerService: string | null) =>
         listings.get(id)?.find((each) => each.providerService === providerService);
-      const { routes } = routed.get(id) ?? onlyRouteOf(service);
+      const { routes } = routed.get(id) ?? withOneRoute(service);
       const after = routes.map((route) => ({ ...route, ...listingOf(route.providerService) }));
       const isOwn = service.providerId === providerId;
       const { delisted = service.routeDelisted } =

@@ -3,7 +3,7 @@
 import { attempt, Refusal, type Refusals } from "../../domain/values/refusals.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import type { Reader, Tx } from "../../db/port/port.ts";
-import { findProvider, providerOf } from "../../db/providers/providers.ts";
+import { findProvider, getProvider } from "../../db/providers/providers.ts";
 import {
   deleteRoutes,
   isDelivered,
@@ -104,7 +104,7 @@ function checkProvider(
   if (isLinked && (active !== true || service.active || service.providerId === null)) return null;
   if (isLinked && isDelivered(reader, service)) return null;
   const found = isLinked
-    ? providerOf(reader, service.providerId!)
+    ? getProvider(reader, service.providerId!)
     : provider && findProvider(reader, provider.name);
   if (provider && !found) return new Refusal("import_provider_unknown", { index });
   return found?.active === false ? new Refusal("import_provider_inactive", { index }) : null;

@@ -15,7 +15,7 @@ import {
 } from "../../domain/catalogue/service-routes.ts";
 import type { Reader, Tx } from "../../db/port/port.ts";
 import { listRoutes, writeRoutes } from "../../db/catalogue/service-routes.ts";
-import { providerOf } from "../../db/providers/providers.ts";
+import { getProvider } from "../../db/providers/providers.ts";
 import { findService, type Service } from "../../db/catalogue/services.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
@@ -79,7 +79,7 @@ function change(
     service,
     after.map(({ providerId, delisted }) => ({
       delisted,
-      isProviderActive: providerOf(tx, providerId).active,
+      isProviderActive: getProvider(tx, providerId).active,
     })),
   );
   const listeners = listServiceListeners(tx, context);

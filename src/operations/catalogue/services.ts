@@ -95,7 +95,7 @@ export function create(
   const { dripfeed = false, per } = command;
   const id = command.id ?? context.createId();
   if (findService(tx, id)) throw refusal("service_id_taken");
-  const link = linkOf(tx, provider);
+  const link = resolveLink(tx, provider);
   refuseUnfitType({ type, per, dripfeed });
   const added = {
     ...fields,
@@ -283,7 +283,7 @@ function auditGrant(
   });
 }
 
-function linkOf(reader: Reader, provider: ServiceProvider | null | undefined) {
+function resolveLink(reader: Reader, provider: ServiceProvider | null | undefined) {
   if (!provider) return { providerId: null, providerService: null };
   const { providerId, active } = requireProvider(reader, provider.name);
   if (!active) throw refusal("provider_inactive");
@@ -297,7 +297,7 @@ function relink(reader: Reader, service: Service, provider: UpdateService["provi
     if (service.providerId === null) throw refusal("service_has_no_provider");
     return { providerService: provider.service, routeDelisted: false };
   }
-  const link = { ...linkOf(reader, provider as ServiceProvider | null), routeDelisted: false };
+  const link = { ...resolveLink(reader, provider as ServiceProvider | null), routeDelisted: false };
   if (link.providerId === service.providerId) return link;
   const active = service.active || service.suspended;
   return { ...link, active, suspended: false, delisted: false };

@@ -11,9 +11,9 @@ import {
 import { type Report, reportedStatus } from "../../domain/delivery/polling.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { findRate, insertCost, lastCosts, listForeignCosts } from "../../db/delivery/costs.ts";
-import { orderOf } from "../../db/delivery/deliveries.ts";
+import { getOrder } from "../../db/delivery/deliveries.ts";
 import type { Tx } from "../../db/port/port.ts";
-import { type Provider, providerOf } from "../../db/providers/providers.ts";
+import { type Provider, getProvider } from "../../db/providers/providers.ts";
 import { providers } from "../../db/tables/providers.ts";
 import type { Context } from "../batch/context.ts";
 
@@ -45,7 +45,7 @@ export function decideCosts(
     reports.map(({ orderId }) => orderId),
   );
   tx.each(reports, ({ orderId, report }) => {
-    const order = orderOf(tx, orderId);
+    const order = getOrder(tx, orderId);
     const reported = reportedStatus(order, report);
     if (reported === null) return;
     const before = known.get(orderId) ?? null;
@@ -79,7 +79,7 @@ export function noteCurrencies(
   changes: ReadonlyMap<number, CostChange>,
 ): void {
   if (providerId === SANDBOX_PROVIDER) return;
-  const provider = providerOf(tx, providerId);
+  const provider = getProvider(tx, providerId);
   const { currency } = reportedTerms(provider, reports);
   const foreign = [...changes.values()].find(({ cost }) => cost.basis === "foreign");
   const foreignCurrency = foreign?.cost.currency ?? provider.foreignCurrency;

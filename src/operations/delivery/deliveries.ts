@@ -19,17 +19,17 @@ import { findByProviderOrder, clampPollSchedule } from "../../db/delivery/pollin
 import { type Order, updateOrder } from "../../db/orders/orders.ts";
 import {
   type Attempt,
-  attemptOf,
+  getAttempt,
   countAttempts,
   finishAttemptRow,
   clampSubmitSchedule,
   insertAttempt,
-  orderOf,
+  getOrder,
   type OrderWithDelivery,
 } from "../../db/delivery/deliveries.ts";
 import {
   noteAnswered,
-  providerOf,
+  getProvider,
   updateLastSuccess,
   updateOutOfFunds,
 } from "../../db/providers/providers.ts";
@@ -79,7 +79,7 @@ const NO_DRIP_FEED = {
  * instead. A provider that certainly cannot deliver the order is treated as if it had refused it.
  */
 export function startAttempt(tx: Tx, command: StartAttempt, context: Context): StartedAttempt {
-  const order = orderOf(tx, command.orderId);
+  const order = getOrder(tx, command.orderId);
   const { placement, providerId } = order.delivery;
   if (order.status !== "PENDING" || placement !== "queued" || providerId !== command.providerId) {
     return { order, send: false, isGivenUp: false, passedTo: null, tries: 0 };
@@ -90,7 +90,7 @@ export function startAttempt(tx: Tx, command: StartAttempt, context: Context): S
     const failed = failUnplaced(tx, order, "expired", cause, context);
     return { order: failed, send: false, isGivenUp: true, passedTo: null, tries };
   }
-  if (providerOf(tx, providerId).pausedAt !== null) {
+  if (getProvider(tx, providerId).pausedAt !== null) {
     return { ...awaitPause(tx, order, command.placeRetryMs, context), send: false, tries };
   }
   // Most orders have no extra fields: nothing more is read for them.
@@ -98,7 +98,7 @@ export function startAttempt(tx: Tx, command: StartAttempt, context: Context): S
     const onward = routeAfter(tx, order, NO_DRIP_FEED);
     const { order: begun, attemptId } = beginAttempt(tx, order, command.server, context);
     const times = { placeRetryMs: command.placeRetryMs, backoffMs: 0 };
-    const attempt = attemptOf(tx, attemptId);
+    const attempt = getAttempt(tx, attemptId);
     const unplaced = endUnplaced(tx, begun, attempt, NO_DRIP_FEED, onward, times, context);
     const { order: passed, passedTo } = unplaced;
     return { order: passed, send: false, isGivenUp: false, passedTo, tries };
@@ -163,10 +163,10 @@ export interface FinishedAttempt {
  */
 export function finishAttempt(tx: Tx, command: FinishAttempt, context: Context): FinishedAttempt {
   const { result } = command;
-  const order = orderOf(tx, command.orderId);
+  const order = getOrder(tx, command.orderId);
   // Locked before deciding whether the outcome is late: another server may be marking the attempt unknown.
   tx.lock(order.resellerAccount);
-  const attempt = attemptOf(tx, command.attemptId);
+  const attempt = getAttempt(tx, command.attemptId);
   if (attempt.outcome !== "sending") return finishLate(tx, order, attempt, result, context);
   if (result.outcome === "refused" || result.outcome === "not_sent") {
     // Its queries come before the writes.
@@ -199,7 +199,7 @@ function noteUnknown(
   if (pauseAfter === 0 || providerId === SANDBOX_PROVIDER) return {};
   // Several servers may count at the same time.
   tx.lock(CATALOGUE_LOCK);
-  const before = providerOf(tx, providerId);
+  const before = getProvider(tx, providerId);
   const after = tx.update(providers, before, afterUnknown(before, pauseAfter, now));
   const isPaused = before.pausedAt === null && after.pausedAt !== null;
   return isPaused ? { pausedAfter: after.unknownInRow } : {};

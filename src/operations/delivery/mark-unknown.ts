@@ -4,11 +4,11 @@
 import { type Delivery, isInterrupted } from "../../domain/delivery/deliveries.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import {
-  attemptOf,
+  getAttempt,
   finishAttemptRow,
   listQueued,
   listSending,
-  orderOf,
+  getOrder,
 } from "../../db/delivery/deliveries.ts";
 import { updateOrder } from "../../db/orders/orders.ts";
 import type { Tx } from "../../db/port/port.ts";
@@ -50,7 +50,7 @@ export function markQueuedUnknown(tx: Tx, { cause }: MarkQueuedUnknown, context:
   const queued = listQueued(tx);
   const sending = listSending(tx);
   tx.each(queued, (orderId) => {
-    const { attemptId } = beginAttempt(tx, orderOf(tx, orderId), null, context);
+    const { attemptId } = beginAttempt(tx, getOrder(tx, orderId), null, context);
     endAttempt(tx, orderId, attemptId, cause, context);
   });
   const outcomes = tx.each(sending, ({ orderId, attemptId }) =>
@@ -67,10 +67,10 @@ function endAttempt(
   cause: string,
   context: Context,
 ): "unknown" | "not_sent" {
-  const order = orderOf(tx, orderId);
+  const order = getOrder(tx, orderId);
   const { now } = context;
   const outcome = isTestOrder(order) ? "not_sent" : "unknown";
-  finishAttemptRow(tx, attemptOf(tx, attemptId), { outcome, cause, finishedAt: now });
+  finishAttemptRow(tx, getAttempt(tx, attemptId), { outcome, cause, finishedAt: now });
   const delivery: Partial<Delivery> =
     outcome === "unknown" ? { placement: outcome } : { placement: "queued", nextSubmitAt: now };
   updateOrder(tx, { ...order, delivery: { ...order.delivery, ...delivery } });

@@ -21,7 +21,7 @@ import {
   listDueRefills,
   listPerhapsSent,
   listSendingRequests,
-  orderRequestOf,
+  getOrderRequest,
   updateOrderRequest,
 } from "../../db/orders/order-requests.ts";
 import { updateNextPoll } from "../../db/delivery/polling.ts";
@@ -58,9 +58,9 @@ const NOTHING_TO_SEND = { send: false } as const;
 /** Starts to send a request, unless another provider has it or the order's status makes it pointless. */
 export function startRequest(tx: Tx, command: StartRequest, context: Context): StartedRequest {
   const { now } = context;
-  const found = orderRequestOf(tx, command.requestId);
+  const found = getOrderRequest(tx, command.requestId);
   tx.lock(found.resellerAccount);
-  const request = orderRequestOf(tx, command.requestId);
+  const request = getOrderRequest(tx, command.requestId);
   if (request.state !== "requested" || request.providerId !== command.providerId)
     return NOTHING_TO_SEND;
   const order = findOrder(tx, String(request.orderId))!;
@@ -112,9 +112,9 @@ export type FinishedRequest = "applied" | "ignored";
  */
 export function finishRequest(tx: Tx, command: FinishRequest, context: Context): FinishedRequest {
   const { result } = command;
-  const found = orderRequestOf(tx, command.requestId);
+  const found = getOrderRequest(tx, command.requestId);
   tx.lock(found.resellerAccount);
-  const request = orderRequestOf(tx, command.requestId);
+  const request = getOrderRequest(tx, command.requestId);
   const isDefinite = result.outcome === "accepted" || result.outcome === "refused";
   if (request.state !== "sent" || (request.unknown && !isDefinite)) return "ignored";
   const { now } = context;
@@ -190,7 +190,7 @@ export function takeDueRefills(tx: Tx, command: TakeDueRefills, context: Context
   const { now } = context;
   const due = listDueRefills(tx, providerId, now, limit);
   return tx.each(due, ({ requestId, sentAt }) => {
-    const request = orderRequestOf(tx, requestId);
+    const request = getOrderRequest(tx, requestId);
     const followed = { status: "PROCESSING" as const, changedAt: sentAt ?? request.changedAt };
     const nextAt = nextPollAt(followed, now, pollIntervalMs, jitter);
     updateOrderRequest(tx, request, { nextAt });
@@ -210,7 +210,7 @@ export function recordRefillReports(
   context: Context,
 ): { requestId: number; text: string }[] {
   const notices = tx.each(command.reports, ({ requestId, report }) => {
-    const request = orderRequestOf(tx, requestId);
+    const request = getOrderRequest(tx, requestId);
     const state = report.word === null ? null : stateOfRefillWord(report.word);
     if (state === null) return { requestId, text: report.text };
     if (request.kind !== "refill" || request.state !== "accepted") return null;
@@ -255,7 +255,7 @@ export function markPerhapsSent(tx: Tx, cause: string, context: Context): number
 
 /** Marks a request as unknown. One for a test order was certainly not sent: it is sent again, and null returned. */
 function markUnknown(tx: Tx, requestId: number, cause: string, { now }: Context): number | null {
-  const request = orderRequestOf(tx, requestId);
+  const request = getOrderRequest(tx, requestId);
   if (request.providerId === SANDBOX_PROVIDER) {
     const again = { server: null, sentAt: null, nextAt: now, changedAt: now };
     updateOrderRequest(tx, request, { ...again, state: "requested" });

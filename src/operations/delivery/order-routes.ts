@@ -12,7 +12,7 @@ import {
 import type { OrderWithDelivery } from "../../db/delivery/deliveries.ts";
 import { type Order, updateOrder } from "../../db/orders/orders.ts";
 import type { Reader, Tx } from "../../db/port/port.ts";
-import { providerOf } from "../../db/providers/providers.ts";
+import { getProvider } from "../../db/providers/providers.ts";
 import { readTriedRoutes } from "../../db/catalogue/service-routes.ts";
 import type { Context } from "../batch/context.ts";
 
@@ -67,7 +67,7 @@ export function queueOn(
     delivery: { ...order.delivery, ...placed, providerId, providerService },
   };
   updateOrder(tx, queued);
-  return { order: queued, passedTo: isImmediate ? providerOf(tx, providerId).name : null };
+  return { order: queued, passedTo: isImmediate ? getProvider(tx, providerId).name : null };
 }
 
 /**
@@ -77,5 +77,5 @@ export function passedFrom(reader: Reader, order: Order, route: Route, now: numb
   const { status, delivery } = order;
   if (status !== "PENDING" || delivery?.placement !== "queued") return null;
   if (isSameRoute(delivery, route) || delivery.nextSubmitAt! > now) return null;
-  return providerOf(reader, delivery.providerId).name;
+  return getProvider(reader, delivery.providerId).name;
 }

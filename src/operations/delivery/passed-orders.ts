@@ -2,7 +2,7 @@
 // docs/specification/delivery.md#delivery-routes.
 
 import { isSameRoute, nextRoute } from "../../domain/catalogue/service-routes.ts";
-import { orderOf } from "../../db/delivery/deliveries.ts";
+import { getOrder } from "../../db/delivery/deliveries.ts";
 import type { Order } from "../../db/orders/orders.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { readTriedRoutes } from "../../db/catalogue/service-routes.ts";
@@ -30,7 +30,7 @@ export function moveToNextRoute(
   command: MoveToNextRoute,
   context: Context,
 ): MovedOrder | null {
-  const order = orderOf(tx, command.orderId);
+  const order = getOrder(tx, command.orderId);
   const { providerId, placement } = order.delivery;
   if (order.status !== "PENDING" || placement !== "queued" || providerId !== command.providerId) {
     return { order, passedTo: null };

@@ -15,7 +15,7 @@ import {
   insertUnrecognizedNumber,
 } from "../../db/delivery/unrecognized-numbers.ts";
 import { updateOrder } from "../../db/orders/orders.ts";
-import { orderOf, type OrderWithDelivery } from "../../db/delivery/deliveries.ts";
+import { getOrder, type OrderWithDelivery } from "../../db/delivery/deliveries.ts";
 import { updateLastSuccess } from "../../db/providers/providers.ts";
 import type { Context } from "../batch/context.ts";
 import { decideCosts, noteCurrencies, writeCost } from "./costs.ts";
@@ -74,7 +74,7 @@ export interface ReportNotice {
 export function recordReports(tx: Tx, command: RecordReports, context: Context): ReportNotice[] {
   const reports = tx
     .each(command.reports, (entry) =>
-      isOfNumber(orderOf(tx, entry.orderId), entry) ? entry : null,
+      isOfNumber(getOrder(tx, entry.orderId), entry) ? entry : null,
     )
     .filter((entry) => entry !== null);
   const costs = decideCosts(tx, command.providerId, reports);
@@ -118,7 +118,7 @@ function recordReport(
   jitter: number,
   context: Context,
 ): "invalid" | "late" | null {
-  const order = orderOf(tx, orderId);
+  const order = getOrder(tx, orderId);
   const { delivery } = order;
   noteRecognition(tx, order, report, context);
   const decision = decideReport({ ...order, reported: delivery.reported }, report);

@@ -6,7 +6,7 @@ import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import { findOpenRequest } from "../../db/orders/order-requests.ts";
 import type { Order } from "../../db/orders/orders.ts";
 import type { Reader } from "../../db/port/port.ts";
-import { type Provider, providerOf } from "../../db/providers/providers.ts";
+import { type Provider, getProvider } from "../../db/providers/providers.ts";
 import { findService } from "../../db/catalogue/services.ts";
 
 /** The delivery of an order that a provider has, or may have. */
@@ -25,7 +25,7 @@ export function findRunning(reader: Reader, order: Order): RunningDelivery | nul
   const { delivery, status, orderId } = order;
   if (delivery === null || isTestOrder(order)) return null;
   const { placement, providerId, providerOrder } = delivery;
-  const provider = () => providerOf(reader, providerId);
+  const provider = () => getProvider(reader, providerId);
   if (status === "PENDING" && placement === "unknown") {
     return { provider: provider(), providerOrder: null, cancel: "cannot" };
   }

@@ -19,7 +19,7 @@ import {
   findOpenRequest,
   findOrderRequest,
   insertOrderRequest,
-  orderRequestOf,
+  getOrderRequest,
   readRefillTimes,
   updateOrderRequest,
 } from "../../db/orders/order-requests.ts";
@@ -223,5 +223,5 @@ function cancelAsAsked(
 ): OrderRequest {
   const noted = note === null ? request : updateOrderRequest(tx, request, { note });
   cancelOrder(tx, order, actor, note, context);
-  return orderRequestOf(tx, noted.requestId);
+  return getOrderRequest(tx, noted.requestId);
 }

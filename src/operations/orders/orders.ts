@@ -23,7 +23,7 @@ import { chargeMicros } from "../../domain/catalogue/prices.ts";
 import type { Route } from "../../domain/catalogue/service-routes.ts";
 import { type CallerTexts, callerTexts, orderStatus } from "../../domain/orders/order-members.ts";
 import { orderResponse } from "../../domain/orders/responses.ts";
-import { isTest, magicOf, SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
+import { isTest, parseMagicLink, SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { type Need, needLock, needNumbers, needRow, type Tx } from "../../db/port/port.ts";
 import { postTransfer } from "../../db/ledger/ledger.ts";
 import { findOrder, insertOrder, type Order, updateOrder } from "../../db/orders/orders.ts";
@@ -273,7 +273,7 @@ export function progressOrder(tx: Tx, command: ProgressOrder, context: Context):
 
 /** Refuses a test order whose magic link asks for insufficient_balance. */
 function refuseBalanceByMagicLink(link: string): void {
-  if (magicOf(link).refusal === "insufficient_balance") throw refusal("insufficient_balance");
+  if (parseMagicLink(link).refusal === "insufficient_balance") throw refusal("insufficient_balance");
 }
 
 export interface NoteOrder {

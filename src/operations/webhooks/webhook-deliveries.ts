@@ -97,11 +97,11 @@ function take(tx: Tx, deliveryId: number, server: string, now: number): DueWebho
     url: webhook.url,
     secrets: signingSecrets(webhook, now),
     body: event.body,
-    ...sideOf(tx, webhook),
+    ...describeOwner(tx, webhook),
   };
 }
 
-function sideOf(tx: Tx, { resellerAccount, telegramChat }: AnyWebhook) {
+function describeOwner(tx: Tx, { resellerAccount, telegramChat }: AnyWebhook) {
   if (resellerAccount === null) return { isTest: false, alert: { telegramChat } };
   return { isTest: isTest(tx.row(users.byKey, resellerAccount)!) };
 }

@@ -53,7 +53,7 @@ export interface CreateWebhook extends WebhookTerms {
  */
 export function createWebhook(tx: Tx, command: CreateWebhook, context: Context): Webhook {
   const { username, actor, url, events, balanceLowBelow, secret } = command;
-  const account = ownerOf(tx, username, actor, context);
+  const account = findOwnerAccount(tx, username, actor, context);
   const others = listWebhooks(tx, account);
   refuseTooManyWebhooks(others.length);
   // Nothing is refused from here on.
@@ -95,7 +95,7 @@ export function updateWebhook(tx: Tx, command: UpdateWebhook, context: Context):
  */
 export function deleteWebhook(tx: Tx, command: OfWebhook, context: Context): Webhook {
   const webhook = requireWebhook(tx, command, context);
-  const others = othersOf(tx, webhook);
+  const others = listOtherWebhooks(tx, webhook);
   const disabledReason = command.actor.keyId === null ? "operator" : "owner";
   writeWebhook(tx, webhook, {
     active: false,
@@ -132,7 +132,7 @@ export interface EnableWebhook extends OfWebhook {
 export function enableWebhook(tx: Tx, command: EnableWebhook, context: Context): Webhook {
   const webhook = requireWebhook(tx, command, context);
   if (webhook.active) return webhook;
-  const others = othersOf(tx, webhook);
+  const others = listOtherWebhooks(tx, webhook);
   tx.lock(WEBHOOK_QUEUE_LOCK);
   if (command.replay) resumeWaitingDeliveries(tx, webhook.webhookId, context.now);
   else dropWaitingDeliveries(tx, webhook.webhookId);
@@ -192,7 +192,7 @@ export function requireWebhook(tx: Tx, { id, actor }: OfWebhook, context: Contex
   return webhook;
 }
 
-function ownerOf(tx: Tx, username: string | null, actor: Actor, context: Context): number {
+function findOwnerAccount(tx: Tx, username: string | null, actor: Actor, context: Context): number {
   if (username === null) return accountOfKey(tx, actor.keyId!, context);
   const user = requireUser(tx, username);
   if (user.parentAccount !== null) throw refusal("child_cannot_hold_webhook");
@@ -203,7 +203,7 @@ function accountOfKey(tx: Tx, keyId: string, context: Context): number {
   return requireCaller(tx, keyId, "webhook", context).resellerAccount;
 }
 
-function othersOf(tx: Tx, { resellerAccount, webhookId }: Webhook): Webhook[] {
+function listOtherWebhooks(tx: Tx, { resellerAccount, webhookId }: Webhook): Webhook[] {
   return listWebhooks(tx, resellerAccount).filter((other) => other.webhookId !== webhookId);
 }
 
@@ -215,7 +215,7 @@ function change(
   actor: Actor,
   context: Context,
 ): Webhook {
-  const others = othersOf(tx, webhook);
+  const others = listOtherWebhooks(tx, webhook);
   const changed = writeWebhook(tx, webhook, changes);
   noteWanted(tx, webhook.resellerAccount, [...others, changed]);
   auditWebhook(tx, context, actor, action, webhook, changed);

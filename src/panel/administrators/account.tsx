@@ -126,14 +126,14 @@ export async function endOwnSession(submission: Submission): Promise<Redirect> {
 export async function changePassword(submission: Submission, panel: Panel): Promise<Redirect> {
   const { form, visitor } = submission;
   const current = form.secret("current");
-  if (current === "") form.note("current", "current is required");
+  if (current === "") form.addError("current", "current is required");
   const password = newPassword(submission);
   form.check();
   const { name } = visitor.identity().administrator;
   const attempt = await visitor.judge(name, async () => {
     const begun = await visitor.beginProof();
     if (await panel.passwords.isRight(current, begun.passwordHash, true)) return begun.attempt;
-    form.note("current", "Wrong password");
+    form.addError("current", "Wrong password");
     throw refusal("sign_in_refused");
   });
   const passwordHash = await panel.passwords.hash(password);

@@ -193,7 +193,7 @@ export async function enable(submission: Submission): Promise<Redirect> {
   return { to: "/administrators", note: `${name} is enabled.` };
 }
 
-export async function removeSecondFactorOf(submission: Submission): Promise<Redirect> {
+export async function removeOthersSecondFactor(submission: Submission): Promise<Redirect> {
   const name = submission.params["name"]!;
   await submission.confirm({
     title: `Remove the second factor of ${name}`,
@@ -206,7 +206,7 @@ export async function removeSecondFactorOf(submission: Submission): Promise<Redi
   return { to: "/administrators", note: `${name} has no second factor now, and is signed out.` };
 }
 
-export async function endSessionOf(submission: Submission): Promise<Redirect> {
+export async function endOthersSession(submission: Submission): Promise<Redirect> {
   const name = submission.form.text("name");
   const session = submission.form.text("session");
   await submission.submit("revokeSessions", { name, session });

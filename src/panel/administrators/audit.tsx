@@ -30,7 +30,7 @@ export async function auditPage(call: Call): Promise<View> {
   };
   const entries = await call.read((reader) => {
     const user = username === null ? null : findUser(reader, username);
-    if (user === undefined) filters.note("user", "User not found");
+    if (user === undefined) filters.addError("user", "User not found");
     if (filters.errors.size > 0) return [];
     return listAuditEntries(reader, { ...filter, account: user?.account });
   });

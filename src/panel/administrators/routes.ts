@@ -7,9 +7,9 @@ import {
   changeRole,
   disable,
   enable,
-  endSessionOf,
+  endOthersSession,
   invite,
-  removeSecondFactorOf,
+  removeOthersSecondFactor,
 } from "./administrators.tsx";
 import { auditPage } from "./audit.tsx";
 import {
@@ -32,11 +32,11 @@ export const routes: readonly Route[] = [
   get("/audit", "support", auditPage),
   get("/administrators", "owner", administratorsPage),
   post("/administrators", "owner", invite, "/administrators"),
-  post("/administrators/sessions", "owner", endSessionOf, "/administrators"),
+  post("/administrators/sessions", "owner", endOthersSession, "/administrators"),
   post("/administrators/:name/role", "owner", changeRole, "/administrators"),
   post("/administrators/:name/disable", "owner", disable, "/administrators"),
   post("/administrators/:name/enable", "owner", enable, "/administrators"),
-  post("/administrators/:name/second-factor", "owner", removeSecondFactorOf, "/administrators"),
+  post("/administrators/:name/second-factor", "owner", removeOthersSecondFactor, "/administrators"),
   get("/account", "support", accountPage),
   post("/account/password", "support", changePassword, "/account"),
   post("/account/sessions", "support", endOwnSession, "/account"),

@@ -195,7 +195,7 @@ export async function removeOwnSecondFactor(
 ): Promise<Redirect> {
   const { form, visitor } = submission;
   const proof = form.secret("proof");
-  if (proof === "") form.note("proof", "proof is required");
+  if (proof === "") form.addError("proof", "proof is required");
   form.check();
   await visitor.prove(proof);
   const { name, passwordHash } = visitor.identity().administrator;

@@ -44,7 +44,7 @@ export async function signIn(submission: Submission, panel: Panel): Promise<Redi
   const { form, visitor } = submission;
   const name = form.text("name", 100).toLowerCase();
   const password = form.secret("password");
-  if (password === "") form.note("password", "password is required");
+  if (password === "") form.addError("password", "password is required");
   form.check();
   const known = await submission.read((reader) => findAdministrator(reader, name) !== undefined);
   return visitor.judge(known ? name : null, async () => {

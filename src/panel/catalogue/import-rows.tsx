@@ -55,13 +55,13 @@ export function More({ count }: { count: number }) {
 /** Parses the list that was sent. Throws FormError for an error in the list as a whole. */
 export function readList<T>({ form }: Submission, read: (text: string) => T): T {
   const text = form.values.get("csv") ?? "";
-  if (text.trim() === "") form.note("csv", "csv is required");
+  if (text.trim() === "") form.addError("csv", "csv is required");
   form.check();
   try {
     return read(text);
   } catch (error) {
     if (!(error instanceof FileError || error instanceof RowError)) throw error;
-    form.note("csv", error.message.replace(FILE, "The list"));
+    form.addError("csv", error.message.replace(FILE, "The list"));
     form.check();
     throw error;
   }
@@ -74,7 +74,7 @@ export function shownAgain(
   wrong: readonly RowError[],
   view: (wrong: readonly RowError[]) => View,
 ): View {
-  form.note("csv", `${countedWrong(wrong.length)}: nothing was imported`);
+  form.addError("csv", `${countedWrong(wrong.length)}: nothing was imported`);
   const { title, body } = view(wrong);
   return {
     title,

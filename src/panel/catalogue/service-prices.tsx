@@ -29,7 +29,7 @@ export async function changePrices(submission: Submission): Promise<Redirect> {
   const query = form.raw("query");
   const ids = [...new Set(form.all("service"))];
   const isWholeList = form.isChecked("all");
-  if (ids.length === 0 && !isWholeList) form.note("percent", "Select services, or the whole list");
+  if (ids.length === 0 && !isWholeList) form.addError("percent", "Select services, or the whole list");
   form.check();
   const services = await submission.read((reader) => {
     if (isWholeList) {
@@ -43,7 +43,7 @@ export async function changePrices(submission: Submission): Promise<Redirect> {
     });
   });
   const prices = planPrices(services, percent!);
-  if (prices.length === 0) form.note("percent", "No price would change");
+  if (prices.length === 0) form.addError("percent", "No price would change");
   const count = counted(prices.length, "price");
   const after = new Map(prices.slice(0, SHOWN_LIMIT).map((price) => [price.id, price.after]));
   const margins = await submission.read((reader) => {

@@ -153,7 +153,7 @@ export function termsOf(form: Values) {
   const per = form.choice("per", PRICE_UNITS);
   const min = form.required("min", QUANTITY, 1);
   const max = form.required("max", QUANTITY, 1);
-  if (min > max) form.note("min", "min must not be above max");
+  if (min > max) form.addError("min", "min must not be above max");
   const typed = typedTermsOf(form, per);
   const isPrivate = form.choice("kind", KINDS) === "private";
   const [cancel, refill] = [
@@ -169,9 +169,9 @@ export function termsOf(form: Values) {
   const provider = form.optionalIdentifier("provider");
   const service = form.optionalIdentifier("provider-service");
   if (provider !== null && service === null) {
-    form.note("provider-service", "provider service is required");
+    form.addError("provider-service", "provider service is required");
   }
-  if (provider === null && service !== null) form.note("provider", "provider is required");
+  if (provider === null && service !== null) form.addError("provider", "provider is required");
   const link = provider === null || service === null ? null : { name: provider, service };
   const terms = {
     name,

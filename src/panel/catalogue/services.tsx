@@ -221,7 +221,7 @@ export function filterOf(filters: Values, reader: Reader): ServiceFilter & { pay
   const providers = listProviders(reader);
   const username = filters.optionalUsername("user");
   const payer = username === null ? null : findUser(reader, username);
-  if (payer === undefined) filters.note("user", "User not found");
+  if (payer === undefined) filters.addError("user", "User not found");
   const state = filters.optionalChoice("state", STATES);
   const kind = filters.optionalChoice("kind", KINDS);
   const names = providers.map(({ name }) => name);

@@ -38,7 +38,7 @@ async function change(
   const note = form.optional("note", NOTE, "");
   const publicNote = form.optional("public-note", NOTE, "");
   form.check();
-  const { order, username, running } = await orderOf(submission);
+  const { order, username, running } = await readOrder(submission);
   // Checks first for every possible refusal, because a request to the provider cannot be undone.
   const preview = decideOperatorTransition(order, { to, remains, publicNote });
   const { refundMicros } = preview;
@@ -77,8 +77,8 @@ export async function progressOrder(submission: Submission): Promise<Redirect> {
   const { form } = submission;
   const startCount = form.optional("start-count", COUNT, 0);
   const remains = form.optional("remains", COUNT, 0);
-  if (startCount === null && remains === null) form.note("remains", "Give one of the two");
-  const { order } = await orderOf(submission);
+  if (startCount === null && remains === null) form.addError("remains", "Give one of the two");
+  const { order } = await readOrder(submission);
   const id = String(order.orderId);
   await submission.submit("progressOrder", { id, startCount, remains });
   return { to: `/orders/${id}`, note: "The progress was saved." };
@@ -86,18 +86,18 @@ export async function progressOrder(submission: Submission): Promise<Redirect> {
 
 export async function noteOrder(submission: Submission): Promise<Redirect> {
   const note = submission.form.required("text", NOTE, "");
-  const { order } = await orderOf(submission);
+  const { order } = await readOrder(submission);
   const id = String(order.orderId);
   await submission.submit("noteOrder", { id, note });
   return { to: `/orders/${id}`, note: "The note was added." };
 }
 
 function failed({ form }: Submission, why: string): FormError {
-  form.note("", why);
+  form.addError("", why);
   return new FormError(why);
 }
 
-function orderOf(submission: Submission) {
+function readOrder(submission: Submission) {
   return submission.read((reader) => {
     const order = findOrder(reader, submission.params["order"]!);
     if (!order) throw refusal("order_not_found");

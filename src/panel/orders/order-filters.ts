@@ -19,7 +19,7 @@ export function readOrderFilter(filters: Form, reader: Reader): OperatorOrderFil
   const found = <T>(name: string, given: string | null, find: (text: string) => T | undefined) => {
     if (given === null) return null;
     const row = find(given);
-    if (row === undefined) filters.note(name, "Not found");
+    if (row === undefined) filters.addError(name, "Not found");
     return row ?? null;
   };
   const user = found("user", filters.optionalUsername("user"), (name) => findUser(reader, name));

@@ -37,7 +37,7 @@ export async function requestsPage(call: Call): Promise<View> {
   const asked = filters.optionalText("order");
   const { requests, names } = await call.read((reader) => {
     const order = asked === null ? null : findOrder(reader, asked);
-    if (order === undefined) filters.note("order", "Order not found");
+    if (order === undefined) filters.addError("order", "Order not found");
     const filter = {
       open: which === "open",
       kind,

@@ -5,7 +5,7 @@
 import { PROVIDER_ORDER } from "../../domain/values/kinds.ts";
 import type { UnrecognizedNumber } from "../../db/delivery/unrecognized-numbers.ts";
 import type { Order } from "../../db/orders/orders.ts";
-import { providerOf } from "../../db/providers/providers.ts";
+import { getProvider } from "../../db/providers/providers.ts";
 import { usernameOf } from "../../db/users/users.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import { requireSettleable } from "../../operations/delivery/unknown-settlement.ts";
@@ -63,7 +63,7 @@ export async function settleOrder(submission: Submission, panel: Panel): Promise
     const found = requireSettleable(reader, submission.params["order"]!, providerOrder);
     const { resellerAccount, delivery } = found;
     const names = { username: usernameOf(reader, resellerAccount) };
-    return { order: found, provider: providerOf(reader, delivery.providerId), ...names };
+    return { order: found, provider: getProvider(reader, delivery.providerId), ...names };
   });
   const id = String(order.orderId);
   const to = `/orders/${id}`;
@@ -88,18 +88,18 @@ export async function settleOrder(submission: Submission, panel: Panel): Promise
 async function ask(
   { form }: Submission,
   panel: Panel,
-  provider: ReturnType<typeof providerOf>,
+  provider: ReturnType<typeof getProvider>,
   providerOrder: string,
 ): Promise<void> {
   try {
     const stop = new AbortController().signal;
     const found = await checkOrder(panel.connect(provider), providerOrder, stop);
     if ("unknown" in found) {
-      form.note("provider-order", `${provider.name} does not know it: ${found.unknown}`);
+      form.addError("provider-order", `${provider.name} does not know it: ${found.unknown}`);
     }
   } catch (error) {
     if (!(error instanceof ProviderFailure)) throw error;
-    form.note("provider-order", `${provider.name} could not be asked: ${error.message}`);
+    form.addError("provider-order", `${provider.name} could not be asked: ${error.message}`);
   }
   form.check();
 }

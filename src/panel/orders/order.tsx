@@ -15,7 +15,7 @@ import { LateDecision } from "./late-reports.tsx";
 import { Settlement, Unrecognized } from "./order-settlement.tsx";
 import { OrderFacts } from "./order-facts.tsx";
 import { changesOf, HEADINGS, previewChange, VERBS } from "./order-change.ts";
-import { OpenRequests, OrderSummary } from "./order-stand.tsx";
+import { OpenRequests, OrderSummary } from "./order-summary.tsx";
 import { States } from "./orders.tsx";
 import { Badge, Money, moneyText, Time, Typed } from "../../web/components/shown.tsx";
 import { readShownOrder, type ShownOrder } from "./shown-order.ts";

@@ -225,8 +225,8 @@ export async function changeOrders(submission: Submission, panel: Panel): Promis
   const { form } = submission;
   const to = form.choice("to", TOGETHER);
   const ids = [...new Set(form.all("order"))];
-  if (ids.length === 0) form.note("order", "Select at least one order");
-  if (ids.length > PAGE) form.note("order", `Select at most ${PAGE} orders`);
+  if (ids.length === 0) form.addError("order", "Select at least one order");
+  if (ids.length > PAGE) form.addError("order", `Select at most ${PAGE} orders`);
   form.check();
   const plans = await submission.read((reader) =>
     ids.flatMap((id) => {
@@ -240,7 +240,7 @@ export async function changeOrders(submission: Submission, panel: Panel): Promis
   const possible = plans.filter(({ change }) => !(change instanceof Refusal));
   const verb = VERBS[to];
   if (possible.length === 0)
-    form.note("order", `None of the selected orders can be changed: ${verb}`);
+    form.addError("order", `None of the selected orders can be changed: ${verb}`);
   const amounts = new Map<string, number>();
   for (const { username, change } of possible) {
     if (change instanceof Refusal || change.refundMicros === 0) continue;
@@ -271,11 +271,11 @@ export async function changeOrders(submission: Submission, panel: Panel): Promis
     }
     await submission.submit("transitionOrder", { id, to, refundMicros, note: asked.note });
   };
-  const done = await eachOf(possible, changeOne);
+  const done = await forEachAtOnce(possible, changeOne);
   const failed = done.filter((each) => each.status === "rejected");
   const why = [...refused].join("; ");
   if (failed.length === done.length) {
-    if (why !== "") form.note("order", why);
+    if (why !== "") form.addError("order", why);
     throw failed[0]!.reason;
   }
   const changed = done.length - failed.length;
@@ -287,7 +287,7 @@ export async function changeOrders(submission: Submission, panel: Panel): Promis
 }
 
 /** Runs `work` for all, a few at a time, because each may ask its provider. */
-async function eachOf<T>(all: readonly T[], work: (one: T) => Promise<void>) {
+async function forEachAtOnce<T>(all: readonly T[], work: (one: T) => Promise<void>) {
   const done: PromiseSettledResult<void>[] = [];
   for (let index = 0; index < all.length; index += AT_ONCE) {
     done.push(...(await Promise.allSettled(all.slice(index, index + AT_ONCE).map(work))));

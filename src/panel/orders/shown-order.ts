@@ -6,7 +6,7 @@ import { readOrderTimeline, type TimelineEntry } from "../../db/orders/order-tim
 import { type LateReport, listOpenLateReports } from "../../db/orders/late-reports.ts";
 import { type ListedRequest, listOrderRequests } from "../../db/orders/order-request-lists.ts";
 import type { Reader } from "../../db/port/port.ts";
-import { providerOf } from "../../db/providers/providers.ts";
+import { getProvider } from "../../db/providers/providers.ts";
 import { findKey } from "../../db/users/keys.ts";
 import { attempts } from "../../db/tables/delivery.ts";
 import {
@@ -45,7 +45,7 @@ export function readShownOrder(reader: Reader, id: string): ShownOrder {
   const order = findOrder(reader, id);
   if (!order) throw refusal("order_not_found");
   const sent = reader.row(attempts.bySentOrder, order.orderId);
-  const provider = order.delivery && providerOf(reader, order.delivery.providerId);
+  const provider = order.delivery && getProvider(reader, order.delivery.providerId);
   return {
     order,
     username: usernameOf(reader, order.resellerAccount),

@@ -29,12 +29,12 @@ export async function syncProvider(submission: Submission, panel: Panel): Promis
   const { form, params } = submission;
   const name = params["provider"]!;
   const markup = requireMarkup(form, "markup");
-  const only = onlyOf(form);
+  const only = selectedServices(form);
   form.check();
   const provider = await submission.read((reader) => requireProvider(reader, name));
   const options = { ...optionsOf(provider, only, form.isChecked("private")), markup };
-  const upstream = await listOf(form, panel, provider);
-  const plan = await planOf(submission, provider, upstream, options);
+  const upstream = await fetchServices(form, panel, provider);
+  const plan = await makePlan(submission, provider, upstream, options);
   const counts = countsOf(plan);
   const changed = counts.added + counts.updated + counts.deactivated + counts.reactivated;
   await submission.confirm({
@@ -67,7 +67,7 @@ const WORDS: Record<keyof ReturnType<typeof countsOf>, string> = {
 };
 
 /** Returns ids of services at the provider, or undefined for all. */
-function onlyOf(form: Values): string[] | undefined {
+function selectedServices(form: Values): string[] | undefined {
   const ids = form
     .raw("only")
     .split(/[\s,]+/)
@@ -86,18 +86,18 @@ function optionsOf(provider: Provider, only: string[] | undefined, isPrivate: bo
 }
 
 /** Fetches the provider's list. Errors of the provider are shown above the form. */
-async function listOf(form: Values, panel: Panel, provider: Provider): Promise<UpstreamEntry[]> {
+async function fetchServices(form: Values, panel: Panel, provider: Provider): Promise<UpstreamEntry[]> {
   try {
     return await panel.connect(provider).services(new AbortController().signal);
   } catch (error) {
     if (!(error instanceof ProviderFailure)) throw error;
-    form.note("", `The provider's list cannot be read: ${error.message}`);
+    form.addError("", `The provider's list cannot be read: ${error.message}`);
     form.check();
     throw error;
   }
 }
 
-async function planOf(
+async function makePlan(
   submission: Submission,
   provider: Provider,
   upstream: readonly UpstreamEntry[],
@@ -107,7 +107,7 @@ async function planOf(
     return await submission.read((reader) => planCatalogue(reader, provider, upstream, options));
   } catch (error) {
     if (!(error instanceof CatalogueError)) throw error;
-    submission.form.note("", `The provider's list cannot be used: ${error.message}`);
+    submission.form.addError("", `The provider's list cannot be used: ${error.message}`);
     submission.form.check();
     throw error;
   }
@@ -147,7 +147,7 @@ function Preview({
             heading: "Its id there",
             cell: ({ providerService }) => <code>{providerService}</code>,
           },
-          ...termsOf((fields: SyncPlan["added"][number]) => fields),
+          ...termsColumns((fields: SyncPlan["added"][number]) => fields),
         ]}
       />
       <Part
@@ -249,7 +249,7 @@ function Preview({
   );
 }
 
-function termsOf<Row>(of: (row: Row) => SyncedFields) {
+function termsColumns<Row>(of: (row: Row) => SyncedFields) {
   return [
     {
       heading: "Price USD",

@@ -24,7 +24,7 @@ import {
   Errors,
   requireKey,
   requireUrl,
-  testOf,
+  testAddress,
 } from "./providers.tsx";
 import { Badge, Time, Typed } from "../../web/components/shown.tsx";
 import { SyncSettings } from "./sync-settings.tsx";
@@ -241,8 +241,8 @@ export async function updateProvider(submission: Submission): Promise<Redirect> 
 export async function testProvider(submission: Submission, panel: Panel): Promise<Redirect> {
   const name = submission.params["provider"]!;
   const provider = await submission.read((reader) => requireProvider(reader, name));
-  const { ok, text } = await testOf(panel, provider);
-  if (!ok) submission.form.note("", text);
+  const { ok, text } = await testAddress(panel, provider);
+  if (!ok) submission.form.addError("", text);
   submission.form.check();
   return { to: `/providers/${name}`, note: text };
 }

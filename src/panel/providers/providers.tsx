@@ -185,8 +185,8 @@ export async function createProvider(submission: Submission, panel: Panel): Prom
   const url = requireUrl(form) ?? "";
   const key = requireKey(form) ?? "";
   const protocol = form.optionalChoice("protocol", PROTOCOL_NAMES) ?? PROTOCOL_DEFAULT;
-  if (form.raw("url") === "") form.note("url", "url is required");
-  if (form.raw("key") === "") form.note("key", "key is required");
+  if (form.raw("url") === "") form.addError("url", "url is required");
+  if (form.raw("key") === "") form.addError("key", "key is required");
   const terms = currencyOf(form);
   form.check();
   const isTaken = await submission.read((reader) => findProvider(reader, name) !== undefined);
@@ -196,7 +196,7 @@ export async function createProvider(submission: Submission, panel: Panel): Prom
   const asked = form.isChecked("untested") ? null : await ask(panel, address);
   if (asked?.ok === false) {
     const { text } = asked;
-    form.note("key", `${text} It was not added: check the address and the key, or add it untested`);
+    form.addError("key", `${text} It was not added: check the address and the key, or add it untested`);
     form.check();
   }
   const { providerId } = await submission.submit("createProvider", { name, ...address, ...terms });
@@ -249,7 +249,7 @@ export function requireKey(form: Values): string | null {
 }
 
 /** Tests the address and the key by asking for our balance. */
-export async function testOf(
+export async function testAddress(
   panel: Panel,
   provider: ProviderAddress & Pick<Provider, "providerId">,
 ): Promise<{ ok: boolean; text: string }> {

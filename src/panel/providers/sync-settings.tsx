@@ -67,7 +67,7 @@ export async function updateSyncs(submission: Submission): Promise<Redirect> {
   const given = form.raw("markup");
   const changes = {
     ...(given === "" ? {} : { markup: requireMarkup(form, "markup") }),
-    syncEvery: everyOf(form),
+    syncEvery: readInterval(form),
     syncPriceLimit: requireMarkup(form, "price-change"),
     syncDeactivationLimit: form.whole("deactivated", 0, SERVICES_LIMIT),
     syncNew: form.choice("new", NEW_SERVICES),
@@ -82,6 +82,6 @@ export function requireMarkup(form: Values, field: string): string {
 }
 
 /** Returns the interval in milliseconds, or null if none is given. */
-function everyOf(form: Values): number | null {
+function readInterval(form: Values): number | null {
   return form.optional("every", SYNC_EVERY, SYNC_EVERY_LEAST_MS);
 }

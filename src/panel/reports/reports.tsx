@@ -157,7 +157,7 @@ function reportOf(filters: Form, now: number) {
   const by = filters.optionalChoice("by", REPORT_KEYS) ?? "day";
   const to = filters.optionalTime("to", true) ?? now - (now % DAY_MS) + DAY_MS - 1;
   const from = filters.optionalTime("from") ?? Math.max(to + 1 - DAYS * DAY_MS, 0);
-  if (from > to) filters.note("from", "from must be at or before to");
+  if (from > to) filters.addError("from", "from must be at or before to");
   return { by, window: { from, to } };
 }
 

@@ -197,7 +197,7 @@ function Backups({ panel, isOwner }: { panel: Panel; isOwner: boolean }) {
 
 export function makeBackup(submission: Submission, { system, log }: Panel): Redirect {
   if (system.backups === null || system.backups.status().isRunning) {
-    submission.form.note("", "One is being made already");
+    submission.form.addError("", "One is being made already");
     submission.form.check();
   }
   system.backups!.backUpNow();
@@ -209,7 +209,7 @@ export function verifyBackup({ form }: Submission, { system }: Panel): Redirect 
   const name = form.text("backup");
   form.check();
   if (!system.backups?.verify(name)) {
-    form.note("backup", "There is no such backup, or one is being verified already");
+    form.addError("backup", "There is no such backup, or one is being verified already");
     form.check();
   }
   return { to: "/system#backups", note: `${name} is being verified.` };

@@ -331,7 +331,7 @@ export async function updateKey(submission: Submission): Promise<Redirect> {
   const days = form.optionalWhole("days", 1, LIFETIME_LIMIT_DAYS);
   const isForever = form.isChecked("forever");
   if (isForever && days !== null)
-    form.note("days", "days must be empty if the key does not expire");
+    form.addError("days", "days must be empty if the key does not expire");
   const lifetimeMilliseconds = days === null ? null : days * DAY_MS;
   const changes = {
     ...descriptionOf(form),

@@ -32,7 +32,7 @@ export async function usersPage(call: Call): Promise<View> {
   const parent = filters.optionalUsername("parent");
   const { rows, next } = await call.read((reader) => {
     const reseller = parent === null ? null : findUser(reader, parent);
-    if (reseller === undefined) filters.note("parent", "User not found");
+    if (reseller === undefined) filters.addError("parent", "User not found");
     if (filters.errors.size > 0) return { rows: [], next: null };
     const filter = {
       search,

@@ -157,7 +157,7 @@ async function createChat(submission: Submission): Promise<Redirect> {
   const { form } = submission;
   const telegramChat = form.raw("chat");
   const secret = form.raw("token");
-  if (telegramChat === "") form.note("url", "url or chat is required");
+  if (telegramChat === "") form.addError("url", "url or chat is required");
   else if (!isChat(telegramChat)) form.refuse("chat", CHAT_FORM);
   if (telegramChat !== "" && !isTelegramToken(secret)) form.refuse("token", TOKEN_FORM);
   const target = { telegramChat };
@@ -168,7 +168,7 @@ async function createChat(submission: Submission): Promise<Redirect> {
 function urlOf(form: Values): string {
   const given = form.text("url", WEBHOOK_URL_LIMIT);
   if (form.raw("chat") !== "" || form.raw("token") !== "") {
-    form.note("chat", "Give an address or a chat, not both");
+    form.addError("chat", "Give an address or a chat, not both");
   }
   const parsed = parseWebhookUrl(given, true);
   if ("url" in parsed) return parsed.url;

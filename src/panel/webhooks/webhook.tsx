@@ -220,7 +220,7 @@ export async function replayWebhook(submission: Submission, panel: Panel): Promi
   const { form } = submission;
   const delivery = form.optionalText("delivery");
   const since = form.optionalTime("since");
-  if (delivery === null && since === null) form.note("since", "since is required");
+  if (delivery === null && since === null) form.addError("since", "since is required");
   if (since !== null && since < panel.now() - REPLAY_LIMIT_MS) {
     form.refuse("since", `at most ${DAYS} days ago`);
   }

@@ -5,7 +5,7 @@ import {
   closeSync, existsSync, linkSync, mkdirSync, openSync, renameSync, rmdirSync, rmSync,
 } from "node:fs"; // prettier-ignore
 import { dirname, join } from "node:path";
-import { connectionOf } from "../../db/sqlite/connection.ts";
+import { connectPort } from "../../db/sqlite/connection.ts";
 import { freeBytesIn, mebibytes, sizeOf, syncPath } from "../file/files.ts";
 import { takeLock } from "../file/lock.ts";
 import { pendingMigrations } from "../file/migrate.ts";
@@ -121,16 +121,16 @@ export interface CheckedCopy extends Verification {
 export async function checkCopy(file: string): Promise<CheckedCopy> {
   const sqlite = new Database(file, { readonly: true });
   try {
-    const damage = damageOf(sqlite);
-    const verification = await verify(connectionOf(sqlite, file));
-    const fault = damage === null ? faultOf(verification) : `is damaged: ${damage}`;
+    const damage = findDamage(sqlite);
+    const verification = await verify(connectPort(sqlite, file));
+    const fault = damage === null ? firstProblemText(verification) : `is damaged: ${damage}`;
     return { ...verification, fault, isDamaged: damage !== null };
   } finally {
     sqlite.close(true);
   }
 }
 
-function faultOf({ problems: [first], problemCount }: Verification): string | null {
+function firstProblemText({ problems: [first], problemCount }: Verification): string | null {
   if (!first) return null;
   return `does not add up (${counted(problemCount, "problem")}, ${first.subject}: ${first.problem})`;
 }
@@ -144,7 +144,7 @@ export async function checkBackup(file: string): Promise<Pick<CheckedCopy, "faul
     const sqlite = new Database(file, { readonly: true });
     try {
       if (pendingMigrations(sqlite, file).length > 0) {
-        const damage = damageOf(sqlite);
+        const damage = findDamage(sqlite);
         return { fault: damage && `is damaged: ${damage}`, isDamaged: damage !== null };
       }
     } finally {
@@ -157,7 +157,7 @@ export async function checkBackup(file: string): Promise<Pick<CheckedCopy, "faul
 }
 
 /** Returns the first damage of the pages, or null. */
-function damageOf(sqlite: Database): string | null {
+function findDamage(sqlite: Database): string | null {
   const { quick_check: found } = sqlite.query("PRAGMA quick_check(1)").get() as {
     quick_check: string;
   };

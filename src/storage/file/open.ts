@@ -5,7 +5,7 @@
 import { Database } from "bun:sqlite";
 import { chmodSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type Connection, connectionOf } from "../../db/sqlite/connection.ts";
+import { type Connection, connectPort } from "../../db/sqlite/connection.ts";
 import type { CheckpointMode } from "./checkpoint.ts";
 import { waitForLocks } from "./busy-timeout.ts";
 import { type Lock, takeLock } from "./lock.ts";
@@ -99,7 +99,7 @@ export function openWriter(path: string, mode: CheckpointMode = "internal"): Con
   // The WAL file can grow during a long reader. When it restarts, it is truncated to this size. With a replicator it is
   // not truncated, because the replicator may not have copied the end.
   sqlite.run(`PRAGMA journal_size_limit = ${mode === "external" ? -1 : WAL_KEPT_BYTES}`);
-  return connectionOf(sqlite, path, true);
+  return connectPort(sqlite, path, true);
 }
 
 /** Opens a connection that cannot write, for reads beside the writer. */
@@ -107,7 +107,7 @@ export function openReader(path: string): Connection {
   const sqlite = new Database(path, { readonly: true });
   waitForLocks(sqlite);
   sqlite.run("PRAGMA query_only = ON");
-  return connectionOf(sqlite, path);
+  return connectPort(sqlite, path);
 }
 
 /**
@@ -127,7 +127,7 @@ export function openForCommand(dataDirectory: string, mayBeUnfinished = false): 
         `${path} was written by an older version: run this version's \`reseller serve\` once. It upgrades the database and keeps a copy`,
       );
     }
-    return connectionOf(sqlite, path);
+    return connectPort(sqlite, path);
   } catch (error) {
     sqlite.close();
     throw error;

@@ -49,7 +49,7 @@ export async function openTarget(address: Address, now: number): Promise<MoveTar
   try {
     const run = async (text: string) => void (await connection.turn([{ text, values: [] }]));
     const lockOut = () => sideOn(connection, address, { begin: "BEGIN", mode: "EXCLUSIVE" });
-    const origin = await originOf(connection);
+    const origin = await readOrigin(connection);
     if (origin === "none") await run(MARK);
     // A database of an older version with rows is refused, not upgraded.
     if (origin !== "empty") await migrate(address, now, { mayBeUnfinished: true });
@@ -107,7 +107,7 @@ export async function openTarget(address: Address, now: number): Promise<MoveTar
 }
 
 /** Returns the state before the move: no tables, tables without rows, or the rest of an earlier move. */
-async function originOf(connection: Connection): Promise<"none" | "empty" | "unfinished"> {
+async function readOrigin(connection: Connection): Promise<"none" | "empty" | "unfinished"> {
   const [found] = await connection.turn([
     { text: `SELECT to_regclass('${UNFINISHED_MOVE}') IS NOT NULL AS marked`, values: [] },
   ]);
@@ -153,7 +153,7 @@ async function sideOn(
   return {
     displayName,
     store,
-    readNumbers: () => numbersOf(connection),
+    readNumbers: () => readIssuedNumbers(connection),
     verify: (progress) =>
       verifyOn(store, address, {
         isUnreadable: () => false,
@@ -172,7 +172,7 @@ async function refuseServers(store: ReadStore, displayName: string): Promise<voi
   );
 }
 
-async function numbersOf(connection: Connection): Promise<IssuedNumbers> {
+async function readIssuedNumbers(connection: Connection): Promise<IssuedNumbers> {
   const numbers = new Map<AnyTable, number>();
   for (const table of TABLES) {
     if (table.numberField === null) continue;

@@ -129,7 +129,7 @@ function sideOn(connection: Connection, path: string, release: () => void): Move
   return {
     displayName: path,
     store,
-    readNumbers: () => numbersOf(sqlite),
+    readNumbers: () => readIssuedNumbers(sqlite),
     verify: (progress) => verify(connection, (done) => progress(done, CHECK_COUNT)),
     close() {
       if (sqlite.inTransaction) sqlite.run("ROLLBACK");
@@ -143,7 +143,7 @@ function sideOn(connection: Connection, path: string, release: () => void): Move
  * Returns the highest issued number of each table. For tables whose numbers no caller knows, that is the highest in the
  * table.
  */
-function numbersOf(sqlite: Database): IssuedNumbers {
+function readIssuedNumbers(sqlite: Database): IssuedNumbers {
   const numbers = new Map<AnyTable, number>();
   for (const table of TABLES) {
     if (table.numberField === null) continue;

@@ -40,11 +40,11 @@ export class Form {
 
   /** Notes an error in the words of the API: `amount must be above 0`. */
   refuse(name: string, must: string): void {
-    this.note(name, `${name.replaceAll("-", " ")} must be ${must}`);
+    this.addError(name, `${name.replaceAll("-", " ")} must be ${must}`);
   }
 
   /** Notes an error. Only the first error of a field is kept. */
-  note(name: string, message: string): void {
+  addError(name: string, message: string): void {
     if (!this.errors.has(name)) this.errors.set(name, message);
   }
 
@@ -148,7 +148,7 @@ export class Form {
   }
 
   #missing<T>(name: string, placeholder: T): T {
-    this.note(name, `${name.replaceAll("-", " ")} is required`);
+    this.addError(name, `${name.replaceAll("-", " ")} is required`);
     return placeholder;
   }
 }

@@ -178,7 +178,7 @@ function noteRefusal(
   if (error instanceof FormError) return { status: 422 };
   if (!(error instanceof Refusal) || error.code === "service_unavailable") throw error;
   const { message, field } = shownRefusal(error, form.values);
-  form.note(field, message);
+  form.addError(field, message);
   if (error.code === "owner_required") return { status: 403 };
   if (error.code !== "sign_in_limited") return { status: 422 };
   const { retryAfterSeconds } = (error as Refusal<"sign_in_limited">).details;

@@ -16,8 +16,8 @@ const LOAD = new URL("./port-load.ts", import.meta.url).pathname;
 const STUCK = new URL("./stuck-server.ts", import.meta.url).pathname;
 const BEGIN = { text: "BEGIN", values: [] };
 const COMMIT = { text: "COMMIT", values: [] };
-/** Limits of connections that must not be given up, however slow the machine is. */
-const PATIENT = { turnMs: 600_000, connectMs: 600_000 };
+/** Time limits that no connection reaches, however slow the machine is. */
+const NO_TIME_LIMITS = { turnMs: 600_000, connectMs: 600_000 };
 const USERS = 6;
 const BALANCE = 100;
 
@@ -67,7 +67,7 @@ test("an update that changes nothing also waits for the account's lock, because 
   const store = createPostgresStore(server.address(database));
   const [made] = await store.runBatch([{ run: (tx) => insertUser(tx, "one") }]);
   const account = (made as { done: number }).done;
-  const options = { ...PATIENT, name: "other", settings: {} };
+  const options = { ...NO_TIME_LIMITS, name: "other", settings: {} };
   const other = await connect(server.address(database), options);
   const lock = `SELECT 1 FROM accounts WHERE account = ${account} FOR NO KEY UPDATE`;
   await other.turn([BEGIN, { text: lock, values: [] }]);
@@ -106,7 +106,7 @@ test("a key deactivated on another server cannot recharge after the commit", asy
     },
   ]);
   const { reseller, child, keyId } = (made as { done: Record<string, number> }).done;
-  const options = { ...PATIENT, name: "other", settings: {} };
+  const options = { ...NO_TIME_LIMITS, name: "other", settings: {} };
   const other = await connect(server.address(database), options);
   const lock = `SELECT 1 FROM accounts WHERE account = ${reseller} FOR NO KEY UPDATE`;
   const deactivate = `UPDATE keys SET active = 0 WHERE reseller_account = ${reseller}`;
@@ -141,7 +141,7 @@ test("a locked account delays a batch for a limited time, however many commands 
   const [made] = await store.runBatch([{ run: (tx) => insertUser(tx, "one") }]);
   const account = (made as { done: number }).done;
   await store.close();
-  const options = { ...PATIENT, name: "other", settings: {} };
+  const options = { ...NO_TIME_LIMITS, name: "other", settings: {} };
   const other = await connect(server.address(database), options);
   const lock = `SELECT 1 FROM accounts WHERE account = ${account} FOR NO KEY UPDATE`;
   await other.turn([BEGIN, { text: lock, values: [] }]);

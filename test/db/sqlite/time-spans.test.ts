@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { raiseFloor } from "../../support/http/number-floors.ts";
 import { transact } from "../../../src/db/port/port.ts";
 import { runCommand } from "../../../src/operations/batch/commands.ts";
-import { contextOf } from "../../../src/operations/batch/context.ts";
+import { createContext } from "../../../src/operations/batch/context.ts";
 import { freshDatabase, OPERATOR } from "../../support/databases/test-database.ts";
 
 /** Mostly forward, sometimes back. */
@@ -39,7 +39,7 @@ test("the spans of a window hold exactly the rows whose time is in it, however t
       const times = steps.map(([jump]) => (time += jump));
       const numbers = steps.map(([, gap], index) => {
         raiseFloor(tx, "transfers", (number += gap));
-        runCommand(tx, "creditUser", credit, contextOf(times[index]!, [], "seed"));
+        runCommand(tx, "creditUser", credit, createContext(times[index]!, [], "seed"));
         expect(lastNumber.get()).toEqual({ seq: ++number });
         return number;
       });

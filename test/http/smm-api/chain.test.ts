@@ -15,8 +15,8 @@ const QUANTITY = 1000;
 /** No call is given up however slow the machine is: without a reply nobody would know the outcome. */
 const NEVER_MS = 600_000;
 const SETTINGS = { pollInterval: 200, providerTimeout: NEVER_MS, placeWait: 2000 };
-/** The shop waits for the maker, which responds before its own provider has. */
-const PATIENT = { ...SETTINGS, placeWait: NEVER_MS };
+/** Settings of the shop, whose responses wait for the maker. The maker responds before its own provider does. */
+const WAITING_SETTINGS = { ...SETTINGS, placeWait: NEVER_MS };
 
 let last: Upstream;
 let maker: TestService;
@@ -38,7 +38,7 @@ beforeAll(async () => {
     key: PROVIDER_KEY,
   });
   maker.service({ id: "passed-on", price: "1", provider: { name: "last", service: "7" } });
-  shop = await freshService(PATIENT);
+  shop = await freshService(WAITING_SETTINGS);
   shop.user("anna", "100000");
   shopKey = shop.key("anna", "full").text;
   // With a slash at its end, which no redirect may take away.

@@ -107,14 +107,14 @@ function isNarrowed(before: string, after: string): boolean {
   return before === after || before.replace(/(?:1|true)\]$/, "0]") === after;
 }
 
-interface Grown {
+interface Gains {
   credit: boolean;
   keys: boolean;
   names: boolean;
   leaks: boolean;
 }
 
-function grownBetween(before: Power, after: Power): Grown {
+function gainsBetween(before: Power, after: Power): Gains {
   return {
     credit: before.credited !== after.credited,
     keys: after.keys.some((key) => !before.keys.some((old) => isNarrowed(old, key))),
@@ -135,15 +135,15 @@ async function send(market: PanelMarket, cookie: string, action: string, sent: U
   return (await ask(confirmed)).status;
 }
 
-const HELD = ["credit", "keys", "names", "leaks"] as const;
-type Held = Record<(typeof HELD)[number], string[]>;
+const GAINS = ["credit", "keys", "names", "leaks"] as const;
+type TriedRoutes = Record<(typeof GAINS)[number], string[]>;
 
 /** The routes that let something grow, and those whose form was on no page. */
 async function tryAll(role: Role, routes: readonly ActionRoute[]) {
   const upstream = await startUpstream();
   const listed = { service: 9, name: "Nine", rate: "0", type: "Default", min: "1", max: "100" };
   upstream.always("services", json([listed]));
-  const grown: Held = { credit: [], keys: [], names: [], leaks: [] };
+  const grown: TriedRoutes = { credit: [], keys: [], names: [], leaks: [] };
   const absent: string[] = [];
   for (const route of routes) {
     const market = await openMarket(upstream.url);
@@ -151,13 +151,13 @@ async function tryAll(role: Role, routes: readonly ActionRoute[]) {
       market.session({ owner: "tester", operator: "olga", support: "sam" }[role]);
     const forms = await formsOf(market, route);
     if (forms.length === 0) absent.push(route.path);
-    const held = new Set<keyof Held>();
+    const held = new Set<keyof TriedRoutes>();
     for (const form of forms) {
       for (const filling of fillings(form, FILLINGS)) {
         const before = powerIn(market);
         await send(market, cookie(), form.action, filling);
-        const change = grownBetween(before, powerIn(market));
-        for (const what of HELD) if (change[what]) held.add(what);
+        const change = gainsBetween(before, powerIn(market));
+        for (const what of GAINS) if (change[what]) held.add(what);
       }
     }
     for (const what of held) grown[what].push(route.path);

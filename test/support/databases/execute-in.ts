@@ -8,7 +8,7 @@ import {
   type CommandOutput,
   runCommand,
 } from "../../../src/operations/batch/commands.ts";
-import { contextOf } from "../../../src/operations/batch/context.ts";
+import { createContext } from "../../../src/operations/batch/context.ts";
 
 export function executeIn<Name extends CommandName>(
   tx: Tx,
@@ -20,6 +20,6 @@ export function executeIn<Name extends CommandName>(
     tx,
     name,
     input,
-    contextOf(now, createCommandIds(name, input), crypto.randomUUID()),
+    createContext(now, createCommandIds(name, input), crypto.randomUUID()),
   );
 }

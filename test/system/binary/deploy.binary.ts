@@ -64,14 +64,14 @@ function steps(document: string, machine: string, port: number): string[] {
   );
 }
 
-interface Ran {
+interface CommandResult {
   code: number;
   stdout: string;
   stderr: string;
 }
 
 /** Runs commands on an empty machine, in a folder that holds what was copied to it. */
-async function onMachine(commands: (machine: string, port: number) => string): Promise<Ran> {
+async function onMachine(commands: (machine: string, port: number) => string): Promise<CommandResult> {
   const machine = freshFolder();
   for (const folder of ["etc/systemd/system", "etc/caddy", "usr/local/bin", "bin"]) {
     mkdirSync(join(machine, folder), { recursive: true });

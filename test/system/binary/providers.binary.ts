@@ -9,8 +9,8 @@ import { freshFolder } from "../../support/folders.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 
-/** However slow the machine is, what comes of an order is known before its response. */
-const PATIENT = ["--place-wait", "10m"];
+/** Makes responses wait for the outcome of the submission, however slow the machine is. */
+const LONG_WAIT = ["--place-wait", "10m"];
 const FLAGS = ["--poll-interval", "100ms", "--place-wait", "1s"];
 
 let upstream: Upstream;
@@ -20,7 +20,7 @@ afterAll(() => upstream.stop());
 /** A server whose service `p` is delivered by the provider. */
 async function shopWithProvider(providerKey = PROVIDER_KEY) {
   const folder = freshFolder();
-  const { server, key } = await stall(folder, ...PATIENT);
+  const { server, key } = await stall(folder, ...LONG_WAIT);
   const created = Bun.spawnSync(
     [
       new URL("../../../dist/reseller", import.meta.url).pathname,

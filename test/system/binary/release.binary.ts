@@ -22,13 +22,13 @@ const INSTALL = new URL("../../../deploy/install.sh", import.meta.url).pathname;
 /** In seconds since 1970. */
 const DATE = 1_795_000_000;
 
-interface Ran {
+interface CommandResult {
   code: number;
   stdout: string;
   stderr: string;
 }
 
-async function run(command: string[], environment: Record<string, string> = {}): Promise<Ran> {
+async function run(command: string[], environment: Record<string, string> = {}): Promise<CommandResult> {
   const child = Bun.spawn(command, {
     env: { PATH: process.env["PATH"], ...environment },
     stdout: "pipe",
@@ -72,7 +72,7 @@ describe("install.sh", () => {
     writeFileSync(join(release, "SHA256SUMS"), stdout);
   }
 
-  async function install(folder: string): Promise<Ran> {
+  async function install(folder: string): Promise<CommandResult> {
     return run(["sh", INSTALL, folder], { RELEASE_URL: `http://127.0.0.1:${server.port}` });
   }
 

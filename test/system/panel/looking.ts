@@ -3,9 +3,9 @@
 import type { Browser, Page } from "playwright-core";
 import { freshPanel, type TestPanel } from "../../support/worlds/panel.ts";
 import { launch, type View, visit } from "./browser.ts";
-import { fillMarket, type LookedAt } from "./pages.ts";
+import { fillMarket, type PageToOpen } from "./pages.ts";
 
-type Opened = Pick<LookedAt, "path" | "isPublic" | "awaitsCode">;
+type Opened = Pick<PageToOpen, "path" | "isPublic" | "awaitsCode">;
 
 export interface Looking {
   browser: Browser;

@@ -4,7 +4,7 @@ import { ALL_EVENTS } from "../../../src/domain/webhooks/webhook-events.ts";
 import { formatSecret } from "../../../src/domain/webhooks/webhooks.ts";
 import type { TestPanel } from "../../support/worlds/panel.ts";
 
-export interface LookedAt {
+export interface PageToOpen {
   name: string;
   path: string;
   /** Nobody is signed in. */
@@ -13,7 +13,7 @@ export interface LookedAt {
   awaitsCode?: string;
 }
 
-export const PAGES: readonly LookedAt[] = [
+export const PAGES: readonly PageToOpen[] = [
   { name: "sign-in", path: "/sign-in", isPublic: true },
   { name: "set-up", path: "/setup", isPublic: true },
   { name: "code", path: "/sign-in/code", awaitsCode: "olga" },

@@ -14,7 +14,7 @@ export class NotLoaded extends Error {
  * Maps items like `items.map(body)`. Continues after an item that misses a row, so that the rows of all items are
  * loaded in one round.
  */
-export function eachOf<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[] {
+export function mapLoaded<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[] {
   const results: R[] = [];
   let missing: NotLoaded | null = null;
   for (const [index, item] of items.entries()) {

@@ -29,7 +29,7 @@ import {
   type Statement,
 } from "../connection/connection.ts";
 import { errorClassOf } from "../connection/errors.ts";
-import { eachOf, LoadedRows, NotLoaded, type RowToLoad } from "./loaded-rows.ts";
+import { mapLoaded, LoadedRows, NotLoaded, type RowToLoad } from "./loaded-rows.ts";
 import { spansWithin } from "./time-spans.ts";
 import { decodeRows, kindsOf, loadStatement, queryStatement } from "./text.ts";
 
@@ -57,7 +57,7 @@ export class LoadedReader implements Reader {
   }
 
   each<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[] {
-    return eachOf(items, body);
+    return mapLoaded(items, body);
   }
 }
 

@@ -87,11 +87,11 @@ async function load(connection: Connection, loaded: LoadedRows): Promise<void> {
   }
   for (const wanted of queries) {
     const { query, values } = wanted;
-    loaded.putResult(wanted, await rowsOf(connection, query, values));
+    loaded.putResult(wanted, await runQuery(connection, query, values));
   }
 }
 
-async function rowsOf(
+async function runQuery(
   connection: Connection,
   query: Query,
   values: AnyRow | undefined,

@@ -19,7 +19,7 @@ import {
   type Table,
   type Value,
 } from "../../port/table-definition.ts";
-import { eachOf, type LoadedRows, NotLoaded, type StatementRun } from "./loaded-rows.ts";
+import { mapLoaded, type LoadedRows, NotLoaded, type StatementRun } from "./loaded-rows.ts";
 
 /** One buffered write. */
 export interface Write {
@@ -92,7 +92,7 @@ export class PostgresTx implements Tx {
   }
 
   each<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[] {
-    return eachOf(items, body);
+    return mapLoaded(items, body);
   }
 
   lock(account: number): void {

@@ -14,7 +14,7 @@ export function statementsOf(writes: readonly Write[]): Statement[] {
     const rows = free.map(({ row }) => row);
     statements.push(rowLockStatement(table, rows));
   }
-  for (const wave of wavesOf(writes)) {
+  for (const wave of splitIntoWaves(writes)) {
     for (const [table, own] of byTable(wave)) statements.push(...statementsOfTable(table, own));
   }
   return statements;
@@ -70,7 +70,7 @@ function statementsOfTable(table: AnyTable, writes: readonly Write[]): Statement
  * Puts the n-th write of a row into the n-th wave. Updates of a coalesced table are merged with the write before
  * them.
  */
-function wavesOf(writes: readonly Write[]): Write[][] {
+function splitIntoWaves(writes: readonly Write[]): Write[][] {
   const waves: Write[][] = [];
   const last = new Map<AnyTable, Map<string | number, { wave: number; place: number }>>();
   for (const write of writes) {

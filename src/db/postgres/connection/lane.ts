@@ -112,7 +112,7 @@ export class Lane {
       if (this.#arePlansOld) await connection.turn([DISCARD_PLANS]);
       this.#arePlansOld = false;
       const result = await runInTransaction(connection, jobs, this.options.now());
-      this.#arePlansOld = this.#growth.note(result.writes);
+      this.#arePlansOld = this.#growth.add(result.writes);
       return result;
     } catch (error) {
       if (error instanceof CommitLostError || errorClassOf(error) === "lost") connection.close();

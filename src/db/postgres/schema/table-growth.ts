@@ -12,7 +12,7 @@ export class TableGrowth {
   readonly #tables = new Map<AnyTable, { rows: number; limit: number }>();
 
   /** Counts inserted rows. Returns whether the count of a table has doubled since the last time. */
-  note(writes: readonly Write[]): boolean {
+  add(writes: readonly Write[]): boolean {
     let isDoubled = false;
     for (const { kind, table } of writes) {
       if (kind !== "insert") continue;
