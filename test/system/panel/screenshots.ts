@@ -1,6 +1,7 @@
 // Makes the pictures of docs/panel.md from a quickstart of the source: `bun test/system/panel/screenshots.ts`.
 
-import { chromium, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
+import { launch } from "./browser.ts";
 import { startQuickstart } from "./quickstart.ts";
 
 const FOLDER = new URL("../../../docs/panel", import.meta.url).pathname;
@@ -8,10 +9,7 @@ const SIZE = { width: 1100, height: 720 };
 
 const quickstart = await startQuickstart();
 try {
-  const browser = await chromium.launch({
-    executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
-    args: ["--headless", "--no-sandbox", "--disable-gpu"],
-  });
+  const browser = await launch();
   const page = await browser.newPage({ viewport: SIZE, colorScheme: "light" });
   await quickstart.signUp(page);
   const shoot = async (
