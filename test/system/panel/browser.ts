@@ -93,6 +93,17 @@ export async function visit(
   return { context, page, complaints, close: () => context.close() };
 }
 
+/** Gives the browser a new session of this administrator. */
+export async function signIn(
+  context: BrowserContext,
+  panel: TestPanel,
+  as: string,
+  awaitsCode?: boolean,
+): Promise<void> {
+  const [name, value] = panel.session(as, awaitsCode).split("=") as [string, string];
+  await context.addCookies([{ name, value, url: panel.url, httpOnly: true, sameSite: "Strict" }]);
+}
+
 export async function screenshot(page: Page, name: string): Promise<void> {
   if (!process.env["SCREENSHOTS"]) return;
   await page.screenshot({ path: `${SCREENSHOTS}/${name}.png`, fullPage: true });

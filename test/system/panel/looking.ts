@@ -1,30 +1,23 @@
 // A panel with data, one without, and a browser in which a page of either is looked at.
 
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { freshPanel, type TestPanel } from "../../support/worlds/panel.ts";
-import { launch, type View, visit } from "./browser.ts";
+import { launch, signIn, type View, type Visit, visit } from "./browser.ts";
 import { fillMarket, type PageToOpen } from "./pages.ts";
 
 type Opened = Pick<PageToOpen, "path" | "isPublic" | "awaitsCode">;
 
 export interface Looking {
-  browser: Browser;
-  panel: TestPanel;
-  empty: TestPanel;
   /** With the ids of this panel in place of their names. */
   pathOf(path: string): string;
+  /** Opens a page in a window of that size, which all pages of one size share. */
   at(
     page: Opened,
     view: View,
     look: (page: Page, complaints: string[]) => Promise<void>,
-    panel?: TestPanel,
+    options?: { isEmpty?: boolean; javaScriptEnabled?: boolean },
   ): Promise<void>;
   stop(): Promise<void>;
-}
-
-/** As who may see a page. */
-export function visitorOf({ isPublic, awaitsCode }: Opened) {
-  return isPublic ? {} : { as: awaitsCode ?? "tester", awaitsCode: awaitsCode !== undefined };
 }
 
 export async function startLooking(): Promise<Looking> {
@@ -32,19 +25,31 @@ export async function startLooking(): Promise<Looking> {
   const { webhook } = fillMarket(panel);
   const browser = await launch();
   const pathOf = (path: string) => path.replace(":webhook", webhook);
+  const windows = new Map<string, Visit>();
+
+  async function windowOf(where: TestPanel, view: View, javaScriptEnabled: boolean) {
+    const name = [where.url, view.name, javaScriptEnabled].join();
+    const window = windows.get(name) ?? (await visit(browser, where, { view, javaScriptEnabled }));
+    windows.set(name, window);
+    return window;
+  }
+
   return {
-    browser,
-    panel,
-    empty,
     pathOf,
     /** Leaves no session, because the pages would list it. */
-    async at(opened, view, look, where = panel) {
-      const options = { view, ...visitorOf(opened) };
-      const { page, complaints, close } = await visit(browser, where, options);
+    async at(opened, view, look, { isEmpty = false, javaScriptEnabled = true } = {}) {
+      const where = isEmpty ? empty : panel;
+      const { context, page, complaints } = await windowOf(where, view, javaScriptEnabled);
+      await context.clearCookies();
+      if (!opened.isPublic) {
+        const { awaitsCode } = opened;
+        await signIn(context, where, awaitsCode ?? "tester", awaitsCode !== undefined);
+      }
+      await page.setViewportSize({ width: view.width, height: view.height });
+      complaints.length = 0;
       const response = await page.goto(where.url + pathOf(opened.path));
       if (response!.status() !== 200) throw new Error(`${opened.path}: ${response!.status()}`);
       await look(page, complaints);
-      await close();
       where.query("DELETE FROM panel_sessions WHERE administrator <> 'sam'");
     },
     async stop() {

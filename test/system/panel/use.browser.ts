@@ -2,16 +2,8 @@
 // between, by the keyboard, and without JavaScript.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  DESKTOP,
-  expectFits,
-  expectSound,
-  PHONE,
-  reachedByTab,
-  screenshot,
-  visit,
-} from "./browser.ts";
-import { type Looking, startLooking, visitorOf } from "./looking.ts";
+import { DESKTOP, expectFits, expectSound, PHONE, reachedByTab, screenshot } from "./browser.ts";
+import { type Looking, startLooking } from "./looking.ts";
 import { runs } from "../../support/runs.ts";
 import { PAGES, WRONG } from "./pages.ts";
 
@@ -33,7 +25,7 @@ describe.each(runs([PHONE], [DESKTOP, PHONE]))("$name", (view) => {
           await screenshot(page, `${looked.name}-empty-${view.name}`);
           await expectSound(page, complaints);
         },
-        looking.empty,
+        { isEmpty: true },
       ),
   );
 
@@ -72,37 +64,35 @@ describe.each(runs([PHONE], [DESKTOP, PHONE]))("$name", (view) => {
 /** Widths of laptops and tablets, between the two. */
 const WIDTHS = [1280, 1100, 768];
 
-test.each([...PAGES])("nothing of $name is cut off at the widths between", ({ name, ...looked }) =>
-  looking.at(looked, DESKTOP, async (page) => {
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 720 });
-      await screenshot(page, `${name}-${width}`);
-      await expectFits(page);
-    }
-  }),
-);
-
-test.each([...PAGES])("the keyboard reaches everything of $name in its order", (looked) =>
-  looking.at(looked, DESKTOP, async (page) => {
-    const { usable, reached } = await reachedByTab(page);
-    expect(usable.length).toBeGreaterThan(1);
-    expect(usable[0]).toContain("To the content");
-    expect([...new Set(reached)].slice(0, usable.length)).toEqual(usable);
-  }),
+test.each([...PAGES])(
+  "the keyboard reaches everything of $name in its order, and nothing is cut off at the widths between",
+  ({ name, ...looked }) =>
+    looking.at(looked, DESKTOP, async (page) => {
+      const { usable, reached } = await reachedByTab(page);
+      expect(usable.length).toBeGreaterThan(1);
+      expect(usable[0]).toContain("To the content");
+      expect([...new Set(reached)].slice(0, usable.length)).toEqual(usable);
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 720 });
+        await screenshot(page, `${name}-${width}`);
+        await expectFits(page);
+      }
+    }),
 );
 
 test.each([...PAGES])(
   "$name needs no JavaScript: each of its forms has a button that sends it",
-  async (looked) => {
-    const { browser, panel } = looking;
-    const options = { ...visitorOf(looked), javaScriptEnabled: false };
-    const { page, close } = await visit(browser, panel, options);
-    await page.goto(panel.url + looking.pathOf(looked.path));
-    expect(await page.locator("h1").isVisible()).toBe(true);
-    const stuck = await page.evaluate<string[]>(`[...document.forms]
-    .filter((form) => ![...form.elements].some(({ type }) => type === "submit"))
-    .map(({ action }) => action)`);
-    expect(stuck).toEqual([]);
-    await close();
-  },
+  (looked) =>
+    looking.at(
+      looked,
+      DESKTOP,
+      async (page) => {
+        expect(await page.locator("h1").isVisible()).toBe(true);
+        const stuck = await page.evaluate<string[]>(`[...document.forms]
+          .filter((form) => ![...form.elements].some(({ type }) => type === "submit"))
+          .map(({ action }) => action)`);
+        expect(stuck).toEqual([]);
+      },
+      { javaScriptEnabled: false },
+    ),
 );
