@@ -1,35 +1,27 @@
 // The documentation page of the binary in Chromium, as a reader sees it: wide, narrow, dark; offline; with a key.
-// The screenshots are in dist/screenshots.
 
-import { mkdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { type Serving, stall, stop } from "../../support/binary.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { until } from "../../support/until.ts";
-import { axeFindings } from "../panel/browser.ts";
-
-const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
-const FLAGS = [
-  "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-  "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]; // prettier-ignore
-const SCREENSHOTS = new URL("../../../dist/screenshots", import.meta.url).pathname;
-
-const VIEWS = [
-  { name: "desktop", width: 1280, height: 900, colorScheme: "light" },
-  { name: "dark", width: 1280, height: 900, colorScheme: "dark" },
-  { name: "phone", width: 390, height: 844, colorScheme: "light" },
-] as const;
+import {
+  axeFindings,
+  DESKTOP,
+  launch,
+  PHONE,
+  screenshot,
+  type View,
+  VIEWS,
+} from "../panel/browser.ts";
 
 let browser: Browser;
 let server: Serving;
 let key: string;
 
 beforeAll(async () => {
-  mkdirSync(SCREENSHOTS, { recursive: true });
   ({ server, key } = await stall(freshFolder()));
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, timeout: 0 });
+  browser = await launch();
 });
 
 afterAll(async () => {
@@ -38,8 +30,7 @@ afterAll(async () => {
 });
 
 /** The page, and everything it asked for and complained of. */
-async function open(snapshot: (typeof VIEWS)[number], path = "/docs") {
-  const { width, height, colorScheme } = snapshot;
+async function open({ width, height, colorScheme }: View, path = "/docs") {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme });
   context.setDefaultTimeout(0);
   const page = await context.newPage();
@@ -54,15 +45,15 @@ async function open(snapshot: (typeof VIEWS)[number], path = "/docs") {
 
 const read = <T>(page: Page, expression: string): Promise<T> => page.evaluate<T>(expression);
 
-describe.each([...VIEWS])("the documentation page, $name", (snapshot) => {
+describe.each([...VIEWS])("the documentation page, $name", (view) => {
   test("renders without an error, without a request and without scrolling sideways", async () => {
-    const { page, requests, complaints } = await open(snapshot);
+    const { page, requests, complaints } = await open(view);
     expect(await page.title()).toBe("Reseller Ordering API");
     for (const id of ["quick-start", "idempotency", "states", "placeOrder", "errors", "samples"]) {
       expect(await page.locator(`#${id}`).count()).toBe(1);
       await read(page, `document.getElementById("${id}").scrollIntoView()`);
-      await page.screenshot({ path: `${SCREENSHOTS}/${snapshot.name}-${id}.png` });
     }
+    await screenshot(page, `docs-${view.name}`);
     const [content, window] = await read<number[]>(
       page,
       "[document.documentElement.scrollWidth, innerWidth]",
@@ -71,19 +62,19 @@ describe.each([...VIEWS])("the documentation page, $name", (snapshot) => {
     const [red] = (
       await read<string>(page, "getComputedStyle(document.body).backgroundColor")
     ).match(/\d+/g)!;
-    expect(Number(red) < 128).toBe(snapshot.colorScheme === "dark");
+    expect(Number(red) < 128).toBe(view.colorScheme === "dark");
     expect(requests).toEqual([`${server.url}/docs`]);
     expect(complaints).toEqual([]);
     await page.context().close();
   });
 
   test("the one for owners of panels does so too, and shows this server's URL and the reader's key", async () => {
-    const { page, requests, complaints } = await open(snapshot, "/docs/panels");
+    const { page, requests, complaints } = await open(view, "/docs/panels");
     await page.fill("#key", key);
     for (const id of ["connect", "fields", "actions", "statuses", "panel-errors", "panel-sample"]) {
       await read(page, `document.getElementById("${id}").scrollIntoView()`);
-      await page.screenshot({ path: `${SCREENSHOTS}/${snapshot.name}-${id}.png` });
     }
+    await screenshot(page, `docs-panels-${view.name}`);
     const shown = await page.locator("#connect ~ figure code").allTextContents();
     expect(shown).toEqual([`${server.url}/api/v2`, key]);
     const [content, window] = await read<number[]>(
@@ -97,29 +88,29 @@ describe.each([...VIEWS])("the documentation page, $name", (snapshot) => {
     expect(complaints).toEqual([]);
     await page.context().close();
   });
+});
 
-  test("uses the reader's key, does not store it, and calls this server only", async () => {
-    const { page, requests, complaints } = await open(snapshot);
-    await page.fill("#key", key);
-    await page.click("#own button[type=submit]");
-    await page.locator("#checked", { hasText: "Your key works. Balance: 1000000 USD." }).waitFor();
-    expect(await page.locator("pre").first().textContent()).toBe(
-      `curl -H 'x-api-key: ${key}' ${server.url}/api/v1/services`,
-    );
-    expect(requests).toEqual([`${server.url}/docs`, `${server.url}/api/v1/balance`]);
-    expect(requests.join()).not.toContain(key);
-    expect(complaints).toEqual([]);
-    expect(await read<number>(page, "localStorage.length + sessionStorage.length")).toBe(0);
-    expect(await page.context().cookies()).toEqual([]);
-    await page.reload();
-    expect(await page.inputValue("#key")).toBe("");
-    expect(await page.content()).not.toContain(key);
-    await page.context().close();
-  });
+test("the page uses the reader's key, does not store it, and calls this server only", async () => {
+  const { page, requests, complaints } = await open(DESKTOP);
+  await page.fill("#key", key);
+  await page.click("#own button[type=submit]");
+  await page.locator("#checked", { hasText: "Your key works. Balance: 1000000 USD." }).waitFor();
+  expect(await page.locator("pre").first().textContent()).toBe(
+    `curl -H 'x-api-key: ${key}' ${server.url}/api/v1/services`,
+  );
+  expect(requests).toEqual([`${server.url}/docs`, `${server.url}/api/v1/balance`]);
+  expect(requests.join()).not.toContain(key);
+  expect(complaints).toEqual([]);
+  expect(await read<number>(page, "localStorage.length + sessionStorage.length")).toBe(0);
+  expect(await page.context().cookies()).toEqual([]);
+  await page.reload();
+  expect(await page.inputValue("#key")).toBe("");
+  expect(await page.content()).not.toContain(key);
+  await page.context().close();
 });
 
 test("the key is masked, in its field and in the calls, until it is revealed", async () => {
-  const { page } = await open(VIEWS[0]);
+  const { page } = await open(DESKTOP);
   const masked = () =>
     read(
       page,
@@ -146,7 +137,7 @@ test.each(["/docs", "/docs/panels"])(
 );
 
 test("every link of the contents leads somewhere, and a phone's menu closes after it was used", async () => {
-  const { page } = await open(VIEWS[2]);
+  const { page } = await open(PHONE);
   const lost =
     "[...document.querySelectorAll('nav a[href^=\"#\"]')].filter(a => !document.querySelector(a.hash)).length";
   expect(await read<number>(page, lost)).toBe(0);
@@ -157,7 +148,7 @@ test("every link of the contents leads somewhere, and a phone's menu closes afte
 });
 
 test("the page alone is enough to write a receiver: every event, and the members of its body", async () => {
-  const { page } = await open(VIEWS[0]);
+  const { page } = await open(DESKTOP);
   const { webhooks } = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
     webhooks: Record<string, unknown>;
   };
@@ -176,7 +167,7 @@ test("the page alone is enough to write a receiver: every event, and the members
 });
 
 test("the samples can be switched, and the page says why a key does not work", async () => {
-  const { page } = await open(VIEWS[0]);
+  const { page } = await open(DESKTOP);
   const shown = (tab: string) => page.locator(`.tabs:has(#${tab}) > div:visible`).textContent();
   await page.click('label[for="sample-2"]');
   expect(await shown("sample-2")).toContain("import urllib.request");
@@ -193,7 +184,7 @@ test("every call of the page, copied into a shell, reaches its endpoint", async 
   const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, { operationId: string }>>;
   };
-  const { page } = await open(VIEWS[0]);
+  const { page } = await open(DESKTOP);
   await page.fill("#key", key);
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, { operationId: id }] of Object.entries(methods)) {
