@@ -6,6 +6,7 @@ import { decideTransition } from "../../domain/orders/transition-decision.ts";
 import { chargeMicros } from "../../domain/catalogue/prices.ts";
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import type { PriceUnit } from "../../domain/catalogue/services.ts";
+import { areSameEvents } from "../../domain/webhooks/webhook-events.ts";
 import { combinedWants } from "../../domain/webhooks/webhooks.ts";
 import { fields, query, select } from "../port/query.ts";
 import { nullable, number, text } from "../port/table-definition.ts";
@@ -223,7 +224,10 @@ const wanted: Check = {
     for await (const user of inPieces(read, ({ account }) => account)) {
       const webhooks = await store.read((reader) => listWebhooks(reader, user.account));
       const { wantedEvents, lowBalanceMicros } = combinedWants(webhooks);
-      if (user.wantedEvents === wantedEvents && user.lowBalanceMicros === lowBalanceMicros)
+      if (
+        areSameEvents(user.wantedEvents, wantedEvents) &&
+        user.lowBalanceMicros === lowBalanceMicros
+      )
         continue;
       findings.add(
         `user ${user.username}`,

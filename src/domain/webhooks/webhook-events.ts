@@ -7,9 +7,9 @@ import { orderStatus, type PublicOrder } from "../orders/order-members.ts";
 
 /**
  * The event types, each with the number of its bit in users.wanted_events. Numbers are stored, so they never change and
- * are never used again. A new type takes the next free one. Lists of types are in this order.
+ * are never used again. A new type takes the next free one, below ALL_BIT. Lists of types are in this order.
  */
-const EVENT_BITS = {
+export const EVENT_BITS = {
   "order.processing": 0,
   "order.completed": 1,
   "order.partial": 2,
@@ -27,7 +27,10 @@ export const WEBHOOK_EVENT_TYPES = Object.keys(EVENT_BITS) as WebhookEventType[]
 
 /** Subscribes to all types except those that an endpoint must name. */
 export const ALL_EVENTS = "*";
-const ONLY_BY_NAME: ReadonlySet<WebhookEventType> = new Set(["order.progress", "webhook.test"]);
+const ONLY_BY_NAME: ReadonlySet<string> = new Set<WebhookEventType>([
+  "order.progress",
+  "webhook.test",
+]);
 /** The event types to which an endpoint may subscribe. */
 export const WANTABLE_EVENTS = [
   ALL_EVENTS,
@@ -47,18 +50,41 @@ export function parseEvents(events: readonly unknown[]): WantedEvent[] | null {
   return known.length > 0 && events.every(isKnown) ? known : null;
 }
 
-/** Converts an endpoint's stored list of types to the bits in its account's row. */
-export function bitsOfEvents(events: string): number {
-  const named = events.split(",");
-  return WEBHOOK_EVENT_TYPES.reduce((bits, type) => {
-    const isAll = named.includes(ALL_EVENTS) && !ONLY_BY_NAME.has(type);
-    return isAll || named.includes(type) ? bits | (1 << EVENT_BITS[type]) : bits;
-  }, 0);
+/**
+ * The number of the bit that `*` sets. It stands for all types that need not be named, also for types that are added
+ * after the row was written.
+ */
+const ALL_BIT = 30;
+
+/** Subscriptions to event types as bits. Tests make those of a later version, with more types. */
+export function subscriptionsTo<Type extends string>(eventBits: Readonly<Record<Type, number>>) {
+  const types = Object.keys(eventBits) as Type[];
+  const isInAll = (type: string) => !ONLY_BY_NAME.has(type);
+  const bitsOf = (wanted: readonly Type[]) =>
+    wanted.reduce((bits, type) => bits | (1 << eventBits[type]), 0);
+  const allBits = bitsOf(types.filter(isInAll)) | (1 << ALL_BIT);
+  const complete = (bits: number) => ((bits & (1 << ALL_BIT)) === 0 ? bits : bits | allBits);
+  return {
+    /** Converts an endpoint's stored list of types to the bits in its account's row. */
+    bitsOf: (events: string): number => {
+      const named = events.split(",");
+      const bits = bitsOf(types.filter((type) => named.includes(type)));
+      return named.includes(ALL_EVENTS) ? bits | allBits : bits;
+    },
+
+    wants: (bits: number, type: Type): boolean =>
+      (complete(bits) & (1 << eventBits[type])) !== 0,
+
+    /** Returns whether the bits mean the same. Those of `*` may be from a version with fewer types. */
+    areSame: (one: number, other: number): boolean => complete(one) === complete(other),
+  };
 }
 
-export function wantsEvent(bits: number, type: WebhookEventType): boolean {
-  return (bits & (1 << EVENT_BITS[type])) !== 0;
-}
+export const {
+  bitsOf: bitsOfEvents,
+  wants: wantsEvent,
+  areSame: areSameEvents,
+} = subscriptionsTo(EVENT_BITS);
 
 /** A status to which a transition leads. */
 type StatusReached = Exclude<OrderStatus, "PENDING">;

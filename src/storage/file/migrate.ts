@@ -3,6 +3,7 @@
 
 import type { Database } from "bun:sqlite";
 import initial from "../../../migrations/sqlite/0001_initial.sql" with { type: "text" };
+import allEvents from "../../../migrations/sqlite/0002_all_events.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -17,6 +18,7 @@ import { OpenError } from "./open-error.ts";
 /** Oldest first; holds every file of migrations/sqlite/. */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: "0001_initial", sql: initial },
+  { version: 2, name: "0002_all_events", sql: allEvents },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

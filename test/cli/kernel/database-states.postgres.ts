@@ -88,6 +88,7 @@ const KINDS: Record<string, Kind> = {
   "of a version before the first release": {
     made: "all",
     after: [
+      "DELETE FROM migrations WHERE version > 1",
       "UPDATE migrations SET name = '0001_service', hash = 'x'",
       "INSERT INTO migrations VALUES (2, '0002_providers', 'x', 1), (30, '0030_older_secrets', 'x', 1)",
       "ALTER TABLE orders RENAME COLUMN next_poll_at TO checked_next",

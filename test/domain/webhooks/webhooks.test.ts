@@ -6,8 +6,10 @@ import { Refusal } from "../../../src/domain/values/refusals.ts";
 import {
   ALL_EVENTS,
   bitsOfEvents,
+  EVENT_BITS,
   fallsBelow,
   parseEvents,
+  subscriptionsTo,
   WEBHOOK_EVENT_TYPES,
   wantsEvent,
 } from "../../../src/domain/webhooks/webhook-events.ts";
@@ -31,6 +33,18 @@ test("`*` subscribes to everything except order.progress and webhook.test", () =
   expect(rest).toEqual(["order.progress", "webhook.test"]);
   expect(wantsEvent(bitsOfEvents("*,order.progress"), "order.progress")).toBe(true);
   expect(wantsEvent(bitsOfEvents("order.completed"), "order.partial")).toBe(false);
+});
+
+test("`*` subscribes to types of later versions too, without the stored row being written again", () => {
+  const later = subscriptionsTo({ ...EVENT_BITS, "order.paused": 11 });
+  const stored = bitsOfEvents(ALL_EVENTS);
+  expect(later.wants(stored, "order.paused")).toBe(true);
+  expect(later.areSame(stored, later.bitsOf(ALL_EVENTS))).toBe(true);
+  expect(later.wants(stored, "order.progress")).toBe(false);
+  for (const type of WEBHOOK_EVENT_TYPES) {
+    expect(later.wants(bitsOfEvents(type), "order.paused")).toBe(false);
+    expect(later.wants(later.bitsOf(ALL_EVENTS), type)).toBe(wantsEvent(stored, type));
+  }
 });
 
 // What rows hold today. A new type adds a line and takes the next bit, wherever it is inserted.

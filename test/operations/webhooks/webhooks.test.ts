@@ -2,9 +2,14 @@
 
 import { describe, expect, test } from "bun:test";
 import { WEBHOOKS_LIMIT } from "../../../src/domain/values/limits.ts";
-import { formatSecret } from "../../../src/domain/webhooks/webhooks.ts";
+import { DISABLED_REASONS } from "../../../src/domain/webhooks/webhook-events.ts";
+import { combinedWants, formatSecret } from "../../../src/domain/webhooks/webhooks.ts";
 import { WEBHOOK_ATTEMPTS } from "../../../src/domain/webhooks/webhook-schedule.ts";
 import { listAuditEntries } from "../../../src/db/administrators/audit.ts";
+import * as postgres from "../../../src/db/postgres/schema/migrate.ts";
+import { findUser } from "../../../src/db/users/users.ts";
+import { listWebhooks } from "../../../src/db/webhooks/webhooks.ts";
+import * as sqlite from "../../../src/storage/file/migrate.ts";
 import type { FinishedWebhookAttempt } from "../../../src/operations/webhooks/webhook-deliveries.ts";
 import { ENGINES } from "../../support/databases/stores.ts";
 import {
@@ -13,9 +18,13 @@ import {
   type StoreShop,
 } from "../../support/seeds/store-shop.ts";
 
+const MIGRATIONS = { sqlite: sqlite.MIGRATIONS, postgres: postgres.MIGRATIONS };
 const DAY = 24 * 3_600_000;
 const server = "s".repeat(24);
 const actor = { keyId: null, operator: "tester" };
+
+/** The bits of `*`: all types but order.progress and webhook.test, and that of later types. */
+const ALL_BITS = 2 ** 30 + 0b11_1011_1111;
 
 const secret = () => formatSecret(crypto.getRandomValues(new Uint8Array(32)));
 
@@ -99,13 +108,51 @@ describe.each(ENGINES)("on %s", (engine) => {
     // The threshold of an endpoint that does not want the event does not count.
     expect(await wanted()).toEqual([0b1_0000_0010, 5_000_000]);
     await shop.run("updateWebhook", { id: completed.id, changes: { events: "*" }, actor });
-    expect(await wanted()).toEqual([0b11_1011_1111, 9_000_000]);
+    expect(await wanted()).toEqual([ALL_BITS, 9_000_000]);
     await shop.run("disableWebhook", { id: completed.id, actor });
     expect(await wanted()).toEqual([0b1_0000_0000, 5_000_000]);
     await shop.run("deleteWebhook", { id: low.id, actor });
     expect(await wanted()).toEqual([0, null]);
     await shop.run("enableWebhook", { id: completed.id, replay: false, actor });
-    expect(await wanted()).toEqual([0b11_1011_1111, 9_000_000]);
+    expect(await wanted()).toEqual([ALL_BITS, 9_000_000]);
+    await shop.store.close();
+  });
+
+  test("migration 2 gives `*` its bit for later types, to exactly the users whose endpoints subscribe to it", async () => {
+    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const { sql } = MIGRATIONS[engine].find(({ version }) => version === 2)!;
+    const lists = ["*", "*,order.progress", "order.completed", "order.completed,balance.low"];
+    const states = ["active", "deleted", ...DISABLED_REASONS];
+    const cases = lists.flatMap((events) => states.map((state) => [events, state] as const));
+    for (const [place, [events, state]] of cases.entries()) {
+      const username = `u${place}`;
+      await shop.run("createUser", { username, name: "n", parent: null, actor });
+      const terms = { url: "https://shop.example/", balanceLowBelow: null, secret: secret(), actor };
+      const { id } = await shop.run("createWebhook", { ...terms, username, events });
+      await shop.run("createWebhook", { ...terms, username, events: "order.failed" });
+      if (state === "deleted") await shop.run("deleteWebhook", { id, actor });
+      else if (state !== "active") {
+        await shop.store.query(
+          `UPDATE webhooks SET active = 0, disabled_reason = '${state}', disabled_at = 1 WHERE id = '${id}'`,
+        );
+      }
+    }
+    const rows = await shop.store.read((reader) =>
+      cases.map((_, place) => {
+        const { account } = findUser(reader, `u${place}`)!;
+        return { account, bits: combinedWants(listWebhooks(reader, account)).wantedEvents };
+      }),
+    );
+    for (const { account, bits } of rows) {
+      const before = bits % 2 ** 30;
+      await shop.store.query(`UPDATE users SET wanted_events = ${before} WHERE account = ${account}`);
+    }
+    await shop.store.query(sql);
+    const found = await shop.store.query(
+      "SELECT account, wanted_events AS bits FROM users ORDER BY account",
+    );
+    expect(found.map((row) => ({ account: Number(row["account"]), bits: Number(row["bits"]) }))).toEqual(rows);
+    expect(new Set(rows.map(({ bits }) => bits >= 2 ** 30)).size).toBe(2);
     await shop.store.close();
   });
 

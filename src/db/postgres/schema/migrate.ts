@@ -2,6 +2,7 @@
 // Refuses a database that a newer program changed.
 
 import initial from "../../../../migrations/postgres/0001_initial.sql" with { type: "text" };
+import allEvents from "../../../../migrations/postgres/0002_all_events.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -18,6 +19,7 @@ import { sqlStateOf } from "../connection/errors.ts";
 /** Oldest first; holds every file of migrations/postgres/. */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: "0001_initial", sql: initial },
+  { version: 2, name: "0002_all_events", sql: allEvents },
 ];
 
 /** The number of the advisory lock: "rslr". */
