@@ -242,10 +242,7 @@ function logResult(
   if (late === "ignored") return;
   switch (result.outcome) {
     case "unknown":
-      log.error(
-        { ...fields, cause: result.cause },
-        SUBMISSION_UNKNOWN,
-      );
+      log.error({ ...fields, cause: result.cause }, SUBMISSION_UNKNOWN);
       break;
     case "refused":
       if (result.outOfFunds) {

@@ -182,7 +182,9 @@ function refuseUnfit(
 }
 
 /** Returns the row without its undefined members. */
-function withoutUndefined<T extends object>(row: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
+function withoutUndefined<T extends object>(
+  row: T,
+): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
   return Object.fromEntries(
     Object.entries(row).filter(([, value]) => value !== undefined),
   ) as never;

@@ -13,7 +13,6 @@ import { WORD_LIMIT } from "./smm-api-replies.ts";
 
 type JsonReply = Pick<Extract<Reply, { kind: "json" }>, "json" | "status">;
 
-
 const errorText = v.pipe(v.string(), v.trim(), v.nonEmpty());
 const answer = v.object({
   cancel: v.optional(v.unknown()),

@@ -27,7 +27,6 @@ import {
 } from "../schemas/examples.ts";
 import { NEEDS_ORDER_KEY, type Operation, type Parameter } from "../schemas/operation.ts";
 
-
 export const placeOrder: Operation = {
   id: "placeOrder",
   tag: "Orders",

@@ -154,11 +154,19 @@ export function SmmApiGuide() {
       </section>
       <section>
         <h2 id="statuses">Statuses</h2>
-        <Table headings={["Word", "Meaning"]} rows={rows(Object.entries(STATUSES))} about="Statuses of an order" />
+        <Table
+          headings={["Word", "Meaning"]}
+          rows={rows(Object.entries(STATUSES))}
+          about="Statuses of an order"
+        />
         <p>
           <Prose text="Statuses of a refill, as `refill_status` returns them:" />
         </p>
-        <Table headings={["Word", "Meaning"]} rows={rows(Object.entries(REFILLS))} about="Statuses of a refill" />
+        <Table
+          headings={["Word", "Meaning"]}
+          rows={rows(Object.entries(REFILLS))}
+          about="Statuses of a refill"
+        />
       </section>
       <section>
         <h2 id="panel-errors">Errors</h2>

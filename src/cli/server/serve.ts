@@ -68,7 +68,8 @@ export async function panelLink(
 
 /** Starts the server, which runs until a signal or a fatal error ends the process. */
 export async function serve(options: Config, command: Command): Promise<Service> {
-  const conflict = findConflict(options) ?? refusedWithPostgres(options) ?? missingForRemote(options);
+  const conflict =
+    findConflict(options) ?? refusedWithPostgres(options) ?? missingForRemote(options);
   if (conflict) command.error(`error: ${conflict}.`);
   const service = await start(options, command);
   const { log, url } = service;

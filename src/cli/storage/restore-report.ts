@@ -61,7 +61,10 @@ export function report(path: string, file: string, outcome: Outcome): string {
     table(totals, ""),
     numbers(outcome),
     webhooks(outcome),
-    section(`ended since the backup, and so deactivated now (${countedKeys(ended)}):`, ended.map(row)),
+    section(
+      `ended since the backup, and so deactivated now (${countedKeys(ended)}):`,
+      ended.map(row),
+    ),
     section(
       `usable again, because ${why} (${countedKeys(revived)}): refuse those that must stay refused with \`reseller admin key deactivate ID\``,
       revived.map(row),

@@ -5,12 +5,7 @@
 import { isOrderNumber } from "../../domain/orders/orders.ts";
 import type { OperatorOrderFilter } from "./operator-order-filter.ts";
 import { orderSource, type Source } from "./operator-order-sources.ts";
-import {
-  IS_TEST_ORDER,
-  type ListedOrder,
-  LIVE_ORDER_CONDITION,
-  toOrder,
-} from "./orders.ts";
+import { IS_TEST_ORDER, type ListedOrder, LIVE_ORDER_CONDITION, toOrder } from "./orders.ts";
 import { contains, lowerAscii, queryNaming } from "../port/filtered-lists.ts";
 import { isTimed, type Page, timesOf, WINDOW_PARAMETERS } from "../port/pages.ts";
 import type { Reader, Span, TimeWindow } from "../port/port.ts";

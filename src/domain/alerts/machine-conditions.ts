@@ -130,7 +130,8 @@ export const MACHINE_RULES: Rules<MachineFacts> = {
     advice: () => "free some space, or move --data; soon orders can no longer be written",
     alert: () => ({ subject: DISK }),
     // The amount doubles when half of the free space is left.
-    amount: ({ freeBytes }) => Math.round((1000 * DISK_LOW_BYTES) / Math.max(freeBytes!, MIB_BYTES)),
+    amount: ({ freeBytes }) =>
+      Math.round((1000 * DISK_LOW_BYTES) / Math.max(freeBytes!, MIB_BYTES)),
   },
   clock_behind: {
     severity: () => "failure",

@@ -72,8 +72,7 @@ export function subscriptionsTo<Type extends string>(eventBits: Readonly<Record<
       return named.includes(ALL_EVENTS) ? bits | allBits : bits;
     },
 
-    wants: (bits: number, type: Type): boolean =>
-      (complete(bits) & (1 << eventBits[type])) !== 0,
+    wants: (bits: number, type: Type): boolean => (complete(bits) & (1 << eventBits[type])) !== 0,
 
     /** Returns whether the bits mean the same. Those of `*` may be from a version with fewer types. */
     areSame: (one: number, other: number): boolean => complete(one) === complete(other),

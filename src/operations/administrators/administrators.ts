@@ -177,7 +177,15 @@ export function keepDisabled(tx: Tx, name: string, actor: Actor, context: Contex
   if (!found?.active) return;
   const off = { active: false, invitationHash: null, invitedUntil: null };
   const changed = tx.update(administrators, found, off);
-  auditChange(tx, context, actor, "administrator.disable", changed, { active: true }, { active: false });
+  auditChange(
+    tx,
+    context,
+    actor,
+    "administrator.disable",
+    changed,
+    { active: true },
+    { active: false },
+  );
 }
 
 export interface RevokeSessions {
@@ -198,7 +206,8 @@ export function revokeSessions(
   if (!isThere) throw refusal("session_not_found");
   const ended = endSessionsOf(tx, name, session);
   if (session === null) forgetNetworks(tx, name);
-  if (ended > 0) auditChange(tx, context, actor, "administrator.revoke", found, null, { sessions: ended });
+  if (ended > 0)
+    auditChange(tx, context, actor, "administrator.revoke", found, null, { sessions: ended });
   return ended;
 }
 
@@ -250,7 +259,9 @@ export function enableSecondFactor(
     totpStep: step,
   });
   for (const hash of recoveryHashes) tx.insert(recoveryCodes, { administrator: name, hash });
-  auditChange(tx, context, actor, "administrator.second_factor", changed, NONE, { secondFactor: "on" });
+  auditChange(tx, context, actor, "administrator.second_factor", changed, NONE, {
+    secondFactor: "on",
+  });
   return null;
 }
 
@@ -271,7 +282,15 @@ export function removeSecondFactor(
   endSessionsOf(tx, name);
   for (const each of codes) tx.delete(recoveryCodes, each);
   const changed = tx.update(administrators, found, { totpSecret: null, offeredSecret: null });
-  auditChange(tx, context, actor, "administrator.second_factor", changed, { secondFactor: "on" }, NONE);
+  auditChange(
+    tx,
+    context,
+    actor,
+    "administrator.second_factor",
+    changed,
+    { secondFactor: "on" },
+    NONE,
+  );
   return shown(changed);
 }
 

@@ -273,7 +273,8 @@ export function progressOrder(tx: Tx, command: ProgressOrder, context: Context):
 
 /** Refuses a test order whose magic link asks for insufficient_balance. */
 function refuseBalanceByMagicLink(link: string): void {
-  if (parseMagicLink(link).refusal === "insufficient_balance") throw refusal("insufficient_balance");
+  if (parseMagicLink(link).refusal === "insufficient_balance")
+    throw refusal("insufficient_balance");
 }
 
 export interface NoteOrder {

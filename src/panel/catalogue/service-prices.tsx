@@ -29,7 +29,8 @@ export async function changePrices(submission: Submission): Promise<Redirect> {
   const query = form.raw("query");
   const ids = [...new Set(form.all("service"))];
   const isWholeList = form.isChecked("all");
-  if (ids.length === 0 && !isWholeList) form.addError("percent", "Select services, or the whole list");
+  if (ids.length === 0 && !isWholeList)
+    form.addError("percent", "Select services, or the whole list");
   form.check();
   const services = await submission.read((reader) => {
     if (isWholeList) {

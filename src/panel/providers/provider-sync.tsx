@@ -86,7 +86,11 @@ function optionsOf(provider: Provider, only: string[] | undefined, isPrivate: bo
 }
 
 /** Fetches the provider's list. Errors of the provider are shown above the form. */
-async function fetchServices(form: Values, panel: Panel, provider: Provider): Promise<UpstreamEntry[]> {
+async function fetchServices(
+  form: Values,
+  panel: Panel,
+  provider: Provider,
+): Promise<UpstreamEntry[]> {
   try {
     return await panel.connect(provider).services(new AbortController().signal);
   } catch (error) {

@@ -196,7 +196,10 @@ export async function createProvider(submission: Submission, panel: Panel): Prom
   const asked = form.isChecked("untested") ? null : await ask(panel, address);
   if (asked?.ok === false) {
     const { text } = asked;
-    form.addError("key", `${text} It was not added: check the address and the key, or add it untested`);
+    form.addError(
+      "key",
+      `${text} It was not added: check the address and the key, or add it untested`,
+    );
     form.check();
   }
   const { providerId } = await submission.submit("createProvider", { name, ...address, ...terms });

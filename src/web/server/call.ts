@@ -94,7 +94,8 @@ export class Submission<Who extends Visitor> extends Call<Who> {
   /** Requires a recent password or code, or one in this form's field for it. */
   async requireProof(): Promise<void> {
     if (this.visitor.hasProved(this.parts.now())) return;
-    if (this.form.secret(PROOF) === "") this.form.addError(PROOF, "Your password is asked for again");
+    if (this.form.secret(PROOF) === "")
+      this.form.addError(PROOF, "Your password is asked for again");
     this.form.check();
     await this.#prove();
     this.form.check();
@@ -112,7 +113,10 @@ export class Submission<Who extends Visitor> extends Call<Who> {
     } catch (error) {
       if (!(error instanceof Refusal) || error.code === "service_unavailable") throw error;
       const { message } = shownRefusal(error, this.form.values);
-      this.form.addError(PROOF, error.code === "sign_in_limited" ? message : "Wrong password or code");
+      this.form.addError(
+        PROOF,
+        error.code === "sign_in_limited" ? message : "Wrong password or code",
+      );
     }
   }
 }

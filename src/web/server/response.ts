@@ -18,7 +18,10 @@ const CACHING = "cache-control";
 /** Adds the headers that every response has. */
 export function secured(response: Response, isSecure: boolean): Response {
   const { headers } = response;
-  for (const [name, value] of Object.entries({ ...SECURITY, ...(isSecure ? STRICT_TRANSPORT : {}) })) {
+  for (const [name, value] of Object.entries({
+    ...SECURITY,
+    ...(isSecure ? STRICT_TRANSPORT : {}),
+  })) {
     headers.set(name, value);
   }
   if (!headers.has(CACHING)) headers.set(CACHING, "no-store");

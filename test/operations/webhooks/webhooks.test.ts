@@ -127,7 +127,12 @@ describe.each(ENGINES)("on %s", (engine) => {
     for (const [place, [events, state]] of cases.entries()) {
       const username = `u${place}`;
       await shop.run("createUser", { username, name: "n", parent: null, actor });
-      const terms = { url: "https://shop.example/", balanceLowBelow: null, secret: secret(), actor };
+      const terms = {
+        url: "https://shop.example/",
+        balanceLowBelow: null,
+        secret: secret(),
+        actor,
+      };
       const { id } = await shop.run("createWebhook", { ...terms, username, events });
       await shop.run("createWebhook", { ...terms, username, events: "order.failed" });
       if (state === "deleted") await shop.run("deleteWebhook", { id, actor });
@@ -145,13 +150,17 @@ describe.each(ENGINES)("on %s", (engine) => {
     );
     for (const { account, bits } of rows) {
       const before = bits % 2 ** 30;
-      await shop.store.query(`UPDATE users SET wanted_events = ${before} WHERE account = ${account}`);
+      await shop.store.query(
+        `UPDATE users SET wanted_events = ${before} WHERE account = ${account}`,
+      );
     }
     await shop.store.query(sql);
     const found = await shop.store.query(
       "SELECT account, wanted_events AS bits FROM users ORDER BY account",
     );
-    expect(found.map((row) => ({ account: Number(row["account"]), bits: Number(row["bits"]) }))).toEqual(rows);
+    expect(
+      found.map((row) => ({ account: Number(row["account"]), bits: Number(row["bits"]) })),
+    ).toEqual(rows);
     expect(new Set(rows.map(({ bits }) => bits >= 2 ** 30)).size).toBe(2);
     await shop.store.close();
   });

@@ -71,7 +71,9 @@ interface CommandResult {
 }
 
 /** Runs commands on an empty machine, in a folder that holds what was copied to it. */
-async function onMachine(commands: (machine: string, port: number) => string): Promise<CommandResult> {
+async function onMachine(
+  commands: (machine: string, port: number) => string,
+): Promise<CommandResult> {
   const machine = freshFolder();
   for (const folder of ["etc/systemd/system", "etc/caddy", "usr/local/bin", "bin"]) {
     mkdirSync(join(machine, folder), { recursive: true });

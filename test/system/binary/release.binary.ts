@@ -28,7 +28,10 @@ interface CommandResult {
   stderr: string;
 }
 
-async function run(command: string[], environment: Record<string, string> = {}): Promise<CommandResult> {
+async function run(
+  command: string[],
+  environment: Record<string, string> = {},
+): Promise<CommandResult> {
   const child = Bun.spawn(command, {
     env: { PATH: process.env["PATH"], ...environment },
     stdout: "pipe",
