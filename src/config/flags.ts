@@ -6,7 +6,7 @@
 import { isAbsolute, join, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { nearestOf } from "../domain/values/nearest.ts";
-import { errorCode } from "../domain/values/refusals.ts";
+import { errorCode } from "../domain/values/error-table.ts";
 import { EnvFileError, parseEnvFile } from "./env-file.ts";
 import { readSmallFile } from "./small-files.ts";
 import {

@@ -1,7 +1,7 @@
 // Reads small files that the operator names, with a size limit and, for pipes, a time limit.
 
 import { closeSync, constants, openSync, readSync, statSync } from "node:fs";
-import { errorCode } from "../domain/values/refusals.ts";
+import { errorCode } from "../domain/values/error-table.ts";
 
 /** Time limit for the writer of a pipe, such as the command of a process substitution. */
 const PIPE_MS = 5_000;

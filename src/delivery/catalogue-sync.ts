@@ -8,7 +8,7 @@ import { countsOf } from "../domain/providers/sync-counts.ts";
 import type { SyncPlan } from "../domain/providers/sync-plan.ts";
 import { parseDecimal } from "../domain/providers/rate-decimals.ts";
 import { CatalogueError, type UpstreamEntry } from "../domain/providers/upstream-services.ts";
-import { Refusal } from "../domain/values/refusals.ts";
+import { Refusal } from "../domain/values/error-table.ts";
 import { beyondLimits } from "../domain/providers/sync-limits.ts";
 import type { Logger } from "../monitoring/log.ts";
 import { planCatalogue, type SyncOptions } from "../operations/providers/providers.ts";

@@ -3,7 +3,7 @@
 
 import { listDueRequests } from "../db/orders/order-requests.ts";
 import type { RequestResult } from "../domain/orders/order-requests.ts";
-import { errorCode, Refusal } from "../domain/values/refusals.ts";
+import { errorCode, Refusal } from "../domain/values/error-table.ts";
 import type { CommandInput } from "../operations/batch/commands.ts";
 import type { StartedRequest } from "../operations/delivery/order-request-deliveries.ts";
 import { STATUS_BATCH_LIMIT } from "../providers/provider.ts";

@@ -11,7 +11,7 @@ import { getProvider } from "../db/providers/providers.ts";
 import type { SubmissionResult } from "../domain/delivery/deliveries.ts";
 import { upstreamFields } from "../domain/orders/order-fields.ts";
 import { isOnProbation } from "../domain/providers/provider-pauses.ts";
-import { errorCode, Refusal } from "../domain/values/refusals.ts";
+import { errorCode, Refusal } from "../domain/values/error-table.ts";
 import type { CommandInput } from "../operations/batch/commands.ts";
 import type { FinishedAttempt } from "../operations/delivery/deliveries.ts";
 import { sleep } from "../scheduling/clock.ts";

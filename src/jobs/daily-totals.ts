@@ -1,7 +1,7 @@
 // The background job that adds new orders, refunds and costs to the totals of their days, in runs of steps. A report
 // adds up whatever is not counted yet, so this job may lag behind without making a report wrong.
 
-import { Refusal } from "../domain/values/refusals.ts";
+import { Refusal } from "../domain/values/error-table.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
 import type { BackgroundJob } from "./housekeeping.ts";

@@ -1,7 +1,7 @@
 // The background job that runs once a minute. It counts the service's running time, deletes old idempotency records
 // and old records of webhooks, and deactivates expired keys.
 
-import { Refusal } from "../domain/values/refusals.ts";
+import { Refusal } from "../domain/values/error-table.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
 import { MINUTE_MS, HOUR_MS } from "../domain/values/spans.ts";

@@ -2,7 +2,7 @@
 // A key is written at most once a minute, however often it is used and however often the server starts.
 
 import { KEY_USE_INTERVAL_MS } from "../domain/users/keys.ts";
-import { Refusal } from "../domain/values/refusals.ts";
+import { Refusal } from "../domain/values/error-table.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
 

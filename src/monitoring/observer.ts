@@ -4,7 +4,7 @@ import type { WebhookOutcome } from "../domain/webhooks/webhooks.ts";
 import type { RequestKind } from "../domain/orders/order-requests.ts";
 import type { SubmissionOutcome } from "../domain/delivery/deliveries.ts";
 import type { RateExceeded } from "../domain/values/request-refusals.ts";
-import type { RefusalCode } from "../domain/values/refusals.ts";
+import type { RefusalCode } from "../domain/values/error-table.ts";
 
 /** Events that the service reports. */
 export interface Observer {

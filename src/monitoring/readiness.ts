@@ -2,7 +2,7 @@
 // a second, so that frequent requests cost nothing.
 
 import { type Awaitable, TransientError } from "../db/port/port.ts";
-import { Refusal } from "../domain/values/refusals.ts";
+import { Refusal } from "../domain/values/error-table.ts";
 import { counted } from "../domain/values/text.ts";
 import type { Writer } from "../writer/writer.ts";
 

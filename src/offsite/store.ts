@@ -2,7 +2,7 @@
 // docs/specification/storage.md#offsite
 
 import { BackupError } from "../storage/backup/backup.ts";
-import { errorCode } from "../domain/values/refusals.ts";
+import { errorCode } from "../domain/values/error-table.ts";
 
 /**
  * Minimum size of a part of an upload. Large files have larger parts, because a store limits the number of parts.

@@ -3,7 +3,7 @@
 
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { errorCode } from "../domain/values/refusals.ts";
+import { errorCode } from "../domain/values/error-table.ts";
 import { SHORTAGE_CODES } from "../domain/values/shortages.ts";
 import { parseList, parseReply, startOfList, UnreadableJson } from "./reply-json.ts";
 

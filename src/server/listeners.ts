@@ -3,7 +3,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import type { Config } from "../config/settings.ts";
 import { type Endpoint, formatEndpoint } from "../config/values.ts";
-import { errorCode } from "../domain/values/refusals.ts";
+import { errorCode } from "../domain/values/error-table.ts";
 import { type Address, type Server, tryAddress } from "../http1/listen.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Metrics } from "../monitoring/metrics.ts";

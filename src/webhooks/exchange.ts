@@ -4,7 +4,7 @@
 import { closeSync, openSync } from "node:fs";
 import { isIP, type Socket, connect as connectPlain } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { errorCode } from "../domain/values/refusals.ts";
+import { errorCode } from "../domain/values/error-table.ts";
 import { nameOf } from "./targets.ts";
 
 export interface ExchangeRequest {

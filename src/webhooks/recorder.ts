@@ -2,7 +2,7 @@
 
 import { type Random, writeBackoffMs } from "../scheduling/backoff.ts";
 import { type Clock, sleep } from "../scheduling/clock.ts";
-import { errorCode, Refusal } from "../domain/values/refusals.ts";
+import { errorCode, Refusal } from "../domain/values/error-table.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type {
   FinishedWebhookAttempt,

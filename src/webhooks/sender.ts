@@ -1,7 +1,7 @@
 // Sends one request of a webhook: docs/specification/webhooks.md#webhook-deliveries. The request goes only to the
 // address that was checked: redirects are not followed and no proxy is used.
 
-import { errorCode } from "../domain/values/refusals.ts";
+import { errorCode } from "../domain/values/error-table.ts";
 import { SHORTAGE_CODES } from "../domain/values/shortages.ts";
 import { parseRetryAfter } from "../domain/webhooks/webhook-schedule.ts";
 import { exchange, type ExchangeReply } from "./exchange.ts";

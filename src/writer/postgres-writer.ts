@@ -4,7 +4,7 @@
 // third lane takes commands that name no account, such as imports and totals of days. They may take long, but no order
 // waits for them.
 
-import { refusal } from "../domain/values/refusals.ts";
+import { refusal } from "../domain/values/error-table.ts";
 import type { Store } from "../db/port/port.ts";
 import {
   type CommandInput,

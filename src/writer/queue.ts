@@ -1,6 +1,6 @@
 // The queue of the writer: waiting commands, and the batch in flight.
 
-import { Refusal, refusal } from "../domain/values/refusals.ts";
+import { Refusal, refusal } from "../domain/values/error-table.ts";
 import { createCommandIds } from "../operations/batch/execute.ts";
 import type {
   CommandInput,

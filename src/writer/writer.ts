@@ -2,7 +2,7 @@
 // Commands are queued while the thread runs a batch, and the next batch takes them all (group commit). When the queue
 // is full, commands are refused immediately, so that no caller waits indefinitely.
 
-import { refusal } from "../domain/values/refusals.ts";
+import { refusal } from "../domain/values/error-table.ts";
 import type { CommandInput, CommandOutput, SubmittableName } from "../operations/batch/commands.ts";
 import type { CheckpointMode } from "../storage/file/checkpoint.ts";
 import type { FromThread, ToThread } from "./messages.ts";

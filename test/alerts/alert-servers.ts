@@ -6,7 +6,7 @@ import { providers } from "../../src/db/tables/providers.ts";
 import { startProviderBalances } from "../../src/delivery/provider-balances.ts";
 import { startTicker } from "../../src/scheduling/ticker.ts";
 import type { Lateness, MachineFacts } from "../../src/domain/alerts/conditions.ts";
-import { refusal } from "../../src/domain/values/refusals.ts";
+import { refusal } from "../../src/domain/values/error-table.ts";
 import { formatSecret } from "../../src/domain/webhooks/webhooks.ts";
 import type {
   CommandInput,

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { ReadStore } from "../../src/db/port/port.ts";
 import { attempts } from "../../src/db/tables/delivery.ts";
-import { refusal } from "../../src/domain/values/refusals.ts";
+import { refusal } from "../../src/domain/values/error-table.ts";
 import { systemClock } from "../../src/scheduling/clock.ts";
 import { startDelivery } from "../../src/delivery/delivery.ts";
 import { submitBackoffMs } from "../../src/scheduling/backoff.ts";

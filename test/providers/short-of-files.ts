@@ -1,7 +1,7 @@
 // A process of its own that opens files until there is no descriptor left, calls out, and prints what came of it.
 
 import { openSync, writeSync } from "node:fs";
-import { errorCode } from "../../src/domain/values/refusals.ts";
+import { errorCode } from "../../src/domain/values/error-table.ts";
 import { createSender } from "../../src/providers/call.ts";
 import { createChannels } from "../../src/alerts/channels.ts";
 

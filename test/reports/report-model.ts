@@ -2,7 +2,7 @@
 // shares nothing with the service but the commands that it gives.
 
 import type { Report } from "../../src/domain/delivery/polling.ts";
-import { Refusal } from "../../src/domain/values/refusals.ts";
+import { Refusal } from "../../src/domain/values/error-table.ts";
 import { planCatalogue, requireProvider } from "../../src/operations/providers/providers.ts";
 import { below, type Random, randomFrom } from "../support/random/seeded.ts";
 import { OPERATOR, type TestDatabase } from "../support/databases/test-database.ts";

@@ -8,7 +8,7 @@ import { createId } from "../../src/db/port/ids.ts";
 import { insertUser } from "../../src/db/users/users.ts";
 import { systemClock } from "../../src/scheduling/clock.ts";
 import { startTicker, type Ticker } from "../../src/scheduling/ticker.ts";
-import { refusal } from "../../src/domain/values/refusals.ts";
+import { refusal } from "../../src/domain/values/error-table.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import { createWebhookSender, type WebhookReply } from "../../src/webhooks/sender.ts";
 import { startWebhooks, type WebhookDeps } from "../../src/webhooks/worker.ts";

@@ -6,7 +6,7 @@ import { createKeyFinder } from "../../src/db/sqlite/key-cache.ts";
 import { createSnapshot } from "../../src/db/sqlite/snapshot.ts";
 import { openReader } from "../../src/storage/file/open.ts";
 import { findUser } from "../../src/db/users/users.ts";
-import { Refusal } from "../../src/domain/values/refusals.ts";
+import { Refusal } from "../../src/domain/values/error-table.ts";
 import { startServer } from "../../src/http/server/server.ts";
 import { smmApiRoutes } from "../../src/http/smm-api/routes.ts";
 import { smmClientOf } from "../support/http/smm-client.ts";

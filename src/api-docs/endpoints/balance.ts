@@ -1,6 +1,6 @@
 // The OpenAPI descriptions of the balance and the transactions.
 
-import { Refusal } from "../../domain/values/refusals.ts";
+import { Refusal } from "../../domain/values/error-table.ts";
 import { TRANSFER_KINDS } from "../../domain/ledger/ledger.ts";
 import { CREATED_AT } from "../schemas/examples.ts";
 import type { Operation } from "../schemas/operation.ts";

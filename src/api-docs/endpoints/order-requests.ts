@@ -1,7 +1,7 @@
 // The OpenAPI descriptions of requests for orders: cancelling, refilling, and listing the requests of an order.
 
 import { REQUESTS_LISTED } from "../../domain/orders/order-requests.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import { CANCEL_REQUEST, REFILL_REQUEST } from "../schemas/examples.ts";
 import { NEEDS_ORDER_KEY, type Operation, type Parameter } from "../schemas/operation.ts";
 

@@ -1,7 +1,7 @@
 // The OpenAPI descriptions of orders: placing, listing, reading, batches.
 
 import { PAGE_SIZE } from "../../domain/values/kinds.ts";
-import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import {
   BATCH_FORM,
   BATCH_LIMIT,

@@ -1,6 +1,6 @@
 // The OpenAPI description of the changes feed.
 
-import { Refusal } from "../../domain/values/refusals.ts";
+import { Refusal } from "../../domain/values/error-table.ts";
 import { SINCE_FORM } from "../../domain/catalogue/service-changes.ts";
 import { CREATED_AT } from "../schemas/examples.ts";
 import type { Operation } from "../schemas/operation.ts";

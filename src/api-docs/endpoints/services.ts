@@ -1,6 +1,6 @@
 // The OpenAPI description of the catalogue.
 
-import { Refusal } from "../../domain/values/refusals.ts";
+import { Refusal } from "../../domain/values/error-table.ts";
 import type { Operation } from "../schemas/operation.ts";
 
 export const listServices: Operation = {

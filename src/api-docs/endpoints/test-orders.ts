@@ -1,6 +1,6 @@
 // The OpenAPI description of changing a test order, which only test keys can do.
 
-import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import { ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
 import { FOLLOWERS_CREATED } from "../schemas/examples.ts";
 import type { Operation } from "../schemas/operation.ts";

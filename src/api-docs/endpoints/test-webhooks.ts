@@ -1,6 +1,6 @@
 // The OpenAPI description of sending an event to a reseller's test endpoints.
 
-import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import { WEBHOOK_EVENT_TYPES } from "../../domain/webhooks/webhook-events.ts";
 import type { Operation } from "../schemas/operation.ts";
 

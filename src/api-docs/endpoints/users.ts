@@ -1,6 +1,6 @@
 // The OpenAPI descriptions of user look-up and recharges.
 
-import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import { USERNAME_FORM, USERNAME_PATTERN } from "../../domain/users/users.ts";
 import { DEMO_USER } from "../schemas/examples.ts";
 import type { Operation } from "../schemas/operation.ts";

@@ -1,7 +1,7 @@
 // The OpenAPI descriptions of webhook endpoints.
 
 import { GRACE_SECONDS } from "../../domain/values/kinds.ts";
-import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import { EVENTS_FORM } from "../../domain/webhooks/webhook-events.ts";
 import { WEBHOOKS_LIMIT } from "../../domain/values/limits.ts";
 import { CREATED_AT, EVENT_ID, WEBHOOK_ID } from "../schemas/examples.ts";

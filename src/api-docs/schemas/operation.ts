@@ -1,6 +1,6 @@
 // The type of an operation's description. The OpenAPI document, the documentation page and tests are made from it.
 
-import type { Refusal } from "../../domain/values/refusals.ts";
+import type { Refusal } from "../../domain/values/error-table.ts";
 
 /** A JSON Schema of OpenAPI 3.1. */
 export type Schema = Record<string, unknown>;

@@ -8,7 +8,7 @@ import {
   type AuditAction,
   type AuditFacts,
 } from "../../domain/administrators/audit.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import { jsonAmount } from "../../domain/ledger/money.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
 import {

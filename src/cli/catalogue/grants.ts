@@ -6,7 +6,7 @@ import { type Command, Option } from "commander";
 import { listAllGrants, type ListedGrant } from "../../db/catalogue/grants.ts";
 import { findService } from "../../db/catalogue/services.ts";
 import { jsonAmount } from "../../domain/ledger/money.ts";
-import { errorCode, Refusal, refusal, sentenceOf } from "../../domain/values/refusals.ts";
+import { errorCode, Refusal, refusal, sentenceOf } from "../../domain/values/error-table.ts";
 import type { GrantProblem } from "../../domain/catalogue/refusals.ts";
 import { counted, countedWrong } from "../../domain/values/text.ts";
 import { FileError, RowError } from "../../imports/records.ts";

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
-import { errorCode, Refusal, sentenceOf } from "../../domain/values/refusals.ts";
+import { errorCode, Refusal, sentenceOf } from "../../domain/values/error-table.ts";
 import { counted, countedWrong } from "../../domain/values/text.ts";
 import { type Catalogue, HEADER_FORM, readCatalogue } from "../../imports/catalogue.ts";
 import { FileError, lineOf, RowError } from "../../imports/records.ts";

@@ -8,7 +8,7 @@ import {
   type ServiceFilter,
 } from "../../db/catalogue/service-lists.ts";
 import { findService, type Service } from "../../db/catalogue/services.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import { jsonAmount } from "../../domain/ledger/money.ts";
 import { priceFor } from "../../domain/catalogue/prices.ts";
 import { smmTerms } from "../../domain/catalogue/services.ts";

@@ -5,7 +5,7 @@ import type { Reader } from "../../db/port/port.ts";
 import { listServicesAfter } from "../../db/catalogue/service-lists.ts";
 import { findService, type Service } from "../../db/catalogue/services.ts";
 import { planPrices, type PriceChange } from "../../domain/catalogue/services.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import { jsonAmount } from "../../domain/ledger/money.ts";
 import { asFailure, type CommonOptions, declare, withDatabase } from "../kernel/command.ts";
 import { addConfirmation, confirm, CONFIRM_ROWS, type ConfirmOptions } from "../kernel/confirm.ts";

@@ -4,7 +4,7 @@
 import { Argument, type Command, Option } from "commander";
 import { listRoutes } from "../../db/catalogue/service-routes.ts";
 import { findService } from "../../db/catalogue/services.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import type { PrioritizedRoute } from "../../domain/catalogue/service-routes.ts";
 import { type CommonOptions, declare, withDatabase } from "../kernel/command.ts";
 import { print } from "../output/output.ts";

@@ -3,7 +3,7 @@
 import type { Command } from "commander";
 import { listGrants } from "../../db/catalogue/service-lists.ts";
 import { findService } from "../../db/catalogue/services.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import { jsonAmount } from "../../domain/ledger/money.ts";
 import { type CommonOptions, declare, withDatabase } from "../kernel/command.ts";
 import { dollars, print } from "../output/output.ts";

@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import type { Awaitable } from "../../db/port/port.ts";
 import { findService, type Service } from "../../db/catalogue/services.ts";
 import { formatMicros, jsonAmount } from "../../domain/ledger/money.ts";
-import { attempt, Refusal, sentenceOf } from "../../domain/values/refusals.ts";
+import { attempt, Refusal, sentenceOf } from "../../domain/values/error-table.ts";
 import { NO_PROVIDER } from "../../domain/providers/providers.ts";
 import {
   DEFAULT_SERVICE_TYPE,

@@ -15,7 +15,7 @@ import { databaseOpenErrorOf } from "../../db/postgres/connection/open-error.ts"
 import { openForCommand as openPostgres } from "../../db/postgres/connection/open-for-command.ts";
 import { openErrorOf } from "../../storage/file/open-error.ts";
 import { closeForCommand, openForCommand } from "../../storage/file/open.ts";
-import { Refusal, sentenceOf } from "../../domain/values/refusals.ts";
+import { Refusal, sentenceOf } from "../../domain/values/error-table.ts";
 import {
   type CommandInput,
   type CommandName,

@@ -4,7 +4,7 @@
 
 import type { Awaitable } from "../../db/port/port.ts";
 import type { Order } from "../../db/orders/orders.ts";
-import { Refusal, sentenceOf } from "../../domain/values/refusals.ts";
+import { Refusal, sentenceOf } from "../../domain/values/error-table.ts";
 import {
   asFailure,
   CommandFailure,

@@ -1,6 +1,6 @@
 // Reads standard input: lists, and secrets, which other users of the machine could see on the command line.
 
-import { errorCode } from "../../domain/values/refusals.ts";
+import { errorCode } from "../../domain/values/error-table.ts";
 import { CommandFailure } from "./command.ts";
 
 /** Size limit: longer than any secret with its white space. */

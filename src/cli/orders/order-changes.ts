@@ -9,7 +9,7 @@ import { usernameOf } from "../../db/users/users.ts";
 import { refuseOperatorTransition } from "../../domain/delivery/deliveries.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
 import { decideTransition } from "../../domain/orders/transition-decision.ts";
-import { attempt, Refusal, refusal } from "../../domain/values/refusals.ts";
+import { attempt, Refusal, refusal } from "../../domain/values/error-table.ts";
 import { counted } from "../../domain/values/text.ts";
 import { previewLateReport } from "../../operations/orders/late-reports.ts";
 import {

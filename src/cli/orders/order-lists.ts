@@ -9,7 +9,7 @@ import type { Reader } from "../../db/port/port.ts";
 import { accountOfOrders, findUser } from "../../db/users/users.ts";
 import { type Placement, PLACEMENTS } from "../../domain/delivery/deliveries.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../../domain/orders/order-statuses.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import { requireProvider } from "../../operations/providers/providers.ts";
 import { type CommonOptions, declare, withDatabase } from "../kernel/command.ts";
 import {

@@ -9,7 +9,7 @@ import {
   type RequestDecision,
   type RequestKind,
 } from "../../domain/orders/order-requests.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
 import { addPaging, printMore } from "../output/list-pages.ts";
 import { ageText, print } from "../output/output.ts";

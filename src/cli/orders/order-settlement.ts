@@ -6,7 +6,7 @@ import { type Provider, getProvider } from "../../db/providers/providers.ts";
 import { usernameOf } from "../../db/users/users.ts";
 import type { Reader } from "../../db/port/port.ts";
 import { decideTransition } from "../../domain/orders/transition-decision.ts";
-import { attempt, Refusal } from "../../domain/values/refusals.ts";
+import { attempt, Refusal } from "../../domain/values/error-table.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import { requireSettleable } from "../../operations/delivery/unknown-settlement.ts";
 import { checkOrder } from "../../providers/order-check.ts";

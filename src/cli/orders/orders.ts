@@ -3,7 +3,7 @@
 import type { Command } from "commander";
 import { findCost } from "../../db/delivery/costs.ts";
 import { findOrder } from "../../db/orders/orders.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
 import { declareOrderChanges } from "./order-changes.ts";
 import { declareOrderList } from "./order-lists.ts";

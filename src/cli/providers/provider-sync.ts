@@ -9,7 +9,7 @@ import { expectedCurrency } from "../../domain/delivery/costs.ts";
 import { jsonAmount } from "../../domain/ledger/money.ts";
 import { countsOf, delistedRoutes } from "../../domain/providers/sync-counts.ts";
 import type { NewServices } from "../../domain/providers/providers.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import {
   planCatalogue,
   requireProvider,

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError } from "commander";
-import { errorCode } from "../../domain/values/refusals.ts";
+import { errorCode } from "../../domain/values/error-table.ts";
 import { addressPath } from "../../storage/file/open.ts";
 import { CommandFailure, type CommonOptions, declare } from "../kernel/command.ts";
 import { print } from "../output/output.ts";

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { type Command, Option } from "commander";
 import { findKey, type ListedKey, listKeys } from "../../db/users/keys.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import {
   formatKey,
   hashKey,

@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import type { Reader } from "../../db/port/port.ts";
 import { listWebhookAttempts } from "../../db/webhooks/webhook-deliveries.ts";
 import { findWebhook, type Webhook } from "../../db/webhooks/webhooks.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import { publicDelivery, REPLAY_LIMIT_MS } from "../../domain/webhooks/webhooks.ts";
 import { type CommonOptions, declare, type Session, withDatabase } from "../kernel/command.ts";
 import { print } from "../output/output.ts";

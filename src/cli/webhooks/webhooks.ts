@@ -10,7 +10,7 @@ import {
 } from "../../db/webhooks/webhooks.ts";
 import type { Reader } from "../../db/port/port.ts";
 import { findUser } from "../../db/users/users.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import { ALL_EVENTS } from "../../domain/webhooks/webhook-events.ts";
 import {
   isDisabledByFailures,

@@ -1,6 +1,6 @@
 // Classifies errors of SQLite as transient or fatal.
 
-import { errorCode } from "../../domain/values/refusals.ts";
+import { errorCode } from "../../domain/values/error-table.ts";
 
 /** Codes of errors after which the disk or the file can no longer be trusted. */
 const FATAL = /^SQLITE_(IOERR|CORRUPT|NOTADB)/;

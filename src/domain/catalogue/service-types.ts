@@ -1,7 +1,7 @@
 // Types of services: the fields of their orders besides the link, the source of the quantity, and the price unit.
 // docs/specification/catalogue.md#service-types. The values of an order are read in order-fields.ts.
 
-import { Refusal } from "../values/refusals.ts";
+import { Refusal } from "../values/error-table.ts";
 
 export const SERVICE_TYPES = [
   "default",

@@ -1,7 +1,7 @@
 // Services of the catalogue: price units, limits of fields, their form for /api/v2, and changes of prices by percent.
 
 import { AMOUNT_LIMIT_MICROS } from "../ledger/money.ts";
-import { Refusal } from "../values/refusals.ts";
+import { Refusal } from "../values/error-table.ts";
 import { type ServiceType, typeTerms } from "./service-types.ts";
 
 export const PRICE_UNITS = ["1000", "1", "order"] as const;

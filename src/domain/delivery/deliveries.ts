@@ -2,7 +2,7 @@
 // docs/specification/delivery.md#delivery-outcomes. An order that was or may have been sent is not sent there again.
 // Only one that was certainly not sent is retried. After a refusal it may go to another provider (service-routes.ts).
 
-import { Refusal, refusal } from "../values/refusals.ts";
+import { Refusal, refusal } from "../values/error-table.ts";
 import type { OrderStatus } from "../orders/order-statuses.ts";
 
 export const PLACEMENTS = [

@@ -1,7 +1,7 @@
 // Double entry: a transfer debits one account and credits another by the same amount.
 // A user's balance is the credits of its account less the debits. It is never negative.
 
-import { refusal } from "../values/refusals.ts";
+import { refusal } from "../values/error-table.ts";
 import { BALANCE_LIMIT_MICROS, DEPOSIT_LIMIT_MICROS } from "./money.ts";
 
 /** Account of the money that is paid in from outside or paid out. */

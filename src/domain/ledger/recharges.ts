@@ -1,7 +1,7 @@
 // Limits of a key that recharges: per recharge, and per UTC day. docs/specification/users.md#keys-limits.
 
 import { formatMicros } from "./money.ts";
-import type { Refusals } from "../values/refusals.ts";
+import type { Refusals } from "../values/error-table.ts";
 import { DAY_MS } from "../values/spans.ts";
 
 export interface RechargeLimits {

@@ -7,7 +7,7 @@ import {
   type TransitionInput,
 } from "./transition-decision.ts";
 import { hasDelivered, type OrderStatus } from "./order-statuses.ts";
-import { Refusal, refusal } from "../values/refusals.ts";
+import { Refusal, refusal } from "../values/error-table.ts";
 
 export type LateDecision = "accepted" | "dismissed";
 

@@ -3,7 +3,7 @@
 
 import { ERASED } from "../users/erasures.ts";
 import { QUANTITY_LIMIT } from "./orders.ts";
-import { Refusal } from "../values/refusals.ts";
+import { Refusal } from "../values/error-table.ts";
 import {
   type ServiceType,
   TYPE_FIELDS,

@@ -3,7 +3,7 @@
 
 import type { Delivery } from "../delivery/deliveries.ts";
 import { hasDelivered, isOpenStatus, type OrderStatus, refundIn } from "./order-statuses.ts";
-import { refusal } from "../values/refusals.ts";
+import { refusal } from "../values/error-table.ts";
 import { DAY_MS } from "../values/spans.ts";
 
 export const REQUEST_KINDS = ["cancel", "refill"] as const;

@@ -1,6 +1,6 @@
 // Orders: the limits of their fields and of their charge. Statuses: order-statuses.ts.
 
-import { refusal } from "../values/refusals.ts";
+import { refusal } from "../values/error-table.ts";
 import { TRANSFER_LIMIT_MICROS } from "../ledger/money.ts";
 
 export const QUANTITY_LIMIT = 1_000_000_000;

@@ -1,7 +1,7 @@
 // Decides the transitions of orders and their refunds by the table in order-statuses.ts.
 // docs/specification/orders.md#order-transitions.
 
-import { Refusal } from "../values/refusals.ts";
+import { Refusal } from "../values/error-table.ts";
 import { multiplyDivideDown } from "../ledger/money.ts";
 import { isOpenStatus, type OrderStatus, refundIn, transitionsFrom } from "./order-statuses.ts";
 

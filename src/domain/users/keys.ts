@@ -1,7 +1,7 @@
 // API keys: `rk_` (test keys: `rk_test_`), 22 random base62 characters (131 bits), and 6 characters of checksum. The
 // checksum is only for the log, to distinguish a mistyped key from an unknown one. Only a key's SHA-256 is stored.
 
-import { Refusal, refusal } from "../values/refusals.ts";
+import { Refusal, refusal } from "../values/error-table.ts";
 import { MINUTE_MS } from "../values/spans.ts";
 
 export const KEY_TYPES = ["order", "recharge", "full"] as const;

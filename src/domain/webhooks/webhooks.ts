@@ -1,6 +1,6 @@
 // Webhook endpoints, their secrets, and the consequences of each attempt. docs/specification/webhooks.md#webhooks.
 
-import { refusal } from "../values/refusals.ts";
+import { refusal } from "../values/error-table.ts";
 import { jsonAmount } from "../ledger/money.ts";
 import { EARLIER_SECRETS_LIMIT, WEBHOOKS_LIMIT } from "../values/limits.ts";
 import {

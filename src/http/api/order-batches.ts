@@ -2,7 +2,7 @@
 // response is a 200 that also lists refusals, because the batch itself succeeded.
 
 import type { CallerKey } from "../../db/users/keys.ts";
-import { attempt, Refusal } from "../../domain/values/refusals.ts";
+import { attempt, Refusal } from "../../domain/values/error-table.ts";
 import { orderResponse } from "../../domain/orders/responses.ts";
 import type { Placed } from "../../operations/orders/order-batches.ts";
 import { objectOf, ordersField, readBody } from "../read/body.ts";

@@ -4,7 +4,7 @@ import { listRequestsOfOrder } from "../../db/orders/order-requests.ts";
 import { findPublicOrder } from "../../db/orders/public-orders.ts";
 import type { Awaitable, ReadStore } from "../../db/port/port.ts";
 import type { RequestKind } from "../../domain/orders/order-requests.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import { orderRequest, requestResponse } from "../../domain/orders/responses.ts";
 import { lookedUp, readOptionalBytes } from "../read/body.ts";
 import type { Call } from "../server/endpoint.ts";

@@ -3,7 +3,7 @@
 import type { Order } from "../../db/orders/orders.ts";
 import { findPublicOrder } from "../../db/orders/public-orders.ts";
 import type { Awaitable, ReadStore } from "../../db/port/port.ts";
-import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import { orderCreated, orderStatus } from "../../domain/orders/order-members.ts";
 import { orderResponse } from "../../domain/orders/responses.ts";
 import type { PlaceOrder } from "../../operations/orders/orders.ts";

@@ -3,7 +3,7 @@
 
 import type { CallerKey } from "../../db/users/keys.ts";
 import type { Order } from "../../db/orders/orders.ts";
-import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import { RATE_EXAMPLE } from "../server/rate-limits.ts";
 import { isTestOrder, parseMagicLink } from "../../domain/orders/sandbox.ts";
 

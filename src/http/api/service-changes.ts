@@ -3,7 +3,7 @@
 
 import { after, type Awaitable, type ReadStore } from "../../db/port/port.ts";
 import { findLastChange, listServiceChanges } from "../../db/catalogue/service-changes.ts";
-import { Refusal } from "../../domain/values/refusals.ts";
+import { Refusal } from "../../domain/values/error-table.ts";
 import { publicChange, SINCE_FORM, SINCE_NOW } from "../../domain/catalogue/service-changes.ts";
 import { invalidField } from "../read/body.ts";
 import type { Call } from "../server/endpoint.ts";

@@ -2,7 +2,7 @@
 
 import type { Awaitable, ReadStore } from "../../db/port/port.ts";
 import { findTestAccount, findUser } from "../../db/users/users.ts";
-import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import { isInReach } from "../../domain/users/users.ts";
 import { rechargeResponse, userBalances } from "../../domain/orders/responses.ts";
 import { amountField, readBody, usernameField } from "../read/body.ts";

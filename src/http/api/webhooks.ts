@@ -4,7 +4,7 @@ import { after, type Awaitable, type Reader, type ReadStore } from "../../db/por
 import { listWebhookAttempts } from "../../db/webhooks/webhook-deliveries.ts";
 import { findWebhook, listWebhooks, type Webhook } from "../../db/webhooks/webhooks.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import { publicDelivery, publicWebhook } from "../../domain/webhooks/webhooks.ts";
 import { newSecret } from "../../webhooks/secrets.ts";
 import type { CheckWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";

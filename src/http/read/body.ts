@@ -8,7 +8,7 @@ import {
 } from "../../domain/orders/order-members.ts";
 import { BrokenOff } from "../../http1/parser.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
-import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import { BATCH_FORM, BATCH_LIMIT, BODY_LIMIT_BYTES } from "../../domain/values/limits.ts";
 import { parseJsonExactly } from "../../domain/values/json-numbers.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../../domain/orders/order-statuses.ts";

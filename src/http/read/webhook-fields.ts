@@ -1,7 +1,7 @@
 // Reads the fields of webhook requests. docs/specification/webhooks.md#webhooks-api.
 
 import { AMOUNT, GRACE_SECONDS, TIME } from "../../domain/values/kinds.ts";
-import { Refusal } from "../../domain/values/refusals.ts";
+import { Refusal } from "../../domain/values/error-table.ts";
 import { ALL_EVENTS, EVENTS_FORM, parseEvents } from "../../domain/webhooks/webhook-events.ts";
 import type { CheckWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
 import { REPLAY_LIMIT_MS, SECRET_GRACE_SECONDS } from "../../domain/webhooks/webhooks.ts";

@@ -5,7 +5,7 @@
 import { isWithin, type Network, parseNetwork } from "../../config/networks.ts";
 import type { Caller } from "../../db/users/keys.ts";
 import { after, type Awaitable } from "../../db/port/port.ts";
-import { type Refusal, refusal } from "../../domain/values/refusals.ts";
+import { type Refusal, refusal } from "../../domain/values/error-table.ts";
 import {
   hashKey,
   isKeyWellFormed,

@@ -2,7 +2,13 @@
 // specified in docs/specification/http.md#error-table. `code` is for programs: it never changes, even if the message
 // does.
 
-import { entryOf, type Refusal, refusal, REFUSALS, textOf } from "../../domain/values/refusals.ts";
+import {
+  entryOf,
+  type Refusal,
+  refusal,
+  REFUSALS,
+  textOf,
+} from "../../domain/values/error-table.ts";
 import { INCORRECT_REQUEST } from "../../domain/values/request-refusals.ts";
 
 export interface ErrorResponse {

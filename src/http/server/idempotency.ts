@@ -1,7 +1,7 @@
 // Requests with an Idempotency-Key. The writer decides what is a duplicate. Here, duplicates that arrive while the
 // first is in flight wait for it, so that all get the same response. docs/specification/http.md#idempotency-concurrent.
 
-import { Refusal } from "../../domain/values/refusals.ts";
+import { Refusal } from "../../domain/values/error-table.ts";
 import {
   type Claim,
   type StoredResponse,

@@ -10,7 +10,7 @@ import { REQUEST_ID } from "../../api-docs/schemas/examples.ts";
 import { type Example, type Operation, schemaRef } from "../../api-docs/schemas/operation.ts";
 import { KEY_FORM } from "../../domain/values/idempotency.ts";
 import { BODY_LIMIT_TEXT } from "../../domain/values/limits.ts";
-import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import type { RouteNeeds } from "./auth.ts";
 import { RATE_EXAMPLE } from "./rate-limits.ts";
 import { errorMembers, type ErrorResponse, errorResponseOf, INTERNAL } from "./errors.ts";

@@ -25,7 +25,7 @@ import {
 import { SMM_API_OPERATION, SMM_API_PATH, SMM_API_TAG } from "../../api-docs/endpoints/smm-api.ts";
 import { SCHEMAS } from "../../api-docs/schemas/schemas.ts";
 import { describeEvents } from "../../api-docs/schemas/webhook-events.ts";
-import { Refusal } from "../../domain/values/refusals.ts";
+import { Refusal } from "../../domain/values/error-table.ts";
 import { KEY_FORM, KEY_LENGTH_LIMIT, KEY_PATTERN } from "../../domain/values/idempotency.ts";
 import { REQUEST_ID_PATTERN } from "../../domain/values/limits.ts";
 import { COMMON_HEADERS, errorsOf, REASONS, requestOf } from "./openapi-errors.ts";

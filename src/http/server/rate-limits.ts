@@ -3,7 +3,7 @@
 
 import { TokenBucket } from "limiter";
 import { rateLimitGroup } from "../../config/networks.ts";
-import { Refusal } from "../../domain/values/refusals.ts";
+import { Refusal } from "../../domain/values/error-table.ts";
 import type { RateExceeded } from "../../domain/values/request-refusals.ts";
 import type { Rate } from "../../domain/values/units.ts";
 

@@ -5,7 +5,7 @@ import type { Network } from "../../config/networks.ts";
 import { TransientError } from "../../db/port/port.ts";
 import { looksLikeTestKey, maskKeys } from "../../domain/users/keys.ts";
 import { REQUEST_ID_PATTERN } from "../../domain/values/limits.ts";
-import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import type { RateExceeded } from "../../domain/values/request-refusals.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
 import { closingResponse, type ResponseTemplate } from "../../http1/response.ts";

@@ -3,7 +3,7 @@
 
 import { SMM_API_PATH } from "../../api-docs/endpoints/smm-api.ts";
 import { after } from "../../db/port/port.ts";
-import { Refusal } from "../../domain/values/refusals.ts";
+import { Refusal } from "../../domain/values/error-table.ts";
 import { authenticate, type RouteNeeds } from "../server/auth.ts";
 import { announcesTooMuch } from "../read/body.ts";
 import { LostResponse, PreparedResponse } from "../server/endpoint.ts";

@@ -1,7 +1,7 @@
 // Error responses in the words that panels recognise. docs/specification/smm-api.md#v2-errors. The refusals are those
 // of /api/v1, and their entries have the words.
 
-import { REFUSALS } from "../../domain/values/refusals.ts";
+import { REFUSALS } from "../../domain/values/error-table.ts";
 import type { ErrorResponse } from "../server/errors.ts";
 
 /** Text in place of an order's status in a list. */

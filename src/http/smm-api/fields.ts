@@ -1,7 +1,7 @@
 // The fields of a request, from its query and its body (a form or JSON). Body fields override query fields.
 
 import { isExact, parseJsonExactly } from "../../domain/values/json-numbers.ts";
-import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import { announcesTooMuch, refuseBroken } from "../read/body.ts";
 import { queryOf } from "../read/query.ts";
 import type { IncomingRequest } from "../../http1/request.ts";

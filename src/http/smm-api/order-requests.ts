@@ -5,7 +5,7 @@ import type { Awaitable } from "../../db/port/port.ts";
 import { IDS_LIMIT } from "../../domain/values/limits.ts";
 import type { RequestKind } from "../../domain/orders/order-requests.ts";
 import { SMM_REFILL_WORDS } from "../../domain/orders/smm-words.ts";
-import { Refusal, type RefusalCode, refusal } from "../../domain/values/refusals.ts";
+import { Refusal, type RefusalCode, refusal } from "../../domain/values/error-table.ts";
 import { invalidField } from "../read/body.ts";
 import { errorResponseOf, INTERNAL } from "../server/errors.ts";
 import type { ActionDeps, SmmCall } from "./call.ts";

@@ -20,7 +20,7 @@ import { formatMicros } from "../../domain/ledger/money.ts";
 import { DRIP_FIELDS, type GivenFields } from "../../domain/orders/order-fields.ts";
 import { QUANTITY_LIMIT } from "../../domain/orders/orders.ts";
 import { SMM_ORDER_WORDS } from "../../domain/orders/smm-words.ts";
-import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import { typeTerms } from "../../domain/catalogue/service-types.ts";
 import { smmTerms } from "../../domain/catalogue/services.ts";
 import { invalidField, linkField } from "../read/body.ts";

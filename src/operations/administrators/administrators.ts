@@ -4,7 +4,7 @@
 import { type Role } from "../../domain/administrators/administrators.ts";
 import type { AuditAction, AuditFacts } from "../../domain/administrators/audit.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import { hashRecoveryCode, stepOfCode } from "../../domain/administrators/second-factor.ts";
 import { INVITATION_MS } from "../../domain/administrators/sign-ins.ts";
 import {

@@ -1,7 +1,7 @@
 // Signing in to the panel. A try is written before it is checked, and deleted when it succeeds. So only failures stay,
 // and the limit also holds for simultaneous tries and across servers.
 
-import { refusal, Refusal } from "../../domain/values/refusals.ts";
+import { refusal, Refusal } from "../../domain/values/error-table.ts";
 import {
   CODE_TAGS,
   CONFIRMATION_MS,

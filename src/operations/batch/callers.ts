@@ -5,7 +5,7 @@
 import type { Key } from "../../db/users/keys.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { keys } from "../../db/tables/users.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import {
   type Permission,
   refuseEndedKey,

@@ -12,7 +12,7 @@ import {
   TransientError,
   type Tx,
 } from "../../db/port/port.ts";
-import { Refusal, type RefusalCode } from "../../domain/values/refusals.ts";
+import { Refusal, type RefusalCode } from "../../domain/values/error-table.ts";
 import type { Command } from "./command.ts";
 import { type Context, createContext } from "./context.ts";
 import { commands } from "./command-table.ts";

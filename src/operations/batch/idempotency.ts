@@ -1,7 +1,7 @@
 // Orders and recharges with an Idempotency-Key: one effect for a request and all its duplicates.
 // The idempotency record is written in the transaction of the effect, with the response if it is known by then.
 
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import {
   type Claim,
   type StoredResponse,

@@ -1,6 +1,6 @@
 // Imports many grants of services at once. services.ts grants a single one.
 
-import { Refusal } from "../../domain/values/refusals.ts";
+import { Refusal } from "../../domain/values/error-table.ts";
 import type { GrantProblem } from "../../domain/catalogue/refusals.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { findService } from "../../db/catalogue/services.ts";

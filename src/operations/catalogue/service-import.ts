@@ -1,6 +1,6 @@
 // Imports lists of services from files: all rows of a list take effect, or none does.
 
-import { attempt, Refusal, type Refusals } from "../../domain/values/refusals.ts";
+import { attempt, Refusal, type Refusals } from "../../domain/values/error-table.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import type { Reader, Tx } from "../../db/port/port.ts";
 import { findProvider, getProvider } from "../../db/providers/providers.ts";

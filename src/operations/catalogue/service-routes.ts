@@ -4,7 +4,7 @@
 import type { AuditFacts } from "../../domain/administrators/audit.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { ROUTES_LIMIT } from "../../domain/values/limits.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import {
   isSameRoute,
   type PrioritizedRoute,

@@ -1,7 +1,7 @@
 // Activates and deactivates services for the operator.
 
 import type { Actor } from "../../domain/ledger/ledger.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { isDelivered } from "../../db/catalogue/service-routes.ts";
 import type { Service } from "../../db/catalogue/services.ts";

@@ -1,7 +1,7 @@
 // The catalogue: creates, changes and deletes services, and grants them to resellers.
 
 import type { AuditFacts } from "../../domain/administrators/audit.ts";
-import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { REFILL_DAYS_DEFAULT } from "../../domain/orders/order-requests.ts";
 import {

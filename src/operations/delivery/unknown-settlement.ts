@@ -1,7 +1,7 @@
 // Settlement: the operator decides whether an unknown submission reached the provider.
 // docs/specification/delivery.md#delivery-settle.
 
-import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import { isSettlementCorrectable, refuseSettlement } from "../../domain/delivery/deliveries.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import type { Micros } from "../../domain/ledger/money.ts";

@@ -8,7 +8,7 @@ import {
   refuseCreditAboveLimit,
   refuseDebitAboveBalance,
 } from "../../domain/ledger/ledger.ts";
-import { Refusal } from "../../domain/values/refusals.ts";
+import { Refusal } from "../../domain/values/error-table.ts";
 import type { AdjustmentMade } from "../../domain/ledger/refusals.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { postTransfer } from "../../db/ledger/ledger.ts";

@@ -1,6 +1,6 @@
 // Recharges: a payment bot credits a balance with its Recharge key. docs/specification/endpoints.md#post-recharge.
 
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import type { Claim } from "../../domain/values/idempotency.ts";
 import { cashAccount, refuseCreditAboveLimit } from "../../domain/ledger/ledger.ts";
 import { rechargeResponse } from "../../domain/orders/responses.ts";

@@ -6,7 +6,7 @@ import type { Actor } from "../../domain/ledger/ledger.ts";
 import type { Micros } from "../../domain/ledger/money.ts";
 import type { OrderTransition } from "../../domain/orders/transition-decision.ts";
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import {
   decideReports,
   type LateReport,

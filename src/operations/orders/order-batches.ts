@@ -1,6 +1,6 @@
 // Places several orders in one command, and so in one commit.
 
-import { attempt, Refusal, type RefusalCode } from "../../domain/values/refusals.ts";
+import { attempt, Refusal, type RefusalCode } from "../../domain/values/error-table.ts";
 import type { Claim } from "../../domain/values/idempotency.ts";
 import { type Need, needRow, type Tx } from "../../db/port/port.ts";
 import type { IdempotencyRecord } from "../../db/tables/database.ts";

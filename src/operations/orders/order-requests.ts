@@ -12,7 +12,7 @@ import {
   type RequestKind,
 } from "../../domain/orders/order-requests.ts";
 import { decideTransition } from "../../domain/orders/transition-decision.ts";
-import { attempt, Refusal, refusal } from "../../domain/values/refusals.ts";
+import { attempt, Refusal, refusal } from "../../domain/values/error-table.ts";
 import { requestResponse } from "../../domain/orders/responses.ts";
 import type { OrderRequest } from "../../db/tables/orders.ts";
 import {

@@ -1,7 +1,7 @@
 // Orders: placing one charges the reseller's balance; the operator may change its status or its progress.
 // docs/specification/endpoints.md#post-orders, #order-transitions.
 
-import { attempt, Refusal, refusal, type RefusalCode } from "../../domain/values/refusals.ts";
+import { attempt, Refusal, refusal, type RefusalCode } from "../../domain/values/error-table.ts";
 import type { Claim } from "../../domain/values/idempotency.ts";
 import { type Actor, refuseDebitAboveBalance, salesAccount } from "../../domain/ledger/ledger.ts";
 import {

@@ -4,7 +4,7 @@
 import type { Delivery } from "../../domain/delivery/deliveries.ts";
 import { decideTransition } from "../../domain/orders/transition-decision.ts";
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import {
   finishAttemptRow,
   type OrderWithDelivery,

@@ -1,7 +1,7 @@
 // Activates, pauses and deletes providers, and records scheduled syncs that were held back.
 
 import { PROVIDER_KINDS } from "../../domain/alerts/alerts.ts";
-import { Refusal } from "../../domain/values/refusals.ts";
+import { Refusal } from "../../domain/values/error-table.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { NO_PAUSE } from "../../domain/providers/provider-pauses.ts";

@@ -7,7 +7,7 @@ import type { SyncedFields, SyncPlan } from "../../domain/providers/sync-plan.ts
 import type { UpstreamEntry } from "../../domain/providers/upstream-services.ts";
 import type { NewServices, SyncSettings } from "../../domain/providers/providers.ts";
 import { matchesSchedule, NO_PROVIDER } from "../../domain/providers/providers.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import { freeId } from "../../domain/catalogue/service-ids.ts";
 import { inDollars, ratesIn } from "../../domain/providers/upstream-rates.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";

@@ -8,7 +8,7 @@ import type { AuditFacts } from "../../domain/administrators/audit.ts";
 import { ERASED, erasedFacts, erasedSubject, erasedUsername } from "../../domain/users/erasures.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { testUsername } from "../../domain/orders/sandbox.ts";
-import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import {
   countOpenOrders,
   countOpenRequests,

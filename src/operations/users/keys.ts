@@ -1,7 +1,7 @@
 // API keys: creation, activation, rotation, expiry and last use.
 
 import type { AuditAction, AuditFacts } from "../../domain/administrators/audit.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import {
   isKeyExpired,
   KEY_USE_INTERVAL_MS,

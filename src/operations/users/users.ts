@@ -2,7 +2,7 @@
 
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { discountPercent } from "../../domain/catalogue/prices.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import type { Reader, Tx } from "../../db/port/port.ts";
 import { listKeys } from "../../db/users/keys.ts";
 import { CATALOGUE_LOCK } from "../../db/tables/locks.ts";

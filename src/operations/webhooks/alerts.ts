@@ -16,7 +16,7 @@ import {
 } from "../../domain/alerts/alerts.ts";
 import type { AuditFacts } from "../../domain/administrators/audit.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import { CATALOGUE_LOCK } from "../../db/tables/locks.ts";
 import { type Alert, webhookEvents, webhooks } from "../../db/tables/webhooks.ts";
 import {

@@ -1,7 +1,7 @@
 // Sends an event of any type to the endpoints of a test account, without anything that caused it.
 // docs/specification/sandbox.md#post-test-webhook.
 
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import type { WebhookEventType } from "../../domain/webhooks/webhook-events.ts";
 import { sampleEventData } from "../../domain/webhooks/webhook-samples.ts";
 import type { Tx } from "../../db/port/port.ts";

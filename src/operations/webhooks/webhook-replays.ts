@@ -1,7 +1,7 @@
 // Replays: sends one delivery, or all that failed, once more, with the same id and body, signed with the current
 // secret. docs/specification/webhooks.md#webhook-replay.
 
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import { parseDeliveryId } from "../../domain/webhooks/webhooks.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { WEBHOOK_QUEUE_LOCK } from "../../db/tables/locks.ts";

@@ -3,7 +3,7 @@
 
 import type { AuditAction, AuditFacts } from "../../domain/administrators/audit.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import {
   isDisabledByFailures,
   NO_EARLIER_SECRETS,

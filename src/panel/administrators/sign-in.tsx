@@ -3,7 +3,7 @@
 /** @jsxImportSource preact */
 
 import { findAdministrator } from "../../db/administrators/administrators.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import type { Redirect, View } from "../../web/server/results.ts";

@@ -3,7 +3,7 @@
 
 /** @jsxImportSource preact */
 
-import { Refusal, refusal } from "../../domain/values/refusals.ts";
+import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import type { GrantProblem } from "../../domain/catalogue/refusals.ts";
 import { counted } from "../../domain/values/text.ts";
 import type { RowError } from "../../imports/records.ts";

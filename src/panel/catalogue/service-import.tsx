@@ -2,7 +2,7 @@
 
 /** @jsxImportSource preact */
 
-import type { Refusal } from "../../domain/values/refusals.ts";
+import type { Refusal } from "../../domain/values/error-table.ts";
 import { counted } from "../../domain/values/text.ts";
 import { HEADER_FORM, readCatalogue } from "../../imports/catalogue.ts";
 import { lineOf, RowError } from "../../imports/records.ts";

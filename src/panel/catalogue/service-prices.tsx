@@ -7,7 +7,7 @@ import { listServicesAfter } from "../../db/catalogue/service-lists.ts";
 import { findService, type Service } from "../../db/catalogue/services.ts";
 import type { Margin } from "../../domain/catalogue/margins.ts";
 import { planPrices, type PriceChange } from "../../domain/catalogue/services.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import { counted } from "../../domain/values/text.ts";
 import type { Submission } from "../server/call.ts";
 import type { Redirect } from "../../web/server/results.ts";

@@ -10,7 +10,7 @@ import { listRoutes } from "../../db/catalogue/service-routes.ts";
 import { findService, type Service } from "../../db/catalogue/services.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import type { Margin } from "../../domain/catalogue/margins.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import type { Route } from "../../domain/catalogue/service-routes.ts";
 import { typeTerms } from "../../domain/catalogue/service-types.ts";
 import type { Call, Submission } from "../server/call.ts";

@@ -4,7 +4,7 @@ import { listAllGrants } from "../../db/catalogue/grants.ts";
 import { namesOfProviders } from "../../db/providers/providers.ts";
 import { listServicesAfter } from "../../db/catalogue/service-lists.ts";
 import { findUser } from "../../db/users/users.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import { csvFile } from "../../http/server/csv.ts";
 import { catalogueCsv } from "../../imports/export.ts";
 import { grantsCsv } from "../../imports/grants.ts";

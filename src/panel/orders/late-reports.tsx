@@ -7,7 +7,7 @@ import type { LateReport } from "../../db/orders/late-reports.ts";
 import type { Order } from "../../db/orders/orders.ts";
 import { usernameOf } from "../../db/users/users.ts";
 import { decideLateReport, lateText } from "../../domain/orders/late-reports.ts";
-import { attempt, Refusal } from "../../domain/values/refusals.ts";
+import { attempt, Refusal } from "../../domain/values/error-table.ts";
 import { previewLateReport } from "../../operations/orders/late-reports.ts";
 import type { Submission } from "../server/call.ts";
 import type { Redirect } from "../../web/server/results.ts";

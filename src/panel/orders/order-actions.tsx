@@ -5,7 +5,7 @@
 import { COUNT, NOTE } from "../../domain/values/kinds.ts";
 import { findOrder } from "../../db/orders/orders.ts";
 import { usernameOf } from "../../db/users/users.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import { findRunning } from "../../operations/orders/order-cancellation.ts";
 import { decideOperatorTransition } from "../../operations/orders/orders.ts";
 import type { Submission } from "../server/call.ts";

@@ -8,7 +8,7 @@ import {
   type OrderStatus,
   transitionsFrom,
 } from "../../domain/orders/order-statuses.ts";
-import { attempt, Refusal } from "../../domain/values/refusals.ts";
+import { attempt, Refusal } from "../../domain/values/error-table.ts";
 
 /** The changes that an operator may make to an order, in the order of their buttons. */
 export const VERBS: Record<OperatorTarget, string> = {

@@ -16,7 +16,7 @@ import {
   type RequestDecision,
 } from "../../domain/orders/order-requests.ts";
 import { decideTransition } from "../../domain/orders/transition-decision.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
 import { Box, Choice, Field, Filters, Fold, Form } from "../../web/components/fields.tsx";

@@ -7,7 +7,7 @@ import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import { placementOf } from "../../domain/delivery/deliveries.ts";
 import type { OperatorTarget } from "../../domain/orders/order-statuses.ts";
-import { Refusal } from "../../domain/values/refusals.ts";
+import { Refusal } from "../../domain/values/error-table.ts";
 import type { Call } from "../server/call.ts";
 import type { View } from "../../web/server/results.ts";
 import { Field, Form } from "../../web/components/fields.tsx";

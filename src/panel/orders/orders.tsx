@@ -12,7 +12,7 @@ import { mayAct } from "../../domain/administrators/administrators.ts";
 import { PLACEMENTS, placementOf } from "../../domain/delivery/deliveries.ts";
 import { lateText } from "../../domain/orders/late-reports.ts";
 import { ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
-import { Refusal } from "../../domain/values/refusals.ts";
+import { Refusal } from "../../domain/values/error-table.ts";
 import { counted } from "../../domain/values/text.ts";
 import { findRunning, type RunningDelivery } from "../../operations/orders/order-cancellation.ts";
 import type { Call, Submission } from "../server/call.ts";

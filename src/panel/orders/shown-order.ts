@@ -18,7 +18,7 @@ import { shownStart } from "../../domain/users/keys.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import type { OrderCost } from "../../domain/delivery/costs.ts";
 import { isSettlementCorrectable } from "../../domain/delivery/deliveries.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 
 /** Limit for open requests of an order: one of each kind can be open. */
 const REQUESTS = 2;

@@ -9,7 +9,7 @@ import { findProvider, type Provider, readProviderOrders } from "../../db/provid
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import { expectedCurrency } from "../../domain/delivery/costs.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import { counted, IDENTIFIER_FORM } from "../../domain/values/text.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";

@@ -14,7 +14,7 @@ import {
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
 import { isProviderKey } from "../../domain/providers/providers.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import { IDENTIFIER_FORM } from "../../domain/values/text.ts";
 import {
   PROTOCOL_DEFAULT,

@@ -15,7 +15,7 @@
 // field by field (`form.amount("amount")`). If money moves, it calls `await submission.confirm({ title, moves })`.
 // Then it calls `await submission.submit("creditUser", …)` and returns { to, note }. The action catches nothing:
 // after an error the page is shown again with the error beside the field. That applies to wrong fields and to
-// refusals by the operation (domain/values/refusals.ts has their words and fields). A role that is too low is refused
+// refusals by the operation (domain/values/error-table.ts has their words and fields). A role that is too low is refused
 // before the action runs; `call.visitor.administrator.role` only decides what a page shows.
 // A test takes every row of this table: test/panel/server/routes.test.ts.
 

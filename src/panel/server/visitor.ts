@@ -9,7 +9,7 @@ import {
   type SignInStep,
 } from "../../domain/administrators/sign-ins.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
-import { refusal, Refusal } from "../../domain/values/refusals.ts";
+import { refusal, Refusal } from "../../domain/values/error-table.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
 import type { NewSession } from "../../operations/administrators/sign-ins.ts";
 import { newSessionKey, sessionKeyOf } from "../../web/server/session-cookie.ts";

@@ -2,7 +2,7 @@
 
 import type { Reader } from "../../db/port/port.ts";
 import { findUser, type User } from "../../db/users/users.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 
 /** Returns the user. Throws user_not_found. */
 export function requireShownUser(reader: Reader, username: string): User {

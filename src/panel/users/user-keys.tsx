@@ -21,7 +21,7 @@ import {
 } from "../../domain/users/keys.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
 import { limitsText, type RechargeLimits } from "../../domain/ledger/recharges.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import type { Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import type { Redirect, View } from "../../web/server/results.ts";

@@ -5,7 +5,7 @@
 import type { Reader } from "../../db/port/port.ts";
 import { countWaiting, listWebhookAttempts } from "../../db/webhooks/webhook-deliveries.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import { formatDeliveryId, REPLAY_LIMIT_MS } from "../../domain/webhooks/webhooks.ts";
 import { newSecret } from "../../webhooks/secrets.ts";
 import type { Call, Submission } from "../server/call.ts";

@@ -14,7 +14,7 @@ import { openReader } from "../file/open.ts";
 import type { Verification } from "../../db/verify/verify.ts";
 import { unverifiedName } from "./backup-names.ts";
 import { verify } from "../doctor/verify.ts";
-import { errorCode } from "../../domain/values/refusals.ts";
+import { errorCode } from "../../domain/values/error-table.ts";
 import { counted } from "../../domain/values/text.ts";
 
 /** Disk space that a backup leaves free for the database itself. */

@@ -22,7 +22,7 @@ import {
 import { highestNumber, canBeIssued, margins, NUMBERED } from "../../db/sqlite/numbers.ts";
 import { openReader } from "../file/open.ts";
 import { type Totals, totalsOf } from "./totals.ts";
-import { errorCode } from "../../domain/values/refusals.ts";
+import { errorCode } from "../../domain/values/error-table.ts";
 
 /** What happened since a backup, as found in the database that the backup replaces. */
 export interface SinceBackup {

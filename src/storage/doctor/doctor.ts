@@ -12,7 +12,7 @@ import {
   statSync,
   writeSync,
 } from "node:fs";
-import { errorCode } from "../../domain/values/refusals.ts";
+import { errorCode } from "../../domain/values/error-table.ts";
 import { basename, dirname, join, resolve } from "node:path";
 import { type CheckpointMode, WAL_LIMIT_BYTES } from "../file/checkpoint.ts";
 import { type DatabaseFacts, factsOf } from "./database-facts.ts";

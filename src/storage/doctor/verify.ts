@@ -6,7 +6,7 @@ import { type Check, queryCheck, runChecks, type Verification } from "../../db/v
 import { QUERY_CHECKS } from "../../db/verify/verify-queries.ts";
 import { SCAN_CHECKS } from "../../db/verify/verify-scans.ts";
 import { SCHEMA_CHECK, schemaProblems } from "../file/schema-check.ts";
-import { errorCode } from "../../domain/values/refusals.ts";
+import { errorCode } from "../../domain/values/error-table.ts";
 
 /** Errors that say nothing about the database: a later verification may succeed. */
 const PASSING = ["SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_NOMEM", "SQLITE_FULL"];

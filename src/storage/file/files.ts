@@ -1,7 +1,7 @@
 // Functions for files: kind, size, free disk space, fsync.
 
 import { closeSync, fsyncSync, openSync, type Stats, statfsSync, statSync } from "node:fs";
-import { errorCode } from "../../domain/values/refusals.ts";
+import { errorCode } from "../../domain/values/error-table.ts";
 
 /** Syncs a file, or a folder after a file in it was created or renamed, so that it survives a power cut. */
 export function syncPath(path: string): void {

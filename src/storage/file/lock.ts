@@ -3,7 +3,7 @@
 
 import { constants, Database } from "bun:sqlite";
 import { chmodSync } from "node:fs";
-import { errorCode } from "../../domain/values/refusals.ts";
+import { errorCode } from "../../domain/values/error-table.ts";
 
 export interface Lock {
   release(): void;

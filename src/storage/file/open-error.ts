@@ -1,6 +1,6 @@
 // Turns errors of opening a database into a sentence for the operator.
 
-import { errorCode } from "../../domain/values/refusals.ts";
+import { errorCode } from "../../domain/values/error-table.ts";
 
 /** Thrown for a database that must not be opened. The message tells the operator what is wrong and what to do. */
 export class OpenError extends Error {

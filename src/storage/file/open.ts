@@ -17,7 +17,7 @@ import { sizeOf, syncPath, whyNoFile } from "./files.ts";
 import { OpenError, openErrorOf } from "./open-error.ts";
 import { refuseMoveBegun } from "../move/unfinished-move.ts";
 import { upgrade } from "./upgrade.ts";
-import { errorCode } from "../../domain/values/refusals.ts";
+import { errorCode } from "../../domain/values/error-table.ts";
 
 /** Minimum version: older ones can lose commits when two connections write and checkpoint at the same time. */
 const SQLITE_MINIMUM = [3, 51, 3] as const;

@@ -1,7 +1,7 @@
 // The calls that pages and actions receive: a request, with its visitor and its form.
 
 import type { Reader, ReadStore, Synchronous } from "../../db/port/port.ts";
-import { Refusal } from "../../domain/values/refusals.ts";
+import { Refusal } from "../../domain/values/error-table.ts";
 import type {
   CommandInput,
   CommandOutput,

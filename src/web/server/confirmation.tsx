@@ -9,7 +9,7 @@ import type { Form as Values } from "./form.ts";
 import { Field, Form, ForUser } from "../components/fields.tsx";
 import { CONFIRMATION_MS } from "../../domain/administrators/sign-ins.ts";
 import { random } from "./random.ts";
-import { refusal } from "../../domain/values/refusals.ts";
+import { refusal } from "../../domain/values/error-table.ts";
 import { moneyText } from "../components/shown.tsx";
 
 export interface Confirmation {

@@ -2,7 +2,7 @@
 
 import { Elysia, NotFoundError } from "elysia";
 import { TransientError } from "../../db/port/port.ts";
-import { Refusal } from "../../domain/values/refusals.ts";
+import { Refusal } from "../../domain/values/error-table.ts";
 import { addRoute, type RouteContext, type Router, routerOf } from "../../http/server/router.ts";
 import type { ConnectionPool } from "../../http1/connection-pool.ts";
 import { type Address, type Certificate, listen, type Server } from "../../http1/listen.ts";

@@ -1,7 +1,7 @@
 // Checks passwords with argon2id, which needs memory and tens of milliseconds by design. Only a few checks run at once,
 // others wait in a short queue, and further ones are refused: signing in must not slow down orders.
 
-import { Refusal } from "../../domain/values/refusals.ts";
+import { Refusal } from "../../domain/values/error-table.ts";
 
 const AT_ONCE = 2;
 const QUEUE_LIMIT = 16;

@@ -1,6 +1,6 @@
 // Shows a refusal on a page: its message, and the field that may have caused it.
 
-import { adviceOf, entryOf, type Refusal } from "../../domain/values/refusals.ts";
+import { adviceOf, entryOf, type Refusal } from "../../domain/values/error-table.ts";
 
 /** Returns the message for a refusal and the sent field to show it beside, or "" for no field. */
 export function shownRefusal(

@@ -8,7 +8,7 @@ import {
   ORDER_STATUSES,
   type OrderStatus,
 } from "../../../src/domain/orders/order-statuses.ts";
-import { attempt, Refusal } from "../../../src/domain/values/refusals.ts";
+import { attempt, Refusal } from "../../../src/domain/values/error-table.ts";
 
 const REPORTED = ["PROCESSING", "COMPLETED", "PARTIAL", "CANCELLED", "FAILED"] as const;
 /** What is accepted; everything else is refused. */

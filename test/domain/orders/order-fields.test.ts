@@ -14,7 +14,7 @@ import {
 import { decideTransition } from "../../../src/domain/orders/transition-decision.ts";
 import { chargeMicros } from "../../../src/domain/catalogue/prices.ts";
 import { QUANTITY_LIMIT } from "../../../src/domain/orders/orders.ts";
-import { attempt, Refusal } from "../../../src/domain/values/refusals.ts";
+import { attempt, Refusal } from "../../../src/domain/values/error-table.ts";
 import {
   mayDripFeed,
   SERVICE_TYPES,

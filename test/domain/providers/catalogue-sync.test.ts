@@ -12,7 +12,7 @@ import {
   type UpstreamEntry,
   type UpstreamService,
 } from "../../../src/domain/providers/upstream-services.ts";
-import { attempt, Refusal } from "../../../src/domain/values/refusals.ts";
+import { attempt, Refusal } from "../../../src/domain/values/error-table.ts";
 import {
   refuseUnfitType,
   SERVICE_TYPES,

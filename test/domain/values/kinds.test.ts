@@ -4,7 +4,7 @@ import { inspect } from "bun";
 import { expect, test } from "bun:test";
 import { KEY_NETWORKS, NETWORKS } from "../../../src/config/networks.ts";
 import { checked } from "../../../src/cli/kernel/values.ts";
-import { Refusal } from "../../../src/domain/values/refusals.ts";
+import { Refusal } from "../../../src/domain/values/error-table.ts";
 import * as declared from "../../../src/domain/values/kinds.ts";
 import { readOptional } from "../../../src/http/read/body.ts";
 import { readParameter } from "../../../src/http/read/query.ts";

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { Refusal } from "../../../src/domain/values/refusals.ts";
+import { Refusal } from "../../../src/domain/values/error-table.ts";
 import {
   ALL_EVENTS,
   bitsOfEvents,

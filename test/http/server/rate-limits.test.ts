@@ -1,7 +1,7 @@
 // Rate limits where several servers share the load: together they let through what one would.
 
 import { describe, expect, test } from "bun:test";
-import { Refusal } from "../../../src/domain/values/refusals.ts";
+import { Refusal } from "../../../src/domain/values/error-table.ts";
 import { createRateLimits } from "../../../src/http/server/rate-limits.ts";
 
 /** An hour: nothing is refilled while the test runs. */

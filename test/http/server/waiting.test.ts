@@ -6,7 +6,7 @@ import { findOrder, type Order } from "../../../src/db/orders/orders.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import { orderResponse } from "../../../src/domain/orders/responses.ts";
 import { type Claim, hashRequest } from "../../../src/domain/values/idempotency.ts";
-import { refusal } from "../../../src/domain/values/refusals.ts";
+import { refusal } from "../../../src/domain/values/error-table.ts";
 import { respondOnce } from "../../../src/http/server/idempotency.ts";
 import type { Outcome } from "../../../src/operations/batch/idempotency.ts";
 import type { ServerDatabase } from "../../../src/server/database.ts";

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SMM_API_EXAMPLES } from "../../../src/api-docs/endpoints/smm-api.ts";
-import { entryOf, Refusal, REFUSALS, textOf } from "../../../src/domain/values/refusals.ts";
+import { entryOf, Refusal, REFUSALS, textOf } from "../../../src/domain/values/error-table.ts";
 import { renderSmmApiPage } from "../../../src/api-docs/page/page.tsx";
 import { REFILL_NOT_FOUND } from "../../../src/http/smm-api/errors.ts";
 import { document } from "../../support/http/openapi.ts";

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { OrderStatus } from "../../../src/domain/orders/order-statuses.ts";
-import { Refusal } from "../../../src/domain/values/refusals.ts";
+import { Refusal } from "../../../src/domain/values/error-table.ts";
 import { smmClientOf } from "../../support/http/smm-client.ts";
 import type { Body } from "../../support/http/api.ts";
 import { freshService, type TestService } from "../../support/worlds/service.ts";

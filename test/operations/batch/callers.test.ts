@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { findUser } from "../../../src/db/users/users.ts";
-import type { RefusalCode } from "../../../src/domain/values/refusals.ts";
+import type { RefusalCode } from "../../../src/domain/values/error-table.ts";
 import { hashRequest } from "../../../src/domain/values/idempotency.ts";
 import type { KeyType } from "../../../src/domain/users/keys.ts";
 import type { CommandInput } from "../../../src/operations/batch/commands.ts";

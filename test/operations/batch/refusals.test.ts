@@ -1,7 +1,7 @@
 // Users, keys, the catalogue and credit: what each operation refuses, having written nothing, and what it does.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { RefusalCode } from "../../../src/domain/values/refusals.ts";
+import type { RefusalCode } from "../../../src/domain/values/error-table.ts";
 import { findService } from "../../../src/db/catalogue/services.ts";
 import { grants, services } from "../../../src/db/tables/catalogue.ts";
 import { providers } from "../../../src/db/tables/providers.ts";

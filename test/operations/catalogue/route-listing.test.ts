@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import { listAttempts } from "../../../src/db/delivery/deliveries.ts";
 import { requireProvider, planCatalogue } from "../../../src/operations/providers/providers.ts";
 import type { Order } from "../../../src/db/orders/orders.ts";
-import { Refusal } from "../../../src/domain/values/refusals.ts";
+import { Refusal } from "../../../src/domain/values/error-table.ts";
 import { type StoreShop, openStoreShop } from "../../support/seeds/store-shop.ts";
 import { type Random, randomFrom } from "../../support/random/seeded.ts";
 import { ENGINES } from "../../support/databases/stores.ts";

@@ -10,7 +10,7 @@ import { users } from "../../../src/db/tables/users.ts";
 import { jsonAmount } from "../../../src/domain/ledger/money.ts";
 import type { UpstreamEntry } from "../../../src/domain/providers/upstream-services.ts";
 import { formatSecret } from "../../../src/domain/webhooks/webhooks.ts";
-import { Refusal } from "../../../src/domain/values/refusals.ts";
+import { Refusal } from "../../../src/domain/values/error-table.ts";
 import type {
   CommandInput,
   CommandName,

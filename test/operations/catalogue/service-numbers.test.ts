@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { listServices, type Service } from "../../../src/db/catalogue/services.ts";
-import { Refusal } from "../../../src/domain/values/refusals.ts";
+import { Refusal } from "../../../src/domain/values/error-table.ts";
 import { planCatalogue, requireProvider } from "../../../src/operations/providers/providers.ts";
 import {
   freshDatabase,

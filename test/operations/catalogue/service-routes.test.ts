@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { SubmissionResult } from "../../../src/domain/delivery/deliveries.ts";
-import { Refusal } from "../../../src/domain/values/refusals.ts";
+import { Refusal } from "../../../src/domain/values/error-table.ts";
 import { type StoreShop, openStoreShop } from "../../support/seeds/store-shop.ts";
 import { ENGINES } from "../../support/databases/stores.ts";
 import { verifyStore } from "../../support/databases/verify.ts";

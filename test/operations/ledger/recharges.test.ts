@@ -1,7 +1,7 @@
 // Limits of keys that recharge: to the micro, for each UTC day, through rotation and changes, on either engine.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Refusal } from "../../../src/domain/values/refusals.ts";
+import { Refusal } from "../../../src/domain/values/error-table.ts";
 import type { CommandInput } from "../../../src/operations/batch/commands.ts";
 import {
   dumpOf,

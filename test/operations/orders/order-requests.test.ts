@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { RequestResult } from "../../../src/domain/orders/order-requests.ts";
-import type { Refusal } from "../../../src/domain/values/refusals.ts";
+import type { Refusal } from "../../../src/domain/values/error-table.ts";
 import { type StoreShop, openStoreShop } from "../../support/seeds/store-shop.ts";
 import { ENGINES } from "../../support/databases/stores.ts";
 

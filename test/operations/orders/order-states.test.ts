@@ -2,7 +2,7 @@
 // audit of the money that shares no code with the service.
 
 import { describe, expect, test } from "bun:test";
-import { Refusal } from "../../../src/domain/values/refusals.ts";
+import { Refusal } from "../../../src/domain/values/error-table.ts";
 import { auditStore } from "../../support/databases/audit.ts";
 import { CHANGES, EVENTS, openReached, type StateShop, type Subject } from "./order-states.ts";
 import type { Engine } from "../../support/databases/engine.ts";

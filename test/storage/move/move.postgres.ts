@@ -4,7 +4,7 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { describe, expect, test } from "bun:test";
-import { Refusal } from "../../../src/domain/values/refusals.ts";
+import { Refusal } from "../../../src/domain/values/error-table.ts";
 import type { AnyTable } from "../../../src/db/port/table-definition.ts";
 import { NUMBERED_TABLES } from "../../../src/db/ledger/number-floors.ts";
 import { dailyTotals, totalsPosition } from "../../../src/db/tables/reports.ts";

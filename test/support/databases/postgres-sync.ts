@@ -13,7 +13,7 @@ import {
   queryStatement,
 } from "../../../src/db/postgres/batch/text.ts";
 import { keyOfRow } from "../../../src/db/port/table-definition.ts";
-import { Refusal, type RefusalCode } from "../../../src/domain/values/refusals.ts";
+import { Refusal, type RefusalCode } from "../../../src/domain/values/error-table.ts";
 import type {
   CommandInput,
   CommandName,

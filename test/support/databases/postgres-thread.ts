@@ -5,7 +5,7 @@ import type { MessagePort } from "node:worker_threads";
 import { SQL } from "bun";
 import { createPostgresStore, type PostgresStore } from "../../../src/db/postgres/batch/store.ts";
 import { parseAddress } from "../../../src/db/postgres/connection/address.ts";
-import { Refusal } from "../../../src/domain/values/refusals.ts";
+import { Refusal } from "../../../src/domain/values/error-table.ts";
 import { runBatch } from "../../../src/operations/batch/commands.ts";
 import { execute } from "../../../src/operations/batch/execute.ts";
 import { cluster } from "./postgres.ts";

@@ -1,7 +1,7 @@
 // What every refusal has in common, asserted in one place.
 
 import { expect } from "bun:test";
-import { Refusal, type RefusalCode } from "../../../src/domain/values/refusals.ts";
+import { Refusal, type RefusalCode } from "../../../src/domain/values/error-table.ts";
 import { type Market, MARKER } from "../seeds/market.ts";
 import type { Answer } from "./api.ts";
 import type { TestDatabase } from "../databases/test-database.ts";

@@ -10,7 +10,7 @@ import type {
 } from "../../../src/operations/batch/commands.ts";
 import { runCommand } from "../../../src/operations/batch/commands.ts";
 import { transact, type Tx } from "../../../src/db/port/port.ts";
-import { Refusal } from "../../../src/domain/values/refusals.ts";
+import { Refusal } from "../../../src/domain/values/error-table.ts";
 import { createPostgresDatabase } from "../../support/databases/postgres-sync.ts";
 import { emptyMemoryDatabase } from "../../support/databases/sqlite-template.ts";
 

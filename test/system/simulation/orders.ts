@@ -3,7 +3,7 @@
 import { OutcomeUnknownError } from "../../../src/db/port/port.ts";
 import type { Order } from "../../../src/db/orders/orders.ts";
 import { placementOf } from "../../../src/domain/delivery/deliveries.ts";
-import { Refusal } from "../../../src/domain/values/refusals.ts";
+import { Refusal } from "../../../src/domain/values/error-table.ts";
 import type { Asked } from "./auditor.ts";
 import { type Catalogue, CATALOGUE, type Market, RESELLERS } from "./market.ts";
 import { makeRequest } from "./request-actors.ts";

@@ -1,7 +1,7 @@
 // Resellers who ask for cancellations and refills, sometimes of others' orders, and the operator who decides.
 
 import { OutcomeUnknownError } from "../../../src/db/port/port.ts";
-import { Refusal } from "../../../src/domain/values/refusals.ts";
+import { Refusal } from "../../../src/domain/values/error-table.ts";
 import type { Writer } from "../../../src/writer/writer.ts";
 import type { Kind } from "./request-auditor.ts";
 import type { Market } from "./market.ts";

@@ -3,7 +3,7 @@
 
 import { OutcomeUnknownError } from "../../../src/db/port/port.ts";
 import { listSandboxOrders, listSandboxRefills } from "../../../src/db/orders/sandbox.ts";
-import { Refusal, refusal } from "../../../src/domain/values/refusals.ts";
+import { Refusal, refusal } from "../../../src/domain/values/error-table.ts";
 import { type DeliveryService, startDelivery } from "../../../src/delivery/delivery.ts";
 import type {
   CommandInput,

@@ -2,7 +2,7 @@
 // cancel, and recharges. Now and then one names an order of the other side.
 
 import { OutcomeUnknownError } from "../../../src/db/port/port.ts";
-import { Refusal } from "../../../src/domain/values/refusals.ts";
+import { Refusal } from "../../../src/domain/values/error-table.ts";
 import type { DeliveryService } from "../../../src/delivery/delivery.ts";
 import type { Writer } from "../../../src/writer/writer.ts";
 import { Finding } from "./auditor.ts";

@@ -2,7 +2,7 @@
 
 import { drainMicrotasks } from "bun:jsc";
 import type { Clock } from "../../../src/scheduling/clock.ts";
-import { Refusal } from "../../../src/domain/values/refusals.ts";
+import { Refusal } from "../../../src/domain/values/error-table.ts";
 
 const START = Date.UTC(2026, 0, 1);
 /** Timers are late by up to this; so a tick is not worth an event each quarter of a second. */
