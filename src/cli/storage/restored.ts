@@ -6,7 +6,7 @@ import { ConfigError } from "../../config/flags.ts";
 import { countUnplaced } from "../../db/delivery/deliveries.ts";
 import { countUsableKeys } from "../../db/users/keys.ts";
 import type { Numbers } from "../../db/ledger/number-floors.ts";
-import { numbersAfterRestore } from "../../db/postgres/schema/numbers.ts";
+import { numbersAfterRestore } from "../../db/postgres/schema/row-numbers.ts";
 import { LEASE_MS } from "../../db/delivery/server-leases.ts";
 import { listRunningServers } from "../../db/postgres/connection/sessions.ts";
 import { counted } from "../../domain/values/text.ts";

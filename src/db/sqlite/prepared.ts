@@ -3,7 +3,7 @@
 
 import type { Database, SQLQueryBindings, Statement as Prepared } from "bun:sqlite";
 import { selected, withMarks, type Query, type Statement } from "../port/query.ts";
-import { NUMBERED, preparedNumber } from "./numbers.ts";
+import { NUMBERED, preparedNumber } from "./row-numbers.ts";
 import { TimeSpans } from "./time-spans.ts";
 import type { AnyRow, AnyTable, Column, Index, Kinds, Value } from "../port/table-definition.ts";
 

@@ -19,7 +19,7 @@ import {
   type Numbers,
   numbersBy,
 } from "../../db/ledger/number-floors.ts";
-import { highestNumber, canBeIssued, margins, NUMBERED } from "../../db/sqlite/numbers.ts";
+import { highestNumber, canBeIssued, margins, NUMBERED } from "../../db/sqlite/row-numbers.ts";
 import { openReader } from "../file/open.ts";
 import { type Totals, totalsOf } from "./totals.ts";
 import { errorCode } from "../../domain/values/error-table.ts";

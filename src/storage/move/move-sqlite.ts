@@ -4,7 +4,7 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import type { Connection } from "../../db/sqlite/connection.ts";
 import { NUMBERED_TABLES } from "../../db/ledger/number-floors.ts";
-import { highestNumber } from "../../db/sqlite/numbers.ts";
+import { highestNumber } from "../../db/sqlite/row-numbers.ts";
 import type { AnyRow, AnyTable, Value } from "../../db/port/table-definition.ts";
 import { TABLES } from "../../db/tables/tables.ts";
 import { sizeOf } from "../file/files.ts";

@@ -15,7 +15,7 @@ import {
   loadStatement,
   queryStatement,
 } from "./text.ts";
-import { numbersIn, numbersStatement } from "../schema/numbers.ts";
+import { numbersIn, numbersStatement } from "../schema/row-numbers.ts";
 import { BatchEnd, PostgresTx, type Write } from "./write-transaction.ts";
 import { statementsOf } from "./writes.ts";
 
