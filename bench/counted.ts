@@ -69,7 +69,7 @@ function program(tree: string): string {
     process.exit(0);`;
 }
 
-/** Of all threads. */
+/** Counts the instructions of all threads. */
 async function count(file: string, times: number): Promise<number> {
   const valgrind = ["valgrind", "--tool=exp-bbv", "--instr-count-only=yes", "--smc-check=none"];
   const nowhere = ["--bb-out-file=/dev/null", "--pc-out-file=/dev/null"];

@@ -60,7 +60,7 @@ async function run(what: string, ...command: string[]): Promise<void> {
   if (code !== 0) throw new Error(`${what}: exit ${code}: ${out}${error}`);
 }
 
-/** Of this program alone: what getrusage tells counts the process from which it was started. Null: it has ended. */
+/** Returns the most memory that the process has used, or null if it has ended. getrusage would include its parent. */
 function peakOf(pid: number): number | null {
   try {
     const [, kibibytes] =
@@ -243,7 +243,7 @@ function balance(sqlite: Database): void {
   sqlite.run("COMMIT");
 }
 
-/** Of reports, as the server does. */
+/** Counts the daily totals of reports, as the server does. */
 function countTotals(folder: string): void {
   const connection = openForCommand(folder);
   const count = () => execute(connection.store, "countDailyTotals", { limit: 20_000 }, Date.now());

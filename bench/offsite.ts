@@ -102,7 +102,7 @@ async function measureRound({ data: filled, shots }: Market, port: string): Prom
   await server.stop();
 }
 
-/** Of the processes of backups. */
+/** Creates a control group that freezes the processes of backups. */
 function createFreezer() {
   const root = /^\S+ (\S+) cgroup2 /m.exec(readFileSync("/proc/mounts", "utf8"))?.[1];
   if (root === undefined) throw new Error("there is no cgroup2 file system: mount one");

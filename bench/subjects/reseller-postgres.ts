@@ -9,7 +9,7 @@ import type { Running, Subject } from "./subject.ts";
 const DELAY_PROXY = join(import.meta.dir, "../tools/delay-proxy.ts");
 
 export interface Cluster extends Running {
-  /** Of each server. */
+  /** The address of each server. */
   urls: string[];
 }
 

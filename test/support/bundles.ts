@@ -123,7 +123,7 @@ function sourceHash(): Promise<string> {
   return (hashed ??= hashOfSource());
 }
 
-/** Of everything that a bundle is made of. */
+/** Returns a hash of all files that a bundle is made from. */
 async function hashOfSource(): Promise<string> {
   const hash = new Bun.CryptoHasher("sha256");
   const paths = [

@@ -45,7 +45,7 @@ export const LISTS: readonly Schema[] = [
         ],
       },
     }),
-    "Of `cancel`, also for one order.",
+    "Response to `cancel`, also for one order.",
   ),
   listOf(
     object("An order.", {
@@ -54,10 +54,10 @@ export const LISTS: readonly Schema[] = [
         anyOf: [{ type: "integer", minimum: 1, description: "The refill's number." }, ERROR],
       },
     }),
-    "Of `refill` with `orders`.",
+    "Response to `refill` with `orders`.",
   ),
   listOf(
     object("A refill.", { refill: ASKED, status: { anyOf: [REFILL_WORD, ERROR] } }),
-    "Of `refill_status` with `refills`.",
+    "Response to `refill_status` with `refills`.",
   ),
 ];

@@ -24,32 +24,32 @@ const FIELDS: Schema = {
     action: text("The action.", {
       enum: ["services", "add", "status", "balance", "cancel", "refill", "refill_status"],
     }),
-    service: number("Of `add`: the number of a service."),
-    link: text(`Of \`add\`: what to deliver to, 1 to ${LINK_LENGTH_LIMIT} characters.`),
+    service: number("For `add`: the number of a service."),
+    link: text(`For \`add\`: what to deliver to, 1 to ${LINK_LENGTH_LIMIT} characters.`),
     quantity: number(
-      "Of `add`: the quantity. Not for packages, and not for types that count lines.",
+      "For `add`: the quantity. Not for packages, and not for types that count lines.",
     ),
     ...Object.fromEntries(
       Object.entries(EXTRA_FIELD_VALUES).map(([name, { description, examples }]) => [
         name,
-        number(`Of \`add\`. ${String(description)}`, (examples as unknown[]).map(String)),
+        number(`For \`add\`. ${String(description)}`, (examples as unknown[]).map(String)),
       ]),
     ),
     reference: number(
-      `Of \`add\`, optional: your own name for the order, 1 to ${REFERENCE_LENGTH_LIMIT} characters. A second \`add\` with it returns the first order.`,
+      `For \`add\`, optional: your own name for the order, 1 to ${REFERENCE_LENGTH_LIMIT} characters. A second \`add\` with it returns the first order.`,
       ["4c1d7e0a9b"],
     ),
-    order: number("Of `status`, `cancel`, `refill`: the number of an order."),
+    order: number("For `status`, `cancel`, `refill`: the number of an order."),
     orders: {
       type: ["string", "array"],
       items: { type: ["string", "integer"] },
-      description: `Of \`status\`, \`cancel\`, \`refill\`: up to ${IDS_LIMIT} numbers, separated by commas; in JSON also a list.`,
+      description: `For \`status\`, \`cancel\`, \`refill\`: up to ${IDS_LIMIT} numbers, separated by commas; in JSON also a list.`,
     },
-    refill: number("Of `refill_status`: the number of a refill.", ["7"]),
+    refill: number("For `refill_status`: the number of a refill.", ["7"]),
     refills: {
       type: ["string", "array"],
       items: { type: ["string", "integer"] },
-      description: `Of \`refill_status\`: up to ${IDS_LIMIT} numbers.`,
+      description: `For \`refill_status\`: up to ${IDS_LIMIT} numbers.`,
     },
   },
   required: ["key", "action"],
@@ -86,22 +86,22 @@ const SERVICE = object("A service that may be ordered.", {
 
 const RESPONSE: Schema = {
   anyOf: [
-    { type: "array", items: SERVICE, description: "Of `services`." },
+    { type: "array", items: SERVICE, description: "Response to `services`." },
     ...LISTS,
-    object("Of `refill`.", { refill: text("The refill's number.", { examples: ["7"] }) }),
-    object("Of `refill_status`.", { status: REFILL_WORD }),
-    object("Of `add`.", {
+    object("Response to `refill`.", { refill: text("The refill's number.", { examples: ["7"] }) }),
+    object("Response to `refill_status`.", { status: REFILL_WORD }),
+    object("Response to `add`.", {
       order: { type: "integer", minimum: 1, description: "The order's number." },
     }),
     STATUS,
-    object("Of `balance`.", {
+    object("Response to `balance`.", {
       balance: text("Your balance, in USD."),
       currency: text("USD.", { const: "USD" }),
     }),
     ERROR,
     {
       type: "object",
-      description: "Of `status` with `orders`: the statuses by order number.",
+      description: "Response to `status` with `orders`: the statuses by order number.",
       additionalProperties: { anyOf: [STATUS, ERROR] },
     },
   ],

@@ -8,9 +8,9 @@ import type { Operation } from "../schemas/operation.ts";
 export const moveTestOrder: Operation = {
   id: "moveTestOrder",
   tag: "Testing",
-  summary: "Move a test order",
+  summary: "Change the status of a test order",
   description:
-    "Changes the status of a test order now, as its provider or your operator would: along the same state table, with the same refunds. Only for test keys: with any other key the path is not found. Needs an Order Key or Full Access.",
+    "Changes the status of a test order now, as its provider or your operator would, with the same transitions and refunds. Only for test keys: with any other key the path is not found. Needs an Order Key or Full Access.",
   parameters: [
     {
       name: "id",

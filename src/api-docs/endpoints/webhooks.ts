@@ -127,7 +127,7 @@ export const updateWebhook: Operation = {
     { ...notFound, body: { events: ["*"] } },
     {
       name: "field_invalid",
-      summary: "No events at all",
+      summary: "An empty list of events",
       parameters: OF,
       body: { events: [] },
       response: new Refusal("field_invalid", { field: "events", must: EVENTS_FORM }),
@@ -226,7 +226,7 @@ export const replayWebhook: Operation = {
     },
     {
       name: "field_missing",
-      summary: "Neither of the two",
+      summary: "Neither `delivery` nor `since`",
       parameters: OF,
       body: {},
       response: new Refusal("field_missing", { field: "delivery" }),
@@ -278,7 +278,7 @@ export const deleteWebhook: Operation = {
   examples: [
     {
       name: "webhook",
-      summary: "The endpoint as it was",
+      summary: "The deleted endpoint",
       parameters: OF,
       response: { status: "success", webhook: CHANGED },
     },

@@ -30,9 +30,9 @@ const CLIENT_PROGRAMS: readonly [name: string, url: string, key: string, besides
   ],
   [
     "EGF SMM Panel Reseller",
-    "`API URL`, of orders and of statuses",
-    "a custom request parameter `key`, of both",
-    'HTTP method POST; parameters `action` (`add`, `status`), `service`, `link`, `quantity`; success response `{"order":1}` with order ID key `order`; of statuses `{"charge":"","start_count":"","status":"","remains":"","currency":""}` with the keys `start_count`, `status`, `remains`',
+    "`API URL`, for orders and for statuses",
+    "a custom request parameter `key`, in both",
+    'HTTP method POST; parameters `action` (`add`, `status`), `service`, `link`, `quantity`; success response `{"order":1}` with order ID key `order`; for statuses `{"charge":"","start_count":"","status":"","remains":"","currency":""}` with the keys `start_count`, `status`, `remains`',
   ],
   ["smmdoc", "`api_url`", "`api_key`", "method POST, as a form or as JSON"],
   [
@@ -42,7 +42,7 @@ const CLIENT_PROGRAMS: readonly [name: string, url: string, key: string, besides
     "actions `services`, `add`, `status`, `balance`; keys `service`, `link`, `quantity`, `order`, `orders`",
   ],
   ["smm-panel-qa-bot", "`SMM_API_URL`", "`SMM_API_KEY`", ""],
-  ["Any other", "the provider's API URL", "the provider's API key", "API version 2, POST"],
+  ["Other panels", "the provider's API URL", "the provider's API key", "API version 2, POST"],
 ];
 
 const ERRORS: readonly [words: string, meaning: string][] = [

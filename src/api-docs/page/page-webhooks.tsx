@@ -30,7 +30,7 @@ export function Webhooks({ document }: { document: OpenApiDocument }) {
       </p>
       <Code text={REQUEST} label="An event" />
       <Table
-        headings={["What", "Is"]}
+        headings={["Part", "Meaning"]}
         rows={[
           [
             <code>webhook-id</code>,
@@ -72,7 +72,7 @@ export function Webhooks({ document }: { document: OpenApiDocument }) {
           />
         </li>
         <li>
-          <Prose text="A `410 Gone` disables your endpoint at once; so do five days of nothing but failures. `GET /webhooks/:id/deliveries` shows each attempt with its status or a word for what failed, and `POST /webhooks/:id/replay` sends events again that you missed." />
+          <Prose text="A `410 Gone` disables your endpoint at once; so do five days with only failures. `GET /webhooks/:id/deliveries` shows each attempt with its status or a word for what failed, and `POST /webhooks/:id/replay` sends events again that you missed." />
         </li>
         <li>
           <Prose text="Events are delivered at least once, in any order. `GET /orders` always has the current state: read it after your receiver was down." />

@@ -52,7 +52,7 @@ const webhook = {
   disabledReason: {
     enum: [...DISABLED_REASONS, null],
     description:
-      "Why the endpoint is disabled: `failures` (nothing else for five days), `gone` (it answered 410), `operator` or `owner`; null while it is active.",
+      "Why the endpoint is disabled: `failures` (only failures for five days), `gone` (it answered 410), `operator` or `owner`; null while it is active.",
   },
   createdAt: time("When it was made."),
 };

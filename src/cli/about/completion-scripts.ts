@@ -37,7 +37,7 @@ _reseller() {
   _reseller_values "$typed" "$before" || _reseller_words "$typed"
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
-# The values of a flag; false for what is no flag with one.
+# Sets the values of a flag. Fails if the word is not a flag with a choice of values.
 _reseller_values() {
   case "$1 $2" in
 ${choicesOf(commands)

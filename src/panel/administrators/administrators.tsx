@@ -81,7 +81,7 @@ function stateOf({ active, passwordHash, invitedUntil }: Administrator, now: num
   if (!active) return { state: "disabled", tone: "quiet" as const };
   if (passwordHash !== null) return { state: "active", tone: "good" as const };
   const isOpen = invitedUntil !== null && invitedUntil > now;
-  return { state: isOpen ? "invited" : "invitation ended", tone: "busy" as const };
+  return { state: isOpen ? "invited" : "invitation expired", tone: "busy" as const };
 }
 
 function Actions({

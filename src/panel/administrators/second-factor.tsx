@@ -1,4 +1,4 @@
-// Second factor of the signed-in administrator: set up with an authenticator, which reads a picture, and removed.
+// Second factor of the signed-in administrator: setting it up with an authenticator and a QR code, and removing it.
 
 /** @jsxImportSource preact */
 

@@ -28,7 +28,7 @@ function view(wrong: readonly RowError[]): View {
   return importView(
     TITLE,
     wrong,
-    <Form action={PATH} submit="Look at them first">
+    <Form action={PATH} submit="Preview the prices">
       <Area
         name="csv"
         label="Grants as CSV"

@@ -28,14 +28,14 @@ export function importView(
         <h1>{title}</h1>
         {wrong.length > 0 && (
           <>
-            <h2>Rows that are wrong</h2>
+            <h2>Wrong rows</h2>
             <List
-              caption="Rows that are wrong"
+              caption="Wrong rows"
               rows={wrong.slice(0, SHOWN_LIMIT)}
               empty=""
               columns={[
                 { heading: "Row", cell: ({ place }) => place.replace(`${FILE}, `, "") },
-                { heading: "What is wrong", cell: ({ problem }) => <Typed text={problem} /> },
+                { heading: "Problem", cell: ({ problem }) => <Typed text={problem} /> },
               ]}
             />
             <More count={wrong.length} />

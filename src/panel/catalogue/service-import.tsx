@@ -25,7 +25,7 @@ function view(wrong: readonly RowError[]): View {
   return importView(
     "Import services",
     wrong,
-    <Form action={PATH} submit="Import all of them">
+    <Form action={PATH} submit="Import the services">
       <Area
         name="csv"
         label="List as CSV"
@@ -100,12 +100,12 @@ function Changes({ plan: { created, updated, unchanged } }: { plan: ImportPlan }
         columns={[
           { heading: "Service", cell: ({ after }) => <Typed text={after.name} /> },
           {
-            heading: "Now USD",
+            heading: "Present price USD",
             number: true,
             cell: ({ before }) => <Money micros={before.priceMicros} />,
           },
           {
-            heading: "Then USD",
+            heading: "New price USD",
             number: true,
             cell: ({ after }) => <Money micros={after.priceMicros} />,
           },

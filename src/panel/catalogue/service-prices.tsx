@@ -84,10 +84,14 @@ function Prices({
         empty="No price would change."
         columns={[
           { heading: "Service", cell: ({ id }) => <Typed text={names.get(id)} /> },
-          { heading: "Now USD", number: true, cell: ({ before }) => <Money micros={before} /> },
-          { heading: "Then USD", number: true, cell: ({ after }) => <Money micros={after} /> },
           {
-            heading: "Margin then",
+            heading: "Present price USD",
+            number: true,
+            cell: ({ before }) => <Money micros={before} />,
+          },
+          { heading: "New price USD", number: true, cell: ({ after }) => <Money micros={after} /> },
+          {
+            heading: "New margin",
             number: true,
             cell: ({ id }) => <MarginText margin={margins.get(id)} />,
           },

@@ -51,12 +51,12 @@ export function Routes({
             cell: ({ name, active }) => (
               <>
                 <a href={`/providers/${name}`}>{name}</a>{" "}
-                {!active && <Badge state="passed over" tone="busy" />}
+                {!active && <Badge state="skipped" tone="busy" />}
               </>
             ),
           },
           {
-            heading: "Id there",
+            heading: "Id at the provider",
             cell: ({ providerService, delisted }) => (
               <>
                 <code>{providerService}</code> {delisted && <Badge state="delisted" tone="bad" />}
@@ -86,7 +86,7 @@ export function Routes({
         ]}
       />
       {mayChange && providers.length > 0 && (
-        <Fold action={`${path}/routes`} summary="Add a route, or change the priority of one">
+        <Fold action={`${path}/routes`} summary="Add a route or change a priority">
           <Form action={`${path}/routes`} submit="Save the route">
             <Choice
               name="provider"

@@ -92,7 +92,7 @@ export function TermsFields({
           label="Drip-feed"
           options={[
             ["no", "no"],
-            ["yes", "yes: an order in runs"],
+            ["yes", "yes: orders may have several runs"],
           ]}
           value={service?.dripfeed ? "yes" : "no"}
         />

@@ -275,7 +275,7 @@ function Grants({
         ]}
       />
       {mayChange && (
-        <Fold action={`${path}/grants`} summary="Grant it, or give a reseller another price">
+        <Fold action={`${path}/grants`} summary="Add a grant or change a reseller's price">
           <Form action={`${path}/grants`} submit="Grant">
             <Field name="username" label="Reseller" required />
             <Field

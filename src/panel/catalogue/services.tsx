@@ -82,7 +82,7 @@ export async function servicesPage(call: Call): Promise<View> {
                 hint="such as 10 or -2.5"
                 inputmode="text"
               />
-              <Box name="all" label="of every service that matches the filters" />
+              <Box name="all" label="all services that match the filters" />
               <button>Show the new prices</button>
             </div>
             {list}

@@ -26,7 +26,7 @@ export function LateDecision({ order, report }: { order: Order; report: LateRepo
       {needsRemains && (
         <Field
           name="remains"
-          label="What remained"
+          label="Remaining quantity"
           inputmode="numeric"
           hint={`of ${order.quantity}; it was not stored with this report: ask the provider`}
         />
@@ -39,7 +39,7 @@ export function LateDecision({ order, report }: { order: Order; report: LateRepo
         {(!isRefused || needsRemains) && (
           <button class="primary" name="decision" value="accept">
             {isRefused
-              ? "Accept, refund what remains"
+              ? "Accept and refund what remains"
               : `Accept, refund ${moneyText(decided.refundMicros)} USD`}
           </button>
         )}

@@ -77,7 +77,8 @@ export async function progressOrder(submission: Submission): Promise<Redirect> {
   const { form } = submission;
   const startCount = form.optional("start-count", COUNT, 0);
   const remains = form.optional("remains", COUNT, 0);
-  if (startCount === null && remains === null) form.addError("remains", "Give one of the two");
+  if (startCount === null && remains === null)
+    form.addError("remains", "Enter a start count or what remains");
   const { order } = await readOrder(submission);
   const id = String(order.orderId);
   await submission.submit("progressOrder", { id, startCount, remains });

@@ -1,4 +1,4 @@
-// Ending an order that a provider delivers: what that means at the provider, and the call that asks it to cancel.
+// Ends an order that a provider delivers: warns of what the provider may still do, and asks it to cancel.
 
 /** @jsxImportSource preact */
 
@@ -41,7 +41,7 @@ export function Running({
   );
 }
 
-/** Asks the provider to cancel, if it can be asked. With `refused` nothing may be changed. */
+/** Asks the provider to cancel, if it can be asked. After `refused` the order must not be changed. */
 export async function askToCancel(
   { form }: Submission,
   panel: Panel,

@@ -40,8 +40,8 @@ export function OrderFacts({ order, username, provider, cost }: ShownOrder) {
         ["Provider", <ItsProvider order={order} provider={provider} />],
         ...(delivery
           ? ([
-              ["Number there", delivery.providerOrder ?? "–"],
-              ["Last answer for it", <Time at={delivery.polledAt} />],
+              ["Number at the provider", delivery.providerOrder ?? "–"],
+              ["Last answered poll (UTC)", <Time at={delivery.polledAt} />],
               ["Cost", cost ? <Typed text={costText(cost)} /> : "not known"],
               ["Margin USD", cost ? <Money micros={marginOf(order, cost)} /> : "–"],
             ] as const)

@@ -14,7 +14,7 @@ import type { Form } from "../../web/server/form.ts";
 
 const IDS_LIMIT = 200;
 
-/** Returns the filter, or null if a field is wrong. Errors are noted beside their fields. */
+/** Returns the filter, or null if a field is wrong. Errors are shown beside their fields. */
 export function readOrderFilter(filters: Form, reader: Reader): OperatorOrderFilter | null {
   const found = <T>(name: string, given: string | null, find: (text: string) => T | undefined) => {
     if (given === null) return null;

@@ -62,7 +62,7 @@ export async function requestsPage(call: Call): Promise<View> {
           automatically; you decide the others.
         </p>
         <Filters action="/requests" filters={filters}>
-          <Choice name="which" label="Which" options={WHICH} value={which} />
+          <Choice name="which" label="Show" options={WHICH} value={which} />
           <Choice name="kind" label="Kind" options={REQUEST_KINDS} any="both" />
           <Field name="order" label="Order" />
           <Box name="test" label="requests for test orders" />
@@ -102,7 +102,7 @@ function columnsOf(names: ReadonlyMap<number, string>, mayDecide: boolean) {
       cell: ({ providerId }: ListedRequest) =>
         providerId === null ? "you" : (names.get(providerId) ?? "–"),
     },
-    { heading: "Made (UTC)", cell: ({ createdAt }: ListedRequest) => <Time at={createdAt} /> },
+    { heading: "Created (UTC)", cell: ({ createdAt }: ListedRequest) => <Time at={createdAt} /> },
     { heading: "Note", cell: ({ note }: ListedRequest) => <Typed text={note} /> },
     ...(mayDecide
       ? [

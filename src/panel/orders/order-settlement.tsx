@@ -71,7 +71,7 @@ export async function settleOrder(submission: Submission, panel: Panel): Promise
     const isBelieved = form.isChecked("unchecked") || isTestOrder(order);
     if (!isBelieved) await ask(submission, panel, provider, providerOrder);
     await submission.submit("settleOrder", { id, providerOrder });
-    return { to, note: `Order ${id} is followed as ${providerOrder}.` };
+    return { to, note: `Order ${id} is now polled as ${providerOrder}.` };
   }
   const micros = order.chargeMicros - order.refundedMicros;
   await submission.confirm({

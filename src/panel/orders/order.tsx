@@ -70,7 +70,7 @@ export async function orderPage(call: Call): Promise<View> {
   };
 }
 
-/** Buttons for the possible changes in one form. Each names its refund, so that the confirmation holds no surprise. */
+/** Buttons for the possible changes in one form. Each names its refund, so that the confirmation shows nothing unexpected. */
 function Changes({ order, late, isCorrectable }: ShownOrder) {
   const changes = changesOf(order);
   const path = `/orders/${order.orderId}`;

@@ -17,7 +17,7 @@ export function States({ provider, path }: { provider: Provider; path: string })
           <button>{active ? "Deactivate" : "Activate"}</button>
           <small>
             {active
-              ? "its services are not offered and not synced; its orders continue"
+              ? "its services are neither offered nor synced; its orders continue"
               : "the services that were offered before are offered again"}
           </small>
         </p>
@@ -73,7 +73,7 @@ export function resumeProvider(submission: Submission): Promise<Redirect> {
 async function setPaused(submission: Submission, paused: boolean): Promise<Redirect> {
   const name = submission.params["provider"]!;
   await submission.submit("setProviderPaused", { name, paused });
-  const note = paused ? "is paused: it gets no orders" : "is sent orders again";
+  const note = paused ? "is paused: it gets no orders" : "gets orders again";
   return { to: `/providers/${name}`, note: `${name} ${note}.` };
 }
 

@@ -148,7 +148,7 @@ function Preview({
         columns={[
           { heading: "Service", cell: ({ name }) => <Typed text={name} /> },
           {
-            heading: "Its id there",
+            heading: "Id at the provider",
             cell: ({ providerService }) => <code>{providerService}</code>,
           },
           ...termsColumns((fields: SyncPlan["added"][number]) => fields),
@@ -210,13 +210,13 @@ function Preview({
           { heading: "Service", cell: ({ name }) => <Typed text={name} /> },
           { heading: "Id", cell: ({ id }) => <code>{id}</code> },
           {
-            heading: "Its id there",
+            heading: "Id at the provider",
             cell: ({ providerService }) => <code>{providerService}</code>,
           },
         ]}
       />
       <Part
-        title="Below cost: sold for less than the provider takes"
+        title="Below cost: sold for less than the provider charges"
         rows={plan.belowCost}
         columns={[
           { heading: "Service", cell: ({ name }) => <Typed text={name} /> },

@@ -81,7 +81,7 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
                 ["Its currency", <Currency provider={provider} uncounted={uncounted} />],
                 ["Last success (UTC)", <Time at={provider.lastSuccessAt} />],
                 ["Oldest unchecked (UTC)", <Time at={orders.oldestUncheckedAt} />],
-                ["Errors of 24 h", <Errors attempts={attempts} />],
+                ["Errors in 24 h", <Errors attempts={attempts} />],
                 ["Markup", provider.markup === null ? "none is stored" : `${provider.markup} %`],
                 ["Last sync (UTC)", <LastSync provider={provider} />],
                 ["Added (UTC)", <Time at={provider.createdAt} />],
@@ -89,7 +89,7 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
             />
             <p class="actions">
               <a href={`/services?provider=${name}`}>Its services</a>
-              <a href={`/audit?subject=${name}`}>Who changed what</a>
+              <a href={`/audit?subject=${name}`}>Changes in the audit log</a>
             </p>
           </section>
           {mayAct(call.visitor.administrator.role, "operator") && (
@@ -151,12 +151,12 @@ function Changes({ provider, path }: { provider: Provider; path: string }) {
             <button>Test it</button>
           </p>
         </Form>
-        <Form action={`${path}/sync`} submit="Show what a sync would do">
+        <Form action={`${path}/sync`} submit="Preview the sync">
           <h2>Sync its services</h2>
           <Field
             name="markup"
             label="Markup in percent"
-            hint="added to its rates for new services and those with prices of a sync; stored"
+            hint="added to the provider's rates for new services and for prices set by a sync; stored"
             inputmode="decimal"
             value={provider.markup ?? ""}
             required
@@ -183,7 +183,7 @@ function Changes({ provider, path }: { provider: Provider; path: string }) {
           <CurrencyFields provider={provider} />
           <Field
             name="low-balance"
-            label="Alert when our balance there falls below"
+            label="Alert when our balance at the provider falls below"
             inputmode="decimal"
             value={
               provider.lowBalanceMicros === null ? "" : formatMicros(provider.lowBalanceMicros)

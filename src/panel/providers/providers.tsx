@@ -86,7 +86,7 @@ export async function providersPage(call: Call, panel: Panel): Promise<View> {
               heading: "Oldest unchecked (UTC)",
               cell: ({ oldestUncheckedAt }) => <Time at={oldestUncheckedAt} />,
             },
-            { heading: "Errors of 24 h", cell: ({ attempts }) => <Errors attempts={attempts} /> },
+            { heading: "Errors in 24 h", cell: ({ attempts }) => <Errors attempts={attempts} /> },
           ]}
         />
         {mayChange && (
@@ -97,7 +97,7 @@ export async function providersPage(call: Call, panel: Panel): Promise<View> {
               <Field name="url" label="Address of its API" type="url" required />
               <Field
                 name="key"
-                label="Our key there"
+                label="Our key at the provider"
                 type="password"
                 hint="stored, and never shown again"
                 required

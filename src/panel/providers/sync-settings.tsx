@@ -22,7 +22,7 @@ export function SyncSettings({ provider, path }: { provider: Provider; path: str
         <Field
           name="markup"
           label="Markup, in percent"
-          hint="added to its rates by syncs, by hand and by schedule"
+          hint="added to the provider's rates by every sync, by hand or scheduled"
           inputmode="decimal"
           value={markup ?? ""}
         />
@@ -34,20 +34,20 @@ export function SyncSettings({ provider, path }: { provider: Provider; path: str
         />
         <Field
           name="price-change"
-          label="Price change at most, in percent"
-          hint="beyond it a scheduled sync waits for you"
+          label="Largest price change, in percent"
+          hint="a scheduled sync with a larger change waits for you"
           inputmode="decimal"
           value={syncPriceLimit}
         />
         <Field
           name="deactivated"
-          label="Services deactivated at most"
+          label="Most services deactivated"
           inputmode="numeric"
           value={syncDeactivationLimit}
         />
         <Choice
           name="new"
-          label="Services that are new there"
+          label="New services at the provider"
           value={syncNew}
           options={[
             ["public", "are added for every reseller"],
@@ -55,7 +55,7 @@ export function SyncSettings({ provider, path }: { provider: Provider; path: str
             ["ignore", "are left out"],
           ]}
         />
-        <Box name="readable" label="Ids made of their names" checked={provider.readableIds} />
+        <Box name="readable" label="Make ids from names" checked={provider.readableIds} />
       </Form>
     </section>
   );
@@ -74,7 +74,7 @@ export async function updateSyncs(submission: Submission): Promise<Redirect> {
     readableIds: form.isChecked("readable"),
   };
   await submission.submit("updateProvider", { name, changes });
-  return { to: `/providers/${name}`, note: "The syncs were set." };
+  return { to: `/providers/${name}`, note: "The schedule was saved." };
 }
 
 export function requireMarkup(form: Values, field: string): string {

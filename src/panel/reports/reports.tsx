@@ -59,7 +59,7 @@ export async function reportsPage(call: Call, panel: Panel): Promise<View> {
         {unknown.orders > 0 && (
           <p class="notice bad">
             {counted(unknown.orders, "order")} of {moneyText(unknown.micros)} USD of this time{" "}
-            {unknown.orders === 1 ? "is" : "are"} unknown, and no revenue until settled.{" "}
+            {unknown.orders === 1 ? "is" : "are"} unknown, and not counted as revenue until settled.{" "}
             <a href="/orders?placement=unknown&status=PENDING">Settle</a>
           </p>
         )}

@@ -57,8 +57,10 @@ export async function systemPage(call: Call, panel: Panel): Promise<View> {
         <Webhooks oldestAt={oldestAt} disabled={disabled} />
         <h2>Alerts</h2>
         <p>
-          {open === 0 ? "None goes on now." : `${open === 1 ? "1 goes on" : `${open} go on`} now.`}{" "}
-          <a href="/alerts">What is or was wrong, and where alerts are sent</a>
+          {open === 0
+            ? "No alert is open."
+            : `${open === 1 ? "1 alert is" : `${open} alerts are`} open.`}{" "}
+          <a href="/alerts">Open and past alerts, and where they are sent</a>
         </p>
         <h2>Failed sign-ins</h2>
         <List
@@ -69,7 +71,7 @@ export async function systemPage(call: Call, panel: Panel): Promise<View> {
             { heading: "When (UTC)", cell: ({ at }) => <Time at={at} /> },
             {
               heading: "Administrator",
-              cell: ({ administrator }) => administrator ?? "nobody's name",
+              cell: ({ administrator }) => administrator ?? "unknown name",
             },
             { heading: "Address", cell: ({ address }) => address },
             { heading: "Browser", cell: ({ userAgent }) => <Typed text={userAgent} /> },
@@ -91,7 +93,7 @@ export async function systemPage(call: Call, panel: Panel): Promise<View> {
           columns={[
             { heading: "Setting", cell: ({ name }) => <code>{name}</code> },
             { heading: "Value", cell: ({ value }) => <Typed text={value} /> },
-            { heading: "Comes from", cell: ({ origin }) => <Typed text={origin} /> },
+            { heading: "Source", cell: ({ origin }) => <Typed text={origin} /> },
           ]}
         />
       </>
@@ -148,16 +150,15 @@ function Backups({ panel, isOwner }: { panel: Panel; isOwner: boolean }) {
       <h2>Backups</h2>
       <p>
         {newest ? `The newest is ${hoursSince(newest.begunAt)} h old. ` : "There is none yet. "}
-        {newest?.verified?.ok === false && <Badge state="does not verify" tone="bad" />}{" "}
-        {newestRemoteAt &&
-          `The newest that was copied off-site is ${hoursSince(newestRemoteAt)} h old. `}
+        {newest?.verified?.ok === false && <Badge state="failed verification" tone="bad" />}{" "}
+        {newestRemoteAt && `The newest off-site copy is ${hoursSince(newestRemoteAt)} h old. `}
         They are in <Typed text={folder} />
         {isRunning && "; one is being made"}.{" "}
         {(isRunning || backups.some(({ verified }) => verified?.ok === null)) && (
-          <a href="/system">Look again</a>
+          <a href="/system">Refresh</a>
         )}
       </p>
-      {isOwner && <Form action="/system/backups" submit="Make one now" />}
+      {isOwner && <Form action="/system/backups" submit="Back up now" />}
       <List
         caption="Backups, newest first"
         rows={backups}
@@ -197,7 +198,7 @@ function Backups({ panel, isOwner }: { panel: Panel; isOwner: boolean }) {
 
 export function makeBackup(submission: Submission, { system, log }: Panel): Redirect {
   if (system.backups === null || system.backups.status().isRunning) {
-    submission.form.addError("", "One is being made already");
+    submission.form.addError("", "A backup is already being made");
     submission.form.check();
   }
   system.backups!.backUpNow();
@@ -209,7 +210,7 @@ export function verifyBackup({ form }: Submission, { system }: Panel): Redirect 
   const name = form.text("backup");
   form.check();
   if (!system.backups?.verify(name)) {
-    form.addError("backup", "There is no such backup, or one is being verified already");
+    form.addError("backup", "The backup does not exist, or another one is being verified");
     form.check();
   }
   return { to: "/system#backups", note: `${name} is being verified.` };

@@ -77,7 +77,7 @@ function Counting() {
   return (
     <p class="notice busy">
       The orders of {ACTIVITY_DAYS} days are being counted, once after each start.{" "}
-      <a href="/">Look again</a>
+      <a href="/">Refresh</a>
     </p>
   );
 }
@@ -172,7 +172,7 @@ function Month({ figures, now }: { figures: ActivityFigures; now: number }) {
       <h2 id="month">{ACTIVITY_DAYS} days</h2>
       <div class="charts">
         <Chart
-          title="Orders by the day they came and the state they are in now"
+          title="Orders by day and present status"
           labels={labels}
           series={orders}
           format={(value) => (Number.isInteger(value) ? String(value) : "")}

@@ -1,4 +1,4 @@
-// What the panel's pages and actions receive of a request.
+// The calls that the panel's pages and actions receive.
 
 import type * as web from "../../web/server/call.ts";
 import type * as route from "../../web/server/route.ts";

@@ -1,4 +1,4 @@
-// What the panel shows of the server, which provides these facts.
+// Facts about the server that the panel shows. The server provides them.
 
 export interface SystemFacts {
   versions: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-// What a route of the panel consists of.
+// The types of the panel's routes.
 
 import type { Role } from "../../domain/administrators/administrators.ts";
 import type * as site from "../../web/server/route.ts";
@@ -10,7 +10,7 @@ export type PageRoute = site.PageRoute<Visitor, Panel, Role>;
 export type ActionRoute = site.ActionRoute<Visitor, Panel, Role>;
 export type Route = site.Route<Visitor, Panel, Role>;
 
-/** Least role for a route. */
+/** The role that a route requires at least. */
 export type Access = Route["role"];
 
 export function get(path: string, role: Access, page: Page): PageRoute {

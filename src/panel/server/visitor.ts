@@ -71,7 +71,7 @@ export class Visitor extends SiteVisitor {
 
   /** Returns the identity. Throws if nobody is signed in, as on pages that need no sign-in. */
   identity(): Identity {
-    if (!this.#identity) throw new Error("nobody is signed in here");
+    if (!this.#identity) throw new Error("no administrator is signed in");
     return this.#identity;
   }
 

@@ -44,7 +44,7 @@ export function Account({ user, path, isOwner }: { user: User; path: string; isO
             <Field
               name="reason"
               label="Why"
-              hint="kept in the audit log: nothing personal"
+              hint="kept in the audit log, so write nothing personal"
               required
             />
           </Form>
@@ -96,7 +96,7 @@ export async function renameUser(submission: Submission): Promise<Redirect> {
   const name = form.text("name", USER_NAME_LENGTH_LIMIT);
   const before = submission.params["user"]!;
   if (username.toLowerCase() !== before.toLowerCase()) {
-    submission.visitor.requireOwner("change a username: recharges go by it");
+    submission.visitor.requireOwner("change a username, because recharges use it");
     await submission.confirm({
       title: `Rename ${before} to ${username}`,
       moves: [],

@@ -78,7 +78,7 @@ export function Keys({
           { heading: "State", cell: (key) => <State of={key} now={now} /> },
           { heading: "Expires (UTC)", cell: ({ expiresAt }) => <Time at={expiresAt} /> },
           { heading: "Last used (UTC)", cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
-          { heading: "Last from", cell: ({ lastAddress }) => lastAddress ?? "–" },
+          { heading: "Last address", cell: ({ lastAddress }) => lastAddress ?? "–" },
           { heading: "Allowed from", cell: ({ allow }) => allow || "anywhere" },
           ...(mayChange
             ? [
@@ -106,7 +106,7 @@ export function Keys({
       )}
       {mayChange && (
         <Fold action={`${path}/keys`} summary="New key">
-          <Form action={`${path}/keys`} submit="Make the key">
+          <Form action={`${path}/keys`} submit="Create the key">
             <Choice
               name="type"
               label="Type"
@@ -169,13 +169,13 @@ function LimitFields({ of: key }: { of?: ListedKey }) {
     <>
       <Field
         name="recharge-limit"
-        label="Limit of one recharge, USD"
+        label="Limit for one recharge, USD"
         value={shown(key?.rechargeLimitMicros)}
         {...common}
       />
       <Field
         name="recharge-daily"
-        label="Limit of a day (UTC), USD"
+        label="Limit for one day (UTC), USD"
         value={shown(key?.rechargeDailyMicros)}
         {...common}
       />
@@ -212,7 +212,7 @@ function Actions({
             inputmode="numeric"
             hint="empty: unchanged"
           />
-          <Box name="forever" label="It does not expire" />
+          <Box name="forever" label="Never expires" />
           <Field name="allow" label="Networks" hint="empty: from anywhere" value={key.allow} />
           {mayKey(key.type, "recharge") && <LimitFields of={key} />}
         </Form>
@@ -321,7 +321,7 @@ export async function rotateKey(submission: Submission): Promise<View> {
   const graceMilliseconds = chosenGraceMs(submission.form);
   await guard(submission, "Rotate", key);
   await submission.submit("rotateKey", { id, hash, start, graceMilliseconds });
-  return shownOnce(text, "The key that takes its place", pathOf(submission));
+  return shownOnce(text, "The new key", pathOf(submission));
 }
 
 export async function updateKey(submission: Submission): Promise<Redirect> {

@@ -73,7 +73,7 @@ export function OwnPrices({
         <a href={`/grants.csv?user=${name}`}>Own prices as CSV</a>
       </p>
       {mayChange && (
-        <Fold action={`${path}/prices`} summary="Set a price, or open a private service">
+        <Fold action={`${path}/prices`} summary="Set a price or grant a private service">
           <Form action={`${path}/prices`} submit="Save">
             <Field name="service" label="Service id" required />
             <Field

@@ -49,7 +49,7 @@ export function Transactions({ lines }: { lines: readonly TransactionRow[] }) {
         { heading: "By", cell: ({ operator }) => <Typed text={operator} /> },
         { heading: "Reference", cell: ({ reference }) => <Typed text={reference} /> },
         { heading: "Note", cell: ({ note }) => <Typed text={note} /> },
-        { heading: "Told to the user", cell: ({ publicNote }) => <Typed text={publicNote} /> },
+        { heading: "Note to the user", cell: ({ publicNote }) => <Typed text={publicNote} /> },
       ]}
     />
   );
@@ -93,7 +93,7 @@ export async function transactionsPage(call: Call): Promise<View> {
           <Field name="to" label="To" type="date" />
         </Filters>
         <p>
-          <a href={`${path}/transactions.csv?${filtered}`}>These as CSV</a>
+          <a href={`${path}/transactions.csv?${filtered}`}>Download as CSV</a>
         </p>
         <Transactions lines={rows} />
         <Pager call={call} next={next} />

@@ -90,12 +90,12 @@ export function Webhooks({
           { heading: "Events", cell: ({ events }) => eventsText(events) },
           { heading: "State", cell: (each) => <WebhookState of={each} /> },
           { heading: "Failures", number: true, cell: ({ failures }) => failures },
-          { heading: "Made (UTC)", cell: ({ createdAt }) => <Time at={createdAt} /> },
+          { heading: "Created (UTC)", cell: ({ createdAt }) => <Time at={createdAt} /> },
         ]}
       />
       {mayChange && (
         <Fold action={`${path}/webhooks`} summary="New webhook">
-          <Form action={`${path}/webhooks`} submit="Make the webhook">
+          <Form action={`${path}/webhooks`} submit="Create the webhook">
             <WebhookFields />
           </Form>
         </Fold>
@@ -118,10 +118,10 @@ export function WebhookFields({ webhook }: { webhook?: Webhook }) {
       />
       <Field
         name="threshold"
-        label="Balance is low below USD"
+        label="Low balance below, USD"
         inputmode="decimal"
         value={threshold === null ? "" : formatMicros(threshold)}
-        hint="empty: no balance.low"
+        hint="empty: no balance.low events"
       />
     </>
   );
@@ -146,7 +146,7 @@ function eventsOf(form: Values): string {
   const given = form.optionalText("events", EVENTS_LIMIT);
   if (given === null) return ALL_EVENTS;
   const known = parseEvents(given.split(/[\s,]+/));
-  if (!known) form.refuse("events", `of ${WANTABLE_EVENTS.join(", ")}`);
+  if (!known) form.refuse("events", `a list of ${WANTABLE_EVENTS.join(", ")}`);
   return known?.join() ?? "";
 }
 

@@ -91,7 +91,7 @@ export async function userPage(call: Call, panel: Panel): Promise<View> {
         <p class="actions">
           <a href={`${path}/transactions`}>All transactions</a>
           <a href={`${path}/transactions.csv`}>as CSV</a>
-          <a href={`/audit?user=${encodeURIComponent(username)}`}>Who changed what</a>
+          <a href={`/audit?user=${encodeURIComponent(username)}`}>Changes in the audit log</a>
         </p>
         {isReseller && (
           <>

@@ -40,7 +40,7 @@ export async function alertsPage(call: Call): Promise<View> {
       <>
         <h1>Alerts</h1>
         <section id="alerts" data-refresh>
-          <h2>What is or was wrong</h2>
+          <h2>Open and past alerts</h2>
           <Alerts alerts={alerts} />
         </section>
         <h2 id="endpoints">Where alerts are sent</h2>
@@ -48,18 +48,18 @@ export async function alertsPage(call: Call): Promise<View> {
         {mayChange && (
           <>
             <Fold action="/alerts" summary="Send alerts to a URL or to Telegram">
-              <Form action="/alerts" submit="Send alerts there">
+              <Form action="/alerts" submit="Send alerts">
                 <Field
                   name="url"
                   label="Address"
                   type="url"
                   hint="http or https, in any network; signed with a secret that is shown once"
                 />
-                <p>Or a chat of Telegram:</p>
+                <p>Or a Telegram chat:</p>
                 <Field name="chat" label="Chat" hint={CHAT_FORM} />
                 <Field
                   name="token"
-                  label="Token of the bot"
+                  label="Bot token"
                   type="password"
                   hint="stored, and never shown again"
                 />
@@ -83,12 +83,12 @@ function Alerts({ alerts }: { alerts: readonly Alert[] }) {
           heading: "State",
           cell: ({ resolvedAt }) =>
             resolvedAt === null ? (
-              <Badge state="goes on" tone="bad" />
+              <Badge state="open" tone="bad" />
             ) : (
               <Badge state="over" tone="good" />
             ),
         },
-        { heading: "What", cell: ({ message }) => <Typed text={message} /> },
+        { heading: "Problem", cell: ({ message }) => <Typed text={message} /> },
         { heading: "Kind", cell: ({ kind }) => kind },
         { heading: "Began (UTC)", cell: ({ raisedAt }) => <Time at={raisedAt} /> },
         { heading: "Ended (UTC)", cell: ({ resolvedAt }) => <Time at={resolvedAt} /> },
@@ -119,7 +119,7 @@ function Endpoints({
         { heading: "Where", cell: ({ target }) => <Typed text={target} /> },
         { heading: "Failures since the last success", number: true, cell: (row) => row.failures },
         { heading: "Failing since (UTC)", cell: ({ since }) => <Time at={since} /> },
-        { heading: "Made (UTC)", cell: ({ made }) => <Time at={made} /> },
+        { heading: "Created (UTC)", cell: ({ made }) => <Time at={made} /> },
         ...(mayChange
           ? [
               {

@@ -67,7 +67,7 @@ export async function webhookPage(call: Call): Promise<View> {
                 ["Failures since the last success", failures],
                 ["Failing since (UTC)", <Time at={failingSince} />],
                 ["Disabled (UTC)", <Time at={active ? null : disabledAt} />],
-                ["Made (UTC)", <Time at={webhook.createdAt} />],
+                ["Created (UTC)", <Time at={webhook.createdAt} />],
               ]}
             />
             {mayChange && <Switches webhook={webhook} path={path} />}
@@ -120,13 +120,13 @@ export async function webhookPage(call: Call): Promise<View> {
         />
         <Pager call={call} next={next} />
         {mayChange && (
-          <Fold action={`${path}/replay`} summary="Send all again that failed">
+          <Fold action={`${path}/replay`} summary="Send all failed events again">
             <Form action={`${path}/replay`} submit="Send again">
               <Field
                 name="since"
                 label="Since"
                 type="date"
-                hint={`of the last ${DAYS} days`}
+                hint={`at most ${DAYS} days ago`}
                 required
               />
             </Form>

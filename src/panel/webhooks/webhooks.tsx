@@ -51,7 +51,7 @@ export async function webhooksPage(call: Call): Promise<View> {
               heading: "Failing since (UTC)",
               cell: ({ failingSince }) => <Time at={failingSince} />,
             },
-            { heading: "Made (UTC)", cell: ({ createdAt }) => <Time at={createdAt} /> },
+            { heading: "Created (UTC)", cell: ({ createdAt }) => <Time at={createdAt} /> },
           ]}
         />
         <Pager call={call} next={webhooks.length > PAGE ? rows.at(-1)!.webhookId : null} />

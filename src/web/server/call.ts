@@ -95,7 +95,7 @@ export class Submission<Who extends Visitor> extends Call<Who> {
   async requireProof(): Promise<void> {
     if (this.visitor.hasProved(this.parts.now())) return;
     if (this.form.secret(PROOF) === "")
-      this.form.addError(PROOF, "Your password is asked for again");
+      this.form.addError(PROOF, "Enter your password or a code again");
     this.form.check();
     await this.#prove();
     this.form.check();
@@ -106,7 +106,7 @@ export class Submission<Who extends Visitor> extends Call<Who> {
     if (this.form.errors.size > 0) throw new ConfirmationNeeded(confirmation, true);
   }
 
-  /** Checks the proof and notes errors beside its field. */
+  /** Checks the proof, and adds an error beside its field if it is wrong. */
   async #prove(): Promise<void> {
     try {
       await this.visitor.prove(this.form.secret(PROOF));

@@ -146,7 +146,7 @@ export function ConfirmationPage({
         )}
         <p class="actions">
           <button class={danger ? "danger" : "primary"}>{title}</button>
-          <a href={back}>Back, change nothing</a>
+          <a href={back}>Go back without changes</a>
         </p>
       </Form>
     </>

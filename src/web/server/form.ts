@@ -1,4 +1,4 @@
-// Reads the values of a form or a query string, field by field. Errors are noted beside their fields, so that one
+// Reads the values of a form or a query string, field by field. Errors are kept by field, so that one
 // reply names all of them. After an error a reader returns a placeholder, and `check` throws before it is used.
 
 import {
@@ -38,12 +38,12 @@ export class Form {
     return this.values.get(name) ?? "";
   }
 
-  /** Notes an error in the words of the API: `amount must be above 0`. */
+  /** Adds an error in the words of the API: `amount must be above 0`. */
   refuse(name: string, must: string): void {
     this.addError(name, `${name.replaceAll("-", " ")} must be ${must}`);
   }
 
-  /** Notes an error. Only the first error of a field is kept. */
+  /** Adds an error. Only the first error of a field is kept. */
   addError(name: string, message: string): void {
     if (!this.errors.has(name)) this.errors.set(name, message);
   }

@@ -162,7 +162,7 @@ async function run<Who extends Visitor, Parts extends SiteParts, Role>(
     }
     const again = noteRefusal(submission, error);
     const shown = await pageAt(site.routes, route.back).page(back, parts);
-    if (shown instanceof Response) throw new Error(`${route.back} is no page`, { cause: error });
+    if (shown instanceof Response) throw new Error(`${route.back} is not a page`, { cause: error });
     const view = { ...shown, status: again.status };
     const response = viewOf(site, back, view, { action: call.path, form });
     if (again.retryAfter) response.headers.set("retry-after", again.retryAfter);
@@ -170,7 +170,7 @@ async function run<Who extends Visitor, Parts extends SiteParts, Role>(
   }
 }
 
-/** Notes the error beside its field. Rethrows errors that the form cannot show. */
+/** Shows the error beside its field. Rethrows errors that the form cannot show. */
 function noteRefusal(
   { form }: { form: Form },
   error: unknown,

@@ -1,4 +1,4 @@
-// The cookie of a session: an id and a secret, of which the database has a hash.
+// The cookie of a session: an id and a secret. The database has only a hash of the secret.
 
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingRequest } from "../../http1/request.ts";

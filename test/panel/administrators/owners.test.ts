@@ -92,7 +92,7 @@ describe("what gives or takes an owner's power", () => {
     const enable = (proof: string) =>
       send("/account/second-factor/enable", { code, proof }, cookie);
     for (const [proof, message] of [
-      ["", "Your password is asked for again"],
+      ["", "Enter your password or a code again"],
       ["wrong password", "Wrong password or code"],
     ] as const) {
       const refused = await enable(proof);

@@ -110,7 +110,7 @@ describe("a price below what the provider charges", () => {
       query: "",
     });
     expect(shown.text).toMatch(
-      /data-label="Margin then"[^>]*>-7.2 % <span class="badge bad">below cost/,
+      /data-label="New margin"[^>]*>-7.2 % <span class="badge bad">below cost/,
     );
   });
 
@@ -227,7 +227,9 @@ describe("a service", () => {
 describe("its routes", () => {
   const shown = async () =>
     [
-      ...(await panel.get("/services/views")).text.matchAll(/data-label="Id there"><code>([^<]*)/g),
+      ...(await panel.get("/services/views")).text.matchAll(
+        /data-label="Id at the provider"><code>([^<]*)/g,
+      ),
     ].map(([, id]) => id);
 
   test("are listed as they are tried, added, given another priority and removed, with who did it in the audit log", async () => {
@@ -265,7 +267,7 @@ describe("its routes", () => {
     );
     await panel.post("/services/views/routes", { provider: "bulk", "provider-service": "89" });
     panel.run("setProviderActive", { name: "bulk", active: false });
-    expect((await panel.get("/services/views")).text).toContain("passed over");
+    expect((await panel.get("/services/views")).text).toContain("skipped");
     await panel.post("/services/views/routes/remove", { ...gone, "provider-service": "89" });
   });
 });
@@ -285,8 +287,8 @@ describe("prices of many", () => {
       headers: { cookie, origin: panel.url },
     });
     expect(shown.text).toContain("Change 2 prices by 10 %");
-    expect(shown.text).toMatch(/data-label="Now USD"><span class="money">2\.32/);
-    expect(shown.text).toMatch(/data-label="Then USD"><span class="money">2\.552/);
+    expect(shown.text).toMatch(/data-label="Present price USD"><span class="money">2\.32/);
+    expect(shown.text).toMatch(/data-label="New price USD"><span class="money">2\.552/);
     expect(serviceOf("s00").priceMicros).toBe(2_320_000);
     const fields = hidden(shown);
     for (const name of ["plan", "once"]) body.set(name, fields[name]!);

@@ -32,7 +32,7 @@ describe("an adjustment", () => {
     const { text } = await market.get("/users/alice/transactions");
     expect(text).toMatch(/data-label="Note"><bdi class="typed short">complained</);
     expect(text).toMatch(
-      /data-label="Told to the user"><bdi class="typed short">sorry for the delay</,
+      /data-label="Note to the user"><bdi class="typed short">sorry for the delay</,
     );
   });
 

@@ -202,7 +202,10 @@ describe("one order", () => {
     expect(text).toContain("&lt;i>asked the provider&lt;/i>");
     expect(text).toMatch(/charged<\/strong> <span class="money">-0\.232/);
     const none = await market.post(`${path}/progress`, {});
-    expect([none.status, none.text]).toEqual([422, expect.stringContaining("Give one of the two")]);
+    expect([none.status, none.text]).toEqual([
+      422,
+      expect.stringContaining("Enter a start count or what remains"),
+    ]);
   });
 
   test("shows why it is stuck, and is settled either way", async () => {

@@ -107,7 +107,7 @@ test("a provider is paused and resumed by buttons, and both its pages say so", a
   expect(page.text).toContain('action="/providers/acme/resume"');
   expect((await panel.get("/")).text).toContain("Submissions to acme are paused by hand");
   const resumed = await panel.post("/providers/acme/resume");
-  expect(noteOf(resumed)).toBe("acme is sent orders again.");
+  expect(noteOf(resumed)).toBe("acme gets orders again.");
   expect((await panel.get("/providers/acme")).text).toContain('action="/providers/acme/pause"');
 });
 

@@ -27,7 +27,7 @@ test("a webhook is made with a secret that is shown once, and errors are shown b
     threshold: "-1",
   });
   expect(wrong.status).toBe(422);
-  expect(wrong.text).toContain("events must be of *, ");
+  expect(wrong.text).toContain("events must be a list of *, ");
   expect(wrong.text).toContain("threshold must be a positive number");
   const http = await market.post("/users/alice/webhooks", { url: "http://hooks.example/" });
   expect([http.status, http.text]).toEqual([

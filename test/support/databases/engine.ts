@@ -2,5 +2,5 @@
 
 export type Engine = "sqlite" | "postgres";
 
-/** Of the databases that tests fill: that of TEST_ENGINE, which `test:postgres` sets. */
+/** The engine of the databases that tests fill, from TEST_ENGINE, which `test:postgres` sets. */
 export const ENGINE: Engine = process.env["TEST_ENGINE"] === "postgres" ? "postgres" : "sqlite";

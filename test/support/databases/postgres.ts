@@ -152,7 +152,7 @@ export function stopWithThisProcess(data: string, folder: string): void {
   guards.push(guard);
 }
 
-/** Of the newest version that is installed. */
+/** Returns the folder with the programs of the newest installed version. */
 export function binaries(): string {
   const versions = existsSync(VERSIONS) ? readdirSync(VERSIONS).map(Number) : [];
   if (versions.length === 0) throw new Error("PostgreSQL is missing: apt-get install postgresql");

@@ -12,7 +12,7 @@ const LANES = 16;
 
 export interface FuzzTarget {
   url: string;
-  /** Of a reseller with money for every order, whose key may do everything. */
+  /** A Full Access key of a reseller with money for every order. */
   key: string;
   service: string;
   username: string;

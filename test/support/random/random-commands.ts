@@ -17,7 +17,7 @@ import { below } from "./seeded.ts";
 const CLAIMS = 25;
 const REFERENCES = 30;
 
-/** Of every type, where an order has any. */
+/** The extra fields of the types that need some. */
 const FIELDS = {
   comments: 'one\n"two"\né\\three',
   usernames: "u\nv",
@@ -357,7 +357,7 @@ export class RandomCommands extends RandomChores {
       },
       isUnrecognized: this.chance(0.15),
     }));
-    // Of a provider that is not there: the command fails after its writes.
+    // Sometimes names a provider that does not exist, so that the command fails after its writes.
     const isBroken = this.chance(0.1);
     return this.command("recordReports", (names) => ({
       providerId: isBroken ? 999_999 : names.providers.get(provider)!,

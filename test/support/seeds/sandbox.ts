@@ -31,7 +31,7 @@ export function stillClock(): StillClock {
     set.set(timer, { at: now + milliseconds, callback });
     return () => void set.delete(timer);
   };
-  /** Of all promises that can be settled without a timer. */
+  /** Waits until all promises that need no timer are settled. */
   const settle = async () => {
     for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
   };
@@ -143,13 +143,13 @@ export async function startSandboxServer(
 }
 
 export interface SandboxShop extends Pick<SandboxServer, "call" | "kill"> {
-  /** Of the server that runs. */
+  /** Returns the address of the running server. */
   url(): string;
-  /** The server is killed, and another one starts that long after. */
+  /** Kills the server, and starts another one after that time. */
   restart(afterMs: number): Promise<void>;
   database: TestDatabase;
   clock: StillClock;
-  /** Of anna, who has 100 USD, and her test account, which has 1,000. */
+  /** Keys of anna, who has 100 USD, and of her test account, which has 1,000 USD. */
   live: string;
   test: string;
   /** Places 1,000 of `likes` (10 USD per 1,000) with the test key. */

@@ -83,7 +83,7 @@ export interface StoreShop {
   /** An event that waits for the endpoint since `at`; returns its id. */
   event(endpoint: TestEndpoint, at: number, body?: string): Promise<string>;
   webhook(endpoint: TestEndpoint): Promise<AnyWebhook>;
-  /** Of webhooks, in the order in which they were made. */
+  /** Returns the deliveries of webhooks, oldest first. */
   deliveries(): Promise<Record<string, unknown>[]>;
 }
 

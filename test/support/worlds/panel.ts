@@ -145,7 +145,7 @@ export interface PanelMarket extends TestPanel {
   status(orderId: number): string;
   /** A form whose fields may come several times. */
   postForm(path: string, fields: URLSearchParams): Promise<Reply>;
-  /** Of the hidden fields of a confirmation page. */
+  /** Returns the hidden fields of a confirmation page. */
   confirmed(html: string): Record<string, string>;
   /** Sends a form, then confirms what the panel shows. */
   confirm(path: string, fields: Record<string, string>): Promise<{ status: number; asked: string }>;

@@ -56,7 +56,7 @@ describe.each([
     await page.getByLabel("Largest order").fill("1000");
     await press(page, "Add the service");
     expect(page.url()).toBe(`${panel.url}/services/followers`);
-    await page.getByText("Grant it, or give a reseller another price").click();
+    await page.getByText("Add a grant or change a reseller's price").click();
     await page.getByLabel("Reseller", { exact: true }).fill("alice");
     await page.getByLabel("Its price in USD").fill("2");
     await press(page, "Grant");
@@ -65,8 +65,8 @@ describe.each([
     await page.getByLabel("Select service followers").check();
     await page.getByLabel("Change prices by percent").fill("10");
     await press(page, "Show the new prices");
-    expect(await cellsOf(page, "Now USD")).toEqual(["2.50"]);
-    expect(await cellsOf(page, "Then USD")).toEqual(["2.75"]);
+    expect(await cellsOf(page, "Present price USD")).toEqual(["2.50"]);
+    expect(await cellsOf(page, "New price USD")).toEqual(["2.75"]);
     if (javaScriptEnabled) await expectSound(page, unexpected(complaints));
     await screenshot(page, `prices-preview-${title.replace(" ", "-")}`);
     await press(page, "Change 1 price by 10 %");
@@ -83,14 +83,14 @@ describe.each([
     await page.goto(`${panel.url}/import-services`);
     const list = page.getByLabel("List as CSV");
     await list.fill("name,price,min,max\nA,1,1,10\nB,one,1,10\nC,1,20,10\n");
-    await press(page, "Import all of them");
+    await press(page, "Import the services");
     expect(await cellsOf(page, "Row")).toEqual(["line 3", "line 4"]);
     if (javaScriptEnabled) {
       await expectSound(page, unexpected(complaints));
       await screenshot(page, "services-import-wrong");
     }
     await list.fill((await list.inputValue()).replace("one", "1").replace("1,20,10", "1,2,10"));
-    await press(page, "Import all of them");
+    await press(page, "Import the services");
     expect(await status(page)).toBe("Imported: 3 services.");
     await close();
   });
@@ -107,11 +107,11 @@ describe.each([
     await page.goto(`${panel.url}/providers`);
     await page.getByLabel("Name", { exact: true }).fill("acme");
     await page.getByLabel("Address of its API").fill(upstream.url);
-    await page.getByLabel("Our key there").fill(PROVIDER_KEY);
+    await page.getByLabel("Our key at the provider").fill(PROVIDER_KEY);
     await press(page, "Add and test");
     expect(await status(page)).toContain("It answers: our balance there is");
     await page.getByLabel("Markup in percent").fill("50");
-    await press(page, "Show what a sync would do");
+    await press(page, "Preview the sync");
     expect(await cellsOf(page, "Price USD")).toEqual(["1.50", "3.00"]);
     if (javaScriptEnabled) await expectSound(page, unexpected(complaints));
     await screenshot(page, `sync-preview-${title.replace(" ", "-")}`);
@@ -121,7 +121,7 @@ describe.each([
       "The catalogue changed at the same time",
     );
     await page.getByLabel("Markup in percent").fill("50");
-    await press(page, "Show what a sync would do");
+    await press(page, "Preview the sync");
     expect(await cellsOf(page, "Price USD")).toEqual(["1.50", "6.00"]);
     await press(page, "Sync acme: change 2 services");
     expect(await status(page)).toBe("Synced: 2 added.");

@@ -87,7 +87,7 @@ export const TASKS: readonly Task[] = [
     async run({ click, type, choose, text }) {
       await click("Services");
       await click("Reels 1");
-      await click("Add a route, or change the priority of one");
+      await click("Add a route or change a priority");
       await choose("Provider", "second", "#routes ~ details");
       await type("Its id at the provider", "901", "#routes ~ details");
       await click("Save the route");
@@ -121,7 +121,7 @@ export const TASKS: readonly Task[] = [
       await click("Alerts");
       await click("Send alerts to a URL or to Telegram");
       await type("Address", url);
-      await click("Send alerts there");
+      await click("Send alerts");
       expect(await text()).toMatch(/whsec_\S{20,}/);
       await click("Done");
       await click(`Test: ${url}`);
@@ -170,7 +170,7 @@ export const TASKS: readonly Task[] = [
     async run({ click, text }) {
       await click("Providers");
       await click("reels");
-      await click("Show what a sync would do");
+      await click("Preview the sync");
       expect(await text()).toMatch(/Added 1[^]+Reels 13[^]+4\.50/);
       expect(await text()).toMatch(/Changed 1[^]+Reels 11[^]+1\.5\s+1\.8/);
       expect(await text()).toMatch(/No longer listed: deactivated 1[^]+Reels 12/);
@@ -186,7 +186,7 @@ export const TASKS: readonly Task[] = [
       await click("Services");
       await type("Name contains, or id", "instagram");
       await click("Filter");
-      await tick("of every service that matches the filters");
+      await tick("all services that match the filters");
       await type("Change prices by percent", "5");
       await click("Show the new prices");
       expect(await text()).toMatch(/Instagram Followers\s+2\.32\s+2\.436/);
@@ -251,7 +251,7 @@ export const TASKS: readonly Task[] = [
     fields: 0,
     async run({ page, click, text }, { data, shown }) {
       await click("System");
-      await click("Make one now");
+      await click("Back up now");
       expect(await text()).toContain("A backup is being made.");
       await until(() => readdirSync(join(data, "backups")).some((file) => file.endsWith(".db")));
       await until(async () => (await shown("/system")).includes("Verify"));

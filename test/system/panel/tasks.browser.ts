@@ -49,7 +49,7 @@ const TASKS: readonly Task[] = [
       expect(await text()).toContain("It is not known whether acme received this order");
       await type("Its number at the provider", "23501");
       await click("The provider has it: follow it");
-      expect(await text()).toContain(`Order ${id} is followed as 23501.`);
+      expect(await text()).toContain(`Order ${id} is now polled as 23501.`);
       expect(market.status(id)).toBe("PROCESSING");
     },
   },
@@ -81,7 +81,7 @@ const TASKS: readonly Task[] = [
       expect(await text()).toContain("+25.00 USD");
       await click("Credit alice");
       expect(market.balance("alice")).toBe(125_000_000);
-      await click("Who changed what");
+      await click("Changes in the audit log");
       expect(await text()).toMatch(/panel:tester\s+user\.credit\s+alice/);
     },
   },
@@ -163,7 +163,7 @@ const TASKS: readonly Task[] = [
       await click("Create the user");
       await click("New key");
       await type("Label", "shop");
-      await click("Make the key");
+      await click("Create the key");
       const [key] = /rk_[0-9A-Za-z]{28}/.exec(await text())!;
       const hash = new Bun.CryptoHasher("sha256").update(key).digest("hex");
       expect(market.query("SELECT label FROM keys WHERE hash = ?", hash)).toEqual([
