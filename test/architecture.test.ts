@@ -183,7 +183,7 @@ function importsOf(text: string): Import[] {
   ];
 }
 
-/** The modules; what is bundled as text (api-docs/assets) is none. */
+/** The modules, without the files that are bundled as text (api-docs/assets). */
 const sources = readSources().filter(({ path }) => /(?<!\.d)\.tsx?$/.test(path));
 
 /** Where an import of ours leads: a folder, or a file of src itself; null when it is not below src. */

@@ -9,7 +9,7 @@ export interface HandClock extends Clock {
   jump(milliseconds: number): void;
 }
 
-/** `settle`: awaited after each timer, until what it began has come to rest. */
+/** `settle`: awaited after each timer, until everything that it began has ended. */
 export function createHandClock(start: number, settle = () => turns(5)): HandClock {
   let elapsed = 0;
   let offset = start;

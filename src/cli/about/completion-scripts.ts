@@ -52,7 +52,7 @@ ${choicesOf(commands)
     *) return 1 ;;
   esac
 }
-# The words that may follow; false for what is no command.
+# Sets the words that may follow. Fails if the words are not a command.
 _reseller_words() {
   case $1 in
 ${words.join("\n")}
@@ -92,7 +92,7 @@ ${choicesOf(commands)
   if [[ $words[CURRENT] == -* ]]; then _describe -o option options; return; fi
   if (( $#commands )); then _describe command commands; else _files; fi
 }
-# What may follow; false for what is no command.
+# Offers what may follow. Fails if the words are not a command.
 _reseller_words() {
   case $1 in
 ${cases.join("\n")}

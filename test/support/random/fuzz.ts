@@ -55,7 +55,7 @@ export async function fuzz(target: FuzzTarget, requests: number, seed: number): 
 }
 
 function check(request: string, answer: string): void {
-  // 505: a request line that is none of HTTP 1.
+  // 505: a request line of another protocol than HTTP 1.
   const wrong = /^HTTP\/1\.1 5(?!03|05)\d\d/m.exec(answer)?.[0];
   if (wrong) throw new Error(`${wrong} for ${JSON.stringify(request)}`);
 }

@@ -1,6 +1,6 @@
-// Audits what orders cost, from the replies that a live process heard and what operators set: each cost is one of those that
-// they can come to, in the end the one that was heard last, and a report says what all orders come to. It computes with
-// whole numbers of its own.
+// Audits the costs of orders. It computes the possible costs of each order, with whole numbers of its own, from the replies
+// that a live process read and from what operators set. Each stored cost must be a possible one, in the end that of the
+// last reply. A report must equal the sum of all orders.
 
 import type { ReadStore } from "../../../src/db/port/port.ts";
 import { REPORT_KEYS } from "../../../src/db/reports/reports.ts";
@@ -119,7 +119,7 @@ export function createCostAuditor({ query }: Pick<MarketDatabase, "query">) {
       }
     },
 
-    /** A report of everything is what the orders come to one by one. */
+    /** Checks that a report of everything equals the sum of the single orders. */
     async auditReports(store: ReadStore, orders: ReturnType<Auditor["rows"]>) {
       const sum = (pick: (row: (typeof orders)[number]) => number) =>
         orders.reduce((total, row) => total + BigInt(pick(row)), 0n);

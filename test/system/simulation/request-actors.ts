@@ -15,7 +15,7 @@ interface Caller {
   cancels?: string;
 }
 
-/** One request for an order that exists; nothing where nobody answers or there is none. */
+/** Makes a request for an existing order. Does nothing if there is no order or no server answers. */
 export async function makeRequest(
   { world, auditor, requests }: Market,
   { writer, keyOf, resellers, cancels }: Caller,

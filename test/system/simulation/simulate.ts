@@ -162,7 +162,7 @@ async function verify({ store }: Market): Promise<void> {
   if (first) throw new Finding(`verify: ${first.check}: ${first.subject} ${first.problem}`);
 }
 
-/** What was open when the faults ended has come to its end, whatever the others did. */
+/** Checks that every order that was open when the faults ended has ended as its provider says. */
 function mustHaveEnded({ auditor, providers }: Market): void {
   for (const row of auditor.rows()) {
     const at = `order ${row.orderId} (${row.link}, ${row.status}, ${row.placement})`;

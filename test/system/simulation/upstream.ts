@@ -11,7 +11,7 @@ import type { Life, World } from "./world.ts";
 const LATENCY_MS = 80;
 const TIMEOUT_MS = 30_000;
 
-/** What an order comes to at the provider. */
+/** The end of an order at the provider. */
 interface Destiny {
   number: string;
   link: string;
@@ -44,7 +44,7 @@ export interface SimulatedProvider {
   numberOf(link: string): string | undefined;
   /** Whether a refill has ended there. */
   hasRefillEnded(number: string): boolean;
-  /** What its orders have come to, by link; undefined while that is under way. */
+  /** The ends of its orders, by link; undefined while an order is being delivered. */
   endOf(link: string): { meaning: Meaning; nonsense: boolean } | undefined;
 }
 

@@ -10,9 +10,9 @@ interface Rule {
 
 interface Condition {
   argument: number;
-  /** Holds when the argument shares a bit with this … */
+  /** Holds when the argument shares a bit with this. */
   bits?: number;
-  /** … or is none of these. */
+  /** Or holds when the argument is none of these. */
   noneOf?: readonly number[];
 }
 

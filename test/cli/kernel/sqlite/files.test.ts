@@ -1,4 +1,4 @@
-// A database file that is not there, or is none of this program's, is refused in one sentence that names it.
+// A database file that is missing, or that belongs to another program, is refused in one sentence that names it.
 
 import { describe, expect, test } from "bun:test";
 import { openShop, reseller } from "../../../support/worlds/shop.ts";
