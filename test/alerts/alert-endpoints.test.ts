@@ -20,7 +20,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.provider({ outOfFundsAt: null });
     await shop.until(2);
     expect(shop.telegram.messages.map(({ text }) => text.split("\n")[0])).toEqual([
-      "Alert: acme has refused orders for lack of funds since 2026-11-22 00:00:00 UTC: top up there; they are refunded, or go to the next route",
+      "Alert: acme has refused orders for lack of funds since 2026-11-22 00:00:00 UTC: top up there; the refused orders were refunded or went to the next route",
       "Resolved: acme takes orders again",
     ]);
     // The same alert, under another id: the URL was told of it once.

@@ -34,7 +34,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       kind: "provider_out_of_funds",
       subject: "acme",
       message:
-        "acme has refused orders for lack of funds since 2026-11-22 00:00:00 UTC: top up there; they are refunded, or go to the next route",
+        "acme has refused orders for lack of funds since 2026-11-22 00:00:00 UTC: top up there; the refused orders were refunded or went to the next route",
       at: expect.stringMatching(/^2026-11-22T00:00:\d\d\.\d{3}Z$/),
     });
     expect(headers["webhook-id"]).toMatch(/^evt_[a-z0-9]{24}$/);
@@ -219,7 +219,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     ]);
     expect(last()).toEqual([
       "acme is called ace now",
-      "ace, formerly acme: acme has refused orders for lack of funds since 2026-11-22 00:00:00 UTC: top up there; they are refunded, or go to the next route",
+      "ace, formerly acme: acme has refused orders for lack of funds since 2026-11-22 00:00:00 UTC: top up there; the refused orders were refunded or went to the next route",
     ]);
     // Looked at again, it is the same alert.
     await shop.until(3);

@@ -54,7 +54,7 @@ export function codeOf(secret: string, step: number): string {
   return String(number % 10 ** DIGITS).padStart(DIGITS, "0");
 }
 
-/** Returns the step of a valid code; null for another code, or if its step is not later than `last`, the last used. */
+/** Returns the step of a code; null if it is wrong or its step is not after `last`, the step of the last used code. */
 export function stepOfCode(secret: string, code: string, now: number, last: number): number | null {
   const present = stepAt(now);
   for (let step = present - DRIFT_STEPS; step <= present + DRIFT_STEPS; step++) {

@@ -3,7 +3,7 @@
 import { MINUTE_MS, HOUR_MS, DAY_MS } from "../values/spans.ts";
 
 export const INVITATION_MS = 30 * MINUTE_MS;
-/** The same, for texts. */
+/** The lifetime of an invitation in words. */
 export const INVITATION_TIME = `${INVITATION_MS / MINUTE_MS} minutes`;
 export const SESSION_IDLE_MS = 30 * MINUTE_MS;
 export const SESSION_MOST_MS = 12 * HOUR_MS;
@@ -26,7 +26,7 @@ export const FAILURES_OF_KNOWN = { password: 100, code: 10 };
 const FAILURES_BEFORE_DELAY = 3;
 /** Delays double up to this limit. */
 const DELAY_MOST_MS = MINUTE_MS;
-/** Limit for wrong passwords and codes in a row in a signed-in session. One more ends it; none is delayed. */
+/** Limit for wrong passwords and codes in a row in a signed-in session. One more ends the session. None is delayed. */
 export const FAILURES_OF_SESSION = 10;
 
 /** How long a network stays known without a sign-in. */
@@ -75,8 +75,8 @@ export interface CountedFailures {
 
 /**
  * Returns the milliseconds until the next try is allowed; 0: now. Passwords are delayed per name and network, so that
- * failures on one network do not delay the name on others. Codes are delayed per name: whoever tries one has the
- * password.
+ * failures on one network do not delay the name on other networks. Codes are delayed per name: whoever tries one has
+ * the password.
  */
 export function waitAfter(
   step: SignInStep,
@@ -103,11 +103,12 @@ function delayedUntil({ count, lastAt }: Failures, now: number): number {
   return (lastAt ?? now) + Math.min(1000 * 2 ** Math.min(beyond, 16), DELAY_MOST_MS);
 }
 
-/** Added to the tags of tries with a code, so that a statement can distinguish them. */
+/** Added to the tag of a try with a code. SQL can then tell codes from passwords. */
 export const CODE_TAGS = 2 ** 32;
 
 /**
- * Returns 32 bits of a hash of name and step; codes add CODE_TAGS. `proof`: a signed-in session proves itself again.
+ * Returns 32 bits of a hash of name and step; codes add CODE_TAGS. `proof`: a password or code that a signed-in session
+ * was asked for.
  */
 export function tagOfName(name: string, step: SignInStep | "proof"): number {
   const text = step === "password" ? name : `${step} ${name}`;

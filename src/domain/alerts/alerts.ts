@@ -90,14 +90,17 @@ export function isNotifiedAgain(
   return isWorse && now - (open.notifiedAt ?? open.raisedAt) >= NOTIFY_AGAIN_MS;
 }
 
-/** The kinds that depend on the clock. Because clocks jump, such a condition must begin or end in several checks. */
+/**
+ * The kinds that depend on the clock. Because clocks jump, several checks must agree before such an alert begins or
+ * ends.
+ */
 export const TIMED_KINDS: ReadonlySet<AlertKind> = new Set([
   "polling_late",
   "backup_old",
   "disk_low",
 ]);
 
-/** Returns the conditions that alerts report, including unknown ones. */
+/** Returns the conditions that alerts report, including those with state `unknown`. */
 export function alertConditions(
   { providers, failedWebhooks, limitedKeys, machine }: AlertFacts,
   open: readonly OpenAlert[],
@@ -153,11 +156,11 @@ export const UNWRITABLE: AlertText = (() => {
 export interface AlertChanges {
   begun: AlertText[];
   ended: AlertText[];
-  /** Open alerts whose text has changed, or that are repeated. */
+  /** Open alerts that have a new text or are repeated. */
   changed?: AlertText[];
 }
 
-/** Decides which alerts begin, which open ones end, and which have another text or are repeated. */
+/** Decides which alerts begin, end, get a new text or are repeated. */
 export function alertChanges(
   conditions: readonly AlertCondition[],
   open: readonly OpenAlert[],

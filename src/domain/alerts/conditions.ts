@@ -23,8 +23,9 @@ export const ALERT_KINDS = [
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
-/** Free disk space below which orders can soon not be written, and below which the operator should free some. */
+/** Free disk space below which orders may soon fail to be written. */
 export const DISK_FULL_BYTES = 64 * MIB_BYTES;
+/** Free disk space below which the operator should free some. */
 export const DISK_LOW_BYTES = 1024 * MIB_BYTES;
 /** Free disk space at which an open alert about the disk ends. */
 export const DISK_ENOUGH_BYTES = 1152 * MIB_BYTES;
@@ -37,12 +38,14 @@ export const UNWRITABLE_MS = 10_000;
 /** The default of `--poll-interval`. Commands assume it, because they do not know the server's setting. */
 export const POLL_INTERVAL_MS = MINUTE_MS;
 
-/** Returns the age above which backups and off-site copies are old. `backupEveryMs`: the time between two backups. */
+/**
+ * Returns the age above which backups and off-site copies are too old. `backupEveryMs`: the time between two backups.
+ */
 export function backupOldMs(backupEveryMs = 0): number {
   return Math.max(2 * DAY_MS, 2 * backupEveryMs);
 }
 
-/** Returns how long a poll must be overdue, or the provider silent, for polls to be late. */
+/** Returns how long a poll must be overdue, or the provider silent, before polls count as late. */
 export function pollsLateMs(pollIntervalMs = POLL_INTERVAL_MS): number {
   return Math.max(5 * pollIntervalMs, MINUTE_MS);
 }
@@ -60,14 +63,14 @@ export interface Rule<Facts> {
    * What is wrong. `text`, `page`, `advice` and `amount` are called only when the rule holds; `alert` also if unknown.
    */
   text: (facts: Facts, now: number) => string;
-  /** The page of the panel that resolves it, and what to do there. */
+  /** The page of the panel on which the operator resolves the condition, and what to do there. */
   page: (facts: Facts) => string;
   action: string;
   /** What to do without the panel, with the command. */
   advice: (facts: Facts) => string;
-  /** Absent or null: no alert reports it. `kind`: by default the rule's id. */
+  /** The alert that reports the condition; absent or null: none. `kind`: by default the rule's id. */
   alert?: (facts: Facts) => { kind?: AlertKind; subject: string } | null;
-  /** Severity of the alert as a whole number: when it doubles, the alert is repeated. */
+  /** How bad it is, as a whole number. When it doubles, the alert is repeated. */
   amount?: (facts: Facts, now: number) => number;
 }
 
@@ -111,7 +114,7 @@ export interface AlertCondition {
   state: "holds" | "unknown";
 }
 
-/** Returns the conditions that alerts report, including unknown ones. */
+/** Returns the conditions that alerts report, including those with state `unknown`. */
 export function alertConditionsOf<Facts>(
   rules: Rules<Facts>,
   facts: Facts,
@@ -173,7 +176,7 @@ export interface ProviderFacts extends OrderFacts {
   delistedRoutes: number;
 }
 
-/** Orders with a number that their provider does not know, at one provider; with a null name, at all. */
+/** Orders with a number that their provider does not know, at one provider; with a null name, at all providers. */
 export interface NumberFacts {
   name: string | null;
   count: number;
@@ -181,7 +184,7 @@ export interface NumberFacts {
   orders: readonly { orderId: number; providerOrder: string }[];
 }
 
-/** Orders with an undecided late report, at one provider; with a null name, at all. */
+/** Orders with an undecided late report, at one provider; with a null name, at all providers. */
 export interface LateReportFacts {
   name: string | null;
   count: number;
@@ -195,7 +198,7 @@ export interface RequestFacts {
   unknown: number;
 }
 
-/** Facts about the machine. An absent one does not apply to this process, or this process does not know it. */
+/** Facts about the machine. A fact is absent if this process does not know it or it does not apply. */
 export interface MachineFacts {
   /** Null: there is no backup. */
   newestBackupAt?: number | null;
@@ -209,7 +212,7 @@ export interface MachineFacts {
   /** Whether the last backup of this process failed, or no backup was made since an alert about a failed one. */
   hasBackupFailed?: boolean;
   freeBytes?: number;
-  /** Whether an alert about the disk is open. It ends only with more free space than it began with. */
+  /** Whether an alert about the disk is open. To end, it needs more free space than it had when it began. */
   isDiskAlertOpen?: boolean;
   /** The latest time of a transfer, order or user; null: nothing has been written yet. */
   lastRowAt?: number | null;
@@ -224,13 +227,14 @@ export interface WebhookFacts {
   /** Number of endpoints that were disabled because they failed. */
   disabled: number;
   /**
-   * Number of active endpoints that have failed since their last success; `failingSince`: the longest failure's start.
+   * Number of active endpoints that have failed since their last success; `failingSince`: when the first of them began
+   * to fail.
    */
   failing: number;
   failingSince: number | null;
 }
 
-/** Number of usable keys that can add credit, and of those that can add it to any user without a daily limit. */
+/** Number of usable keys that can add credit. `unlimitedCreditKeys`: to any user, without a daily limit. */
 export interface CreditKeyFacts {
   creditKeys: number;
   unlimitedCreditKeys: number;

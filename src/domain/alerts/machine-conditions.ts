@@ -30,7 +30,7 @@ const webhooksPage = ({ username }: WebhookFacts) =>
 type NewestAt = number | null | undefined;
 
 function isOld(newestAt: NewestAt, backupEveryMs: number | undefined, now: number) {
-  // While the clock is behind, the age is unknown too.
+  // While the clock is behind, the age is unknown.
   if (newestAt === undefined) return "unknown";
   if (newestAt === null) return true;
   if (newestAt - now > CLOCK_BEHIND_MS) return "unknown";
@@ -129,7 +129,7 @@ export const MACHINE_RULES: Rules<MachineFacts> = {
     action: "See the system",
     advice: () => "free some space, or move --data; soon orders can no longer be written",
     alert: () => ({ subject: DISK }),
-    // The amount doubles when half of the free space is left.
+    // The amount doubles each time the free space halves.
     amount: ({ freeBytes }) =>
       Math.round((1000 * DISK_LOW_BYTES) / Math.max(freeBytes!, MIB_BYTES)),
   },

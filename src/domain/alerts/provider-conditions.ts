@@ -57,7 +57,7 @@ export const ORDER_RULES: Rules<OrderFacts> = {
         : `Orders at ${name} are not polled in time, or it does not answer`,
     page: ({ name }) => ordersOf("status=PROCESSING", name),
     action: "See its orders",
-    advice: () => "see the log, whether the server runs and the provider answers",
+    advice: () => "read the log, and check that the server runs and the provider answers",
     alert: ({ name }) => ({ subject: name! }),
   },
 };
@@ -84,15 +84,15 @@ export const PROVIDER_RULES: Rules<ProviderFacts> = {
   },
   provider_out_of_funds: {
     severity: () => "problem",
-    // An inactive provider gets no order whose acceptance could show that it has funds again.
+    // An inactive provider gets no orders, so no accepted order could end the condition.
     holds: ({ active, outOfFundsAt }) => active && outOfFundsAt !== null,
     text: ({ name, outOfFundsAt }) =>
       `${name} has refused orders for lack of funds since ${utcText(outOfFundsAt!)}`,
-    // Refused orders are refunded or passed on. Only the refunded ones stay with the provider.
+    // An order that was passed on has another provider now, so this list shows the refunded orders.
     page: ({ name, outOfFundsAt }) =>
       `${ordersOf("status=FAILED", name)}&from=${utcText(outOfFundsAt!).slice(0, 10)}`,
     action: "Top up there. See what was refunded",
-    advice: () => "top up there; they are refunded, or go to the next route",
+    advice: () => "top up there; the refused orders were refunded or went to the next route",
     alert: ({ name }) => ({ subject: name }),
   },
   submissions_late: {
@@ -105,7 +105,7 @@ export const PROVIDER_RULES: Rules<ProviderFacts> = {
       `Orders for ${name} have not been sent since ${utcText(submissionDueAt!)}`,
     page: ({ name }) => ordersOf("status=PENDING&placement=queued", name),
     action: "See waiting orders",
-    advice: () => "see the log, whether the server runs and the provider answers",
+    advice: () => "read the log, and check that the server runs and the provider answers",
   },
   costs_uncounted: {
     severity: () => "problem",

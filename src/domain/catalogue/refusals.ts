@@ -5,7 +5,7 @@ import { ROUTES_LIMIT } from "../values/limits.ts";
 import { entry, see } from "../values/refusal-entry.ts";
 import { countedWrong } from "../values/text.ts";
 
-/** A refused row of an import of grants; `index`: its position. */
+/** A refused row in an import of grants. `index`: the row's position. */
 export interface GrantProblem {
   index: number;
   code: "service_not_found" | "user_not_found" | "child_cannot_hold_grant";

@@ -31,7 +31,7 @@ export interface RouteListing {
 /** The effect of a provider's list on one service. */
 export interface ServiceListing {
   routes: RouteListing[];
-  /** Null: as active as before. */
+  /** Null: no change. */
   becomes: "deactivated" | "reactivated" | null;
 }
 

@@ -48,7 +48,7 @@ export function ownTerms(
   return { granted: grant !== undefined, priceMicros: grant?.priceMicros ?? null, discountPpm };
 }
 
-/** A changed field. While the reseller could not order the service, its value is null, except for `available`. */
+/** A changed field. Values other than that of `available` are null while the reseller cannot order the service. */
 export interface ServiceChange {
   field: "name" | "price" | "per" | "min" | "max" | "available";
   before: string | number | boolean | null;
@@ -132,7 +132,7 @@ export function publicChange({ seq, service, at, field, before, after }: Numbere
   return { seq, service, at: new Date(at).toISOString(), field, before, after };
 }
 
-/** Numbers that each recorded change takes in the feed: each changed field has one. */
+/** How many numbers of the feed each recorded change takes. Each changed field has one. */
 const FIELDS_A_ROW = 8;
 
 /** Numbers the changes that a reseller sees of the recorded change `seq`. */

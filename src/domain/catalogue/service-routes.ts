@@ -27,7 +27,7 @@ export interface TriedRoute extends Route {
   isPaused: boolean;
   /** Attempts that were certainly not sent. */
   tries: number;
-  /** Whether the provider refused the order. It is then never asked again. */
+  /** Whether the provider refused the order. It then never gets the order again. */
   isRefused: boolean;
 }
 
@@ -108,7 +108,7 @@ export function nextRoute(
 ): { route: Route; isImmediate: boolean } | null {
   const open = routes.filter(({ isActive, isRefused }) => isActive && !isRefused);
   const ready = open.filter(({ isPaused }) => !isPaused);
-  // An inactive or paused `current` was not tried now. Then the next route is tried, however often it was tried before.
+  // If `current` is inactive or paused, no attempt was made on it: any other route may follow, whatever its attempts.
   const isTried = current.isActive && !current.isPaused;
   const tries = isTried ? current.tries : Number.POSITIVE_INFINITY;
   const next = ready.find((each) => each.tries < tries);

@@ -1,6 +1,7 @@
 // Delivery: the states of an order at its provider, and the outcomes of submissions.
-// docs/specification/delivery.md#delivery-outcomes. An order that was or may have been sent is not sent there again.
-// Only one that was certainly not sent is retried. After a refusal it may go to another provider (service-routes.ts).
+// docs/specification/delivery.md#delivery-outcomes. An order that was or may have been sent to a provider is never sent
+// there again. Only an order that was certainly not sent is retried. After a refusal it may go to another provider
+// (service-routes.ts).
 
 import { Refusal, refusal } from "../values/error-table.ts";
 import type { OrderStatus } from "../orders/order-statuses.ts";
@@ -57,7 +58,9 @@ export function placementOf(delivery: Pick<Delivery, "placement"> | null): Place
 
 export type AttemptOutcome = "sending" | "accepted" | "refused" | "not_sent" | "unknown";
 
-/** Returns whether an attempt without an outcome will never get one: its server is neither `server` nor live. */
+/**
+ * Returns whether an attempt without an outcome was interrupted: its server is not the caller (`server`) and not live.
+ */
 export function isInterrupted(
   attempt: { server: string | null; isServerLive: boolean },
   server: string,

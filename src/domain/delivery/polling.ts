@@ -29,9 +29,12 @@ export interface Report {
   cost?: ReportedCost;
   /** The entry as received, truncated and with the key masked, for the log. */
   text: string;
-  /** Delay of the next poll, if the protocol sets it. Null: none if the order has ended. Absent: by the schedule. */
+  /**
+   * Delay of the next poll, if the protocol sets it. Null: an ended order is not polled again. Absent: the schedule
+   * decides.
+   */
   pollInMs?: number | null;
-  /** The provider says that it has no order of that number, or does not mention it. */
+  /** The provider says that it has no order of that number, or its reply leaves the number out. */
   isUnrecognized?: true;
 }
 

@@ -27,7 +27,7 @@ export const LEDGER_REFUSALS = {
   }),
   deposits_too_large: entry({
     status: 400,
-    message: `amount must be small enough to keep credits less debits at or below ${formatMicros(DEPOSIT_LIMIT_MICROS)}`,
+    message: `amount is too large: all credits less all debits of a user may be at most ${formatMicros(DEPOSIT_LIMIT_MICROS)}`,
     commandLine: "credit less, or use another account",
     fields: ["amount"],
   }),

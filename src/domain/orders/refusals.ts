@@ -3,7 +3,7 @@
 import { formatMicros, TRANSFER_LIMIT_MICROS } from "../ledger/money.ts";
 import { entry, see } from "../values/refusal-entry.ts";
 
-/** Under /api/v2, a quantity that no order can have. */
+/** The text under /api/v2 for a quantity that is too large. */
 const ABOVE_MAXIMUM = "neworder.error.max_quantity";
 
 export const ORDER_REFUSALS = {
@@ -86,7 +86,7 @@ export const ORDER_REFUSALS = {
   }),
   order_not_unknown: entry<{ status: string; placement: string }>({
     message: ({ status, placement }) => `The order is ${status} and its placement ${placement}`,
-    hint: "only a PENDING order whose submission is unknown can be settled, and its number corrected until its provider reports",
+    hint: "only a PENDING order whose submission is unknown can be settled; its number can be corrected until its provider reports",
     commandLine: "otherwise use `reseller admin order fail`",
     fields: ["settlement"],
   }),

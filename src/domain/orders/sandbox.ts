@@ -32,7 +32,10 @@ export function testUsername({ username, account }: { username: string; account:
 }
 
 const ORIGIN = "https://test.invalid/";
-/** Matches the sandbox's host in any case, with or without scheme. `test.invalid` by itself may be a username. */
+/**
+ * Matches the sandbox's host, in upper or lower case, with or without a scheme. `test.invalid` by itself may be a
+ * username.
+ */
 const SANDBOX_HOST = /^(?:https?:\/\/test\.invalid(?![\w.-])|test\.invalid\/)/i;
 /** Time in which an order without a magic link is delivered. */
 const ORDINARY_MS = 30 * SECOND_MS;

@@ -133,7 +133,7 @@ function planLinked(
     cancel: known.cancelByHand ? cancel : target.cancel,
     refill: known.refillByHand ? refill : target.refill,
   };
-  // A bound set by hand conflicts with the provider's new one. Both of ours stay until the operator decides.
+  // A bound set by hand conflicts with the provider's new one. Both of our bounds stay until the operator decides.
   if (after.min > after.max) Object.assign(after, { min, max });
   const returns = listing.becomes === "reactivated";
   if (returns || !sameFields(before, after)) plan.updated.push({ id, before, after, returns });

@@ -11,7 +11,7 @@ export interface ProviderPause {
   unknownInRow: number;
   pausedAt: number | null;
   pausedBy: PausedBy | null;
-  /** Number of balance calls since then to end pauses. */
+  /** Number of balance calls to end pauses since the provider last accepted or refused an order. */
   pauseAsks: number;
 }
 
@@ -45,8 +45,8 @@ export function afterUnknown(
 export const ANSWERED = { unknownInRow: 0, pauseAsks: 0 };
 
 /**
- * Returns the changes after a successful balance call. The count stays, so until an order is accepted or refused one
- * more unknown outcome pauses again. A call that began before the pause changes nothing.
+ * Returns the changes after a successful balance call. The count of unknown outcomes stays: one more pauses the
+ * provider again, unless an order is accepted or refused first. A call that began before the pause changes nothing.
  */
 export function afterBalance({ pausedBy, pauseAsks }: ProviderPause): Partial<ProviderPause> {
   return pausedBy === "unknown" && pauseAsks > 0 ? { pausedAt: null, pausedBy: null } : {};

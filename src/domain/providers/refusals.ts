@@ -43,7 +43,7 @@ export const PROVIDER_REFUSALS = {
     commandLine: ({ orders }) => see(`admin ${orders ? "provider deactivate" : "service update"}`),
   }),
   markup_missing: entry({
-    message: "No markup is stored, and a scheduled sync runs unattended",
+    message: "A scheduled sync needs a stored markup, and none is stored",
     hint: "set a markup first",
     commandLine: "give --markup, such as --markup 30%",
     fields: ["markup", "every"],

@@ -10,13 +10,19 @@ export interface SyncScope {
   only?: readonly string[] | undefined;
   /** Whether services that are not in the catalogue are left out. */
   ignoresNew?: boolean;
-  /** Names of our services with a further route to the provider, by the id there. They are not added. */
+  /**
+   * Names of our services with a further route to the provider, by the id there. A service with such an id is not
+   * added.
+   */
   routed?: ReadonlyMap<string, string>;
   /** Our services with further routes, at least one of them to this provider. */
   services?: readonly RoutedService[];
 }
 
-/** Removes services that are not in `only` from the target and the plan. Returns those of our services that are. */
+/**
+ * Removes services that are not in `only` from the target and the plan. Returns our services that are linked to one of
+ * `only`.
+ */
 export function restrictToScope(
   upstream: readonly UpstreamEntry[],
   known: readonly KnownService[],

@@ -89,7 +89,7 @@ export function formatKey(random: Uint8Array, isTest = false): string {
   return body + checksum(body);
 }
 
-/** Returns whether the text has the form and checksum of a key. A mistyped or truncated key has not. */
+/** Returns whether the text has the form and checksum of a key: false for a mistyped or truncated key. */
 export function isKeyWellFormed(text: string): boolean {
   return KEY.test(text) && text.endsWith(checksum(text.slice(0, -CHECKSUM_LENGTH)));
 }
@@ -110,8 +110,8 @@ export function looksLikeTestKey(text: string): boolean {
 }
 
 /**
- * Returns the start of a key that is stored, at most 8 characters. A test key's start has no prefix: shownStart adds
- * it.
+ * Returns the first characters of a key, at most 8, which are stored to recognise it. A test key's start has no prefix:
+ * shownStart adds it.
  */
 export function startOfKey(text: string): string {
   if (looksLikeTestKey(text)) return text.slice(TEST_PREFIX.length).slice(0, START_LENGTH);

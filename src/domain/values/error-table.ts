@@ -1,7 +1,7 @@
-// Refusals: all reasons for which the service refuses a request, as a closed list of codes. The entry of a code has the
-// messages of the API, the panel and the command line, the HTTP status and the text under /api/v2. Rules and operations
-// throw Refusal, and each interface turns it into a response; on the command line that is exit 1. Anything else that is
-// thrown is an internal error, which is logged and not shown.
+// The table of errors, called refusals: a code for each reason to refuse a request. The list is closed. The entry of a
+// code has the messages of the API, the panel and the command line, the HTTP status and the text under /api/v2. Rules
+// and operations throw Refusal, and each interface turns it into a response; on the command line that is exit 1.
+// Anything else that is thrown is an internal error, which is logged and not shown.
 
 import { ADMINISTRATOR_REFUSALS } from "../administrators/refusals.ts";
 import { CATALOGUE_REFUSALS } from "../catalogue/refusals.ts";

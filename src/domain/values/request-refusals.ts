@@ -1,4 +1,4 @@
-// Refusals of a request for its body, fields, rate or path, whatever it asks for.
+// Refusals that any request may get, because of its body, fields, rate or path.
 
 import { entry } from "./refusal-entry.ts";
 

@@ -49,7 +49,10 @@ const HIDDEN = new RegExp(HIDDEN_CLASS, "v");
 /** Matches emoji first: many contain joiners and variation selectors, which must stay unchanged. */
 const EMOJI_OR_HIDDEN = new RegExp(String.raw`\p{RGI_Emoji}|(${HIDDEN_CLASS})`, "gv");
 
-/** Matches text that may contain either, so that plain ASCII is skipped quickly. A keycap emoji begins with ASCII. */
+/**
+ * Matches text that may contain an emoji or a hidden character, so that plain ASCII is skipped quickly. A keycap emoji
+ * begins with ASCII.
+ */
 const UNUSUAL = /[#*0-9]?[^\n\x20-\x7e]+/g;
 
 /** Makes untrusted text safe for a terminal: replaces invisible characters by their code points, such as `<U+202E>`. */

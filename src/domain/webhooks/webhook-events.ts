@@ -56,7 +56,7 @@ export function parseEvents(events: readonly unknown[]): WantedEvent[] | null {
  */
 const ALL_BIT = 30;
 
-/** Subscriptions to event types as bits. Tests make those of a later version, with more types. */
+/** Makes the functions for subscriptions as bits. Tests make them for a later version, with more types. */
 export function subscriptionsTo<Type extends string>(eventBits: Readonly<Record<Type, number>>) {
   const types = Object.keys(eventBits) as Type[];
   const isInAll = (type: string) => !ONLY_BY_NAME.has(type);
@@ -74,7 +74,7 @@ export function subscriptionsTo<Type extends string>(eventBits: Readonly<Record<
 
     wants: (bits: number, type: Type): boolean => (complete(bits) & (1 << eventBits[type])) !== 0,
 
-    /** Returns whether the bits mean the same. Those of `*` may be from a version with fewer types. */
+    /** Returns whether two subscriptions mean the same. The bits of `*` may be from a version with fewer types. */
     areSame: (one: number, other: number): boolean => complete(one) === complete(other),
   };
 }

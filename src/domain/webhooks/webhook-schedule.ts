@@ -27,7 +27,7 @@ const RETRY_AFTER_STEPS = 2;
 /** Limit for `Retry-After` of receivers that need the exact pause (Telegram). */
 const RETRY_AFTER_LIMIT_MS = HOUR_MS;
 
-/** Matches HTTP dates but those in the form of asctime, which has no zone and is no longer sent. */
+/** Matches HTTP dates, except the form of asctime, which has no zone and is no longer sent. */
 const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*, .* GMT$/;
 
 /**

@@ -27,14 +27,14 @@ export const WEBHOOK_OUTCOMES = [
 ] as const;
 export type WebhookOutcome = (typeof WEBHOOK_OUTCOMES)[number];
 export const WEBHOOK_SECRET_BYTES = 32;
-/** Begins every signing secret, as Standard Webhooks has it. */
+/** Prefix of every signing secret, as in Standard Webhooks. */
 export const SECRET_PREFIX = "whsec_";
 /** How long the old secret also signs after a rotation: the default, and the limit. */
 export const SECRET_GRACE_SECONDS = 86_400;
 export const SECRET_GRACE_LIMIT_SECONDS = 30 * 86_400;
 /** Age of the oldest deliveries that can be replayed. */
 export const REPLAY_LIMIT_MS = 14 * DAY_MS;
-/** How long events of an endpoint that failures disabled are still written, and kept. */
+/** For how long after failures disabled an endpoint its events are still written and kept. */
 export const DISABLED_RETENTION_MS = 7 * DAY_MS;
 /** How long attempts are kept, and events that were delivered or given up. */
 export const WEBHOOK_RETENTION_MS = 30 * DAY_MS;
@@ -208,7 +208,8 @@ export interface CombinedWants {
 }
 
 /**
- * Combines the subscriptions of endpoints, with those that failures disabled: their events are written for some days.
+ * Combines the subscriptions of endpoints. Includes endpoints that failures disabled, whose events are written for some
+ * days.
  */
 export function combinedWants(
   endpoints: readonly (WebhookState & { events: string; balanceLowBelow: number | null })[],

@@ -48,7 +48,7 @@ test("the markup and the limits of scheduled syncs are set, and why one was held
   const limits = { "price-change": "15", deactivated: "3", new: "private", readable: "yes" };
   const unpriced = await panel.post("/providers/acme/syncs", { ...limits, every: "6h" });
   expect(unpriced.status).toBe(422);
-  expect(unpriced.text).toContain("No markup is stored, and a scheduled sync runs unattended");
+  expect(unpriced.text).toContain("A scheduled sync needs a stored markup, and none is stored");
   const odd = await panel.post("/providers/acme/syncs", { ...limits, markup: "x", every: "5s" });
   expect(odd.text).toContain("every must be a duration of at least 1m");
   expect(odd.text).toContain("markup must be a percentage");
