@@ -56,10 +56,10 @@ const LIST = query({
  * follow.
  */
 export const FORGET_ATTEMPTS = statement({
-  parameters: { before: number, codes: number, since: number },
+  parameters: { before: number, firstCodeTag: number, since: number },
   writes: [signInAttempts],
   text: `DELETE FROM sign_in_attempts
-    WHERE seq <= :before AND NOT (name_tag >= :codes AND at > :since)`,
+    WHERE seq <= :before AND NOT (name_tag >= :firstCodeTag AND at > :since)`,
 });
 
 export const FORGET_CONFIRMATIONS = statement({

@@ -1,7 +1,7 @@
 // SQL for the newest numbers of a list, read in the order of an index. Each dialect gets the form for which its planner
 // reads the fewest entries.
 
-import type { Ledger } from "./port.ts";
+import type { TimedTable } from "./port.ts";
 import type { Dialect } from "./query.ts";
 
 /** A part of an index in which all columns except the number have one value, so its entries are in number order. */
@@ -14,7 +14,7 @@ export interface EntryQuery {
 
 /** A list that is read from several parts of a table's indexes. */
 interface ListSource {
-  table: Ledger;
+  table: TimedTable;
   /** The column of the numbers. */
   number: string;
   /** The parts. None of them have a number in common. */

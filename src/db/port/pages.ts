@@ -1,7 +1,7 @@
 // Pages of a list. A cursor is a number, never a time or an offset, so that new rows do not shift the next page. The
 // SQL that finds the rows of a page is in newest-entries.ts.
 
-import type { Ledger, Reader, Span, TimeWindow } from "./port.ts";
+import type { TimedTable, Reader, Span, TimeWindow } from "./port.ts";
 import { number } from "./table-definition.ts";
 
 export interface Page<Row> {
@@ -25,11 +25,11 @@ export interface ListPart {
 /** The spans of a part of a list, newest first. */
 export function spansBelow(
   reader: Reader,
-  ledger: Ledger,
+  table: TimedTable,
   { account, window, below }: ListPart,
 ): Span[] {
   return reader
-    .spans(ledger, account, window)
+    .spans(table, account, window)
     .filter(({ first }) => first < below)
     .map(({ first, last }) => ({ first, last: Math.min(last, below - 1) }));
 }

@@ -16,13 +16,13 @@ export interface Reader {
    * Ranges of row numbers that contain all of an account's rows with a time in the window, newest range first. They may
    * also contain rows with other times, which the list must filter out. `account` null: all accounts.
    */
-  spans(ledger: Ledger, account: number | null, window: TimeWindow): Span[];
+  spans(table: TimedTable, account: number | null, window: TimeWindow): Span[];
   /** Like `items.map(body)`, but loads the rows for all items together instead of in one round trip each. */
   each<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[];
 }
 
 /** A table whose rows are listed by number and can be found by time. */
-export type Ledger = "orders" | "transfers";
+export type TimedTable = "orders" | "transfers";
 
 /** A time window in milliseconds, both ends included. Null: no limit on that side. */
 export interface TimeWindow {

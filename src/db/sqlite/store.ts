@@ -4,7 +4,7 @@ import type { Database } from "bun:sqlite";
 import {
   FatalError,
   type Job,
-  type Ledger,
+  type TimedTable,
   type Outcome,
   type Reader,
   type Span,
@@ -55,8 +55,8 @@ class SqliteReader implements Reader {
   }
 
   /** Returns the spans of all accounts' rows: here numbers follow the clock. */
-  spans(ledger: Ledger, _account: number | null, window: TimeWindow): Span[] {
-    return this.statements.timeSpans.within(ledger, window);
+  spans(table: TimedTable, _account: number | null, window: TimeWindow): Span[] {
+    return this.statements.timeSpans.within(table, window);
   }
 
   each<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[] {

@@ -3,7 +3,7 @@
 // finds a time. At ten million rows it reads about fifty rows.
 
 import type { Database } from "bun:sqlite";
-import type { Ledger, Span, TimeWindow } from "../port/port.ts";
+import type { TimedTable, Span, TimeWindow } from "../port/port.ts";
 
 /** The number column of each ledger. */
 const NUMBERS = { orders: "order_id", transfers: "seq" } as const;
@@ -16,15 +16,15 @@ interface Step {
 
 /** Finds spans with the statements of one connection, which are prepared at first use. */
 export class TimeSpans {
-  readonly #byLedger = new Map<Ledger, ReturnType<typeof prepare>>();
+  readonly #byTable = new Map<TimedTable, ReturnType<typeof prepare>>();
 
   constructor(readonly sqlite: Database) {}
 
   /** Returns the numbers of all rows whose time is in the window, and no others; newest first. */
-  within(ledger: Ledger, { from, to }: TimeWindow): Span[] {
+  within(table: TimedTable, { from, to }: TimeWindow): Span[] {
     if (from === null && to === null) return [{ first: 1, last: Number.MAX_SAFE_INTEGER }];
-    let queries = this.#byLedger.get(ledger);
-    if (!queries) this.#byLedger.set(ledger, (queries = prepare(this.sqlite, ledger)));
+    let queries = this.#byTable.get(table);
+    if (!queries) this.#byTable.set(table, (queries = prepare(this.sqlite, table)));
     const { timeAt } = queries;
     const spans: Span[] = [];
     for (const run of monotonicRuns(queries)) {
@@ -37,16 +37,16 @@ export class TimeSpans {
   }
 }
 
-function prepare(sqlite: Database, ledger: Ledger) {
-  const number = NUMBERS[ledger];
+function prepare(sqlite: Database, table: TimedTable) {
+  const number = NUMBERS[table];
   const steps = sqlite.prepare<Step, []>(
-    `SELECT first, time, time_before AS timeBefore FROM clock_steps WHERE ledger = '${ledger}' ORDER BY first`,
+    `SELECT first, time, time_before AS timeBefore FROM clock_steps WHERE ledger = '${table}' ORDER BY first`,
   );
   const newest = sqlite.prepare<{ number: number | null }, [number]>(
-    `SELECT max(${number}) AS number FROM ${ledger} WHERE ${number} < ?`,
+    `SELECT max(${number}) AS number FROM ${table} WHERE ${number} < ?`,
   );
   const time = sqlite.prepare<{ time: number }, [number]>(
-    `SELECT created_at AS time FROM ${ledger} WHERE ${number} >= ? ORDER BY ${number} LIMIT 1`,
+    `SELECT created_at AS time FROM ${table} WHERE ${number} >= ? ORDER BY ${number} LIMIT 1`,
   );
   return {
     steps: () => steps.all(),

@@ -22,7 +22,7 @@ const amountsIn = (source: ReportSource, key: string, amounts: string) => {
 };
 
 /** SQL for the sum of a column, in two halves: sum() fails when an intermediate sum exceeds 64 bits. */
-const difference = (column: string) =>
+const sumInHalves = (column: string) =>
   `sum(${column} / 1000000000) * 1000000000 + sum(${column} % 1000000000) AS ${column}`;
 
 /** SQL for the totals of each day that differ from the sums of their rows. */
@@ -30,8 +30,8 @@ const totalsOf = (kind: TotalKind, key: string) => `
   SELECT kind || ' ' || key || ' of day ' || day AS subject,
     'the totals lack orders ' || orders || ', revenue ' || revenue || ', refunds ' || refunds || ', cost ' || cost || ' micros' AS problem
   FROM (
-    SELECT '${kind}' AS kind, day, key, sum(orders) AS orders, ${difference("revenue")},
-      ${difference("refunds")}, ${difference("cost")}
+    SELECT '${kind}' AS kind, day, key, sum(orders) AS orders, ${sumInHalves("revenue")},
+      ${sumInHalves("refunds")}, ${sumInHalves("cost")}
     FROM (
       ${amountsIn("orders", key, "1 AS orders, charge_micros AS revenue, 0 AS refunds, 0 AS cost")}
       UNION ALL ${amountsIn("transfers", key, "0, 0, amount_micros, 0")}

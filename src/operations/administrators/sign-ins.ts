@@ -128,7 +128,7 @@ function insertAttempt(
   const [newest] = listSignInAttempts(tx, Number.MAX_SAFE_INTEGER, 1);
   if (newest && newest.seq > KEPT_ATTEMPTS) {
     const before = newest.seq - KEPT_ATTEMPTS;
-    tx.run(FORGET_ATTEMPTS, { before, codes: CODE_TAGS, since: now - FAILURE_WINDOW_MS });
+    tx.run(FORGET_ATTEMPTS, { before, firstCodeTag: CODE_TAGS, since: now - FAILURE_WINDOW_MS });
   }
   const { nameTag, address, network, userAgent } = tried;
   const administrator = found?.name ?? null;

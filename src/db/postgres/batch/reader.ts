@@ -3,7 +3,7 @@
 // round of a body may see a later state.
 
 import {
-  type Ledger,
+  type TimedTable,
   type Reader,
   refusePromise,
   type Span,
@@ -52,8 +52,8 @@ export class LoadedReader implements Reader {
     return this.all(query, ...values)[0];
   }
 
-  spans(ledger: Ledger, account: number | null, window: TimeWindow): Span[] {
-    return spansWithin(this, ledger, account, window);
+  spans(table: TimedTable, account: number | null, window: TimeWindow): Span[] {
+    return spansWithin(this, table, account, window);
   }
 
   each<T, R>(items: readonly T[], body: (item: T, index: number) => R): R[] {

@@ -1,7 +1,7 @@
 // Finds the row numbers of a time window. Numbers come from sequences and transactions commit in any order, so times do
 // not follow numbers. An index by time finds the lowest and the highest number of the window.
 
-import type { Ledger, Reader, Span, TimeWindow } from "../../port/port.ts";
+import type { TimedTable, Reader, Span, TimeWindow } from "../../port/port.ts";
 import { query } from "../../port/query.ts";
 import { nullable, number } from "../../port/table-definition.ts";
 
@@ -31,7 +31,7 @@ const forAllAccounts = (textFor: (account: string) => string) =>
 const QUERIES = {
   orders: { forAccount: forAccount(ordersIn), forAllAccounts: forAllAccounts(ordersIn) },
   transfers: { forAccount: forAccount(transfersIn), forAllAccounts: forAllAccounts(transfersIn) },
-} as const satisfies Record<Ledger, unknown>;
+} as const satisfies Record<TimedTable, unknown>;
 
 /**
  * Returns at most one span, which may also contain rows of the account with other times. Reads every index entry of the
@@ -39,7 +39,7 @@ const QUERIES = {
  */
 export function spansWithin(
   reader: Reader,
-  ledger: Ledger,
+  table: TimedTable,
   account: number | null,
   { from, to }: TimeWindow,
 ): Span[] {
@@ -47,8 +47,8 @@ export function spansWithin(
   const times = { from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER };
   const found =
     account === null
-      ? reader.one(QUERIES[ledger].forAllAccounts, times)!
-      : reader.one(QUERIES[ledger].forAccount, { ...times, account })!;
+      ? reader.one(QUERIES[table].forAllAccounts, times)!
+      : reader.one(QUERIES[table].forAccount, { ...times, account })!;
   if (found.first === null || found.last === null) return [];
   return [{ first: found.first, last: found.last }];
 }
