@@ -30,7 +30,7 @@ export interface AuditFilter {
   account?: number | undefined;
   action?: AuditAction | undefined;
   subject?: string | undefined;
-  /** An operator's or administrator's name as in the log, or one of the names in it: see isAuthor. */
+  /** The author as the log has it, or one of the names in it, such as alice in `reseller (alice)`: see isAuthor. */
   by?: string | undefined;
   /** Earliest time, included. */
   since?: number | undefined;

@@ -52,8 +52,8 @@ const LIST = query({
 });
 
 /**
- * Deletes old attempts, except wrong codes that still count: those must not be forgotten because many other attempts
- * follow.
+ * Deletes old attempts, except wrong codes that still count, so that a flood of other attempts cannot make them
+ * forgotten. `firstCodeTag`: tags from this number on are of codes.
  */
 export const FORGET_ATTEMPTS = statement({
   parameters: { before: number, firstCodeTag: number, since: number },

@@ -32,8 +32,8 @@ const COLUMNS = [
   "ownAfter",
 ] as const;
 
-// For a change of the service itself, also reads the reseller's own terms at that time. Its grant is in the last change
-// of that grant, its discount in the last change of any of its own terms.
+// For a change of the service itself, also reads the reseller's own terms at that time. The reseller's grant is in the
+// last change of that grant, the discount in the last change of any of the reseller's terms.
 const OF_RESELLER = query({
   parameters: { account: number, from: number, to: number, limit: number },
   columns: {

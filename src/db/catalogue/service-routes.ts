@@ -95,8 +95,8 @@ export function listRoutes(reader: Reader, service: Service): PrioritizedRoute[]
 }
 
 /**
- * Returns the route for new orders of a service whose first route is delisted: its first listed further route with an
- * active provider. Without one, returns the service itself.
+ * Returns the route for new orders of a service whose first route is delisted: the first of its further routes that is
+ * listed and has an active provider. Returns the service itself if there is none.
  */
 export function listedRoute<First extends { id: string }>(
   reader: Reader,
@@ -114,7 +114,10 @@ export function readFurtherRoutesTo(reader: Reader, providerId: number): Map<str
   return new Map(routes.map(({ providerService, service }) => [providerService, service]));
 }
 
-/** The present routes of an order's service with the order's attempts there, and the order's current route. */
+/**
+ * The routes that the order's service has now, each with the order's attempts on it, and the route that the order is
+ * on.
+ */
 export function readTriedRoutes(
   reader: Reader,
   { orderId, serviceId, delivery }: OrderWithDelivery,

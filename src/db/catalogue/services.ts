@@ -49,7 +49,7 @@ export interface Service {
   refillDays: number;
   cancelByHand: boolean;
   refillByHand: boolean;
-  /** Inactive because its provider is. */
+  /** Inactive because its provider is inactive. */
   suspended: boolean;
   /** The provider of its first route no longer lists it. */
   routeDelisted: boolean;
@@ -104,7 +104,7 @@ export interface Grant {
   createdAt: number;
 }
 
-/** The state that a list of open services depends on. While both fields are unchanged, the list is too. */
+/** The state that a list of open services depends on. While both fields stay the same, so does the list. */
 export interface CatalogueState {
   /** Grows with every change of services and grants that affects such a list. */
   version: number;

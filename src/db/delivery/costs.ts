@@ -9,7 +9,7 @@ import { nullable, number, numbers, text, textOf } from "../port/table-definitio
 import { orderCosts } from "../tables/delivery.ts";
 import { providerRates } from "../tables/providers.ts";
 
-/** A cost, the time when it became known, and the difference from the order's cost before. */
+/** A cost, the time when it became known, and the difference from the order's previous cost. */
 export interface CostEntry extends OrderCost {
   changeMicros: number;
   createdAt: number;

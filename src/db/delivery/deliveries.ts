@@ -21,7 +21,7 @@ export interface Attempt {
   cause: string | null;
   startedAt: number;
   finishedAt: number | null;
-  /** The id of the server that makes it; null if there is none. */
+  /** The id of the server that makes the attempt, if it has one. */
   server: string | null;
   /** The route on which it is made, with `providerService`. */
   providerId: number;
@@ -107,8 +107,8 @@ export function listDueSubmissions(
 }
 
 /**
- * Lists due orders of a provider on probation, where one order decides whether the others keep waiting. Resellers with
- * the fewest unknown orders there come first, so that one reseller's bad orders do not delay the others.
+ * Lists due orders of a provider on probation, which gets one order at a time. Resellers with the fewest unknown orders
+ * there come first, so that one reseller's bad orders do not delay other resellers.
  */
 export function listDueOnProbation(
   reader: Reader,
@@ -144,7 +144,7 @@ export function countAttempts(reader: Reader, { orderId, delivery }: OrderWithDe
   return reader.one(COUNT_ATTEMPTS, { orderId, providerId, providerService })!.tries;
 }
 
-/** Inserts an attempt. A UNIQUE index refuses it if another is unfinished or may have arrived. */
+/** Inserts an attempt. A UNIQUE index refuses it if another attempt is unfinished or may have arrived. */
 export function insertAttempt(
   tx: Tx,
   attempt: Omit<Attempt, "attemptId" | "outcome" | "cause" | "finishedAt">,

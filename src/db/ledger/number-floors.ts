@@ -1,4 +1,5 @@
-// Floors for new numbers: numbers up to a floor are never issued again. Rows on SQLite, sequences on PostgreSQL.
+// Floors for new numbers: numbers up to a floor are never issued again. On SQLite a floor is a row of number_floors; on
+// PostgreSQL it is the value of a sequence.
 
 import type { Tx } from "../port/port.ts";
 import { statement } from "../port/query.ts";
@@ -44,7 +45,7 @@ const RAISE = statement({
 });
 
 /**
- * Makes numbers continue above these. Call it before the database is in use: statements that SQLite has already
+ * Makes new numbers continue above `numbers`. Call it before the database is in use: statements that SQLite has already
  * prepared ignore it.
  */
 export function raiseFloors(tx: Tx, numbers: Numbers): void {

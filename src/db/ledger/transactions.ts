@@ -43,8 +43,8 @@ export interface TransactionRow {
   createdAt: number;
 }
 
-// `> 2` is true for every user. It repeats the condition of the partial indexes of users' transfers, so that they are
-// used.
+// `> 2` is true for every user. It repeats the condition of the partial indexes of users' transfers, so that those
+// indexes are used.
 const debits = (...where: string[]): EntryQuery => ({
   values: { debit_account: ":account" },
   where: ["debit_account > 2", ...where],

@@ -60,7 +60,7 @@ export function listOrderRequests(
   return reader.all(list, { ...given, limit }) as ListedRequest[];
 }
 
-/** Counts of open requests by what they wait for, without those for test orders. */
+/** Counts of open requests by what they wait for, without requests for test orders. */
 export interface RequestFigures {
   /** Requests for manual services, which wait for the operator's decision. */
   toDecide: number;

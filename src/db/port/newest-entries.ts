@@ -17,7 +17,7 @@ interface ListSource {
   table: TimedTable;
   /** The column of the numbers. */
   number: string;
-  /** The parts. None of them have a number in common. */
+  /** The parts. No number is in two of them. */
   parts: readonly EntryQuery[];
   /** Whether it has a time window. */
   byTime: boolean;

@@ -22,7 +22,7 @@ export interface ListPart {
   below: number;
 }
 
-/** The spans of a part of a list, newest first. */
+/** The ranges of row numbers to read for a part of a list, newest first. */
 export function spansBelow(
   reader: Reader,
   table: TimedTable,

@@ -120,9 +120,7 @@ export interface ReadStore {
 
 /** A database that can be read and written: what an engine provides. */
 export interface Store extends ReadStore {
-  /**
-   * Runs commands in one transaction; a failed command is undone alone. Returns outcomes in order, after the COMMIT.
-   */
+  /** Runs commands in one transaction. Only a failed command is undone. Returns outcomes in order, after the COMMIT. */
   runBatch(jobs: readonly Job[]): Awaitable<Outcome[]>;
   close(): Awaitable<void>;
 }

@@ -38,7 +38,7 @@ interface QueryParts<G extends Kinds, P extends Kinds> {
   columns: G;
   /**
    * Parameters that have the name of a field. From tables with that field, the query reads only rows with the
-   * parameter's value. Earlier commands of a batch may then have written other rows of those tables.
+   * parameter's value. So earlier commands of its batch may already have written other rows of those tables.
    */
   restrictedBy?: readonly (keyof P & string)[];
   text: Text;

@@ -60,8 +60,8 @@ export class RowMap {
   }
 
   /**
-   * Adds an inserted row. With `all`, to every index. Otherwise only to indexes where its key was looked up; later
-   * look-ups in the others read SQLite.
+   * Adds an inserted row. With `all`, adds it to every index. Otherwise only to indexes where its key was looked up:
+   * later look-ups in other indexes read SQLite.
    */
   add(table: AnyTable, row: AnyRow, all: boolean): void {
     const entry = { row };

@@ -5,7 +5,7 @@ import type { Reader } from "../port/port.ts";
 import { query } from "../port/query.ts";
 import { number, textOf } from "../port/table-definition.ts";
 
-/** Limit for the newest attempts of all providers that are examined, which takes 10 ms. */
+/** How many of the newest attempts are examined, over all providers. Examining them takes 10 ms. */
 export const ATTEMPTS_LIMIT = 5000;
 
 const OUTCOMES = query({

@@ -168,7 +168,10 @@ export function updateLastSuccess(tx: Tx, providerId: number, at: number): void 
   tx.update(providers, { providerId }, { lastSuccessAt: at });
 }
 
-/** Records that the provider answered whether it took an order. Skips the sandbox, which is not monitored. */
+/**
+ * Records that the provider accepted or refused an order, which ends a row of unknown outcomes. Skips the sandbox,
+ * which is not monitored.
+ */
 export function noteAnswered(tx: Tx, providerId: number): void {
   if (providerId === SANDBOX_PROVIDER) return;
   tx.update(providers, { providerId }, ANSWERED);

@@ -1,7 +1,7 @@
 // Totals of days, for the rows up to a position. Each report adds the rows after it. Rows are counted by number, not by
-// time, so that a row with an earlier time (the clock was set back) is counted like any other. They are stored, other
-// than the counts of reports/running-count.ts: those start anew from at most a month of rows or seven statuses, while
-// totals have a row for each service and reseller of each day there ever was.
+// time, so that a row with an earlier time (the clock was set back) is counted like any other. Unlike the counts of
+// reports/running-count.ts, totals are stored: a recount at each start would read every order there ever was, not one
+// month.
 
 import type { Reader, Tx } from "../port/port.ts";
 import { query, statement } from "../port/query.ts";
@@ -40,7 +40,8 @@ export interface Position {
 const halves = (column: string, name: string) =>
   halvesOf(column, [`${name}Thousands`, `${name}Rest`]);
 
-// Reads the position in the same statement, so that both are of the same moment.
+// Reads the position in the same statement, so that both are of the same moment. The position's row has its three
+// numbers in `orders`, `revenueThousands` and `revenueRest`.
 const totalsQuery = (key: string) =>
   query({
     parameters: { kind: textOf<TotalKind>(), first: number, last: number },
@@ -113,7 +114,8 @@ export function readPosition(reader: Reader): Position {
   };
 }
 
-// A command with a statement runs alone in its transaction, so no other command of a batch changes what it counts.
+// A command that runs a `statement` (db/port/query.ts) gets a transaction of its own, so no other command of a batch
+// changes what it counts.
 const LOCK_POSITION = statement({
   writes: [],
   text: {

@@ -63,7 +63,7 @@ export const SOURCES: Record<ReportSource, Source> = {
     orders: "count(*)",
   },
   transfers: {
-    // coalesce does not imply "IS NOT NULL". Without it, PostgreSQL may read the whole partial index
+    // coalesce does not imply "IS NOT NULL". Without coalesce, PostgreSQL may read the whole partial index
     // transfers_once_an_order, because its statistics call it empty until ANALYZE has seen the first orders.
     rows: `transfers JOIN orders ON orders.order_id = coalesce(transfers.order_id, 0)
       WHERE transfers.kind IN ('refund', 'partial_refund') AND ${LIVE_ORDER_CONDITION}`,

@@ -69,8 +69,8 @@ const KEPT_ROWS_LIMIT = 10_000;
 
 /**
  * Creates a store on a connection that the caller opened; the store closes it. `keepRows`: rows of cacheable tables
- * stay in memory from batch to batch while no other connection writes. Then only the store may write on this
- * connection.
+ * stay in memory from batch to batch while no other connection writes. With `keepRows`, only the store may write on
+ * this connection.
  */
 export function createSqliteStore(sqlite: Database, keepRows = false): SqliteStore {
   const statements = new Statements(sqlite);

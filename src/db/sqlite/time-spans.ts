@@ -5,7 +5,7 @@
 import type { Database } from "bun:sqlite";
 import type { TimedTable, Span, TimeWindow } from "../port/port.ts";
 
-/** The number column of each ledger. */
+/** The number column of each table. */
 const NUMBERS = { orders: "order_id", transfers: "seq" } as const;
 
 interface Step {

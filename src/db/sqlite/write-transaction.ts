@@ -158,7 +158,7 @@ export class SqliteTx implements Tx {
 
   /**
    * Runs a command of a batch, without a savepoint, which would copy every page that the command touches. A command
-   * that then throws after a write cannot be undone: the batch must run again with `savepoints`.
+   * that throws after a write cannot be undone: the batch must run again with `savepoints`.
    */
   command(run: (tx: Tx) => unknown, savepoints: boolean): Outcome {
     this.#writtenTables = [];

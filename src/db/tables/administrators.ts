@@ -17,6 +17,7 @@ export const administrators = table(
     invitationHash: text(),
     invitedUntil: integer(),
     totpSecret: text(),
+    /** A secret that was shown to the administrator and not yet confirmed with a code. */
     offeredSecret: text(),
     totpStep: integer().notNull().default(0),
     createdAt: integer().notNull(),
@@ -83,6 +84,7 @@ export const signInAttempts = table(
     at: integer().notNull(),
     address: text().notNull(),
     network: text().notNull(),
+    /** Hash of the typed name and the step: see tagOfName. */
     nameTag: integer().notNull(),
     administrator: text(),
     userAgent: text().notNull(),

@@ -29,6 +29,7 @@ export const services = table(
     priceByHand: integer({ mode: "boolean" }).notNull(),
     minByHand: integer({ mode: "boolean" }).notNull(),
     maxByHand: integer({ mode: "boolean" }).notNull(),
+    /** Inactive because no provider lists it. */
     delisted: integer({ mode: "boolean" }).notNull(),
     cancel: integer({ mode: "boolean" }).notNull().default(false),
     refill: integer({ mode: "boolean" }).notNull().default(false),
@@ -39,7 +40,9 @@ export const services = table(
     dripfeed: integer({ mode: "boolean" }).notNull().default(false),
     typeByHand: integer({ mode: "boolean" }).notNull().default(false),
     dripfeedByHand: integer({ mode: "boolean" }).notNull().default(false),
+    /** Inactive because every provider that lists it is inactive. */
     suspended: integer({ mode: "boolean" }).notNull().default(false),
+    /** The provider of its first route does not list it. */
     routeDelisted: integer({ mode: "boolean" }).notNull().default(false),
   },
   {

@@ -78,7 +78,7 @@ const ERASE_FROM_ORDERS = [
     writes: [orderRequests],
     text: "UPDATE order_requests SET note = NULL WHERE order_id IN (:orderIds) AND note IS NOT NULL",
   }),
-  // The provider's answers for orders that have ended since.
+  // What providers answered about order numbers that they did not recognize.
   statement({
     parameters: { orderIds: numbers },
     writes: [unrecognizedNumbers],
@@ -165,7 +165,7 @@ export function countOpenOrders(reader: Reader, account: number): number {
   return reader.one(OPEN_ORDERS, { account })!.orders;
 }
 
-/** Counts open requests to cancel or refill an order, whose answers by the provider are still to be recorded. */
+/** Counts open requests to cancel or refill an order, to which the provider's answer has not been recorded yet. */
 export function countOpenRequests(reader: Reader, account: number): number {
   return reader.one(OPEN_REQUESTS, { account })!.requests;
 }

@@ -45,7 +45,7 @@ const totalsOf = (kind: TotalKind, key: string) => `
 export const COST_QUERIES: Record<string, string> = {
   "the costs of an order form one sequence": `
     SELECT 'order ' || order_id AS subject,
-      'its cost ' || number || ' is ' || cost_micros || ' micros, its change is ' || change_micros || ', the cost before it is ' || coalesce(before, 0) AS problem
+      'cost entry ' || number || ' is ' || cost_micros || ' micros, but the entry before it is ' || coalesce(before, 0) || ' and its change is ' || change_micros AS problem
     FROM (
       SELECT order_id, number, cost_micros, change_micros,
         lag(cost_micros) OVER (PARTITION BY order_id ORDER BY number) AS before,

@@ -27,12 +27,15 @@ const flows = (condition: string) => `
   UNION ALL SELECT -amount_micros FROM transfers
   WHERE debit_account = users.account AND debit_account > 2 AND ${condition}`;
 
-/** SQL for the cash account on the side of a user, and the sales account on the side of an order. */
+/**
+ * SQL for the cash account of a user's side and the sales account of an order's side: the live side or the test side.
+ */
 const CASH = "CASE WHEN test_of IS NULL THEN 1 ELSE -1 END";
 const SALES = `CASE WHEN orders.provider_id = ${SANDBOX_PROVIDER} THEN -2 ELSE 2 END`;
 
 /**
- * Selects the sum of a side's balances, and the sum that its cash and sales accounts paid, less what they received.
+ * Selects two sums that must be equal: a side's balances, and what its cash and sales accounts paid less what they
+ * received.
  */
 const sideOf = (testOf: string, accounts: string) => `
   ${sumOf(`SELECT balance_micros AS amount FROM users WHERE test_of ${testOf}`)} AS balances,
@@ -173,8 +176,8 @@ const QUERIES: Record<string, string> = {
     WHERE providers.provider_id IS NULL`,
   "the routes of a service match its provider": `
     SELECT 'service ' || services.id AS subject,
-      'its route to provider ' || routes.provider_id || ' has priority ' || routes.priority
-        || ', its provider ' || coalesce(CAST(services.provider_id AS TEXT), '(none)') || ' has '
+      'its further route to provider ' || routes.provider_id || ' has priority ' || routes.priority
+        || ', its first route to provider ' || coalesce(CAST(services.provider_id AS TEXT), '(none)') || ' has '
         || services.provider_priority AS problem
     FROM service_routes AS routes JOIN services ON services.id = routes.service_id
     WHERE services.provider_id IS NULL OR routes.priority < services.provider_priority

@@ -85,8 +85,8 @@ const INTERRUPTED = query({
     ORDER BY delivery_id`,
 });
 
-// Also limits leases: if an attempt was not started because a connection was lost, it is sent again when its lease
-// ends.
+// After the clock was set back, no due time may be later than this. The due time of a delivery in flight is the end of
+// its lease.
 const LATEST_DUE = `CASE WHEN state = 'sending' THEN :leaseEnd WHEN failures = 0 THEN :now ELSE :latest END`;
 const CLAMP = statement({
   parameters: { now: number, latest: number, leaseEnd: number },
@@ -204,7 +204,7 @@ export function listWebhookAttempts(
 
 /**
  * Lists endpoints with due deliveries (`waiting`), most overdue first, and counts this server's deliveries in flight.
- * `sending`: deliveries in flight on any server. `slow`: numbers of slow endpoints.
+ * `sending`: deliveries in flight on any server. `slow`: the webhookIds of slow endpoints.
  */
 export function listDueEndpoints(
   reader: Reader,
@@ -259,7 +259,7 @@ export function listInterruptedDeliveries(reader: Reader, server: string): numbe
   return reader.all(INTERRUPTED, { server }).map(({ deliveryId }) => deliveryId);
 }
 
-/** Makes the endpoint's waiting deliveries due now, with as many attempts as new ones. Returns how many. */
+/** Makes the endpoint's waiting deliveries due now, and gives them the attempts of a new delivery. Returns how many. */
 export function resumeWaitingDeliveries(tx: Tx, webhookId: number, now: number): number {
   return tx.run(RESUME, { webhookId, now });
 }
@@ -270,7 +270,7 @@ export function dropWaitingDeliveries(tx: Tx, webhookId: number): number {
 }
 
 /**
- * Makes deliveries of events from `since` on due now, as replays, if they failed or wait for a retry. For a disabled
+ * Schedules for now, as replays, the failed and the retried deliveries of all events since `since`. For a disabled
  * endpoint, also deliveries that were never tried. Returns how many.
  */
 export function replayUndelivered(

@@ -7,7 +7,9 @@ import { webhookAttempts, webhookDeliveries, webhookEvents, webhooks } from "../
 
 const TAKES = { before: number, limit: number };
 
-/** Gives up deliveries, also those in flight whose lease ended before that time: their attempt was never recorded. */
+/**
+ * Gives up deliveries. Includes those in flight whose lease ended before `before`: their attempt was never recorded.
+ */
 const GIVE_UP = statement({
   parameters: TAKES,
   writes: [webhookDeliveries],

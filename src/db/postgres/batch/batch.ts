@@ -192,7 +192,7 @@ class Batch {
         outcomes.push(tx.attempt(() => this.jobs[place]!.run(tx) as object));
       } catch (error) {
         if (error instanceof BatchEnd) {
-          // The first command must then run alone. Any other command begins the next batch.
+          // If the first command ended the batch, it runs alone. Any other one begins the next batch.
           this.jobs = this.jobs.slice(0, Math.max(place, 1));
           if (place > 0) break;
           this.#loaded.rows.undo(0);

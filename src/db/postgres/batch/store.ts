@@ -52,7 +52,7 @@ const NO_STANDBY = "commits wait for a synchronous standby";
  *   grow (table-growth.ts), not for each batch.
  * - jit: with enable_seqscan off, a plan that needs a sequential scan has such a high estimated cost that it would be
  *   compiled, for 400 ms.
- * - lock_timeout: a transaction that holds a lock has usually ended by then. The batch is tried again.
+ * - lock_timeout: longer than a transaction usually holds a lock. After it the batch is tried again.
  * - idle_in_transaction_session_timeout, shorter than lock_timeout: it frees the locks of a server that froze or was
  *   cut off between the turns of a batch. A server that was only slow runs its batch again.
  */

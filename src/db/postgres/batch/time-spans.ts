@@ -13,7 +13,8 @@ const ANY_ACCOUNT = "= ANY (ARRAY(SELECT account FROM users))";
 const ordersIn = (account: string): string => `SELECT min(order_id) AS first, max(order_id) AS last
   FROM orders WHERE reseller_account ${account} AND created_at BETWEEN :from AND :to`;
 
-// Searches both sides of a transfer: each has an index by time, which holds no times below 0.
+// Searches both sides of a transfer. Each has an index by time, which PostgreSQL uses only for queries with created_at
+// >= 0.
 const transfersIn = (account: string): string => `SELECT min(seq) AS first, max(seq) AS last FROM (
     SELECT seq FROM transfers WHERE debit_account ${account} AND debit_account > 2
       AND created_at >= 0 AND created_at BETWEEN :from AND :to

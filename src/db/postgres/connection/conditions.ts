@@ -7,9 +7,7 @@ import { connect } from "./connection.ts";
 export interface Conditions {
   /** PostgreSQL's version, such as "17.2". */
   version: string;
-  /**
-   * Milliseconds by which this machine's clock is ahead of the database's, at least; negative if it is behind.
-   */
+  /** The least by which this machine's clock is ahead of the database's, in milliseconds; negative if it is behind. */
   clockAheadMs: number;
   /** The setting of the server or the role; this program's own sessions have at least `on`. */
   synchronousCommit: string;

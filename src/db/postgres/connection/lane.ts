@@ -65,7 +65,7 @@ export class Lane {
             );
             return error.outcomes.map(() => ({ threw: unknown }));
           }
-          // The batch was not committed and never can be.
+          // The batch was not committed and can no longer be.
           if (performance.now() < deadline) continue;
           const transient = new TransientError(error.message, { cause: error });
           return error.outcomes.map(() => ({ threw: transient }));
@@ -94,7 +94,7 @@ export class Lane {
 
   /**
    * Runs the commands one by one after the database refused the batch, so that only the refused command fails. After
-   * the deadline, for example because each waits for a held lock, the others are not tried.
+   * the deadline the remaining commands are not tried, for example because each waits for a held lock.
    */
   async #runSingly(jobs: readonly Job[], cause: unknown): Promise<Outcome[]> {
     const deadline = performance.now() + this.options.primaryWaitMs;
@@ -143,8 +143,8 @@ export class Lane {
 
   /**
    * Returns whether a batch was committed; null if no primary answers within primaryWaitMs. The question waits for the
-   * batch's transaction if it is still running. It also inserts the marker, so that a batch that was not committed
-   * never can be.
+   * batch's transaction if it is still running. It also inserts the marker, so that a batch that was not committed can
+   * no longer be.
    */
   async #resolve(batchId: string): Promise<boolean | null> {
     const deadline = performance.now() + this.options.primaryWaitMs;

@@ -1,6 +1,6 @@
 // Decides when a connection must make its plans anew. A plan suits the size that its tables had when it was made. A
-// plan for an empty table may read all of the wrong index, because that costs nothing then. As the table grows, it
-// keeps reading the whole table. So plans are discarded each time the inserts of this lane into a table have doubled.
+// plan for an empty table may read a whole index, which costs nothing. As the table grows, the same plan reads ever
+// more. So plans are discarded each time the inserts of this lane into a table have doubled.
 
 import type { AnyTable } from "../../port/table-definition.ts";
 import type { Write } from "../batch/write-transaction.ts";

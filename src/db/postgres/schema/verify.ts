@@ -78,7 +78,7 @@ const references: Check = {
   },
 };
 
-/** Checks sequences: one behind its table would issue a number twice, or its inserts would fail. */
+/** Checks sequences: a sequence behind its table would issue a number twice, or inserts would fail. */
 const numbers = queryCheck(
   "every number is issued once",
   TABLES.filter(({ numberField }) => numberField !== null)
