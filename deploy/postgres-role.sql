@@ -9,7 +9,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA public TO reseller;
 GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO reseller;
 
 -- Append-only.
-GRANT INSERT ON transfers, transfer_details, order_events, service_changes, audit, order_costs TO reseller;
+GRANT INSERT ON transfers, transfer_details, order_events, resent_orders, service_changes, audit, order_costs TO reseller;
 -- But for what the erasure of a user's personal data takes out; triggers let it take nothing else.
 GRANT UPDATE (note) ON transfers, order_events TO reseller;
 GRANT UPDATE (reference, public_note) ON transfer_details TO reseller;

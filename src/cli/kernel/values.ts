@@ -30,6 +30,7 @@ export const providerOrder = checked(kinds.PROVIDER_ORDER);
 export const authorName = checked(kinds.IDENTIFIER);
 export const note = checked(kinds.NOTE);
 export const reference = checked(kinds.REFERENCE);
+export const link = checked(kinds.LINK);
 export const linkPart = checked(kinds.LINK_PART);
 export const searchText = checked(kinds.SEARCH);
 export const rateToUsd = checked(kinds.RATE_TO_USD);

@@ -2,9 +2,10 @@
 
 import type { Command } from "commander";
 import { findCost } from "../../db/delivery/costs.ts";
-import { findOrder } from "../../db/orders/orders.ts";
+import { findOrder, findResends } from "../../db/orders/orders.ts";
 import { refusal } from "../../domain/values/error-table.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
+import { declareOperatorOrders } from "./operator-orders.ts";
 import { declareOrderChanges } from "./order-changes.ts";
 import { declareOrderList } from "./order-lists.ts";
 import { changeOrder, costJson, orderJson, withNames } from "./order-output.ts";
@@ -22,24 +23,26 @@ export function declareOrders(admin: Command): void {
   declareOrderChanges(group);
   declareSettle(group);
   declareNote(group);
+  declareOperatorOrders(group);
 }
 
 function declareShow(group: Command): void {
   declare(group, "show", "show one order and its history", "reseller admin order show 12")
     .argument("<id>", "the order, by number or id")
     .action(async (id: string, options: CommonOptions) => {
-      const { order, cost, timeline } = await withDatabase(options, ({ store }) =>
+      const { order, cost, resent, timeline } = await withDatabase(options, ({ store }) =>
         store.read((reader) => {
           const found = findOrder(reader, id);
           if (!found) throw refusal("order_not_found");
           return {
             order: withNames(reader, found),
             cost: findCost(reader, found.orderId),
+            resent: findResends(reader, found.orderId),
             timeline: readTimeline(reader, found),
           };
         }),
       );
-      const result = { ...orderJson(order), ...costJson(cost), timeline };
+      const result = { ...orderJson(order), ...costJson(cost), ...resent, timeline };
       print(options.json, result, ({ timeline: rows, ...shown }) =>
         [fields(shown), "", table(rows, "no status changes yet")].join("\n"),
       );

@@ -23,7 +23,7 @@ export interface TimelineEntry {
   at: number;
   /**
    * One of `status`, `late`, `late report accepted` (or another decision), `number` (at the provider), `progress`,
-   * `note`, `cost`, `request`, `webhook`; or the kind of a transfer; or an attempt's state: `sending`, then its
+   * `note`, `placed` (by the operator), `link`, `cost`, `request`, `webhook`; or the kind of a transfer; or an attempt's state: `sending`, then its
    * outcome.
    */
   what: string;
@@ -121,7 +121,16 @@ function webhookEntries(reader: Reader, orderId: number): TimelineEntry[] {
 
 /** Returns entries from the audit log, without transitions: those are read from the order's events. */
 function auditEntries(reader: Reader, orderId: number): TimelineEntry[] {
-  return (["order.progress", "order.note", "order.settle", "order.late"] as const)
+  return (
+    [
+      "order.progress",
+      "order.note",
+      "order.settle",
+      "order.late",
+      "order.place",
+      "order.link",
+    ] as const
+  )
     .flatMap((action) =>
       listAuditEntries(reader, { action, subject: String(orderId), limit: LIMIT }),
     )
@@ -129,6 +138,21 @@ function auditEntries(reader: Reader, orderId: number): TimelineEntry[] {
       const actor = { keyId, operator };
       if (action === "order.note") {
         return { ...BLANK, at, what: "note", actor, note: String(after?.["note"] ?? "") };
+      }
+      if (action === "order.place") {
+        const { note = null, resends = null } = after ?? {};
+        const again = resends === null ? "" : ` again for order ${String(resends)}`;
+        return {
+          ...BLANK,
+          at,
+          what: `placed${again}`,
+          actor,
+          note: note === null ? null : String(note),
+        };
+      }
+      if (action === "order.link") {
+        const text = (facts: AuditFacts | null) => String(facts?.["link"]);
+        return { ...BLANK, at, what: "link", actor, from: text(before), to: text(after) };
       }
       if (action === "order.late") {
         return { ...BLANK, at, what: `late report ${String(after?.["decision"])}`, actor };

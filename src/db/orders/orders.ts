@@ -10,7 +10,7 @@ import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { statement } from "../port/query.ts";
 import { number } from "../port/table-definition.ts";
-import { type OrderRow, orders } from "../tables/orders.ts";
+import { type OrderRow, orders, resentOrders } from "../tables/orders.ts";
 
 /** An order with its delivery columns as one member, `delivery`; null for an order of a manual service. */
 export type Order = Omit<OrderRow, keyof Delivery> & { delivery: Delivery | null };
@@ -47,6 +47,19 @@ export function updateOrder(tx: Tx, order: Order): void {
   const { status, startCount, remains, refundedMicros, sequence, delivery } = order;
   const changes = { status, startCount, remains, refundedMicros, sequence };
   tx.update(orders, order, { ...changes, ...delivery });
+}
+
+/** The orders of which an order is one: the failed one that it was placed for, and the one placed for it. */
+export interface Resends {
+  resends: number | null;
+  resentAs: number | null;
+}
+
+export function findResends(reader: Reader, orderId: number): Resends {
+  return {
+    resends: reader.row(resentOrders.byNewOrder, orderId)?.orderId ?? null,
+    resentAs: reader.row(resentOrders.byKey, orderId)?.resentAs ?? null,
+  };
 }
 
 const RAISE_SEQUENCES = statement({

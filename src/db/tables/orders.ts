@@ -82,6 +82,17 @@ export const lateReports = table(
   { key: ["orderId", "reported"] },
 );
 
+/** The failed orders that the operator sent again. An order is sent again at most once. */
+export const resentOrders = table(
+  "resent_orders",
+  {
+    orderId: integer().notNull(),
+    /** The order that was placed for it. */
+    resentAs: integer().notNull(),
+  },
+  { key: ["orderId"], unique: { byNewOrder: ["resentAs"] } },
+);
+
 /** SQL condition for open requests. It is also the condition of their partial index, so that the index is used. */
 export const OPEN_REQUEST_CONDITION =
   "(state = 'requested' OR state = 'sent' OR state = 'accepted')";

@@ -14,7 +14,7 @@ import { grants, serviceChanges, serviceRoutes, services } from "./catalogue.ts"
 import { idempotency, servers, uptime } from "./database.ts";
 import { attempts, orderCosts, unrecognizedNumbers } from "./delivery.ts";
 import { accounts, transferDetails, transfers } from "./ledger.ts";
-import { lateReports, orderEvents, orderRequests, orders } from "./orders.ts";
+import { lateReports, orderEvents, orderRequests, orders, resentOrders } from "./orders.ts";
 import { providerRates, providers } from "./providers.ts";
 import { dailyTotals, totalsPosition } from "./reports.ts";
 import { keyRecharges, keys, users } from "./users.ts";
@@ -32,6 +32,7 @@ export const TABLES: readonly AnyTable[] = [
   keys,
   keyRecharges,
   orders,
+  resentOrders,
   attempts,
   lateReports,
   unrecognizedNumbers,

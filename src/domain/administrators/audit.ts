@@ -43,6 +43,8 @@ export const AUDIT_ACTIONS = [
   "webhook.rotate",
   "webhook.replay",
   "order.note",
+  "order.place",
+  "order.link",
   "request.approve",
   "request.decline",
   "request.complete",

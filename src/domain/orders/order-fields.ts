@@ -149,6 +149,21 @@ function linesOf(text: string): string[] {
     .filter((line) => line !== "");
 }
 
+/**
+ * Returns the extra fields that were typed as text, such as in a form; without any, no member `given`. Digits of the
+ * fields of drip-feeds become numbers, as request bodies have them.
+ */
+export function givenFields(texts: Readonly<Partial<Record<ExtraField, string>>>): {
+  given?: GivenFields;
+} {
+  const given: Record<string, string | number> = {};
+  for (const [name, text] of Object.entries(texts)) {
+    const isNumber = DRIP_FIELDS.some((field) => field === name) && /^\d{1,15}$/.test(text);
+    given[name] = isNumber ? Number(text) : text;
+  }
+  return Object.keys(given).length === 0 ? {} : { given };
+}
+
 /** Counts the lines of a stored field. */
 function countLines(kept: string | number | undefined): number {
   return String(kept).split("\n").length;

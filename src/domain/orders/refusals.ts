@@ -79,6 +79,24 @@ export const ORDER_REFUSALS = {
     message: "The order is being sent to its provider right now",
     hint: "try again",
   }),
+  /** The order that replaces it already exists. */
+  order_resent: entry<{ orderId: number; resentAs: number }>({
+    message: ({ orderId, resentAs }) => `Order ${orderId} was sent again as order ${resentAs}`,
+    hint: "if that one failed too, send it again",
+  }),
+  order_not_resendable: entry<{ status: string }>({
+    message: ({ status }) => `The order is ${status}`,
+    hint: "only a FAILED order can be sent again",
+  }),
+  order_service_changed: entry({
+    message: "The service has another type than when the order was placed",
+    hint: "place a new order",
+  }),
+  order_link_fixed: entry<{ status: string; placement: string }>({
+    message: ({ status, placement }) => `The order is ${status} and its placement ${placement}`,
+    hint: "a link can be corrected while the order waits to be sent, or while you deliver it by hand",
+    fields: ["link"],
+  }),
   /** The order's refund is no longer the one that was confirmed. */
   order_changed: entry({
     message: "The order changed at the same time",

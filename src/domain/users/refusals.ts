@@ -44,6 +44,11 @@ export const USER_REFUSALS = {
     message: "A child user places no orders",
     hint: "give the discount to the parent",
   }),
+  child_places_no_orders: entry({
+    message: "A child user places no orders",
+    hint: "place it for the parent",
+    fields: ["username"],
+  }),
   user_inactive: entry({
     message: "User is inactive",
     hint: "activate it first",

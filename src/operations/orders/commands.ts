@@ -2,6 +2,7 @@
 
 import { command, one } from "../batch/command.ts";
 import { acceptLateReport, dismissLateReports } from "./late-reports.ts";
+import { correctLink, placeOrderFor, resendOrder } from "./operator-orders.ts";
 import {
   countOrders,
   needsOfOrders,
@@ -25,6 +26,9 @@ export const commands = {
   placeOrder: command(placeOrder, { ids: one, needs: needsOfOrder }),
   placeOrders: command(placeOrders, { ids: countOrders, needs: needsOfOrders }),
   placeOrdersOnce: command(placeOrdersOnce, { ids: countOrders, needs: needsOfOrdersOnce }),
+  placeOrderFor: command(placeOrderFor, { ids: one }),
+  resendOrder: command(resendOrder, { ids: one }),
+  correctLink: command(correctLink),
   transitionOrder: command(transitionOrder),
   transitionTestOrder: command(transitionTestOrder),
   progressOrder: command(progressOrder),

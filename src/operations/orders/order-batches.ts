@@ -9,7 +9,7 @@ import type { Order } from "../../db/orders/orders.ts";
 import { requireCaller } from "../batch/callers.ts";
 import type { Context } from "../batch/context.ts";
 import { needsOfClaim, once, type Outcome } from "../batch/idempotency.ts";
-import { createOrder, needsOfPlacing, type PlaceOrder, requireOrder } from "./orders.ts";
+import { byKey, createOrder, needsOfPlacing, type PlaceOrder, requireOrder } from "./orders.ts";
 
 /** A refusal as plain data. */
 export interface Refused {
@@ -48,7 +48,7 @@ export function countOrders({ entries }: PlaceOrders): number {
 function createOrders(tx: Tx, command: PlaceOrders, context: Context): Placed[] {
   return tx.each(command.entries, (entry) => {
     if ("refused" in entry) return entry;
-    const placed = attempt(() => createOrder(tx, entry.order, context));
+    const placed = attempt(() => createOrder(tx, entry.order, byKey(entry.order.keyId), context));
     return placed instanceof Refusal
       ? { refused: placed.code, details: placed.details }
       : { order: placed };

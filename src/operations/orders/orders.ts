@@ -24,7 +24,14 @@ import type { Route } from "../../domain/catalogue/service-routes.ts";
 import { type CallerTexts, callerTexts, orderStatus } from "../../domain/orders/order-members.ts";
 import { orderResponse } from "../../domain/orders/responses.ts";
 import { isTest, parseMagicLink, SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
-import { type Need, needLock, needNumbers, needRow, type Tx } from "../../db/port/port.ts";
+import {
+  type Need,
+  needLock,
+  needNumbers,
+  needRow,
+  type Reader,
+  type Tx,
+} from "../../db/port/port.ts";
 import { postTransfer } from "../../db/ledger/ledger.ts";
 import { findOrder, insertOrder, type Order, updateOrder } from "../../db/orders/orders.ts";
 import { findOrderByReference } from "../../db/orders/public-orders.ts";
@@ -42,19 +49,36 @@ import { needsOfClaim, once, type Outcome } from "../batch/idempotency.ts";
 import { applyTransition } from "./order-transitions.ts";
 import { recordDebitEvents, recordProgressEvent } from "../webhooks/webhook-events.ts";
 
-/** A new order. `reference` must be unique among the reseller's orders. */
-export interface PlaceOrder extends AskedOrder, Partial<CallerTexts> {
+/** The terms of a new order. `reference` must be unique among the reseller's orders. */
+export interface NewOrderTerms extends AskedOrder, Partial<CallerTexts> {
   resellerAccount: number;
-  keyId: string;
   service: string;
   /** Trimmed, 1 to LINK_LENGTH_LIMIT UTF-16 units, no control characters. */
   link: string;
 }
 
+export interface PlaceOrder extends NewOrderTerms {
+  keyId: string;
+}
+
+/** Who places an order, and what only the operator chooses. */
+export interface Placing {
+  actor: Actor;
+  /** Absent: the reseller's price of the service now. */
+  price?: Pick<OpenService, "priceMicros" | "per">;
+  /** The route to begin with; absent: the service's first one. */
+  route?: Route;
+}
+
+/** Returns the placing by a key. */
+export function byKey(keyId: string): Placing {
+  return { actor: { keyId, operator: null } };
+}
+
 /** Places an order. Refuses what requireCaller refuses, then what createOrder refuses. */
 export function placeOrder(tx: Tx, command: PlaceOrder, context: Context): Order {
   requireCaller(tx, command.keyId, "order", context);
-  return createOrder(tx, command, context);
+  return createOrder(tx, command, byKey(command.keyId), context);
 }
 
 export function needsOfOrder(order: PlaceOrder): Need[] {
@@ -84,7 +108,7 @@ export function placeOrderOnce(tx: Tx, command: PlaceOrderOnce, context: Context
   const { resellerAccount, keyId } = command.order;
   const claimant = { keyId, resellerAccount, permission: "order", claim: command.claim } as const;
   const run = () => {
-    const order = createOrder(tx, command.order, context);
+    const order = createOrder(tx, command.order, byKey(keyId), context);
     // The response to an order that is submitted to a provider depends on the outcome.
     const body = order.status === "PENDING" ? null : orderResponse(order);
     return { result: order, effect: { orderId: order.orderId }, body };
@@ -122,32 +146,57 @@ function refuseFields(tx: Tx, order: PlaceOrder): void {
 }
 
 /** Returns the user whose prices apply: for a test account, its reseller. */
-function payerOf(tx: Tx, reseller: Payer & { testOf: number | null }): Payer {
-  return reseller.testOf === null ? reseller : tx.row(users.byKey, reseller.testOf)!;
+function payerOf(reader: Reader, reseller: Payer & { testOf: number | null }): Payer {
+  return reseller.testOf === null ? reseller : reader.row(users.byKey, reseller.testOf)!;
 }
 
 const FIELD_REFUSALS: ReadonlySet<RefusalCode> = new Set(["field_missing", "field_invalid"]);
 
 /**
- * Charges the reseller's balance and creates the order, both or neither. The key has been checked.
- * Refuses, in this order: reference_taken, service_not_found, what orderTerms refuses, insufficient_balance,
- * charge_too_large. docs/specification/http.md#precedence, step 13.
+ * Decides what a new order is and costs, and refuses what cannot be ordered. Refuses, in this order: reference_taken,
+ * service_not_found, what orderTerms refuses, insufficient_balance, charge_too_large.
+ * docs/specification/http.md#precedence, step 13.
  */
-export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Order {
+export function decideOrder(
+  reader: Reader,
+  command: NewOrderTerms,
+  { price, route }: Placing,
+  now: number,
+) {
   const { resellerAccount, reference = null } = command;
   // First, because a retry must get the existing order even if its service or the balance is gone by now.
-  refuseTakenReference(tx, resellerAccount, reference);
-  const reseller = tx.row(users.byKey, resellerAccount)!;
-  const service = findOpenService(tx, payerOf(tx, reseller), command.service);
+  refuseTakenReference(reader, resellerAccount, reference);
+  const reseller = reader.row(users.byKey, resellerAccount)!;
+  const service = findOpenService(reader, payerOf(reader, reseller), command.service);
   if (!service) throw notFound(command);
   const { quantity, extra } = orderTerms(service, command);
-  const charge = chargeMicros(service.priceMicros, service.per, quantity);
+  const { priceMicros, per } = price ?? service;
+  const charge = chargeMicros(priceMicros, per, quantity);
   refuseDebitAboveBalance(reseller.balanceMicros, charge);
   refuseChargeAboveLimit(charge);
   if (isTest(reseller)) refuseBalanceByMagicLink(command.link);
   const delivery = isTest(reseller)
-    ? newDelivery(SANDBOX_PROVIDER, service.id, context.now)
-    : initialDelivery(service.routeDelisted ? listedRoute(tx, service) : service, context.now);
+    ? newDelivery(SANDBOX_PROVIDER, service.id, now)
+    : initialDelivery(
+        route ?? (service.routeDelisted ? listedRoute(reader, service) : service),
+        now,
+      );
+  return { reseller, service, quantity, extra, priceMicros, per, charge, delivery };
+}
+
+/**
+ * Charges the reseller's balance and creates the order, both or neither. The caller has been checked. Refuses what
+ * decideOrder refuses.
+ */
+export function createOrder(
+  tx: Tx,
+  command: NewOrderTerms,
+  placing: Placing,
+  context: Context,
+): Order {
+  const { resellerAccount } = command;
+  const decided = decideOrder(tx, command, placing, context.now);
+  const { reseller, service, quantity, extra, priceMicros, per, charge, delivery } = decided;
   // Nothing is refused from here on.
   const order = insertOrder(
     tx,
@@ -156,8 +205,8 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
       resellerAccount,
       serviceId: service.id,
       serviceName: service.name,
-      priceMicros: service.priceMicros,
-      per: service.per,
+      priceMicros,
+      per,
       link: command.link,
       quantity,
       chargeMicros: charge,
@@ -175,7 +224,7 @@ export function createOrder(tx: Tx, command: PlaceOrder, context: Context): Orde
     amountMicros: charge,
     kind: "order",
     orderId: order.orderId,
-    actor: { keyId: command.keyId, operator: null },
+    actor: placing.actor,
     note: null,
     createdAt: context.now,
   });
@@ -192,9 +241,13 @@ function notFound({ quantity, given }: AskedOrder): Refusal {
 }
 
 /** Refuses a reference that an order of the reseller has. Refuses: reference_taken. */
-function refuseTakenReference(tx: Tx, resellerAccount: number, reference: string | null): void {
+function refuseTakenReference(
+  reader: Reader,
+  resellerAccount: number,
+  reference: string | null,
+): void {
   if (reference === null) return;
-  const order = findOrderByReference(tx, resellerAccount, reference);
+  const order = findOrderByReference(reader, resellerAccount, reference);
   if (order) throw new Refusal("reference_taken", { order: orderStatus(order) });
 }
 
@@ -309,8 +362,8 @@ function initialDelivery(
 }
 
 /** Returns the order by either id. Refuses: order_not_found. */
-export function requireOrder(tx: Tx, id: string): Order {
-  const order = findOrder(tx, id);
+export function requireOrder(reader: Reader, id: string): Order {
+  const order = findOrder(reader, id);
   if (!order) throw refusal("order_not_found");
   return order;
 }

@@ -12,7 +12,7 @@ import { Facts } from "../../web/components/lists.tsx";
 import type { ShownOrder } from "./shown-order.ts";
 import { Money, Time, Typed, TypedLines, TypedLink } from "../../web/components/shown.tsx";
 
-export function OrderFacts({ order, username, provider, cost }: ShownOrder) {
+export function OrderFacts({ order, username, provider, cost, resent }: ShownOrder) {
   const { delivery } = order;
   return (
     <Facts
@@ -37,6 +37,11 @@ export function OrderFacts({ order, username, provider, cost }: ShownOrder) {
           ({ name, field }) =>
             [`${name[0]!.toUpperCase()}${name.slice(1)}`, <Typed text={order[field]} />] as const,
         ),
+        ...(resent.resends === null
+          ? []
+          : ([
+              ["Sent again for", <a href={`/orders/${resent.resends}`}>order {resent.resends}</a>],
+            ] as const)),
         ["Provider", <ItsProvider order={order} provider={provider} />],
         ...(delivery
           ? ([

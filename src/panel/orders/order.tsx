@@ -7,10 +7,12 @@ import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import { placementOf } from "../../domain/delivery/deliveries.ts";
 import type { OperatorTarget } from "../../domain/orders/order-statuses.ts";
+import { isLinkCorrectable } from "../../domain/orders/operator-orders.ts";
 import { Refusal } from "../../domain/values/error-table.ts";
 import type { Call } from "../server/call.ts";
 import type { View } from "../../web/server/results.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
+import { LinkCorrection, Resend } from "./order-resend.tsx";
 import { LateDecision } from "./late-reports.tsx";
 import { Settlement, Unrecognized } from "./order-settlement.tsx";
 import { OrderFacts } from "./order-facts.tsx";
@@ -71,7 +73,8 @@ export async function orderPage(call: Call): Promise<View> {
 }
 
 /** Buttons for the possible changes in one form. Each names its refund, so that the confirmation shows nothing unexpected. */
-function Changes({ order, late, isCorrectable }: ShownOrder) {
+function Changes(shown: ShownOrder) {
+  const { order, late, isCorrectable } = shown;
   const changes = changesOf(order);
   const path = `/orders/${order.orderId}`;
   const isUnknown = order.status === "PENDING" && placementOf(order.delivery) === "unknown";
@@ -124,6 +127,8 @@ function Changes({ order, late, isCorrectable }: ShownOrder) {
           </p>
         </Form>
       )}
+      {isLinkCorrectable(order) && <LinkCorrection order={order} />}
+      <Resend {...shown} />
       {changes.length === 0 && !isUnknown && !late && (
         <p>
           {order.status === "PENDING"

@@ -4,6 +4,7 @@ import { get, post, type Route } from "../server/route.ts";
 import { decideLate } from "./late-reports.tsx";
 import { changeOrder, endOrderEarly, noteOrder, progressOrder } from "./order-actions.tsx";
 import { decideRequest, requestsPage } from "./order-requests.tsx";
+import { correctLink, resendOrder } from "./order-resend.tsx";
 import { settleOrder } from "./order-settlement.tsx";
 import { orderPage } from "./order.tsx";
 import { ordersCsv } from "./orders-csv.ts";
@@ -18,6 +19,8 @@ export const routes: readonly Route[] = [
   post("/orders/:order/partial", "operator", endOrderEarly, "/orders/:order"),
   post("/orders/:order/progress", "operator", progressOrder, "/orders/:order"),
   post("/orders/:order/settle", "operator", settleOrder, "/orders/:order"),
+  post("/orders/:order/resend", "operator", resendOrder, "/orders/:order"),
+  post("/orders/:order/link", "operator", correctLink, "/orders/:order"),
   post("/orders/:order/late", "operator", decideLate, "/orders/:order"),
   post("/orders/:order/note", "support", noteOrder, "/orders/:order"),
   get("/requests", "support", requestsPage),

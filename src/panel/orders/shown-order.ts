@@ -1,7 +1,9 @@
 // What the page of an order and its parts show.
 
 import { findCost } from "../../db/delivery/costs.ts";
-import { findOrder, type Order } from "../../db/orders/orders.ts";
+import { listRoutes } from "../../db/catalogue/service-routes.ts";
+import { findService } from "../../db/catalogue/services.ts";
+import { findOrder, findResends, type Order, type Resends } from "../../db/orders/orders.ts";
 import { readOrderTimeline, type TimelineEntry } from "../../db/orders/order-timeline.ts";
 import { type LateReport, listOpenLateReports } from "../../db/orders/late-reports.ts";
 import { type ListedRequest, listOrderRequests } from "../../db/orders/order-request-lists.ts";
@@ -38,6 +40,24 @@ export interface ShownOrder {
   unrecognized: UnrecognizedNumber | undefined;
   /** Open requests to cancel or refill the order. */
   requests: ListedRequest[];
+  resent: Resends;
+  /** The routes of its service. */
+  routes: NamedRoute[];
+}
+
+/** A route of a service, with the name of its provider. */
+export interface NamedRoute {
+  provider: string;
+  providerService: string;
+}
+
+/** Lists the routes that a new order of the service may begin with. */
+export function listNamedRoutes(reader: Reader, serviceId: string): NamedRoute[] {
+  const routes = listRoutes(reader, findService(reader, serviceId)!);
+  return routes.flatMap(({ providerId, providerService, delisted }) => {
+    const { name: provider, active } = getProvider(reader, providerId);
+    return active && !delisted ? [{ provider, providerService }] : [];
+  });
 }
 
 /** Reads an order for its page. Throws order_not_found. */
@@ -64,6 +84,8 @@ export function readShownOrder(reader: Reader, id: string): ShownOrder {
       { open: true, orderId: order.orderId, test: isTestOrder(order) },
       REQUESTS,
     ),
+    resent: findResends(reader, order.orderId),
+    routes: listNamedRoutes(reader, order.serviceId),
   };
 }
 

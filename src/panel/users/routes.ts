@@ -12,6 +12,7 @@ import {
   rotateKey,
   updateKey,
 } from "./user-keys.tsx";
+import { newOrderPage, placeOrder } from "./user-order.tsx";
 import { removeOwnPrice, setOwnPrice } from "./user-prices.tsx";
 import { transactionsCsv, transactionsPage } from "./user-transactions.tsx";
 import { createWebhook } from "./user-webhooks.tsx";
@@ -28,6 +29,9 @@ export const routes: readonly Route[] = [
   post("/users/:user/deactivate", "operator", deactivateUser, "/users/:user"),
   post("/users/:user/activate", "operator", activateUser, "/users/:user"),
   post("/users/:user/erase", "owner", eraseUser, "/users/:user"),
+  get("/users/:user/order", "operator", newOrderPage),
+  get("/users/:user/order/:service", "operator", newOrderPage),
+  post("/users/:user/order/:service", "operator", placeOrder, "/users/:user/order/:service"),
   get("/users/:user/transactions", "support", transactionsPage),
   get("/users/:user/transactions.csv", "support", transactionsCsv),
   post("/users/:user/keys", "operator", createKey, "/users/:user"),

@@ -89,6 +89,9 @@ export async function userPage(call: Call, panel: Panel): Promise<View> {
         <h2>Transactions</h2>
         <Transactions lines={lines} />
         <p class="actions">
+          {isReseller && mayChange && user.active && (
+            <a href={`${path}/order`}>Place an order for {username}</a>
+          )}
           <a href={`${path}/transactions`}>All transactions</a>
           <a href={`${path}/transactions.csv`}>as CSV</a>
           <a href={`/audit?user=${encodeURIComponent(username)}`}>Changes in the audit log</a>

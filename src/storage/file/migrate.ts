@@ -4,6 +4,7 @@
 import type { Database } from "bun:sqlite";
 import initial from "../../../migrations/sqlite/0001_initial.sql" with { type: "text" };
 import allEvents from "../../../migrations/sqlite/0002_all_events.sql" with { type: "text" };
+import ordersOfTheOperator from "../../../migrations/sqlite/0003_orders_of_the_operator.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -19,6 +20,7 @@ import { OpenError } from "./open-error.ts";
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: "0001_initial", sql: initial },
   { version: 2, name: "0002_all_events", sql: allEvents },
+  { version: 3, name: "0003_orders_of_the_operator", sql: ordersOfTheOperator },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

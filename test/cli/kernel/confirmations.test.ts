@@ -34,6 +34,8 @@ const CASES: Record<string, () => string[]> = {
   "admin order fail": () => ["1", ...ABOVE],
   "admin order partial": () => ["1", "--remains", "5", ...ABOVE],
   "admin order refund": () => ["2", ...ABOVE],
+  "admin order place": () => ["alice", "followers", "--link", "x", "--quantity", "100", ...ABOVE],
+  "admin order resend": () => ["3", ...ABOVE],
 };
 const ELSEWHERE = ["admin order late", "admin order settle", "restore", "restored"];
 
@@ -51,7 +53,9 @@ test.each(Object.entries(CASES))("%s", async (words, rest) => {
   for (const at of numbers) shop.service({ id: `s${at}`, name: `S${at}` });
   shop.order(100);
   shop.order(100);
+  shop.order(100);
   await shop.cli("admin", "order", "complete", "2");
+  await shop.cli("admin", "order", "fail", "3");
   await shop.cli("admin", "user", "deactivate", "carl");
   const before = shop.dump();
   const argv = [...words.split(" "), ...rest()];

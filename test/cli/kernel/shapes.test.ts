@@ -47,7 +47,7 @@ const SHAPES: [title: string, argv: string[], members: string[]][] = [
   ["user credit --reference", ["admin", "user", "credit", "alice", "1.5", "--reference", "a"], [...ADJUSTED, "reference", "repeated"]],
   ["user discount", ["admin", "user", "discount", "bob", "10%"], LISTED_USER],
   ["service show", ["admin", "service", "show", "followers"], [...SERVICE, "grants"]],
-  ["order show", ["admin", "order", "show", numbers[1]!], [...ORDER, ...COST, "timeline"]],
+  ["order show", ["admin", "order", "show", numbers[1]!], [...ORDER, ...COST, "resends", "resentAs", "timeline"]],
   ["order progress", ["admin", "order", "progress", numbers[1]!, "--remains", "3"], ORDER],
   ["order complete", ["admin", "order", "complete", numbers[1]!], ORDER],
   ["order partial", ["admin", "order", "partial", numbers[2]!, "--remains", "50"], ORDER],

@@ -228,7 +228,7 @@ describe("is refused:", () => {
     ["a deleted event", "DELETE FROM order_events", "append-only"],
     ...Object.entries(TERMS).map(([column, value]): [string, string, string] => [
       `an order with another ${column}`,
-      `UPDATE orders SET ${column} = ${value} ${ORDER_1}`,
+      `UPDATE orders SET ${column} = ${value} ${column === "link" ? "WHERE status = 'COMPLETED'" : ORDER_1}`,
       "keeps the terms",
     ]),
     ...["FAILED", "CANCELLED", "REFUNDED"].map((status): [string, string, string] => [
@@ -251,6 +251,10 @@ describe("is allowed, so that the refusals above have the reason that they name:
     ["a service", insertService()],
     ["an order", insertOrder()],
     ["an event", insertEvent()],
+    [
+      "the right link of an order that is delivered by hand",
+      `UPDATE orders SET link = 'x' ${ORDER_1}`,
+    ],
     ["progress", `UPDATE orders SET start_count = 1, remains = 0 ${ORDER_1}`],
     [
       "a failed order that is refunded",

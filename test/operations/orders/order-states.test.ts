@@ -46,7 +46,7 @@ async function meet(shop: StateShop, subject: Subject, state: string, event: str
     if (!(error instanceof Refusal)) return [`${state}: ${event} broke: ${String(error)}`];
   }
   // The second of two requests is refused, the first may have been taken.
-  if (event === "cancelTwice") return [];
+  if (event === "cancelTwice" || event === "resendTwice") return [];
   const isSame = Bun.deepEquals(await contentOf(shop, subject), before);
   return isSame ? [] : [`${state}: ${event} was refused and changed something`];
 }

@@ -213,6 +213,11 @@ function settle(shop: StateShop, { orderId }: Subject, providerOrder: string | n
   return shop.run("settleOrder", { id: String(orderId), providerOrder, actor }, shop.now);
 }
 
+function resend(shop: StateShop, { orderId }: Subject, price: "then" | "now") {
+  const choices = { link: null, note: null, provider: null, providerService: null };
+  return shop.run("resendOrder", { id: String(orderId), price, ...choices, actor }, shop.now);
+}
+
 const cost = (charge: string) => ({ cost: { charge, currency: null } });
 type Step = (shop: StateShop, subject: Subject) => Promise<unknown>;
 
@@ -378,6 +383,18 @@ export const EVENTS: Record<string, Step> = {
     shop.run(
       "progressOrder",
       { id: String(orderId), startCount: 3, remains: 300, actor },
+      shop.now,
+    ),
+  resendThen: (shop, subject) => resend(shop, subject, "then"),
+  resendNow: (shop, subject) => resend(shop, subject, "now"),
+  resendTwice: async (shop, subject) => {
+    await resend(shop, subject, "then");
+    await resend(shop, subject, "then");
+  },
+  correctLink: (shop, { orderId }) =>
+    shop.run(
+      "correctLink",
+      { id: String(orderId), link: "https://example.com/right", actor },
       shop.now,
     ),
   settleWithTheNumberOfAnother: (shop, subject) => settle(shop, subject, "1001"),

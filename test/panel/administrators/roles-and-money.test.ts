@@ -40,6 +40,7 @@ async function openMarket(url: string) {
   run("createAlertEndpoint", { target: { url: "https://alerts.example/" }, secret: "whsec_s" });
   const [first, second] = [market.order(), market.order(), market.order()];
   run("transitionOrder", { id: String(second), to: "COMPLETED", note: null });
+  run("transitionOrder", { id: String(market.order()), to: "FAILED", note: null });
   run("updateService", { id: "followers", changes: { cancel: true } });
   market.delivered("unknown");
   market.delivered("queued");
