@@ -1,4 +1,5 @@
-// The messages between the main thread and the writer thread, as JSON text: batches to the thread, replies back.
+// The messages between the main thread and the writer thread, as text: batches to the thread, replies back. The body of
+// an order's response is a line of its own: as JSON inside JSON it would be escaped, and cost more than the order itself.
 
 import type { CommandRequest, Reply } from "../operations/batch/commands.ts";
 import type { CheckpointMode } from "../storage/file/checkpoint.ts";
@@ -21,3 +22,36 @@ export type FromThread =
   | { checkpointed: boolean }
   | { closed: true }
   | { fatal: string };
+
+/** The replies to a batch; the other members of the message that carries them. */
+type Replies = Extract<FromThread, { replies: unknown }>;
+
+/** Marks the line of a reply that is a text, and stands before the text itself. Other lines are JSON. */
+const TEXT = "=";
+
+/** Writes a message of the thread: a line of JSON, then one for each reply. */
+export function textOf(message: FromThread): string {
+  if (!("replies" in message)) return JSON.stringify(message);
+  const { replies, ...head } = message;
+  let text = JSON.stringify({ ...head, replies: [] });
+  for (const reply of replies) text += `\n${lineOf(reply)}`;
+  return text;
+}
+
+/** Reads what `textOf` wrote. */
+export function messageOf(text: string): FromThread {
+  const [head, ...lines] = text.split("\n");
+  const message = JSON.parse(head!) as FromThread;
+  if (lines.length > 0) (message as Replies).replies = lines.map(replyOf);
+  return message;
+}
+
+function lineOf(reply: Reply): string {
+  const text = "done" in reply && reply.done;
+  const isLine = typeof text === "string" && !text.includes("\n");
+  return isLine ? TEXT + text : JSON.stringify(reply);
+}
+
+function replyOf(line: string): Reply {
+  return line.startsWith(TEXT) ? { done: line.slice(TEXT.length) } : (JSON.parse(line) as Reply);
+}

@@ -2,7 +2,7 @@
 // delay the next batch for too long, so it runs in a second thread. Only one runs at a time.
 
 import type { CheckpointMode } from "../storage/file/checkpoint.ts";
-import type { FromThread, ToThread } from "./messages.ts";
+import { messageOf, type ToThread } from "./messages.ts";
 
 /** Pause after a checkpoint that could write nothing because of a reader. */
 const RETRY_MS = 1000;
@@ -44,7 +44,7 @@ function runCheckpoint(
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const worker = new Worker(thread);
   worker.onmessage = (event: MessageEvent<string>) => {
-    const reply = JSON.parse(event.data) as FromThread;
+    const reply = messageOf(event.data);
     if ("fatal" in reply) onFatal(reply.fatal);
     worker.terminate();
     resolve("checkpointed" in reply && reply.checkpointed);

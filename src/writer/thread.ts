@@ -12,7 +12,7 @@ import {
   createExternalCheckpointer,
 } from "../storage/file/checkpoint.ts";
 import { openWriter } from "../storage/file/open.ts";
-import type { FromThread, ToThread } from "./messages.ts";
+import { type FromThread, textOf, type ToThread } from "./messages.ts";
 
 declare const self: Worker;
 
@@ -67,5 +67,5 @@ function reportFatal(body: () => void): void {
 }
 
 function send(message: FromThread): void {
-  self.postMessage(JSON.stringify(message));
+  self.postMessage(textOf(message));
 }

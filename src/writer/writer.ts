@@ -5,7 +5,7 @@
 import { refusal } from "../domain/values/error-table.ts";
 import type { CommandInput, CommandOutput, SubmittableName } from "../operations/batch/commands.ts";
 import type { CheckpointMode } from "../storage/file/checkpoint.ts";
-import type { FromThread, ToThread } from "./messages.ts";
+import { messageOf, type ToThread } from "./messages.ts";
 import { createOffloadedCheckpoint } from "./offloaded-checkpoint.ts";
 import { createCommandQueue, QUEUE_LIMIT } from "./queue.ts";
 import { createWriteProbe } from "./write-probe.ts";
@@ -86,7 +86,7 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
   const offloadedCheckpoint = createOffloadedCheckpoint(thread, path, mode, fail);
 
   worker.onmessage = (event: MessageEvent<string>) => {
-    const message = JSON.parse(event.data) as FromThread;
+    const message = messageOf(event.data);
     if ("replies" in message) {
       const { replies, seconds, offloadCheckpoint } = message;
       probe.record(replies);

@@ -16,7 +16,7 @@ import {
   readBody,
   serviceField,
 } from "../read/body.ts";
-import { type Call, LostResponse } from "../server/endpoint.ts";
+import { type Call, LostResponse, PreparedResponse } from "../server/endpoint.ts";
 import { type ClaimDeps, respondOnce, readClaim } from "../server/idempotency.ts";
 import { isLostOrder, refuseByMagicLink } from "./sandbox.ts";
 import * as describe from "../../api-docs/endpoints/orders.ts";
@@ -44,7 +44,11 @@ async function postOrder(deps: OrderDeps, call: Call): Promise<object> {
     return placedResponse(await deps.awaitProvider(placed));
   };
   const respond = async () => {
-    if (!claim) return wait(await writer.submit("placeOrder", order));
+    if (!claim) {
+      const placed = await writer.submit("placeOrderForResponse", order);
+      if (typeof placed !== "string") return wait(placed);
+      return new PreparedResponse({ status: 200, body: placed }, false);
+    }
     const act = () => writer.submit("placeOrderOnce", { order, claim });
     return respondOnce(deps, call, claim, act, orderResponse, wait);
   };

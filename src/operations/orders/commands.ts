@@ -16,6 +16,7 @@ import {
   needsOfOrderOnce,
   noteOrder,
   placeOrder,
+  placeOrderForResponse,
   placeOrderOnce,
   progressOrder,
   transitionOrder,
@@ -24,6 +25,7 @@ import { transitionTestOrder } from "./test-orders.ts";
 
 export const commands = {
   placeOrder: command(placeOrder, { ids: one, needs: needsOfOrder }),
+  placeOrderForResponse: command(placeOrderForResponse, { ids: one, needs: needsOfOrder }),
   placeOrders: command(placeOrders, { ids: countOrders, needs: needsOfOrders }),
   placeOrdersOnce: command(placeOrdersOnce, { ids: countOrders, needs: needsOfOrdersOnce }),
   placeOrderFor: command(placeOrderFor, { ids: one }),

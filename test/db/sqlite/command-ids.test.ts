@@ -27,6 +27,7 @@ test("a command that is run again after its transaction was lost creates the sam
   const commands = [
     { request: requestOf("createUser", { username: "bert", name: "B", parent: null }), creates: 1 },
     { request: requestOf("placeOrder", order), creates: 1 },
+    { request: requestOf("placeOrderForResponse", order), creates: 1 },
     { request: requestOf("placeOrderOnce", { order, claim }), creates: 1 },
     { request: requestOf("placeOrders", { keyId, entries }), creates: 2 },
   ];

@@ -12,6 +12,7 @@ import { freshDatabase, type TestDatabase } from "../../support/databases/test-d
 
 const COMMANDS = [
   "placeOrder",
+  "placeOrderForResponse",
   "placeOrderOnce",
   "placeOrders",
   "placeOrdersOnce",
@@ -42,6 +43,7 @@ function inputOf(name: Name, keyId: string): CommandInput<Name> {
   const entries = [{ order }, { order }];
   return {
     placeOrder: order,
+    placeOrderForResponse: order,
     placeOrderOnce: { order, claim },
     placeOrders: { keyId, entries },
     placeOrdersOnce: { keyId, resellerAccount, entries, claim },

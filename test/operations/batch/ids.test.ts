@@ -80,6 +80,7 @@ beforeEach(() => {
     },
     { name: "syncCatalogue", input: { name: "acme", upstream, markup: "0", plan }, creates: 3 },
     { name: "placeOrder", input: order, creates: 1 },
+    { name: "placeOrderForResponse", input: order, creates: 1 },
     { name: "placeOrderOnce", input: { order, claim: claim("one") }, creates: 1 },
     { name: "placeOrders", input: { keyId, entries }, creates: 2 },
     {

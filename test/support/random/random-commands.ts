@@ -119,7 +119,8 @@ export class RandomCommands extends RandomChores {
 
   protected place(): RandomCommand {
     const of = { ...this.caller(), terms: this.orderTerms() };
-    return this.command("placeOrder", (names) => this.order(names, of), [this.id()]);
+    const name = this.chance(0.5) ? "placeOrder" : "placeOrderForResponse";
+    return this.command(name, (names) => this.order(names, of), [this.id()]);
   }
 
   protected placeOnce(): RandomCommand {
