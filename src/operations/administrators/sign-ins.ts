@@ -62,7 +62,7 @@ export interface BegunSignIn {
   attempt: number;
   /** Null when nobody with that name can sign in. */
   passwordHash: string | null;
-  /** Whether the network is known for this name: such a try is checked before tries of others. */
+  /** Whether the name has signed in from the network. Such a try is checked before other tries. */
   isKnown: boolean;
 }
 
@@ -98,8 +98,8 @@ export interface BeginProof {
 }
 
 /**
- * Records that a signed-in session tries to prove itself again, before the try is checked. Tries of others never delay
- * it. Its own wrong passwords and codes end the session. Refuses: sign_in_refused.
+ * Records that a signed-in session tries to prove itself again, before the try is checked. Other tries never delay it.
+ * Its own wrong passwords and codes end the session. Refuses: sign_in_refused.
  */
 export function beginProof(tx: Tx, command: BeginProof, { now }: Context): BegunSignIn {
   const { id, address, userAgent } = command;
@@ -114,7 +114,7 @@ export function beginProof(tx: Tx, command: BeginProof, { now }: Context): Begun
   const nameTag = tagOfName(found.name, "proof");
   // Without a network: failures count for the session only.
   const attempt = insertAttempt(tx, { nameTag, address, network: "", userAgent }, found, now);
-  // One failure too many ends the session. Then this try is not checked.
+  // One failure too many ends the session, and this try is not checked.
   const passwordHash = isSessionLive(tried, now) ? found.passwordHash : null;
   return { attempt, passwordHash, isKnown: true };
 }
@@ -205,7 +205,7 @@ export interface ProveAgain {
   proof: { code: string } | { passwordHash: string };
 }
 
-/** Records a new proof. For a while no other is required. Refuses: sign_in_refused, code_wrong. */
+/** Records a new proof. No further proof is required for a while. Refuses: sign_in_refused, code_wrong. */
 export function proveAgain(tx: Tx, { attempt, id, proof }: ProveAgain, { now }: Context): null {
   const session = findSession(tx, id);
   if (!session || session.awaitsCode || !isSessionLive(session, now)) {
@@ -260,7 +260,10 @@ export function endAttempt(tx: Tx, { attempt }: EndAttempt): null {
   return null;
 }
 
-/** Records a sign-in: from now on tries of others do not delay its network. Forgets the networks used longest ago. */
+/**
+ * Records a sign-in: from now on, tries from other networks do not delay tries from this one. Forgets the networks used
+ * longest ago.
+ */
 function noteSignedIn(
   tx: Tx,
   administrator: Administrator,

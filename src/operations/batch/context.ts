@@ -5,7 +5,10 @@ export interface Context {
   now: number;
   /** Returns the next of the ids that were sent with the command. */
   createId: () => string;
-  /** Returns the next id of an event. These are not sent: how many are needed is known only when the command runs. */
+  /**
+   * Returns the next id of an event. They are not sent with the command, because their number is known only when it
+   * runs.
+   */
   createEventId: () => string;
 }
 

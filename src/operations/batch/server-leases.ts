@@ -1,5 +1,5 @@
-// Leases of the servers that share a database. Each server renews its own. The one that has held its lease longest is
-// the leader: it runs the jobs that one server runs for all.
+// Leases of the servers that share a database. Each server renews its own. The server that has held its lease longest
+// is the leader: it runs the jobs that one server runs for all.
 
 import type { Tx } from "../../db/port/port.ts";
 import { type Server, servers } from "../../db/tables/database.ts";

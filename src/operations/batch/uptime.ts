@@ -25,8 +25,8 @@ export interface Uptime {
 }
 
 /**
- * Adds to the uptime, unless it has changed since it was seen: then another server has counted that time. So no time is
- * counted twice. Time that a process had not added before it died is lost: the uptime may be too low, never too high.
+ * Adds to the uptime. If the uptime has changed since it was seen, another server has counted that time, and nothing is
+ * added. Time that a process had not added before it died is lost: the uptime may be too low, never too high.
  */
 export function addUptime(tx: Tx, { milliseconds, seen }: AddUptime): Uptime {
   const found = tx.row(uptime.byKey, 1)!.milliseconds;

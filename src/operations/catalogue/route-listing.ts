@@ -1,4 +1,5 @@
-// Writes, in a sync, which routes their provider no longer lists or lists again, and what that changes in services.
+// Records, during a sync, the routes that their provider stopped or resumed listing, and activates or deactivates
+// services accordingly.
 
 import type { SyncPlan } from "../../domain/providers/sync-plan.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
@@ -14,7 +15,7 @@ import { findService, type Service } from "../../db/catalogue/services.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 
-/** The fields of a service that a change of its routes' listing sets. */
+/** The fields of a service that are set when one of its routes is delisted or listed again. */
 export type ListedService = ServiceAvailability & Pick<Service, "routeDelisted">;
 
 /** Decides what changes in the services. Returns the changes by the id of the service. */

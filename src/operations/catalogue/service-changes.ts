@@ -98,9 +98,7 @@ export function removeGrant(tx: Tx, service: Service, grant: Grant, context: Con
   recordGrant(tx, service, resellerAccount, { before: grant, after: undefined }, context);
 }
 
-/**
- * Changes a discount. The reseller's own prices stay; all others change. The caller holds CATALOGUE_LOCK.
- */
+/** Changes a discount. The reseller's own prices stay; all other prices change. The caller holds CATALOGUE_LOCK. */
 export function changeDiscount(tx: Tx, user: User, discountPpm: number, context: Context): void {
   const { account } = user;
   const all = listServices(tx);

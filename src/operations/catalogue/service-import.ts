@@ -44,7 +44,7 @@ export interface ImportPlan {
   problems: RowProblem[];
 }
 
-/** Numbers of services. Without `update`, all are created. */
+/** Counts of services. Without `update`, all are created. */
 export interface Imported {
   created: number;
   updated: number;

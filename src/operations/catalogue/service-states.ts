@@ -19,7 +19,7 @@ export interface SetServiceActive {
 /**
  * Activates or deactivates a service. Clears `delisted` and `suspended`, so that no sync or provider reactivates a
  * service that the operator deactivated. If a service is activated although no route is listed, its orders go to the
- * first route until the next sync finds it missing. Refuses: service_not_found, provider_inactive.
+ * first route until the next sync finds that route missing. Refuses: service_not_found, provider_inactive.
  */
 export function setServiceActive(tx: Tx, command: SetServiceActive, context: Context): Service {
   const { active } = command;

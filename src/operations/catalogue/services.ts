@@ -198,7 +198,7 @@ export function deleteService(tx: Tx, command: DeleteService, context: Context):
 }
 
 export interface ChangePrices {
-  /** The changes that the operator confirmed. They are made only if every price is still its `before`. */
+  /** The changes that the operator confirmed. They are made only if every price still equals its `before`. */
   prices: PriceChange[];
   actor: Actor;
 }

@@ -17,7 +17,7 @@ import { type Provider, getProvider } from "../../db/providers/providers.ts";
 import { providers } from "../../db/tables/providers.ts";
 import type { Context } from "../batch/context.ts";
 
-/** Number of foreign costs that one update of a provider converts at most. The next update takes more. */
+/** Limit for the foreign costs that one update of a provider converts. The next update converts more. */
 const FOREIGN_LIMIT = 10_000;
 
 /** A cost to be written, and the order's cost until now. */

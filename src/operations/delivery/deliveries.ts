@@ -59,7 +59,8 @@ export interface StartAttempt {
 export type StartedAttempt = { tries: number } & (
   | { send: true; attemptId: number; order: OrderWithDelivery }
   /**
-   * `isGivenUp`: this command failed the order. `passedTo`: the provider that is tried at once instead of this one.
+   * `isGivenUp`: this command set the order to FAILED. `passedTo`: the provider that is tried at once instead of this
+   * one.
    */
   | { send: false; isGivenUp: boolean; order: Order; passedTo: string | null }
 );
@@ -70,7 +71,7 @@ export type StartedAttempt = { tries: number } & (
  */
 const NO_DRIP_FEED = {
   outcome: "refused",
-  cause: "not asked: by its list the service has no drip-feed",
+  cause: "not sent: the provider's list says the service has no drip-feed",
   outOfFunds: false,
 } as const;
 
@@ -169,7 +170,7 @@ export function finishAttempt(tx: Tx, command: FinishAttempt, context: Context):
   const attempt = getAttempt(tx, command.attemptId);
   if (attempt.outcome !== "sending") return finishLate(tx, order, attempt, result, context);
   if (result.outcome === "refused" || result.outcome === "not_sent") {
-    // Its queries come before the writes.
+    // routeAfter queries, so it is called before the first write.
     const onward = routeAfter(tx, order, result);
     return endUnplaced(tx, order, attempt, result, onward, command, context);
   }
@@ -206,8 +207,8 @@ function noteUnknown(
 }
 
 /**
- * Ends an attempt that certainly did not place the order. The order goes on to `onward`, or is refunded when that is
- * null. With an open request to cancel it is cancelled instead of being sent again:
+ * Ends an attempt that certainly did not place the order. The order goes on to `onward`, or is refunded when `onward`
+ * is null. With an open request to cancel it is cancelled instead of being sent again:
  * docs/specification/orders.md#order-requests.
  */
 function endUnplaced(

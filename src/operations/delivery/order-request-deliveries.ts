@@ -253,7 +253,10 @@ export function markPerhapsSent(tx: Tx, cause: string, context: Context): number
     .length;
 }
 
-/** Marks a request as unknown. One for a test order was certainly not sent: it is sent again, and null returned. */
+/**
+ * Marks a request as unknown. A request for a test order was certainly not sent: it is sent again, and the result is
+ * null.
+ */
 function markUnknown(tx: Tx, requestId: number, cause: string, { now }: Context): number | null {
   const request = getOrderRequest(tx, requestId);
   if (request.providerId === SANDBOX_PROVIDER) {

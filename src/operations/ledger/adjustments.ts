@@ -36,7 +36,7 @@ export interface AdjustedBalance {
   /** The user after the change; with `earlier`, the user now. */
   user: User;
   previousBalanceMicros: bigint;
-  /** The adjustment that was made before with the same reference; then nothing was changed. Null: this one is new. */
+  /** An earlier adjustment with the same reference, so nothing was changed. Null: this adjustment is new. */
   earlier: AdjustmentMade | null;
 }
 
@@ -133,7 +133,7 @@ function adjust(
   return { user: adjusted, previousBalanceMicros: user.balanceMicros, earlier: null };
 }
 
-/** Returns the texts as the audit log stores them: always the note, the others only if given. */
+/** Returns the texts as the audit log stores them: the note always, the other texts only if given. */
 function textsOf({ note, publicNote = null, reference = null }: AdjustBalance): AuditFacts {
   return {
     note,

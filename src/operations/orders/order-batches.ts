@@ -26,7 +26,7 @@ export interface PlaceOrders {
 /** The result for one entry. */
 export type Placed = { order: Order } | Refused;
 
-/** Places several orders. Refuses what requireCaller refuses; then no order is placed. */
+/** Places several orders. Refuses what requireCaller refuses, and places no order then. */
 export function placeOrders(tx: Tx, command: PlaceOrders, context: Context): Placed[] {
   requireCaller(tx, command.keyId, "order", context);
   return createOrders(tx, command, context);

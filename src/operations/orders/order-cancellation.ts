@@ -50,12 +50,12 @@ export function runningText(
   }
   const delivers = `${name} delivers it as number ${providerOrder}.`;
   if (cancel === "asked") {
-    return `${delivers} It has been asked to cancel it, and may still deliver and charge it.`;
+    return `${delivers} ${name} has been asked to cancel it, and may still deliver and charge it.`;
   }
   if (asks) {
-    return `${delivers} It is asked to cancel it first; unless it agrees, nothing is changed here.`;
+    return `${delivers} ${name} is asked to cancel it first; unless it agrees, nothing is changed here.`;
   }
-  return `${delivers} It is not told: it may go on, and charge it. Cancel it there as well.`;
+  return `${delivers} ${name} is not told, and may still deliver and charge it. Cancel it there as well.`;
 }
 
 /** Says why the provider did not agree to cancel; null when it agreed. */

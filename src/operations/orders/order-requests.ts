@@ -1,4 +1,4 @@
-// Requests to cancel or refill orders. A reseller makes them; the operator decides those that no provider decides.
+// Requests to cancel or refill orders. A reseller makes them. If no provider decides a request, the operator does.
 // docs/specification/orders.md#order-requests. Sending them to providers: order-request-deliveries.ts.
 
 import type { Claim } from "../../domain/values/idempotency.ts";
@@ -107,8 +107,8 @@ function refillTimes(tx: Tx, { kind, id }: MakeRequest): RefillTimes {
 }
 
 /**
- * Creates a request. A queued order is cancelled at once: it was never sent, and its submission starts wholly before or
- * after this. Refuses: order_not_found, request_already_open, order_not_cancellable, order_not_refillable.
+ * Creates a request. A queued order is cancelled at once: it was never sent, and its submission cannot start while this
+ * runs. Refuses: order_not_found, request_already_open, order_not_cancellable, order_not_refillable.
  */
 function create(tx: Tx, command: MakeRequest, times: RefillTimes, context: Context): OrderRequest {
   const { kind, keyId, resellerAccount } = command;

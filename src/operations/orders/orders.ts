@@ -147,7 +147,10 @@ export function needsOfOrderOnce({ order, claim }: PlaceOrderOnce): Need[] {
   return [...needsOfOrder(order), ...needsOfClaim(order.resellerAccount, claim)];
 }
 
-/** Reports a malformed body even under a used key. Needs the service, because the required fields depend on it. */
+/**
+ * Reports a malformed body even if the Idempotency-Key was used before. Needs the service, because the required fields
+ * depend on it.
+ */
 function refuseFields(tx: Tx, order: PlaceOrder): void {
   const { resellerAccount } = order;
   const refused = attempt(() => {

@@ -1,4 +1,4 @@
-// Records our balance at providers for the alert, and which providers are asked. One server asks them from time to
+// Records our balance at each provider, for the alert, and when each was asked for it. One server asks from time to
 // time.
 
 import { isBalanceDue } from "../../domain/alerts/alerts.ts";
@@ -18,7 +18,7 @@ const BALANCE_LIMIT_MICROS = 9_000_000_000_000_000;
 
 /**
  * Returns the numbers of the providers to ask now. The time is stored before they are asked, so that a restart does not
- * ask them again.
+ * ask them again. `pauseAsks` counts the times that a provider was asked to end a pause.
  */
 export function takeDueBalances(tx: Tx, _command: null, { now }: Context): number[] {
   tx.lock(CATALOGUE_LOCK);
@@ -38,7 +38,7 @@ export interface RecordProviderBalance {
 }
 
 /**
- * Records a balance. This ends a pause for unknown outcomes; then the provider's queued orders are due at once. Does
+ * Records a balance. This ends a pause for unknown outcomes, and the provider's queued orders become due at once. Does
  * nothing if the provider was deleted.
  */
 export function recordProviderBalance(

@@ -28,9 +28,9 @@ export interface SetProviderActive {
 }
 
 /**
- * Activates or deactivates a provider. A deactivated one gets no orders and no syncs. Orders that it has accepted go
- * on. Active services that no other provider delivers are suspended, and become active again when the provider does.
- * Returns how many services changed. Refuses: provider_not_found.
+ * Activates or deactivates a provider. A deactivated one gets no orders and no syncs. Orders that it has accepted
+ * continue. Active services that no other provider delivers are suspended, and become active again when the provider
+ * does. Returns how many services changed. Refuses: provider_not_found.
  */
 export function setProviderActive(
   tx: Tx,
@@ -132,8 +132,8 @@ export interface HoldSync {
 }
 
 /**
- * Records that a scheduled sync was held back. Does nothing if the provider was deleted or deactivated since then, or
- * no longer has a schedule.
+ * Records that a scheduled sync was held back. Does nothing if the provider no longer exists, is inactive or has no
+ * schedule.
  */
 export function holdSync(tx: Tx, { providerId, held }: HoldSync, { now }: Context): null {
   const provider = tx.row(providers.byKey, providerId);

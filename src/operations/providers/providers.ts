@@ -186,7 +186,7 @@ export interface SyncOptions {
 export interface SyncCatalogue extends SyncOptions {
   name: string;
   upstream: UpstreamEntry[];
-  /** The plan that the operator was shown. The sync is refused if its plan would now be another. */
+  /** The plan that the operator was shown. The sync is refused if its plan would now differ. */
   plan: SyncPlan;
   /** Whether this is a scheduled sync, which is refused if the schedule has changed since. */
   isScheduled?: boolean;
@@ -237,7 +237,7 @@ export function syncCatalogue(tx: Tx, command: SyncCatalogue, context: Context):
 
 /**
  * Records a sync. A sync of all services clears a held-back sync and sets the markup of the next one. A sync of some
- * services does neither, because it does not look at the others.
+ * services does neither, because it does not look at the other services.
  */
 function noteSynced(tx: Tx, provider: Provider, command: SyncCatalogue, context: Context): void {
   const { only, actor } = command;

@@ -24,14 +24,15 @@ export interface CountDailyTotals {
  * Counts rows into the totals of their days. Returns:
  * - again: rows were counted or the goal was set; call it again.
  * - waiting: rows below the goal may still be committed; call it later.
- * - reached: the goal is reached. The caller may stop, because new orders can arrive all the time.
+ * - reached: all rows up to the goal are counted. The caller should stop: while orders arrive, there is always a next
+ *   goal.
  * - done: nothing is left.
  *
  * SQLite has one writer, so every visible row can be counted. On PostgreSQL rows are not committed in the order of
- * their numbers: an open transaction may have taken a number below a visible one. It got its transaction id before,
- * when it locked its account. So one transaction sets the goal to the highest number that it sees, and a later one
- * stamps the goal with its own transaction id. When no transaction with a lower id is open, each row up to the goal is
- * visible or will never exist.
+ * their numbers: an open transaction may have taken a number below a visible one. Such a transaction got its id when it
+ * locked its account, which was before it took the number. So one transaction sets the goal to the highest number that
+ * it sees, and a later one stamps the goal with its own transaction id. When no transaction with a lower id is open,
+ * each row up to the goal is visible or will never exist.
  */
 export function countDailyTotals(
   tx: Tx,

@@ -218,7 +218,7 @@ export function rotateKey(tx: Tx, command: RotateKey, context: Context): ListedK
   const { now } = context;
   const old = requireKey(tx, command.id);
   if (!old.active) throw refusal("api_key_inactive");
-  // Checked before the expiry, which the rotation of a replaced key has set.
+  // Checked first, because a rotation also sets the expiry of the replaced key.
   if (old.replacedBy !== null) throw refusal("key_replaced");
   if (isKeyExpired(old, now)) throw refusal("api_key_expired");
   const { actor, hash, start } = command;

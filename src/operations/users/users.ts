@@ -91,8 +91,8 @@ export interface SetUserActive {
 }
 
 /**
- * Activates or deactivates a reseller. Its keys are suspended while it is inactive. Keys that were deactivated
- * themselves stay inactive. Its balance, its child users and its orders stay. Returns how many keys changed. Refuses:
+ * Activates or deactivates a reseller. Its keys are suspended while it is inactive. Keys that were deactivated before
+ * stay inactive. Its balance, its child users and its orders stay. Returns how many keys changed. Refuses:
  * user_not_found, child_has_no_keys, user_erased.
  */
 export function setUserActive(tx: Tx, command: SetUserActive, context: Context): { keys: number } {

@@ -112,7 +112,7 @@ export function testAlertEndpoint(tx: Tx, { id }: AlertEndpointCommand, context:
 
 /**
  * Records alerts. Returns only new changes: another server, or an earlier call whose reply was lost, may have recorded
- * the others.
+ * the other changes.
  */
 export function recordAlerts(
   tx: Tx,

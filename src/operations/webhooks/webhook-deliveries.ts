@@ -52,7 +52,7 @@ export interface DueWebhookDelivery {
   /** The current secret first. After a rotation, earlier ones follow until their grace ends. */
   secrets: string[];
   body: string;
-  /** Whether it belongs to a test account. Then no metric counts it. */
+  /** Whether it belongs to a test account. No metric counts such a delivery. */
   isTest: boolean;
   /** Set for an alert to the operator. */
   alert?: { telegramChat: string | null };
@@ -198,8 +198,8 @@ function settleDelivered(tx: Tx, delivery: WebhookDelivery): void {
 }
 
 /**
- * Releases the deliveries that ended servers had in flight: they wait again, due at once. This includes those of
- * disabled or deleted endpoints, which no server takes when the lease ends. Returns how many.
+ * Releases the deliveries in flight on servers that have ended: they wait again, due at once. This includes deliveries
+ * to disabled or deleted endpoints, which no server takes when the lease ends. Returns how many.
  */
 export function releaseWebhookDeliveries(
   tx: Tx,

@@ -52,7 +52,7 @@ function replaySince(tx: Tx, { webhookId, active }: Webhook, since: number, now:
 /** Queues one delivery, unless it is being sent already. */
 function replayOne(tx: Tx, delivery: WebhookDelivery, now: number): number {
   if (delivery.state === "sending") return 0;
-  // A delivery that has ended is tried only this once. One that waits keeps its schedule.
+  // If it fails again, an ended delivery is not retried. A waiting one continues with its next retry.
   const failures = delivery.state === "waiting" ? delivery.failures : delivery.tries;
   tx.update(webhookDeliveries, delivery, { state: "waiting", dueAt: now, replay: true, failures });
   return 1;

@@ -285,7 +285,7 @@ test("an operator cancels what a provider delivers only once it has agreed, or w
   // The provider does not know that number.
   const refused = await cancel();
   expect([refused.code, shop.dump(), cancels()]).toEqual([1, before[1], before[0] + 1]);
-  expect(refused.stderr).toContain(`order ${id}: acme delivers it as number 98777. It is asked`);
+  expect(refused.stderr).toContain(`order ${id}: acme delivers it as number 98777. acme is asked`);
   expect(refused.stderr).toContain("nothing was changed; use --no-ask to cancel it here anyway");
   upstream.book.set("98777", { form: {}, status: {} });
   const { json } = await cancel("--json", "--note", "by mail");
@@ -308,7 +308,7 @@ test("an operator cancels what a provider delivers only once it has agreed, or w
   const another = orderOf(shop, "placed", "98778");
   const unasked = await shop.cli("admin", "order", "cancel", another, "--no-ask");
   expect(unasked.code).toBe(0);
-  expect(unasked.stderr).toContain("It is not told: it may go on, and charge it");
+  expect(unasked.stderr).toContain("acme is not told, and may still deliver and charge it");
   expect(cancels()).toBe(before[0] + 2);
 });
 

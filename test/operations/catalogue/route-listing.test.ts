@@ -270,7 +270,9 @@ describe.each(ENGINES)("a drip-feed on %s", (engine) => {
     expect(attempts.map(({ outcome, providerService }) => `${outcome} ${providerService}`)).toEqual(
       ["refused 7", "refused 8"],
     );
-    expect(attempts[1]!.cause).toBe("not asked: by its list the service has no drip-feed");
+    expect(attempts[1]!.cause).toBe(
+      "not sent: the provider's list says the service has no drip-feed",
+    );
     expect((await shop.start(orderId, SERVER, undefined, 3)).send).toBe(true);
     // An order without runs goes there.
     const { orderId: plain } = await place(shop);

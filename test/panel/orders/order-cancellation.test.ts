@@ -98,13 +98,13 @@ test("if it cannot be asked, or for another final status, the page says that the
     const { id, path } = placed();
     const { status, asked } = await market.confirm(path, { to });
     expect(asked).toContain(
-      "It is not told: it may go on, and charge it. Cancel it there as well.",
+      "acme is not told, and may still deliver and charge it. Cancel it there as well.",
     );
     expect([status, market.status(id)]).toEqual([303, to]);
   }
   const early = placed();
   const { asked } = await market.confirm(`/orders/${early.id}/partial`, { remains: "50" });
-  expect(asked).toContain("It is not told");
+  expect(asked).toContain("acme is not told");
   const unknown = placed("unknown");
   const shown = await market.post(unknown.path, CANCEL);
   expect(shown.text).toContain("It is not known whether acme has it");
@@ -123,7 +123,7 @@ test("a request of the reseller that was sent is not sent again", async () => {
   market.run("startRequest", { requestId, providerId: 1, server: "test", placeRetryMs: 1000 });
   const before = cancels().length;
   const { status, asked } = await market.confirm(path, CANCEL);
-  expect(asked).toContain("It has been asked to cancel it");
+  expect(asked).toContain("acme has been asked to cancel it");
   expect([status, market.status(id), cancels().length]).toEqual([303, "CANCELLED", before]);
 });
 
