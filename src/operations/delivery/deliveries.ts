@@ -179,7 +179,7 @@ export function finishAttempt(tx: Tx, command: FinishAttempt, context: Context):
   finishAttemptRow(tx, attempt, { outcome: result.outcome, cause, finishedAt: context.now });
   if (result.outcome === "accepted") return accept(tx, order, result, null, context);
   const unknown = updateDelivery(tx, order, { placement: "unknown" });
-  return { ...NO_NOTES, ...paused, order: unknown };
+  return { ...PLAIN_OUTCOME, ...paused, order: unknown };
 }
 
 export function needsOfFinish({ orderId, attemptId }: FinishAttempt): Need[] {
@@ -226,12 +226,12 @@ function endUnplaced(
   if (!onward && outcome === "refused") return refuse(tx, order, result, context);
   noteRefusal(tx, order, result, context);
   const queued = queueOn(tx, order, onward!, times, context);
-  if (!asked) return { ...NO_NOTES, ...queued };
+  if (!asked) return { ...PLAIN_OUTCOME, ...queued };
   // Queued first, so that the row is the same whether the request came before or after this outcome.
-  return { ...NO_NOTES, order: cancelUnsent(tx, queued.order, asked, context) };
+  return { ...PLAIN_OUTCOME, order: cancelUnsent(tx, queued.order, asked, context) };
 }
 
-const NO_NOTES = { sameNumberAs: null, late: null, passedTo: null };
+const PLAIN_OUTCOME = { sameNumberAs: null, late: null, passedTo: null };
 
 /**
  * Handles the outcome of an attempt that is already finished. While the order is unknown, the provider's reply settles
@@ -257,8 +257,8 @@ function finishLate(
   const isSame =
     attempt.outcome === result.outcome &&
     (result.outcome !== "accepted" || order.delivery.providerOrder === result.providerOrder);
-  if (!isSame) return { ...NO_NOTES, order, late: "ignored" };
-  return { ...NO_NOTES, order, passedTo: passedFrom(tx, order, attempt, context.now) };
+  if (!isSame) return { ...PLAIN_OUTCOME, order, late: "ignored" };
+  return { ...PLAIN_OUTCOME, order, passedTo: passedFrom(tx, order, attempt, context.now) };
 }
 
 function accept(
@@ -274,7 +274,7 @@ function accept(
   updateOutOfFunds(tx, providerId, null);
   noteAnswered(tx, providerId);
   const placed = applyAccepted(tx, order, providerOrder, SYSTEM_ACTOR, note, context);
-  return { ...NO_NOTES, order: placed, sameNumberAs: duplicate ?? null };
+  return { ...PLAIN_OUTCOME, order: placed, sameNumberAs: duplicate ?? null };
 }
 
 function refuse(
@@ -286,7 +286,7 @@ function refuse(
   noteRefusal(tx, order, result, context);
   const note = `the provider refused it: ${result.cause}`;
   const failed = failUnplaced(tx, order, "refused", { actor: SYSTEM_ACTOR, note }, context);
-  return { ...NO_NOTES, order: failed };
+  return { ...PLAIN_OUTCOME, order: failed };
 }
 
 function noteRefusal(

@@ -69,8 +69,8 @@ export function eraseUser(tx: Tx, command: EraseUser, context: Context): ErasedU
   tx.each(accounts, (account) =>
     updateWanted(tx, account, { wantedEvents: 0, lowBalanceMicros: null }),
   );
-  rename(tx, user, username, context);
-  if (test) rename(tx, test, testUsername({ username, account: test.account }), context);
+  markErased(tx, user, username, context);
+  if (test) markErased(tx, test, testUsername({ username, account: test.account }), context);
   tx.each(held, (key) => {
     const off = { active: false, suspended: false };
     tx.update(keys, key, { ...off, label: ERASED, allow: "", lastAddress: null });
@@ -105,7 +105,12 @@ export function eraseUser(tx: Tx, command: EraseUser, context: Context): ErasedU
   return { username, accounts };
 }
 
-function rename(tx: Tx, { account }: Pick<User, "account">, username: string, { now }: Context) {
+function markErased(
+  tx: Tx,
+  { account }: Pick<User, "account">,
+  username: string,
+  { now }: Context,
+) {
   updateUserFields(tx, account, { username, name: ERASED, active: false, erasedAt: now });
 }
 
