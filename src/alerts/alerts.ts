@@ -115,7 +115,7 @@ function readFacts(reader: Reader, now: number) {
 
 /**
  * Holds back changes of kinds that depend on the clock until STEADY_CHECKS checks in a row have shown them. Passes on
- * all others at once.
+ * all other changes at once.
  */
 function createSteadiness() {
   let seen = new Map<string, number>();

@@ -108,7 +108,10 @@ export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService
   };
 }
 
-/** Moves schedules that are too far in the future to their longest delay from now: the clock may have been set back. */
+/**
+ * Moves each schedule that is later than its longest possible delay from now to that time. The clock may have been set
+ * back.
+ */
 function clampSchedules({ writer, settings }: DeliveryDeps): Promise<unknown> {
   return writer.submit("clampSchedules", {
     pollIntervalMs: settings.pollIntervalMs,
@@ -117,8 +120,8 @@ function clampSchedules({ writer, settings }: DeliveryDeps): Promise<unknown> {
 }
 
 /**
- * Runs clampSchedules after the clock was set back. A run that fails is repeated at the next tick; without it, orders
- * with a schedule too far in the future would wait until then.
+ * Runs clampSchedules after the clock was set back. A run that fails is repeated at the next tick; otherwise these
+ * orders would wait until the clock reaches their old time.
  */
 function createClamping(deps: DeliveryDeps) {
   let isRequested = false;
@@ -225,7 +228,7 @@ function createWorkers(deps: DeliveryDeps, waiting: Waiting, wake: () => void) {
       if (next && !next.stopping) await next.submitter.begin();
       else waiting.notify(order);
     });
-  /** Logs the failure of one provider's worker, so that it does not stop the others. */
+  /** Logs the failure of one provider's worker, so that it does not stop other workers. */
   const guarded = async (body: () => Promise<unknown>) => {
     try {
       await body();

@@ -1,6 +1,7 @@
-// Ends attempts and requests whose process will report no outcome. Those of servers that have ended become unknown:
-// before this server starts to send, and every few seconds while it runs. An attempt of this server that made no call
-// is queued again: the connection to the database was lost while the attempt's start was committed.
+// Ends attempts and requests whose process will report no outcome. Attempts and requests of servers that have ended
+// become unknown. This is checked before this server starts to send, and every few seconds while it runs. An attempt of
+// this server that made no call is queued again: the connection to the database was lost while the attempt's start was
+// committed.
 
 import type { SendingAttempt } from "../db/delivery/deliveries.ts";
 import { listSending } from "../db/delivery/deliveries.ts";

@@ -63,7 +63,8 @@ export function createSubmitter(worker: ProviderWorker, listener: AttemptListene
       if (isPassedOn && !worker.stopping) listener.passedOn(order);
       else listener.ended(order);
     } catch (error) {
-      // A queued order stays queued for the next tick. One that was being sent is marked as unknown at the next start.
+      // A queued order stays queued for the next tick. An order that was being sent is marked as unknown at the next
+      // start.
       again = false;
       log.error(
         { provider: worker.name, order: orderId, error: String(error) },
@@ -95,7 +96,7 @@ export function createSubmitter(worker: ProviderWorker, listener: AttemptListene
     const now = clock.now();
     const due = await store.read((reader) => {
       // Reads the provider anew, because a pause may have begun or ended since the worker last read it. During a pause
-      // the order of the list does not matter.
+      // the sequence of the list does not matter.
       const isProbed = limit() === 1 && getProvider(reader, providerId).pausedAt === null;
       const list = isProbed ? listDueOnProbation : listDueSubmissions;
       return list(reader, providerId, now, SUBMISSIONS_LIMIT * 2);

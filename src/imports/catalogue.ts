@@ -190,7 +190,7 @@ function withoutUndefined<T extends object>(
   ) as never;
 }
 
-/** The rows that could be read, and an error for each of the others. */
+/** The rows that could be read, and an error for each other row. */
 interface FileRows {
   rows: FileRow[];
   wrong: RowError[];

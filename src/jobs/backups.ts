@@ -59,8 +59,8 @@ export interface BackupStatus {
 const UNVERIFIED = "failed verification when it was made";
 
 /**
- * Result of verifying a backup since the server started. A backup that failed verification when it was made has that
- * result until then.
+ * Result of verifying a backup since the server started. Until it is verified again, a backup that failed verification
+ * when it was made keeps that result.
  */
 export interface Verified {
   at: number;

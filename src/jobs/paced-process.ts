@@ -58,8 +58,8 @@ export function startPaced(
   const child = Bun.spawn([...program, ...command], {
     stdout: "pipe",
     stderr: "pipe",
-    // Bun's runtime then has the kernel kill the process when this one ends in any way (PR_SET_PDEATHSIG). Otherwise
-    // a resting process would never be continued.
+    // With this flag, Bun's runtime has the kernel kill the process when this one ends in any way (PR_SET_PDEATHSIG).
+    // Otherwise a resting process would never be continued.
     env: { ...environment, BUN_FEATURE_FLAG_NO_ORPHANS: "1" },
     // The process sends one message (main.ts), after its runtime has set PR_SET_PDEATHSIG.
     ipc() {

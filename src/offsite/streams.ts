@@ -37,7 +37,7 @@ export function metered(meter: Meter): TransformStream<Uint8Array, Uint8Array> {
 }
 
 type Bytes = ReadableStream<Uint8Array>;
-/** Format that the runtime adds to those in the DOM's types. */
+/** Bun supports zstd, but the DOM's type of formats does not list it. */
 const ZSTD = "zstd" as string as CompressionFormat;
 /** A transform of Uint8Arrays. The DOM's types of these streams accept any BufferSource. */
 type ByteTransform = TransformStream<Uint8Array, Uint8Array>;

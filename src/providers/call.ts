@@ -22,8 +22,8 @@ export const REPLY_LIMIT_BYTES = 64 * 1024;
 
 /**
  * Errors that Bun's fetch raises only before a byte of the request was sent: no address, no descriptor or port for a
- * connection, no connection, or an invalid certificate. Others may also come later. EPROTO is a failed handshake or a
- * TLS error within the reply; ETIMEDOUT is a connection that was not made or one that broke.
+ * connection, no connection, or an invalid certificate. Other errors may also come later. EPROTO is a failed handshake
+ * or a TLS error within the reply; ETIMEDOUT is a connection that was not made or one that broke.
  */
 const NOT_SENT_CODES = new Set([
   "ECONNREFUSED",
@@ -71,7 +71,8 @@ export interface CallOptions {
   once?: boolean;
   limitBytes?: number;
   /**
-   * True if the reply may be a list as long as `limitBytes`. A reply that is not a list has REPLY_LIMIT_BYTES anyway.
+   * True if the reply may be a list as long as `limitBytes`. A reply that is not a list is limited to REPLY_LIMIT_BYTES
+   * anyway.
    */
   isList?: boolean;
   onBytes?: (bytes: number) => void;
@@ -91,7 +92,8 @@ export type Failure = "uncalled" | "not_sent" | "unanswered" | "unreadable";
 export type Send = (form: Record<string, string>, options: CallOptions) => Promise<Reply>;
 
 /**
- * Number of calls of this process in flight, and its limit. Each takes a file descriptor, of which others need some.
+ * Number of calls of this process in flight, and its limit. Each takes a file descriptor, and the rest of the process
+ * needs some.
  */
 const calls = { inFlight: 0, limit: Infinity };
 

@@ -76,7 +76,7 @@ export function startOfList(bytes: Uint8Array): number {
   return bytes[at] === LIST_START ? at : -1;
 }
 
-/** Returns a number, of any length and also if given as text, as text. Returns "" for anything else. */
+/** Returns the text of a number, or of a text with a number, of any length. Returns "" for anything else. */
 export function numberText(value: unknown): string {
   if (value instanceof LongNumber) return value.text;
   return typeof value === "number" || typeof value === "string" ? String(value).trim() : "";
@@ -102,7 +102,7 @@ export async function mapInSlices<From, To>(
   return mapped;
 }
 
-/** Returns a function that yields once SLICE_MS have passed since the last yield; until then it returns null. */
+/** Returns a function that yields if SLICE_MS have passed since the last yield, and otherwise returns null. */
 function createPause(turn: Turn): () => Promise<void> | null {
   let since = performance.now();
   return () => {

@@ -24,7 +24,10 @@ import type { Mask } from "./mask.ts";
 import { mapInSlices, numberText, type Turn } from "./reply-json.ts";
 import { type ProviderBalance, ProviderFailure, type StatusReply } from "./provider.ts";
 
-/** Errors about a lack of funds, without punctuation: some panels reply with `neworder.error.not_enough_funds`. */
+/**
+ * Errors about a lack of funds, matched after punctuation became spaces: some panels reply with
+ * `neworder.error.not_enough_funds`.
+ */
 const OUT_OF_FUNDS = /not enough (funds|balance|money)|insufficient (funds|balance)|low balance/;
 /** Maximum length of a status. A longer one is ignored. */
 export const WORD_LIMIT = 64;

@@ -30,8 +30,8 @@ export interface MoneySource {
 export interface RunningCountOptions<Result> {
   store: ReadStore;
   /**
-   * Age from which no row is committed any more with a number below existing ones. Several servers number rows, so this
-   * happens to young rows; they are counted again each time. 0: rows are committed in the order of their numbers.
+   * Age of a row after which no row with a lower number can still be committed. Several servers take numbers at once,
+   * so younger rows are counted again each time. 0: rows are committed in the order of their numbers.
    */
   settlesAfterMs: number;
   now: () => number;

@@ -3,7 +3,7 @@
 
 import { MINUTE_MS } from "../domain/values/spans.ts";
 
-/** Delays between attempts to submit an order that was not sent: limits for the first delay and for all. */
+/** Delays between attempts to submit an order that was not sent: limits for the first delay and for every delay. */
 const SUBMIT_BACKOFF_FIRST_MS = 1000;
 export const SUBMIT_BACKOFF_LIMIT_MS = MINUTE_MS;
 /** Delays between polls of a provider that does not respond. */

@@ -1,4 +1,4 @@
-// Runs a job that may be requested at any time. Runs do not overlap: all requests during one lead to one more run.
+// Runs a job that may be requested at any time. Runs do not overlap: all requests during a run lead to one more run.
 
 export interface OneAtATime {
   /** Requests a run; resolves when the run that serves this request has ended. */

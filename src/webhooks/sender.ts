@@ -146,7 +146,7 @@ export function readText(body: Uint8Array): string {
 }
 
 /**
- * Decodes text without NULs, which PostgreSQL refuses. A character cut at the end is left out; others that are not
+ * Decodes text without NULs, which PostgreSQL refuses. A character cut at the end is left out. Other bytes that are not
  * UTF-8 become `?`.
  */
 function textOf(bytes: Uint8Array): string {

@@ -87,7 +87,7 @@ export function startWebhooks(deps: WebhookDeps): WebhookService {
       isStopping = true;
       endTicks();
       const giveUp = clock.after(drainMs, () => stop.abort());
-      // Deliveries that are being taken now are still sent; no others are.
+      // Deliveries that are being taken now are still sent. No further deliveries are.
       await turn.idle();
       await attempts.idle();
       await turn.run();

@@ -9,7 +9,7 @@ import { execute } from "../operations/batch/execute.ts";
 import type { SeenServer } from "../operations/batch/server-leases.ts";
 
 const RENEW_MS = 5000;
-/** Time within which a running server renews its lease; a killed one does not. */
+/** Time within which a running server renews its lease. A killed server does not. */
 const SILENT_MS = 7000;
 const CHECK_MS = 500;
 
@@ -124,8 +124,8 @@ export function watchRenewals(
 
 /**
  * Waits until the servers of this name have ended, and returns them. A server without connections to the database has
- * ended. One that still has connections, as after the loss of its machine, has ended when it does not renew its lease
- * within `silentMs`. Throws NameTakenError when one renews its lease.
+ * ended. A server that still has connections, for example after the loss of its machine, has ended if it does not renew
+ * its lease within `silentMs`. Throws NameTakenError when a server renews its lease.
  */
 async function awaitEnds({
   store,

@@ -8,7 +8,7 @@ import { messageOf, type ToThread } from "./messages.ts";
 const RETRY_MS = 1000;
 
 export interface OffloadedCheckpoint {
-  /** Starts a checkpoint, unless one is running, or one wrote nothing less than RETRY_MS ago. */
+  /** Starts a checkpoint. Does nothing while one runs, and for RETRY_MS after one that could write nothing. */
   start(): void;
   /** Resolves once no checkpoint is running. */
   idle(): Promise<void>;

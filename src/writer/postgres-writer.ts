@@ -1,8 +1,8 @@
 // The writer of a server on PostgreSQL: the same queue as in writer.ts, without a thread. Three batches can be in
 // flight, one per lane. Two lanes take the commands of half the accounts each, so that their batches never lock the
-// same account: such batches would run one after the other, and the second would be smaller than if it had waited. The
-// third lane takes commands that name no account, such as imports and totals of days. They may take long, but no order
-// waits for them.
+// same account: such batches would run one after the other anyway, and a lane that waits gathers more commands for its
+// next batch. The third lane takes commands that name no account, such as imports and totals of days. They may take
+// long, but no order waits for them.
 
 import { refusal } from "../domain/values/error-table.ts";
 import type { Store } from "../db/port/port.ts";
@@ -25,7 +25,10 @@ const LANES = ACCOUNT_LANES + 1;
 const TURNS_LIMIT = 32;
 
 export interface PostgresWriter extends Writer {
-  /** Refuses waiting and new commands until a write succeeds. Called when the store cannot begin transactions. */
+  /**
+   * Refuses new commands, and those in the queue, until a write succeeds. Called when the store cannot begin
+   * transactions.
+   */
   refuseWrites(): void;
 }
 
@@ -89,7 +92,8 @@ export function createPostgresWriter({
   };
   /**
    * Starts a batch after a turn of the event loop in which the lane received no further command. Callers that were just
-   * answered are about to send their next command, and a batch of one order costs half as much as one of some dozens.
+   * answered are about to send their next command. It pays to wait for them, because a batch of one order costs half as
+   * much as a batch of dozens.
    */
   const gather = (lane: Lane): void => {
     if (lane.isInFlight || lane.isGathering) return;

@@ -1,4 +1,5 @@
-// Removes backups of this installation beyond the number to keep, and what killed backups left in the folder.
+// Removes backups of this installation beyond the number to keep, and the remains of backups that were interrupted by a
+// kill.
 
 import { existsSync, readdirSync, renameSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -7,11 +8,11 @@ import { openStaging, STAGING_SUFFIX } from "./backup.ts";
 import { listBackups, outdated } from "./backup-folder.ts";
 import { isBackupOf } from "./backup-names.ts";
 
-/** Unlinking a file of 1 GB delays the fsyncs of others by 300 ms, so it is truncated in steps of 32 MiB first. */
+/** Unlinking a file of 1 GB delays other fsyncs by 300 ms, so it is first truncated in steps of 32 MiB. */
 const REMOVE_STEP_BYTES = 32 * 1024 * 1024;
 const REMOVE_PAUSE_MS = 5;
 
-/** Removes the staging folders that killed backups of this installation left. */
+/** Removes the staging folders of this installation's backups that were interrupted by a kill. */
 export async function removeRemains(folder: string, instance: string): Promise<void> {
   const targets = (existsSync(folder) ? readdirSync(folder) : [])
     .filter((name) => name.endsWith(STAGING_SUFFIX))

@@ -136,7 +136,7 @@ function firstProblemText({ problems: [first], problemCount }: Verification): st
 }
 
 /**
- * Checks a backup. Of a backup of an older version only the pages are checked, because its schema is not this
+ * Checks a backup. For a backup of an older version only the pages are checked, because its schema is not this
  * program's. Throws OpenError if the file cannot be opened.
  */
 export async function checkBackup(file: string): Promise<Pick<CheckedCopy, "fault" | "isDamaged">> {

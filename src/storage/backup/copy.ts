@@ -50,8 +50,8 @@ export interface BackupEvents {
 }
 
 /**
- * Makes a backup. Keeps a copy in which `verify` finds problems too, under another name, so that one wrong row does not
- * leave a server without backups. Lowers the priority of its process, which must do nothing else. `thread`: the URL of
+ * Makes a backup. If `verify` finds problems in it, keeps it under another name, so that one wrong row does not leave a
+ * server without backups. Lowers the priority of its process, which must do nothing else. `thread`: the URL of
  * copy-thread.ts. Throws BackupError.
  */
 export async function backUp(

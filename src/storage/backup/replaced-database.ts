@@ -37,16 +37,18 @@ export interface SinceBackup {
   /** The highest numbers that may have been issued: `issued`, plus a margin if they are not all known. */
   floors: Numbers;
   keys: {
-    /** Keys that are usable in the backup but were ended since: deactivated, expired, or ended for good. */
+    /** Keys that are usable in the backup but have ended since: deactivated, expired, or ended for good. */
     ended: KeyState[];
     /** Keys that are usable in the backup, but may have been ended or got another expiry since. */
     revived: KeyState[];
-    /** Keys created since. */
+    /** Keys created since the backup. */
     lost: KeyState[];
   };
   /** Panel administrators who are disabled in the replaced database; they stay disabled. */
   disabled: string[];
-  /** Settings that were changed since. Filled only if the replaced database is a continuation of the backup. */
+  /**
+   * Settings that were changed since the backup. Filled only if the replaced database is a continuation of the backup.
+   */
   changes: Change[];
 }
 
@@ -125,7 +127,8 @@ function highestSeq(sqlite: Database): number {
 }
 
 /**
- * Returns the dollars transferred since, without test money. Rounds each transfer down, so that sums fit in 64 bits.
+ * Returns the dollars transferred after the transfer `seq`, without test money. Rounds each transfer down, so that sums
+ * fit in 64 bits.
  */
 function dollarsMovedSince(sqlite: Database, seq: number): number {
   const sum = sqlite.query(

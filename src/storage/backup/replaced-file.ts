@@ -1,8 +1,8 @@
-// Keeps the database that a restore replaces under another name. A process may be killed between any two steps, so
-// the names in the data directory show how far the restore got:
+// Keeps under another name the database that a restore replaces. A process may be killed between any two steps, so the
+// names in the data directory show how far the restore got:
 // - reseller.db.before-restore-TIME.partial: being written while `restoring/reseller.db` exists, complete afterwards.
-// - reseller.db.before-restore-TIME: complete, and the restore is done; it stays.
-// The log of that database, which has the same name with `-wal`, is kept with it.
+// - reseller.db.before-restore-TIME: complete, and the restore is done; it stays. The log of that database, which has
+//   the same name with `-wal`, is kept with it.
 
 import {
   copyFileSync, existsSync, linkSync, readdirSync, renameSync, rmSync, statSync,
@@ -18,8 +18,8 @@ export const STAGING_FOLDER = "restoring";
 const PARTIAL = /^(\.before-restore-[\dTZ-]+)\.partial(-wal)?$/;
 
 /**
- * Keeps the present database and removes its log from `path`; settleReplaced completes this. Returns the name that it
- * will have.
+ * Keeps the present database under a temporary name, and removes its log from `path`. settleReplaced completes this.
+ * Returns the final name.
  */
 export function keepReplaced(path: string, now: number): string {
   const kept = `${path}.before-restore-${new Date(now).toISOString().replace(/[:.]/g, "-")}`;
@@ -33,13 +33,13 @@ export function keepReplaced(path: string, now: number): string {
 }
 
 /**
- * Names the database that a committed restore replaced. For a restore that was not committed, puts back what it moved
- * away and removes what it left. The caller must hold the lock of the data directory.
+ * Gives the replaced database its final name if the restore was committed. For a restore that was not committed, puts
+ * back what it moved away and removes what it left. The caller must hold the lock of the data directory.
  */
 export function settleReplaced(path: string): void {
   const folder = dirname(path);
   const staging = join(folder, STAGING_FOLDER);
-  // Handles the log before its database, so that this can be repeated until the database is moved too.
+  // Moves the log before its database: until the database is moved too, an interrupted run can be repeated.
   for (const name of readdirSync(folder).sort().reverse()) {
     if (!name.startsWith(basename(path))) continue;
     const [, kept, log] = PARTIAL.exec(name.slice(basename(path).length)) ?? [];

@@ -27,7 +27,7 @@ import { OpenError } from "../file/open-error.ts";
 import { whyMoveBegun } from "../move/unfinished-move.ts";
 import { HOUR_MS } from "../../domain/values/spans.ts";
 
-/** Limit for the median time of an fsync. A slower one delays every order that is sent on its own. */
+/** Limit for the median time of an fsync. A slower one delays every order that shares no batch with others. */
 const SYNC_WARN_MS = 10;
 const SYNC_TRIES = 9;
 
@@ -151,11 +151,11 @@ function fileSystem(directory: string): Finding {
 
 function room(directory: string): Finding {
   const freeBytes = freeBytesIn(directory);
-  const measured = `${mebibytes(freeBytes)} MiB free, the database has ${mebibytes(sizeOf(databasePath(directory)))}`;
+  const measured = `${mebibytes(freeBytes)} MiB free, the database takes ${mebibytes(sizeOf(databasePath(directory)))} MiB`;
   return judged("room", measured, conditionsOf(MACHINE_RULES, { freeBytes }, 0));
 }
 
-/** Measures an fsync, which every order that is sent on its own waits for. */
+/** Measures an fsync. An order that shares no batch with others waits for one. */
 function syncTime(directory: string): Finding {
   const probe = join(directory, "doctor.probe");
   try {
@@ -174,7 +174,7 @@ function syncTime(directory: string): Finding {
       "sync",
       "warn",
       found,
-      "a slow disk: every order sent by itself takes this long",
+      "a slow disk: an order that is not in a batch with others waits this long",
     );
   } catch (error) {
     const advice = `${directory} cannot be written: check its owner, permissions and room`;
@@ -259,7 +259,8 @@ function backupAge(data: string, folder: string, now: number): Finding {
   if (newest === null)
     return judged("last backup", `no backup of this service in ${folder}`, conditions);
   const hours = Math.round((now - newest.begunAt) / HOUR_MS);
-  const last = verified === null ? "none is" : `the last that is: ${basename(verified.file)}`;
+  const last =
+    verified === null ? "no verified backup" : `newest verified one: ${basename(verified.file)}`;
   const state = newest.isVerified ? "" : `, not verified; ${last}`;
   return judged("last backup", `${basename(newest.file)}, ${hours} h old${state}`, conditions);
 }

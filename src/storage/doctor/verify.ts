@@ -9,13 +9,13 @@ import { SCHEMA_CHECK, schemaProblems } from "../file/schema-check.ts";
 import { errorCode } from "../../domain/values/error-table.ts";
 
 /** Errors that say nothing about the database: a later verification may succeed. */
-const PASSING = ["SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_NOMEM", "SQLITE_FULL"];
+const TEMPORARY_ERRORS = ["SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_NOMEM", "SQLITE_FULL"];
 /** Page cache: 64 MiB, because PRAGMA integrity_check alternates between tables and indexes. */
 const CACHE_KIB = 64 * 1024;
 
 const SQLITE_CHECKS: readonly Check[] = [
   queryCheck(
-    "every clock step is recorded",
+    "every time that the clock was set back is recorded",
     `SELECT ledger || ' ' || number AS subject, 'its time is before that of the previous row' AS problem
     FROM (
       SELECT 'orders' AS ledger, order_id AS number, created_at, lag(created_at) OVER (ORDER BY order_id) AS before
@@ -57,7 +57,7 @@ export function verify(
   return runChecks(store, {
     checks: [schema, ...QUERY_CHECKS, ...SQLITE_CHECKS, ...SCAN_CHECKS],
     // The other checks continue after a damaged page, a missing table, or a value that no check expects.
-    isUnreadable: (error) => !PASSING.some((code) => errorCode(error).startsWith(code)),
+    isUnreadable: (error) => !TEMPORARY_ERRORS.some((code) => errorCode(error).startsWith(code)),
     progress,
   });
 }

@@ -29,7 +29,7 @@ export function takeLock(path: string): Lock | null {
   return { release: () => held.close() };
 }
 
-/** Returns whether the previous holder removed the file after this process opened it and before it locked it. */
+/** Returns whether the previous holder removed the file between this process's opening and locking it. */
 function hasMoved(lock: Database): boolean {
   const moved = new Int32Array(2);
   lock.fileControl(constants.SQLITE_FCNTL_HAS_MOVED, moved);

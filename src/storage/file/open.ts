@@ -135,8 +135,8 @@ export function openForCommand(dataDirectory: string, mayBeUnfinished = false): 
 }
 
 /**
- * Closes the connection of openForCommand. close(true) also finalizes its prepared statements. Otherwise Bun closes it
- * when the process ends, with a checkpoint, which delays the writer of a running server.
+ * Closes the connection of openForCommand. close(true) also finalizes its prepared statements. Otherwise Bun closes the
+ * connection when the process ends, with a checkpoint, which delays the writer of a running server.
  */
 export function closeForCommand({ sqlite }: Connection): void {
   sqlite.close(true);
@@ -156,7 +156,7 @@ interface OpenFile {
   pending: Migration[];
 }
 
-/** Opens the file. Refuses another program's before anything is written to it. */
+/** Opens the file. Refuses another program's file before anything is written to it. */
 function openFile(path: string, create: boolean, mayBeUnfinished = false): OpenFile {
   let sqlite: Database | undefined;
   try {

@@ -38,7 +38,7 @@ export function upgrade(
   return isKept ? nameCopy(path, copy, now) : named;
 }
 
-/** Names the copy of a committed upgrade, and removes the copies of upgrades that were not committed. */
+/** Gives the copy of a committed upgrade its final name, and removes the copies of upgrades that were not committed. */
 function settleCopies(path: string, pending: readonly Migration[]): string | null {
   let named: string | null = null;
   for (const name of readdirSync(dirname(path))) {
