@@ -50,7 +50,7 @@ export function createOutageWatch(deps: OutageDeps): OutageWatch {
   const { writer, clock, log, isLeader } = deps;
   let count = 0;
   /**
-   * When writes began to fail, and whether this server was then the one that checks for all; null while they succeed.
+   * When writes began to fail, and whether this server checked for all servers at that time; null while writes succeed.
    */
   let since: { at: number; isOurs: boolean } | null = null;
   let cancelBegin: (() => void) | null = null;

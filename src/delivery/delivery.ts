@@ -38,7 +38,9 @@ export interface DeliveryService {
   lateness(): Promise<ReadonlyMap<string, Lateness>>;
   /** Runs other periodic work too, so that an idle server has only one timer. */
   ticker: Pick<Ticker, "add" | "wake">;
-  /** Starts nothing new and waits for calls in flight. Aborts them after `drainMs`; their outcomes are then unknown. */
+  /**
+   * Starts nothing new and waits for calls in flight. Aborts them after `drainMs`, which leaves their outcomes unknown.
+   */
   stop(drainMs: number): Promise<void>;
 }
 

@@ -45,7 +45,8 @@ export function createInterruptionCheck(
     const requests = await store.read(listSendingRequests);
     // After calls were aborted, an attempt without an outcome may have been sent.
     if (isStopping()) return;
-    // The rows were read before inFlight is asked: an attempt that was under way then is still in flight or has ended.
+    // The rows were read before inFlight is asked. An attempt that was under way at the read is still in flight or has
+    // ended.
     const own = sending.filter(
       ({ server, orderId }) => server === serverId && !inFlight.isInFlight(orderId),
     );

@@ -65,8 +65,8 @@ interface CsvRecord {
 }
 
 /**
- * Reads all records. The parser stops at a wrong quote. It is then restarted on the line after the one on which the
- * wrong record begins.
+ * Reads all records. The parser stops at a wrong quote. It is restarted on the line after the one on which the wrong
+ * record begins.
  */
 function readAll(file: string, text: string): { records: CsvRecord[]; wrong: RowError[] } {
   const records: CsvRecord[] = [];

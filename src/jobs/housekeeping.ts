@@ -14,8 +14,8 @@ const DELAY_MS = 50;
 /** If the wall clock gains or loses more than this against the monotonic clock between two runs, somebody set it. */
 const STEP_MS = 1000;
 /**
- * Keys and records of webhooks expire only after the wall clock was not set for this long: by then a wrong clock has
- * been corrected.
+ * Keys and records of webhooks expire only if the wall clock was not set for this long: within that time a wrong clock
+ * is corrected.
  */
 const STEADY_MS = HOUR_MS;
 

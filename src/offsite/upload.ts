@@ -188,7 +188,7 @@ async function removeOutdated(
   const left = own.incomplete.filter(({ storedAt }) => storedAt < now - INCOMPLETE_MS);
   try {
     for (const { object } of old) {
-      // The manifest is removed first: what an interrupted removal leaves is then not a copy.
+      // The manifest is removed first, so that the rest of an interrupted removal does not count as a copy.
       await store.remove(manifestName(object));
       await store.remove(object);
     }

@@ -1,6 +1,6 @@
-// Counts orders by status and sums money. The first count reads all rows, each later one only the rows since then. So
-// even with ten million orders a count is fast and delays no request. Counting in the transaction of an order would
-// make every order slower.
+// Counts orders by status and sums money. The first count reads all rows, each later one only the new rows. So even
+// with ten million orders a count is fast and delays no request. Counting in the transaction of an order would make
+// every order slower.
 
 import type { MoneyChange } from "../db/reports/money-sums.ts";
 import type { OrderChange, OrderCounts, OrderPosition } from "../db/reports/order-counts.ts";

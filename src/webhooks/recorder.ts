@@ -45,8 +45,8 @@ export async function recordAttempts(
 }
 
 /**
- * Records attempts one by one after an internal error, so that the attempt that caused it does not block the others.
- * That attempt is made again.
+ * Records attempts one by one after an internal error, so that the attempt that caused it does not block other
+ * attempts. That attempt is made again.
  */
 async function recordEach(
   deps: RecordDeps,

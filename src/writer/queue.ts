@@ -37,7 +37,7 @@ export interface CommandQueue {
     name: Name,
     input: CommandInput<Name>,
   ): Promise<CommandOutput<Name>>;
-  /** Takes the next batch, which is in flight from then on; empty when nothing waits. */
+  /** Takes the next batch, which is in flight until endBatch; empty when nothing waits. */
   takeBatch(): CommandRequest[];
   /** Ends the batch in flight. The returned `settle` settles its promises. */
   endBatch(): { length: number; settle(replies: readonly Reply[]): void };

@@ -23,8 +23,8 @@ export interface TimelineEntry {
   at: number;
   /**
    * One of `status`, `late`, `late report accepted` (or another decision), `number` (at the provider), `progress`,
-   * `note`, `placed` (by the operator), `link`, `cost`, `request`, `webhook`; or the kind of a transfer; or an attempt's state: `sending`, then its
-   * outcome.
+   * `note`, `placed` (by the operator), `link`, `cost`, `request`, `webhook`; or the kind of a transfer; or an
+   * attempt's state: `sending`, then its outcome.
    */
   what: string;
   from: string | null;

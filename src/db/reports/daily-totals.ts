@@ -150,7 +150,7 @@ export function writePosition(tx: Tx, { counted, goal, goalTransaction }: Positi
   );
 }
 
-/** SQL for the columns of a total, by source. The source's sum is one of them, the others are 0. */
+/** SQL for the columns of a total, by source. The source's sum is in one of them; the other columns are 0. */
 const AMOUNTS: Record<ReportSource, (sum: string) => string> = {
   orders: (sum) => `count(*), ${sum}, 0, 0`,
   transfers: (sum) => `0, 0, ${sum}, 0`,

@@ -18,7 +18,10 @@ export interface OrderPosition {
   eventSeq: number;
 }
 
-/** A change of the number of orders with a status that were created in a period. Several changes may have the same. */
+/**
+ * A change of the number of orders with a status that were created in a period. Several changes may have the same
+ * status and period.
+ */
 export interface OrderChange {
   period: number;
   status: OrderStatus;

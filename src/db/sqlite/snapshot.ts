@@ -12,7 +12,7 @@ const LIFETIME_MS = 1;
 export interface Snapshot extends ReadStore {
   /** Runs reads in the snapshot, synchronously. */
   read<T>(body: (reader: Reader) => Synchronous<T>): T;
-  /** Ends the snapshot. The next read sees everything that is committed by then. */
+  /** Ends the snapshot. The next read sees everything that is committed when it runs. */
   end(): void;
   /** Ends the snapshot for good and closes its connection. The writer may still call `end` afterwards. */
   close(): void;

@@ -29,7 +29,7 @@ import { SavepointNeeded, SqliteTx } from "./write-transaction.ts";
 
 export interface SqliteStore extends Store {
   readonly sqlite: Database;
-  /** Reads in the open transaction. Without one, each read sees what is committed by then. */
+  /** Reads in the open transaction. Without one, each read sees everything that is committed when it runs. */
   readonly reader: Reader;
   read<T>(body: (reader: Reader) => Synchronous<T>): T;
   /** Throws TransientError or FatalError if nothing of the batch could be written. */

@@ -20,7 +20,7 @@ export class TimeSpans {
 
   constructor(readonly sqlite: Database) {}
 
-  /** Returns the numbers of all rows whose time is in the window, and no others; newest first. */
+  /** Returns spans that contain exactly the rows whose time is in the window, newest first. */
   within(table: TimedTable, { from, to }: TimeWindow): Span[] {
     if (from === null && to === null) return [{ first: 1, last: Number.MAX_SAFE_INTEGER }];
     let queries = this.#byTable.get(table);

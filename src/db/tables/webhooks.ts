@@ -14,7 +14,7 @@ export const webhooks = table(
     id: text().notNull(),
     /** Null: the endpoint belongs to the operator and receives alerts. */
     resellerAccount: integer(),
-    /** The Telegram chat to send to; `secret` is then the bot's token. Null: send to `url`. */
+    /** The Telegram chat to send to, with `secret` as the bot's token. Null: send to `url`. */
     telegramChat: text(),
     url: text().notNull(),
     events: text().notNull(),

@@ -284,8 +284,8 @@ export function replayUndelivered(
 }
 
 /**
- * Corrects the schedule after the clock was set back. Deliveries without a failure are then due now, others at `latest`
- * or earlier, and no lease lasts longer than normal.
+ * Corrects the schedule after the clock was set back. Makes deliveries without a failure due now and other deliveries
+ * due at `latest` or earlier. No lease lasts longer than normal.
  */
 export function clampWebhookSchedule(tx: Tx, now: number, latest: number): void {
   tx.run(CLAMP, { now, latest, leaseEnd: now + WEBHOOK_LEASE_MS });

@@ -60,8 +60,8 @@ const DELETE_ENDPOINTS = statement({
 });
 
 /**
- * Gives up deliveries of events from before `before` to endpoints that were disabled before then, and all deliveries
- * that wait for deleted endpoints. Returns how many.
+ * Gives up deliveries of events older than `before` to endpoints that were disabled before that time, and all
+ * deliveries that wait for deleted endpoints. Returns how many.
  */
 export function giveUpWaitingDeliveries(tx: Tx, before: number, limit: number): number {
   return tx.run(GIVE_UP, { before, limit });

@@ -62,7 +62,7 @@ export const ORDER_RULES: Rules<OrderFacts> = {
   },
 };
 
-/** Rules for one provider. Some do not apply to an inactive one, which gets no orders and is not synced. */
+/** Rules for one provider. Some do not apply to an inactive provider, which gets no orders and is not synced. */
 export const PROVIDER_RULES: Rules<ProviderFacts> = {
   ...ORDER_RULES,
   provider_paused: {

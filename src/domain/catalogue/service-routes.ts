@@ -27,7 +27,7 @@ export interface TriedRoute extends Route {
   isPaused: boolean;
   /** Attempts that were certainly not sent. */
   tries: number;
-  /** Whether the provider refused the order. It then never gets the order again. */
+  /** Whether the provider refused the order, and so never gets it again. */
   isRefused: boolean;
 }
 

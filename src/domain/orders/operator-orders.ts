@@ -1,5 +1,5 @@
-// What the operator may do with orders beyond their status: send a failed one again, and correct the link of one that
-// has not been sent. docs/specification/orders.md#operator-orders.
+// What the operator may do with orders beyond their status: send a failed order again, and correct the link of an order
+// that has not been sent. docs/specification/orders.md#operator-orders.
 
 import type { Delivery } from "../delivery/deliveries.ts";
 import { placementOf } from "../delivery/deliveries.ts";
@@ -13,13 +13,13 @@ interface KnownOrder {
   delivery: Pick<Delivery, "placement"> | null;
 }
 
-/** The price of an order that is sent again: that of the failed order, or the reseller's price now. */
+/** The price of an order that is sent again. `then`: that of the failed order. `now`: the reseller's price now. */
 export const RESEND_PRICES = ["then", "now"] as const;
 export type ResendPrice = (typeof RESEND_PRICES)[number];
 
 /**
- * Refuses to send an order again unless it failed; its charge was refunded then. `type`: the type of its service now.
- * Refuses: order_not_resendable, order_service_changed.
+ * Refuses to send an order again unless it failed, in which case its charge was refunded. `type`: the type of its
+ * service now. Refuses: order_not_resendable, order_service_changed.
  */
 export function refuseResend(
   order: { status: OrderStatus; extra: string | null },

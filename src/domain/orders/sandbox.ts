@@ -6,7 +6,7 @@ import { MICROS_PER_DOLLAR } from "../ledger/money.ts";
 import { parseDuration } from "../values/units.ts";
 import { SECOND_MS, DAY_MS } from "../values/spans.ts";
 
-/** The id of the provider that delivers all test orders and no others. A migration creates its row. */
+/** The id of the provider that delivers all test orders and no live orders. A migration creates its row. */
 export const SANDBOX_PROVIDER = 0;
 /** Initial balance of a reseller's test account: 1,000 USD. */
 export const TEST_CREDIT_MICROS = 1000 * MICROS_PER_DOLLAR;

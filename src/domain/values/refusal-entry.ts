@@ -12,7 +12,7 @@ export interface RefusalEntry<Details> {
   commandLine?: RefusalText<Details>;
   /** The panel's fields that may have caused it. The message is shown beside the first of them in the form. */
   fields?: readonly string[];
-  /** Set if something that the request named does not exist. A page of the panel then responds 404. */
+  /** Set if something that the request named does not exist. A page of the panel responds to it with 404. */
   isAbsence?: true;
   /** The HTTP status. A refusal without one is an internal error in an API call. */
   status?: number;

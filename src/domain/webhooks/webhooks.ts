@@ -336,8 +336,8 @@ export interface WaitingEndpoint {
 /**
  * Decides how many deliveries each endpoint may send now. Resellers get places in turns, the one with the fewest
  * attempts in flight first. A reseller with attempts in flight gets a place only while they are fewer than half of the
- * free places, so that others still get places when all its endpoints hang. An endpoint that fails or is slow gets one
- * attempt at a time, and all such endpoints together get `troubledLimit` places.
+ * free places, so that other resellers still get places when all endpoints of this one hang. An endpoint that fails or
+ * is slow gets one attempt at a time, and all such endpoints together get `troubledLimit` places.
  */
 export function shareAttempts(
   waiting: readonly WaitingEndpoint[],

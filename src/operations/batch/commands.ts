@@ -75,8 +75,8 @@ export type Reply =
 
 /**
  * Runs a batch in one transaction and returns a reply for each command, in order, after the COMMIT. A command that is
- * refused or throws is rolled back without the others. Throws FatalError, which ends the process. `seed`: a random text
- * from which the ids of events are made.
+ * refused or throws is rolled back; the other commands are not. Throws FatalError, which ends the process. `seed`: a
+ * random text from which the ids of events are made.
  */
 export function runBatch(
   store: { runBatch(jobs: readonly Job[]): Outcome[] },

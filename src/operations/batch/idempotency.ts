@@ -1,5 +1,5 @@
-// Orders and recharges with an Idempotency-Key: one effect for a request and all its duplicates.
-// The idempotency record is written in the transaction of the effect, with the response if it is known by then.
+// Orders and recharges with an Idempotency-Key: one effect for a request and all its duplicates. The idempotency record
+// is written in the transaction of the effect, with the response if it is already known.
 
 import { refusal } from "../../domain/values/error-table.ts";
 import {

@@ -24,7 +24,10 @@ export interface Lease {
   isLeader: boolean;
 }
 
-/** Takes or renews the lease. A server whose row was deleted, because others regarded it as dead, takes a new one. */
+/**
+ * Takes or renews the lease. A server whose row was deleted, because other servers regarded it as dead, takes a new
+ * one.
+ */
 export function renewLease(tx: Tx, { id, name, ended }: RenewLease, { now }: Context): Lease {
   const all = listServers(tx);
   const hasEnded = (each: Server) =>

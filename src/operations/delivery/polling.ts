@@ -70,7 +70,7 @@ export interface ReportNotice {
   text: string;
 }
 
-/** Applies reports. A report that cannot be applied is rolled back without the others. */
+/** Applies reports. A report that cannot be applied is rolled back; the other reports are not. */
 export function recordReports(tx: Tx, command: RecordReports, context: Context): ReportNotice[] {
   const reports = tx
     .each(command.reports, (entry) =>

@@ -26,7 +26,7 @@ export interface PlaceOrders {
 /** The result for one entry. */
 export type Placed = { order: Order } | Refused;
 
-/** Places several orders. Refuses what requireCaller refuses, and places no order then. */
+/** Places several orders. Refuses what requireCaller refuses, without placing any order. */
 export function placeOrders(tx: Tx, command: PlaceOrders, context: Context): Placed[] {
   requireCaller(tx, command.keyId, "order", context);
   return createOrders(tx, command, context);
@@ -43,7 +43,7 @@ export function countOrders({ entries }: PlaceOrders): number {
 
 /**
  * Creates the orders one after the other: an earlier one lowers the balance for a later one. A refused order does not
- * affect the others, because createOrder refuses before its first write.
+ * affect the other orders, because createOrder refuses before its first write.
  */
 function createOrders(tx: Tx, command: PlaceOrders, context: Context): Placed[] {
   return tx.each(command.entries, (entry) => {

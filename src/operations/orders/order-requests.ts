@@ -82,8 +82,8 @@ export interface MakeRequests extends Omit<MakeRequest, "id"> {
 export type Requested = { request: OrderRequest } | Refused;
 
 /**
- * Makes several requests, one after the other. A refused one does not affect the others. Refuses what requireCaller
- * refuses; then no request is made.
+ * Makes several requests, one after the other. A refused request does not affect the other requests. Refuses what
+ * requireCaller refuses, without making any request.
  */
 export function makeRequests(tx: Tx, command: MakeRequests, context: Context): Requested[] {
   const { ids, ...rest } = command;

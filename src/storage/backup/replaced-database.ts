@@ -191,8 +191,8 @@ const IDENTIFIED = Object.keys(IDENTITY) as (keyof typeof IDENTITY)[];
 
 /**
  * Returns whether `replaced` is the same database as the backup, at the same or a later time: it was created at the
- * same moment and has the newest rows of the backup. A new database is not a continuation, nor is one to which an
- * older backup was restored.
+ * same moment and has the newest rows of the backup. A new database is not a continuation. Neither is a database to
+ * which an older backup was restored.
  */
 function isContinuationOf(backup: Database, replaced: Database): boolean {
   const origin = "SELECT applied_at FROM migrations WHERE version = 1";

@@ -41,7 +41,7 @@ export interface RestoreTerms {
 
 /**
  * Restores a backup. `prepare` runs on the restored copy before it goes live. Throws BackupError, OpenError, or the
- * error of `prepare`, and has then changed nothing.
+ * error of `prepare`, after changing nothing.
  */
 export async function restoreDatabase(
   file: string,

@@ -244,7 +244,7 @@ function createDirectory(directory: string): void {
 
 /**
  * Returns whether the mode of a folder may be set to 0700: not if it has the sticky bit, which marks a shared folder,
- * or holds folders of others. `--data /tmp` or `--data /srv` must never lock other users out.
+ * or holds folders of other users. `--data /tmp` or `--data /srv` must never lock other users out.
  */
 function isOurs(directory: string): boolean {
   if ((statSync(directory).mode & 0o1000) !== 0) return false;

@@ -21,7 +21,7 @@ import { statementsOf } from "./writes.ts";
 
 /** The result of a batch, which may have run only the first of the commands. */
 export interface BatchResult {
-  /** Outcomes of the first commands. The others are left for the next batch. */
+  /** Outcomes of the first commands. The remaining commands are left for the next batch. */
   outcomes: Outcome[];
   /** The committed writes. */
   writes: readonly Write[];

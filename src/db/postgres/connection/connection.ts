@@ -145,7 +145,7 @@ export async function connect(address: Address, options: ConnectionOptions): Pro
     return first;
   } catch (error) {
     const { errors } = error as AggregateError;
-    // Prefers the error of a host that may still become the primary, because the caller then waits.
+    // Prefers the error of a host that may still become the primary, because the caller waits for that.
     const lost = errors.filter((each) => errorClassOf(each) === "lost");
     throw lost.find((each) => !(each instanceof NoPrimaryError)) ?? lost[0] ?? errors[0];
   }
