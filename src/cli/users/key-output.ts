@@ -1,7 +1,7 @@
 // Output of the key commands.
 
 import { type ListedKey } from "../../db/users/keys.ts";
-import { createsCredit, keyState, mayKey, shownStart } from "../../domain/users/keys.ts";
+import { createsCredit, keyState, keyTypeMay, shownStart } from "../../domain/users/keys.ts";
 import { jsonAmount } from "../../domain/ledger/money.ts";
 import { limitsText } from "../../domain/ledger/recharges.ts";
 import { type List } from "../output/list-columns.ts";
@@ -36,7 +36,7 @@ export function keyText<Shown extends Pick<KeyJson, "type" | "reach">>(key: Show
 }
 
 function reachText({ type, reach }: Pick<KeyJson, "type" | "reach">): string | null {
-  return mayKey(type, "user lookup") ? reach : null;
+  return keyTypeMay(type, "user lookup") ? reach : null;
 }
 
 function amountOrNull(micros: number | null): number | null {
@@ -45,7 +45,7 @@ function amountOrNull(micros: number | null): number | null {
 
 /** Returns one sentence about the credit that a new key can add, or null if it can add none. */
 export function creditSentence(key: ListedKey): string | null {
-  if (!mayKey(key.type, "recharge")) return null;
+  if (!keyTypeMay(key.type, "recharge")) return null;
   const { username, type, reach, testOf } = key;
   const orders = type === "full" ? `place orders of ${username} and ` : "";
   const money = testOf === null ? "credit" : "test credit";

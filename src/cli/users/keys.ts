@@ -12,7 +12,7 @@ import {
   KEY_TYPES,
   type KeyReach,
   type KeyType,
-  mayKey,
+  keyTypeMay,
   startOfKey,
 } from "../../domain/users/keys.ts";
 import type { UnsignedInput } from "../../operations/batch/commands.ts";
@@ -130,7 +130,7 @@ export function declareKeys(admin: Command): void {
 /** Requires --reach for a key that can add credit. Refuses recharge limits for any other key. */
 function requireReach({ type, reach, ...limits }: CreateOptions, command: Command): void {
   const { rechargeLimit, rechargeDaily } = limits;
-  if (!mayKey(type, "recharge")) {
+  if (!keyTypeMay(type, "recharge")) {
     if (rechargeLimit === undefined && rechargeDaily === undefined) return;
     command.error(
       "error: an order key cannot recharge: remove --recharge-limit and --recharge-daily.",

@@ -37,13 +37,13 @@ const PERMISSIONS: Record<KeyType, readonly Permission[]> = {
 };
 
 /** Returns whether keys of the type have the permission. docs/specification/users.md#keys-permissions. */
-export function mayKey(type: KeyType, permission: Permission): boolean {
+export function keyTypeMay(type: KeyType, permission: Permission): boolean {
   return PERMISSIONS[type].includes(permission);
 }
 
 /** Returns whether the key can add real money to a balance. A test key adds only test money. */
 export function createsCredit({ type, testOf }: { type: KeyType; testOf: number | null }): boolean {
-  return testOf === null && mayKey(type, "recharge");
+  return testOf === null && keyTypeMay(type, "recharge");
 }
 
 interface Lifetime {
@@ -78,7 +78,7 @@ export function refuseEndedKey(key: Lifetime & { active: boolean }, now: number)
 
 /** Refuses a key without the permission. Refuses: permission_denied. */
 export function refuseMissingPermission(type: KeyType, permission: Permission): void {
-  if (!mayKey(type, permission)) throw new Refusal("permission_denied", { permission });
+  if (!keyTypeMay(type, permission)) throw new Refusal("permission_denied", { permission });
 }
 
 /** Makes the key's text from KEY_RANDOM_BYTES random bytes. */

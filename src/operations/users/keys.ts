@@ -7,7 +7,7 @@ import {
   KEY_USE_INTERVAL_MS,
   type KeyReach,
   type KeyType,
-  mayKey,
+  keyTypeMay,
   shownStart,
 } from "../../domain/users/keys.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
@@ -171,7 +171,7 @@ function limitChanges(key: Key, changes: Partial<RechargeLimits>): Partial<Key> 
 function refuseUnfitLimits(type: KeyType, limits: RechargeLimits): void {
   const { rechargeLimitMicros, rechargeDailyMicros } = limits;
   const isLimited = rechargeLimitMicros !== null || rechargeDailyMicros !== null;
-  if (isLimited && !mayKey(type, "recharge")) throw refusal("key_cannot_recharge");
+  if (isLimited && !keyTypeMay(type, "recharge")) throw refusal("key_cannot_recharge");
 }
 
 export interface DeactivateKeys {
@@ -312,7 +312,7 @@ function keyFacts(key: Auditable): AuditFacts {
   return {
     start: shownStart(key),
     type,
-    reach: mayKey(type, "user lookup") ? key.reach : null,
+    reach: keyTypeMay(type, "user lookup") ? key.reach : null,
     label,
     active,
     expiresAt,

@@ -15,7 +15,7 @@ import {
   KEY_REACHES,
   KEY_TYPES,
   type KeyReach,
-  mayKey,
+  keyTypeMay,
   shownStart,
   startOfKey,
 } from "../../domain/users/keys.ts";
@@ -150,7 +150,7 @@ export function Keys({
 
 /** Shows whom the key may recharge, and its limits. */
 function Recharges({ of: key }: { of: ListedKey }) {
-  if (!mayKey(key.type, "recharge")) return <>–</>;
+  if (!keyTypeMay(key.type, "recharge")) return <>–</>;
   const { rechargeLimitMicros: each, rechargeDailyMicros: daily } = key;
   return (
     <>
@@ -214,7 +214,7 @@ function Actions({
           />
           <Box name="forever" label="Never expires" />
           <Field name="allow" label="Networks" hint="empty: from anywhere" value={key.allow} />
-          {mayKey(key.type, "recharge") && <LimitFields of={key} />}
+          {keyTypeMay(key.type, "recharge") && <LimitFields of={key} />}
         </Form>
       </Fold>
       {keyState(key, now) === "active" && (
@@ -283,7 +283,7 @@ export async function createKey(submission: Submission): Promise<View> {
     lifetimeMilliseconds: days === null ? null : days * DAY_MS,
     test,
   };
-  if (!test && mayKey(terms.type, "recharge")) {
+  if (!test && keyTypeMay(terms.type, "recharge")) {
     await confirmCredit(submission, `Make a ${terms.type} key of ${username}`, terms);
   }
   await submission.submit("createKey", fields);
@@ -293,7 +293,7 @@ export async function createKey(submission: Submission): Promise<View> {
 /** Returns the terms of a new key. An order key cannot reach users; for any other key the form must say whom. */
 function termsOf(form: Values) {
   const type = form.choice("type", KEY_TYPES);
-  const reach = mayKey(type, "recharge")
+  const reach = keyTypeMay(type, "recharge")
     ? form.choice("reach", KEY_REACHES)
     : (form.optionalChoice("reach", KEY_REACHES) ?? "all");
   return { type, reach, ...limitsOf(form) };

@@ -8,7 +8,7 @@ import {
   isKeyWellFormed,
   KEY_RANDOM_BYTES,
   KEY_TYPES,
-  mayKey,
+  keyTypeMay,
   startOfKey,
   looksLikeTestKey,
   shownStart,
@@ -71,7 +71,7 @@ describe("the permission table", () => {
   const permissions = ["order", "recharge", "user lookup"] as const;
   const rows = KEY_TYPES.flatMap((type) => permissions.map((what) => [type, what] as const));
   test.each(rows)("%s: %s", (type, permission) => {
-    expect(mayKey(type, permission)).toBe(TABLE[type].includes(permission));
+    expect(keyTypeMay(type, permission)).toBe(TABLE[type].includes(permission));
   });
 });
 
