@@ -23,7 +23,7 @@ import type {
 } from "../../../src/operations/batch/commands.ts";
 
 export type Call =
-  | { do: "create" }
+  | { do: "create"; file: string }
   | { do: "execute"; url: string; name: CommandName; input: unknown; now: number }
   | { do: "batch"; url: string; requests: readonly CommandRequest[]; now: number }
   | { do: "query"; url: string; text: string; values: readonly unknown[] }
@@ -80,7 +80,7 @@ export interface PostgresDatabase {
 export function createPostgresDatabase(): PostgresDatabase {
   const waiting = (thread ??= startThread());
   const send = (call: Call) => waiting.send(call);
-  const url = send({ do: "create" }) as string;
+  const url = send({ do: "create", file: Bun.main }) as string;
   return {
     url,
     execute: (name, input, now) => send({ do: "execute", url, name, input, now }) as never,

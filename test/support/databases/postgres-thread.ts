@@ -13,6 +13,8 @@ import type { Call, Reply } from "./postgres-sync.ts";
 
 const { port, signal } = workerData as { port: MessagePort; signal: Int32Array };
 const opened = new Map<string, { store: PostgresStore; sql: SQL }>();
+/** The file of tests whose databases are open. */
+let file: string | undefined;
 
 port.on("message", (call: Call) => {
   void answer(call).then((reply) => {
@@ -34,7 +36,9 @@ async function answer(call: Call): Promise<Reply> {
 async function perform(call: Call): Promise<unknown> {
   if (call.do === "create") {
     const server = await cluster();
-    const name = await server.createDatabase();
+    if (call.file !== file) for (const url of opened.keys()) await close(url);
+    file = call.file;
+    const name = await server.createDatabase(file);
     return `postgres://postgres@127.0.0.1:${server.port}/${name}`;
   }
   if (call.do === "close") return close(call.url);
