@@ -1,11 +1,14 @@
 // Orders through the command line: the state table (docs/specification/orders.md#order-transitions) by both ids, progress, lists.
 
 import { describe, expect, test } from "bun:test";
+import { runs } from "../../support/runs.ts";
 import { openShop, type Shop } from "../../support/worlds/shop.ts";
 
 /** 0.232 USD for 100. */
 const CHARGE = 232_000;
 const BALANCE = 100_000_000;
+
+const MEMBERS: ("orderId" | "id")[] = ["orderId", "id"];
 
 /** The commands that lead to a state, from a new order of 100. */
 const STATES: Record<string, string[][]> = {
@@ -31,32 +34,33 @@ const REFUNDS: Record<string, number> = {
   REFUNDED: CHARGE,
 };
 
-const TRANSITIONS = Object.keys(STATES).flatMap((from) =>
-  Object.keys(VERBS).map((verb) => [from, verb] as const),
-);
-
-describe.each(["orderId", "id"] as const)("by %s", (member) => {
-  test.each(TRANSITIONS)(
-    "%s %s: moved and refunded by the table, or refused",
-    async (from, verb) => {
-      const shop = openShop();
-      const { argv, to, from: allowed } = VERBS[verb]!;
-      const id = await orderIn(shop, from, member);
-      const before = shop.dump();
-      const { code, stderr, json } = await move(shop, id, argv);
-      if (!allowed.includes(from)) {
-        expect(code).toBe(1);
-        expect(stderr).toContain(`${from} cannot become ${to}`);
-        expect(shop.dump()).toBe(before);
-        return;
-      }
-      expect(code).toBe(0);
-      expect(json).toMatchObject({ status: to, charge: 0.232, refunded: REFUNDS[to]! / 1e6 });
-      expect(shop.balance("alice")).toBe(BALANCE - CHARGE + REFUNDS[to]!);
-      expect((await shop.cli("verify")).code).toBe(0);
-    },
+/** By both ids in turn: each verb and each state has either. */
+const TRANSITIONS = Object.keys(STATES)
+  .flatMap((from) => Object.keys(VERBS).map((verb) => [from, verb] as const))
+  .flatMap(([from, verb], index) =>
+    runs([MEMBERS[index % 2]!], MEMBERS).map((member) => [from, verb, member] as const),
   );
-});
+
+test.each(TRANSITIONS)(
+  "%s %s by %s: moved and refunded by the table, or refused",
+  async (from, verb, member) => {
+    const shop = openShop();
+    const { argv, to, from: allowed } = VERBS[verb]!;
+    const id = await orderIn(shop, from, member);
+    const before = shop.dump();
+    const { code, stderr, json } = await move(shop, id, argv);
+    if (!allowed.includes(from)) {
+      expect(code).toBe(1);
+      expect(stderr).toContain(`${from} cannot become ${to}`);
+      expect(shop.dump()).toBe(before);
+      return;
+    }
+    expect(code).toBe(0);
+    expect(json).toMatchObject({ status: to, charge: 0.232, refunded: REFUNDS[to]! / 1e6 });
+    expect(shop.balance("alice")).toBe(BALANCE - CHARGE + REFUNDS[to]!);
+    expect((await shop.cli("verify")).code).toBe(0);
+  },
+);
 
 test("a transition shows in every later list and detail, with its author and note", async () => {
   const shop = openShop();
