@@ -3,7 +3,7 @@
 
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, test } from "bun:test";
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"; // prettier-ignore
+import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"; // prettier-ignore
 import { join } from "node:path";
 import {
   type ServerProcess,
@@ -31,9 +31,20 @@ interface Shop {
   key: { text: string; id: string };
   file: string;
 }
+type ShopOfTwo = Shop & { second: { text: string; id: string } };
+
+/** A copy, because an order and a backup take half a second. */
+async function shopWithBackup(): Promise<ShopOfTwo> {
+  const { folder, file, ...keys } = await (shop ??= makeShop());
+  const copies = { folder: freshFolder(), file: join(freshFolder(), "copy.db") };
+  cpSync(folder, copies.folder, { recursive: true });
+  copyFileSync(file, copies.file);
+  return { ...copies, ...keys };
+}
+let shop: Promise<ShopOfTwo> | undefined;
 
 /** alice with three orders and a second key, bob, services `followers` and `secret`; and a backup of it all. */
-async function shopWithBackup(): Promise<Shop & { second: { text: string; id: string } }> {
+async function makeShop(): Promise<ShopOfTwo> {
   const folder = freshFolder();
   const database = freshDatabase(folder);
   database.user("alice", "100");

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compileShim, type Shim } from "../powercut/shim.ts";
 import { BINARY, binary, postOrder, tryCall } from "../../support/binary.ts";
@@ -10,6 +10,7 @@ import { exchangeRaw } from "../../support/http/raw.ts";
 import { type Body, callApi } from "../../support/http/api.ts";
 import { freshDatabase } from "../../support/databases/test-database.ts";
 import { freshFolder } from "../../support/folders.ts";
+import { runs } from "../../support/runs.ts";
 import { until } from "../../support/until.ts";
 import { freePort } from "../../support/ports.ts";
 
@@ -70,6 +71,7 @@ async function serveWith(folder: string, redirections: string, flags: string[] =
     const { code, stdout } = await binary(folder, "health", "--json");
     return code === 0 ? (JSON.parse(stdout) as { url: string }).url : health();
   };
+  await until(() => child.exitCode !== null || existsSync(join(folder, "data", "serve.address")));
   const url = await health();
   const lost = async () => {
     const response = await fetch(`http://${metrics}/metrics`);
@@ -81,10 +83,9 @@ async function serveWith(folder: string, redirections: string, flags: string[] =
     lost,
     /** Resolves with the number of lost lines once there are so many. */
     async lostAtLeast(least: number): Promise<number> {
-      for (;;) {
-        const lines = await lost();
-        if (lines >= least) return lines;
-      }
+      let lines = 0;
+      await until(async () => (lines = await lost()) >= least);
+      return lines;
     },
     stop(): Promise<number> {
       child.kill("SIGTERM");
@@ -188,6 +189,10 @@ describe.each(LOG_FORMATS)("with a log in %s, when", (format) => {
       expect(await server.stop()).toBe(0);
     },
   );
+});
+/** Both formats fill the pipe by the same code. */
+describe.each(runs(["json"], LOG_FORMATS))("with a log in %s, when", (format) => {
+  const FLAGS = ["--log-format", format];
 
   test.each(["exec sleep 1000 < errors", ": < errors"])(
     "the disk fails and nobody reads why (%s), the server exits 1",
