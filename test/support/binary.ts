@@ -5,7 +5,7 @@ import { type Answer, type Body, callApi } from "./http/api.ts";
 
 export const BINARY = new URL("../../dist/reseller", import.meta.url).pathname;
 /** From the start of a process to the line that says it listens: then it hangs, and is not merely slow. */
-const START_MILLISECONDS = 300_000;
+const START_MILLISECONDS = 240_000;
 
 export interface Ended {
   code: number;

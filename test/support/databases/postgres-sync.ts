@@ -34,7 +34,7 @@ export type Reply =
   { done: unknown } | { refused: RefusalCode; details: unknown } | { failed: string };
 
 /** Longer than the store's patience with a server that is away, and than a busy machine takes to make a cluster. */
-const WAIT_MS = 300_000;
+const WAIT_MS = 240_000;
 
 let thread: { send(call: Call): unknown } | undefined;
 
