@@ -85,7 +85,6 @@ function untilDue({ syncedAt, syncEvery }: Provider, now: number): number {
   return Math.min(syncedAt + syncEvery! - now, syncEvery!);
 }
 
-/** Syncs one provider. */
 async function syncOnce(deps: SyncDeps, provider: Provider, stop: AbortSignal): Promise<void> {
   const { writer, log } = deps;
   const { providerId, name, syncPriceLimit, syncDeactivationLimit } = provider;

@@ -21,7 +21,6 @@ export interface DeliverySettings {
   pauseAfter: number;
 }
 
-/** Dependencies of the deliveries. */
 export interface DeliveryDeps {
   store: ReadStore;
   /** The id of this start of the server, stored with its attempts. */

@@ -8,7 +8,6 @@ import type { GrantTerms } from "../operations/catalogue/grants.ts";
 import { FileError, lineOf, readRecords, RowError } from "./records.ts";
 
 const COLUMNS = ["service", "username", "price"];
-/** The header line. */
 export const GRANTS_HEADER = "service,username[,price]";
 
 export interface GrantList {

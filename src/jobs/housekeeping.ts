@@ -28,7 +28,6 @@ export interface BackgroundJob {
 export interface Clocks {
   /** The wall clock: milliseconds since 1970; may be set. */
   wall: () => number;
-  /** The monotonic clock. */
   monotonic: () => number;
 }
 

@@ -9,7 +9,6 @@ import { errorCode } from "../domain/values/error-table.ts";
  */
 const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_LIMIT = 9_000;
-/** Parts in memory at once. */
 const PARTS_AT_ONCE = 2;
 /** Retries of each part. If they fail, the server repeats the whole upload (jobs/offsite.ts). */
 const PART_RETRIES = 3;

@@ -8,7 +8,6 @@ import type { Report } from "../domain/delivery/polling.ts";
 import type { SandboxOrder, SandboxRefill } from "../domain/orders/sandbox.ts";
 import type { Send } from "./call.ts";
 
-/** An order as it is submitted. */
 export interface PlacedOrder {
   /** The id of the service at the provider. */
   service: string;
@@ -88,7 +87,6 @@ export interface SandboxDeps {
   refills: (refills: readonly string[]) => Promise<readonly SandboxRefill[]>;
 }
 
-/** Makes the API of one provider. */
 export type Protocol = (deps: ProtocolDeps) => ProviderApi;
 
 /** Maximum number of orders in one poll. */

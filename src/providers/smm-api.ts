@@ -16,7 +16,6 @@ import {
 } from "./smm-api-replies.ts";
 import { readCancel, readRefill, readRefillReports } from "./smm-api-request-replies.ts";
 
-/** Limit for a list of services. */
 const SERVICES_LIMIT_BYTES = 32 * 1024 * 1024;
 /** Limit for a reply about up to STATUS_BATCH_LIMIT orders or refills. */
 const STATUSES_LIMIT_BYTES = 256 * 1024;

@@ -83,7 +83,6 @@ export async function readReport(
     .toSorted(by === "day" ? compareKeys : compareRevenue);
 }
 
-/** Returns the sum of all rows. */
 export function totalOf(rows: readonly ReportRow[]): Omit<ReportRow, "key" | "name"> {
   const total = noAmounts();
   for (const row of rows) addAmounts(total, row);

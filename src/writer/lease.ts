@@ -14,7 +14,6 @@ const SILENT_MS = 7000;
 const CHECK_MS = 500;
 
 export interface ServerLease {
-  /** The id of this process. */
   id: string;
   /** Number of servers with a lease as of the last renewal, this one included. */
   servers(): number;

@@ -31,7 +31,6 @@ export class CommandError extends Error {
 export interface CommandQueue {
   /** Number of waiting commands, without those in flight. */
   length(): number;
-  /** Whether a batch is in flight. */
   isInFlight(): boolean;
   add<Name extends CommandName>(
     name: Name,

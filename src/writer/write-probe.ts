@@ -12,7 +12,6 @@ export interface WriteProbe {
   record(replies: readonly Reply[]): void;
   /** Notes that the database is unwritable, for a reason other than the replies of a batch. */
   noteUnwritable(): void;
-  /** Stops trying. */
   stop(): void;
 }
 

@@ -204,7 +204,6 @@ export function listServiceIds(reader: Reader): Set<string> {
   return new Set(reader.all(IDS).map(({ id }) => id));
 }
 
-/** Reads what refers to a service. */
 export function readServiceUses(reader: Reader, id: string): { orders: boolean; grants: number } {
   return reader.one(USES, { id })!;
 }

@@ -19,7 +19,6 @@ import { transferDetails, transfers } from "../tables/ledger.ts";
 export interface TransactionQuery {
   account: number;
   kind: TransferKind | null;
-  /** The number of an order. */
   orderId: number | null;
   window: TimeWindow;
 }

@@ -15,7 +15,6 @@ export interface OperatorOrderFilter {
   /** Only orders with an undecided late report. */
   late?: boolean | undefined;
   window?: TimeWindow | undefined;
-  /** Order numbers and ids. */
   ids?: readonly string[] | null | undefined;
   /** The caller's reference. */
   reference?: string | null | undefined;

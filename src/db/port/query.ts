@@ -133,7 +133,6 @@ export function withMarks(
   return marked;
 }
 
-/** Returns whether a query's text names a table. */
 export function names({ text }: Pick<Query, "text">, { name }: Pick<AnyTable, "name">): boolean {
   return wordsOf(text).has(name);
 }

@@ -10,7 +10,6 @@ import { nullable, number } from "./table-definition.ts";
 import { UNRECOGNIZED_NUMBERS } from "../delivery/unrecognized-numbers.ts";
 import { FAILED_WEBHOOKS } from "../webhooks/webhook-figures.ts";
 
-/** Facts from the rows of a database. */
 export interface RowFacts {
   /** The latest time of a transfer, order or user, in milliseconds since 1970; null if there is none. */
   lastRowAt: number | null;

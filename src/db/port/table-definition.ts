@@ -96,7 +96,6 @@ export interface Condition {
   readonly holds: (row: AnyRow) => boolean;
 }
 
-/** The rows of a table. */
 export type RowOf<T extends AnyTable> = NonNullable<T["types"]>["row"];
 /** A row as an insert takes it: fields with an initial value may be absent. */
 export type NewRowOf<T extends AnyTable> = NonNullable<T["types"]>["new"];

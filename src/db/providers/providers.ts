@@ -120,7 +120,6 @@ export function listProviders(reader: Reader): Provider[] {
   return listAllProviders(reader).filter(({ providerId }) => providerId !== SANDBOX_PROVIDER);
 }
 
-/** Counts the providers to which submissions are paused. */
 export function countPausedProviders(reader: Reader): number {
   return listProviders(reader).filter(isPaused).length;
 }
@@ -147,7 +146,6 @@ export function nextDueTimes(reader: Reader) {
   return reader.one(NEXT_DUE)!;
 }
 
-/** Reads what refers to a provider. */
 export function readProviderUses(
   reader: Reader,
   providerId: number,

@@ -22,7 +22,6 @@ export const FAILURE_WINDOW_MS = 15 * MINUTE_MS;
 export const FAILURES_OF_NETWORK = 10;
 /** Limits for a name on a network from which it has signed in. Only failures of this name on this network count. */
 export const FAILURES_OF_KNOWN = { password: 100, code: 10 };
-/** Failures before the first delay. */
 const FAILURES_BEFORE_DELAY = 3;
 /** Delays double up to this limit. */
 const DELAY_MOST_MS = MINUTE_MS;
@@ -31,7 +30,6 @@ export const FAILURES_OF_SESSION = 10;
 
 /** How long a network stays known without a sign-in. */
 export const KNOWN_MS = 90 * DAY_MS;
-/** Limit for the known networks of an administrator. */
 export const KNOWN_NETWORKS = 20;
 
 export interface SessionTimes {

@@ -202,7 +202,6 @@ export interface RequestFacts {
 export interface MachineFacts {
   /** Null: there is no backup. */
   newestBackupAt?: number | null;
-  /** Whether the newest backup is verified. */
   isBackupVerified?: boolean | undefined;
   /** Time of the newest off-site copy; null: none is known. */
   newestRemoteAt?: number | null;

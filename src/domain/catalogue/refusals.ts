@@ -11,7 +11,6 @@ export interface GrantProblem {
   code: "service_not_found" | "user_not_found" | "child_cannot_hold_grant";
 }
 
-/** The form fields of an import. */
 const IMPORT_FIELDS = ["csv", "file"];
 
 export const CATALOGUE_REFUSALS = {

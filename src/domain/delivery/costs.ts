@@ -21,7 +21,6 @@ export const RATE_TO_USD_FORM = "a decimal number above 0, such as 0.012";
 /** Number of decimals added to a rate per order, to compute the cost of a partial order. */
 const PART_DECIMALS = 12;
 
-/** The charge in a report. */
 export interface ReportedCost {
   /** A decimal, as decimalText writes it. */
   charge: string;

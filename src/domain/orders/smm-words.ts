@@ -25,7 +25,6 @@ export const SMM_REFILL_WORDS: Readonly<Record<RequestState, SmmRefillWord>> = {
   declined: "Rejected",
 };
 
-/** Returns each word once. */
 export function eachWord<Word>(words: Readonly<Record<string, Word>>): Word[] {
   return [...new Set(Object.values(words))];
 }

@@ -27,7 +27,6 @@ export const REFUSALS = {
 
 export type RefusalCode = keyof typeof REFUSALS;
 
-/** The details of each refusal. */
 export type Refusals = {
   [Code in RefusalCode]: (typeof REFUSALS)[Code] extends RefusalEntry<infer Details>
     ? Details
@@ -49,7 +48,6 @@ type CodeWithoutDetails = {
   [Code in RefusalCode]: null extends Refusals[Code] ? Code : never;
 }[RefusalCode];
 
-/** Makes a refusal without details. */
 export function refusal(code: CodeWithoutDetails): Refusal {
   return new Refusal(code, null);
 }

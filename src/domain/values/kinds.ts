@@ -76,7 +76,6 @@ function matching(form: string, isRight: (text: string) => boolean): JsonKind<st
   return textKind(form, (text) => (isRight(text) ? text : null));
 }
 
-/** Accepts one of the words. */
 export function oneOf<Word extends string>(words: readonly Word[]): JsonKind<Word> {
   const find = (text: string) => words.find((word) => word === text) ?? null;
   return textKind(`one of ${words.join(", ")}`, find);
@@ -195,7 +194,6 @@ export const GRACE_SECONDS = whole(0, SECRET_GRACE_LIMIT_SECONDS);
 /** The number of rows in a list on the command line. */
 export const LIST_SIZE = whole(1, Number.MAX_SAFE_INTEGER);
 
-/** Numbers or ids of orders. */
 export const ORDER_IDS: Kind<string[]> = textKind(
   "order numbers or ids, separated by commas",
   (text) => {

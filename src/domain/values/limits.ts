@@ -12,17 +12,14 @@ export const PAGE_LIMIT = 100;
 export const IDS_LIMIT = 100;
 export const IDS_FORM = `1 to ${IDS_LIMIT} order ids separated by commas`;
 
-/** Limit for orders in one batch. */
 export const BATCH_LIMIT = 100;
 export const BATCH_FORM = `a list of 1 to ${BATCH_LIMIT} orders`;
 
-/** Limit for the webhooks of one reseller. */
 export const WEBHOOKS_LIMIT = 10;
 /** Limit for earlier secrets of a webhook that still sign. */
 export const EARLIER_SECRETS_LIMIT = 5;
 /** Limit for the operator's alert endpoints. */
 export const ALERT_ENDPOINTS_LIMIT = 10;
-/** Limit for the routes of a service. */
 export const ROUTES_LIMIT = 20;
 
 /** Matches an X-Request-Id that is accepted from the caller. */

@@ -59,7 +59,6 @@ export function formatSecret(random: Uint8Array): string {
   return SECRET_PREFIX + Buffer.from(random).toString("base64");
 }
 
-/** The secrets of an endpoint. */
 export interface WebhookSecrets {
   secret: string;
   /** The secret before the current one, and the time until which it signs. */

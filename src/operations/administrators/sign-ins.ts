@@ -224,7 +224,6 @@ export interface SessionOf {
   id: string;
 }
 
-/** Notes that a session is in use. */
 export function noteSession(tx: Tx, { id }: SessionOf, { now }: Context): null {
   const session = findSession(tx, id);
   if (session) tx.update(panelSessions, session, { seenAt: now });

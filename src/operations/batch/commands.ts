@@ -29,7 +29,6 @@ export type SubmittableName = {
   [Name in CommandName]: CommandOutput<Name> extends Json<CommandOutput<Name>> ? Name : never;
 }[CommandName];
 
-/** The input of a command without its actor. */
 export type UnsignedInput<Name extends CommandName> = Omit<CommandInput<Name>, "actor">;
 
 function commandOf(name: CommandName): Command<unknown, unknown> {
@@ -56,7 +55,6 @@ export function needsOf<Name extends CommandName>(name: Name, input: CommandInpu
   return commandOf(name).needs(input);
 }
 
-/** One command of a batch. */
 export interface CommandRequest {
   name: CommandName;
   input: unknown;

@@ -91,7 +91,6 @@ export function changeGrant(
   return after;
 }
 
-/** Deletes a grant. */
 export function removeGrant(tx: Tx, service: Service, grant: Grant, context: Context): void {
   deleteGrant(tx, grant);
   const { resellerAccount } = grant;

@@ -33,7 +33,6 @@ import {
 
 /** The route that the operator chose; `provider: null`: the service's first one. */
 export interface RouteChoice {
-  /** Name of the provider. */
   provider: string | null;
   /** The service's id there, where it has several routes to the provider. */
   providerService: string | null;

@@ -172,7 +172,6 @@ export function noteProviderSuccess(tx: Tx, command: NoteSuccess, context: Conte
   return null;
 }
 
-/** The options of a sync. */
 export interface SyncOptions {
   /** Percent, as a decimal number in text. */
   markup: string;

@@ -7,7 +7,6 @@ const NAME =
 /** Suffix of the name of a backup in which `verify` found problems. */
 const UNVERIFIED = ".unverified";
 
-/** Returns whether the name is that of a backup of this installation. */
 export function isBackupOf(instance: string, name: string): boolean {
   return NAME.exec(name)?.[2] === instance;
 }

@@ -39,7 +39,6 @@ const IS_LIVE = (name: string) => `${name} NOT LIKE 'test:%'`;
 /** Secret settings (a provider's key, a webhook's secret, an administrator's password): compared, never shown. */
 const SECRETS: readonly string[] = ["key", "secret", "password"];
 
-/** Returns keys by id. */
 export function readKeys(sqlite: Database): Map<string, KeyState> {
   const rows = sqlite
     .query<Omit<KeyState, "active" | "isEnded"> & { active: number; ended: number }, []>(
@@ -55,7 +54,6 @@ export function readKeys(sqlite: Database): Map<string, KeyState> {
   );
 }
 
-/** Returns the limits of each key as settings. */
 export function readKeyTerms(sqlite: Database): Settings {
   const rows = sqlite
     .query<Row, []>(
@@ -155,7 +153,6 @@ export function readSettings(sqlite: Database): Settings {
   return settings;
 }
 
-/** Returns the names of disabled administrators. */
 export function readDisabledAdministrators(sqlite: Database): string[] {
   const rows = sqlite.query<{ name: string }, []>(
     "SELECT name FROM administrators WHERE active = 0",

@@ -11,7 +11,6 @@ export interface Totals {
   lastOrderAt: number | null;
 }
 
-/** Reads the totals of a database. */
 export function totalsOf(sqlite: Database): Totals {
   // Excludes test money: only usernames of test accounts have a colon. The sum is made here, because it may exceed
   // 64 bits. The cast is needed because a damaged or foreign table may hold any value.

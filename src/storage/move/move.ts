@@ -53,7 +53,6 @@ export interface Moved {
   users: number;
   orders: number;
   transfers: number;
-  /** Number of all rows. */
   rows: number;
   balanceMicros: bigint;
   numbers: IssuedNumbers;

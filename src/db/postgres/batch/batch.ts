@@ -23,7 +23,6 @@ import { statementsOf } from "./writes.ts";
 export interface BatchResult {
   /** Outcomes of the first commands. The remaining commands are left for the next batch. */
   outcomes: Outcome[];
-  /** The committed writes. */
   writes: readonly Write[];
 }
 

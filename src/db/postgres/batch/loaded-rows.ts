@@ -31,7 +31,6 @@ export function mapLoaded<T, R>(items: readonly T[], body: (item: T, index: numb
   return results;
 }
 
-/** A row to load. */
 export interface RowToLoad {
   index: Index;
   key: string | number;

@@ -21,7 +21,6 @@ import {
 } from "../../port/table-definition.ts";
 import { mapLoaded, type LoadedRows, NotLoaded, type StatementRun } from "./loaded-rows.ts";
 
-/** One buffered write. */
 export interface Write {
   kind: "insert" | "update" | "delete";
   table: AnyTable;

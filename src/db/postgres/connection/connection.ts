@@ -28,7 +28,6 @@ export interface ConnectionOptions {
 
 /** Duration of a turn after which the other hosts are asked repeatedly whether one has become the primary. */
 const SLOW_MS = 1000;
-/** Time limit for connecting. */
 export const CONNECT_MS = 5000;
 /** Duration of a COMMIT after which onStandbyWait is called: longer than a standby needs to follow a new primary. */
 export const STANDBY_WAIT_MS = 5000;

@@ -12,7 +12,6 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/i;
 
 export type Condition = "fsync" | "commit" | "standby" | "encryption";
 
-/** Returns one sentence for each weakness. */
 export function weaknesses(address: Address, conditions: Conditions): string[] {
   return [...weaknessesOf(address, conditions).values()];
 }
