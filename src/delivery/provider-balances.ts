@@ -1,8 +1,9 @@
 // Asks providers for our balance: those with a threshold, each at most every BALANCE_INTERVAL_MS, and those that are
-// paused, because a reply ends the pause. The alert about a low balance: domain/alerts/provider-conditions.ts.
+// paused, because a reply ends the pause. Also ends pauses whose time is over. The alert about a low balance: domain/alerts/provider-conditions.ts.
 
 import { listProviders, type Provider } from "../db/providers/providers.ts";
 import { isBalanceDue } from "../domain/alerts/alerts.ts";
+import { isPauseOver } from "../domain/providers/provider-pauses.ts";
 import { ProviderFailure } from "../providers/provider.ts";
 import { oneAtATime } from "../scheduling/one-at-a-time.ts";
 import type { DeliveryDeps } from "./provider-worker.ts";
@@ -47,6 +48,12 @@ export function startProviderBalances(deps: BalanceDeps): BalanceService {
   const looking = oneAtATime(async () => {
     try {
       const providers = await store.read(listProviders);
+      if (providers.some((provider) => isPauseOver(provider, clock.now()))) {
+        const resumed = await writer.submit("endTimedPauses", null);
+        for (const provider of resumed) {
+          log.info({ provider }, "submissions continue: the time of the pause is over");
+        }
+      }
       if (!providers.some((provider) => isBalanceDue(provider, clock.now()))) return;
       const due = await writer.submit("takeDueBalances", null);
       await Promise.all(providers.filter(({ providerId }) => due.includes(providerId)).map(ask));

@@ -9,6 +9,8 @@ import {
   sendingOrder,
   START,
   HOUR,
+  MINUTE,
+  actor,
 } from "./alert-servers.ts";
 
 afterEach(closeAlertShops);
@@ -168,6 +170,21 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.until(1);
     await shop.provider({ outOfFundsAt: null });
     await shop.until(2);
+  });
+
+  test("the leader ends a pause of a provider once its time is over", async () => {
+    const shop = await openAlertShop(engine);
+    shop.server();
+    const pause = { name: "acme", paused: true, forMs: HOUR, actor };
+    await shop.run("setProviderPaused", pause);
+    const isPaused = async () => {
+      const [row] = await shop.store.query("SELECT paused_by FROM providers WHERE name = 'acme'");
+      return row!["paused_by"] !== null;
+    };
+    await shop.clock.pass(HOUR - MINUTE);
+    expect(await isPaused()).toBe(true);
+    await shop.clock.pass(2 * MINUTE);
+    expect(await isPaused()).toBe(false);
   });
 
   test("a server that is not the leader sends nothing", async () => {

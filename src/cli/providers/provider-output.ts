@@ -75,6 +75,7 @@ export function providerJson(provider: ProviderStatus) {
     active: provider.active,
     pausedAt: isoTime(provider.pausedAt),
     pausedBy: provider.pausedBy,
+    pausedUntil: isoTime(provider.pausedUntil),
     markup: provider.markup === null ? null : Number(provider.markup),
     syncEvery: provider.syncEvery === null ? null : formatDuration(provider.syncEvery),
     syncMaxPriceChange: Number(provider.syncPriceLimit),
@@ -95,7 +96,7 @@ export function rowOf(provider: ProviderJson): Row {
   const shown = {
     name,
     active,
-    paused: provider.pausedBy ?? "no",
+    paused: pausedText(provider),
     open,
     unknown,
     lastSuccessAt,
@@ -103,6 +104,10 @@ export function rowOf(provider: ProviderJson): Row {
     url,
   };
   return { ...shown, ...syncFacts(provider) };
+}
+
+function pausedText({ pausedBy, pausedUntil }: ProviderJson): string {
+  return `${pausedBy ?? "no"}${pausedUntil === null ? "" : ` until ${pausedUntil}`}`;
 }
 
 /** Returns all of a provider for a person. */

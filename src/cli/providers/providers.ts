@@ -14,7 +14,7 @@ import {
 } from "../../providers/protocols.ts";
 import type { ProviderBalance } from "../../providers/provider.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
-import { print } from "../output/output.ts";
+import { isoTime, print } from "../output/output.ts";
 import { addCurrency, type CurrencyOptions, currencyOf } from "./provider-currency.ts";
 import { factsOf, providerJson, rowOf, statusesOf, statusOf } from "./provider-output.ts";
 import { readSecretFromStdin } from "../kernel/stdin.ts";
@@ -22,7 +22,7 @@ import { addSyncSettings, type SyncSettingOptions, syncSettingsOf } from "./sync
 import { fields, type Row, table } from "../output/text-table.ts";
 import { providerFailure, callProvider, type CallOptions, never } from "./provider-call.ts";
 import { declareSync } from "./provider-sync.ts";
-import { amount, providerName, providerUrl } from "../kernel/values.ts";
+import { amount, pauseFor, providerName, providerUrl } from "../kernel/values.ts";
 
 export function declareProviders(admin: Command): void {
   const group = declareGroup(admin, "provider", "upstream services that deliver orders");
@@ -39,13 +39,8 @@ export function declareProviders(admin: Command): void {
     true,
     "offer the services again that were offered before it was deactivated",
   );
-  declarePause(
-    group,
-    "pause",
-    true,
-    "stop sending it orders until you resume it; queued orders go to the next route or wait",
-  );
-  declarePause(group, "resume", false, "send it orders again, whatever paused it");
+  declarePause(group);
+  declareResume(group);
   declareDelete(group);
 }
 
@@ -182,13 +177,43 @@ function declareSwitch(group: Command, verb: string, active: boolean, descriptio
     });
 }
 
-function declarePause(group: Command, verb: string, paused: boolean, description: string): void {
-  declare(group, verb, description, `reseller admin provider ${verb} acme`)
+function declarePause(group: Command): void {
+  declare(
+    group,
+    "pause",
+    "stop sending it orders; queued orders go to the next route or wait",
+    "reseller admin provider pause acme --for 2h",
+  )
     .argument("<name>", "the provider", providerName)
-    .action(async (name: string, options: CommonOptions) => {
-      await withDatabase(options, ({ execute }) => execute("setProviderPaused", { name, paused }));
-      print(options.json, { name, paused }, fields);
+    .option("--for <duration>", "end the pause by itself; default: when you resume it", pauseFor)
+    .action(async (name: string, options: CommonOptions & { for?: number }) => {
+      const forMs = options.for ?? null;
+      await setPaused(options, { name, paused: true, forMs });
     });
+}
+
+function declareResume(group: Command): void {
+  declare(
+    group,
+    "resume",
+    "send it orders again, whatever paused it",
+    "reseller admin provider resume acme",
+  )
+    .argument("<name>", "the provider", providerName)
+    .action((name: string, options: CommonOptions) => setPaused(options, { name, paused: false }));
+}
+
+async function setPaused(
+  options: CommonOptions,
+  change: { name: string; paused: boolean; forMs?: number | null },
+): Promise<void> {
+  const provider = await withDatabase(options, async ({ execute, store }) => {
+    await execute("setProviderPaused", change);
+    return store.read((reader) => requireProvider(reader, change.name));
+  });
+  const { name, paused } = change;
+  const pausedUntil = isoTime(provider.pausedUntil);
+  print(options.json, { name, paused, ...(pausedUntil !== null && { pausedUntil }) }, fields);
 }
 
 function declareDelete(group: Command): void {

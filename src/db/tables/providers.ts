@@ -42,6 +42,7 @@ export const providers = table(
     unknownInRow: integer().notNull().default(0),
     pausedAt: integer(),
     pausedBy: text().$type<PausedBy>(),
+    pausedUntil: integer(),
     pauseAsks: integer().notNull().default(0),
   },
   {

@@ -1,7 +1,7 @@
 // Pauses of providers: decides when submissions wait, and when they continue.
 // docs/specification/delivery.md#provider-pauses.
 
-import { MINUTE_MS } from "../values/spans.ts";
+import { DAY_MS, MINUTE_MS } from "../values/spans.ts";
 
 /** Why submissions wait: too many unknown outcomes in a row, or the operator's decision. */
 export type PausedBy = "unknown" | "operator";
@@ -11,6 +11,8 @@ export interface ProviderPause {
   unknownInRow: number;
   pausedAt: number | null;
   pausedBy: PausedBy | null;
+  /** When a pause by the operator ends by itself; null: when the operator resumes the provider. */
+  pausedUntil: number | null;
   /** Number of balance calls to end pauses since the provider last accepted or refused an order. */
   pauseAsks: number;
 }
@@ -19,11 +21,15 @@ export const NO_PAUSE: ProviderPause = {
   unknownInRow: 0,
   pausedAt: null,
   pausedBy: null,
+  pausedUntil: null,
   pauseAsks: 0,
 };
 
 /** The largest value of `--provider-pause-after`. */
 export const PAUSE_AFTER_LIMIT = 1000;
+/** Limits for the time after which a pause by the operator ends by itself. */
+export const PAUSE_FOR_LEAST_MS = MINUTE_MS;
+export const PAUSE_FOR_LIMIT_MS = 30 * DAY_MS;
 /** How long a queued order of a paused provider waits before another route is looked for. */
 export const PAUSED_RETRY_MS = MINUTE_MS;
 const PAUSE_ASK_FIRST_MS = 30_000;
@@ -57,6 +63,14 @@ export function afterBalance({ pausedBy, pauseAsks }: ProviderPause): Partial<Pr
  */
 export function isOnProbation({ unknownInRow }: ProviderPause, pauseAfter: number): boolean {
   return pauseAfter > 0 && unknownInRow >= pauseAfter;
+}
+
+/** Returns whether the time for which the operator paused the provider is over. */
+export function isPauseOver(
+  { pausedUntil }: Pick<ProviderPause, "pausedUntil">,
+  now: number,
+): boolean {
+  return pausedUntil !== null && now >= pausedUntil;
 }
 
 /** Returns whether a balance call is due to end the pause: after 30 s, then each time twice as long, up to 15 min. */

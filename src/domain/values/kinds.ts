@@ -23,6 +23,7 @@ import {
   MICROS_PER_DOLLAR,
   parseMicros,
 } from "../ledger/money.ts";
+import { PAUSE_FOR_LEAST_MS, PAUSE_FOR_LIMIT_MS } from "../providers/provider-pauses.ts";
 import { REFILL_DAYS_LIMIT } from "../orders/order-requests.ts";
 import {
   LINK_FORM,
@@ -215,6 +216,12 @@ export function duration(form: string, leastMs: number, mostMs = DURATION_LIMIT_
 
 export const DURATION = duration("a duration such as 10s, 24h or 90d", 0);
 export const LIFETIME = duration("a duration above 0 such as 24h or 90d", 1);
+/** The time after which a provider's pause ends by itself. */
+export const PAUSE_FOR = duration(
+  "a duration from 1m to 30d, such as 2h",
+  PAUSE_FOR_LEAST_MS,
+  PAUSE_FOR_LIMIT_MS,
+);
 /** The time between scheduled syncs. */
 export const SYNC_EVERY = duration("a duration of at least 1m, such as 6h", SYNC_EVERY_LEAST_MS);
 

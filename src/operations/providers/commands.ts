@@ -6,6 +6,7 @@ import {
   deleteProvider,
   holdSync,
   setProviderActive,
+  endTimedPauses,
   setProviderPaused,
 } from "./provider-states.ts";
 import { createProvider, noteProviderSuccess, syncCatalogue, updateProvider } from "./providers.ts";
@@ -15,6 +16,7 @@ export const commands = {
   updateProvider: command(updateProvider),
   setProviderActive: command(setProviderActive),
   setProviderPaused: command(setProviderPaused),
+  endTimedPauses: command(endTimedPauses),
   deleteProvider: command(deleteProvider),
   noteProviderSuccess: command(noteProviderSuccess),
   syncCatalogue: command(syncCatalogue, { ids: ({ plan }) => plan.added.length }),

@@ -4,8 +4,12 @@ import { PROVIDER_KINDS } from "../../domain/alerts/alerts.ts";
 import { Refusal } from "../../domain/values/error-table.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import type { Tx } from "../../db/port/port.ts";
-import { NO_PAUSE } from "../../domain/providers/provider-pauses.ts";
-import { hastenSubmissions, readProviderUses } from "../../db/providers/providers.ts";
+import { isPauseOver, NO_PAUSE } from "../../domain/providers/provider-pauses.ts";
+import {
+  hastenSubmissions,
+  listProviders,
+  readProviderUses,
+} from "../../db/providers/providers.ts";
 import { listServicesRoutedTo } from "../../db/catalogue/service-routes.ts";
 import { CATALOGUE_LOCK } from "../../db/tables/locks.ts";
 import { providers } from "../../db/tables/providers.ts";
@@ -74,30 +78,42 @@ export function setProviderActive(
 export interface SetProviderPaused {
   name: string;
   paused: boolean;
+  /** Milliseconds after which the pause ends by itself; absent or null: when the operator resumes the provider. */
+  forMs?: number | null;
   actor: Actor;
 }
 
 /**
  * Pauses or resumes a provider. Queued orders of a paused one take the next route, or wait; submissions in flight run
- * to their end. Only the operator ends a pause by the operator. Refuses: provider_not_found.
+ * to their end. Only the operator, or the end of its time, ends a pause by the operator. Refuses: provider_not_found.
  */
 export function setProviderPaused(tx: Tx, command: SetProviderPaused, context: Context): null {
-  const { paused, actor } = command;
+  const { paused, forMs = null, actor } = command;
   tx.lock(CATALOGUE_LOCK);
   const provider = requireProvider(tx, command.name);
   if (!paused) hastenSubmissions(tx, provider.providerId, context.now);
   const pausedAt = provider.pausedAt ?? context.now;
-  const changes = paused ? { pausedAt, pausedBy: "operator" as const } : NO_PAUSE;
+  const pausedUntil = forMs === null ? null : context.now + forMs;
+  const changes = paused ? { pausedAt, pausedBy: "operator" as const, pausedUntil } : NO_PAUSE;
   tx.update(providers, provider, changes);
   audit(tx, context, {
     actor,
     action: paused ? "provider.pause" : "provider.resume",
     subject: provider.name,
     account: null,
-    before: { paused: provider.pausedBy },
-    after: { paused: changes.pausedBy },
+    before: { paused: provider.pausedBy, pausedUntilAt: provider.pausedUntil },
+    after: { paused: changes.pausedBy, pausedUntilAt: changes.pausedUntil },
   });
   return null;
+}
+
+/** Ends the pauses whose time is over. Returns the names of the providers; their queued orders become due at once. */
+export function endTimedPauses(tx: Tx, _command: null, { now }: Context): string[] {
+  tx.lock(CATALOGUE_LOCK);
+  const over = listProviders(tx).filter((provider) => isPauseOver(provider, now));
+  for (const { providerId } of over) hastenSubmissions(tx, providerId, now);
+  for (const provider of over) tx.update(providers, provider, NO_PAUSE);
+  return over.map(({ name }) => name);
 }
 
 export interface DeleteProvider {

@@ -2,10 +2,12 @@
 
 /** @jsxImportSource preact */
 
+import { PAUSE_FOR } from "../../domain/values/kinds.ts";
+import { formatDuration } from "../../domain/values/units.ts";
 import type { Provider } from "../../db/providers/providers.ts";
 import type { Submission } from "../server/call.ts";
 import type { Redirect } from "../../web/server/results.ts";
-import { Form } from "../../web/components/fields.tsx";
+import { Field, Form } from "../../web/components/fields.tsx";
 
 export function States({ provider, path }: { provider: Provider; path: string }) {
   const { active } = provider;
@@ -23,6 +25,9 @@ export function States({ provider, path }: { provider: Provider; path: string })
         </p>
       </Form>
       <Form action={`${path}/${provider.pausedAt === null ? "pause" : "resume"}`}>
+        {provider.pausedAt === null && (
+          <Field name="for" label="Pause for" hint="such as 2h; empty: until it is resumed" />
+        )}
         <p class="actions">
           <button>{provider.pausedAt === null ? "Pause" : "Resume"}</button>
           <small>
@@ -62,19 +67,18 @@ export function activateProvider(submission: Submission): Promise<Redirect> {
   return setActive(submission, true);
 }
 
-export function pauseProvider(submission: Submission): Promise<Redirect> {
-  return setPaused(submission, true);
-}
-
-export function resumeProvider(submission: Submission): Promise<Redirect> {
-  return setPaused(submission, false);
-}
-
-async function setPaused(submission: Submission, paused: boolean): Promise<Redirect> {
+export async function pauseProvider(submission: Submission): Promise<Redirect> {
   const name = submission.params["provider"]!;
-  await submission.submit("setProviderPaused", { name, paused });
-  const note = paused ? "is paused: it gets no orders" : "gets orders again";
-  return { to: `/providers/${name}`, note: `${name} ${note}.` };
+  const forMs = submission.form.optional("for", PAUSE_FOR, 0);
+  await submission.submit("setProviderPaused", { name, paused: true, forMs });
+  const time = forMs === null ? "" : ` for ${formatDuration(forMs)}`;
+  return { to: `/providers/${name}`, note: `${name} is paused${time}: it gets no orders.` };
+}
+
+export async function resumeProvider(submission: Submission): Promise<Redirect> {
+  const name = submission.params["provider"]!;
+  await submission.submit("setProviderPaused", { name, paused: false });
+  return { to: `/providers/${name}`, note: `${name} gets orders again.` };
 }
 
 async function setActive(submission: Submission, active: boolean): Promise<Redirect> {

@@ -9,6 +9,7 @@ import { findProvider, type Provider, readProviderOrders } from "../../db/provid
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import { expectedCurrency } from "../../domain/delivery/costs.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
+import { utcText } from "../../domain/alerts/conditions.ts";
 import { refusal } from "../../domain/values/error-table.ts";
 import { counted, IDENTIFIER_FORM } from "../../domain/values/text.ts";
 import type { Call, Submission } from "../server/call.ts";
@@ -105,11 +106,12 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
   };
 }
 
-function Paused({ provider: { pausedAt, pausedBy, unknownInRow } }: { provider: Provider }) {
+function Paused({ provider }: { provider: Provider }) {
+  const { pausedAt, pausedBy, pausedUntil, unknownInRow } = provider;
   return (
     <p class="notice busy">
       {pausedBy === "operator"
-        ? "An operator paused it: it gets no orders until it is resumed."
+        ? `An operator paused it: it gets no orders until ${pausedUntil === null ? "it is resumed" : utcText(pausedUntil)}.`
         : `Unknown submissions in a row: ${unknownInRow}. It gets no orders until it reports our balance or is resumed.`}{" "}
       Since <Time at={pausedAt} /> UTC. Queued orders go to their next route, or wait.
     </p>

@@ -5,6 +5,7 @@ import type { Database } from "bun:sqlite";
 import initial from "../../../migrations/sqlite/0001_initial.sql" with { type: "text" };
 import allEvents from "../../../migrations/sqlite/0002_all_events.sql" with { type: "text" };
 import ordersOfTheOperator from "../../../migrations/sqlite/0003_orders_of_the_operator.sql" with { type: "text" };
+import timedPauses from "../../../migrations/sqlite/0004_timed_pauses.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -21,6 +22,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: "0001_initial", sql: initial },
   { version: 2, name: "0002_all_events", sql: allEvents },
   { version: 3, name: "0003_orders_of_the_operator", sql: ordersOfTheOperator },
+  { version: 4, name: "0004_timed_pauses", sql: timedPauses },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

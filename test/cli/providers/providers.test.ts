@@ -36,6 +36,7 @@ describe("create", () => {
       open: 0,
       pausedAt: null,
       pausedBy: null,
+      pausedUntil: null,
       unknown: 0,
       lastSuccessAt: null,
       oldestUncheckedAt: null,
@@ -150,4 +151,19 @@ test("pause and resume: shown by list and show, as JSON and under ATTENTION", as
   expect(shown.json).toMatchObject({ pausedBy: null, pausedAt: null, attention: [] });
   const unknown = await shop.cli("admin", "provider", "pause", "nobody");
   expect(unknown.code).toBe(1);
+});
+
+test("a pause for a time shows its end, and a time out of bounds is wrong usage", async () => {
+  const shop = openProviderShop(upstream);
+  const pause = ["admin", "provider", "pause", "acme"];
+  const { json } = await shop.cli(...pause, "--for", "2h", "--json");
+  expect(json).toEqual({ name: "acme", paused: true, pausedUntil: expect.any(String) });
+  const shown = await shop.cli("admin", "provider", "show", "acme");
+  expect(shown.stdout).toContain(`operator until ${json.pausedUntil}`);
+  const before = shop.dump();
+  for (const time of ["59s", "31d", "0", "-1h", "soon", ""]) {
+    const wrong = await shop.cli(...pause, "--for", time);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("1m to 30d")]);
+  }
+  expect(shop.dump()).toBe(before);
 });

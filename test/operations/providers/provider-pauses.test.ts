@@ -202,6 +202,34 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
+  test("a pause for a time ends once, at its end, and the queued orders are due; others go on", async () => {
+    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const { orderId } = await shop.order();
+    const now = Date.now();
+    const pause = (name: string, forMs: number | null, at = now) =>
+      shop.run("setProviderPaused", { name, paused: true, forMs, actor }, at);
+    await pause("acme", 2 * 60 * MINUTE_MS);
+    await pause("bulk", null);
+    await pause("core", 3 * 60 * MINUTE_MS);
+    const end = now + 2 * 60 * MINUTE_MS;
+    expect(await begin(shop, orderId, 1, now)).toBeNull();
+    expect(await tellBalance(shop, now)).toEqual({ isResumed: false });
+    expect(await shop.run("endTimedPauses", null, end - 1)).toEqual([]);
+    expect(await pauseOf(shop)).toBe("operator");
+    expect(await shop.run("endTimedPauses", null, end)).toEqual(["acme"]);
+    expect(await shop.run("endTimedPauses", null, end)).toEqual([]);
+    expect(await pauseOf(shop)).toBeNull();
+    const finish = await begin(shop, orderId, 1, end);
+    await finish!(ACCEPTED);
+    // A pause without an end takes the place of one with an end, and resuming forgets the end.
+    await pause("core", null);
+    await pause("acme", MINUTE_MS);
+    await shop.run("setProviderPaused", { name: "acme", paused: false, actor }, now);
+    expect(await shop.run("endTimedPauses", null, end * 2)).toEqual([]);
+    expect(await verifyStore(shop)).toEqual([]);
+    await shop.store.close();
+  });
+
   test("only an operator ends an operator's pause, and resuming restarts the count", async () => {
     const shop = await openStoreShop(engine);
     await pauseByUnknown(shop);

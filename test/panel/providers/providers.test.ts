@@ -96,6 +96,17 @@ test("a provider that is out of funds shows since when, and its balance", async 
   panel.query("UPDATE providers SET out_of_funds_at = NULL");
 });
 
+test("a pause for a time says when it ends, and a wrong time is refused beside its field", async () => {
+  const wrong = await panel.post("/providers/acme/pause", { for: "31d" });
+  expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining("1m to 30d")]);
+  const paused = await panel.post("/providers/acme/pause", { for: "2h" });
+  expect(noteOf(paused)).toBe("acme is paused for 2h: it gets no orders.");
+  expect((await panel.get("/providers/acme")).text).toMatch(
+    /it gets no orders until 2\d{3}-\d\d-\d\d/,
+  );
+  await panel.post("/providers/acme/resume");
+});
+
 test("a provider is paused and resumed by buttons, and both its pages say so", async () => {
   const paused = await panel.post("/providers/acme/pause");
   expect([paused.status, noteOf(paused)]).toEqual([303, "acme is paused: it gets no orders."]);

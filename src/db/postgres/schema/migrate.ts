@@ -4,6 +4,7 @@
 import initial from "../../../../migrations/postgres/0001_initial.sql" with { type: "text" };
 import allEvents from "../../../../migrations/postgres/0002_all_events.sql" with { type: "text" };
 import ordersOfTheOperator from "../../../../migrations/postgres/0003_orders_of_the_operator.sql" with { type: "text" };
+import timedPauses from "../../../../migrations/postgres/0004_timed_pauses.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -22,6 +23,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: "0001_initial", sql: initial },
   { version: 2, name: "0002_all_events", sql: allEvents },
   { version: 3, name: "0003_orders_of_the_operator", sql: ordersOfTheOperator },
+  { version: 4, name: "0004_timed_pauses", sql: timedPauses },
 ];
 
 /** The number of the advisory lock: "rslr". */

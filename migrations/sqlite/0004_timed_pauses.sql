@@ -1,0 +1,2 @@
+-- When a pause by the operator ends by itself. Null: when the operator resumes the provider.
+ALTER TABLE providers ADD COLUMN paused_until INTEGER CHECK (paused_until IS NULL OR paused_by = 'operator');
