@@ -76,7 +76,7 @@ export async function openTarget(address: Address, now: number): Promise<MoveTar
           await run(`ALTER SEQUENCE ${name}_number RESTART WITH ${given + 1}`);
         }
       },
-      async analyze() {
+      async finishRows() {
         for (const { name } of TABLES) {
           // Empty tables are skipped: after ANALYZE the planner would keep assuming that they have no rows.
           const [found] = await connection.turn([

@@ -76,7 +76,7 @@ export function openTarget(data: string, now: number): MoveTarget {
           if (given > 0 && NUMBERED_TABLES.some((table) => table === name)) raise.run(name, given);
         }
       },
-      analyze() {},
+      finishRows() {},
       commit() {
         sqlite.run("COMMIT");
         isCommitted = true;

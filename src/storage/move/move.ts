@@ -44,8 +44,8 @@ export interface MoveTarget extends MoveSide {
   update(table: AnyTable, fields: readonly string[], rows: readonly AnyRow[]): Awaitable<void>;
   /** Ensures that no number up to these is issued again. */
   setNumbers(numbers: IssuedNumbers): Awaitable<void>;
-  /** Updates statistics after all rows are written, before they are read back. */
-  analyze(): Awaitable<void>;
+  /** Writes what the engine derives from the rows, after all are written and before they are read back. */
+  finishRows(): Awaitable<void>;
   commit(): Awaitable<void>;
 }
 
@@ -100,7 +100,7 @@ export async function move(
   await copySingletons(source, target);
   const numbers = await source.readNumbers();
   await target.setNumbers(numbers);
-  await target.analyze();
+  await target.finishRows();
   const moved = await compareRows(source, target, (done) =>
     progress("rows compared:", done, total),
   );

@@ -24,7 +24,7 @@ function dyingAt(target: MoveTarget, step: number, kill: () => Promise<void>): M
     insert: dying((table, rows) => target.insert(table, rows)),
     update: dying((table, fields, rows) => target.update(table, fields, rows)),
     setNumbers: dying((numbers) => target.setNumbers(numbers)),
-    analyze: dying(() => target.analyze()),
+    finishRows: dying(() => target.finishRows()),
     verify: dying((progress) => target.verify(progress)),
     commit: dying(() => target.commit()),
   };
