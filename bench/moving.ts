@@ -4,6 +4,7 @@
 
 import { readFileSync, statSync } from "node:fs";
 import type { Database } from "bun:sqlite";
+import { recordAllClockSteps } from "../src/db/sqlite/clock-steps.ts";
 import { closeForCommand, openForCommand } from "../src/storage/file/open.ts";
 import { execute } from "../src/operations/batch/execute.ts";
 import { recountBalancesAfter } from "../test/support/databases/bulk.ts";
@@ -237,6 +238,7 @@ function multiply(sqlite: Database): void {
 function balance(sqlite: Database): void {
   sqlite.run("BEGIN IMMEDIATE");
   recountBalancesAfter(sqlite);
+  recordAllClockSteps(sqlite);
   sqlite.run(`UPDATE users SET balance_micros = (SELECT balance_after_micros FROM transfers
     WHERE account IN (debit_account, credit_account) ORDER BY seq DESC LIMIT 1)
     WHERE username LIKE 'reseller%'`);

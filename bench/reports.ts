@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Database } from "bun:sqlite";
+import { recordAllClockSteps } from "../src/db/sqlite/clock-steps.ts";
 import { REPORT_KEYS, type ReportKey } from "../src/db/reports/reports.ts";
 import { readReport, totalOf } from "../src/reports/reports.ts";
 import { execute } from "../src/operations/batch/execute.ts";
@@ -59,7 +60,10 @@ function fill(): void {
       SELECT order_id, 1, 'charge', '0.5', '1', 500000, 500000, created_at + 5000 FROM orders WHERE provider_id IS NOT NULL ORDER BY order_id`,
     "ANALYZE",
   ];
-  database.transaction(() => statements.forEach((statement) => database.run(statement)))();
+  database.transaction(() => {
+    for (const statement of statements) database.run(statement);
+    recordAllClockSteps(database);
+  })();
   database.close();
 }
 

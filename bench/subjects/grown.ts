@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { recordAllClockSteps } from "../../src/db/sqlite/clock-steps.ts";
 import { load } from "../tools/load.ts";
 import { say } from "../tools/say.ts";
 import { type Market, market, serve } from "./reseller.ts";
@@ -77,6 +78,7 @@ function multiply(path: string, wanted: number): void {
        (SELECT coalesce(sum(amount_micros), 0) FROM transfers WHERE credit_account = account) -
        (SELECT coalesce(sum(amount_micros), 0) FROM transfers WHERE debit_account = account)`,
   );
+  recordAllClockSteps(database);
   database.run("PRAGMA journal_mode = WAL");
   database.close();
 }

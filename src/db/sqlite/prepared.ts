@@ -3,6 +3,7 @@
 
 import type { Database, SQLQueryBindings, Statement as Prepared } from "bun:sqlite";
 import { selected, withMarks, type Query, type Statement } from "../port/query.ts";
+import { ClockSteps } from "./clock-steps.ts";
 import { NUMBERED, preparedNumber } from "./row-numbers.ts";
 import { TimeSpans } from "./time-spans.ts";
 import type { AnyRow, AnyTable, Column, Index, Kinds, Value } from "../port/table-definition.ts";
@@ -20,9 +21,11 @@ export class Statements {
   readonly #savepoints: { begin: AnyPrepared; release: AnyPrepared; undo: AnyPrepared }[] = [];
 
   readonly timeSpans: TimeSpans;
+  readonly clockSteps: ClockSteps;
 
   constructor(readonly sqlite: Database) {
     this.timeSpans = new TimeSpans(sqlite);
+    this.clockSteps = new ClockSteps(sqlite);
   }
 
   /** Returns the statements for one depth, because savepoints nest. */

@@ -1,12 +1,10 @@
 // Finds the row numbers of a time window. Lists are ordered by number, which only grows. Times go back when the clock
-// is set back, and triggers record each such step in clock_steps. Between two steps times only grow, so binary search
+// is set back, and each such step is recorded (clock-steps.ts). Between two steps times only grow, so binary search
 // finds a time. At ten million rows it reads about fifty rows.
 
 import type { Database } from "bun:sqlite";
 import type { TimedTable, Span, TimeWindow } from "../port/port.ts";
-
-/** The number column of each table. */
-const NUMBERS = { orders: "order_id", transfers: "seq" } as const;
+import { NUMBERED } from "./row-numbers.ts";
 
 interface Step {
   first: number;
@@ -38,7 +36,7 @@ export class TimeSpans {
 }
 
 function prepare(sqlite: Database, table: TimedTable) {
-  const number = NUMBERS[table];
+  const number = NUMBERED[table];
   const steps = sqlite.prepare<Step, []>(
     `SELECT first, time, time_before AS timeBefore FROM clock_steps WHERE ledger = '${table}' ORDER BY first`,
   );

@@ -53,6 +53,7 @@ export class SqliteTx implements Tx {
   ) {
     this.#rows = rows;
     rows.isJournaled = false;
+    statements.clockSteps.forget();
   }
 
   row<Row, Key extends readonly Value[]>(index: Index<Row, Key>, ...key: Key): Row | undefined {
@@ -83,6 +84,7 @@ export class SqliteTx implements Tx {
   insert<Row, New extends object, Key extends string>(table: Table<Row, New, Key>, row: New): Row {
     const complete = completeRow(table, row);
     const number = this.statements.insert(table, complete);
+    this.statements.clockSteps.note(table, number, complete);
     this.#writtenTables.push(table);
     if (table.numberField !== null) complete[table.numberField] = number;
     this.#rows.add(table, complete, false);
@@ -142,6 +144,7 @@ export class SqliteTx implements Tx {
       return { done };
     } catch (error) {
       this.#rows.undo(mark);
+      this.statements.clockSteps.forget();
       // Drops all pending updates: they are the body's, because nothing was pending when it began.
       for (const pending of this.#pending.values()) pending.clear();
       this.#writtenTables.length = written;

@@ -53,7 +53,7 @@ export type Server = RowOf<typeof servers>;
 
 /**
  * The rows that have an earlier time than the row before, because the clock was set back. Exists only on SQLite, which
- * writes it in triggers; this definition is only for the test of the schema.
+ * writes it in db/sqlite/clock-steps.ts.
  */
 export const clockSteps = table(
   "clock_steps",

@@ -3,6 +3,7 @@
 
 import type { Connection } from "../../db/sqlite/connection.ts";
 import { type Check, queryCheck, runChecks, type Verification } from "../../db/verify/verify.ts";
+import { STEPS_IN_ROWS } from "../../db/sqlite/clock-steps.ts";
 import { QUERY_CHECKS } from "../../db/verify/verify-queries.ts";
 import { SCAN_CHECKS } from "../../db/verify/verify-scans.ts";
 import { SCHEMA_CHECK, schemaProblems } from "../file/schema-check.ts";
@@ -16,15 +17,8 @@ const CACHE_KIB = 64 * 1024;
 const SQLITE_CHECKS: readonly Check[] = [
   queryCheck(
     "every time that the clock was set back is recorded",
-    `SELECT ledger || ' ' || number AS subject, 'its time is before that of the previous row' AS problem
-    FROM (
-      SELECT 'orders' AS ledger, order_id AS number, created_at, lag(created_at) OVER (ORDER BY order_id) AS before
-      FROM orders
-      UNION ALL
-      SELECT 'transfers', seq, created_at, lag(created_at) OVER (ORDER BY seq) FROM transfers
-    ) AS rows
-    WHERE created_at < before AND NOT EXISTS (
-      SELECT 1 FROM clock_steps WHERE clock_steps.ledger = rows.ledger AND first = number)`,
+    `SELECT ledger || ' ' || first AS subject, 'its time is before that of the previous row' AS problem
+    FROM (${STEPS_IN_ROWS} EXCEPT SELECT ledger, first, time, time_before FROM clock_steps)`,
   ),
   queryCheck(
     "every reference points to an existing row",

@@ -6,6 +6,7 @@ import initial from "../../../migrations/sqlite/0001_initial.sql" with { type: "
 import allEvents from "../../../migrations/sqlite/0002_all_events.sql" with { type: "text" };
 import ordersOfTheOperator from "../../../migrations/sqlite/0003_orders_of_the_operator.sql" with { type: "text" };
 import timedPauses from "../../../migrations/sqlite/0004_timed_pauses.sql" with { type: "text" };
+import clockSteps from "../../../migrations/sqlite/0005_clock_steps_without_triggers.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -23,6 +24,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 2, name: "0002_all_events", sql: allEvents },
   { version: 3, name: "0003_orders_of_the_operator", sql: ordersOfTheOperator },
   { version: 4, name: "0004_timed_pauses", sql: timedPauses },
+  { version: 5, name: "0005_clock_steps_without_triggers", sql: clockSteps },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

@@ -4,6 +4,7 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import type { Connection } from "../../db/sqlite/connection.ts";
 import { NUMBERED_TABLES } from "../../db/ledger/number-floors.ts";
+import { recordAllClockSteps } from "../../db/sqlite/clock-steps.ts";
 import { highestNumber } from "../../db/sqlite/row-numbers.ts";
 import type { AnyRow, AnyTable, Value } from "../../db/port/table-definition.ts";
 import { TABLES } from "../../db/tables/tables.ts";
@@ -76,7 +77,7 @@ export function openTarget(data: string, now: number): MoveTarget {
           if (given > 0 && NUMBERED_TABLES.some((table) => table === name)) raise.run(name, given);
         }
       },
-      finishRows() {},
+      finishRows: () => recordAllClockSteps(sqlite),
       commit() {
         sqlite.run("COMMIT");
         isCommitted = true;

@@ -4,8 +4,10 @@ import { beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { listOperatorOrders } from "../../../src/db/orders/operator-orders.ts";
 import type { OperatorOrderFilter } from "../../../src/db/orders/operator-order-filter.ts";
+import { recordAllClockSteps } from "../../../src/db/sqlite/clock-steps.ts";
 import { PLACEMENTS, type Placement } from "../../../src/domain/delivery/deliveries.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../../../src/domain/orders/order-statuses.ts";
+import { ENGINE } from "../../support/databases/engine.ts";
 import { freshDatabase, type TestDatabase } from "../../support/databases/test-database.ts";
 
 const ORDERS = 300;
@@ -77,6 +79,7 @@ beforeAll(() => {
     };
   });
   for (const row of rows) insert(row);
+  if (ENGINE === "sqlite") recordAllClockSteps(database.connection.sqlite);
 });
 
 function insert(row: Row): void {

@@ -1,6 +1,7 @@
 // A database like after years of use, written in seconds by SQL; its ledger adds up.
 
 import type { Database } from "bun:sqlite";
+import { recordAllClockSteps } from "../../../src/db/sqlite/clock-steps.ts";
 import { CASH_ACCOUNT, SALES_ACCOUNT } from "../../../src/domain/ledger/ledger.ts";
 import type { TestDatabase } from "./test-database.ts";
 
@@ -55,6 +56,7 @@ export function fillInBulk(
     - (SELECT coalesce(sum(amount_micros), 0) FROM transfers WHERE debit_account = account AND debit_account > 2)
     WHERE username LIKE 'bulk%'`);
   recountBalancesAfter(sqlite);
+  recordAllClockSteps(sqlite);
   sqlite.run("COMMIT");
   sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
 }

@@ -22,6 +22,7 @@ const DAMAGE: [what: string, sql: string, found: string[]][] = [
   ["a credit between two users", "UPDATE transfers SET debit_account = (SELECT account FROM users WHERE username = 'bob') WHERE kind = 'adjustment' AND seq = 1", ["adjustment between accounts", "user bob"]],
   ["a balance after a transfer that is off", "UPDATE transfers SET balance_after_micros = balance_after_micros + 1 WHERE seq = 2", ["transfer 2", "the transfers up to it add up to"]],
   ["a step of the clock that nobody noted", "UPDATE transfers SET created_at = 5 WHERE seq = 2", ["transfers 2", "its time is before"]],
+  ["a step of the clock noted with another time", "UPDATE transfers SET created_at = 5 WHERE seq = 2; INSERT INTO clock_steps VALUES ('transfers', 2, 5, 6)", ["transfers 2", "its time is before"]],
   ["a key of a child user", "UPDATE keys SET reseller_account = (SELECT account FROM users WHERE username = 'kid')", ["belongs to the child user kid"]],
   ["a child of a child", "UPDATE users SET parent_account = (SELECT account FROM users WHERE username = 'kid') WHERE username = 'bob'", ["user bob", "parent kid is a child user"]],
   ["a reference to nothing", "DELETE FROM services WHERE id = 'followers'", ["orders row 1", "missing row of services"]],
