@@ -169,6 +169,16 @@ function randomMarket(shop: Shop, random: Random): void {
   shop.run("syncCatalogue", { name: "acme", upstream: [entry], markup: "0", plan }); // prettier-ignore
   for (let step = 0; step < 120; step++) attempt(steps[below(random, steps.length)]!);
   chargeOrder(shop, delivered);
+  const failed = shop.order(10);
+  shop.run("transitionOrder", { id: String(failed), to: "FAILED", note: null, actor: OPERATOR });
+  const again = {
+    price: "then",
+    link: null,
+    note: null,
+    provider: null,
+    providerService: null,
+  } as const;
+  shop.run("resendOrder", { id: String(failed), ...again, actor: OPERATOR });
 }
 
 describe("everything moves and comes back as it was:", () => {
