@@ -6,7 +6,7 @@ import { eachWord, SMM_ORDER_WORDS } from "../../domain/orders/smm-words.ts";
 import { SERVICE_TYPES, typeTerms } from "../../domain/catalogue/service-types.ts";
 import type { OpenApiOperation } from "../schemas/document.ts";
 import type { Schema } from "../schemas/operation.ts";
-import { EXTRA_FIELD_VALUES } from "../schemas/order-fields.ts";
+import { EXTRA_FIELD_VALUES } from "../schemas/order-fields-by-type.ts";
 import { ERROR, LISTS, number, object, REFILL_WORD, text } from "./smm-api-parts.ts";
 
 export const SMM_API_PATH = "/api/v2";

@@ -11,7 +11,7 @@ import { meaningOf, ORDER_STATUSES, transitionsFrom } from "../../domain/orders/
 import type { OpenApiOperation } from "../schemas/document.ts";
 import { IDEMPOTENCY_KEY } from "../schemas/examples.ts";
 import { Code, Prose, Table, Tabs } from "./parts.tsx";
-import { TYPE_ROWS } from "../schemas/order-fields.ts";
+import { TYPE_ROWS } from "../schemas/order-fields-by-type.ts";
 import { type DocumentedError, errorsOf, ErrorTable } from "./page-endpoints.tsx";
 
 /** The form in which a reader enters a key for the calls of a page. */

@@ -6,7 +6,7 @@ import sample from "../../../docs/samples/panel.php" with { type: "text" };
 import { typeTerms } from "../../domain/catalogue/service-types.ts";
 import type { SmmOrderWord, SmmRefillWord } from "../../domain/orders/smm-words.ts";
 import { Code, Prose, Table } from "./parts.tsx";
-import { TYPE_ROWS } from "../schemas/order-fields.ts";
+import { TYPE_ROWS } from "../schemas/order-fields-by-type.ts";
 import { SMM_API_EXAMPLES } from "../endpoints/smm-api.ts";
 
 export const SMM_API_SECTIONS = [

@@ -25,7 +25,7 @@ import {
   usd,
   whole,
 } from "./schema-parts.ts";
-import { EXTRA_FIELD_SCHEMAS, EXTRA_FIELD_VALUES } from "./order-fields.ts";
+import { EXTRA_FIELD_SCHEMAS, EXTRA_FIELD_VALUES } from "./order-fields-by-type.ts";
 import { CALLER_TEXT_SCHEMAS, CREATED_SCHEMAS, STATUS_SCHEMAS } from "./order-members.ts";
 import { WEBHOOK_SCHEMAS } from "./webhook-schemas.ts";
 
