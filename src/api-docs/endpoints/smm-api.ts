@@ -27,7 +27,7 @@ const FIELDS: Schema = {
     service: number("For `add`: the number of a service."),
     link: text(`For \`add\`: what to deliver to, 1 to ${LINK_LENGTH_LIMIT} characters.`),
     quantity: number(
-      "For `add`: the quantity. Not for packages, and not for types that count lines.",
+      "For `add`: the quantity. Not for packages, nor for types whose quantity is the number of lines.",
     ),
     ...Object.fromEntries(
       Object.entries(EXTRA_FIELD_VALUES).map(([name, { description, examples }]) => [

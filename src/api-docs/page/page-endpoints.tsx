@@ -127,7 +127,7 @@ function* fieldsOf(document: OpenApiDocument, schema: Schema, prefix: string): G
   }
 }
 
-/** Returns the object in a field that is an object or a list of objects. If there are several forms, it is the first. */
+/** Returns the schema of a field's object, or of the objects in its list; of several forms the first. Else nothing. */
 function nestedObject(document: OpenApiDocument, field: Schema): Schema[] {
   const items = field["items"] ? resolve(document, field["items"] as Schema) : field;
   const [form] = (items["oneOf"] ?? []) as Schema[];
@@ -160,7 +160,7 @@ function textOf(value: unknown): string {
 function resolve(document: OpenApiDocument, schema: Schema): Schema {
   const reference = schema["$ref"];
   const [only, ...others] = (schema["allOf"] ?? []) as Schema[];
-  // A reference that has a description of its own.
+  // A reference with a description of its own is written as an allOf of one schema.
   if (only && others.length === 0) return { ...resolve(document, only), ...schema };
   if (typeof reference !== "string") return schema;
   return document.components.schemas[reference.split("/").at(-1)!]!;

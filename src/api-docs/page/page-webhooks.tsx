@@ -53,7 +53,7 @@ export function Webhooks({ document }: { document: OpenApiDocument }) {
           [
             <code>sequence</code>,
             <>
-              <Prose text="grows with each event of an order, with gaps for events that you did not ask for. Events may arrive out of order and more than once: keep the one with the highest" />
+              <Prose text="grows with each event of an order, with gaps for events that you did not ask for. Events may arrive out of order and more than once: ignore one that is not above the last you handled of that order" />
             </>,
           ],
         ]}
@@ -68,7 +68,7 @@ export function Webhooks({ document }: { document: OpenApiDocument }) {
         </li>
         <li>
           <Prose
-            text={`A failed event is sent ${WEBHOOK_ATTEMPTS} times in all: at once, then ${steps} after the previous attempt, each varied by up to a fifth. \`Retry-After\` is honoured up to twice the pause.`}
+            text={`An event is tried up to ${WEBHOOK_ATTEMPTS} times: at once, and again after each failure. The pauses are ${steps}, each up to a fifth shorter or longer. \`Retry-After\` is honoured up to twice the pause.`}
           />
         </li>
         <li>
@@ -141,7 +141,7 @@ function Events({ document }: { document: OpenApiDocument }) {
 const FAILURES = [
   ["dns", "the name has no address"],
   ["blocked_address", "the name has an address that is not public"],
-  ["url_not_allowed", "the operator no longer allows such an address, such as plain http"],
+  ["url_not_allowed", "the operator no longer allows this kind of address, for example plain http"],
   [
     "connection",
     "no connection, it broke before the head of the reply arrived, or the reply was not HTTP",

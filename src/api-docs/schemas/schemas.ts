@@ -126,7 +126,7 @@ export const SCHEMAS: Record<string, Schema> = {
         maxLength: LINK_LENGTH_LIMIT,
       }),
       quantity: whole(
-        "Between the service's min and max, both included. Not for types that count lines, and not for packages.",
+        "Between the service's min and max, both included. Not for packages, nor for types whose quantity is the number of lines.",
         1,
         QUANTITY_LIMIT,
       ),

@@ -50,7 +50,7 @@ export function declareAudit(admin: Command): void {
     )
     .option(
       "--by <name>",
-      "only by this operator: `panel:NAME`, or a user of the system",
+      "only by this operator: `panel:NAME`, or a user of the operating system",
       searchText,
     );
   addWindow(list);

@@ -44,7 +44,11 @@ export async function auditPage(call: Call): Promise<View> {
           <Field name="user" label="User concerned" />
           <Choice name="action" label="Action" options={AUDIT_ACTIONS} any="all" />
           <Field name="subject" label="Subject" />
-          <Field name="by" label="By" hint="panel:name or an account of the system" />
+          <Field
+            name="by"
+            label="By"
+            hint="panel:NAME, or a user of the server's operating system"
+          />
           <Field name="from" label="From" type="date" />
           <Field name="to" label="To" type="date" />
         </Filters>

@@ -43,7 +43,7 @@ async function change(
   const preview = decideOperatorTransition(order, { to, remains, publicNote });
   const { refundMicros } = preview;
   const title = `${VERBS[to]}: order ${order.orderId}`;
-  // Completing an order moves no money and can be refunded later, so it is not confirmed.
+  // Completing an order moves no money, and the order can be refunded later, so no confirmation is needed.
   if (to !== "COMPLETED") {
     await submission.confirm({
       title,

@@ -119,7 +119,7 @@ function Changes(shown: ShownOrder) {
             label="Not delivered"
             inputmode="numeric"
             required
-            hint={`of ${order.quantity}: this part of the charge is refunded`}
+            hint={`at most ${order.quantity}; the reseller gets back the same share of the charge`}
           />
           <Notes />
           <p class="actions">

@@ -81,7 +81,7 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
                 ],
                 ["Its currency", <Currency provider={provider} uncounted={uncounted} />],
                 ["Last success (UTC)", <Time at={provider.lastSuccessAt} />],
-                ["Oldest unchecked (UTC)", <Time at={orders.oldestUncheckedAt} />],
+                ["Least recent poll (UTC)", <Time at={orders.oldestUncheckedAt} />],
                 ["Errors in 24 h", <Errors attempts={attempts} />],
                 ["Markup", provider.markup === null ? "none is stored" : `${provider.markup} %`],
                 ["Last sync (UTC)", <LastSync provider={provider} />],
@@ -134,7 +134,7 @@ function Currency({ provider, uncounted }: { provider: Provider; uncounted: numb
       {expectedCurrency(provider) ?? "not known yet"}, 1 is {rateToUsd} USD{" "}
       {uncounted > 0 && (
         <Badge
-          state={`${counted(uncounted, "order")} charged in ${foreignCurrency ?? "another"}: not counted`}
+          state={`cost of ${counted(uncounted, "order")} in ${foreignCurrency ?? "another currency"}: not counted`}
           tone="bad"
         />
       )}
@@ -158,7 +158,7 @@ function Changes({ provider, path }: { provider: Provider; path: string }) {
           <Field
             name="markup"
             label="Markup in percent"
-            hint="added to the provider's rates for new services and for prices set by a sync; stored"
+            hint="added to the provider's rates, for new services and for services whose price a sync set; saved for later syncs"
             inputmode="decimal"
             value={provider.markup ?? ""}
             required

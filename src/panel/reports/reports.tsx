@@ -52,14 +52,14 @@ export async function reportsPage(call: Call, panel: Panel): Promise<View> {
         </p>
         {uncounted > 0 && (
           <p class="notice bad">
-            The cost of {uncounted} orders is not counted: it was charged in another currency than
-            their provider’s. <a href="/providers">Set its rate to USD</a>
+            The cost of {counted(uncounted, "order")} is not counted: it was charged in a currency
+            other than the provider’s. <a href="/providers">Set its rate to USD</a>
           </p>
         )}
         {unknown.orders > 0 && (
           <p class="notice bad">
-            {counted(unknown.orders, "order")} of {moneyText(unknown.micros)} USD of this time{" "}
-            {unknown.orders === 1 ? "is" : "are"} unknown, and not counted as revenue until settled.{" "}
+            The outcome of {counted(unknown.orders, "order")} of this period (
+            {moneyText(unknown.micros)} USD) is unknown: no revenue is counted until it is settled.{" "}
             <a href="/orders?placement=unknown&status=PENDING">Settle</a>
           </p>
         )}

@@ -1,10 +1,10 @@
 // The panel's routes: everything that the panel answers. Each folder exports its rows.
 //
 // To add a page (panel/administrators/audit.tsx is an example):
-// 1. Add its query to db/NOUN.ts: by cursor, with a limit, without HTML.
-// 2. Add its file to the folder of its noun. It names the library of JSX as the others do. Its function `Page` reads
-//    (`await call.read((reader) => …)`) and returns a View, which is a title and JSX. It takes filters from
-//    `call.filters` (the query string) and parameters of the path from `call.params`. For something that does not
+// 1. Add its query to src/db/FOLDER/NOUN.ts: by cursor, with a limit, without HTML.
+// 2. Add its file to the folder of its noun, with the line `@jsxImportSource preact` as in the others. Its function
+//    `Page` reads (`await call.read((reader) => …)`) and returns a View, which is a title and JSX. It takes filters
+//    from `call.filters` (the query string) and parameters of the path from `call.params`. For something that does not
 //    exist it throws refusal("order_not_found") and the like. No SQL, no `style` attribute, no inline script.
 // 3. Add its row to `routes` of the folder: get(path, the least role, page); to navigation.ts if it belongs there.
 // Text that callers typed goes through <Typed> or <TypedLink>, amounts through <Money>, times through <Time>, states

@@ -91,7 +91,7 @@ export class Submission<Who extends Visitor> extends Call<Who> {
     if (!isFirst) throw new ConfirmedBefore();
   }
 
-  /** Requires a recent password or code, or one in this form's field for it. */
+  /** Requires that the visitor proved a password or code lately, or typed one into this form's proof field. */
   async requireProof(): Promise<void> {
     if (this.visitor.hasProved(this.parts.now())) return;
     if (this.form.secret(PROOF) === "")

@@ -120,7 +120,7 @@ for (const engine of ENGINES) {
       expect(await store.query("SELECT 1 FROM orders WHERE reference = 'undone'")).toEqual([]);
     });
 
-    test("forgets what an undone command read of its own writes", async () => {
+    test("no later command reads a row that an undone command wrote", async () => {
       const grant = { serviceId: service, resellerAccount: account };
       const id = createId();
       await store.run((tx) => tx.insert(grants, { ...grant, createdAt: 1 }));

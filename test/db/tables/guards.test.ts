@@ -243,7 +243,7 @@ describe("is refused:", () => {
   });
 });
 
-describe("is allowed, so that the refusals above have the reason that they name:", () => {
+describe("is allowed, which proves that the refusals above come from what they name:", () => {
   test.each([
     ["a transfer", insertTransfer({})],
     ["a user", insertUser("3")],

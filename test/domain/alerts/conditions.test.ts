@@ -194,7 +194,7 @@ test("the panel and doctor report the clock from the same threshold", () => {
   }
 });
 
-test("a disk without room for orders fails doctor and is the worst of the panel", () => {
+test("free disk space below DISK_FULL_BYTES, the default of --disk-floor, is a failure, not a note", () => {
   const severities = [DISK_FULL_BYTES, DISK_FULL_BYTES - 1].map(
     (freeBytes) => conditionsOf(MACHINE_RULES, { freeBytes }, NOW)[0]!.severity,
   );

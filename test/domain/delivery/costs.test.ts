@@ -63,7 +63,7 @@ describe("by rate", () => {
   const rate = { rate: "0.9", unit: "1000" } as const;
   const pack = { rate: "1", unit: "order" } as const;
 
-  test("the delivered quantity costs; a cancelled or failed order is free", () => {
+  test("the cost is that of the delivered quantity; a cancelled or failed order costs nothing", () => {
     expect(text(rate, 1500, "PROCESSING", 700)).toBe("1.35");
     expect(text(rate, 1500, "COMPLETED", null)).toBe("1.35");
     expect(text(rate, 1500, "PARTIAL", 500)).toBe("0.9");

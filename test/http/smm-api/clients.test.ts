@@ -101,7 +101,7 @@ describe("SmartPanel", () => {
     expect(Number.isInteger(reply.order)).toBe(true);
   });
 
-  test("would follow a redirect as a GET, so there is none, with or without a trailing slash", async () => {
+  test("is never redirected, because it would follow as a GET: the URL answers with and without a trailing slash", async () => {
     for (const at of [url, `${url}/`]) {
       const body = new URLSearchParams({ key, action: "balance" });
       expect((await post(body, {}, at)).currency).toBe("USD");

@@ -122,7 +122,7 @@ test("a rotated key keeps the limits, and counts together with the keys before i
   ]);
 });
 
-test("an order key has no limits: not at first, not later", () => {
+test("an order key is refused recharge limits, at its creation and afterwards", () => {
   const codeOf = (body: () => unknown) => {
     try {
       body();

@@ -52,7 +52,7 @@ test("nothing personal is left in any table, the ledger adds up, and the history
   expect(JSON.parse(made!.after)).toMatchObject({ name: "Cora", parent: username });
 });
 
-test("typed orders keep their numbers, and as many lines as were charged", async () => {
+test("orders with extra fields keep their numbers and their count of lines when they are erased", async () => {
   const shop = await openStory();
   await erase(shop);
   const rows = shop.query<{ extra: string }>(
@@ -148,10 +148,13 @@ const CHANGES: [what: string, text: string][] = [
   ["no texts beside a transfer", "UPDATE transfer_details SET reference = NULL, public_note = 'erased'"],
   ["another audit entry", "UPDATE audit SET subject = 'x' WHERE account IS NOT NULL"],
 ]; // prettier-ignore
-test.each(CHANGES)("no statement gives a row of a user that was not erased %s", async (_, text) => {
-  const shop = await openStory();
-  expect(() => shop.query(text)).toThrow(REFUSED);
-});
+test.each(CHANGES)(
+  "the database refuses to change a row of a user who is not erased: %s",
+  async (_, text) => {
+    const shop = await openStory();
+    expect(() => shop.query(text)).toThrow(REFUSED);
+  },
+);
 
 const MORE: [what: string, text: string][] = [
   ["another link", "UPDATE orders SET link = 'x'"],
@@ -179,7 +182,7 @@ const MORE: [what: string, text: string][] = [
   ["a name", "UPDATE users SET name = 'x' WHERE erased_at IS NOT NULL"],
   ["no time of its erasure", "UPDATE users SET erased_at = NULL WHERE erased_at IS NOT NULL"],
 ]; // prettier-ignore
-test.each(MORE)("no statement gives a row of an erased user %s", async (_, text) => {
+test.each(MORE)("the database refuses to change a row of an erased user: %s", async (_, text) => {
   const shop = await openStory();
   await erase(shop);
   expect(() => shop.query(text)).toThrow(REFUSED);

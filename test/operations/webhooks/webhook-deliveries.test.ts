@@ -191,7 +191,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("after the clock was put back no delivery waits for the later time that it had shown", async () => {
+  test("no delivery stays scheduled for the far future after the clock was set back", async () => {
     const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
     const endpoint = await shop.endpoint();
     const ahead = 10 * DAY;
@@ -209,7 +209,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
-  test("after the clock was put back a delivery that a lost connection prevented is due a minute later", async () => {
+  test("after the clock was set back, a delivery that a lost connection prevented is due a minute later", async () => {
     const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
     const ahead = 10 * DAY;
     const event = await shop.event(await shop.endpoint(), ahead);

@@ -75,7 +75,7 @@ describe("what gives or takes an owner's power", () => {
     expect(rows()).not.toBe(before);
   });
 
-  test("to invite others needs neither", async () => {
+  test("to invite anyone but an owner needs neither a confirmation nor a recent password", async () => {
     later();
     expect((await panel.post("/administrators", { name: "zoe", role: "operator" })).text).toMatch(
       /\/setup#[\w-]{43}/,

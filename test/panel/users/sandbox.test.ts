@@ -132,7 +132,7 @@ test("a deactivated reseller's test keys are inactive as its others are, and non
   expect(new Set(testKeys().map(({ active }) => Number(active)))).toEqual(new Set([1]));
 });
 
-test("after a user was renamed another one of the old name has a test account of its own", async () => {
+test("a new user with a renamed user's old name gets a test account of its own", async () => {
   await makeKey("bob", "test");
   market.run("updateUser", { username: "bob", changes: { username: "robert" } });
   market.user("bob", "1");

@@ -67,7 +67,7 @@ function request(id: number, kind: string, state: string, orderId: number): stri
 /** A page of SQLite's: an index leaf without a cell. */
 const EMPTY_INDEX = Uint8Array.of(10, 0, 0, 0, 0, 0x10, 0, 0);
 
-describe("damage is found, named and measured, and changes nothing", () => {
+describe("verify finds, names and counts damage, and changes nothing", () => {
   test.each(DAMAGE)("%s", async (_, sql, found) => {
     const shop = await openBusyShop();
     damage(shop, sql);
