@@ -1,10 +1,10 @@
 // One message when an alert begins and one when it ends, over restarts, clock jumps and several servers.
 
 import { afterEach, describe, expect, test } from "bun:test";
-import { ENGINES } from "../support/databases/stores.ts";
+import { ENGINES, freshStore } from "../support/databases/stores.ts";
 import {
-  closeAlertShops,
-  openAlertShop,
+  closeAlertServers,
+  openAlertServers,
   scheduled,
   sendingOrder,
   START,
@@ -13,11 +13,11 @@ import {
   actor,
 } from "./alert-servers.ts";
 
-afterEach(closeAlertShops);
+afterEach(closeAlertServers);
 
 describe.each(ENGINES)("on %s", (engine) => {
   test("a restart neither loses nor repeats one", async () => {
-    const shop = await openAlertShop(engine);
+    const shop = await openAlertServers(await freshStore(engine));
     const first = shop.server();
     first.machine.freeBytes = 1;
     await shop.provider({ outOfFundsAt: START });
@@ -37,7 +37,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("the text of an open alert is updated; it is sent again once the number has doubled and an hour has passed", async () => {
-    const shop = await openAlertShop(engine);
+    const shop = await openAlertServers(await freshStore(engine));
     const texts = () =>
       shop.receiver.received.map(({ body }) => JSON.parse(body).message as string);
     const shown = async () => {
@@ -81,7 +81,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("low disk space is reported again when it has halved, an old backup when its age has doubled", async () => {
-    const shop = await openAlertShop(engine);
+    const shop = await openAlertServers(await freshStore(engine));
     const { machine } = shop.server();
     machine.freeBytes = 1000 * 1024 * 1024;
     await shop.until(1);
@@ -106,7 +106,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a committed alert is sent even if the process ended before sending it", async () => {
-    const shop = await openAlertShop(engine);
+    const shop = await openAlertServers(await freshStore(engine));
     const text = { kind: "disk_low", subject: "disk", message: "full" } as const;
     await shop.run("recordAlerts", { begun: [text], ended: [] });
     // Another process, which finds the same, begins nothing anew.
@@ -115,7 +115,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("an alert does not end while a new process does not know the polls yet", async () => {
-    const shop = await openAlertShop(engine);
+    const shop = await openAlertServers(await freshStore(engine));
     await scheduled(shop);
     const first = shop.server();
     first.lateness.set("acme", "late");
@@ -135,7 +135,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a clock jump raises no alert that would end at the next check", async () => {
-    const shop = await openAlertShop(engine);
+    const shop = await openAlertServers(await freshStore(engine));
     const server = shop.server();
     await scheduled(shop);
     server.machine.newestBackupAt = shop.clock.now();
@@ -152,7 +152,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("an alert continues while the clock is behind its start time", async () => {
-    const shop = await openAlertShop(engine);
+    const shop = await openAlertServers(await freshStore(engine));
     const server = shop.server();
     server.machine.newestBackupAt = shop.clock.now() - 72 * HOUR;
     await shop.until(1);
@@ -163,7 +163,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("several servers that check at the same time send one alert", async () => {
-    const shop = await openAlertShop(engine);
+    const shop = await openAlertServers(await freshStore(engine));
     const servers = ["a", "b", "c"].map((id) => shop.server(id.padEnd(24, "-")));
     servers[2]!.isLeader = false;
     await shop.provider({ outOfFundsAt: START });
@@ -173,7 +173,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("the leader ends a pause of a provider once its time is over", async () => {
-    const shop = await openAlertShop(engine);
+    const shop = await openAlertServers(await freshStore(engine));
     shop.server();
     const pause = { name: "acme", paused: true, forMs: HOUR, actor };
     await shop.run("setProviderPaused", pause);
@@ -188,7 +188,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a server that is not the leader sends nothing", async () => {
-    const shop = await openAlertShop(engine);
+    const shop = await openAlertServers(await freshStore(engine));
     const server = shop.server();
     server.isLeader = false;
     server.machine.freeBytes = 1;

@@ -2,15 +2,22 @@
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { ProviderFailure } from "../../src/providers/provider.ts";
-import { ENGINES } from "../support/databases/stores.ts";
+import { ENGINES, freshStore } from "../support/databases/stores.ts";
 import { BOT_TOKEN, CHAT } from "../support/peers/telegram.ts";
-import { closeAlertShops, openAlertShop, actor, START, MINUTE, HOUR } from "./alert-servers.ts";
+import {
+  closeAlertServers,
+  openAlertServers,
+  actor,
+  START,
+  MINUTE,
+  HOUR,
+} from "./alert-servers.ts";
 
-afterEach(closeAlertShops);
+afterEach(closeAlertServers);
 
 describe.each(ENGINES)("on %s", (engine) => {
   test("a new endpoint gets the ongoing alerts first, so that it never gets only an end", async () => {
-    const shop = await openAlertShop(engine);
+    const shop = await openAlertServers(await freshStore(engine));
     shop.server();
     await shop.provider({ outOfFundsAt: START });
     await shop.until(1);
@@ -29,7 +36,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a test sends one message of kind test, and a deleted endpoint gets no more", async () => {
-    const shop = await openAlertShop(engine);
+    const shop = await openAlertServers(await freshStore(engine));
     shop.server();
     const target = { telegramChat: CHAT };
     const { id } = await shop.run("createAlertEndpoint", { target, secret: BOT_TOKEN, actor });
@@ -47,7 +54,7 @@ describe.each(ENGINES)("on %s", (engine) => {
 
   describe("Telegram", () => {
     test("gets no further message before the wait that it demands is over", async () => {
-      const shop = await openAlertShop(engine);
+      const shop = await openAlertServers(await freshStore(engine));
       shop.server();
       const target = { telegramChat: CHAT };
       const { id } = await shop.run("createAlertEndpoint", { target, secret: BOT_TOKEN, actor });
@@ -70,7 +77,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     });
 
     test("an endpoint that only fails is not disabled, and its token appears in no log line and no other row", async () => {
-      const shop = await openAlertShop(engine);
+      const shop = await openAlertServers(await freshStore(engine));
       shop.server();
       const target = { telegramChat: "-100999" };
       const { id } = await shop.run("createAlertEndpoint", { target, secret: BOT_TOKEN, actor });
@@ -98,7 +105,7 @@ describe.each(ENGINES)("on %s", (engine) => {
 
   describe("balances", () => {
     test("are requested at most every 5 minutes, also across restarts, and only with a threshold", async () => {
-      const shop = await openAlertShop(engine);
+      const shop = await openAlertServers(await freshStore(engine));
       let asked = 0;
       const reply = { balance: 80, currency: "EUR" };
       const balance = () => {
@@ -133,7 +140,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     });
 
     test("an unknown balance changes nothing; removing the threshold ends the alert", async () => {
-      const shop = await openAlertShop(engine);
+      const shop = await openAlertServers(await freshStore(engine));
       const balance = () => Promise.reject(new ProviderFailure("it is down"));
       shop.server(undefined, balance);
       const known = { balanceMicros: 1, balanceAt: START, balanceCurrency: "USD" };
@@ -149,7 +156,7 @@ describe.each(ENGINES)("on %s", (engine) => {
 
   describe("a database that takes no writes", () => {
     test("is reported at once without the database, and its end through the queue, once each", async () => {
-      const shop = await openAlertShop(engine);
+      const shop = await openAlertServers(await freshStore(engine));
       const server = shop.server();
       await shop.until(0);
       server.isWritable = false;
@@ -166,7 +173,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     });
 
     test("for a few seconds sends no message", async () => {
-      const shop = await openAlertShop(engine);
+      const shop = await openAlertServers(await freshStore(engine));
       const server = shop.server();
       await shop.until(0);
       server.isWritable = false;
@@ -176,7 +183,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     });
 
     test("an endpoint that missed the beginning gets it together with the end", async () => {
-      const shop = await openAlertShop(engine);
+      const shop = await openAlertServers(await freshStore(engine));
       const server = shop.server();
       await shop.until(0);
       const { answer } = shop.receiver;
@@ -195,7 +202,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     });
 
     test("of a server that is not the leader sends nothing", async () => {
-      const shop = await openAlertShop(engine);
+      const shop = await openAlertServers(await freshStore(engine));
       const server = shop.server();
       server.isLeader = false;
       await shop.until(0);

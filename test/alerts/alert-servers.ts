@@ -1,4 +1,4 @@
-// A shop whose alerts go to a URL and to Telegram over HTTP, its servers, and a clock set by hand.
+// Servers of one store whose alerts go to a URL and to Telegram over HTTP, on a clock set by hand.
 
 import { expect } from "bun:test";
 import type { Awaitable } from "../../src/db/port/port.ts";
@@ -13,14 +13,13 @@ import type {
   CommandName,
   CommandOutput,
 } from "../../src/operations/batch/commands.ts";
-import { type ProviderApi } from "../../src/providers/provider.ts";
+import type { ProviderApi } from "../../src/providers/provider.ts";
 import { type AlertService, startAlerts } from "../../src/alerts/alerts.ts";
 import { createChannels } from "../../src/alerts/channels.ts";
 import { startWebhooks } from "../../src/webhooks/worker.ts";
 import { createHandClock, type HandClock, turns } from "../support/hand-clock.ts";
-import type { Engine } from "../support/databases/engine.ts";
 import { insertUser, type TestStore } from "../support/databases/stores.ts";
-import { openStoreShop } from "../support/seeds/store-shop.ts";
+import { execute } from "../../src/operations/batch/execute.ts";
 import { type FakeTelegram, startTelegram } from "../support/peers/telegram.ts";
 import { type Receiver, startReceiver } from "../support/peers/webhook-receiver.ts";
 
@@ -39,7 +38,7 @@ export interface AlertServer {
   stop(): Promise<void>;
 }
 
-export interface AlertShop {
+export interface AlertServers {
   store: TestStore;
   clock: HandClock;
   telegram: FakeTelegram;
@@ -61,11 +60,11 @@ export interface AlertShop {
 const closing: (() => Promise<unknown>)[] = [];
 
 /** Closes what the test that ends has opened. */
-export async function closeAlertShops(): Promise<void> {
+export async function closeAlertServers(): Promise<void> {
   for (const close of closing.splice(0).toReversed()) await close();
 }
 
-export async function openAlertShop(engine: Engine): Promise<AlertShop> {
+export async function openAlertServers(opened: TestStore): Promise<AlertServers> {
   let busy = 0;
   /** Until no read, write or request is under way. */
   async function rest() {
@@ -74,8 +73,7 @@ export async function openAlertShop(engine: Engine): Promise<AlertShop> {
       if (busy > 0) await Bun.sleep(1);
     } while (busy > 0);
   }
-  const clock = createHandClock(START, rest);
-  const opened = await openStoreShop(engine, { resellers: 0, now: () => clock.now() });
+  const clock = createHandClock({ start: START, settle: rest });
   const noted = async <T>(work: () => Awaitable<T>): Promise<T> => {
     busy += 1;
     try {
@@ -85,8 +83,8 @@ export async function openAlertShop(engine: Engine): Promise<AlertShop> {
     }
   };
   const store: TestStore = {
-    ...opened.store,
-    read: (body) => noted(() => opened.store.read(body)),
+    ...opened,
+    read: (body) => noted(() => opened.read(body)),
   };
   const telegram = startTelegram();
   const receiver = await startReceiver();
@@ -95,14 +93,15 @@ export async function openAlertShop(engine: Engine): Promise<AlertShop> {
     () => telegram.stop(),
     () => receiver.stop(),
   );
-  const run: AlertShop["run"] = (name, input) => noted(() => opened.run(name, input));
+  const run: AlertServers["run"] = (name, input) =>
+    noted(() => execute(opened, name, input, clock.now()));
   const lines: string[] = [];
   const line = (fields: object, message: string) =>
     void lines.push(`${message} ${JSON.stringify(fields)}`);
   const log = { info: line, warn: line, error: line };
   const url = "http://127.0.0.1:1/";
   await run("createProvider", { name: "acme", protocol: "smm-api", url, key: "secret", actor });
-  const shop: AlertShop = {
+  const shop: AlertServers = {
     store,
     clock,
     telegram,
@@ -181,7 +180,7 @@ export async function openAlertShop(engine: Engine): Promise<AlertShop> {
 }
 
 /** An order that waits to be polled, so that polls can be late. */
-export async function scheduled(shop: AlertShop): Promise<void> {
+export async function scheduled(shop: AlertServers): Promise<void> {
   const [row] = await shop.store.query("SELECT count(*) AS orders FROM orders");
   if (Number(row!["orders"]) > 0) return;
   const { placed } = await sendingOrder(shop);
@@ -189,7 +188,7 @@ export async function scheduled(shop: AlertShop): Promise<void> {
 }
 
 /** An order that is being sent, and what it came to. */
-export async function sendingOrder({ run, store }: AlertShop) {
+export async function sendingOrder({ run, store }: AlertServers) {
   const account = await store.run((tx) => insertUser(tx, "alice", 100_000_000));
   const hash = "0".repeat(64);
   const { id: keyId } = await run("createKey", {

@@ -3,15 +3,15 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { planCatalogue, requireProvider } from "../../src/operations/providers/providers.ts";
-import { ENGINES, insertUser } from "../support/databases/stores.ts";
-import { type Receiver } from "../support/peers/webhook-receiver.ts";
+import { ENGINES, insertUser, freshStore } from "../support/databases/stores.ts";
+import type { Receiver } from "../support/peers/webhook-receiver.ts";
 import {
-  closeAlertShops,
-  openAlertShop,
+  closeAlertServers,
+  openAlertServers,
   scheduled,
   sendingOrder,
   type AlertServer,
-  type AlertShop,
+  type AlertServers,
   actor,
   START,
   HOUR,
@@ -20,11 +20,11 @@ import {
 
 const GIB = 1024 ** 3;
 
-afterEach(closeAlertShops);
+afterEach(closeAlertServers);
 
 describe.each(ENGINES)("on %s", (engine) => {
   test("to a URL: the specified body, signed as a webhook is", async () => {
-    const shop = await openAlertShop(engine);
+    const shop = await openAlertServers(await freshStore(engine));
     shop.server();
     await shop.provider({ outOfFundsAt: START });
     await shop.until(1);
@@ -49,84 +49,86 @@ describe.each(ENGINES)("on %s", (engine) => {
     }
   });
 
-  test.each<[string, (shop: AlertShop, server: AlertServer, holds: boolean) => unknown, string]>([
+  test.each<[string, (shop: AlertServers, server: AlertServer, holds: boolean) => unknown, string]>(
     [
-      "lack of funds",
-      ({ provider }, _, holds) => provider({ outOfFundsAt: holds ? START : null }),
-      "provider_out_of_funds acme",
+      [
+        "lack of funds",
+        ({ provider }, _, holds) => provider({ outOfFundsAt: holds ? START : null }),
+        "provider_out_of_funds acme",
+      ],
+      [
+        "a low balance",
+        ({ provider }, _, holds) =>
+          provider({
+            lowBalanceMicros: 50_000_000,
+            balanceMicros: holds ? 49_999_999 : 50_000_000,
+            balanceAt: START,
+            balanceAskedAt: START + 10 * 365 * 24 * HOUR,
+          }),
+        "provider_balance_low acme",
+      ],
+      [
+        "a pause after unknown outcomes",
+        ({ provider }, _, holds) =>
+          provider({ pausedAt: holds ? START : null, pausedBy: holds ? "unknown" : null }),
+        "provider_paused acme",
+      ],
+      [
+        "late polls",
+        (shop, { lateness }, holds) => {
+          lateness.set("acme", holds ? "late" : "fine");
+          return scheduled(shop);
+        },
+        "polling_late acme",
+      ],
+      [
+        "a sync that was held",
+        async ({ run, provider }, _, holds) => {
+          await provider({ markup: "0", syncEvery: HOUR });
+          if (holds) return run("holdSync", { providerId: 1, held: "a price would change" });
+          return run("updateProvider", { name: "acme", changes: { syncEvery: null }, actor });
+        },
+        "sync_held acme",
+      ],
+      [
+        "an old backup",
+        ({ clock }, { machine }, holds) => {
+          machine.newestBackupAt = holds ? clock.now() - 49 * HOUR : clock.now();
+        },
+        "backup_old backups",
+      ],
+      [
+        "no off-site copy",
+        ({ clock }, { machine }, holds) => {
+          machine.newestRemoteAt = holds ? null : clock.now();
+        },
+        "backup_old off-site copies",
+      ],
+      [
+        "a failed backup",
+        ({ clock }, { machine }, holds) => {
+          machine.hasBackupFailed = holds;
+          machine.newestBackupAt = holds ? clock.now() : clock.now() + 1;
+        },
+        "backup_failed backups",
+      ],
+      [
+        "a backup that does not verify",
+        (_, { machine }, holds) => {
+          machine.isBackupVerified = !holds;
+        },
+        "backup_unverified backups",
+      ],
+      [
+        "a full disk",
+        (_, { machine }, holds) => {
+          machine.freeBytes = holds ? GIB - 1 : 2 * GIB;
+        },
+        "disk_low disk",
+      ],
     ],
-    [
-      "a low balance",
-      ({ provider }, _, holds) =>
-        provider({
-          lowBalanceMicros: 50_000_000,
-          balanceMicros: holds ? 49_999_999 : 50_000_000,
-          balanceAt: START,
-          balanceAskedAt: START + 10 * 365 * 24 * HOUR,
-        }),
-      "provider_balance_low acme",
-    ],
-    [
-      "a pause after unknown outcomes",
-      ({ provider }, _, holds) =>
-        provider({ pausedAt: holds ? START : null, pausedBy: holds ? "unknown" : null }),
-      "provider_paused acme",
-    ],
-    [
-      "late polls",
-      (shop, { lateness }, holds) => {
-        lateness.set("acme", holds ? "late" : "fine");
-        return scheduled(shop);
-      },
-      "polling_late acme",
-    ],
-    [
-      "a sync that was held",
-      async ({ run, provider }, _, holds) => {
-        await provider({ markup: "0", syncEvery: HOUR });
-        if (holds) return run("holdSync", { providerId: 1, held: "a price would change" });
-        return run("updateProvider", { name: "acme", changes: { syncEvery: null }, actor });
-      },
-      "sync_held acme",
-    ],
-    [
-      "an old backup",
-      ({ clock }, { machine }, holds) => {
-        machine.newestBackupAt = holds ? clock.now() - 49 * HOUR : clock.now();
-      },
-      "backup_old backups",
-    ],
-    [
-      "no off-site copy",
-      ({ clock }, { machine }, holds) => {
-        machine.newestRemoteAt = holds ? null : clock.now();
-      },
-      "backup_old off-site copies",
-    ],
-    [
-      "a failed backup",
-      ({ clock }, { machine }, holds) => {
-        machine.hasBackupFailed = holds;
-        machine.newestBackupAt = holds ? clock.now() : clock.now() + 1;
-      },
-      "backup_failed backups",
-    ],
-    [
-      "a backup that does not verify",
-      (_, { machine }, holds) => {
-        machine.isBackupVerified = !holds;
-      },
-      "backup_unverified backups",
-    ],
-    [
-      "a full disk",
-      (_, { machine }, holds) => {
-        machine.freeBytes = holds ? GIB - 1 : 2 * GIB;
-      },
-      "disk_low disk",
-    ],
-  ])("%s: one message when it begins, one when it ends, and again", async (_, set, what) => {
-    const shop = await openAlertShop(engine);
+  )("%s: one message when it begins, one when it ends, and again", async (_, set, what) => {
+    const shop = await openAlertServers(await freshStore(engine));
     const server = shop.server();
     await shop.until(0);
     for (const round of [0, 1]) {
@@ -140,7 +142,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a live reseller's webhook that failures disabled, and unknown placements, raise alerts", async () => {
-    const shop = await openAlertShop(engine);
+    const shop = await openAlertServers(await freshStore(engine));
     shop.server();
     const { id, unknown, settle } = await troubledReseller(shop);
     await shop.until(2);
@@ -162,7 +164,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a recharge above a live key's limit raises an alert until the UTC day ends, the limits change or the key is off", async () => {
-    const shop = await openAlertShop(engine);
+    const shop = await openAlertServers(await freshStore(engine));
     shop.server();
     const account = await shop.store.run((tx) => insertUser(tx, "alice"));
     let count = 0;
@@ -206,7 +208,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("renaming or deleting a provider ends its alerts with a message that says so, and settles nothing", async () => {
-    const shop = await openAlertShop(engine);
+    const shop = await openAlertServers(await freshStore(engine));
     shop.server();
     await shop.provider({ outOfFundsAt: START });
     await shop.until(1);
@@ -230,7 +232,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a held sync: the message says why, and an applied sync and a deactivated provider end it", async () => {
-    const shop = await openAlertShop(engine);
+    const shop = await openAlertServers(await freshStore(engine));
     shop.server();
     await shop.provider({ markup: "0", syncEvery: HOUR });
     const hold = () => shop.run("holdSync", { providerId: 1, held: "2 prices would change" });
@@ -254,7 +256,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("the lack-of-funds alert ends when its provider is given no more orders", async () => {
-    const shop = await openAlertShop(engine);
+    const shop = await openAlertServers(await freshStore(engine));
     shop.server();
     await shop.provider({ outOfFundsAt: START });
     await shop.until(1);
@@ -270,7 +272,7 @@ describe.each(ENGINES)("on %s", (engine) => {
 });
 
 /** An operator's sync of what the provider lists. */
-async function syncByHand({ store, run }: AlertShop) {
+async function syncByHand({ store, run }: AlertServers) {
   const entry = { service: "7", name: "Likes", category: "C", type: "Default", rate: "1" };
   const flags = { dripfeed: false, cancel: false, refill: false };
   const upstream = [{ ...entry, ...flags, min: 1, max: 9 }];
@@ -282,7 +284,7 @@ async function syncByHand({ store, run }: AlertShop) {
 }
 
 /** A reseller with a webhook that failed, whose order may have been received; and its test side, which has the same. */
-async function troubledReseller(shop: AlertShop) {
+async function troubledReseller(shop: AlertServers) {
   const { run } = shop;
   const { orderId, placed } = await sendingOrder(shop);
   await placed({ outcome: "unknown", cause: "no reply" });

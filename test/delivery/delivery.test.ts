@@ -10,7 +10,7 @@ import { submitBackoffMs } from "../../src/scheduling/backoff.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import { connectProvider } from "../../src/providers/protocols.ts";
 import { freshDatabase, type TestDatabase } from "../support/databases/test-database.ts";
-import { freshService } from "../support/worlds/service.ts";
+import { openService } from "../support/worlds/service.ts";
 import {
   json,
   PROVIDER_KEY,
@@ -132,7 +132,9 @@ test.each<[what: string, reply: Reply, cause: string]>([
 ])(
   "when an internal error prevents storing %s, the order is unknown at once, sent once, and settled by the operator",
   async (what, reply, cause) => {
-    const market = await freshService({ placeWait: NEVER_MS, providerTimeout: NEVER_MS });
+    const market = await openService({
+      settings: { placeWait: NEVER_MS, providerTimeout: NEVER_MS },
+    });
     const { text } = shopWith(market);
     market.breakUpdates(attempts, "NEW.outcome <> 'unknown'");
     const link = `internal error after ${what}`;
@@ -293,7 +295,7 @@ test("a tick applies a provider's changed address and key", async () => {
 
 test("an order whose provider cannot be reached until --place-retry is over fails, is refunded, and was never sent", async () => {
   // Without a wait the response is that of a queued order, also where the time is over before a first attempt has ended.
-  const market = await freshService({ placeRetry: 300, placeWait: 0 });
+  const market = await openService({ settings: { placeRetry: 300, placeWait: 0 } });
   const { text } = shopWith(market);
   await upstream.down();
   const body = { service: "likes", link: "expires", quantity: 100 };
@@ -309,10 +311,12 @@ test("an order whose provider cannot be reached until --place-retry is over fail
 });
 
 test("in a poll, invalid and missing entries and an unreadable reply delay no other order", async () => {
-  const market = await freshService({
-    pollInterval: 50,
-    placeWait: NEVER_MS,
-    providerTimeout: NEVER_MS,
+  const market = await openService({
+    settings: {
+      pollInterval: 50,
+      placeWait: NEVER_MS,
+      providerTimeout: NEVER_MS,
+    },
   });
   const { text } = shopWith(market);
   const orders: { orderId: number; link: string }[] = [];

@@ -6,8 +6,8 @@ import { systemClock } from "../../src/scheduling/clock.ts";
 import { type DeliveryService, startDelivery } from "../../src/delivery/delivery.ts";
 import type { DeliveryDeps } from "../../src/delivery/provider-worker.ts";
 import { CommandError } from "../../src/writer/queue.ts";
-import { type StoreShop, openStoreShop } from "../support/seeds/store-shop.ts";
-import { ENGINES } from "../support/databases/stores.ts";
+import { type StoreShop, seedStoreShop } from "../support/seeds/store-shop.ts";
+import { ENGINES, freshStore } from "../support/databases/stores.ts";
 import { until } from "../support/until.ts";
 
 const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string];
@@ -65,7 +65,7 @@ async function end(shop: StoreShop, ...services: DeliveryService[]): Promise<voi
 
 describe.each(ENGINES)("on %s", (engine) => {
   test("two servers that run share the queue and the polls: each of 60 orders is sent once and ends", async () => {
-    const shop = await openStoreShop(engine, { resellers: 3 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 3 });
     const acme = provider();
     for (let index = 0; index < 60; index += 1) await shop.order(index % 3);
     await Promise.all([A, B].map((server) => shop.live(server)));
@@ -84,7 +84,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a server that is suspended while the provider replies loses its attempt to unknown, and the reply then places the order", async () => {
-    const shop = await openStoreShop(engine);
+    const shop = await seedStoreShop(await freshStore(engine));
     await shop.live(A);
     const reply = Promise.withResolvers<SubmissionResult>();
     let sent = 0;
@@ -119,7 +119,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("an attempt that started so late that others may have taken it over is not sent, and is made again", async () => {
-    const shop = await openStoreShop(engine);
+    const shop = await seedStoreShop(await freshStore(engine));
     const acme = provider();
     const hand = handClock();
     const deps = shop.server(A, acme.api);
@@ -141,7 +141,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("an attempt whose start was committed unnoticed was not sent: it is found, queued again and sent once", async () => {
-    const shop = await openStoreShop(engine);
+    const shop = await seedStoreShop(await freshStore(engine));
     const acme = provider();
     const hand = handClock();
     const deps = { ...shop.server(A, acme.api), clock: hand.clock };
@@ -166,7 +166,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   ])(
     "an acceptance that may or may not have been stored counts once: it %s",
     async (_, isCommitted) => {
-      const shop = await openStoreShop(engine);
+      const shop = await seedStoreShop(await freshStore(engine));
       const acme = provider();
       const a = await startDelivery(losing(shop.server(A, acme.api), "finishAttempt", isCommitted));
       const order = await a.awaitProvider(await shop.order());
@@ -178,7 +178,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   );
 
   test("a server never touches its own attempt while the call is under way, and no attempt is queued again after the server stopped", async () => {
-    const shop = await openStoreShop(engine);
+    const shop = await seedStoreShop(await freshStore(engine));
     const hand = handClock();
     let sent = 0;
     const add = (_: object, stop: AbortSignal) => {

@@ -1,9 +1,11 @@
 // Requests of one connection: their order, and when it closes.
 
 import { afterAll, expect, test } from "bun:test";
-import { openRawMarket, request } from "../support/seeds/market.ts";
+import { rawRequests, seedMarket, request } from "../support/seeds/market.ts";
+import { openService } from "../support/worlds/service.ts";
 
-const { market, key, balance, order, ordersOf, sent } = await openRawMarket();
+const market = seedMarket(await openService());
+const { key, balance, order, ordersOf, sent } = rawRequests(market);
 afterAll(() => market.stop());
 
 test("pipelined reads and writes are handled one after the other", async () => {

@@ -3,9 +3,11 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { type Malformed, Message, RequestParser } from "../../src/http1/parser.ts";
 import { openRaw } from "../support/http/raw.ts";
-import { openRawMarket, request } from "../support/seeds/market.ts";
+import { rawRequests, seedMarket, request } from "../support/seeds/market.ts";
+import { openService } from "../support/worlds/service.ts";
 
-const { market, key, jsonFields, sent } = await openRawMarket();
+const market = seedMarket(await openService());
+const { key, jsonFields, sent } = rawRequests(market);
 afterAll(() => market.stop());
 
 const START_LINES = {

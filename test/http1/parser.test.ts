@@ -1,11 +1,13 @@
 // Requests as bytes: framing, malformed requests, unusual ones.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { MARKER, openRawMarket, request } from "../support/seeds/market.ts";
+import { MARKER, rawRequests, seedMarket, request } from "../support/seeds/market.ts";
 import { openRaw } from "../support/http/raw.ts";
 import { expectEnvelope, expectError } from "../support/http/refusal.ts";
+import { openService } from "../support/worlds/service.ts";
 
-const { market, key, jsonFields, balance, order, sent } = await openRawMarket();
+const market = seedMarket(await openService());
+const { key, jsonFields, balance, order, sent } = rawRequests(market);
 afterAll(() => market.stop());
 
 describe("malformed requests get the error envelope, and the connection closes:", () => {

@@ -2,10 +2,12 @@
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { BODY_LIMIT_BYTES } from "../../src/domain/values/limits.ts";
-import { openRawMarket, request } from "../support/seeds/market.ts";
+import { rawRequests, seedMarket, request } from "../support/seeds/market.ts";
 import { expectError } from "../support/http/refusal.ts";
+import { openService } from "../support/worlds/service.ts";
 
-const { market, jsonFields, balance, sent } = await openRawMarket();
+const market = seedMarket(await openService());
+const { jsonFields, balance, sent } = rawRequests(market);
 afterAll(() => market.stop());
 
 describe("Expect: 100-continue", () => {

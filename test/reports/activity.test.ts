@@ -6,14 +6,14 @@ import { raiseFloor } from "../support/http/number-floors.ts";
 import { transact } from "../../src/db/port/port.ts";
 import { createActivityCounter } from "../../src/reports/activity.ts";
 import { DAY_MS } from "../../src/domain/values/spans.ts";
-import { openStoreShop } from "../support/seeds/store-shop.ts";
+import { seedStoreShop } from "../support/seeds/store-shop.ts";
 import { freshSqliteDatabase } from "../support/databases/test-database.ts";
-import { ENGINES } from "../support/databases/stores.ts";
+import { ENGINES, freshStore } from "../support/databases/stores.ts";
 
 test.each(ENGINES)(
   "orders and money have the same totals, counted at once or as they are added, settled or not: %s",
   async (engine) => {
-    const shop = await openStoreShop(engine);
+    const shop = await seedStoreShop(await freshStore(engine));
     const now = Date.now();
     const counters = [0, 3_600_000].map((ms) => createActivityCounter(shop.store, ms));
     const expectAll = async (expected: object) => {

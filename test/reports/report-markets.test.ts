@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import type { TimeWindow } from "../../src/db/port/port.ts";
 import { REPORT_KEYS, type ReportKey } from "../../src/db/reports/reports.ts";
 import { readReport } from "../../src/reports/reports.ts";
-import { DAY, type Entry, ReportMarket, START } from "./report-model.ts";
+import { DAY, type Entry, ReportModel, START } from "./report-model.ts";
 import { freshDatabase, type TestDatabase } from "../support/databases/test-database.ts";
 import { verifyStore } from "../support/databases/verify.ts";
 
@@ -32,7 +32,7 @@ function plainReport(entries: readonly Entry[], by: ReportKey, { from, to }: Tim
 
 const byKey = (rows: Row[]) => rows.toSorted(([a], [b]) => ((a ?? "") < (b ?? "") ? -1 : 1));
 
-async function expectReports(market: ReportMarket, database: TestDatabase): Promise<void> {
+async function expectReports(market: ReportModel, database: TestDatabase): Promise<void> {
   const midnight = START - (START % DAY);
   const windows: TimeWindow[] = [
     { from: null, to: null },
@@ -58,7 +58,7 @@ async function expectReports(market: ReportMarket, database: TestDatabase): Prom
 describe.each([1, 2, 3, 4, 5, 6])("market %i", (seed) => {
   const database = freshDatabase();
   opened.push(database);
-  const market = new ReportMarket(database, seed);
+  const market = new ReportModel(database, seed);
 
   test("while totals are counted now and then", async () => {
     for (let step = 1; step <= STEPS; step++) {

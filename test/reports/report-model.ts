@@ -61,7 +61,7 @@ const SERVICES = [
   { id: "free", price: "0", per: "1000", provider: null },
 ] as const;
 
-export class ReportMarket {
+export class ReportModel {
   readonly entries: Entry[] = [];
   readonly #random: Random;
   readonly #orders: ModelOrder[] = [];

@@ -7,12 +7,12 @@ import { openReader } from "../../src/storage/file/open.ts";
 import { createStatusCounter } from "../../src/reports/status-counter.ts";
 import { createId } from "../../src/db/port/ids.ts";
 import { orders as orderRows } from "../../src/db/tables/orders.ts";
-import { openStoreShop } from "../support/seeds/store-shop.ts";
-import { ENGINES } from "../support/databases/stores.ts";
+import { seedStoreShop } from "../support/seeds/store-shop.ts";
+import { ENGINES, freshStore } from "../support/databases/stores.ts";
 import { openShop } from "../support/worlds/shop.ts";
 
 test("a gap in the numbers costs no time, however wide: before the first count and between two", async () => {
-  const shop = openShop("sqlite");
+  const shop = openShop({ engine: "sqlite" });
   const { connection } = shop;
   void transact(connection.store, (tx) => raiseFloor(tx, "orders", 10 ** 12));
   expect(shop.order(10)).toBe(10 ** 12 + 1);
@@ -28,7 +28,7 @@ test("a gap in the numbers costs no time, however wide: before the first count a
 test.each(ENGINES)(
   "orders and events count the same each time, settled or not, and those committed below a counted number too: %s",
   async (engine) => {
-    const shop = await openStoreShop(engine);
+    const shop = await seedStoreShop(await freshStore(engine));
     // All rows are settled for the one, and none for the other.
     const [settled, young] = [0, 3_600_000].map((ms) => createStatusCounter(shop.store, ms));
     const expectCounts = async (counts: object) => {

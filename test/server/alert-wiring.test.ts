@@ -2,7 +2,7 @@
 
 import { afterAll, expect, test } from "bun:test";
 import { freshDatabase } from "../support/databases/test-database.ts";
-import { freshService, type TestService } from "../support/worlds/service.ts";
+import { openService, type TestService } from "../support/worlds/service.ts";
 import { BOT_TOKEN, CHAT, startTelegram } from "../support/peers/telegram.ts";
 import { startReceiver } from "../support/peers/webhook-receiver.ts";
 import { until } from "../support/until.ts";
@@ -27,7 +27,7 @@ test("a lack of funds is reported once when it begins and once when it ends, a t
   database.run("createAlertEndpoint", { target: here, secret });
   database.query("UPDATE providers SET out_of_funds_at = 1 WHERE name = 'acme'");
   // It looks when it starts, and then every ten seconds.
-  service = await freshService({ telegramApi: telegram.url }, database);
+  service = await openService({ settings: { telegramApi: telegram.url }, database });
   closing.push(() => service.stop());
   const arrived = (messages: number, events: number) => () =>
     telegram.messages.length === messages && receiver.received.length === events;

@@ -3,7 +3,7 @@
 
 import { afterEach, expect, test } from "bun:test";
 import { freshDatabase } from "../support/databases/test-database.ts";
-import { freshService } from "../support/worlds/service.ts";
+import { openService } from "../support/worlds/service.ts";
 import { PROVIDER_KEY, startUpstream } from "../support/peers/upstream.ts";
 import { until } from "../support/until.ts";
 
@@ -56,7 +56,7 @@ test("an idle server wakes at most one and a half times a second, also while ord
   database.service({ id: "likes", provider: { name: "acme", service: "7" } });
   database.service({ id: "by-hand" });
   const timers = watchTimers();
-  const server = await freshService({ backupEvery: 3_600_000, logReads: 0 }, database);
+  const server = await openService({ settings: { backupEvery: 3_600_000, logReads: 0 }, database });
   const isQuiet = () => timers.size >= 3 && wakeUpsPerSecond(timers) <= 1.5;
   await until(isQuiet);
   for (const service of ["likes", "by-hand"]) {

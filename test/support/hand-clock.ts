@@ -3,14 +3,24 @@
 import type { Clock } from "../../src/scheduling/clock.ts";
 
 export interface HandClock extends Clock {
-  /** Lets that much time pass: every timer that is due calls back, in order. */
+  /** Lets that much time pass: every timer that is due calls back, in order, each with all that follows from it. */
   pass(milliseconds: number): Promise<void>;
+  /** Lets that much time pass at once, as on a machine that was suspended: timers that became due are late. */
+  leap(milliseconds: number): void;
   /** Sets the wall clock; timers do not notice. */
   jump(milliseconds: number): void;
 }
 
-/** `settle`: awaited after each timer, until everything that it began has ended. */
-export function createHandClock(start: number, settle = () => turns(5)): HandClock {
+interface ClockOptions {
+  start?: number;
+  /** Awaited before each timer and at the end, until everything that began has ended. */
+  settle?: () => Promise<void>;
+}
+
+export function createHandClock({
+  start = Date.UTC(2026, 0, 1),
+  settle = () => turns(5),
+}: ClockOptions = {}): HandClock {
   let elapsed = 0;
   let offset = start;
   const timers = new Set<{ at: number; callback: () => void }>();
@@ -35,15 +45,16 @@ export function createHandClock(start: number, settle = () => turns(5)): HandClo
     async pass(milliseconds) {
       const end = elapsed + milliseconds;
       for (;;) {
+        await settle();
         const [next] = [...timers].filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at);
         if (!next) break;
         timers.delete(next);
-        elapsed = next.at;
+        elapsed = Math.max(elapsed, next.at);
         next.callback();
-        await settle();
       }
       elapsed = end;
     },
+    leap: (milliseconds) => void (elapsed += milliseconds),
     jump: (milliseconds) => void (offset += milliseconds),
   };
 }

@@ -9,8 +9,9 @@ import { createSender } from "../../src/providers/call.ts";
 import type { ProviderApi } from "../../src/providers/provider.ts";
 import { smmApi } from "../../src/providers/smm-api.ts";
 import { optionsOf, reseller } from "../support/worlds/shop.ts";
-import { type Market, openMarket } from "../support/seeds/market.ts";
+import { type Market, seedMarket } from "../support/seeds/market.ts";
 import { askSmmApi, readAnswer } from "../support/http/smm-client.ts";
+import { openService } from "../support/worlds/service.ts";
 
 const MANTISSAS = (
   "0 -0 1 -1 +1 01 3 .5 5. 1.5 0.000001 0.0000001 2.9999999999999999999 2.0000000000000000001 3.0000000000000000000 " +
@@ -62,7 +63,7 @@ const sent = (value: bigint | null) => (value === null ? null : Number(value));
 const FREE = "Free of charge";
 let market: Market;
 beforeAll(async () => {
-  market = await openMarket();
+  market = seedMarket(await openService());
   market.service({ id: "free", name: FREE, price: "0", min: 1, max: 1_000_000_000 });
 });
 afterAll(() => market.stop());

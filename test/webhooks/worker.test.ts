@@ -12,9 +12,9 @@ import { refusal } from "../../src/domain/values/error-table.ts";
 import { createLog } from "../../src/monitoring/log.ts";
 import { createWebhookSender, type WebhookReply } from "../../src/webhooks/sender.ts";
 import { startWebhooks, type WebhookDeps } from "../../src/webhooks/worker.ts";
-import { ENGINES } from "../support/databases/stores.ts";
+import { ENGINES, freshStore } from "../support/databases/stores.ts";
 import { startReceiver } from "../support/peers/webhook-receiver.ts";
-import { openStoreShop, type TestEndpoint, type StoreShop } from "../support/seeds/store-shop.ts";
+import { seedStoreShop, type TestEndpoint, type StoreShop } from "../support/seeds/store-shop.ts";
 import { until } from "../support/until.ts";
 
 const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string];
@@ -76,7 +76,7 @@ async function events(shop: StoreShop, endpoint: TestEndpoint, count: number, bo
 
 describe.each(ENGINES)("on %s", (engine) => {
   test("due events are delivered once, as stored, and the standardwebhooks library verifies each", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const receiver = await startReceiver();
     const url = `http://127.0.0.1:${receiver.port}/`;
     const endpoints = [await shop.endpoint({ url }), await shop.endpoint({ url: `${url}b` })];
@@ -103,7 +103,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("no metric counts webhooks of test accounts", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const receiver = await startReceiver();
     const url = `http://127.0.0.1:${receiver.port}/`;
     const live = await shop.endpoint({ url });
@@ -125,7 +125,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("at most 4 are under way to one endpoint and 64 in all; what has ended makes room", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     for (let index = 0; index < 20; index += 1) {
       await events(shop, await shop.endpoint({ url: `http://h${index}.test/` }), 6);
     }
@@ -158,7 +158,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("endpoints that hang, however many, leave room for the others", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     for (let index = 0; index < 70; index += 1) {
       const failing = { url: `http://hangs${index}.test/`, failures: 1 };
       await events(shop, await shop.endpoint(failing), 5);
@@ -184,7 +184,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("endpoints that reply slowly have one at a time, and half of the room together", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     for (let index = 0; index < 40; index += 1) {
       await events(shop, await shop.endpoint({ url: `http://slow${index}.test/` }), 5);
     }
@@ -206,7 +206,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("two resellers whose endpoints answered fast and then hang do not delay other resellers' webhooks", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const hostile = [];
     for (let reseller = 0; reseller < 2; reseller += 1) {
       const { account } = await shop.endpoint({ url: "http://idle.test/" });
@@ -247,7 +247,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("what a server had under way when it was killed is sent by another one, with the same id and body", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     await events(shop, await shop.endpoint({ url: "http://a.test/" }), 3, '{"a":1}');
     const killed = heldSender();
     const first = startWebhooks(depsOf(shop, { send: killed.send }));
@@ -265,7 +265,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("two servers share the queue: each delivery is made once", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     for (const server of [A, B]) {
       await shop.run("renewLease", { id: server, name: server, ended: [] });
     }
@@ -287,7 +287,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a stop waits for calls in flight, records them and begins nothing new", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     await events(shop, await shop.endpoint(), 10);
     const { held, send } = heldSender();
     const service = startWebhooks(depsOf(shop, { send }));
@@ -302,7 +302,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a stop aborts what takes longer: that is not recorded, and sent by the next start at once", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     await events(shop, await shop.endpoint(), 1);
     const { held, send } = heldSender();
     const service = startWebhooks(depsOf(shop, { send }));
@@ -316,7 +316,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("an outcome that the database refuses at first is stored later, and the webhook not sent again", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     await events(shop, await shop.endpoint(), 1);
     let refusals = 0;
     let sends = 0;
@@ -337,7 +337,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("an outcome that cannot be stored does not prevent storing others", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const bad = await shop.endpoint({ url: "http://bad.test/" });
     const good = await shop.endpoint({ url: "http://good.test/" });
     await events(shop, bad, 1);

@@ -2,16 +2,16 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { listAuditEntries } from "../../../src/db/administrators/audit.ts";
-import { openProviderShop, orderOf } from "../../support/worlds/shop.ts";
+import { openShop, type Shop } from "../../support/worlds/shop.ts";
+import { seedProvider, orderOf } from "../../support/seeds/shop-orders.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
-import type { Shop } from "../../support/worlds/shop.ts";
 
 let upstream: Upstream;
 let shop: Shop;
 
 beforeAll(async () => {
   upstream = await startUpstream();
-  shop = openProviderShop(upstream);
+  shop = seedProvider(openShop(), upstream);
   for (const name of ["bulk", "core"]) {
     const provider = { name, protocol: "smm-api", url: upstream.url, key: PROVIDER_KEY };
     shop.run("createProvider", provider);

@@ -1,14 +1,15 @@
 // `admin service …` with a provider.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { openProviderShop } from "../../support/worlds/shop.ts";
+import { openShop } from "../../support/worlds/shop.ts";
+import { seedProvider } from "../../support/seeds/shop-orders.ts";
 import { startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 let upstream: Upstream;
 beforeAll(async () => (upstream = await startUpstream()));
 afterAll(() => upstream.stop());
 
-const shopOf = () => openProviderShop(upstream);
+const shopOf = () => seedProvider(openShop(), upstream);
 
 test("provider and provider service are set together when a service is made, changed or imported", async () => {
   const shop = shopOf();

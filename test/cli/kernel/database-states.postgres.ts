@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "bun:test";
 import { migrate } from "../../../src/db/postgres/schema/migrate.ts";
 import { claimDataDirectory, databasePath } from "../../../src/storage/file/open.ts";
-import { openShopIn, reseller } from "../../support/worlds/shop.ts";
+import { openShop, reseller } from "../../support/worlds/shop.ts";
 import { cluster } from "../../support/databases/postgres.ts";
 import { nextBinary } from "../../support/databases/next-version.ts";
 import { spawnServe } from "../../support/process.ts";
@@ -170,7 +170,7 @@ const COMMANDS = {
 let rows: Record<keyof typeof ENGINES, string>;
 beforeAll(() => {
   const [file, served] = [freshSqliteDatabase(), freshPostgresDatabase()];
-  for (const each of [file, served]) openShopIn(each).order(10);
+  for (const each of [file, served]) openShop({ database: each }).order(10);
   rows = { sqlite: file.folder, postgres: served.location.database! };
 });
 /** The next version, as an executable. */

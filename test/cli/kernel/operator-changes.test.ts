@@ -2,13 +2,14 @@
 // providers and prices.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openBusyShop, type Shop } from "../../support/worlds/shop.ts";
+import { openShop, type Shop } from "../../support/worlds/shop.ts";
+import { seedEndedOrders } from "../../support/seeds/shop-orders.ts";
 import { expectFailure, runWithInput } from "../../support/operator-cli.ts";
 
 let shop: Shop;
 
 beforeAll(async () => {
-  shop = await openBusyShop();
+  shop = await seedEndedOrders(openShop());
   shop.run("createProvider", {
     name: "acme",
     protocol: "smm-api",

@@ -3,9 +3,10 @@
 import { afterAll, expect, test } from "bun:test";
 import { authorOf, operator } from "../../../src/cli/kernel/operator.ts";
 import { isAuthor } from "../../../src/domain/administrators/audit.ts";
-import { openBusyShop } from "../../support/worlds/shop.ts";
+import { openShop } from "../../support/worlds/shop.ts";
+import { seedEndedOrders } from "../../support/seeds/shop-orders.ts";
 
-const shop = await openBusyShop();
+const shop = await seedEndedOrders(openShop());
 afterAll(() => shop.close());
 const user = operator().operator!;
 

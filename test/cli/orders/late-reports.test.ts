@@ -1,8 +1,8 @@
 // `admin order late`: a report after an order's end is accepted with its refund, or dismissed. docs/specification/delivery.md#polling-late.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Shop } from "../../support/worlds/shop.ts";
-import { openProviderShop, orderOf } from "../../support/worlds/shop.ts";
+import { type Shop, openShop } from "../../support/worlds/shop.ts";
+import { seedProvider, orderOf } from "../../support/seeds/shop-orders.ts";
 import { startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 let upstream: Upstream;
@@ -36,7 +36,7 @@ const listed = async (shop: Shop) =>
 const attention = async (shop: Shop) => (await shop.cli("admin", "provider", "list")).stdout;
 
 test("accepting a late PARTIAL makes the order PARTIAL, refunds what remains and leaves no open report", async () => {
-  const shop = openProviderShop(upstream);
+  const shop = seedProvider(openShop(), upstream);
   const id = completedOrder(shop);
   const before = shop.balance("alice");
   expect(report(shop, id, "Partial", 250)).toMatchObject([{ kind: "late" }]);
@@ -76,7 +76,7 @@ test("accepting a late PARTIAL makes the order PARTIAL, refunds what remains and
 test.each(["Canceled", "Failed"])(
   "accepting a late %s makes the order REFUNDED and refunds the rest of the charge",
   async (word) => {
-    const shop = openProviderShop(upstream);
+    const shop = seedProvider(openShop(), upstream);
     const id = completedOrder(shop);
     const before = shop.balance("alice");
     report(shop, id, word);
@@ -90,7 +90,7 @@ test.each(["Canceled", "Failed"])(
 );
 
 test("dismissing leaves the order as it is, and the same report is not asked about again", async () => {
-  const shop = openProviderShop(upstream);
+  const shop = seedProvider(openShop(), upstream);
   const id = completedOrder(shop);
   report(shop, id, "Partial", 250);
   const before = shop.balance("alice");
@@ -113,7 +113,7 @@ test("dismissing leaves the order as it is, and the same report is not asked abo
 });
 
 test("only the newest report counts; earlier ones are decided with it", async () => {
-  const shop = openProviderShop(upstream);
+  const shop = seedProvider(openShop(), upstream);
   const id = completedOrder(shop);
   report(shop, id, "In progress");
   report(shop, id, "Partial", 100);
@@ -134,7 +134,7 @@ describe("is refused and changes nothing", () => {
     ["a public note with --dismiss", "Canceled", ["--dismiss", "--public-note", "x"], 2],
     ["above the limit without --yes", "Canceled", ["--accept", "--confirm-above", "1"], 2],
   ] as const)("%s", async (_, word, argv, code) => {
-    const shop = openProviderShop(upstream);
+    const shop = seedProvider(openShop(), upstream);
     const id = completedOrder(shop);
     report(shop, id, word);
     const before = shop.dump();
@@ -143,7 +143,7 @@ describe("is refused and changes nothing", () => {
   });
 
   test("an order without a late report, and one that was decided", async () => {
-    const shop = openProviderShop(upstream);
+    const shop = seedProvider(openShop(), upstream);
     const id = completedOrder(shop);
     expect((await late(shop, id, "--accept")).stderr).toContain("no late report waits");
     report(shop, id, "Canceled");
@@ -157,7 +157,7 @@ describe("is refused and changes nothing", () => {
 });
 
 test("--remains gives the remaining quantity for a PARTIAL reported with an impossible number", async () => {
-  const shop = openProviderShop(upstream);
+  const shop = seedProvider(openShop(), upstream);
   const id = completedOrder(shop);
   shop.query(
     "INSERT INTO late_reports (order_id, reported, status, created_at) VALUES (?, 'PARTIAL', 'COMPLETED', 1)",

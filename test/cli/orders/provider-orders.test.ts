@@ -1,14 +1,15 @@
 // The operator's commands for orders of providers: settle, cancel.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openProviderShop, orderOf } from "../../support/worlds/shop.ts";
+import { openShop } from "../../support/worlds/shop.ts";
+import { seedProvider, orderOf } from "../../support/seeds/shop-orders.ts";
 import { startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 let upstream: Upstream;
 beforeAll(async () => (upstream = await startUpstream()));
 afterAll(() => upstream.stop());
 
-const shopOf = () => openProviderShop(upstream);
+const shopOf = () => seedProvider(openShop(), upstream);
 
 describe("settle", () => {
   test("--placed polls the order from then on, --not-placed refunds it", async () => {

@@ -1,15 +1,15 @@
 // A provider's currency on the command line: in its terms, in a sync, in a report.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Shop } from "../../support/worlds/shop.ts";
-import { openProviderShop, orderOf } from "../../support/worlds/shop.ts";
+import { type Shop, openShop } from "../../support/worlds/shop.ts";
+import { seedProvider, orderOf } from "../../support/seeds/shop-orders.ts";
 import { startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 let upstream: Upstream;
 let shop: Shop;
 beforeAll(async () => {
   upstream = await startUpstream();
-  shop = openProviderShop(upstream);
+  shop = seedProvider(openShop(), upstream);
 });
 afterAll(async () => {
   shop.close();

@@ -1,7 +1,8 @@
 // `admin provider sync`: the provider's list into the catalogue.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Shop, openProviderShop } from "../../support/worlds/shop.ts";
+import { type Shop, openShop } from "../../support/worlds/shop.ts";
+import { seedProvider } from "../../support/seeds/shop-orders.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 const LISTED = {
@@ -28,7 +29,7 @@ let upstream: Upstream;
 beforeAll(async () => (upstream = await startUpstream()));
 afterAll(() => upstream.stop());
 
-const shopOf = () => openProviderShop(upstream);
+const shopOf = () => seedProvider(openShop(), upstream);
 
 describe("sync", () => {
   const sync = async (shop: Shop, services: unknown, ...more: string[]) => {

@@ -2,14 +2,15 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { bundledProgram } from "../../support/bundles.ts";
-import { openShop, optionsOf, reseller, openProviderShop } from "../../support/worlds/shop.ts";
+import { openShop, optionsOf, reseller } from "../../support/worlds/shop.ts";
+import { seedProvider } from "../../support/seeds/shop-orders.ts";
 import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 let upstream: Upstream;
 beforeAll(async () => (upstream = await startUpstream()));
 afterAll(() => upstream.stop());
 
-const shopOf = () => openProviderShop(upstream);
+const shopOf = () => seedProvider(openShop(), upstream);
 
 describe("create", () => {
   test("reads the key from stdin and shows it nowhere", async () => {
@@ -135,7 +136,7 @@ test("a held sync is shown as not applied beside its time, until a sync is appli
 });
 
 test("pause and resume: shown by list and show, as JSON and under ATTENTION", async () => {
-  const shop = openProviderShop(upstream);
+  const shop = seedProvider(openShop(), upstream);
   const paused = await shop.cli("admin", "provider", "pause", "acme", "--json");
   expect(paused.json).toEqual({ name: "acme", paused: true });
   const [listed] = (await shop.cli("admin", "provider", "list", "--json")).json;
@@ -154,7 +155,7 @@ test("pause and resume: shown by list and show, as JSON and under ATTENTION", as
 });
 
 test("a pause for a time shows its end, and a time out of bounds is wrong usage", async () => {
-  const shop = openProviderShop(upstream);
+  const shop = seedProvider(openShop(), upstream);
   const pause = ["admin", "provider", "pause", "acme"];
   const { json } = await shop.cli(...pause, "--for", "2h", "--json");
   expect(json).toEqual({ name: "acme", paused: true, pausedUntil: expect.any(String) });

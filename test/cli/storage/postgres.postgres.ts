@@ -2,7 +2,7 @@
 
 import { SQL } from "bun";
 import { describe, expect, test } from "bun:test";
-import { openShopIn, reseller, type Shop } from "../../support/worlds/shop.ts";
+import { openShop, reseller, type Shop } from "../../support/worlds/shop.ts";
 import { cluster, startCluster } from "../../support/databases/postgres.ts";
 import type { Body } from "../../support/http/api.ts";
 import { freshPostgresDatabase } from "../../support/databases/test-database.ts";
@@ -44,7 +44,7 @@ function usedKey(username: string, key: string, orderId: number, body: string): 
 
 /** Order 1 PROCESSING, 2 PARTIAL with 50 of 100 remaining, 3 CANCELLED. */
 async function busyShop(): Promise<Shop> {
-  const shop = openShopIn(freshPostgresDatabase());
+  const shop = openShop({ database: freshPostgresDatabase() });
   for (let made = 0; made < 3; made++) shop.order(100);
   await shop.cli("admin", "order", "partial", "2", "--remains", "50");
   await shop.cli("admin", "order", "cancel", "3");
@@ -93,7 +93,7 @@ describe("verify", () => {
   });
 
   test("lists fifty problems of a check and counts them all", async () => {
-    const shop = openShopIn(freshPostgresDatabase());
+    const shop = openShop({ database: freshPostgresDatabase() });
     for (let made = 0; made < 60; made++) shop.order(10);
     await damage(shop, "UPDATE orders SET status = 'COMPLETED', remains = 5");
     const { json } = await shop.cli("verify", "--json");
@@ -112,7 +112,7 @@ describe("doctor", () => {
     json.findings.find(({ check }: Body) => check === name)?.state;
 
   test("warns about settings that weaken durability and about missing servers, but does not fail", async () => {
-    const shop = openShopIn(freshPostgresDatabase());
+    const shop = openShop({ database: freshPostgresDatabase() });
     const { code, json } = await shop.cli("doctor", "--json");
     expect([code, json.ok]).toEqual([0, true]);
     expect(json.findings.map(({ check, state }: Body) => [check, state])).toEqual([
@@ -137,7 +137,7 @@ describe("doctor", () => {
   });
 
   test("lists the servers that hold a lease", async () => {
-    const shop = openShopIn(freshPostgresDatabase());
+    const shop = openShop({ database: freshPostgresDatabase() });
     const now = Date.now();
     const lease = { name: "left", ended: [] };
     shop.execute("renewLease", { id: "a".repeat(24), ...lease }, now);
@@ -148,7 +148,7 @@ describe("doctor", () => {
   });
 
   test("fails for a schema that no migration made", async () => {
-    const shop = openShopIn(freshPostgresDatabase());
+    const shop = openShop({ database: freshPostgresDatabase() });
     await damage(shop, "DROP TRIGGER orders_are_kept ON orders");
     const damaged = await shop.cli("doctor", "--json");
     expect([damaged.code, stateOf(damaged.json, "schema")]).toEqual([1, "fail"]);
@@ -220,7 +220,7 @@ test.each([
   "restore file.db",
   "restore s3://backups/reseller",
 ])("%s is refused on PostgreSQL, which has its own tools: exit 2", async (line) => {
-  const shop = openShopIn(freshPostgresDatabase());
+  const shop = openShop({ database: freshPostgresDatabase() });
   const { code, stderr } = await shop.cli(...line.split(" "));
   expect([code, stderr]).toEqual([2, expect.stringContaining("PostgreSQL with its own tools")]);
   shop.close();

@@ -2,7 +2,7 @@
 // again by what the database says.
 
 import { describe, expect, test } from "bun:test";
-import { openShopIn, reseller, type Shop } from "../../support/worlds/shop.ts";
+import { openShop, reseller, type Shop } from "../../support/worlds/shop.ts";
 import {
   freshPostgresDatabase,
   freshSqliteDatabase,
@@ -10,7 +10,7 @@ import {
 
 /** Orders for a provider, of which the first is being sent, and one by hand. */
 function shopWithOrders(): Shop & { orders: Record<"sending" | "queued" | "byHand", number> } {
-  const shop = openShopIn(freshPostgresDatabase());
+  const shop = openShop({ database: freshPostgresDatabase() });
   const acme = { name: "acme", protocol: "smm-api", url: "http://127.0.0.1:1/", key: "k" } as const;
   shop.run("createProvider", acme);
   const service = shop.service({ id: "delivered", provider: { name: "acme", service: "7" } });

@@ -1,10 +1,11 @@
 // `verify` of a database that nothing has damaged.
 
 import { expect, test } from "bun:test";
-import { openBusyShop } from "../../support/worlds/shop.ts";
+import { openShop } from "../../support/worlds/shop.ts";
+import { seedEndedOrders } from "../../support/seeds/shop-orders.ts";
 
 test("an undamaged database is ok: exit 0, with its path and its counts", async () => {
-  const shop = await openBusyShop();
+  const shop = await seedEndedOrders(openShop());
   const { code, json } = await shop.cli("verify", "--json");
   expect(code).toBe(0);
   expect(json).toEqual({

@@ -11,7 +11,7 @@ import {
   OPERATOR,
   type TestDatabase,
 } from "../../support/databases/test-database.ts";
-import { freshService } from "../../support/worlds/service.ts";
+import { openService } from "../../support/worlds/service.ts";
 
 const ANNA = 3;
 
@@ -141,7 +141,7 @@ describe("a key", () => {
 });
 
 test("a caller reads its own write after the response, with 32 concurrent callers", async () => {
-  const service = await freshService();
+  const service = await openService();
   service.user("bert", "100");
   const { text: key } = service.key("bert", "full");
   service.service({ id: "s1", price: "1", min: 1 });

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { optionsOf, reseller } from "../../support/worlds/shop.ts";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import { micros } from "../../support/databases/test-database.ts";
 
 let shop: TestService;
@@ -10,7 +10,7 @@ let key: string;
 let other: string;
 
 beforeEach(async () => {
-  shop = await freshService();
+  shop = await openService();
   shop.user("alice", "1000");
   shop.user("bob", "1000");
   shop.user("kid", "0", "alice");

@@ -2,7 +2,7 @@
 // event, or by /api/v2.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import { OPERATOR } from "../../support/databases/test-database.ts";
 
 const INTERNAL = "zqxinternal";
@@ -14,7 +14,7 @@ let shop: TestService;
 let key: string;
 
 beforeAll(async () => {
-  shop = await freshService();
+  shop = await openService();
   shop.user("alice", "1000");
   key = shop.key("alice", "full").text;
   shop.run("createProvider", {

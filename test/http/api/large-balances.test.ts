@@ -11,7 +11,7 @@ import {
 import { optionsOf, type Ran, reseller } from "../../support/worlds/shop.ts";
 import { expectError } from "../../support/http/refusal.ts";
 import type { Answer } from "../../support/http/api.ts";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import { OPERATOR } from "../../support/databases/test-database.ts";
 import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
@@ -21,7 +21,7 @@ let market: TestService;
 
 beforeAll(async () => {
   upstream = await startUpstream();
-  market = await freshService();
+  market = await openService();
   const { url } = upstream;
   market.run("createProvider", { name: "acme", protocol: "smm-api", url, key: PROVIDER_KEY });
   const provider = { name: "acme", service: "7" };

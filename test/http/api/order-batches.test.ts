@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { expectError } from "../../support/http/refusal.ts";
 import type { Body } from "../../support/http/api.ts";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import { micros } from "../../support/databases/test-database.ts";
 
 let service: TestService;
@@ -11,7 +11,7 @@ let key: string;
 let keys = 0;
 
 beforeAll(async () => {
-  service = await freshService();
+  service = await openService();
   service.service({ id: "likes", price: "10" });
 });
 

@@ -6,7 +6,7 @@ import { ORDER_STATUSES } from "../../../src/domain/orders/order-statuses.ts";
 import { readAll } from "../../support/http/pages.ts";
 import { expectError } from "../../support/http/refusal.ts";
 import type { Body } from "../../support/http/api.ts";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import { OPERATOR } from "../../support/databases/test-database.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -22,7 +22,7 @@ let strange: string;
 const placed: { orderId: number; service: string; createdAt: number; status: string }[] = [];
 
 beforeAll(async () => {
-  service = await freshService();
+  service = await openService();
   for (const name of ["anna", "bert"]) service.user(name, "1000000");
   key = service.key("anna", "full").text;
   strange = service.key("bert", "full").text;

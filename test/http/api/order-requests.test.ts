@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { expectError } from "../../support/http/refusal.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 
@@ -18,10 +18,12 @@ let other: string;
 
 beforeAll(async () => {
   upstream = await startUpstream();
-  market = await freshService({
-    placeWait: NEVER_MS,
-    providerTimeout: NEVER_MS,
-    pollInterval: 200,
+  market = await openService({
+    settings: {
+      placeWait: NEVER_MS,
+      providerTimeout: NEVER_MS,
+      pollInterval: 200,
+    },
   });
   for (const name of ["anna", "bob"]) market.user(name, "1000");
   key = market.key("anna", "order").text;

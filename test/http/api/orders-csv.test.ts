@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { formatMicros } from "../../../src/domain/ledger/money.ts";
 import { readAll } from "../../support/http/pages.ts";
 import type { Body } from "../../support/http/api.ts";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 
 const LINKS = ['say "hi", twice', "=1+1", "@cmd", "-2", "https://example.com/ü"];
 
@@ -14,7 +14,7 @@ let key: string;
 const ids: string[] = [];
 
 beforeAll(async () => {
-  service = await freshService();
+  service = await openService();
   for (const name of ["anna", "bert"]) service.user(name, "1000000");
   key = service.key("anna", "order").text;
   service.service({ id: "likes", name: "Likes, many" });

@@ -1,7 +1,7 @@
 // A batch whose orders go to a provider: each entry gets the result of a single call.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 
@@ -14,10 +14,12 @@ let key: string;
 
 beforeAll(async () => {
   upstream = await startUpstream();
-  market = await freshService({
-    placeWait: NEVER_MS,
-    providerTimeout: NEVER_MS,
-    pollInterval: 200,
+  market = await openService({
+    settings: {
+      placeWait: NEVER_MS,
+      providerTimeout: NEVER_MS,
+      pollInterval: 200,
+    },
   });
   market.user("anna", "1000");
   key = market.key("anna", "full").text;

@@ -6,7 +6,7 @@ import { findCost, listCosts } from "../../../src/db/delivery/costs.ts";
 import { formatMicros } from "../../../src/domain/ledger/money.ts";
 import { reseller } from "../../support/worlds/shop.ts";
 import { askSmmApi } from "../../support/http/smm-client.ts";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 import { OK, type Receiver, startReceiver } from "../../support/peers/webhook-receiver.ts";
 import { until } from "../../support/until.ts";
@@ -19,11 +19,13 @@ let key: string;
 beforeAll(async () => {
   upstream = await startUpstream();
   receiver = await startReceiver(OK);
-  market = await freshService({
-    placeWait: 6e4,
-    pollInterval: 50,
-    webhookAllowHttp: true,
-    webhookAllow: [parseNetwork("127.0.0.0/8")!],
+  market = await openService({
+    settings: {
+      placeWait: 6e4,
+      pollInterval: 50,
+      webhookAllowHttp: true,
+      webhookAllow: [parseNetwork("127.0.0.0/8")!],
+    },
   });
   market.user("anna", "1000");
   key = market.key("anna", "full").text;

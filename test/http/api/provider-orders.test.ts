@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { expectError } from "../../support/http/refusal.ts";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import {
   json,
   PROVIDER_KEY,
@@ -27,7 +27,7 @@ const WAITING = ["queued", "sending"];
 async function openMarket(placeWait: number, providerTimeout: number) {
   // Replies of every kind come here: most of them would pause the provider.
   const terms = { placeWait, providerTimeout, providerPauseAfter: 0 };
-  const opened = await freshService({ ...terms, pollInterval: 200 });
+  const opened = await openService({ settings: { ...terms, pollInterval: 200 } });
   opened.user("anna", "1000");
   const { url } = upstream;
   opened.run("createProvider", { name: "acme", protocol: "smm-api", url, key: PROVIDER_KEY });

@@ -1,7 +1,7 @@
 // A provider whose front end answers orders with an error page: few become unknown, the others wait. docs/specification/delivery.md#provider-pauses.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
 
@@ -13,7 +13,7 @@ let key: string;
 
 beforeAll(async () => {
   upstream = await startUpstream();
-  market = await freshService({ providerPauseAfter: 3, placeWait: 600_000 });
+  market = await openService({ settings: { providerPauseAfter: 3, placeWait: 600_000 } });
   market.user("anna", "1000");
   const { url } = upstream;
   market.run("createProvider", { name: "acme", protocol: "smm-api", url, key: PROVIDER_KEY });

@@ -1,7 +1,7 @@
 // POST /orders for a service with several providers, over real HTTP on both sides: docs/specification/delivery.md#delivery-routes.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import { reseller } from "../../support/worlds/shop.ts";
 import {
   json,
@@ -31,10 +31,12 @@ let market: TestService;
 let key: string;
 
 beforeAll(async () => {
-  market = await freshService({
-    placeWait: NEVER_MS,
-    providerTimeout: NEVER_MS,
-    pollInterval: 200,
+  market = await openService({
+    settings: {
+      placeWait: NEVER_MS,
+      providerTimeout: NEVER_MS,
+      pollInterval: 200,
+    },
   });
   market.user("anna", "1000");
   key = market.key("anna", "full").text;

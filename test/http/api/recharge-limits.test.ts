@@ -1,15 +1,15 @@
 // Limits of a key over HTTP: what the caller is told, one effect for a request and its duplicates, many requests at once.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type Market, openMarket } from "../../support/seeds/market.ts";
+import { type Market, seedMarket } from "../../support/seeds/market.ts";
 import { expectRefusal } from "../../support/http/refusal.ts";
 import { ENGINE } from "../../support/databases/engine.ts";
 import { freshFolder } from "../../support/folders.ts";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import type { KeyType } from "../../../src/domain/users/keys.ts";
 
 let market: Market;
-beforeAll(async () => void (market = await openMarket()));
+beforeAll(async () => void (market = seedMarket(await openService())));
 afterAll(() => market.stop());
 
 interface Limits {
@@ -102,7 +102,10 @@ test("a replay does not count, even of a recharge that now exceeds the limits; a
 async function otherServer(): Promise<Pick<TestService, "call" | "stop">> {
   if (ENGINE === "sqlite") return { ...market, stop: () => Promise.resolve() };
   const location = { ...market.location, data: freshFolder() };
-  return freshService({ server: "other" }, { ...market, location, close() {} });
+  return openService({
+    settings: { server: "other" },
+    database: { ...market, location, close() {} },
+  });
 }
 
 test("32 recharges at once, each sent twice, by two keys of one rotation, to two servers: only those that the day allows succeed", async () => {

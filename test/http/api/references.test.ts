@@ -2,14 +2,14 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { expectError } from "../../support/http/refusal.ts";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 
 let service: TestService;
 let key: string;
 let strange: string;
 
 beforeAll(async () => {
-  service = await freshService();
+  service = await openService();
   for (const name of ["anna", "bert"]) service.user(name, "1000");
   key = service.key("anna", "full").text;
   strange = service.key("bert", "full").text;

@@ -7,7 +7,7 @@ import { findCost } from "../../../src/db/delivery/costs.ts";
 import { formatMicros } from "../../../src/domain/ledger/money.ts";
 import { reseller } from "../../support/worlds/shop.ts";
 import { askSmmApi } from "../../support/http/smm-client.ts";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import { OPERATOR } from "../../support/databases/test-database.ts";
 import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
@@ -26,7 +26,7 @@ beforeAll(async () => {
   receiver = await startReceiver(OK);
   const network = parseNetwork("127.0.0.0/8")!;
   const webhooks = { webhookAllowHttp: true, webhookAllow: [network] };
-  market = await freshService({ placeWait: 6e4, pollInterval: 50, ...webhooks });
+  market = await openService({ settings: { placeWait: 6e4, pollInterval: 50, ...webhooks } });
   market.user("anna", "1000");
   key = market.key("anna", "full").text;
   const hook = { url: `http://127.0.0.1:${receiver.port}/`, events: ["*"] };

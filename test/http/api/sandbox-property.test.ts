@@ -22,7 +22,9 @@ import { readReport, type ReportRow } from "../../../src/reports/reports.ts";
 import { createStatusCounter } from "../../../src/reports/status-counter.ts";
 import type { ProviderApi } from "../../../src/providers/provider.ts";
 import { ENGINE } from "../../support/databases/engine.ts";
-import { openSandboxShop, operate, type SandboxShop } from "../../support/seeds/sandbox.ts";
+import { seedSandbox, operate, type Sandbox } from "../../support/seeds/sandbox.ts";
+import { openService } from "../../support/worlds/service.ts";
+import { createHandClock } from "../../support/hand-clock.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
 
 const PATHS =
@@ -141,7 +143,7 @@ function masked(text: string): unknown {
   );
 } // prettier-ignore
 
-async function take(shop: SandboxShop, each: Step, isTest: boolean): Promise<unknown> {
+async function take(shop: Sandbox, each: Step, isTest: boolean): Promise<unknown> {
   const key = isTest ? shop.test : shop.live;
   const call = async (method: string, path: string, body?: unknown, headers = {}) => {
     const answer = await shop.call(method, path, key, body, headers).catch(() => null);
@@ -166,7 +168,7 @@ async function take(shop: SandboxShop, each: Step, isTest: boolean): Promise<unk
     case "webhook":
       return call("POST", "/webhooks", { url: "https://hooks.example/", events: ["*"] });
     case "pass":
-      await shop.clock.advance(each.ms);
+      await shop.clock.pass(each.ms);
       return null;
     case "move":
       return isTest ? moveTestOrder(shop, each, call) : moveLiveOrder(shop, each);
@@ -174,7 +176,7 @@ async function take(shop: SandboxShop, each: Step, isTest: boolean): Promise<unk
 }
 
 async function moveTestOrder(
-  shop: SandboxShop,
+  shop: Sandbox,
   { order, to }: Extract<Step, { kind: "move" }>,
   call: (method: string, path: string, body?: unknown) => Promise<unknown>,
 ): Promise<unknown> {
@@ -187,8 +189,8 @@ const listOrders = (reader: Reader, filter: OperatorOrderFilter = {}) =>
   listOperatorOrders(reader, filter, Number.MAX_SAFE_INTEGER, 100).rows;
 
 /** By the operator, who names it by its place in the list. */
-function moveLiveOrder(shop: SandboxShop, { order, to }: Extract<Step, { kind: "move" }>): unknown {
-  const found = shop.database.read((reader) => listOrders(reader))[order];
+function moveLiveOrder(shop: Sandbox, { order, to }: Extract<Step, { kind: "move" }>): unknown {
+  const found = shop.read((reader) => listOrders(reader))[order];
   if (!found || to === "PROCESSING") return null;
   try {
     operate(shop, "transitionOrder", { id: found.id, to, remains: 1, note: null });
@@ -199,15 +201,16 @@ function moveLiveOrder(shop: SandboxShop, { order, to }: Extract<Step, { kind: "
 }
 
 /** What the operator's lists and metrics say. */
-async function reports({ database, clock }: SandboxShop) {
-  const counts = await createStatusCounter(database.store)();
+async function reports(sandbox: Sandbox) {
+  const { store, clock } = sandbox;
+  const counts = await createStatusCounter(store)();
   const window = { from: null, to: null };
   const books: ReportRow[][] = [];
-  for (const by of REPORT_KEYS) books.push(await readReport(database.store, by, window));
-  const figures = await createActivityCounter(database.store, 0, () => clock.now())(60_000);
+  for (const by of REPORT_KEYS) books.push(await readReport(store, by, window));
+  const figures = await createActivityCounter(store, 0, () => clock.now())(60_000);
   const today = startOfDay(clock.now());
   const month = figures!(today - (ACTIVITY_DAYS - 1) * DAY_MS, today + DAY_MS);
-  const seen = database.read((reader) => ({
+  const seen = sandbox.read((reader) => ({
     orders: listOrders(reader),
     unknown: listOrders(reader, { status: "PENDING", placement: "unknown" }),
     users: listUsers(reader).map((user) => ({ ...user, balanceMicros: String(user.balanceMicros), depositedMicros: String(user.depositedMicros) })),
@@ -226,21 +229,20 @@ async function reports({ database, clock }: SandboxShop) {
 
 async function tell(steps: { live: Step; test: Step[] }[], isTested: boolean) {
   const { api, adds } = liveProvider();
-  const shop = await openSandboxShop(api);
+  const shop = seedSandbox(await openService({ clock: createHandClock(), provider: api }));
   try {
     const seen: unknown[] = [];
     for (const { live, test: tests } of steps) {
       if (isTested) for (const each of tests) await take(shop, each, true);
       seen.push(await take(shop, live, false));
     }
-    await shop.clock.advance(2000);
+    await shop.clock.pass(2000);
     const paths = ["/orders", "/balance", "/transactions", "/services", "/user?username=cleo"];
     for (const path of paths) seen.push(await take(shop, { kind: "read", path }, false));
-    expect(await verifyStore(shop.database)).toEqual([]);
+    expect(await verifyStore(shop)).toEqual([]);
     return { seen, adds, ...(await reports(shop)) };
   } finally {
-    await shop.kill();
-    shop.database.close();
+    await shop.stop();
   }
 }
 

@@ -1,20 +1,22 @@
 // Magic links for requests, over HTTP with a test key on a clock that the tests move: docs/specification/sandbox.md#sandbox-links.
 
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { openSandboxShop, type SandboxShop } from "../../support/seeds/sandbox.ts";
+import { seedSandbox, type Sandbox } from "../../support/seeds/sandbox.ts";
+import { openService } from "../../support/worlds/service.ts";
+import { createHandClock } from "../../support/hand-clock.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
 
 const MAGIC = "https://test.invalid";
 
-let shop: SandboxShop;
+let shop: Sandbox;
 beforeAll(async () => {
-  shop = await openSandboxShop();
+  shop = seedSandbox(await openService({ clock: createHandClock() }));
   for (const id of ["likes", "views"]) {
-    shop.database.run("updateService", { id, changes: { cancel: true, refill: true } });
+    shop.run("updateService", { id, changes: { cancel: true, refill: true } });
   }
 });
-afterEach(async () => expect(await verifyStore(shop.database)).toEqual([]));
-afterAll(() => shop.kill());
+afterEach(async () => expect(await verifyStore(shop)).toEqual([]));
+afterAll(() => shop.stop());
 
 const ask = async (kind: "cancel" | "refill", orderId: number) => {
   const { status, body, headers } = await shop.call(
@@ -28,7 +30,7 @@ const ask = async (kind: "cancel" | "refill", orderId: number) => {
 
 async function stateOf(orderId: number): Promise<[string, string]> {
   const { body } = await shop.call("GET", `/orders/${orderId}/requests`, shop.test);
-  const { status } = (await shop.read(orderId)) as { status: string };
+  const { status } = (await shop.shown(orderId)) as { status: string };
   return [status, body.requests[0].state];
 }
 
@@ -51,7 +53,7 @@ test.each(CANCELS)(
     expect(await ask("cancel", orderId)).toBe("requested");
     let seconds = 0;
     for (const [at, ...state] of moments) {
-      await shop.clock.advance((at - seconds) * 1000);
+      await shop.clock.pass((at - seconds) * 1000);
       seconds = at;
       expect([at, ...(await stateOf(orderId))]).toEqual([at, ...state]);
     }
@@ -71,12 +73,12 @@ test.each(REFILLS)(
   "a refill of %s goes through the promised states, and costs nothing",
   async (link, moments) => {
     const { orderId } = (await shop.order(link)).body.order;
-    await shop.clock.advance(2000);
+    await shop.clock.pass(2000);
     const before = await shop.testBalance();
     expect(await ask("refill", orderId)).toBe("requested");
     let seconds = 0;
     for (const [at, ...state] of moments) {
-      await shop.clock.advance((at - seconds) * 1000);
+      await shop.clock.pass((at - seconds) * 1000);
       seconds = at;
       expect([at, ...(await stateOf(orderId))]).toEqual([at, ...state]);
     }
@@ -96,13 +98,11 @@ test("a test order that waits to be placed is cancelled at once; an unknown one 
 test("requests go on after a crash, on another server", async () => {
   const { orderId } = (await shop.order("https://example.com/crash")).body.order;
   await ask("cancel", orderId);
-  const [row] = shop.database.query<{ id: number }>(
-    "SELECT max(request_id) AS id FROM order_requests",
-  );
+  const [row] = shop.query<{ id: number }>("SELECT max(request_id) AS id FROM order_requests");
   const server = "server-of-the-sandbox";
   const sending = { requestId: row!.id, providerId: 0, server, placeRetryMs: 3_600_000 };
-  shop.database.execute("startRequest", sending, shop.clock.now());
+  shop.execute("startRequest", sending, shop.clock.now());
   await shop.restart(20_000);
-  await shop.clock.advance(1500);
+  await shop.clock.pass(1500);
   expect(await stateOf(orderId)).toEqual(["CANCELLED", "done"]);
 });

@@ -2,13 +2,15 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { WEBHOOK_EVENT_TYPES } from "../../../src/domain/webhooks/webhook-events.ts";
-import { openSandboxShop, type SandboxShop } from "../../support/seeds/sandbox.ts";
+import { seedSandbox, type Sandbox } from "../../support/seeds/sandbox.ts";
+import { openService } from "../../support/worlds/service.ts";
+import { createHandClock } from "../../support/hand-clock.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
 
-let shop: SandboxShop;
-beforeAll(async () => (shop = await openSandboxShop()));
-afterEach(async () => expect(await verifyStore(shop.database)).toEqual([]));
-afterAll(() => shop.kill());
+let shop: Sandbox;
+beforeAll(async () => (shop = seedSandbox(await openService({ clock: createHandClock() }))));
+afterEach(async () => expect(await verifyStore(shop)).toEqual([]));
+afterAll(() => shop.stop());
 
 const order = { service: "likes", link: "https://example.com/me", quantity: 1000 };
 
@@ -49,7 +51,7 @@ describe("only the key decides the side:", () => {
     const before = (await of("/balance", live)).body.balance;
     const statement = (await of("/transactions", live)).text;
     await shop.order("https://test.invalid/partial/500");
-    await shop.clock.advance(6000);
+    await shop.clock.pass(6000);
     expect((await of("/balance", live)).body.balance).toBe(before);
     expect((await of("/transactions", live)).text).toBe(statement);
     const [refund, charge] = (await of("/transactions", shop.test)).body.transactions;
@@ -57,32 +59,32 @@ describe("only the key decides the side:", () => {
   });
 
   test("a first test key brings 1,000 USD, a further one the same account", async () => {
-    const [one, two] = [1, 2].map(() => shop.database.key("bert", "order", "all", true).text);
+    const [one, two] = [1, 2].map(() => shop.key("bert", "order", "all", true).text);
     const { transactions } = (await shop.call("GET", "/transactions", one)).body;
     expect(transactions).toMatchObject([{ kind: "adjustment", amount: 1000, balanceAfter: 1000 }]);
     await shop.call("POST", "/orders", one, order);
     expect((await shop.call("GET", "/balance", two)).body.balance).toBe(990);
-    expect(shop.database.balance("bert")).toBe(50_000_000);
+    expect(shop.balance("bert")).toBe(50_000_000);
   });
 });
 
 describe("shared with the live side are", () => {
   test("the catalogue, its prices, grants and private services", async () => {
-    shop.database.service({ id: "secret", price: "3", private: true });
-    shop.database.run("grantService", { id: "secret", username: "anna", priceMicros: 2_000_000 });
+    shop.service({ id: "secret", price: "3", private: true });
+    shop.run("grantService", { id: "secret", username: "anna", priceMicros: 2_000_000 });
     const [live, sandbox] = await Promise.all(
       [shop.live, shop.test].map((key) => shop.call("GET", "/services", key)),
     );
     expect(sandbox!.body).toEqual(live!.body);
     const { body } = await shop.call("POST", "/orders", shop.test, { ...order, service: "secret" });
     expect(body.order.charge).toBe(2);
-    const { text } = shop.database.key("bert", "order", "all", true);
+    const { text } = shop.key("bert", "order", "all", true);
     const refused = await shop.call("POST", "/orders", text, { ...order, service: "secret" });
     expect(refused.body.code).toBe("service_not_found");
   });
 
   test("users and their parents, but with test balances, which only a recharge with a test key credits", async () => {
-    const live = shop.database.query("SELECT balance_micros FROM users WHERE test_of IS NULL");
+    const live = shop.query("SELECT balance_micros FROM users WHERE test_of IS NULL");
     const user = (username: string) => shop.call("GET", `/user?username=${username}`, shop.test);
     const known = (await shop.call("GET", "/user?username=cleo", shop.live)).body.user;
     expect((await user("cleo")).body.user).toEqual({ ...known, childBalance: 0 });
@@ -100,26 +102,24 @@ describe("shared with the live side are", () => {
     expect(await shop.testBalance()).toBe(before + 12.5);
     expect((await user("nobody")).status).toBe(404);
     expect((await user("test:anna")).status).toBe(400);
-    expect(shop.database.query("SELECT balance_micros FROM users WHERE test_of IS NULL")).toEqual(
-      live,
-    );
+    expect(shop.query("SELECT balance_micros FROM users WHERE test_of IS NULL")).toEqual(live);
   });
 
   test("the first test key adds 1,000 USD even if the account was recharged before; later keys add nothing", async () => {
-    shop.database.user("late");
+    shop.user("late");
     await shop.call("POST", "/recharge", shop.test, { username: "late", amount: 5 });
     const balance = async (key: string) => (await shop.call("GET", "/balance", key)).body.balance;
-    const first = shop.database.key("late", "order", "all", true).text;
+    const first = shop.key("late", "order", "all", true).text;
     expect(await balance(first)).toBe(1005);
-    shop.database.run("setKeyActive", {
-      id: shop.database.key("late", "order", "all", true).id,
+    shop.run("setKeyActive", {
+      id: shop.key("late", "order", "all", true).id,
       active: false,
     });
-    expect(await balance(shop.database.key("late", "order", "all", true).text)).toBe(1005);
+    expect(await balance(shop.key("late", "order", "all", true).text)).toBe(1005);
   });
 
   test("the reach of a key: with `children` a test key may recharge only its reseller's children", async () => {
-    const { text } = shop.database.key("anna", "recharge", "children", true);
+    const { text } = shop.key("anna", "recharge", "children", true);
     const recharge = (username: string) =>
       shop.call("POST", "/recharge", text, { username, amount: 1 });
     expect((await recharge("cleo")).status).toBe(200);
@@ -130,7 +130,7 @@ describe("shared with the live side are", () => {
 
 describe("X-Test-Mode", () => {
   test("is in every answer to a test key, errors too, and in none to a live one", async () => {
-    const { text: weak, id } = shop.database.key("anna", "recharge", "all", true);
+    const { text: weak, id } = shop.key("anna", "recharge", "all", true);
     const requests: [string, string, string, unknown?][] = [
       ["GET", "/balance", shop.test],
       ["GET", "/services", shop.test],
@@ -151,10 +151,10 @@ describe("X-Test-Mode", () => {
         "true",
       ]);
     }
-    shop.database.run("setKeyActive", { id, active: false });
+    shop.run("setKeyActive", { id, active: false });
     const refused = await shop.call("GET", "/user?username=anna", weak);
     expect([refused.status, refused.headers.get("x-test-mode")]).toEqual([403, "true"]);
-    const csv = await fetch(`${shop.url()}/api/v1/transactions`, {
+    const csv = await fetch(`${shop.url}/api/v1/transactions`, {
       headers: { "x-api-key": shop.test, accept: "text/csv" },
     });
     expect(csv.headers.get("x-test-mode")).toBe("true");
@@ -205,14 +205,14 @@ describe("POST /test/orders/:id", () => {
       const { status, body } = await move(orderId, { status: to, remains: 400 });
       if (!LEGAL[from]?.includes(to)) {
         expect([status, body.message]).toEqual([400, `${from} cannot become ${to}`]);
-        expect((await shop.read(orderId))["status"]).toBe(from);
+        expect((await shop.shown(orderId))["status"]).toBe(from);
         return;
       }
       expect([status, body.order.status]).toEqual([200, to]);
       expect(await shop.testBalance()).toBe(before - 10 + (REFUNDED[to] ?? 0));
       // The sandbox does not argue with it.
-      await shop.clock.advance(to === "PROCESSING" ? 1000 : 100_000);
-      expect((await shop.read(orderId))["status"]).toBe(to);
+      await shop.clock.pass(to === "PROCESSING" ? 1000 : 100_000);
+      expect((await shop.shown(orderId))["status"]).toBe(to);
     },
   );
 
@@ -221,7 +221,7 @@ describe("POST /test/orders/:id", () => {
       const orderId = await placed("https://test.invalid/pending/complete");
       expect((await move(orderId, { status })).body.order.status).toBe(status);
     }
-    await shop.clock.advance(60_000);
+    await shop.clock.pass(60_000);
   });
 
   test.each([
@@ -233,31 +233,31 @@ describe("POST /test/orders/:id", () => {
     [{ status: "PARTIAL", remains: 1001 }, "remains must be at most the quantity, 1000"],
   ])("%j is refused and changes nothing", async (body, message) => {
     const orderId = await placed("x");
-    const before = shop.database.fingerprint();
+    const before = shop.fingerprint();
     const answer = await move(orderId, body);
     expect([answer.status, answer.body.message]).toEqual([400, message]);
-    expect(shop.database.fingerprint()).toBe(before);
+    expect(shop.fingerprint()).toBe(before);
   });
 
   test("is refused to live keys of any type, and changes no live orders and no orders of other test accounts", async () => {
     const types = ["full", "order", "recharge"] as const;
-    for (const key of [shop.live, ...types.map((type) => shop.database.key("anna", type).text)]) {
+    for (const key of [shop.live, ...types.map((type) => shop.key("anna", type).text)]) {
       const { status, body } = await move(1, { status: "COMPLETED" }, key);
       expect([status, body.message]).toEqual([404, "Not found"]);
     }
     const { orderId } = (await shop.call("POST", "/orders", shop.live, order)).body.order;
     expect((await move(orderId, { status: "COMPLETED" })).body.message).toBe("Order not found");
-    const other = shop.database.key("bert", "full", "all", true).text;
+    const other = shop.key("bert", "full", "all", true).text;
     const mine = await placed("x");
     expect((await move(mine, { status: "COMPLETED" }, other)).body.message).toBe("Order not found");
-    const weak = shop.database.key("anna", "recharge", "all", true).text;
+    const weak = shop.key("anna", "recharge", "all", true).text;
     expect((await move(mine, { status: "COMPLETED" }, weak)).status).toBe(403);
   });
 });
 
 describe("webhooks of the test side", () => {
   const events = () =>
-    shop.database.query<{ type: string; body: string; tries: number }>(
+    shop.query<{ type: string; body: string; tries: number }>(
       `SELECT type, body, tries FROM webhook_events
       JOIN webhook_deliveries ON webhook_deliveries.event_id = webhook_events.event_id
       ORDER BY webhook_events.event_id`,
@@ -272,8 +272,8 @@ describe("webhooks of the test side", () => {
     expect(events()).toEqual([]);
     await shop.call("POST", "/recharge", shop.test, { username: "anna", amount: 1 });
     await shop.order("https://test.invalid/cancel");
-    await shop.clock.advance(6000);
-    shop.database.run("updateService", {
+    await shop.clock.pass(6000);
+    shop.run("updateService", {
       id: "likes",
       changes: { priceMicros: 11_000_000 },
     } as never);
@@ -305,7 +305,7 @@ describe("webhooks of the test side", () => {
 
 test("verify names an order, a transfer and a key that are on the wrong side", async () => {
   const { orderId } = (await shop.order("x")).body.order;
-  const { database } = shop;
+  const database = shop;
   database.query("BEGIN");
   try {
     for (const trigger of ["orders_keep_terms", "keys_keep_side"]) database.dropTrigger(trigger);

@@ -3,31 +3,28 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { askSmmApi } from "../../support/http/smm-client.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
-import {
-  openSandboxShop,
-  operate,
-  PLACE_WAIT_MS,
-  type SandboxShop,
-} from "../../support/seeds/sandbox.ts";
+import { seedSandbox, operate, type Sandbox } from "../../support/seeds/sandbox.ts";
+import { openService, PLACE_WAIT_MS } from "../../support/worlds/service.ts";
+import { createHandClock } from "../../support/hand-clock.ts";
 import { until } from "../../support/until.ts";
 
 const MAGIC = "https://test.invalid";
 
-let shop: SandboxShop;
-beforeAll(async () => (shop = await openSandboxShop()));
-afterEach(async () => expect(await verifyStore(shop.database)).toEqual([]));
-afterAll(() => shop.kill());
+let shop: Sandbox;
+beforeAll(async () => (shop = seedSandbox(await openService({ clock: createHandClock() }))));
+afterEach(async () => expect(await verifyStore(shop)).toEqual([]));
+afterAll(() => shop.stop());
 
 /** Status and remains of an order. */
 async function stateOf(orderId: number): Promise<[unknown, unknown]> {
-  const { status, remains } = await shop.read(orderId);
+  const { status, remains } = await shop.shown(orderId);
   return [status, remains];
 }
 
 /** The last two seconds of it timer by timer. */
 async function pass(seconds: number): Promise<void> {
   if (seconds > 120) shop.clock.leap((seconds - 2) * 1000);
-  await shop.clock.advance(Math.min(seconds, seconds > 120 ? 2 : seconds) * 1000);
+  await shop.clock.pass(Math.min(seconds, seconds > 120 ? 2 : seconds) * 1000);
 }
 
 type Moment = [seconds: number, status: string, remains: number];
@@ -64,7 +61,7 @@ describe.each(["likes", "views"])("an order of %s with the link", (service) => {
         seconds = at;
         expect([at, ...(await stateOf(orderId))]).toEqual([at, ...state]);
       }
-      const { startCount } = await shop.read(orderId);
+      const { startCount } = await shop.shown(orderId);
       expect(startCount).toBe(
         answered === "PENDING" && moments.at(-1)![1] === "PENDING" ? 0 : 1000,
       );
@@ -72,7 +69,7 @@ describe.each(["likes", "views"])("an order of %s with the link", (service) => {
       // Nothing follows any more.
       await pass(4 * 86_400);
       expect(await stateOf(orderId)).toEqual(moments.at(-1)!.slice(1) as never);
-      expect(shop.database.query("SELECT * FROM late_reports")).toEqual([]);
+      expect(shop.query("SELECT * FROM late_reports")).toEqual([]);
     },
   );
 });
@@ -90,14 +87,14 @@ test.each([
   ["503", 503, "Service temporarily unavailable"],
   ["500", 500, "Internal server error"],
 ])("/%s is a %i and changes nothing, alone and in a batch, with an Idempotency-Key too", async (path, status, message) => {
-  const before = shop.database.fingerprint();
+  const before = shop.fingerprint();
   const link = `${MAGIC}/${path}`;
   const key = { "idempotency-key": `magic-${path}` };
   const alone = await shop.call("POST", "/orders", shop.test, { service: "likes", link, quantity: 1000 }, key);
   expect([alone.status, alone.body.message]).toEqual([status, message]);
   expect(alone.headers.get("x-test-mode")).toBe("true");
   if (status === 429 || status === 503) expect(alone.headers.get("retry-after")).toBe("1");
-  expect(shop.database.fingerprint()).toBe(before);
+  expect(shop.fingerprint()).toBe(before);
   // Nothing was remembered: the next request with that key may be another one.
   const fine = await shop.call("POST", "/orders", shop.test, { service: "likes", link: "x", quantity: 10 }, key);
   expect(fine.status).toBe(200);
@@ -116,18 +113,18 @@ test.each([
   let answered = false;
   const answer = shop.order(`${MAGIC}/slow/${span}`, { reference }).finally(() => (answered = true));
   const placed = () =>
-    shop.database.query("SELECT 1 FROM orders WHERE reference = ? AND placement = 'placed'", reference).length === 1;
+    shop.query("SELECT 1 FROM orders WHERE reference = ? AND placement = 'placed'", reference).length === 1;
   await until(placed);
-  await shop.clock.advance(waits - 1);
+  await shop.clock.pass(waits - 1);
   expect(answered).toBe(false);
-  await shop.clock.advance(1);
+  await shop.clock.pass(1);
   const { status, body } = await answer;
   expect([status, body.order.status]).toEqual([200, "PROCESSING"]);
 }); // prettier-ignore
 
 describe("/lost", () => {
   const link = `${MAGIC}/lost`;
-  const count = () => Number(shop.database.query<{ count: number }>("SELECT count(*) AS count FROM orders")[0]!.count);
+  const count = () => Number(shop.query<{ count: number }>("SELECT count(*) AS count FROM orders")[0]!.count);
 
   test("makes the order and closes the connection without an answer; the same request again gets the answer", async () => {
     const before = count();
@@ -160,7 +157,7 @@ describe("/lost", () => {
   });
 
   test("sends what was answered before it on the same connection, and nothing after", async () => {
-    const { hostname, port } = new URL(shop.url());
+    const { hostname, port } = new URL(shop.url);
     const body = JSON.stringify({ service: "likes", link, quantity: 1000 });
     const head = `host: x\r\nx-api-key: ${shop.test}\r\ncontent-type: application/json\r\n`;
     const read = `GET /api/v1/balance HTTP/1.1\r\n${head}\r\n`;
@@ -188,9 +185,9 @@ describe("an unknown placement", () => {
     const { orderId } = (await shop.order(`${MAGIC}/pending`)).body.order;
     await pass(3600);
     operate(shop, "settleOrder", { id: String(orderId), providerOrder: "777000777" });
-    await shop.clock.advance(1000);
+    await shop.clock.pass(1000);
     expect(await stateOf(orderId)).toEqual(["PROCESSING", 1000]);
-    await shop.clock.advance(30_000);
+    await shop.clock.pass(30_000);
     expect(await stateOf(orderId)).toEqual(["COMPLETED", 0]);
   });
 
@@ -207,34 +204,34 @@ test("orders go on where they are after a crash, on another server", async () =>
   const waiting = (await shop.order(`${MAGIC}/pending/complete`)).body.order.orderId as number;
   const inFlight = (await shop.order(`${MAGIC}/complete/60s`)).body.order.orderId as number;
   const sending = (await shop.order(`${MAGIC}/pending/cancel`)).body.order.orderId as number;
-  await shop.clock.advance(1000);
-  shop.database.execute(
+  await shop.clock.pass(1000);
+  shop.execute(
     "startAttempt",
     { orderId: sending, providerId: 0, server: "server-of-the-sandbox", placeRetryMs: 3_600_000 },
     shop.clock.now(),
   );
   await shop.restart(20_000);
-  await shop.clock.advance(1000);
+  await shop.clock.pass(1000);
   expect(await stateOf(waiting)).toEqual(["PROCESSING", 1000]);
   expect(await stateOf(sending)).toEqual(["PROCESSING", 1000]);
   expect((await stateOf(inFlight))[0]).toBe("PROCESSING");
-  await shop.clock.advance(5000);
+  await shop.clock.pass(5000);
   expect(await stateOf(waiting)).toEqual(["COMPLETED", 0]);
   expect(await stateOf(sending)).toEqual(["CANCELLED", 1000]);
-  await shop.clock.advance(35_000);
+  await shop.clock.pass(35_000);
   expect(await stateOf(inFlight)).toEqual(["COMPLETED", 0]);
 });
 
 test("an order that waits is placed within a minute although the clock is put back by hours", async () => {
   const { orderId } = (await shop.order(`${MAGIC}/pending/complete`)).body.order;
   await shop.restart(-7_200_000);
-  await shop.clock.advance(66_000);
+  await shop.clock.pass(66_000);
   expect(await stateOf(orderId)).toEqual(["COMPLETED", 0]);
   await shop.restart(7_200_000);
 });
 
 test("no test order is sent to a provider, and with a live key a magic link is a link as any other", async () => {
-  const providers = shop.database.query(
+  const providers = shop.query(
     `SELECT DISTINCT orders.provider_id AS provider FROM orders
     JOIN users ON account = reseller_account WHERE test_of IS NOT NULL`,
   );
@@ -245,7 +242,7 @@ test("no test order is sent to a provider, and with a live key a magic link is a
     expect([status, answer.order.status]).toEqual([200, "PROCESSING"]);
     expect(headers.get("x-test-mode")).toBeNull();
   }
-  await shop.clock.advance(60_000);
+  await shop.clock.pass(60_000);
   const { orders } = (await shop.call("GET", "/orders", shop.live)).body;
   expect(new Set(orders.map(({ status }: { status: string }) => status))).toEqual(new Set(["PROCESSING"]));
 }); // prettier-ignore
@@ -275,7 +272,7 @@ describe("a link to the sandbox's host", () => {
   test.each([...MISTYPED, ...OTHERWISE])(
     "that is not exactly a magic link is refused with a test key, singly, in a batch and by /api/v2: %p",
     async (link) => {
-      const before = shop.database.fingerprint();
+      const before = shop.fingerprint();
       const { status, body } = await shop.order(link);
       expect([status, body.code, body.field, body.message]).toEqual([
         400,
@@ -283,7 +280,7 @@ describe("a link to the sandbox's host", () => {
         "link",
         MESSAGE,
       ]);
-      const panel = await askSmmApi(shop.url(), {
+      const panel = await askSmmApi(shop.url, {
         key: shop.test,
         action: "add",
         service: "1",
@@ -291,7 +288,7 @@ describe("a link to the sandbox's host", () => {
         quantity: "1000",
       });
       expect(panel.body).toEqual({ error: "neworder.error.link" });
-      expect(shop.database.fingerprint()).toBe(before);
+      expect(shop.fingerprint()).toBe(before);
       const order = { service: "likes", link: "fine", quantity: 10 };
       const batch = await shop.call("POST", "/orders/batch", shop.test, {
         orders: [order, { ...order, link }],

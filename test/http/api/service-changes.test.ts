@@ -1,7 +1,7 @@
 // GET /services/changes: docs/specification/endpoints.md#get-services-changes.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import { OPERATOR } from "../../support/databases/test-database.ts";
 
 let shop: TestService;
@@ -11,7 +11,7 @@ let bob: string;
 const TERMS = { priceMicros: 1_000_000, per: "1000", min: 1, max: 10, private: false } as const;
 
 beforeAll(async () => {
-  shop = await freshService();
+  shop = await openService();
   for (const username of ["alice", "bob"]) {
     shop.run("createUser", { username, name: username, parent: null });
   }

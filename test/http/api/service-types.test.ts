@@ -6,7 +6,7 @@ import { smmClientOf } from "../../support/http/smm-client.ts";
 import { expectError } from "../../support/http/refusal.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
 import type { Body } from "../../support/http/api.ts";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import { OPERATOR } from "../../support/databases/test-database.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
@@ -86,7 +86,7 @@ let links = 0;
 
 beforeAll(async () => {
   upstream = await startUpstream();
-  service = await freshService({ placeWait: 600_000, pollInterval: 60_000 });
+  service = await openService({ settings: { placeWait: 600_000, pollInterval: 60_000 } });
   service.user("anna", "1000");
   key = service.key("anna", "full").text;
   panel = smmClientOf(service.url, key);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { bundledProgram } from "../../support/bundles.ts";
 import { optionsOf, reseller } from "../../support/worlds/shop.ts";
 import type { Body } from "../../support/http/api.ts";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import { micros } from "../../support/databases/test-database.ts";
 import { PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
 
@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => shop.stop());
 
 async function openShop(name: string): Promise<TestService> {
-  const service = await freshService();
+  const service = await openService();
   service.service({ id: "followers", name });
   service.service({ id: "likes", name: "Likes 👍", price: "0.000001" });
   service.service({ id: "secret", name: "Secret", private: true });

@@ -7,14 +7,14 @@ import { formatMicros } from "../../../src/domain/ledger/money.ts";
 import { readAll } from "../../support/http/pages.ts";
 import { expectError } from "../../support/http/refusal.ts";
 import type { Body } from "../../support/http/api.ts";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import { micros, OPERATOR } from "../../support/databases/test-database.ts";
 
 let service: TestService;
 let key: string;
 
 beforeAll(async () => {
-  service = await freshService();
+  service = await openService();
   service.user("anna", "1000");
   service.user("bert", "5");
   service.user("cleo", "1", "anna");

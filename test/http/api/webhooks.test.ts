@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseNetwork } from "../../../src/config/networks.ts";
 import { EVENTS_FORM } from "../../../src/domain/webhooks/webhook-events.ts";
 import type { Body } from "../../support/http/api.ts";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import { expectEventDocumented } from "../../support/http/openapi.ts";
 import { OK, type Receiver, startReceiver } from "../../support/peers/webhook-receiver.ts";
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
   receiver = await startReceiver(OK);
   url = `http://127.0.0.1:${receiver.port}/hook`;
   const webhookAllow = [parseNetwork("127.0.0.0/8")!];
-  service = await freshService({ webhookAllow, webhookAllowHttp: true });
+  service = await openService({ settings: { webhookAllow, webhookAllowHttp: true } });
   for (const username of ["alice", "bob"]) {
     service.user(username, "100");
     keys[username] = service.key(username, "order").text;

@@ -2,14 +2,15 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BODY_LIMIT_BYTES } from "../../../src/domain/values/limits.ts";
-import { type Market, MARKER, openMarket } from "../../support/seeds/market.ts";
+import { type Market, MARKER, seedMarket } from "../../support/seeds/market.ts";
 import { rawRequest, sendRaw } from "../../support/http/raw.ts";
 import { expectEnvelope, expectRefusal } from "../../support/http/refusal.ts";
 import type { Answer } from "../../support/http/api.ts";
+import { openService } from "../../support/worlds/service.ts";
 
 let market: Market;
 beforeAll(async () => {
-  market = await openMarket();
+  market = seedMarket(await openService());
   market.service({ id: "free", price: "0", min: 1, max: 1_000_000_000 });
 });
 afterAll(() => market.stop());

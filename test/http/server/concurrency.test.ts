@@ -2,12 +2,13 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { audit } from "../../support/databases/audit.ts";
-import { type Market, openMarket } from "../../support/seeds/market.ts";
+import { type Market, seedMarket } from "../../support/seeds/market.ts";
 import { OPERATOR } from "../../support/databases/test-database.ts";
+import { openService } from "../../support/worlds/service.ts";
 
 let market: Market;
 beforeAll(async () => {
-  market = await openMarket();
+  market = seedMarket(await openService());
 });
 afterAll(() => market.stop());
 

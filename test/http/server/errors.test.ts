@@ -1,8 +1,9 @@
 // The error table, docs/specification/http.md#error-table, row by row.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Market, MARKER, openMarket } from "../../support/seeds/market.ts";
+import { type Market, MARKER, seedMarket } from "../../support/seeds/market.ts";
 import { expectRefusal, type Sent } from "../../support/http/refusal.ts";
+import { openService } from "../../support/worlds/service.ts";
 
 let market: Market;
 let unordered: string;
@@ -10,7 +11,7 @@ let closed: string;
 let secret: string;
 
 beforeAll(async () => {
-  market = await openMarket();
+  market = seedMarket(await openService());
   closed = market.service({ name: "Closed" });
   market.run("setServiceActive", { id: closed, active: false });
   secret = market.service({ name: "Private", private: true });

@@ -2,12 +2,12 @@
 
 import { expect, test } from "bun:test";
 import { fuzz } from "../../support/random/fuzz.ts";
-import { freshService } from "../../support/worlds/service.ts";
+import { openService } from "../../support/worlds/service.ts";
 
 const REQUESTS = 1500;
 
 test("any bytes: a response or a closed connection, no 500, no change without a 200", async () => {
-  const service = await freshService();
+  const service = await openService();
   service.user("anna", "1000000");
   service.user("cleo", "0.01", "anna");
   const { text: key } = service.key("anna", "full");

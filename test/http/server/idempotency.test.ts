@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { callApi } from "../../support/http/api.ts";
 import { freshDatabase, micros } from "../../support/databases/test-database.ts";
-import { freshService, startTestService, type TestService } from "../../support/worlds/service.ts";
+import { openService, startTestService, type TestService } from "../../support/worlds/service.ts";
 import { expectError } from "../../support/http/refusal.ts";
 
 let service: TestService;
@@ -12,7 +12,7 @@ let other: string;
 let name = 0;
 
 beforeAll(async () => {
-  service = await freshService();
+  service = await openService();
   service.user("other", "1000");
   other = service.key("other", "full").text;
   service.service({ id: "likes", price: "10" });

@@ -14,7 +14,7 @@ import { ACTIONS } from "../../../src/http/smm-api/actions.ts";
 import { ROUTES } from "../../../src/http/server/routes.ts";
 import { askSmmApi } from "../../support/http/smm-client.ts";
 import type { Body } from "../../support/http/api.ts";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
 import { OK, type Receiver, startReceiver } from "../../support/peers/webhook-receiver.ts";
 
@@ -31,16 +31,16 @@ const makers = new Map<boolean, string>();
 beforeAll(async () => {
   receiver = await startReceiver(OK);
   url = `http://127.0.0.1:${receiver.port}/hook`;
-  await openService();
+  await openFilled();
 });
 afterAll(async () => {
   await service.stop();
   await receiver.stop();
 });
 
-async function openService(): Promise<void> {
+async function openFilled(): Promise<void> {
   const webhookAllow = [parseNetwork("127.0.0.0/8")!];
-  service = await freshService({ webhookAllow, webhookAllowHttp: true });
+  service = await openService({ settings: { webhookAllow, webhookAllowHttp: true } });
   service.user("anna", "1000");
   service.user("bert", "50");
   service.user("cleo", "7", "anna");
@@ -301,7 +301,7 @@ async function tryRecharges(kind: Kind): Promise<boolean> {
 test("POST /recharge credits only users within the key's reach, up to its limits, once", async () => {
   // The sandbox cancels orders of the tests before at any time, and refunds them.
   await service.stop();
-  await openService();
+  await openFilled();
   for (const kind of KINDS) while (!(await tryRecharges(kind)));
   expect(await verifyStore(service)).toEqual([]);
 });

@@ -20,7 +20,7 @@ import { ROUTES } from "../../../src/http/server/routes.ts";
 import catalogue from "../../../deploy/catalogue.example.csv" with { type: "text" };
 import { document, expectEventDocumented, operations } from "../../support/http/openapi.ts";
 import type { Body } from "../../support/http/api.ts";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import { OPERATOR } from "../../support/databases/test-database.ts";
 import { ENGINE } from "../../support/databases/engine.ts";
 import { type Receiver, startReceiver } from "../../support/peers/webhook-receiver.ts";
@@ -68,7 +68,7 @@ beforeAll(async () => {
   );
   actualIds.set(SHOP_URL, `http://127.0.0.1:${receiver.port}/hooks`);
   const loopback = parseNetwork("127.0.0.0/8")!;
-  service = await freshService({ webhookAllow: [loopback], webhookAllowHttp: true });
+  service = await openService({ settings: { webhookAllow: [loopback], webhookAllowHttp: true } });
   service.run("createUser", { username: "demo", name: "Demo", parent: null });
   service.run("creditUser", {
     username: "demo",

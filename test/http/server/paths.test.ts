@@ -1,16 +1,17 @@
 // Paths and ids: decoded once and parsed strictly, whatever bytes a client sends.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Market, MARKER, openMarket } from "../../support/seeds/market.ts";
+import { type Market, MARKER, seedMarket } from "../../support/seeds/market.ts";
 import { exchangeRaw, rawRequest, sendRaw } from "../../support/http/raw.ts";
 import { expectEnvelope, expectError } from "../../support/http/refusal.ts";
 import type { Answer, Body } from "../../support/http/api.ts";
+import { openService } from "../../support/worlds/service.ts";
 
 let market: Market;
 let order: Body;
 
 beforeAll(async () => {
-  market = await openMarket();
+  market = seedMarket(await openService());
   const fields = { service: market.serviceId, link: "x", quantity: 10 };
   order = (await market.call("POST", "/orders", market.keyOf("full"), fields)).body.order;
 });

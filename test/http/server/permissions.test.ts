@@ -2,14 +2,15 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { KEY_REACHES, KEY_TYPES, type KeyType } from "../../../src/domain/users/keys.ts";
-import { type Market, openMarket } from "../../support/seeds/market.ts";
+import { type Market, seedMarket } from "../../support/seeds/market.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import { ENGINE } from "../../support/databases/engine.ts";
 import { expectRefusal, type Sent } from "../../support/http/refusal.ts";
+import { openService } from "../../support/worlds/service.ts";
 
 let market: Market;
 beforeAll(async () => {
-  market = await openMarket();
+  market = seedMarket(await openService());
   await market.call("POST", "/orders", market.keyOf("full"), order());
 });
 afterAll(() => market.stop());

@@ -3,11 +3,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BODY_LIMIT_BYTES } from "../../../src/domain/values/limits.ts";
 import type { KeyType } from "../../../src/domain/users/keys.ts";
-import { fill, type Market, openMarket } from "../../support/seeds/market.ts";
+import { fill, type Market, seedMarket } from "../../support/seeds/market.ts";
+import { openService } from "../../support/worlds/service.ts";
 
 let market: Market;
 beforeAll(async () => {
-  market = await openMarket();
+  market = seedMarket(await openService());
 });
 afterAll(() => market.stop());
 

@@ -2,10 +2,12 @@
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { openRaw } from "../../support/http/raw.ts";
-import { openRawMarket, request } from "../../support/seeds/market.ts";
+import { rawRequests, seedMarket, request } from "../../support/seeds/market.ts";
 import { expectEnvelope, expectError } from "../../support/http/refusal.ts";
+import { openService } from "../../support/worlds/service.ts";
 
-const { market, key, balance, sent } = await openRawMarket();
+const market = seedMarket(await openService());
+const { key, balance, sent } = rawRequests(market);
 afterAll(() => market.stop());
 
 describe("a method that a path does not support is a 405:", () => {

@@ -2,15 +2,16 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENGINE } from "../../support/databases/engine.ts";
-import { type Market, openMarket } from "../../support/seeds/market.ts";
+import { type Market, seedMarket } from "../../support/seeds/market.ts";
 import { expectEnvelope } from "../../support/http/refusal.ts";
 import type { Body } from "../../support/http/api.ts";
 import { OPERATOR } from "../../support/databases/test-database.ts";
+import { openService } from "../../support/worlds/service.ts";
 
 let market: Market;
 let key: string;
 beforeAll(async () => {
-  market = await openMarket();
+  market = seedMarket(await openService());
   key = market.keyOf("full");
 });
 afterAll(() => market.stop());
@@ -46,7 +47,7 @@ const placed = (changes: object = {}) => ({
 
 describe("a response holds exactly its members:", () => {
   test("GET /services, without those that are inactive or private to others", async () => {
-    const shop = await openMarket();
+    const shop = seedMarket(await openService());
     const closed = shop.service({ name: "Closed" });
     shop.run("setServiceActive", { id: closed, active: false });
     shop.service({ name: "Private", private: true });
@@ -186,7 +187,7 @@ describe("an order keeps", () => {
 
 describe("GET /services", () => {
   test("is ordered by the name's code points, then by id", async () => {
-    const shop = await openMarket();
+    const shop = seedMarket(await openService());
     const NAMES = ["Zoom", "apple", "Äpfel", "￰", "😀", "Zoom", "a", "B"];
     const ids = NAMES.map((name, index) => shop.service({ name, id: `s${9 - index}` }));
     const listed = (await shop.call("GET", "/services", shop.keyOf("order"))).body.services;
@@ -202,7 +203,7 @@ describe("GET /services", () => {
 
   test("writes each price as a plain decimal with at most six decimals", async () => {
     const PRICES = ["0.000001", "2.32", "33.333333", "0", "1000000000", "0.1", "8589934592.000001"];
-    const shop = await openMarket();
+    const shop = seedMarket(await openService());
     for (const [index, price] of PRICES.entries()) shop.service({ name: `p${index}`, price });
     const { text } = await shop.call("GET", "/services", shop.keyOf("order"));
     await shop.stop();

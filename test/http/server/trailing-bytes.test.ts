@@ -2,14 +2,14 @@
 
 import { afterAll, beforeAll, describe, test } from "bun:test";
 import { micros } from "../../support/databases/test-database.ts";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import { CASES, expectAnswered, type Write } from "../../support/http/trailing.ts";
 
 let service: TestService;
 let key: string;
 
 beforeAll(async () => {
-  service = await freshService();
+  service = await openService();
   service.user("anna", "1000");
   service.service({ id: "s", price: "0.01" });
   key = service.key("anna", "full").text;

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connectProvider } from "../../../src/providers/protocols.ts";
 import { freshDatabase, OPERATOR } from "../../support/databases/test-database.ts";
-import { freshService, startTestService, type TestService } from "../../support/worlds/service.ts";
+import { openService, startTestService, type TestService } from "../../support/worlds/service.ts";
 import { smmClientOf } from "../../support/http/smm-client.ts";
 import { startUpstream, json, PROVIDER_KEY, type Upstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
@@ -26,7 +26,7 @@ let makerKey: string;
 
 beforeAll(async () => {
   last = await startUpstream();
-  maker = await freshService(SETTINGS);
+  maker = await openService({ settings: SETTINGS });
   maker.user("shop", "1000");
   makerKey = maker.key("shop", "order").text;
   const asked = { cancel: true, refill: true };
@@ -38,7 +38,7 @@ beforeAll(async () => {
     key: PROVIDER_KEY,
   });
   maker.service({ id: "passed-on", price: "1", provider: { name: "last", service: "7" } });
-  shop = await freshService(WAITING_SETTINGS);
+  shop = await openService({ settings: WAITING_SETTINGS });
   shop.user("anna", "100000");
   shopKey = shop.key("anna", "full").text;
   // With a slash at its end, which no redirect may take away.
@@ -239,10 +239,12 @@ describe("an order is not sent, and tried again,", () => {
 
   test("while the maker's rate limit answers 429, and then placed once", async () => {
     const AT_ONCE = 14;
-    const limited = await freshService({
-      ...SETTINGS,
-      // The shop's polls take up to four of them.
-      rateLimit: { requests: 10, milliseconds: 1000 },
+    const limited = await openService({
+      settings: {
+        ...SETTINGS,
+        // The shop's polls take up to four of them.
+        rateLimit: { requests: 10, milliseconds: 1000 },
+      },
     });
     // Enough for however many orders it takes to meet the limit: without funds they would be refused.
     limited.user("shop", "100000");

@@ -2,7 +2,7 @@
 // them fails here.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import { OPERATOR } from "../../support/databases/test-database.ts";
 import type { Body } from "../../support/http/api.ts";
 import { readAnswer } from "../../support/http/smm-client.ts";
@@ -15,7 +15,7 @@ let key: string;
 let url: string;
 
 beforeAll(async () => {
-  service = await freshService();
+  service = await openService();
   service.user("panel", "100");
   key = service.key("panel", "order").text;
   url = `${service.url}/api/v2`;

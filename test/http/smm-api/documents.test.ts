@@ -7,12 +7,12 @@ import { renderSmmApiPage } from "../../../src/api-docs/page/page.tsx";
 import { REFILL_NOT_FOUND } from "../../../src/http/smm-api/errors.ts";
 import { document } from "../../support/http/openapi.ts";
 import { smmClientOf } from "../../support/http/smm-client.ts";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 
 let service: TestService;
 
 beforeAll(async () => {
-  service = await freshService();
+  service = await openService();
   service.user("demo", "100");
   service.service({ id: "f", name: "Instagram Followers", price: "2.32", min: 50, max: 10_000 });
   const comments = { id: "c", name: "Instagram Comments", type: "custom_comments" } as const;

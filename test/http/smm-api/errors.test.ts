@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { users } from "../../../src/db/tables/users.ts";
 import { freshDatabase } from "../../support/databases/test-database.ts";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import { askSmmApi, readAnswer } from "../../support/http/smm-client.ts";
 import { sendRaw } from "../../support/http/raw.ts";
 import { spawnServe } from "../../support/process.ts";
@@ -25,7 +25,7 @@ let service: TestService;
 let keys: Record<"order" | "full" | "recharge" | "inactive" | "elsewhere" | "expired", string>;
 
 beforeAll(async () => {
-  service = await freshService();
+  service = await openService();
   service.user("anna", "1");
   service.user("bert", "1");
   service.service({ id: "followers", price: "1", min: 50, max: 100_000 });
@@ -325,7 +325,9 @@ test("whatever is sent, the response is one that the document foresees, and neve
 
 describe("an error that keeps its HTTP status:", () => {
   test("429 over the key's rate, 429 for an address that tries keys, and nothing was changed", async () => {
-    const limited = await freshService({ rateLimit: { requests: 1, milliseconds: 3_600_000 } });
+    const limited = await openService({
+      settings: { rateLimit: { requests: 1, milliseconds: 3_600_000 } },
+    });
     limited.user("anna", "1");
     limited.service({ price: "1" });
     const key = limited.key("anna", "order").text;
@@ -349,7 +351,7 @@ describe("an error that keeps its HTTP status:", () => {
     broken.service({ price: "1" });
     const key = broken.key("anna", "order").text;
     broken.breakUpdates(users, "1 = 1");
-    const server = await freshService({}, broken);
+    const server = await openService({ database: broken });
     const answer = await askSmmApi(server.url, { key, ...ADD });
     expect([answer.status, answer.body]).toEqual([500, { error: "Internal server error" }]);
     await server.stop();

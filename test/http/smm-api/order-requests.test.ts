@@ -3,14 +3,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { smmClientOf } from "../../support/http/smm-client.ts";
 import type { Body } from "../../support/http/api.ts";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 
 let service: TestService;
 let ask: (action: string, fields?: Record<string, string>) => Promise<Body>;
 let stranger: typeof ask;
 
 beforeAll(async () => {
-  service = await freshService();
+  service = await openService();
   const asking = (username: string): typeof ask => {
     service.user(username, "100");
     const panel = smmClientOf(service.url, service.key(username, "order").text);

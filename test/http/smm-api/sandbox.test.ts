@@ -3,28 +3,28 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { IS_TEST_ORDER, LIVE_ORDER_CONDITION } from "../../../src/db/orders/orders.ts";
 import { askSmmApi, smmClientOf } from "../../support/http/smm-client.ts";
-import { openSandboxShop, type SandboxShop } from "../../support/seeds/sandbox.ts";
+import { seedSandbox, type Sandbox } from "../../support/seeds/sandbox.ts";
+import { openService } from "../../support/worlds/service.ts";
+import { createHandClock } from "../../support/hand-clock.ts";
 
-let shop: SandboxShop;
+let shop: Sandbox;
 let panel: ReturnType<typeof smmClientOf>;
 let live: ReturnType<typeof smmClientOf>;
 
 beforeEach(async () => {
-  shop = await openSandboxShop();
-  panel = smmClientOf(shop.url(), shop.test);
-  live = smmClientOf(shop.url(), shop.live);
+  shop = seedSandbox(await openService({ clock: createHandClock() }));
+  panel = smmClientOf(shop.url, shop.test);
+  live = smmClientOf(shop.url, shop.live);
 });
 afterEach(async () => {
-  await shop.kill();
-  shop.database.close();
+  await shop.stop();
 });
 
 const add = (path: string, of = panel) =>
   of("add", { service: "1", link: `https://test.invalid/${path}`, quantity: "1000" });
 const status = async (order: number) => (await panel("status", { order: String(order) })).body;
 const ordersOf = (isTest: boolean) =>
-  shop.database.query(`SELECT 1 FROM orders WHERE ${isTest ? IS_TEST_ORDER : LIVE_ORDER_CONDITION}`)
-    .length;
+  shop.query(`SELECT 1 FROM orders WHERE ${isTest ? IS_TEST_ORDER : LIVE_ORDER_CONDITION}`).length;
 
 test("every response to a test key has X-Test-Mode, whatever it is, and none to a live key does", async () => {
   const modes = async (of: typeof panel) => [
@@ -43,7 +43,7 @@ test("every response to a test key has X-Test-Mode, whatever it is, and none to 
   ];
   expect(await modes(panel)).toEqual(["true"]);
   expect(await modes(live)).toEqual([null]);
-  const unknown = await askSmmApi(shop.url(), {
+  const unknown = await askSmmApi(shop.url, {
     key: `rk_test_${"x".repeat(28)}`,
     action: "balance",
   });
@@ -56,7 +56,7 @@ test("every response to a test key has X-Test-Mode, whatever it is, and none to 
 test("a response given before the body is read has X-Test-Mode too, when the key is in the URL", async () => {
   const big = new URLSearchParams({ action: "balance", link: "x".repeat(70_000) });
   const ask = async (key: string, method: string, body?: string, type = "application/json") => {
-    const url = `${shop.url()}/api/v2?key=${key}`;
+    const url = `${shop.url}/api/v2?key=${key}`;
     const headers: Record<string, string> = body === undefined ? {} : { "content-type": type };
     const response = await fetch(url, { method, headers, ...(body === undefined ? {} : { body }) });
     await response.text();
@@ -85,7 +85,7 @@ test("a test key has the same services, test money, and orders that the sandbox 
   expect((await panel("balance")).body).toEqual({ balance: "1000", currency: "USD" });
   const { order } = (await add("partial/157")).body;
   expect((await panel("balance")).body.balance).toBe("990");
-  await shop.clock.advance(6000);
+  await shop.clock.pass(6000);
   expect(await status(order)).toMatchObject({ status: "Partial", remains: "157", charge: "8.43" });
   expect((await live("balance")).body.balance).toBe("100");
 });
@@ -116,7 +116,7 @@ test.each([
 
 test("the link /refuse makes an order that is cancelled and refunded", async () => {
   const { order } = (await add("refuse")).body;
-  await shop.clock.advance(1000);
+  await shop.clock.pass(1000);
   expect(await status(order)).toMatchObject({ status: "Canceled", charge: "0" });
   expect((await panel("balance")).body.balance).toBe("1000");
 });

@@ -6,7 +6,7 @@ import type { OrderStatus } from "../../../src/domain/orders/order-statuses.ts";
 import { Refusal } from "../../../src/domain/values/error-table.ts";
 import { smmClientOf } from "../../support/http/smm-client.ts";
 import type { Body } from "../../support/http/api.ts";
-import { freshService, type TestService } from "../../support/worlds/service.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import { OPERATOR } from "../../support/databases/test-database.ts";
 
 const RUNS = 60;
@@ -28,7 +28,7 @@ const WORDS: Record<OrderStatus, string> = {
 
 beforeAll(async () => {
   // Nothing listens on that port: orders for `passed-on` stay PENDING.
-  service = await freshService({ placeWait: 1 });
+  service = await openService({ settings: { placeWait: 1 } });
   service.user("anna", "1000000");
   service.user("bert", "1000");
   key = service.key("anna", "full").text;

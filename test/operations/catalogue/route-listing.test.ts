@@ -6,9 +6,9 @@ import { listAttempts } from "../../../src/db/delivery/deliveries.ts";
 import { requireProvider, planCatalogue } from "../../../src/operations/providers/providers.ts";
 import type { Order } from "../../../src/db/orders/orders.ts";
 import { Refusal } from "../../../src/domain/values/error-table.ts";
-import { type StoreShop, openStoreShop } from "../../support/seeds/store-shop.ts";
+import { type StoreShop, seedStoreShop } from "../../support/seeds/store-shop.ts";
 import { type Random, randomFrom } from "../../support/random/seeded.ts";
-import { ENGINES } from "../../support/databases/stores.ts";
+import { ENGINES, freshStore } from "../../support/databases/stores.ts";
 
 const actor = { keyId: null, operator: "tester" };
 const SERVER = "s".repeat(24);
@@ -57,7 +57,7 @@ const goesTo = (order: Order) => order.delivery!.providerService;
 
 describe.each(ENGINES)("on %s", (engine) => {
   test("a service stays offered while any of its routes is listed, and its orders go to those", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     expect(goesTo(await shop.order())).toBe("7");
     const plan = await sync(shop, "acme", []);
     expect([plan.deactivated, plan.routes]).toMatchObject([[], [{ providerService: "7" }]]);
@@ -90,7 +90,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("orders never move to a delisted route, and leave one at once", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     const { orderId, createdAt: now } = await shop.order();
     await sync(shop, "bulk", []);
     const refused = {
@@ -114,7 +114,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("an entry that cannot be read, and a sync of other services, delist no route", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     const options = { markup: "0", newServices: "ignore" } as const;
     const planned = (more: object, ...upstream: object[]) =>
       shop.store.read((reader) =>
@@ -132,7 +132,7 @@ describe.each(ENGINES)("on %s", (engine) => {
 
   test("a service is offered exactly while the operator wants it and a listed route of an active provider exists, whatever changes", async () => {
     for (const seed of [1, 2, 3]) {
-      const shop = await openStoreShop(engine, { hasRoutes: true });
+      const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
       const random = randomFrom(seed);
       const model = { isWanted: true };
       for (let step = 0; step < 60; step += 1) {
@@ -229,7 +229,7 @@ async function hasOpenRoute(shop: StoreShop): Promise<boolean> {
 
 describe.each(ENGINES)("a drip-feed on %s", (engine) => {
   async function openFed() {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     await shop.run("updateService", { id: "likes", changes: { dripfeed: true }, actor });
     return shop;
   }
@@ -318,7 +318,7 @@ describe.each(ENGINES)("a request to cancel on %s", (engine) => {
   ] as const)(
     "that came while the order was being sent cancels it once it was %s: no other provider is asked",
     async (_, result) => {
-      const shop = await openStoreShop(engine, { hasRoutes: true });
+      const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
       await shop.run("updateService", { id: "likes", changes: { cancel: true }, actor });
       const { orderId } = await shop.order();
       const started = await shop.start(orderId, SERVER);

@@ -3,8 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import type { SubmissionResult } from "../../../src/domain/delivery/deliveries.ts";
 import { Refusal } from "../../../src/domain/values/error-table.ts";
-import { type StoreShop, openStoreShop } from "../../support/seeds/store-shop.ts";
-import { ENGINES } from "../../support/databases/stores.ts";
+import { type StoreShop, seedStoreShop } from "../../support/seeds/store-shop.ts";
+import { ENGINES, freshStore } from "../../support/databases/stores.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
 
 const SERVER = "s".repeat(24);
@@ -64,7 +64,7 @@ async function attempt(
 
 describe.each(ENGINES)("on %s", (engine) => {
   test("a refusal, for whatever reason, passes the order on at once; the next provider's number and polls are its own", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     const { orderId } = await shop.order();
     expect(await attempt(shop, orderId, 1, REFUSED)).toBe("queued 2:8 +0");
     expect(await attempt(shop, orderId, 2, NO_FUNDS)).toBe("queued 3:9 +0");
@@ -83,7 +83,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("an order that all providers refused fails and is refunded, and was sent to each once", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     const { orderId } = await shop.order();
     for (const providerId of [1, 2, 3]) await attempt(shop, orderId, providerId, REFUSED);
     expect(await at(shop, orderId)).toBe("refused 3:9");
@@ -95,7 +95,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("nothing follows an unknown outcome: no provider is sent the order again", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     const { orderId } = await shop.order();
     await attempt(shop, orderId, 1, REFUSED);
     expect(await attempt(shop, orderId, 2, UNKNOWN)).toBe("unknown 2:8");
@@ -109,7 +109,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a late refusal of an unknown order fails it as before: it goes to no other provider", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     const { orderId } = await shop.order();
     const started = await shop.start(orderId, SERVER);
     if (!started.send) throw new Error("not sent");
@@ -123,7 +123,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("an order that was not sent moves on at once, and after all were tried restarts at the first after a pause", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     const { orderId, createdAt: now } = await shop.order();
     expect(await attempt(shop, orderId, 1, NOT_SENT, now)).toBe("queued 2:8 +0");
     expect(await attempt(shop, orderId, 2, NOT_SENT, now)).toBe("queued 3:9 +0");
@@ -142,7 +142,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a route that was never tried is tried once, however late; then the order expires", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     const { orderId, createdAt } = await shop.order();
     const late = createdAt + RETRY_MS + 1;
     expect(await attempt(shop, orderId, 1, REFUSED, late)).toBe("queued 2:8 +0");
@@ -154,14 +154,14 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("an attempt that ended before its call is made again at the same provider", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     const { orderId, createdAt: now } = await shop.order();
     expect(await attempt(shop, orderId, 1, UNCALLED, now)).toBe(`queued 1:7 +${BACKOFF_MS}`);
     await shop.store.close();
   });
 
   test("an order that moved on is not sent by the worker of the provider that it left, under another's service id", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     const { orderId } = await shop.order();
     await attempt(shop, orderId, 1, REFUSED);
     const started = await shop.start(orderId, OTHER_SERVER, undefined, 1);
@@ -171,7 +171,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a refusal that is stored twice counts once, and returns the same next route again", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     const { orderId } = await shop.order();
     const started = await shop.start(orderId, SERVER);
     if (!started.send) throw new Error("not sent");
@@ -189,7 +189,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("of two servers that finish and start at once, the order is sent by one, to one provider at a time", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     for (let round = 0; round < 10; round += 1) {
       const { orderId } = await shop.order();
       await attempt(shop, orderId, 1, REFUSED);
@@ -206,7 +206,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a deactivated provider is passed over, also by an order that waits for it; without another the order stays", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     const { orderId, createdAt: now } = await shop.order();
     const pass = (providerId: number) => shop.run("moveToNextRoute", { orderId, providerId }, now);
     expect(await pass(1)).toBe(null);
@@ -228,7 +228,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a service is suspended once all of its providers are inactive, and is back with the first that is not", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     const state = async () => {
       const [row] = await shop.store.query("SELECT active, suspended FROM services");
       return [Number(row!["active"]), Number(row!["suspended"])];
@@ -255,7 +255,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a provider that has a route, or only attempts, is not deleted", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     const { orderId } = await shop.order();
     const drop = (name: string) => shop.run("deleteProvider", { name, actor });
     expect(await codeOf(drop("core"))).toBe("provider_in_use");
@@ -269,7 +269,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("the routes of a service that is deleted go with it, and its providers are free", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     await shop.run("deleteService", { id: "likes", actor });
     expect(await shop.store.query("SELECT * FROM service_routes")).toEqual([]);
     await shop.run("deleteProvider", { name: "core", actor });
@@ -277,7 +277,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a service that returns to manual delivery has no routes left", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     await shop.run("updateService", { id: "likes", changes: {}, provider: null, actor });
     expect((await shop.order()).status).toBe("PROCESSING");
     expect(await put(shop, "bulk", "8")).toMatchObject([{ providerId: 2, priority: 0 }]);
@@ -285,7 +285,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("routes are tried by priority, equal ones in the order of adding; the first is the service's provider", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     const order = async () => {
       const placed = await shop.order();
       return `${placed.delivery!.providerId}:${placed.delivery!.providerService}`;
@@ -318,7 +318,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   test("an order cancelled on request ends on the same route whether the request comes just before a refusal or just after it, and verifies", async () => {
     const ends = [];
     for (const isBefore of [true, false]) {
-      const shop = await openStoreShop(engine, { hasRoutes: true });
+      const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
       await shop.run("updateService", { id: "likes", changes: { cancel: true }, actor });
       const { orderId } = await shop.order();
       const [key] = await shop.store.query("SELECT id, reseller_account FROM keys");
@@ -354,7 +354,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("an order on a route that has refused it does not verify", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     const { orderId } = await shop.order();
     await shop.store.query(
       `INSERT INTO attempts (attempt_id, order_id, outcome, started_at, finished_at, provider_id, provider_service)
@@ -365,7 +365,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("an order whose route is removed stays on it until an attempt there ends as not sent", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     const { orderId, createdAt: now } = await shop.order();
     await remove(shop, "acme", "7");
     expect(await at(shop, orderId)).toBe("queued 1:7");
@@ -378,7 +378,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("the database itself refuses a second attempt that may arrive, a second refusal of a route, and a move of what was sent", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     const { orderId } = await shop.order();
     await attempt(shop, orderId, 1, REFUSED);
     await shop.start(orderId, SERVER, undefined, 2);
@@ -413,7 +413,7 @@ describe.each(ENGINES)("on %s", (engine) => {
 
 // Backups of PostgreSQL are restored by its own tools.
 test("a restore makes an order that waited for its second provider unknown there", async () => {
-  const shop = await openStoreShop("sqlite", { hasRoutes: true });
+  const shop = await seedStoreShop(await freshStore("sqlite"), { hasRoutes: true });
   const { orderId } = await shop.order();
   await attempt(shop, orderId, 1, REFUSED);
   const floors = {

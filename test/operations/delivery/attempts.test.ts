@@ -3,8 +3,8 @@
 
 import { describe, expect, test } from "bun:test";
 import type { SubmissionResult } from "../../../src/domain/delivery/deliveries.ts";
-import { type StoreShop, openStoreShop } from "../../support/seeds/store-shop.ts";
-import { ENGINES } from "../../support/databases/stores.ts";
+import { type StoreShop, seedStoreShop } from "../../support/seeds/store-shop.ts";
+import { ENGINES, freshStore } from "../../support/databases/stores.ts";
 
 const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string];
 const PAID = 99_000_000;
@@ -43,7 +43,7 @@ const events = async ({ store }: StoreShop) =>
 
 describe.each(ENGINES)("on %s", (engine) => {
   test("of two servers that start the same order at once, one sends it", async () => {
-    const shop = await openStoreShop(engine);
+    const shop = await seedStoreShop(await freshStore(engine));
     for (let round = 0; round < 10; round += 1) {
       const { orderId } = await shop.order();
       const both = await Promise.all([shop.start(orderId, A), shop.start(orderId, B)]);
@@ -56,7 +56,7 @@ describe.each(ENGINES)("on %s", (engine) => {
 
   test("two servers that take the due polls of 120 orders at once share them, and each is taken once", async () => {
     const resellers = 5;
-    const shop = await openStoreShop(engine, { resellers });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers });
     const placed: number[] = [];
     for (let index = 0; index < 120; index += 1) {
       const { orderId } = await shop.order(index % resellers);
@@ -78,7 +78,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("an attempt stays unchanged while its server has a lease, whatever the clock shows, and is unknown once the lease has ended", async () => {
-    const shop = await openStoreShop(engine);
+    const shop = await seedStoreShop(await freshStore(engine));
     await shop.live(A);
     const { orderId, mark } = await sentByA(shop);
     for (const ahead of [0, DAY_MS, -DAY_MS]) expect(await mark(Date.now() + ahead)).toEqual([]);
@@ -92,7 +92,7 @@ describe.each(ENGINES)("on %s", (engine) => {
 
   test("attempts of servers without a lease are unknown at once, all of them together; the server's own are not", async () => {
     const resellers = 3;
-    const shop = await openStoreShop(engine, { resellers });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers });
     const sent: number[] = [];
     for (let index = 0; index < 130; index += 1) {
       const { orderId } = await shop.order(index % resellers);
@@ -124,7 +124,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   ])(
     "after the attempt was marked unknown: %s, and the order is never started again",
     async (_, result, after, notes) => {
-      const shop = await openStoreShop(engine);
+      const shop = await seedStoreShop(await freshStore(engine));
       const { orderId, finish, mark } = await sentByA(shop);
       await mark();
       expect(await shop.state(orderId)).toEqual(UNKNOWN);
@@ -147,7 +147,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   ])(
     "after the operator settled the order %s changes nothing and is reported",
     async (_, providerOrder, result, after) => {
-      const shop = await openStoreShop(engine);
+      const shop = await seedStoreShop(await freshStore(engine));
       const { orderId, finish, mark } = await sentByA(shop);
       await mark();
       await shop.run("settleOrder", { id: String(orderId), providerOrder, actor });
@@ -158,7 +158,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   );
 
   test("an acceptance after the order was cancelled changes nothing and is reported", async () => {
-    const shop = await openStoreShop(engine);
+    const shop = await seedStoreShop(await freshStore(engine));
     const { orderId, finish, mark } = await sentByA(shop);
     await mark();
     const cancel = { id: String(orderId), to: "CANCELLED", remains: null, note: null } as const;
@@ -173,7 +173,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     ["refusal", REFUSAL, REFUSED],
     ["unknown outcome", NO_REPLY, UNKNOWN],
   ])("an %s that is stored twice counts once", async (_, result, after) => {
-    const shop = await openStoreShop(engine);
+    const shop = await seedStoreShop(await freshStore(engine));
     const { finish } = await sentByA(shop);
     expect(await finish(result)).toEqual({ late: null, ...after } as never);
     const before = await events(shop);
@@ -183,7 +183,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("an outcome that is stored twice does not end the next attempt, which another server makes", async () => {
-    const shop = await openStoreShop(engine);
+    const shop = await seedStoreShop(await freshStore(engine));
     const { orderId, finish } = await sentByA(shop);
     await finish(NOT_SENT);
     expect((await shop.start(orderId, B)).send).toBe(true);

@@ -5,8 +5,9 @@ import { formatMicros } from "../../../src/domain/ledger/money.ts";
 import type { UpstreamEntry } from "../../../src/domain/providers/upstream-services.ts";
 import { findProvider } from "../../../src/db/providers/providers.ts";
 import { planCatalogue } from "../../../src/operations/providers/providers.ts";
-import { type StoreShop, openStoreShop } from "../../support/seeds/store-shop.ts";
-import { ENGINES } from "../../support/databases/stores.ts";
+import { type StoreShop, seedStoreShop } from "../../support/seeds/store-shop.ts";
+import { ENGINES, freshStore } from "../../support/databases/stores.ts";
+import type { Engine } from "../../support/databases/engine.ts";
 
 const SERVER = "s".repeat(24);
 const actor = { keyId: null, operator: "tester" };
@@ -63,8 +64,8 @@ async function sync(shop: StoreShop, name: string, upstream: UpstreamEntry[]) {
 }
 
 /** A service that goes to acme (7), then to bulk (8). */
-async function openRouted(engine: Parameters<typeof openStoreShop>[0], rateToUsd = "1") {
-  const shop = await openStoreShop(engine);
+async function openRouted(engine: Engine, rateToUsd = "1") {
+  const shop = await seedStoreShop(await freshStore(engine));
   const provider = { name: "bulk", protocol: "smm-api", url: "http://127.0.0.1:1/", key: "secret" };
   await shop.run("createProvider", { ...provider, rateToUsd, actor });
   const route = { id: "likes", provider: "bulk", providerService: "8", priority: null };
@@ -157,7 +158,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a report for a corrected order number adds no cost and sets no currency", async () => {
-    const shop = await openStoreShop(engine);
+    const shop = await seedStoreShop(await freshStore(engine));
     const { orderId } = await shop.order();
     await attempt(shop, orderId, 1, { outcome: "unknown", cause: "no reply" });
     const id = String(orderId);

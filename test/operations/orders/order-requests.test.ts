@@ -4,8 +4,9 @@
 import { describe, expect, test } from "bun:test";
 import type { RequestResult } from "../../../src/domain/orders/order-requests.ts";
 import type { Refusal } from "../../../src/domain/values/error-table.ts";
-import { type StoreShop, openStoreShop } from "../../support/seeds/store-shop.ts";
-import { ENGINES } from "../../support/databases/stores.ts";
+import { type StoreShop, seedStoreShop } from "../../support/seeds/store-shop.ts";
+import { ENGINES, freshStore } from "../../support/databases/stores.ts";
+import type { Engine } from "../../support/databases/engine.ts";
 
 const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string];
 const actor = { keyId: null, operator: "tester" };
@@ -18,8 +19,8 @@ const REFUSED = { outcome: "refused", cause: "no" } as const;
 const NOT_SENT = { outcome: "not_sent", cause: "ECONNREFUSED" } as const;
 const NO_REPLY = { outcome: "unknown", cause: "no reply" } as const;
 
-async function open(engine: Parameters<typeof openStoreShop>[0]) {
-  const shop = await openStoreShop(engine);
+async function open(engine: Engine) {
+  const shop = await seedStoreShop(await freshStore(engine));
   const changes = { cancel: true, refill: true };
   await shop.run("updateService", { id: "likes", changes, actor });
   return shop;

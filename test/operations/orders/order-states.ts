@@ -5,10 +5,10 @@ import type { RequestResult } from "../../../src/domain/orders/order-requests.ts
 import type { SubmissionResult } from "../../../src/domain/delivery/deliveries.ts";
 import type { OrderStatus } from "../../../src/domain/orders/order-statuses.ts";
 import type { Report } from "../../../src/domain/delivery/polling.ts";
-import { type StoreShop, openStoreShop } from "../../support/seeds/store-shop.ts";
+import { type StoreShop, seedStoreShop } from "../../support/seeds/store-shop.ts";
 import { execute } from "../../../src/operations/batch/execute.ts";
 import type { Engine } from "../../support/databases/engine.ts";
-import { storeOf } from "../../support/databases/stores.ts";
+import { storeOf, freshStore } from "../../support/databases/stores.ts";
 
 export const SERVER = "a".repeat(24);
 export const OTHER_SERVER = "b".repeat(24);
@@ -37,9 +37,9 @@ const NOT_SENT = { outcome: "not_sent", cause: "ECONNREFUSED" } as const;
 const UNCALLED = { outcome: "not_sent", cause: "late", isUncalled: true } as const;
 const UNKNOWN = { outcome: "unknown", cause: "no reply" } as const;
 
-/** `single` goes to provider 1, `double` to 1 and then 2, `hand` to nobody; `likes` is that of openStoreShop. */
+/** `single` goes to provider 1, `double` to 1 and then 2, `hand` to nobody; `likes` is that of seedStoreShop. */
 async function openStates(engine: Engine): Promise<StateShop> {
-  const shop = await openStoreShop(engine, { hasRoutes: true });
+  const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
   const terms = {
     priceMicros: 1_000_003,
     per: "1000",

@@ -5,8 +5,8 @@ import { listProviders } from "../../../src/db/providers/providers.ts";
 import { createProviderWorker } from "../../../src/delivery/provider-worker.ts";
 import { createSubmitter } from "../../../src/delivery/submission.ts";
 import type { SubmissionResult } from "../../../src/domain/delivery/deliveries.ts";
-import { openStoreShop, type StoreShop } from "../../support/seeds/store-shop.ts";
-import { ENGINES } from "../../support/databases/stores.ts";
+import { seedStoreShop, type StoreShop } from "../../support/seeds/store-shop.ts";
+import { ENGINES, freshStore } from "../../support/databases/stores.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
 
 const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string];
@@ -76,7 +76,7 @@ const tellBalance = (shop: StoreShop, now?: number) =>
 
 describe.each(ENGINES)("on %s", (engine) => {
   test("unknown outcomes in a row pause submissions; an answer between them, or a limit of 0, does not", async () => {
-    const shop = await openStoreShop(engine);
+    const shop = await seedStoreShop(await freshStore(engine));
     for (const between of [ACCEPTED, REFUSED]) {
       await submit(shop, UNKNOWN);
       await submit(shop, UNKNOWN);
@@ -96,7 +96,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("while a provider is paused an order becomes unknown only if it was under way before", async () => {
-    const shop = await openStoreShop(engine);
+    const shop = await seedStoreShop(await freshStore(engine));
     const flying = [];
     for (let count = 0; count < 5; count += 1) {
       flying.push((await begin(shop, (await shop.order()).orderId))!);
@@ -113,7 +113,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("an order waits at a paused provider, looks again every minute, and can be cancelled", async () => {
-    const shop = await openStoreShop(engine);
+    const shop = await seedStoreShop(await freshStore(engine));
     const { orderId } = await shop.order();
     await pauseByUnknown(shop);
     const now = Date.now();
@@ -127,7 +127,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("an order that waits for longer than --place-retry fails and is refunded, even if it was never tried", async () => {
-    const shop = await openStoreShop(engine);
+    const shop = await seedStoreShop(await freshStore(engine));
     const { orderId, createdAt } = await shop.order();
     await pauseByUnknown(shop);
     const { balance: before } = await shop.state(orderId);
@@ -143,7 +143,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("an order of a paused provider goes to the next route at once, and waits only while all routes are paused", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     const pause = (name: string, paused: boolean) =>
       shop.run("setProviderPaused", { name, paused, actor });
     const now = Date.now();
@@ -173,7 +173,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("the balance is requested after 30 s, then after twice as long each time; an answer ends the pause", async () => {
-    const shop = await openStoreShop(engine);
+    const shop = await seedStoreShop(await freshStore(engine));
     await pauseByUnknown(shop);
     const { orderId } = await shop.order();
     const [row] = await shop.store.query("SELECT paused_at FROM providers WHERE provider_id = 1");
@@ -203,7 +203,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a pause for a time ends once, at its end, and the queued orders are due; others go on", async () => {
-    const shop = await openStoreShop(engine, { hasRoutes: true });
+    const shop = await seedStoreShop(await freshStore(engine), { hasRoutes: true });
     const { orderId } = await shop.order();
     const now = Date.now();
     const pause = (name: string, forMs: number | null, at = now) =>
@@ -231,7 +231,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("only an operator ends an operator's pause, and resuming restarts the count", async () => {
-    const shop = await openStoreShop(engine);
+    const shop = await seedStoreShop(await freshStore(engine));
     await pauseByUnknown(shop);
     await shop.run("setProviderPaused", { name: "acme", paused: true, actor });
     expect(await askBalance(shop, Date.now() + 3_600_000)).toBe(false);
@@ -258,7 +258,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("after a pause the first order sent is one of a reseller whose orders did not lead to it", async () => {
-    const shop = await openStoreShop(engine, { resellers: 2 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 2 });
     const queued = [];
     for (let count = 0; count < PAUSE_AFTER + 2; count += 1) queued.push(await shop.order(0));
     const { orderId: others } = await shop.order(1);
@@ -288,7 +288,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("outcomes that two servers record at once are all counted, and pause once", async () => {
-    const shop = await openStoreShop(engine, { resellers: 4 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 4 });
     const finishes = [];
     for (let reseller = 0; reseller < 4; reseller += 1) {
       const { orderId } = await shop.order(reseller);

@@ -4,8 +4,8 @@ import { describe, expect, test } from "bun:test";
 import { TABLES } from "../../../src/db/tables/tables.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import { eraseWholly } from "../../../src/operations/users/erasures.ts";
-import type { Shop } from "../../support/worlds/shop.ts";
-import { openStory, PERSONAL_COLUMNS, SECRET } from "./personal-data.ts";
+import { openShop, type Shop } from "../../support/worlds/shop.ts";
+import { PERSONAL_COLUMNS, SECRET, seedPersonalData } from "./personal-data.ts";
 import { refusalCode } from "../../support/http/refusal.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
 
@@ -28,7 +28,7 @@ function columnsWith(shop: Shop): string[] {
 }
 
 test("nothing personal is left in any table, the ledger adds up, and the history says what was erased", async () => {
-  const shop = await openStory();
+  const shop = seedPersonalData(openShop());
   const sums = () => [
     shop.query("SELECT seq, debit_account, credit_account, amount_micros, kind FROM transfers ORDER BY seq"),
     shop.query("SELECT order_id, quantity, charge_micros, status, created_at FROM orders ORDER BY order_id"),
@@ -53,7 +53,7 @@ test("nothing personal is left in any table, the ledger adds up, and the history
 });
 
 test("orders with extra fields keep their numbers and their count of lines when they are erased", async () => {
-  const shop = await openStory();
+  const shop = seedPersonalData(openShop());
   await erase(shop);
   const rows = shop.query<{ extra: string }>(
     "SELECT extra FROM orders WHERE extra IS NOT NULL ORDER BY order_id",
@@ -75,7 +75,7 @@ test("orders with extra fields keep their numbers and their count of lines when 
 });
 
 test("an interrupted erasure is completed by the same command", async () => {
-  const shop = await openStory();
+  const shop = seedPersonalData(openShop());
   for (const pieces of [0, 3, 8]) {
     let left = pieces;
     const broken = eraseWholly({
@@ -121,7 +121,7 @@ describe("is refused, and nothing changes:", () => {
       shop.run("setUserActive", { username: SECRET, active: false });
     }],
   ])("%s", async (_, code, prepare) => {
-    const shop = await openStory();
+    const shop = seedPersonalData(openShop());
     prepare(shop);
     const before = shop.dump();
     const refused = refusalCode(() => shop.run("eraseUser", { username: SECRET, reason: "r" }));
@@ -151,7 +151,7 @@ const CHANGES: [what: string, text: string][] = [
 test.each(CHANGES)(
   "the database refuses to change a row of a user who is not erased: %s",
   async (_, text) => {
-    const shop = await openStory();
+    const shop = seedPersonalData(openShop());
     expect(() => shop.query(text)).toThrow(REFUSED);
   },
 );
@@ -183,13 +183,13 @@ const MORE: [what: string, text: string][] = [
   ["no time of its erasure", "UPDATE users SET erased_at = NULL WHERE erased_at IS NOT NULL"],
 ]; // prettier-ignore
 test.each(MORE)("the database refuses to change a row of an erased user: %s", async (_, text) => {
-  const shop = await openStory();
+  const shop = seedPersonalData(openShop());
   await erase(shop);
   expect(() => shop.query(text)).toThrow(REFUSED);
 });
 
 test("an order of another user keeps its link beside the erasure", async () => {
-  const shop = await openStory();
+  const shop = seedPersonalData(openShop());
   const { account } = shop.read((reader) => findUser(reader, "bob"))!;
   shop.run("creditUser", { username: "bob", amountMicros: 1_000_000, note: "bob's" });
   const { id: keyId } = shop.key("bob", "full");

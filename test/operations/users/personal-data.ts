@@ -6,8 +6,7 @@ import type { ServiceType } from "../../../src/domain/catalogue/service-types.ts
 import { listWebhooksFailed } from "../../../src/db/webhooks/alerts.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import type { Shop } from "../../support/worlds/shop.ts";
-import { openProviderShop } from "../../support/worlds/shop.ts";
-import type { Upstream } from "../../support/peers/upstream.ts";
+import { seedProvider } from "../../support/seeds/shop-orders.ts";
 
 export const SECRET = "Erika";
 const LINK = `https://example.com/${SECRET}`;
@@ -37,25 +36,25 @@ export const PERSONAL_COLUMNS = [
 ];
 
 /** alice, as SECRET, with her child cora: inactive, without open orders and requests. */
-export async function openStory(): Promise<Shop> {
-  const shop = openProviderShop({ url: "http://127.0.0.1:9" } as Upstream);
+export function seedPersonalData(shop: Shop): Shop {
+  seedProvider(shop, { url: "http://127.0.0.1:9" });
   shop.run("updateUser", { username: "alice", changes: { username: SECRET, name: SECRET } });
   shop.run("updateUser", { username: SECRET, changes: { name: `${SECRET} Ltd` } });
   shop.run("createUser", { username: "cora", name: "Cora", parent: SECRET });
   const keyId = keyOfUser(shop);
   const { account } = shop.read((reader) => findUser(reader, SECRET))!;
-  const story: Story = { shop, caller: { resellerAccount: account, keyId } };
+  const personal: Personal = { shop, caller: { resellerAccount: account, keyId } };
   failingWebhook(shop);
   payments(shop);
-  ordersByHand(story);
-  typedOrders(story);
-  ordersAtProvider(story);
+  ordersByHand(personal);
+  typedOrders(personal);
+  ordersAtProvider(personal);
   failedAlert(shop);
   shop.run("setUserActive", { username: SECRET, active: false });
   return shop;
 }
 
-interface Story {
+interface Personal {
   shop: Shop;
   caller: { resellerAccount: number; keyId: string };
 }
@@ -105,7 +104,7 @@ function end(shop: Shop, orderId: number, to: "COMPLETED" | "CANCELLED"): void {
 }
 
 /** One is delivered and asked to be refilled, one is refunded, one is sent once more with its Idempotency-Key. */
-function ordersByHand({ shop, caller }: Story): void {
+function ordersByHand({ shop, caller }: Personal): void {
   shop.service({ id: "kept", refill: true });
   const order = { ...caller, service: "kept", link: LINK, quantity: 10 };
   const { orderId } = shop.run("placeOrder", { ...order, reference: SECRET });
@@ -138,7 +137,7 @@ const TYPED: [type: ServiceType, quantity: number | null, given: GivenFields][] 
   ["default", 10, { runs: 2, interval: 5 }],
 ];
 
-function typedOrders({ shop, caller }: Story): void {
+function typedOrders({ shop, caller }: Personal): void {
   for (const [type, quantity, given] of TYPED) {
     shop.service({ id: type, type, min: 1, dripfeed: type === "default" });
     const order = { ...caller, service: type, link: LINK, quantity, given };
@@ -147,7 +146,7 @@ function typedOrders({ shop, caller }: Story): void {
 }
 
 /** One is refused, of the other its provider does not know the number. */
-function ordersAtProvider({ shop, caller }: Story): void {
+function ordersAtProvider({ shop, caller }: Personal): void {
   shop.service({ id: "likes", provider: { name: "acme", service: "7" } });
   const order = { ...caller, service: "likes", link: LINK, quantity: 10 };
   attempt(shop, shop.run("placeOrder", order).orderId, {

@@ -4,8 +4,8 @@ import { describe, expect, test } from "bun:test";
 import { WEBHOOK_LEASE_MS } from "../../../src/domain/webhooks/webhooks.ts";
 import type { FinishedWebhookAttempt } from "../../../src/operations/webhooks/webhook-deliveries.ts";
 import { nextWebhookDueAt } from "../../../src/db/webhooks/webhook-deliveries.ts";
-import { ENGINES } from "../../support/databases/stores.ts";
-import { openStoreShop, type StoreShop } from "../../support/seeds/store-shop.ts";
+import { ENGINES, freshStore } from "../../support/databases/stores.ts";
+import { seedStoreShop, type StoreShop } from "../../support/seeds/store-shop.ts";
 
 const [A, B] = ["a", "b"].map((name) => name.padEnd(24, "-")) as [string, string];
 const DAY = 24 * 3_600_000;
@@ -28,7 +28,7 @@ const FAILED = { httpStatus: 500, error: "http_status" };
 
 describe.each(ENGINES)("on %s", (engine) => {
   test("several servers share the due deliveries, and each is taken once", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     for (let reseller = 0; reseller < 10; reseller += 1) {
       const endpoint = await shop.endpoint();
       for (let event = 0; event < 5; event += 1) await shop.event(endpoint, 1000);
@@ -43,7 +43,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a taken delivery has everything to send, and success ends it", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const endpoint = await shop.endpoint({ url: "https://example.test/hook" });
     const event = await shop.event(endpoint, 1000, '{"type":"webhook.test"}');
     const [due] = await taken(shop, A, 1000);
@@ -70,7 +70,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a failure is tried again after the schedule's pause, and a success clears the count", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const endpoint = await shop.endpoint();
     await shop.event(endpoint, 1000);
     const [first] = await taken(shop, A, 1000);
@@ -88,7 +88,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("deliveries that a killed server had under way are due when another starts, or when its lease ends", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const endpoint = await shop.endpoint();
     await shop.event(endpoint, 1000);
     await shop.event(endpoint, 1000);
@@ -104,7 +104,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a delivery under way to an endpoint that is disabled can be replayed, and expires", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const endpoint = await shop.endpoint();
     const gone = await shop.endpoint();
     const event = await shop.event(endpoint, 1000);
@@ -132,7 +132,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("an attempt whose lease had ended still delivers, and its failure changes nothing", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const endpoint = await shop.endpoint();
     await shop.event(endpoint, 1000);
     const [slow] = await taken(shop, A, 1000);
@@ -152,7 +152,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("any text of a response is stored, its first 1024 characters", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const endpoint = await shop.endpoint();
     await shop.event(endpoint, 1000);
     const [due] = await taken(shop, A, 1000);
@@ -165,7 +165,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("410 disables at once; otherwise only five days with at least ten failures and no success do", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const gone = await shop.endpoint();
     await shop.event(gone, 1000);
     const [due] = await taken(shop, A, 1000);
@@ -192,7 +192,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("no delivery stays scheduled for the far future after the clock was set back", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const endpoint = await shop.endpoint();
     const ahead = 10 * DAY;
     await shop.event(endpoint, ahead);
@@ -210,7 +210,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("after the clock was set back, a delivery that a lost connection prevented is due a minute later", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const ahead = 10 * DAY;
     const event = await shop.event(await shop.endpoint(), ahead);
     // Taken but never begun: the reply to its taker was lost.
@@ -223,7 +223,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("endpoints that fail share half of the places, one each, so that the others are not delayed", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     for (let place = 0; place < 20; place += 1) {
       const endpoint = await shop.endpoint({ failures: 3 });
       for (let event = 0; event < 4; event += 1) await shop.event(endpoint, 1000);

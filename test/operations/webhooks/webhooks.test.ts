@@ -11,9 +11,9 @@ import { findUser } from "../../../src/db/users/users.ts";
 import { listWebhooks } from "../../../src/db/webhooks/webhooks.ts";
 import * as sqlite from "../../../src/storage/file/migrate.ts";
 import type { FinishedWebhookAttempt } from "../../../src/operations/webhooks/webhook-deliveries.ts";
-import { ENGINES } from "../../support/databases/stores.ts";
+import { ENGINES, freshStore } from "../../support/databases/stores.ts";
 import {
-  openStoreShop,
+  seedStoreShop,
   type TestEndpoint,
   type StoreShop,
 } from "../../support/seeds/store-shop.ts";
@@ -69,7 +69,7 @@ const code = (promise: Promise<unknown>) =>
 
 describe.each(ENGINES)("on %s", (engine) => {
   test("a reseller has at most ten; a deleted one makes room; a child user has none", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     await shop.run("createUser", { username: "alice", name: "a", parent: null, actor });
     await shop.run("createUser", { username: "kid", name: "k", parent: "alice", actor });
     const create = (username: string) => {
@@ -90,7 +90,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("the account's row always matches what its endpoints subscribe to", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     await shop.run("createUser", { username: "alice", name: "a", parent: null, actor });
     const wanted = async () => {
       const [row] = await shop.store.query(
@@ -119,7 +119,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("migration 2 gives `*` its bit for later types, to exactly the users whose endpoints subscribe to it", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const { sql } = MIGRATIONS[engine].find(({ version }) => version === 2)!;
     const lists = ["*", "*,order.progress", "order.completed", "order.completed,balance.low"];
     const states = ["active", "deleted", ...DISABLED_REASONS];
@@ -166,7 +166,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("while a rotation's grace lasts both secrets sign, the new one first", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const endpoint = await shop.endpoint();
     const next = secret();
     const rotate = { id: endpoint.id, secret: next, graceMs: 5000, actor };
@@ -184,7 +184,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("rotated twice within a grace, the first secret signs for its whole time; a sixth earlier one is refused", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const endpoint = await shop.endpoint();
     const [first, second, third] = [endpoint.secret, secret(), secret()];
     const rotate = (next: string, graceMs: number, now: number) =>
@@ -208,7 +208,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a test is one attempt, on a disabled endpoint too, and counts for nothing", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const endpoint = await shop.endpoint({ events: "order.failed" });
     await shop.run("disableWebhook", { id: endpoint.id, actor });
     expect(await shop.run("testWebhook", { id: endpoint.id, actor }, 1000)).toBe(1);
@@ -224,7 +224,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("after ten attempts a delivery is given up, and a replay sends it once more: same id, same body", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const { endpoint, event, at } = await givenUp(shop);
     expect(await shop.deliveries()).toMatchObject([
       { state: "failed", attempts: WEBHOOK_ATTEMPTS },
@@ -249,7 +249,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("another endpoint's delivery is not replayed", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const { event, at } = await givenUp(shop);
     const other = await shop.endpoint();
     const replay = { id: other.id, what: { delivery: `${event}.1` }, actor };
@@ -258,7 +258,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a replay of all failed deliveries leaves out older ones, delivered ones and ones not yet tried", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const { endpoint, at } = await givenUp(shop);
     const later = at + 1000;
     const delivered = await shop.event(endpoint, later);
@@ -276,7 +276,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("pending deliveries of a disabled endpoint are sent by enable --replay, and given up without it", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const endpoint = await shop.endpoint();
     await shop.event(endpoint, 1000);
     await shop.event(endpoint, 2000);
@@ -301,7 +301,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("enabling an endpoint that is already enabled does not change its pending deliveries", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const endpoint = await shop.endpoint();
     await shop.event(endpoint, 1000);
     await shop.run("enableWebhook", { id: endpoint.id, replay: false, actor }, 1000);
@@ -310,7 +310,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("attempts and ended deliveries are kept for 30 days, pending ones of a disabled endpoint for 7", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const endpoint = await shop.endpoint();
     await shop.event(endpoint, 0);
     await attempt(shop, 0, null);
@@ -347,7 +347,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("a deleted endpoint is sent nothing, has no secret, and is gone when its deliveries are", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     const endpoint = await shop.endpoint();
     await shop.event(endpoint, 0);
     await shop.event(endpoint, 0);
@@ -374,7 +374,7 @@ describe.each(ENGINES)("on %s", (engine) => {
   });
 
   test("every change is in the audit log, and no secret is", async () => {
-    const shop = await openStoreShop(engine, { resellers: 0, now: () => 1000 });
+    const shop = await seedStoreShop(await freshStore(engine), { resellers: 0, now: () => 1000 });
     await shop.run("createUser", { username: "alice", name: "a", parent: null, actor });
     const terms = { url: "https://shop.example/", events: "*", balanceLowBelow: 1 };
     const create = { ...terms, username: "alice", secret: secret(), actor };

@@ -1,12 +1,12 @@
 // The page Audit.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { freshPanel, type TestPanel } from "../../support/worlds/panel.ts";
+import { openPanel, type TestPanel } from "../../support/worlds/panel.ts";
 
 let panel: TestPanel;
 
 beforeAll(async () => {
-  panel = await freshPanel();
+  panel = await openPanel();
   for (let each = 0; each < 60; each++) panel.user(`user-${each}`);
   panel.run("creditUser", { username: "user-7", amountMicros: 2_500_000, note: "<b>first</b>" });
 });

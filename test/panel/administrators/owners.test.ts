@@ -5,12 +5,12 @@ import { findAdministrator } from "../../../src/db/administrators/administrators
 import { codeOf, stepAt } from "../../../src/domain/administrators/second-factor.ts";
 import { PROOF_MS } from "../../../src/domain/administrators/sign-ins.ts";
 import { newToken } from "../../../src/web/server/tokens.ts";
-import { freshPanel, PASSWORD, type TestPanel } from "../../support/worlds/panel.ts";
+import { openPanel, PASSWORD, type TestPanel } from "../../support/worlds/panel.ts";
 import { signingIn } from "./sign-in.ts";
 
 let panel: TestPanel;
 beforeEach(async () => {
-  panel = await freshPanel("owner");
+  panel = await openPanel();
 });
 afterEach(() => panel.stop());
 

@@ -7,7 +7,8 @@ import type { ActionRoute } from "../../../src/panel/server/route.ts";
 import { ROUTES } from "../../../src/panel/server/routes.ts";
 import { ENGINE } from "../../support/databases/engine.ts";
 import { type FoundForm, fillings, formsIn, routeOf } from "./panel-forms.ts";
-import { PASSWORD, type PanelMarket, openPanelMarket } from "../../support/worlds/panel.ts";
+import { hiddenFields, PASSWORD, openPanel } from "../../support/worlds/panel.ts";
+import { type PanelMarket, seedPanelMarket } from "../../support/seeds/panel-market.ts";
 import { runs } from "../../support/runs.ts";
 import { json, PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
 
@@ -16,7 +17,9 @@ const FILLINGS = runs(64, 512);
 
 /** A market with something for every form to act on. */
 async function openMarket(url: string) {
-  const market = await openPanelMarket();
+  const market = seedPanelMarket(await openPanel());
+  // A second session, which a form of the account can end.
+  market.session("tester");
   market.administrator("olga", "operator");
   market.administrator("sam", "support");
   market.administrator("zed", "operator");
@@ -129,7 +132,7 @@ async function send(market: PanelMarket, cookie: string, action: string, sent: U
   const ask = (body: URLSearchParams) =>
     market.ask(action, { method: "POST", body, headers: { cookie, origin: market.url } });
   const reply = await ask(sent);
-  const hidden = market.confirmed(reply.text);
+  const hidden = hiddenFields(reply.text);
   if (reply.status !== 200 || hidden["confirmed"] === undefined) return reply.status;
   const confirmed = new URLSearchParams({ ...Object.fromEntries(sent), ...hidden });
   confirmed.set("proof", PASSWORD);
@@ -236,7 +239,7 @@ test("an owner can do each of these but the last, by these forms only", async ()
 });
 
 test("a key that can create credit is made and rotated only by an owner with a recent proof, and its page says what it can do", async () => {
-  const market = await openPanelMarket();
+  const market = seedPanelMarket(await openPanel());
   const keys = () => market.query("SELECT id FROM keys").length;
   const fields = { type: "recharge", reach: "all" };
   const asked = await market.post("/users/alice/keys", fields);
@@ -248,7 +251,7 @@ test("a key that can create credit is made and rotated only by an owner with a r
   market.clock.now += PROOF_MS + 1000;
   const old = await market.post("/users/alice/keys", fields);
   expect(old.text).toContain('name="proof"');
-  const confirmed = { ...fields, ...market.confirmed(old.text) };
+  const confirmed = { ...fields, ...hiddenFields(old.text) };
   const wrong = await market.post("/users/alice/keys", { ...confirmed, proof: "wrong password" });
   expect([wrong.status, keys()]).toEqual([422, before]);
   const made = await market.post("/users/alice/keys", { ...confirmed, proof: PASSWORD });
@@ -257,7 +260,7 @@ test("a key that can create credit is made and rotated only by an owner with a r
 });
 
 test("an operator sees why, and can still make order and test keys and deactivate any key", async () => {
-  const market = await openPanelMarket("operator");
+  const market = seedPanelMarket(await openPanel({ role: "operator" }));
   const refused = await market.post("/users/alice/keys", { type: "full", reach: "children" });
   expect([refused.status, refused.text]).toEqual([
     403,

@@ -2,12 +2,12 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { listSessionsOf } from "../../../src/db/administrators/administrators.ts";
-import { freshPanel, PASSWORD, type TestPanel } from "../../support/worlds/panel.ts";
+import { openPanel, PASSWORD, type TestPanel } from "../../support/worlds/panel.ts";
 import { cookieOf, OTHER_PASSWORD, signingIn } from "./sign-in.ts";
 
 let panel: TestPanel;
 beforeEach(async () => {
-  panel = await freshPanel("owner");
+  panel = await openPanel();
 });
 afterEach(() => panel.stop());
 
@@ -97,7 +97,7 @@ describe("a second factor", () => {
   });
 
   test("is required of owners when the panel is open beyond this machine, and of nobody else", async () => {
-    const open = await freshPanel("owner", { needsSecondFactor: true });
+    const open = await openPanel({ settings: { needsSecondFactor: true } });
     open.administrator("olga", "operator");
     const get = async (path: string, name: string): Promise<string | number> => {
       const { status, headers } = await open.ask(path, { headers: { cookie: open.session(name) } });

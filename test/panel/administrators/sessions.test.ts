@@ -2,12 +2,12 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { SESSION_IDLE_MS, SESSION_MOST_MS } from "../../../src/domain/administrators/sign-ins.ts";
-import { freshPanel, PASSWORD, type TestPanel } from "../../support/worlds/panel.ts";
+import { openPanel, PASSWORD, type TestPanel } from "../../support/worlds/panel.ts";
 import { cookieOf, OTHER_PASSWORD, signingIn } from "./sign-in.ts";
 
 let panel: TestPanel;
 beforeEach(async () => {
-  panel = await freshPanel("owner");
+  panel = await openPanel();
 });
 afterEach(() => panel.stop());
 

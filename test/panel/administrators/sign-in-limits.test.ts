@@ -1,15 +1,15 @@
 // What others try at the sign-in, and what it does to those who may sign in.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { freshPanel, PASSWORD, PASSWORD_HASH, type TestPanel } from "../../support/worlds/panel.ts";
+import { openPanel, PASSWORD, PASSWORD_HASH, type TestPanel } from "../../support/worlds/panel.ts";
 import { runs } from "../../support/runs.ts";
-import { cookieOf, openBehindProxy, OTHER_PASSWORD, signingIn } from "./sign-in.ts";
+import { BEHIND_PROXY, cookieOf, fromAddresses, OTHER_PASSWORD, signingIn } from "./sign-in.ts";
 
 const TRIES = runs(1_000, 10_000);
 
 let panel: TestPanel;
 beforeEach(async () => {
-  panel = await freshPanel("owner");
+  panel = await openPanel();
 });
 afterEach(() => panel.stop());
 
@@ -20,7 +20,8 @@ describe("attempts of others", () => {
   const ATTACKERS = ["198.51.100.1", "203.0.113.1"];
 
   test(`${TRIES} times from two networks delay neither a sign-in from a known address nor a session`, async () => {
-    const { open, sendFrom, signInFrom } = await openBehindProxy();
+    const open = await openPanel(BEHIND_PROXY);
+    const { sendFrom, signInFrom } = fromAddresses(open);
     open.user("alice", "10");
     const cookie = cookieOf(await signInFrom(HOME));
     const counts = new Map<number, number>();
@@ -65,7 +66,8 @@ describe("attempts of others", () => {
   });
 
   test("lock out neither a known address of the same network nor an unknown one elsewhere", async () => {
-    const { open, sendFrom, signInFrom } = await openBehindProxy();
+    const open = await openPanel(BEHIND_PROXY);
+    const { sendFrom, signInFrom } = fromAddresses(open);
     expect((await signInFrom(HOME)).status).toBe(303);
     for (let each = 0; each < 10; each++) {
       await sendFrom(HOME, "/sign-in", { name: `other-${each}`, password: OTHER_PASSWORD });
@@ -125,7 +127,8 @@ describe("attempts of others", () => {
   });
 
   test("meet few known addresses: at most 20 for a name, none too old, none after a new password", async () => {
-    const { open, signInFrom } = await openBehindProxy();
+    const open = await openPanel(BEHIND_PROXY);
+    const { signInFrom } = fromAddresses(open);
     const known = () =>
       open.query<{ network: string }>(
         "SELECT network FROM known_networks ORDER BY signed_in_at, network",

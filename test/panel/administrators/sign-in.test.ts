@@ -4,12 +4,12 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { findAdministrator } from "../../../src/db/administrators/administrators.ts";
 import { INVITATION_MS } from "../../../src/domain/administrators/sign-ins.ts";
 import { createPasswords } from "../../../src/web/server/passwords.ts";
-import { freshPanel, PASSWORD, type TestPanel } from "../../support/worlds/panel.ts";
+import { openPanel, PASSWORD, type TestPanel } from "../../support/worlds/panel.ts";
 import { cookieOf, OTHER_PASSWORD, signingIn } from "./sign-in.ts";
 
 let panel: TestPanel;
 beforeEach(async () => {
-  panel = await freshPanel("owner");
+  panel = await openPanel();
 });
 afterEach(() => panel.stop());
 
@@ -69,7 +69,7 @@ describe("a password", () => {
   });
 
   test("with TLS the cookie is limited to this host, and responses demand TLS", async () => {
-    const secure = await freshPanel("owner", { isSecure: true, url: "https://panel.example" });
+    const secure = await openPanel({ settings: { isSecure: true, url: "https://panel.example" } });
     const reply = await send("/sign-in", { name: "tester", password: PASSWORD }, "", secure);
     expect(reply.headers.getSetCookie()[0]).toMatch(
       /^__Host-reseller=.*; Secure; Path=\/; HttpOnly; SameSite=Strict$/,

@@ -4,7 +4,7 @@ import { expect } from "bun:test";
 import { parseNetwork } from "../../../src/config/networks.ts";
 import { codeOf, stepAt } from "../../../src/domain/administrators/second-factor.ts";
 import { newToken } from "../../../src/web/server/tokens.ts";
-import { freshPanel, PASSWORD, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
+import { PASSWORD, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
 
 export const OTHER_PASSWORD = "another long password";
 
@@ -74,9 +74,11 @@ export function signingIn(panel: () => TestPanel) {
   return { send, signIn, isIn, invite, enrol, codeNow, triesFrom };
 }
 
-/** A panel behind a proxy, which says from where each request comes. */
-export async function openBehindProxy() {
-  const open = await freshPanel("owner", {}, [parseNetwork("127.0.0.1/32")!]);
+/** A panel trusts a proxy on this machine, which says from where each request comes. */
+export const BEHIND_PROXY = { trustedProxy: [parseNetwork("127.0.0.1/32")!] };
+
+/** Requests to a panel that is BEHIND_PROXY. */
+export function fromAddresses(open: TestPanel) {
   const sendFrom = (
     address: string,
     path: string,
@@ -89,5 +91,5 @@ export async function openBehindProxy() {
   };
   const signInFrom = (address: string, password = PASSWORD) =>
     sendFrom(address, "/sign-in", { name: "tester", password });
-  return { open, sendFrom, signInFrom };
+  return { sendFrom, signInFrom };
 }

@@ -6,14 +6,14 @@ import { listKeys } from "../../../src/db/users/keys.ts";
 import { findProvider } from "../../../src/db/providers/providers.ts";
 import { findService, listServices } from "../../../src/db/catalogue/services.ts";
 import { findUser } from "../../../src/db/users/users.ts";
-import { freshPanel, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
+import { openPanel, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 let panel: TestPanel;
 let upstream: Upstream;
 beforeAll(async () => {
   upstream = await startUpstream();
-  panel = await freshPanel("owner");
+  panel = await openPanel();
   const { url } = upstream;
   panel.run("createProvider", { name: "acme", protocol: "smm-api", url, key: PROVIDER_KEY });
   panel.service({ id: "likes", name: "Likes", provider: { name: "acme", service: "7" } });

@@ -2,13 +2,13 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { grants } from "../../../src/db/tables/catalogue.ts";
-import { freshPanel, type TestPanel } from "../../support/worlds/panel.ts";
+import { openPanel, type TestPanel } from "../../support/worlds/panel.ts";
 import { dumpOf } from "../../support/databases/test-database.ts";
 
 let panel: TestPanel;
 
 beforeAll(async () => {
-  panel = await freshPanel("operator");
+  panel = await openPanel({ role: "operator" });
   panel.user("alice", "10");
   panel.user("kid", undefined, "alice");
   panel.service({ id: "likes", name: "Likes" });

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { findService } from "../../../src/db/catalogue/services.ts";
 import { services } from "../../../src/db/tables/catalogue.ts";
 import { findUser } from "../../../src/db/users/users.ts";
-import { freshPanel, type TestPanel } from "../../support/worlds/panel.ts";
+import { openPanel, type TestPanel } from "../../support/worlds/panel.ts";
 import { dumpOf } from "../../support/databases/test-database.ts";
 
 let panel: TestPanel;
 let keyId: string;
 
 beforeAll(async () => {
-  panel = await freshPanel("operator");
+  panel = await openPanel({ role: "operator" });
   panel.user("alice", "100");
   keyId = panel.key("alice", "order").id;
 });

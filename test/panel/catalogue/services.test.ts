@@ -3,13 +3,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { findService } from "../../../src/db/catalogue/services.ts";
 import { services } from "../../../src/db/tables/catalogue.ts";
-import { freshPanel, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
+import { openPanel, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
 import { dumpOf } from "../../support/databases/test-database.ts";
 
 let panel: TestPanel;
 
 beforeAll(async () => {
-  panel = await freshPanel("operator");
+  panel = await openPanel({ role: "operator" });
   panel.user("alice", "10");
   panel.user("kid", undefined, "alice");
   const provider = { name: "acme", protocol: "smm-api", url: "http://127.0.0.1:9", key: "k" };

@@ -1,7 +1,8 @@
 // Discounts, references, public notes, late reports and corrected numbers in the panel: the same operations, with their refusals.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel.ts";
+import { seedPanelMarket, type PanelMarket } from "../../support/seeds/panel-market.ts";
+import { openPanel } from "../../support/worlds/panel.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 let market: PanelMarket;
@@ -9,7 +10,7 @@ let upstream: Upstream;
 
 beforeAll(async () => {
   upstream = await startUpstream();
-  market = await openPanelMarket();
+  market = seedPanelMarket(await openPanel());
   market.run("updateProvider", { name: "acme", changes: { url: upstream.url, key: PROVIDER_KEY } });
 });
 afterAll(async () => {

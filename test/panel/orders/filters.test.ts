@@ -5,12 +5,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { findKey } from "../../../src/db/users/keys.ts";
 import { readCatalogue } from "../../../src/imports/catalogue.ts";
 import { readGrants } from "../../../src/imports/grants.ts";
-import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel.ts";
+import { seedPanelMarket, type PanelMarket } from "../../support/seeds/panel-market.ts";
+import { openPanel } from "../../support/worlds/panel.ts";
 
 let market: PanelMarket;
 
 beforeAll(async () => {
-  market = await openPanelMarket();
+  market = seedPanelMarket(await openPanel());
 });
 afterAll(() => market.stop());
 

@@ -2,12 +2,13 @@
 // The rules are in test/operations/orders/operator-orders.test.ts.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel.ts";
+import { type PanelMarket, seedPanelMarket } from "../../support/seeds/panel-market.ts";
+import { openPanel } from "../../support/worlds/panel.ts";
 
 let market: PanelMarket;
 
 beforeAll(async () => {
-  market = await openPanelMarket();
+  market = seedPanelMarket(await openPanel());
 });
 afterAll(() => market.stop());
 

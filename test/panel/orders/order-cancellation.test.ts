@@ -1,7 +1,8 @@
 // Ending an order that a provider delivers: the page says so, and the provider is asked to cancel it where it can be.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel.ts";
+import { seedPanelMarket, type PanelMarket } from "../../support/seeds/panel-market.ts";
+import { hiddenFields, openPanel } from "../../support/worlds/panel.ts";
 import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
 let market: PanelMarket;
@@ -9,7 +10,7 @@ let upstream: Upstream;
 
 beforeAll(async () => {
   upstream = await startUpstream();
-  market = await openPanelMarket("operator");
+  market = seedPanelMarket(await openPanel({ role: "operator" }));
   const changes = { url: upstream.url, key: PROVIDER_KEY };
   market.run("updateProvider", { name: "acme", changes });
 });
@@ -63,12 +64,12 @@ test.each([
     const { id, path } = placed();
     const before = [cancels().length, market.balance("alice")] as const;
     const asked = await market.post(path, CANCEL);
-    const refused = await market.post(path, { ...CANCEL, ...market.confirmed(asked.text) });
+    const refused = await market.post(path, { ...CANCEL, ...hiddenFields(asked.text) });
     expect([refused.status, refused.text]).toEqual([422, expect.stringContaining(why)]);
     expect([market.status(id), market.balance("alice")]).toEqual(["PROCESSING", before[1]]);
     expect(cancels().length).toBe(before[0] + 1);
     const again = await market.post(path, CANCEL);
-    const fields = { ...CANCEL, ...market.confirmed(again.text), unasked: "yes" };
+    const fields = { ...CANCEL, ...hiddenFields(again.text), unasked: "yes" };
     expect((await market.post(path, fields)).status).toBe(303);
     expect([market.status(id), market.balance("alice")]).toEqual([
       "CANCELLED",
@@ -86,7 +87,7 @@ test("a cancellation that is refused anyway is refused before the provider is as
   // It was free: without a refund the user would never see the note.
   const fields = { ...CANCEL, "public-note": "sorry" };
   const asked = await market.post(path, fields);
-  const refused = await market.post(path, { ...fields, ...market.confirmed(asked.text) });
+  const refused = await market.post(path, { ...fields, ...hiddenFields(asked.text) });
   expect(refused.status).toBe(422);
   expect([market.status(id), cancels().length]).toEqual(["PROCESSING", before]);
 });
@@ -134,7 +135,7 @@ test("several together: those that the provider agrees to are cancelled, the oth
   for (const id of [first.id, second.id, byHand]) body.append("order", String(id));
   const asked = await market.postForm("/orders/change", body);
   expect(asked.text).toContain(`acme delivers it as number ${first.providerOrder}.`);
-  for (const [name, value] of Object.entries(market.confirmed(asked.text))) {
+  for (const [name, value] of Object.entries(hiddenFields(asked.text))) {
     if (name !== "order" && name !== "to") body.append(name, value);
   }
   const done = await market.postForm("/orders/change", body);

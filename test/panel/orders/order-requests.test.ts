@@ -2,13 +2,14 @@
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { findKey } from "../../../src/db/users/keys.ts";
-import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel.ts";
+import { seedPanelMarket, type PanelMarket } from "../../support/seeds/panel-market.ts";
+import { openPanel } from "../../support/worlds/panel.ts";
 
 let market: PanelMarket;
 let keyId: string;
 
 beforeAll(async () => {
-  market = await openPanelMarket("operator");
+  market = seedPanelMarket(await openPanel({ role: "operator" }));
   keyId = market.key("alice", "order").id;
 });
 beforeEach(() => {

@@ -1,12 +1,13 @@
 // The pages Orders and Order: lists, and every change with its preview, its refusals and its author.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel.ts";
+import { seedPanelMarket, type PanelMarket } from "../../support/seeds/panel-market.ts";
+import { hiddenFields, openPanel } from "../../support/worlds/panel.ts";
 
 let market: PanelMarket;
 
 beforeAll(async () => {
-  market = await openPanelMarket();
+  market = seedPanelMarket(await openPanel());
 });
 afterAll(() => market.stop());
 
@@ -96,7 +97,7 @@ describe("several orders", () => {
     expect(asked.text).toMatch(/bob<\/th><td class="number">\+2\.32 USD/);
     expect(asked.text).toContain("COMPLETED cannot become CANCELLED");
     expect(market.fingerprint()).toBe(before);
-    const { confirmed, once } = market.confirmed(asked.text);
+    const { confirmed, once } = hiddenFields(asked.text);
     const confirmation = { confirmed: confirmed!, once: once! };
     const answer = await post([mine, his, done], "CANCELLED", {
       query: "user=bob",
@@ -117,7 +118,7 @@ describe("several orders", () => {
   test("are asked for again when the amounts are no longer what was confirmed", async () => {
     const [one, two] = [market.order(), market.order()];
     const asked = await post([one!, two!], "CANCELLED");
-    const { confirmed, once } = market.confirmed(asked.text);
+    const { confirmed, once } = hiddenFields(asked.text);
     market.run("transitionOrder", { id: String(one), to: "CANCELLED", note: null });
     const again = await post([one!, two!], "CANCELLED", { confirmed: confirmed!, once: once! });
     expect(again.text).toContain("Cancel 1 order?");
@@ -130,7 +131,7 @@ describe("several orders", () => {
     await market.post(`${path}/change`, { to: "COMPLETED" });
     const ask = async (action: string, fields: Record<string, string>) => {
       const { text } = await market.post(path + action, fields);
-      const { confirmed, once } = market.confirmed(text);
+      const { confirmed, once } = hiddenFields(text);
       return () => market.post(path + action, { ...fields, confirmed: confirmed!, once: once! });
     };
     const partial = await ask("/partial", { remains: "40" });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { listServices } from "../../../src/db/catalogue/services.ts";
 import { findProvider } from "../../../src/db/providers/providers.ts";
 import { services } from "../../../src/db/tables/catalogue.ts";
-import { freshPanel, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
+import { openPanel, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
 import { dumpOf } from "../../support/databases/test-database.ts";
 import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
@@ -17,7 +17,7 @@ const entry = (service: number, name: string, rate: string) => ({
 
 beforeAll(async () => {
   upstream = await startUpstream();
-  panel = await freshPanel("operator");
+  panel = await openPanel({ role: "operator" });
 });
 afterAll(async () => {
   await panel.stop();

@@ -1,7 +1,7 @@
 // The page Reports and its CSV.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { freshPanel, type TestPanel } from "../../support/worlds/panel.ts";
+import { openPanel, type TestPanel } from "../../support/worlds/panel.ts";
 
 const DAY = 86_400_000;
 
@@ -9,7 +9,7 @@ let panel: TestPanel;
 let today: string;
 
 beforeAll(async () => {
-  panel = await freshPanel("support");
+  panel = await openPanel({ role: "support" });
   const { now } = panel.clock;
   today = new Date(now).toISOString().slice(0, 10);
   panel.user("@alice", "100");

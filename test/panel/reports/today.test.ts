@@ -2,12 +2,13 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { attentionItems } from "../../../src/panel/reports/attention.ts";
-import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel.ts";
+import { seedPanelMarket, type PanelMarket } from "../../support/seeds/panel-market.ts";
+import { openPanel } from "../../support/worlds/panel.ts";
 
 let market: PanelMarket;
 
 beforeAll(async () => {
-  market = await openPanelMarket();
+  market = seedPanelMarket(await openPanel());
 });
 afterAll(() => market.stop());
 

@@ -7,11 +7,11 @@ import {
   PROOF_MS,
   SESSION_IDLE_MS,
 } from "../../../src/domain/administrators/sign-ins.ts";
-import { freshPanel, PASSWORD, type TestPanel } from "../../support/worlds/panel.ts";
+import { openPanel, PASSWORD, type TestPanel } from "../../support/worlds/panel.ts";
 
 let panel: TestPanel;
 beforeEach(async () => {
-  panel = await freshPanel("owner");
+  panel = await openPanel();
   panel.user("alice", "10");
 });
 afterEach(() => panel.stop());

@@ -2,7 +2,7 @@
 
 import { afterEach, expect, test } from "bun:test";
 import type { PanelSettings } from "../../../src/panel/server/panel.ts";
-import { freshPanel, type TestPanel } from "../../support/worlds/panel.ts";
+import { openPanel, type TestPanel } from "../../support/worlds/panel.ts";
 
 let panel: TestPanel;
 afterEach(() => panel.stop());
@@ -25,7 +25,7 @@ async function ask(host: string, path: string, fields: Record<string, string> | 
 }
 
 const open = async (settings: Partial<PanelSettings>) => {
-  panel = await freshPanel("owner", settings);
+  panel = await openPanel({ settings });
 };
 const invited = { name: "zoe", role: "support" };
 const linkIn = (text: string) => /<pre id="link">([^<]*)\/setup#/.exec(text)?.[1];

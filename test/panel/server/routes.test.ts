@@ -11,7 +11,7 @@ import { ASSETS } from "../../../src/web/server/assets.ts";
 import type { ActionRoute } from "../../../src/panel/server/route.ts";
 import { ROUTES } from "../../../src/panel/server/routes.ts";
 import { pageAt } from "../../../src/web/server/site.ts";
-import { freshPanel, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
+import { openPanel, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
 import { dumpOf } from "../../support/databases/test-database.ts";
 
 /** What stands for the parameters of a path; any other is `1`. */
@@ -25,7 +25,7 @@ let panel: TestPanel;
 const cookies: Record<string, string> = {};
 
 beforeAll(async () => {
-  panel = await freshPanel("owner");
+  panel = await openPanel();
   for (const role of ROLES) {
     panel.administrator(`a-${role}`, role);
     cookies[role] = panel.session(`a-${role}`);

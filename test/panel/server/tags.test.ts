@@ -6,14 +6,14 @@ import { expect, test } from "bun:test";
 import { findUser } from "../../../src/db/users/users.ts";
 import { ROUTES } from "../../../src/panel/server/routes.ts";
 import { ENGINE } from "../../support/databases/engine.ts";
-import { freshPanel, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
+import { openPanel, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
 import { runs } from "../../support/runs.ts";
 
 const RUNS = ENGINE === "sqlite" ? runs(4, 12) : 4;
 
 /** A market in which every text that someone may type is this one. */
 async function panelWith(text: string): Promise<{ panel: TestPanel; paths: string[] }> {
-  const panel = await freshPanel("owner");
+  const panel = await openPanel();
   panel.run("createUser", { username: "alice", name: text, parent: null });
   panel.run("createUser", { username: "kid", name: text, parent: "alice" });
   panel.run("creditUser", { username: "alice", amountMicros: 5_000_000, note: text });

@@ -1,10 +1,11 @@
 // Keys in the panel: the form makes order keys unless it is told otherwise, and what can add credit is marked and limited.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel.ts";
+import { seedPanelMarket, type PanelMarket } from "../../support/seeds/panel-market.ts";
+import { openPanel } from "../../support/worlds/panel.ts";
 
 let market: PanelMarket;
-beforeAll(async () => void (market = await openPanelMarket()));
+beforeAll(async () => void (market = seedPanelMarket(await openPanel())));
 afterAll(() => market.stop());
 
 const page = async () => (await market.get("/users/alice")).text;

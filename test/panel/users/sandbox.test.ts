@@ -5,12 +5,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readAttention } from "../../../src/db/reports/attention.ts";
 import { readRowFacts } from "../../../src/db/port/row-facts.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
-import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel.ts";
+import { seedPanelMarket, type PanelMarket } from "../../support/seeds/panel-market.ts";
+import { openPanel } from "../../support/worlds/panel.ts";
 
 let market: PanelMarket;
 
 beforeAll(async () => {
-  market = await openPanelMarket();
+  market = seedPanelMarket(await openPanel());
 });
 afterAll(() => market.stop());
 

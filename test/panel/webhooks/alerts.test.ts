@@ -1,13 +1,13 @@
 // The page Alerts: what is wrong, where the operator is told, and who may change that.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { freshPanel, type TestPanel } from "../../support/worlds/panel.ts";
+import { openPanel, type TestPanel } from "../../support/worlds/panel.ts";
 import { BOT_TOKEN, CHAT } from "../../support/peers/telegram.ts";
 
 let panel: TestPanel;
 
 beforeAll(async () => {
-  panel = await freshPanel("owner");
+  panel = await openPanel();
 });
 afterAll(() => panel.stop());
 
@@ -68,7 +68,7 @@ test("ongoing and past alerts are shown; a test is sent; a deleted endpoint disa
 test.each(["operator", "support"] as const)(
   "%s can see alerts, and change nothing",
   async (role) => {
-    const other = await freshPanel(role);
+    const other = await openPanel({ role });
     const { text } = await other.get("/alerts");
     expect(text).not.toContain("Bot token");
     const sent = await other.post("/alerts", { url: "http://x.example/" });

@@ -2,14 +2,15 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { formatDeliveryId } from "../../../src/domain/webhooks/webhooks.ts";
-import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel.ts";
+import { seedPanelMarket, type PanelMarket } from "../../support/seeds/panel-market.ts";
+import { openPanel } from "../../support/worlds/panel.ts";
 
 let market: PanelMarket;
 let id: string;
 let path: string;
 
 beforeAll(async () => {
-  market = await openPanelMarket("operator");
+  market = seedPanelMarket(await openPanel({ role: "operator" }));
 });
 afterAll(() => market.stop());
 

@@ -23,7 +23,7 @@ import {
 import { fileSystemOf, fileSystemUnder } from "../../../src/storage/file/file-systems.ts";
 import { OpenError } from "../../../src/storage/file/open-error.ts";
 import { freshFolder } from "../../support/folders.ts";
-import { freshService } from "../../support/worlds/service.ts";
+import { openService } from "../../support/worlds/service.ts";
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
@@ -52,7 +52,7 @@ describe("files", () => {
   test("a created folder is 0700, and every file in it 0600, while the server runs", async () => {
     // As the program's entry does first of all.
     const umask = process.umask(0o077);
-    const service = await freshService();
+    const service = await openService();
     service.user("anna", "1");
     const { text } = service.key("anna", "full");
     await service.call("POST", "/recharge", text, { username: "anna", amount: 1 });

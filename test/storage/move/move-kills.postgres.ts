@@ -5,7 +5,7 @@ import { parseAddress } from "../../../src/db/postgres/connection/address.ts";
 import { move, type MoveTarget } from "../../../src/storage/move/move.ts";
 import { openTarget } from "../../../src/storage/move/move-postgres.ts";
 import { openSource } from "../../../src/storage/move/move-sqlite.ts";
-import { openShopIn, reseller } from "../../support/worlds/shop.ts";
+import { openShop, reseller } from "../../support/worlds/shop.ts";
 import { cluster } from "../../support/databases/postgres.ts";
 import { freshSqliteDatabase } from "../../support/databases/test-database.ts";
 
@@ -31,7 +31,7 @@ function dyingAt(target: MoveTarget, step: number, kill: () => Promise<void>): M
 }
 
 test("every command refuses the target until a repeated move has ended, whichever step the one before died at", async () => {
-  const shop = openShopIn(freshSqliteDatabase());
+  const shop = openShop({ database: freshSqliteDatabase() });
   shop.order(10);
   const server = await cluster();
   const name = `killed_moves_${process.pid}`;

@@ -13,7 +13,7 @@ import { readReport } from "../../../src/reports/reports.ts";
 import { planCatalogue, requireProvider } from "../../../src/operations/providers/providers.ts";
 import { claimDataDirectory, lockDataDirectory } from "../../../src/storage/file/open.ts";
 import { fillInBulk } from "../../support/databases/bulk.ts";
-import { openShopIn, reseller, type Shop } from "../../support/worlds/shop.ts";
+import { openShop, reseller, type Shop } from "../../support/worlds/shop.ts";
 import { below, type Random, randomFrom } from "../../support/random/seeded.ts";
 import {
   dumpOf,
@@ -183,7 +183,7 @@ function randomMarket(shop: Shop, random: Random): void {
 
 describe("everything moves and comes back as it was:", () => {
   test.each([1, 2, 3])("market %i", async (seed) => {
-    const shop = openShopIn(freshSqliteDatabase());
+    const shop = openShop({ database: freshSqliteDatabase() });
     randomMarket(shop, randomFrom(seed));
     for (const { name } of TABLES) {
       const rows = shop.query(`SELECT 1 FROM ${name}`).length;
@@ -209,7 +209,7 @@ describe("everything moves and comes back as it was:", () => {
 
 describe("no number is given again:", () => {
   test("the floors of a restore become sequences, and those floors again", async () => {
-    const shop = openShopIn(freshSqliteDatabase());
+    const shop = openShop({ database: freshSqliteDatabase() });
     shop.order(10);
     const floors = {
       orders: 500,
@@ -239,7 +239,7 @@ describe("no number is given again:", () => {
 describe("gaps at the end of numbers, which PostgreSQL leaves after rollbacks,", () => {
   test.each([1, 2])("keep no database from going back and forth: seed %i", async (seed) => {
     const random = randomFrom(seed);
-    const shop = openShopIn(freshSqliteDatabase());
+    const shop = openShop({ database: freshSqliteDatabase() });
     randomMarket(shop, random);
     let here: TestDatabase = shop;
     for (let round = 0; round < 3; round += 1) {
@@ -282,7 +282,7 @@ describe("gaps at the end of numbers, which PostgreSQL leaves after rollbacks,",
 
 describe("is refused, and changes nothing, where", () => {
   test("the target holds anything", async () => {
-    const shop = openShopIn(freshSqliteDatabase());
+    const shop = openShop({ database: freshSqliteDatabase() });
     const other = freshPostgresDatabase();
     other.user("somebody");
     const before = dump(other);
@@ -296,7 +296,7 @@ describe("is refused, and changes nothing, where", () => {
   });
 
   test("a server has the data directory", async () => {
-    const shop = openShopIn(freshSqliteDatabase());
+    const shop = openShop({ database: freshSqliteDatabase() });
     const empty = freshPostgresDatabase();
     const release = lockDataDirectory(shop.folder);
     const { code, stderr } = await move(placeOf(shop), placeOf(empty));
@@ -307,7 +307,7 @@ describe("is refused, and changes nothing, where", () => {
   });
 
   test("a server holds a lease on the database, as source or as target", async () => {
-    const served = openShopIn(freshPostgresDatabase());
+    const served = openShop({ database: freshPostgresDatabase() });
     const lease = { id: "b".repeat(24), name: "left", ended: [] };
     served.execute("renewLease", lease, Date.now());
     const folder = freshFolder();
@@ -319,7 +319,7 @@ describe("is refused, and changes nothing, where", () => {
     expect(existsSync(`${folder}/reseller.db`)).toBe(false);
     const empty = freshPostgresDatabase();
     empty.execute("renewLease", lease, Date.now());
-    const shop = openShopIn(freshSqliteDatabase());
+    const shop = openShop({ database: freshSqliteDatabase() });
     expect((await move(placeOf(shop), placeOf(empty))).stderr).toContain(
       "is in use by the server left",
     );
@@ -341,7 +341,7 @@ describe("is refused, and changes nothing, where", () => {
   });
 
   test("the source does not add up", async () => {
-    const shop = openShopIn(freshSqliteDatabase());
+    const shop = openShop({ database: freshSqliteDatabase() });
     shop.connection.sqlite.run("UPDATE users SET balance_micros = 7 WHERE username = 'kid'");
     const empty = freshPostgresDatabase();
     const { code, stderr } = await move(placeOf(shop), placeOf(empty));
@@ -412,7 +412,7 @@ async function holding(database: TestDatabase, mode: string) {
 }
 
 test("no table without rows is analyzed: plans that assume an empty one would be kept while it grows", async () => {
-  const shop = openShopIn(freshSqliteDatabase());
+  const shop = openShop({ database: freshSqliteDatabase() });
   shop.order(10);
   const there = freshPostgresDatabase();
   await moved(shop, there);

@@ -1,9 +1,9 @@
-// A service with two resellers, each with a child user and a key of every type.
+// Two resellers, each with a child user and a key of every type, and requests as bytes to their service.
 
 import { BALANCE_LIMIT_MICROS, formatMicros } from "../../../src/domain/ledger/money.ts";
 import { KEY_TYPES, type KeyReach, type KeyType } from "../../../src/domain/users/keys.ts";
 import { openRaw, type RawConnection, rawRequest } from "../http/raw.ts";
-import { freshService, type TestService } from "../worlds/service.ts";
+import type { TestService } from "../worlds/service.ts";
 import { OPERATOR } from "../databases/test-database.ts";
 
 /** In every request that expectRefusal makes: no answer may hold it. */
@@ -19,8 +19,7 @@ export interface Market extends TestService {
 }
 
 /** anna (100 USD) and bert (50 USD); their children cleo and dora; `rich` has a balance at its limit. */
-export async function openMarket(): Promise<Market> {
-  const service = await freshService();
+export function seedMarket(service: TestService): Market {
   service.user("anna", "100");
   service.user("bert", "50");
   service.user("cleo", "7", "anna");
@@ -70,9 +69,8 @@ export function request(method: string, target: string, fields: string[] = [], b
   return rawRequest(method, target, fields, body).replace("connection: close\r\n", "");
 }
 
-/** A market whose requests are sent as bytes, several on one connection. */
-export async function openRawMarket() {
-  const market = await openMarket();
+/** Requests to a market as bytes, several on one connection. */
+export function rawRequests(market: Market) {
   const key = market.keyOf("full");
 
   const jsonFields = () => [`x-api-key: ${key}`, "content-type: application/json"];
@@ -95,5 +93,5 @@ export async function openRawMarket() {
     return connection;
   };
 
-  return { market, key, jsonFields, balance, order, ordersOf, sent };
+  return { key, jsonFields, balance, order, ordersOf, sent };
 }

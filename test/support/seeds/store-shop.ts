@@ -1,5 +1,4 @@
-// A shop on a fresh store of either engine, filled by commands, without a server: resellers, orders that go to providers, and
-// the endpoints that hear of them.
+// Resellers, orders that go to providers, and the endpoints that hear of them, written by commands on a store without a server.
 
 import type { Order } from "../../../src/db/orders/orders.ts";
 import { createId } from "../../../src/db/port/ids.ts";
@@ -23,8 +22,7 @@ import type {
 import { execute } from "../../../src/operations/batch/execute.ts";
 import type { ProviderApi } from "../../../src/providers/provider.ts";
 import { systemClock } from "../../../src/scheduling/clock.ts";
-import type { Engine } from "../databases/engine.ts";
-import { freshStore, insertUser, type TestStore } from "../databases/stores.ts";
+import { insertUser, type TestStore } from "../databases/stores.ts";
 
 const actor = { keyId: null, operator: "tester" };
 const PLACE_RETRY_MS = 3_600_000;
@@ -87,11 +85,10 @@ export interface StoreShop {
   deliveries(): Promise<Record<string, unknown>[]>;
 }
 
-export async function openStoreShop(
-  engine: Engine,
+export async function seedStoreShop(
+  store: TestStore,
   { resellers = 1, hasRoutes = false, now: clock = Date.now }: ShopOptions = {},
 ): Promise<StoreShop> {
-  const store = await freshStore(engine);
   const run: StoreShop["run"] = async (name, input, now = clock()) =>
     execute(store, name, input, now);
   const callers: Caller[] = [];

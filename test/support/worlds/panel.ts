@@ -35,6 +35,10 @@ export interface TestPanel extends TestDatabase {
   get(path: string): Promise<Reply>;
   /** A form of the panel's own page. */
   post(path: string, fields?: Record<string, string>): Promise<Reply>;
+  /** A form whose fields may come several times. */
+  postForm(path: string, fields: URLSearchParams): Promise<Reply>;
+  /** Sends a form, then confirms what the panel shows. */
+  confirm(path: string, fields: Record<string, string>): Promise<{ status: number; asked: string }>;
   stop(): Promise<void>;
 }
 
@@ -50,12 +54,18 @@ const SETTINGS: PanelSettings = {
   confirmAboveMicros: 100_000_000,
 };
 
-/** Signed in as `tester`, with that role. */
-export async function freshPanel(
-  role: Role = "owner",
-  changes: Partial<PanelSettings> = {},
-  trustedProxy: readonly Network[] = [],
-): Promise<TestPanel> {
+interface PanelOptions {
+  /** Role of `tester`, who is signed in; default: owner. */
+  role?: Role;
+  settings?: Partial<PanelSettings>;
+  trustedProxy?: readonly Network[];
+}
+
+export async function openPanel({
+  role = "owner",
+  settings: changes = {},
+  trustedProxy = [],
+}: PanelOptions = {}): Promise<TestPanel> {
   const database = freshDatabase();
   const opened = await openServerDatabase(database);
   const settings = { ...SETTINGS, ...changes };
@@ -113,6 +123,10 @@ export async function freshPanel(
   };
   administrator("tester", role);
   const cookie = session("tester");
+  const postForm: TestPanel["postForm"] = (path, body) =>
+    ask(path, { method: "POST", body, headers: { cookie, origin: url } });
+  const post: TestPanel["post"] = (path, fields = {}) =>
+    postForm(path, new URLSearchParams(fields));
   return {
     ...database,
     url,
@@ -123,12 +137,13 @@ export async function freshPanel(
     session,
     ask,
     get: (path) => ask(path, { headers: { cookie } }),
-    post: (path, fields = {}) =>
-      ask(path, {
-        method: "POST",
-        body: new URLSearchParams(fields),
-        headers: { cookie, origin: url },
-      }),
+    post,
+    postForm,
+    async confirm(path, fields) {
+      const asked = await post(path, fields);
+      const { status } = await post(path, { ...fields, ...hiddenFields(asked.text) });
+      return { status, asked: asked.text };
+    },
     async stop() {
       await server.stop();
       await opened.close();
@@ -137,80 +152,10 @@ export async function freshPanel(
   };
 }
 
-export interface PanelMarket extends TestPanel {
-  /** The number of a new order of alice's, at 0.232 USD unless the quantity is another than 100. */
-  order(fields?: { user?: string; link?: string; quantity?: number; service?: string }): number;
-  /** An order at the provider: not known whether it was placed, placed under a number, or still queued. */
-  delivered(state: "queued" | "unknown" | { placed: string }): number;
-  status(orderId: number): string;
-  /** A form whose fields may come several times. */
-  postForm(path: string, fields: URLSearchParams): Promise<Reply>;
-  /** Returns the hidden fields of a confirmation page. */
-  confirmed(html: string): Record<string, string>;
-  /** Sends a form, then confirms what the panel shows. */
-  confirm(path: string, fields: Record<string, string>): Promise<{ status: number; asked: string }>;
-}
-
-/** With alice, her child user kid, bob, a manual service, and one that a provider delivers. */
-export async function openPanelMarket(role: Role = "owner"): Promise<PanelMarket> {
-  const panel = await freshPanel(role);
-  panel.user("alice", "100");
-  panel.user("bob", "50");
-  panel.user("kid", "7", "alice");
-  panel.service({ id: "followers", name: "Followers", price: "2.32", min: 1 });
-  panel.run("createProvider", {
-    name: "acme",
-    protocol: "smm-api",
-    url: "http://127.0.0.1:9/api/v2",
-    key: "provider-key-0123456789",
-  });
-  const provided = { name: "acme", service: "7" };
-  panel.service({ id: "likes", name: "Likes", price: "1", min: 1, provider: provided });
-  const keys = new Map(["alice", "bob"].map((user) => [user, panel.key(user, "full").id]));
-  const accountOf = (username: string) =>
-    Number(panel.query("SELECT account FROM users WHERE username = ?", username)[0]!["account"]);
-
-  const order: PanelMarket["order"] = ({
-    user = "alice",
-    link = "https://example.com/p",
-    quantity = 100,
-    service = "followers",
-  } = {}) => {
-    const resellerAccount = accountOf(user);
-    const keyId = keys.get(user)!;
-    return panel.run("placeOrder", { resellerAccount, keyId, service, link, quantity }).orderId;
-  };
-  const delivered: PanelMarket["delivered"] = (state) => {
-    const orderId = order({ service: "likes" });
-    if (state === "queued") return orderId;
-    panel.attempt(
-      orderId,
-      state === "unknown"
-        ? { outcome: "unknown", cause: "no answer within 30 s" }
-        : { outcome: "accepted", providerOrder: state.placed },
-    );
-    return orderId;
-  };
-  const cookie = panel.session("tester");
-  const confirmed = (html: string) =>
-    Object.fromEntries(
-      [...html.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(
-        ([, name, value]) => [name!, value!.replaceAll("&amp;", "&")],
-      ),
-    );
-  return {
-    ...panel,
-    order,
-    delivered,
-    status: (orderId) =>
-      String(panel.query("SELECT status FROM orders WHERE order_id = ?", orderId)[0]!["status"]),
-    confirmed,
-    postForm: (path, body) =>
-      panel.ask(path, { method: "POST", body, headers: { cookie, origin: panel.url } }),
-    async confirm(path, fields) {
-      const asked = await panel.post(path, fields);
-      const { status } = await panel.post(path, { ...fields, ...confirmed(asked.text) });
-      return { status, asked: asked.text };
-    },
-  };
+/** The hidden fields of a confirmation page. */
+export function hiddenFields(html: string): Record<string, string> {
+  const inputs = html.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g);
+  return Object.fromEntries(
+    [...inputs].map(([, name, value]) => [name!, value!.replaceAll("&amp;", "&")]),
+  );
 }

@@ -3,7 +3,15 @@
 import { Command } from "commander";
 import { serveOptions, databaseOptions } from "../../../src/config/flags.ts";
 import type { Config } from "../../../src/config/settings.ts";
-import type { ServerDeps } from "../../../src/http/server/server.ts";
+import { type ServerDeps, startServer } from "../../../src/http/server/server.ts";
+import { findCallerKeyByHash } from "../../../src/db/users/keys.ts";
+import { listSandboxOrders, listSandboxRefills } from "../../../src/db/orders/sandbox.ts";
+import type { Clock } from "../../../src/scheduling/clock.ts";
+import { startDelivery } from "../../../src/delivery/delivery.ts";
+import { smmApiRoutes } from "../../../src/http/smm-api/routes.ts";
+import { connectProvider } from "../../../src/providers/protocols.ts";
+import type { ProviderApi } from "../../../src/providers/provider.ts";
+
 import { responseTemplate } from "../../../src/http/server/response-template.ts";
 import { createRateLimits } from "../../../src/http/server/rate-limits.ts";
 import { createLog } from "../../../src/monitoring/log.ts";
@@ -15,6 +23,7 @@ import { type Service, startService } from "../../../src/server/serve.ts";
 import { openSqliteDatabase } from "../../../src/server/sqlite-database.ts";
 import { checkNewUrl } from "../../../src/webhooks/new-url.ts";
 import { bundledThread } from "../bundles.ts";
+import type { HandClock } from "../hand-clock.ts";
 import { type Answer, callApi } from "../http/api.ts";
 import { freshDatabase, type TestDatabase } from "../databases/test-database.ts";
 
@@ -33,6 +42,15 @@ export interface TestService extends TestDatabase {
   ): Promise<Answer>;
   stop(): Promise<void>;
 }
+
+export interface ClockedService extends TestService {
+  clock: HandClock;
+  /** The server is killed, and another one starts that long after. */
+  restart(afterMs: number): Promise<void>;
+}
+
+/** How long an order waits for its provider at a service with a clock. */
+export const PLACE_WAIT_MS = 10_000;
 
 /** What `serve` runs with when nobody says anything. */
 function defaultConfig(): Config {
@@ -104,20 +122,120 @@ export async function startTestService(
   });
 }
 
-/** A running service on a fresh database, or on the one given. */
-export async function freshService(
-  settings: Partial<typeof TEST_CONFIG> = {},
+export interface ServiceOptions {
+  /** Default: a fresh one. */
+  database?: TestDatabase;
+  settings?: Partial<typeof TEST_CONFIG>;
+}
+
+export interface ClockedOptions {
+  database?: TestDatabase;
+  clock: HandClock;
+  /** What every provider but the sandbox does; default: what its protocol says. */
+  provider?: ProviderApi;
+}
+
+/** A running service, started as `serve` starts it; with a clock, one whose parts run on that. */
+export function openService(options?: ServiceOptions): Promise<TestService>;
+export function openService(options: ClockedOptions): Promise<ClockedService>;
+export async function openService({
   database = freshDatabase(),
-): Promise<TestService> {
-  const service = await startTestService({ ...database.location, ...settings });
+  ...options
+}: ServiceOptions | ClockedOptions = {}): Promise<TestService> {
+  if ("clock" in options) return clockedService(database, options);
+  const service = await startTestService({ ...database.location, ...options.settings });
   return {
     ...database,
     url: service.url,
-    call: (method, path, key, body, headers) =>
-      callApi(service.url, method, path, key, body, headers),
+    call: (...call) => callApi(service.url, ...call),
     async stop() {
       await service.stop();
       database.close();
+    },
+  };
+}
+
+async function clockedService(
+  database: TestDatabase,
+  { clock, provider }: Omit<ClockedOptions, "database">,
+): Promise<ClockedService> {
+  let server = await startClockedServer(database, clock, "first-server", provider);
+  return {
+    ...database,
+    get url() {
+      return server.url;
+    },
+    call: (...call) => callApi(server.url, ...call),
+    clock,
+    async restart(afterMs) {
+      await server.kill();
+      clock.leap(afterMs);
+      server = await startClockedServer(database, clock, "second-server", provider);
+    },
+    async stop() {
+      await server.kill();
+      database.close();
+    },
+  };
+}
+
+/** Its commands run at once and at the clock's time. */
+async function startClockedServer(
+  database: TestDatabase,
+  clock: Clock,
+  serverId: string,
+  provider: ProviderApi | undefined,
+) {
+  let isDead = false;
+  const writer = {
+    async submit(name: never, input: never) {
+      if (isDead) return new Promise(() => {});
+      return database.execute(name, input, clock.now());
+    },
+  } as unknown as Parameters<typeof apiOf>[0]["writer"];
+  const delivery = await startDelivery({
+    store: database.store,
+    serverId,
+    writer,
+    log: createLog("silent"),
+    clock: {
+      ...clock,
+      timer: (callback) => clock.timer(() => isDead || callback()),
+    },
+    random: () => 0,
+    settings: {
+      placeWaitMs: PLACE_WAIT_MS,
+      placeRetryMs: 3_600_000,
+      pollIntervalMs: 60_000,
+      pauseAfter: 0,
+    },
+    connect: (row) =>
+      (row.protocol === "sandbox" ? undefined : provider) ??
+      connectProvider(row, 1000, {
+        now: () => clock.now(),
+        orders: async (numbers) => database.read((reader) => listSandboxOrders(reader, numbers)),
+        refills: async (numbers) => database.read((reader) => listSandboxRefills(reader, numbers)),
+      }),
+  });
+  const api = apiOf({
+    store: database.store,
+    findKey: (hash) => database.read((reader) => findCallerKeyByHash(reader, hash)),
+    writer,
+  });
+  const deps = {
+    ...api,
+    awaitProvider: (order: Parameters<typeof api.awaitProvider>[0]) =>
+      delivery.awaitProvider(order),
+  };
+  const server = startServer(deps, { hostname: "127.0.0.1", port: 0 }, null, smmApiRoutes(deps));
+  const url = `http://127.0.0.1:${server.port}`;
+  return {
+    url,
+    /** Without a word to the database. */
+    async kill() {
+      isDead = true;
+      void delivery.stop(0);
+      await server.stop();
     },
   };
 }

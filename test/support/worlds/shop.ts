@@ -3,7 +3,6 @@
 import { readFileSync } from "node:fs";
 import { run } from "../../../src/cli/kernel/program.ts";
 import { listKeys } from "../../../src/db/users/keys.ts";
-import { findUser } from "../../../src/db/users/users.ts";
 import { TABLES } from "../../../src/db/tables/tables.ts";
 import type { Body } from "../http/api.ts";
 import {
@@ -13,7 +12,6 @@ import {
   type TestDatabase,
 } from "../databases/test-database.ts";
 import { ENGINE, type Engine } from "../databases/engine.ts";
-import { PROVIDER_KEY, type Upstream } from "../peers/upstream.ts";
 
 export interface Ran {
   code: number;
@@ -80,14 +78,17 @@ export function optionsOf({ location }: TestDatabase): string[] {
   return Object.entries(location).flatMap(([name, value]) => [`--${name}`, value as string]);
 }
 
-/** alice (100 USD), her child kid (5 USD), bob; followers at 2.32 per 1000, a private service, a key of alice. */
-export function openShop(engine: Engine = ENGINE): Shop {
-  return shopIn(engine === "sqlite" ? copyOfTemplate() : fillShop(freshDatabase()));
+interface ShopOptions {
+  /** Default: the one of this run. */
+  engine?: Engine;
+  /** An empty one. */
+  database?: TestDatabase;
 }
 
-/** The same on a database that is empty yet, of whatever engine. */
-export function openShopIn(database: TestDatabase): Shop {
-  return shopIn(fillShop(database));
+/** alice (100 USD), her child kid (5 USD), bob; followers at 2.32 per 1000, a private service, a key of alice. */
+export function openShop({ engine = ENGINE, database }: ShopOptions = {}): Shop {
+  if (database) return shopIn(fillShop(database));
+  return shopIn(engine === "sqlite" ? copyOfTemplate() : fillShop(freshDatabase()));
 }
 
 function shopIn(database: TestDatabase): Shop {
@@ -104,15 +105,6 @@ function shopIn(database: TestDatabase): Shop {
       return TABLES.map((table) => dumpOf(database, table)).join("\n");
     },
   };
-}
-
-/** Order 1 PROCESSING, 2 PARTIAL with 50 of 100 remaining, 3 CANCELLED. */
-export async function openBusyShop(): Promise<Shop> {
-  const shop = openShop();
-  for (let made = 0; made < 3; made++) shop.order(100);
-  await shop.cli("admin", "order", "partial", "2", "--remains", "50");
-  await shop.cli("admin", "order", "cancel", "3");
-  return shop;
 }
 
 /** The file of a shop as it opens: made once, a copy is a quarter of the work. */
@@ -137,30 +129,4 @@ function fillShop(database: TestDatabase): TestDatabase {
   database.service({ id: "secret", name: "Secret", private: true });
   database.key("alice", "full");
   return database;
-}
-
-/** A shop whose provider `acme` is this upstream. */
-export function openProviderShop({ url }: Upstream): Shop {
-  const shop = openShop();
-  shop.run("createProvider", { name: "acme", protocol: "smm-api", url, key: PROVIDER_KEY });
-  return shop;
-}
-
-/** An order of alice for a service of acme's, queued or in the delivery state `outcome`. */
-export function orderOf(
-  shop: Shop,
-  outcome?: "unknown" | "sending" | "placed",
-  providerOrder = "501",
-): string {
-  if (shop.query("SELECT 1 FROM services WHERE id = 'likes'").length === 0) {
-    shop.service({ id: "likes", price: "2", provider: { name: "acme", service: "7" } });
-  }
-  const { account } = shop.read((reader) => findUser(reader, "alice"))!;
-  const { id: keyId } = shop.key("alice", "full");
-  const input = { resellerAccount: account, keyId, service: "likes", link: "x", quantity: 1000 };
-  const { orderId } = shop.run("placeOrder", input);
-  if (outcome === "sending") shop.attempt(orderId);
-  if (outcome === "unknown") shop.attempt(orderId, { outcome, cause: "no answer within 30 s" });
-  if (outcome === "placed") shop.attempt(orderId, { outcome: "accepted", providerOrder });
-  return String(orderId);
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { claimDataDirectory } from "../../../src/storage/file/open.ts";
 import { binary, binaryJson, binaryWith } from "../../support/binary.ts";
-import { openShopIn } from "../../support/worlds/shop.ts";
+import { openShop } from "../../support/worlds/shop.ts";
 import { runs } from "../../support/runs.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { freshPostgresDatabase } from "../../support/databases/test-database.ts";
@@ -23,7 +23,7 @@ test.each(["none", "a database without rows"])(
   "kill -9 after each step of a move to a data directory with %s",
   async (there) => {
     const shim = await compileShim();
-    const shop = openShopIn(freshPostgresDatabase());
+    const shop = openShop({ database: freshPostgresDatabase() });
     shop.order(10);
     const from = shop.location.database!;
     const killed = { refused: 0, complete: 0, nothing: 0 };

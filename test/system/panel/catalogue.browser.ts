@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import { freshPanel, type TestPanel } from "../../support/worlds/panel.ts";
+import { openPanel, type TestPanel } from "../../support/worlds/panel.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 import { expectSound, launch, screenshot, visit } from "./browser.ts";
 
@@ -33,7 +33,7 @@ describe.each([
 ])("%s", (title, javaScriptEnabled) => {
   let panel: TestPanel;
   beforeAll(async () => {
-    panel = await freshPanel("operator");
+    panel = await openPanel({ role: "operator" });
     panel.user("alice", "10");
   });
   afterAll(() => panel.stop());

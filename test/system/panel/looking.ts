@@ -1,7 +1,7 @@
 // A panel with data, one without, and a browser in which a page of either is looked at.
 
 import type { Page } from "playwright-core";
-import { freshPanel, type TestPanel } from "../../support/worlds/panel.ts";
+import { openPanel, type TestPanel } from "../../support/worlds/panel.ts";
 import { launch, signIn, type View, type Visit, visit } from "./browser.ts";
 import { fillMarket, type PageToOpen } from "./pages.ts";
 
@@ -21,7 +21,7 @@ export interface Looking {
 }
 
 export async function startLooking(): Promise<Looking> {
-  const [panel, empty] = [await freshPanel("owner"), await freshPanel("owner")];
+  const [panel, empty] = [await openPanel(), await openPanel()];
   const { webhook } = fillMarket(panel);
   const browser = await launch();
   const pathOf = (path: string) => path.replace(":webhook", webhook);

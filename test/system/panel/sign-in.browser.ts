@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { setUpLink } from "../../../src/panel/server/invitations.ts";
 import { newToken } from "../../../src/web/server/tokens.ts";
-import { freshPanel, type TestPanel } from "../../support/worlds/panel.ts";
+import { openPanel, type TestPanel } from "../../support/worlds/panel.ts";
 import { expectSound, launch, screenshot, visit } from "./browser.ts";
 
 const PASSWORD = "several easy words";
@@ -40,7 +40,7 @@ describe.each([
 ])("%s", (title, javaScriptEnabled) => {
   test("an invitation becomes an account with a second factor, which is asked for at the next sign-in", async () => {
     // A server that others reach, so that owners need a second factor.
-    const panel = await freshPanel("owner", { needsSecondFactor: true });
+    const panel = await openPanel({ settings: { needsSecondFactor: true } });
     const token = invite(panel, "alice");
     const { page, complaints, context, close } = await visit(browser, panel, { javaScriptEnabled });
     const asked: string[] = [];
@@ -107,7 +107,7 @@ describe.each([
   });
 
   test("signing in, reading and signing out work with the keyboard only", async () => {
-    const panel = await freshPanel("owner");
+    const panel = await openPanel();
     const { page, close } = await visit(browser, panel, { javaScriptEnabled });
     await page.goto(`${panel.url}/sign-in?next=%2Faccount`);
     const { keyboard } = page;

@@ -3,7 +3,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
-import { openPanelMarket, type PanelMarket } from "../../support/worlds/panel.ts";
+import { seedPanelMarket, type PanelMarket } from "../../support/seeds/panel-market.ts";
+import { openPanel } from "../../support/worlds/panel.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 import { runs } from "../../support/runs.ts";
 import { launch, visit } from "./browser.ts";
@@ -211,7 +212,7 @@ const TASKS: readonly Task[] = [
 // Without JavaScript the tasks of a month are done each time.
 describe.each(runs([true], [true, false]))("with JavaScript: %p", (javaScriptEnabled) => {
   test.each([...TASKS])("$title: $clicks clicks", async ({ clicks, fields, prepare, run }) => {
-    const market = await openPanelMarket();
+    const market = seedPanelMarket(await openPanel());
     const id = prepare(market);
     const { page, complaints, close } = await visit(browser, market, {
       as: "tester",

@@ -1,14 +1,15 @@
 // The orders of providers in a restored backup, and in a damaged file.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { openProviderShop, orderOf } from "../../../support/worlds/shop.ts";
+import { openShop } from "../../../support/worlds/shop.ts";
+import { seedProvider, orderOf } from "../../../support/seeds/shop-orders.ts";
 import { startUpstream, type Upstream } from "../../../support/peers/upstream.ts";
 
 let upstream: Upstream;
 beforeAll(async () => (upstream = await startUpstream()));
 afterAll(() => upstream.stop());
 
-const shopOf = () => openProviderShop(upstream);
+const shopOf = () => seedProvider(openShop(), upstream);
 
 test("an order queued in a backup is unknown after a restore: it may have been sent since", async () => {
   const shop = shopOf();

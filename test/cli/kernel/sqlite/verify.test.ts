@@ -2,7 +2,8 @@
 // after the triggers and constraints that forbid it were taken away.
 
 import { describe, expect, test } from "bun:test";
-import { openBusyShop, type Shop } from "../../../support/worlds/shop.ts";
+import { openShop, type Shop } from "../../../support/worlds/shop.ts";
+import { seedEndedOrders } from "../../../support/seeds/shop-orders.ts";
 import type { Body } from "../../../support/http/api.ts";
 
 const DAMAGE: [what: string, sql: string, found: string[]][] = [
@@ -69,7 +70,7 @@ const EMPTY_INDEX = Uint8Array.of(10, 0, 0, 0, 0, 0x10, 0, 0);
 
 describe("verify finds, names and counts damage, and changes nothing", () => {
   test.each(DAMAGE)("%s", async (_, sql, found) => {
-    const shop = await openBusyShop();
+    const shop = await seedEndedOrders(openShop());
     damage(shop, sql);
     const before = shop.dump();
     const { code, stdout, stderr } = await shop.cli("verify");
@@ -93,7 +94,7 @@ describe("a schema that no migration made is named, object by object:", () => {
     ["a literal in another case", "DROP TRIGGER users_are_kept; CREATE TRIGGER users_are_kept BEFORE DELETE ON users BEGIN SELECT RAISE(ABORT, 'Users are never deleted'); END", [["trigger users_are_kept", "differs from the migrations"]]],
   ]; // prettier-ignore
   test.each(SCHEMAS)("%s", async (_, sql, problems) => {
-    const shop = await openBusyShop();
+    const shop = await seedEndedOrders(openShop());
     shop.connection.sqlite.run(sql);
     const { code, json, stderr } = await shop.cli("verify", "--json");
     expect([code, stderr]).toEqual([1, expect.stringContaining(`${shop.folder}/reseller.db`)]);
@@ -111,7 +112,7 @@ describe("a schema that no migration made is named, object by object:", () => {
   });
 
   test("a missing table: the other checks continue", async () => {
-    const shop = await openBusyShop();
+    const shop = await seedEndedOrders(openShop());
     shop.connection.sqlite.run("PRAGMA foreign_keys = OFF; DROP TABLE order_events");
     shop.connection.sqlite.run(
       "UPDATE users SET balance_micros = 7, deposited_micros = 7 WHERE username = 'bob'",
@@ -125,7 +126,7 @@ describe("a schema that no migration made is named, object by object:", () => {
 });
 
 test("SQLite's statistics, Litestream's tables and another spelling of the same SQL are no problem", async () => {
-  const shop = await openBusyShop();
+  const shop = await seedEndedOrders(openShop());
   shop.connection.sqlite.run(`CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);
     CREATE TABLE _litestream_lock (id INTEGER);
     DROP TRIGGER users_are_kept;
@@ -143,7 +144,7 @@ describe("a damaged page is found and named", () => {
     ["a table overwritten with noise", "order_events", new Uint8Array(4096).fill(0xa5), "the last event of an order matches its status"],
   ]; // prettier-ignore
   test.each(PAGES)("%s", async (_, root, page, found) => {
-    const shop = await openBusyShop();
+    const shop = await seedEndedOrders(openShop());
     const { sqlite } = shop.connection;
     const [row] = sqlite.query("SELECT rootpage FROM sqlite_schema WHERE name = ?").values(root);
     sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
