@@ -4,6 +4,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   erasedExtra,
+  LINE_LENGTH_LIMIT,
+  LINES_FORM,
+  LINES_LIMIT,
   extraProblem,
   extraFields,
   type GivenFields,
@@ -117,6 +120,33 @@ describe("any order for any service", () => {
       { numRuns: 1000 },
     );
   });
+});
+
+describe("the lines of a field", () => {
+  const sold = {
+    type: "custom_comments",
+    per: "1000",
+    dripfeed: false,
+    min: 1,
+    max: 20_000,
+  } as const;
+  const read = (comments: string | number | false) =>
+    attempt(() => orderTerms(sold, { quantity: null, given: { comments } }));
+
+  test("are trimmed, without empty ones, whatever ends them", () => {
+    const terms = read("\r\n  first \r\n\n\n\tsecond\rthird  \n");
+    expect(terms).toMatchObject({ quantity: 3 });
+    expect(read("a")).toMatchObject({ quantity: 1 });
+    expect(read("x".repeat(LINE_LENGTH_LIMIT))).toMatchObject({ quantity: 1 });
+    expect(read("x\n".repeat(LINES_LIMIT))).toMatchObject({ quantity: LINES_LIMIT });
+  });
+
+  test.each([
+    "", " \n\r\n", "a\u0007b", "a\u0085b", "a\ud800", "x".repeat(LINE_LENGTH_LIMIT + 1), "x\n".repeat(LINES_LIMIT + 1), 5, false as const,
+  ])("%p is refused", (comments) => {
+    const details = { field: "comments", must: LINES_FORM };
+    expect(read(comments)).toMatchObject({ code: "field_invalid", details });
+  }); // prettier-ignore
 });
 
 test.each([
