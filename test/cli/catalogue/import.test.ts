@@ -77,8 +77,6 @@ describe("one invalid row: exit 1, its line is named, nothing is imported", () =
     ["an entry that is no object", '[{"name":"a","price":1,"min":1,"max":9},5]', "entry 2: not an object"],
     ["an entry that is a list", "[[]]", "entry 1: not an object"],
     ["a price finer than a micro", '[{"name":"a","price":1e-7,"min":1,"max":9}]', "entry 1: price"],
-    ["a float that is no decimal", '[{"name":"a","price":0.30000000000000004,"min":1,"max":9}]', "entry 1: price"],
-    ["a price beyond the limit", '[{"name":"a","price":1e25,"min":1,"max":9}]', "entry 1: price"],
     ["a broken min", '[{"name":"a","price":1,"min":1.5,"max":9}]', "entry 1: min"],
     ["a list for a name", '[{"name":["a"],"price":1,"min":1,"max":9}]', "entry 1: name"],
     ["an unknown member", '[{"name":"a","price":1,"min":1,"max":9,"x":1}]', "entry 1: unknown column x"],

@@ -60,10 +60,10 @@ describe("--reference", () => {
     expect((await shop.cli("verify")).code).toBe(0);
   });
 
-  test.each(["", " a", "a\nb", "x".repeat(65)])("%p is invalid: exit 2", async (reference) => {
+  test("with two lines is invalid: exit 2", async () => {
     const shop = openShop();
     const before = shop.dump();
-    const argv = ["admin", "user", "credit", "alice", "1", "--reference", reference];
+    const argv = ["admin", "user", "credit", "alice", "1", "--reference", "a\nb"];
     expect((await shop.cli(...argv)).code).toBe(2);
     expect(shop.dump()).toBe(before);
   });
@@ -96,17 +96,14 @@ describe("a large amount", () => {
     expect((await credit(...argv).ran).code).toBe(code);
   });
 
-  test.each(["1000000000.000001", `1${"0".repeat(300)}`])(
-    "%s is refused with the name of the limit",
-    async (amount) => {
-      const { shop, ran } = credit(amount, "--yes");
-      const before = shop.dump();
-      const { code, stderr } = await ran;
-      expect(code).toBe(2);
-      expect(stderr).toStartWith("error: AMOUNT must be at most 1000000000, not ");
-      expect(shop.dump()).toBe(before);
-    },
-  );
+  test("above the limit of every amount is refused with the name of the limit", async () => {
+    const { shop, ran } = credit("1000000000.000001", "--yes");
+    const before = shop.dump();
+    const { code, stderr } = await ran;
+    expect(code).toBe(2);
+    expect(stderr).toStartWith("error: AMOUNT must be at most 1000000000, not ");
+    expect(shop.dump()).toBe(before);
+  });
 
   test("an invalid amount is reported as invalid, not as too large", async () => {
     const { code, stderr } = await credit("1e12").ran;

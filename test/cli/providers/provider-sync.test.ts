@@ -251,8 +251,8 @@ describe("sync", () => {
     expect(shop.dump()).toBe(before);
   });
 
-  test.each(["-1%", "abc", "30%%", ""])("--markup %p is wrong usage", async (markup) => {
-    const { code } = await shopOf().cli("admin", "provider", "sync", "acme", "--markup", markup);
+  test("--markup 30%% is wrong usage", async () => {
+    const { code } = await shopOf().cli("admin", "provider", "sync", "acme", "--markup", "30%%");
     expect(code).toBe(2);
   });
 });

@@ -108,16 +108,10 @@ describe("the fields", () => {
     [{ url: 5 }, "url must be a string"],
     [{ url: "ftp://x.example/" }, "url must be an http or https URL"],
     [{ url: "http://10.0.0.1/" }, "url must be a URL whose addresses are all public"],
-    [{ url: "http://2852039166/latest" }, "url must be a URL whose addresses are all public"],
-    [{ url: `https://x.example/${"a".repeat(2048)}` }, "url must be at most 2048 characters"],
     [{ url: "http://127.0.0.1/", events: "*" }, `events must be ${EVENTS_FORM}`],
     [{ url: "http://127.0.0.1/", events: [] }, `events must be ${EVENTS_FORM}`],
     [{ url: "http://127.0.0.1/", events: ["webhook.test"] }, `events must be ${EVENTS_FORM}`],
     [{ url: "http://127.0.0.1/", balanceLowBelow: 0 }, "balanceLowBelow must be a positive number"],
-    [
-      { url: "http://127.0.0.1/", balanceLowBelow: 0.0000001 },
-      "balanceLowBelow must be a number with at most six decimals",
-    ],
   ])("%j: %s", async (body, message) => {
     const before = service.query("SELECT count(*) AS n FROM webhooks");
     const answer = await call("POST", "", body);

@@ -22,34 +22,20 @@ const post = (body: string, headers?: Record<string, string>): Promise<Answer> =
 const withQuantity = (literal: string) => `{"service":"free","link":"x","quantity":${literal}}`;
 const withLink = (link: string) => JSON.stringify({ service: "free", link, quantity: 1 });
 
-describe("quantity is a whole JSON number in any notation:", () => {
+describe("a number of a body is read by its digits, not as the nearest double:", () => {
   test.each([
-    ["1", 1],
     ["1e2", 100],
     ["100.0", 100],
-    ["0.1e3", 100],
-    ["1E+2", 100],
-    ["1000000000", 1_000_000_000],
-    ["1e9", 1_000_000_000],
   ])("%s is %d", async (literal, quantity) => {
     const { status, body } = await post(withQuantity(literal));
     expect([status, body.order?.quantity]).toEqual([200, quantity]);
   });
 
-  const RANGE = "quantity must be a whole number from 1 to 1000000000";
   test.each([
     ['"100"', "quantity must be a whole number"],
-    ["1.5", "quantity must be a whole number"],
-    ["1e400", "quantity must be a whole number"],
-    ["true", "quantity must be a whole number"],
-    ["[100]", "quantity must be a whole number"],
-    ['{"valueOf":100}', "quantity must be a whole number"],
-    ["0", RANGE],
-    ["-0", RANGE],
-    ["-1", RANGE],
     ["1e-400", "quantity must be a whole number"],
-    ["1000000001", RANGE],
-    ["9007199254740993", RANGE],
+    ["0.9999999999999999999999", "quantity must be a whole number"],
+    ["9007199254740993", "quantity must be a whole number from 1 to 1000000000"],
     ["null", "quantity is required"],
   ])("%s: %s", async (literal, message) => {
     const sent = { method: "POST", path: "/orders", key: market.keyOf("order") };
@@ -66,15 +52,30 @@ describe("quantity is a whole JSON number in any notation:", () => {
       ]);
     },
   );
+
+  test.each([
+    ["1e-400", "amount must be a number with at most six decimals"],
+    ["null", "amount is required"],
+    ['"1"', "amount must be a positive number"],
+  ])("an amount of %s: %s", async (literal, message) => {
+    const sent = { method: "POST", path: "/recharge", key: market.keyOf("recharge") };
+    const body = `{"username":"dora","amount":${literal}}`;
+    await expectRefusal(market, { ...sent, body }, 400, message);
+  });
+
+  test("an amount is credited to the micro", async () => {
+    const before = market.balance("dora");
+    const body = '{"username":"dora","amount":999999999.999999}';
+    const answer = await market.call("POST", "/recharge", market.keyOf("recharge"), body);
+    expect([answer.status, answer.body.amount]).toEqual([200, 999_999_999.999999]);
+    expect(market.balance("dora") - before).toBe(999_999_999_999_999);
+  });
 });
 
 describe("link", () => {
   test.each([
     ["is trimmed", "  \t\n\u00a0\ufeffabc \r\n\u3000", "abc"],
-    ["may hold spaces inside", "a b", "a b"],
-    ["may hold 2048 UTF-16 units", "x".repeat(2048), "x".repeat(2048)],
     ["may hold 2048 UTF-16 units of pairs", "😀".repeat(1024), "😀".repeat(1024)],
-    ["is counted after it is trimmed", ` ${"x".repeat(2048)} `, "x".repeat(2048)],
   ])("%s", async (_title, link, stored) => {
     const { status, body } = await post(withLink(link));
     expect([status, body.order?.link]).toEqual([200, stored]);
@@ -82,26 +83,13 @@ describe("link", () => {
     expect(rows).toEqual([{ link: stored }]);
   });
 
-  const CONTROLS = ["\0", "\u0001", "\u0009", "\n", "\r", "\u001f", "\u007f", "\u0080", "\u009f"];
   test.each([
-    ["empty", ""],
-    ["blank", " \u3000\n"],
-    ["2049 units", "x".repeat(2049)],
     ["half a pair", "a\ud800b"],
-    ["an NEL at the end, which is not white space", "a\u0085"],
-    ...CONTROLS.map((control): [string, string] => [JSON.stringify(control), `a${control}b`]),
+    ["a number", 5],
   ])("is refused: %s", async (_title, link) => {
-    const answer = await post(withLink(link));
+    const answer = await post(JSON.stringify({ service: "free", link, quantity: 1 }));
     const message = "link must be 1 to 2048 characters without control characters";
     expect([answer.status, answer.body.message]).toEqual([400, message]);
-  });
-
-  test.each(["5", "true", '["x"]', "{}"])("is refused: %s", async (literal) => {
-    const answer = await post(`{"service":"free","link":${literal},"quantity":1}`);
-    expect([answer.status, answer.body.message]).toEqual([
-      400,
-      "link must be 1 to 2048 characters without control characters",
-    ]);
   });
 });
 
@@ -136,44 +124,6 @@ describe("a body's members", () => {
       expect([answer.status, answer.body.message]).toEqual([400, "Service not found"]);
     },
   );
-});
-
-describe("amount is exact:", () => {
-  test.each([
-    ["0.000001", 1],
-    ["1e-6", 1],
-    ["0.1", 100_000],
-    ["33.333333", 33_333_333],
-    ["1.10", 1_100_000],
-    ["1e9", 1_000_000_000_000_000],
-    ["999999999.999999", 999_999_999_999_999],
-  ])("%s is %d micros", async (literal, micros) => {
-    const before = market.balance("dora");
-    const body = `{"username":"dora","amount":${literal}}`;
-    const answer = await market.call("POST", "/recharge", market.keyOf("recharge"), body);
-    expect([answer.status, answer.body.amount]).toEqual([200, micros / 1e6]);
-    expect(market.balance("dora") - before).toBe(micros);
-  });
-
-  const DECIMALS = "amount must be a number with at most six decimals";
-  const POSITIVE = "amount must be a positive number";
-  test.each([
-    ["1e-7", DECIMALS],
-    ["0.30000000000000004", DECIMALS],
-    ["0.0000015", DECIMALS],
-    ["1e-400", DECIMALS],
-    ["-0", POSITIVE],
-    ["-0.000001", POSITIVE],
-    ["1e400", POSITIVE],
-    ["true", POSITIVE],
-    ["[1]", POSITIVE],
-    ["1000000000.1", "amount must be at most 1000000000"],
-    ["null", "amount is required"],
-  ])("%s: %s", async (literal, message) => {
-    const sent = { method: "POST", path: "/recharge", key: market.keyOf("recharge") };
-    const body = `{"username":"dora","amount":${literal}}`;
-    await expectRefusal(market, { ...sent, body }, 400, message);
-  });
 });
 
 describe("a body is refused as invalid JSON:", () => {

@@ -43,30 +43,19 @@ describe("an order is found by", () => {
 describe("is Order not found:", () => {
   test.each([
     ["a number with a leading zero", "01"],
-    ["zero", "0"],
-    ["a signed number", "-1"],
-    ["a number with a plus", "+1"],
-    ["a number with decimals", "1.0"],
-    ["a number with an exponent", "1e0"],
-    ["a number in hexadecimal", "0x1"],
     ["a number with a space", "1%20"],
     ["a space", "%20"],
     ["a NUL", "1%00"],
     ["digits of another script", "%D9%A1"],
     ["an escape inside an escape", "%2531"],
-    ["a number past 2^53", "9007199254740993"],
-    ["a number of 400 digits", "1".repeat(400)],
     ["an escape that is cut off", "%"],
     ["an escape that is not hexadecimal", `%zz${MARKER}`],
     ["an escape that is not UTF-8", "%E0%A4"],
-    ["a cuid in upper case", () => order.id.toUpperCase()],
-    ["a cuid cut short", () => order.id.slice(0, 23)],
-    ["a cuid and a letter", () => `${order.id}a`],
     ["a cuid nobody has", "a".repeat(24)],
     ["SQL", "1%27%20OR%201=1"],
     ["ten thousand characters", MARKER.repeat(1000)],
   ])("%s", async (_title, id) => {
-    const answer = await get(`/api/v1/orders/${typeof id === "string" ? id : id()}`);
+    const answer = await get(`/api/v1/orders/${id}`);
     expectError(answer, 404, "Order not found");
     expectEnvelope(answer);
   });
@@ -133,14 +122,10 @@ describe("GET /user reads its query strictly:", () => {
     ["username=%61nna", 200, "anna"],
     ["x=?&username=anna", 200, "anna"],
     ["username=%2561nna", 400, "username must be"],
-    ["username=an%20na", 400, "username must be"],
     ["username=anna%00", 400, "username must be"],
     ["username=%FF", 400, "username must be"],
     ["username=", 400, "username must be"],
     ["username", 400, "username must be"],
-    [`username=${"a".repeat(65)}`, 400, "username must be"],
-    ["username=ann%C3%A4", 400, "username must be"],
-    [`username=${"a".repeat(64)}`, 404, "User not found"],
     ["username=.-_%40%2B", 404, "User not found"],
     ["Username=anna", 400, "username is required"],
     ["", 400, "username is required"],

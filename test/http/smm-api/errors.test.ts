@@ -114,9 +114,7 @@ describe("add:", () => {
     add({ service: id }, SERVICE),
   );
 
-  test.each([[""], ["  "], ["a\u0007b"], ["x".repeat(2049)]])("link %j", (link) =>
-    add({ link }, LINK),
-  );
+  test.each([[""], ["a\u0007b"]])("link %j", (link) => add({ link }, LINK));
 
   test("a link that is not UTF-8 is refused, not changed", async () => {
     const body = `key=${keys.order}&action=add&service=1&quantity=100&link=caf%E9`;
