@@ -7,7 +7,7 @@ import { type Listed, listCommands, visibleOptions } from "../kernel/command-tre
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** The allowed values of a flag of one command, which is named by its words. */
+/** The allowed values of a flag of one command. `words`: the command's name, such as `admin user list`. */
 interface Choice {
   words: string;
   flag: string;

@@ -76,7 +76,7 @@ export function declarePanel(program: Command): void {
   declare(
     group,
     "password",
-    "set a password, read from stdin, and end their sessions",
+    "set an administrator's password, read from stdin, and end their sessions",
     "reseller panel password alice --stdin < password.txt",
   )
     .argument("<name>", "the administrator", administratorName)

@@ -1,5 +1,4 @@
-// `admin service route ID add|remove|list`: changes the providers of a service, in the order in which an order tries
-// them.
+// `admin service route ID add|remove|list`: changes the providers of a service, and the order in which they are tried.
 
 import { Argument, type Command, Option } from "commander";
 import { listRoutes } from "../../db/catalogue/service-routes.ts";

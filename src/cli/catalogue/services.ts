@@ -105,9 +105,9 @@ function declareUpdate(group: Command): void {
     .addOption(new Option("--public", "available to every reseller").conflicts("private"))
     .action(async (id: string, options: ServiceOptions, command: Command) => {
       refuseCrossedBounds(command, options);
-      const { name, category: group, price: priceMicros, per, min, max, type, dripfeed } = options;
+      const { name, category, price: priceMicros, per, min, max, type, dripfeed } = options;
       const hidden = options.private ? true : options.public ? false : undefined;
-      const terms = { name, category: group, priceMicros, per, min, max, type, dripfeed };
+      const terms = { name, category, priceMicros, per, min, max, type, dripfeed };
       const changes = { ...terms, private: hidden, ...requestTermsOf(options) };
       const named = Object.entries(changes).filter(([, value]) => value !== undefined);
       const { provider: providerName, providerService: service } = options;

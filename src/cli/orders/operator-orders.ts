@@ -1,4 +1,4 @@
-// `admin order place|resend|link`: orders that the operator places for resellers, failed ones again, and their links.
+// `admin order place|resend|link`: places orders for resellers, places failed orders again, and corrects links.
 
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { formatMicros } from "../../domain/ledger/money.ts";
@@ -60,7 +60,7 @@ function declarePlace(group: Command): void {
     )
     .option(
       "--reference <text>",
-      "your name for the order: with the same one it is placed only once",
+      "your reference for the order; repeating it has no second effect",
       reference,
     );
   addPlacing(command).action(async (user: string, service: string, options: PlaceOptions) => {
@@ -128,7 +128,7 @@ function declareLink(group: Command): void {
     );
 }
 
-/** Adds the options that placing and sending again share. */
+/** Adds the options of both `place` and `resend`. */
 function addPlacing(command: Command): Command {
   return addMoneyConfirmation(
     command

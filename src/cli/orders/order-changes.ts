@@ -241,7 +241,10 @@ interface RunningRefund extends Refund {
   running?: { orderId: number; running: RunningDelivery } | null;
 }
 
-/** Returns the refund of each order as it is now. A refused order gets 0, so that only confirmed refunds are made. */
+/**
+ * Returns what each order would refund now. An order that cannot be changed now gets 0. If it can be changed by the time
+ * of the change, its refund was not confirmed, and the change is refused.
+ */
 function refundsOf(
   ids: readonly string[],
   to: OperatorTarget,

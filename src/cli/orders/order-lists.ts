@@ -45,8 +45,8 @@ import {
 
 const LIST_DEFAULT = 50;
 /**
- * The list for --unknown. Shows the provider, where the operator looks the order up, instead of the status, which is
- * PENDING for all.
+ * The list for --unknown. All its orders are PENDING, so it shows no status. It shows the provider, where the operator
+ * looks the order up.
  */
 const UNKNOWN_LIST: typeof ORDER_LIST = {
   ...ORDER_LIST,

@@ -32,7 +32,7 @@ export function declareSettle(group: Command): void {
   const command = declare(
     group,
     "settle",
-    "settle orders whose submission is unknown, or correct the number of one",
+    "settle orders whose submission is unknown, or correct an order's number at the provider",
     "reseller admin order settle 12 --placed 23501",
   )
     .argument("<ids...>", ORDER_IDS, orderIdsArgument)
@@ -72,7 +72,7 @@ async function settleNotPlaced(ids: readonly string[], options: SettleOptions): 
   );
 }
 
-/** Returns the refund of an order. One that cannot be settled gets 0, so that only confirmed refunds are made. */
+/** Returns the refund of an order. An order that cannot be settled now gets 0, as in order-changes.ts. */
 function refundOf(reader: Reader, id: string): Refund {
   const refund = attempt(() => {
     const order = requireSettleable(reader, id, null);

@@ -74,7 +74,7 @@ export async function readPages<Row, Cursor>(
   return rows;
 }
 
-/** Prints the next cursor below a table that `--limit` may have cut off. With --json, programs count the rows. */
+/** Prints the next cursor below a table that `--limit` may have cut off. With --json it prints nothing. */
 export function printMore(
   { json, limit: most }: PageOptions & { json?: true },
   rows: readonly unknown[],

@@ -37,7 +37,7 @@ export function watchOutput(): void {
   process.stderr.on("error", () => {});
 }
 
-/** Replaces the exit after a failed print: a server continues, because printing is not its purpose. */
+/** Sets what happens when a result cannot be printed. A server continues instead of exiting. */
 export function handleOutputFailure(handle: (code: string) => void): void {
   onOutputFailure = handle;
 }

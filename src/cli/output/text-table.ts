@@ -7,9 +7,9 @@ import { showHidden } from "../../domain/values/text.ts";
 const COLUMN_GAP = "  ";
 /** The minimum width of a column of words. */
 const WORDS_MINIMUM = 14;
-/** The indent of a last column on a separate line, where a link can be opened and copied whole. */
+/** The indent of a last column that has its own line. A link there is not broken, so it can be clicked and copied. */
 const BELOW_INDENT = "  ";
-/** The minimum number of columns side by side. Below that, each row is a block of fields. */
+/** The minimum number of columns side by side. With fewer, each row is a block of fields. */
 const BESIDE_MINIMUM = 2;
 /** The text of an empty cell. Such a cell takes no separate line below a row. */
 const NOTHING = "-";

@@ -17,7 +17,7 @@ export function addCurrency(command: Command): Command {
     )
     .option(
       "--currency <code>",
-      "currency it charges in (default: USD; with a rate, the first currency it charges in)",
+      "currency it charges in (default: USD, or with --rate-to-usd the currency of its first charge)",
       currency,
     );
 }

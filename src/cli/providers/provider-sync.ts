@@ -61,7 +61,7 @@ export function declareSync(group: Command): void {
       const provider = await withDatabase(options, ({ store }) =>
         store.read((reader) => requireProvider(reader, name)),
       );
-      // Refuses before the list is read, as the change itself would be refused.
+      // Refused before the list is read, because the change would be refused anyway.
       if (!provider.active) {
         throw asFailure(refusal("provider_inactive"), databaseOf(options));
       }

@@ -120,7 +120,7 @@ function declareUpdate(group: Command): void {
     .addOption(
       new Option(
         "--low-balance <amount>",
-        "alert when our balance there falls below it, in the provider's currency",
+        "alert when our balance at the provider falls below this, in its currency",
       ).argParser(amount),
     )
     .option("--no-low-balance", "remove this alert")

@@ -28,12 +28,12 @@ export function addSyncSettings(command: Command): Command {
     )
     .option(
       "--sync-max-price-change <percent>",
-      "a scheduled sync that changes a price by more waits for your approval",
+      "a scheduled sync that changes a price by more than this waits for your approval",
       markup,
     )
     .option(
       "--sync-max-deactivated <number>",
-      "a scheduled sync that deactivates more services waits for your approval",
+      "a scheduled sync that deactivates more services than this waits for your approval",
       count,
     )
     .addOption(

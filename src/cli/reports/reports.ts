@@ -47,7 +47,7 @@ export function declareReports(program: Command): void {
       if (uncounted > 0) printError(uncountedNote(uncounted));
       if (unknown.orders > 0) {
         printError(
-          `note: unknown in this period: ${counted(unknown.orders, "order")} of ${formatMicros(unknown.micros)} USD, no revenue until settled; see \`admin order list --unknown\``,
+          `note: the outcome of ${counted(unknown.orders, "order")} of this period (${formatMicros(unknown.micros)} USD) is unknown: no revenue is counted until it is settled; see \`admin order list --unknown\``,
         );
       }
     });
@@ -55,7 +55,7 @@ export function declareReports(program: Command): void {
 
 /** Returns a note for stderr about orders whose cost is not counted. */
 function uncountedNote(orders: number): string {
-  return `note: of ${counted(orders, "order")} no cost is counted: it was charged in another currency than their provider's, see \`admin provider list\``;
+  return `note: the cost of ${counted(orders, "order")} is not counted: it was charged in a currency other than the provider's; see \`admin provider list\``;
 }
 
 function rowJson(row: ReportRow) {

@@ -32,7 +32,7 @@ import { SAMPLE_ORDERS, sampleOrders } from "./sample-orders.ts";
 import { panelLink, serve } from "./serve.ts";
 import { parseCatalogue } from "../catalogue/service-import.ts";
 
-/** The command that runs this program here, for copying: the binary's path, or bun with the source. */
+/** The command that starts this program, printed for the user to copy: the binary's path, or bun with the source. */
 const PROGRAM = Bun.main.startsWith("/$bunfs/")
   ? process.execPath
   : `npx -y bun@${Bun.version} src/main.ts`;
@@ -68,7 +68,7 @@ export function declareQuickstart(program: Command): void {
   });
 }
 
-/** Turns the panel on unless it is configured. With --port 0, which uses a free port, the panel uses one too. */
+/** Turns the panel on unless it is configured. With --port 0 the panel uses a free port, too. */
 function withPanel(options: Config & CommonOptions, command: Command): Config & CommonOptions {
   if (command.getOptionValueSource("panelListen") !== "default") return options;
   const port = options.port === 0 ? 0 : DEFAULT_PANEL.port;
@@ -127,9 +127,9 @@ function introduction(url: string, database: DatabaseName, key: string): string 
   const auth = `-H 'x-api-key: ${key}' `;
   const json = `${auth}-H 'content-type: application/json' `;
   return `
-A demo reseller with 100 USD and six services is in ${database.shown},
-beside a month of orders of another one, for the panel to show.
-Its key, shown only once: ${key}
+${database.shown} has a demo reseller with 100 USD, six services, and another
+reseller's orders of a month, so that the panel has something to show.
+The demo reseller's key, shown only once: ${key}
 
 Paste into another terminal:
 

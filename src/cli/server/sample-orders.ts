@@ -98,7 +98,7 @@ export function sampleOrders(now: number): (tx: Tx) => void {
 }
 
 /**
- * Prepares a command at a given time, with ids created once. `counted`: the part of the input that decides how many.
+ * Prepares a command at a given time, with ids created once. `counted`: the part of the input that decides how many ids.
  */
 function prepare<Name extends CommandName>(
   name: Name,

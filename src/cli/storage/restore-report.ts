@@ -14,7 +14,7 @@ const CHANGES_SHOWN = 50;
 export interface Outcome extends Restored {
   /** Number of webhook deliveries that will be sent, although some may have been sent since the backup. */
   webhooksWaiting: number;
-  /** The highest used numbers: those of new orders, transfers, audit entries and services are above them. */
+  /** The highest used numbers. New orders, transfers, audit entries and services get higher numbers. */
   floors: Numbers;
 }
 
@@ -88,7 +88,7 @@ export function report(path: string, file: string, outcome: Outcome): string {
 function numbers({ since, floors }: Outcome): string {
   const next = `the next order is number ${floors.orders + 1}, the next transaction ${floors.transfers + 1}`;
   if (since.unknownBecause === null) return `${next}: above all issued numbers`;
-  return `${next}: above any number that may have been issued, because ${since.unknownBecause}; --order-numbers-from sets the order's`;
+  return `${next}: above any number that may have been issued, because ${since.unknownBecause}; --order-numbers-from sets the next order's number`;
 }
 
 function webhooks({ webhooksWaiting: waiting }: Outcome): string {

@@ -86,7 +86,7 @@ function carryOver(options: RestoredOptions, shown: string): Promise<Carried> {
       );
     }
     const floors = floorsOf(found.numbers, options.orderNumbersFrom);
-    const orders = `${counted(found.unplaced, "order")} queued or being sent: unknown from then on`;
+    const orders = `${counted(found.unplaced, "order")} queued or being sent will be unknown`;
     await confirm(options, `treat ${shown} as restored`, `this cannot be undone: ${orders}`);
     await execute(store, "skipSequences", null, now);
     const carried = signed<"carryOver">({ floors, endedKeys: [] });
@@ -122,10 +122,10 @@ function result(database: string, ok: boolean, carried: Carried) {
 function report(database: string, carried: Carried): string {
   const { floors, unknownOrders, webhooksWaiting, usableKeys } = carried;
   return [
-    `the next order is number ${floors.orders + 1}, the next transaction ${floors.transfers + 1}: above any number that may have been issued; --order-numbers-from sets the order's`,
-    `orders that may have been sent since and are now unknown: ${unknownOrders}: settle them (\`reseller admin order list --unknown\`)`,
+    `the next order is number ${floors.orders + 1}, the next transaction ${floors.transfers + 1}: above any number that may have been issued; --order-numbers-from sets the next order's number`,
+    `orders that may have been sent since the restored moment and are now unknown: ${unknownOrders}: settle them (\`reseller admin order list --unknown\`)`,
     `webhook events waiting: ${webhooksWaiting}: all are sent, some for the second time, with their original ids`,
-    `usable keys: ${usableKeys}: deactivate those that had been deactivated since`,
+    `usable keys: ${usableKeys}: deactivate those that had been deactivated since the restored moment`,
     `ok: ${database}, verified`,
   ].join("\n");
 }

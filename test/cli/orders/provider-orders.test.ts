@@ -64,12 +64,12 @@ describe("settle", () => {
         revenue,
         refunds,
         margin,
-        stderr.match(/2 orders of 4 USD|1 order of 2 USD/)?.[0],
+        stderr.match(/2 orders of this period \(4 USD\)|1 order of this period \(2 USD\)/)?.[0],
       ];
     };
-    expect(await report()).toEqual([2, 0, 0, 0, "2 orders of 4 USD"]);
+    expect(await report()).toEqual([2, 0, 0, 0, "2 orders of this period (4 USD)"]);
     await shop.cli("admin", "order", "settle", found, "--placed", "9", "--no-check");
-    expect(await report()).toEqual([2, 2, 0, 2, "1 order of 2 USD"]);
+    expect(await report()).toEqual([2, 2, 0, 2, "1 order of this period (2 USD)"]);
     await shop.cli("admin", "order", "settle", lost, "--not-placed");
     expect(await report()).toEqual([2, 4, 2, 2, undefined]);
   });

@@ -56,7 +56,7 @@ describe("a charge in another currency", () => {
     const polled = { providerId: Number(row!.id), pollIntervalMs: 60_000, jitter: 0 };
     shop.run("recordReports", { ...polled, reports: [{ orderId, report }] });
     const told = await note();
-    expect(told.stderr).toContain("of 1 order no cost is counted");
+    expect(told.stderr).toContain("the cost of 1 order is not counted");
     expect(told.stdout).toMatch(/^acme +1 +2\.00 +0\.00 +0\.00 +2\.00$/m);
     expect((await provider("list")).stdout).toContain("it charged in INR");
     await provider("update", "acme", "--rate-to-usd", "0.012");
