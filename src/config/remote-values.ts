@@ -1,4 +1,4 @@
-// The value types of the settings for off-site backups, and the rule which of these settings belong together.
+// The value types of the settings for off-site backups, and the rule that says which of these settings belong together.
 
 import { InvalidArgumentError } from "commander";
 import type { ValueKind } from "./values.ts";

@@ -23,8 +23,9 @@ export interface Setting<Value> extends kinds.ValueKind<Value> {
   isHidden?: true;
 }
 
-/** Default of --max-connections, and the most that --max-connections-per-address is by default. */
+/** Default of --max-connections. */
 export const CONNECTIONS_DEFAULT = 10_000;
+/** Maximum of the default of --max-connections-per-address. */
 export const CONNECTIONS_OF_ADDRESS_DEFAULT = 1000;
 const CHECKPOINT_MODES = ["internal", "external"] as const;
 

@@ -1,7 +1,7 @@
 // The connections of one listener, with a limit for all and a limit for each client. If there is no room for a new
 // connection, one that waits for its client is closed; if none waits, the new one is closed. To accept and close a
-// connection costs 11 µs. One that is not accepted stays in the kernel's queue and wakes the event loop again and
-// again.
+// connection costs 11 µs. A connection that is not accepted stays in the kernel's queue and wakes the event loop again
+// and again.
 
 import type { Connection } from "./connection.ts";
 
@@ -83,7 +83,7 @@ export class ConnectionPool {
 
   /**
    * Closes a waiting connection: of the first EXAMINED_LIMIT connections, the oldest waiting one of the client with
-   * most connections. Returns false if none waits.
+   * the most connections. Returns false if none waits.
    */
   #displaceIn(connections: Set<Connection>): boolean {
     let chosen: Connection | null = null;

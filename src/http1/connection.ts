@@ -142,7 +142,7 @@ export class Connection {
     return this.host.now() >= this.#deadline - SECONDS[this.#phase] + SPARE_SECONDS;
   }
 
-  /** Closes the connection at once, after what has been written. */
+  /** Closes the connection at once. What has been written is still sent. */
   abandon(): void {
     this.#end();
     // With only `end`, a TLS connection would wait for its peer to close first.
@@ -153,7 +153,7 @@ export class Connection {
   expire(): void {
     if (this.host.now() < this.#deadline) return;
     const isPolite = this.#phase === "idle" || this.#phase === "lingering";
-    // The second time, the peer has not closed it either, so it is terminated.
+    // The second time, the peer still has not closed the connection, so it is terminated.
     if (isPolite && !this.#hasEnded) this.#end();
     else this.socket.terminate();
   }

@@ -275,7 +275,7 @@ export class RequestParser {
       this.malformed = 431;
       return null;
     }
-    // If more was there before, the method has been checked already.
+    // If `before` is longer than any method, the method has been checked already.
     if (before.length <= METHOD_LIMIT && !LINE_START.test(line)) {
       this.malformed = 400;
       return null;

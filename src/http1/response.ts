@@ -1,5 +1,5 @@
-// Turns a Response into bytes of HTTP/1.1. Text and fields that are known when it is made are attached to it. To read
-// them from the Response would needlessly build Headers and, for the text, take another turn of the event loop.
+// Turns a Response into bytes of HTTP/1.1. Text and fields that are known when the Response is made are attached to it:
+// reading them from it would needlessly build Headers and, for the text, take another turn of the event loop.
 
 import { STATUS_CODES } from "node:http";
 

@@ -5,7 +5,7 @@ import type { DisabledReason } from "../domain/webhooks/webhook-events.ts";
 import type { OrderCounts } from "../reports/status-counter.ts";
 import type { Awaitable } from "../db/port/port.ts";
 
-/** Figures of the database; null for those that it does not have. */
+/** Figures of the database; null for a figure that its engine does not have. */
 export interface DatabaseFigures {
   databaseBytes(): Awaitable<number | null>;
   walBytes(): number | null;

@@ -1,6 +1,6 @@
 // Standard error as the log's output. It never blocks the event loop, never throws and never grows without limit.
 // One write is in flight at a time, in the runtime's thread pool. Lines that do not fit the buffer, or whose write
-// fails, are lost and counted. The first write that succeeds afterwards begins with their number.
+// fails, are lost and counted. The first write that succeeds afterwards begins with their count.
 
 import { write } from "node:fs";
 

@@ -134,7 +134,7 @@ function addFigures(registry: Registry, figures: Figures): void {
 }
 
 /**
- * Adds a gauge of orders by status. Live and test orders are counted at once: during a count the counter returns the
+ * Adds a gauge of orders by status. The gauges of live and test orders share one count: calls during a count get the
  * same promise.
  */
 function orderGauge(
@@ -189,7 +189,7 @@ function addProviderFigures(
   });
   new Gauge({
     name: "reseller_oldest_unchecked_order_seconds",
-    help: "Time since the last report about the placed order that was reported least recently.",
+    help: "Time since the last report, of the open placed order that was reported least recently.",
     labelNames,
     registers: [registry],
     async collect() {

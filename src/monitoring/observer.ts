@@ -18,7 +18,7 @@ export interface Observer {
   internalError(): void;
   /** The outcome of a submission. `provider`: its name. */
   placement(provider: string, outcome: SubmissionOutcome): void;
-  /** The outcome of a request for an order that was sent to a provider. */
+  /** The outcome of a cancel or refill request that was sent to a provider. */
   orderRequest(kind: RequestKind, outcome: string): void;
   /** The outcome of an attempt to deliver a webhook: `delivered`, or why it failed. */
   webhook(outcome: WebhookOutcome): void;

@@ -1,11 +1,12 @@
-// Figures of this process, named as in Prometheus' own clients. Those from /proc are 0 on systems without it.
+// Figures of this process, named as in Prometheus' own clients. On systems without /proc, figures from it are 0.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { Counter, type Registry } from "prom-client";
 import { gauge } from "./read-gauge.ts";
 
-/** Limits to assume if there is no limit, and if it cannot be read: systems without /proc allow UNKNOWN_FILES. */
+/** Limit to assume for a process without a limit. */
 const UNLIMITED_FILES = 1_048_576;
+/** Limit to assume on systems without /proc. */
 const UNKNOWN_FILES = 4096;
 
 interface ProcessFigures {
@@ -20,10 +21,10 @@ export function addProcessFigures(registry: Registry): void {
   figure("process_open_fds", "Open file descriptors.", () => readProcessFigures().openFiles);
   figure(
     "process_max_fds",
-    "File descriptors it may open.",
+    "File descriptors that the process may open.",
     () => readProcessFigures().openFilesLimit,
   );
-  figure("process_start_time_seconds", "When it started, in seconds since 1970.", () =>
+  figure("process_start_time_seconds", "Start of the process, in seconds since 1970.", () =>
     Math.round(performance.timeOrigin / 1000),
   );
   new Counter({

@@ -3,7 +3,7 @@
 
 export interface LoggedRequest {
   requestId: string;
-  /** Null if no key was sent, or one that does not exist. */
+  /** Null if no key or an unknown key was sent. */
   keyId: string | null;
   /** The reseller's username: only letters, digits and . _ - @ + */
   username?: string | null;

@@ -32,7 +32,7 @@ export interface ServerDatabase {
   file: string | null;
   /** Path of the file with the server's address; deleted when the database is closed. */
   addressFile: string;
-  /** For how many milliseconds after its creation a row may still be committed below existing rows; 0 if never. */
+  /** Age in milliseconds up to which a row may be committed after rows with higher numbers; 0 if rows commit in order. */
   settlesAfterMs: number;
   /** Logs a fatal error of a read and ends the server. */
   onReadError(error: unknown): void;

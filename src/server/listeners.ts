@@ -36,7 +36,7 @@ export interface ListenerStarters {
   metrics: (metrics: Metrics, address: Address) => Server;
 }
 
-/** Starts all listeners in the settings. If one fails, starts none and throws ListenError. */
+/** Starts all listeners in the settings. If one fails, stops the others and throws ListenError. */
 export function startListeners(
   config: Config,
   metrics: Metrics | null,

@@ -28,6 +28,6 @@ export function handleSignals(
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   process.on("SIGUSR1", () => service.backUpNow());
-  // With a terminal SIGHUP means that it was closed; without one it means, by convention, to reload.
+  // With a terminal, SIGHUP means that the terminal was closed; without one it means by convention: reload.
   process.on("SIGHUP", process.stderr.isTTY ? stop : () => service.reload());
 }

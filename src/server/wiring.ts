@@ -249,7 +249,7 @@ export interface MachineSources {
   newestRemoteAt: () => number | null;
 }
 
-/** Returns the dependencies of alerts. Alerts are sent with those of webhooks. */
+/** Returns the dependencies of alerts, which are sent by the sender of webhooks. */
 export function alertDeps(
   config: Config,
   { database, log }: Started,
@@ -291,7 +291,7 @@ const FIRST_BACKUP_S = 600;
 
 /**
  * Returns the facts about a database file on this machine, and none for PostgreSQL. Facts of a folder that cannot be
- * read are left out: the next backup logs the error. If backups are turned off, none is missing or too old.
+ * read are left out: the next backup logs the error. With backups turned off, a missing or old one is not reported.
  */
 function machineFacts(
   config: Config,

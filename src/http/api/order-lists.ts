@@ -19,7 +19,7 @@ import { windowFilter } from "../read/time-windows.ts";
 import { listOrders } from "../../api-docs/endpoints/orders.ts";
 import { ORDER, type Route } from "../server/api-route.ts";
 
-/** Maximum number of steps for one page of a service's orders: they examine at most 5,000 orders. */
+/** Maximum number of steps for one page of a service's orders. Together the steps examine at most 5,000 orders. */
 const STEPS_A_PAGE = 5;
 
 function getOrders(

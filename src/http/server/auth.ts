@@ -41,7 +41,7 @@ export interface RouteNeeds {
 export interface AuthRequest {
   /** Computes the client's address; most requests do not need it. */
   address(): string;
-  /** Id of the key. Like the next two members, it is set once the key is found, even if it is refused after that. */
+  /** Id of the key. This and the next two members are set once the key is found, even if the key is then refused. */
   keyId: string | null;
   username: string | null;
   isTest: boolean;

@@ -1,4 +1,4 @@
-// Error responses: those to refusals, made from the refusals' entries, and a few others. Messages and status codes are
+// Error responses: one for each refusal, from its entry in the error table, and a few others. Messages and statuses are
 // specified in docs/specification/http.md#error-table. `code` is for programs: it never changes, even if the message
 // does.
 
@@ -39,9 +39,7 @@ export const REFUSAL_CODES: readonly string[] = Object.entries(REFUSALS)
   .filter(([code, { status }]) => status !== undefined && code !== INTERNAL.code)
   .map(([code]) => code);
 
-/**
- * Returns the response to a refusal; undefined for one that API calls do not meet, which is an internal error there.
- */
+/** Returns the response to a refusal; undefined for one that only other parts throw: here it is an internal error. */
 export function errorResponseOf(refused: Refusal): ErrorResponse | undefined {
   const { status, message, headers, members, smmApi } = entryOf(refused);
   if (status === undefined) return undefined;

@@ -1,4 +1,4 @@
-// GET /livez: the process responds. GET /readyz: it can do its work, check by check. Neither needs a key.
+// GET /livez: the process responds. GET /readyz: the service can do its work, check by check. Neither needs a key.
 // docs/specification/monitoring.md#health.
 
 import type { Readiness } from "../../monitoring/readiness.ts";

@@ -7,7 +7,7 @@ import { Refusal } from "../../domain/values/error-table.ts";
 import type { RateExceeded } from "../../domain/values/request-refusals.ts";
 import type { Rate } from "../../domain/values/units.ts";
 
-/** Number of intervals whose requests a key may save up for a burst. */
+/** A burst may have the requests of this many intervals. */
 const BURST_FACTOR = 2;
 /** Details of a refusal by the default limit for keys, for examples and magic links. */
 export const RATE_EXAMPLE = {
@@ -41,9 +41,9 @@ const UNLIMITED: RateLimits = {
 };
 
 /**
- * Creates the limits. `rate` is the limit of a key; 0 turns every limit off. `servers` returns how many servers share
- * the load. Each counts separately, so a request costs that many tokens. If requests are spread evenly, all together
- * allow what one server would.
+ * Creates the limits. `rate` is the limit of a key; 0 turns every limit off. `servers` returns the number of servers
+ * that share the load. Each counts separately, so a request costs as many tokens as there are servers. If requests are
+ * spread evenly, all servers together allow what one server would.
  */
 export function createRateLimits(rate: Rate | 0, servers: () => number = () => 1): RateLimits {
   if (rate === 0) return UNLIMITED;

@@ -22,7 +22,7 @@ export interface EndpointDeps extends AuthDeps, InternalErrorDeps {
   observer: Observer;
   /** The proxies whose X-Forwarded-For is trusted. */
   trustedProxy: readonly Network[];
-  /** Called when the client's address is needed and X-Forwarded-For is there, but no trusted proxy is configured. */
+  /** Called for a request with X-Forwarded-For whose client's address is needed, if no proxy is trusted. */
   noteUntrustedProxy(): void;
   /** The share of successful reads that is logged, 0 to 1. */
   logReads: number;
@@ -175,7 +175,7 @@ function callerAddress(context: RequestContext, code: string): string | null {
   return isAnonymous ? context.address() : null;
 }
 
-/** Returns whether a request is logged: all but successful reads, and of those the share that --log-reads sets. */
+/** Returns whether a request is logged. Of successful reads, only the share in --log-reads is. */
 function isLogged({ deps, isRead, code }: RequestContext, status: number): boolean {
   const { logReads } = deps;
   return logReads === 1 || !isRead || status !== 200 || code !== null || Math.random() < logReads;

@@ -95,8 +95,8 @@ async function readBefore<T>(
 }
 
 /**
- * Reads the reference: null if none was given, undefined if it is malformed. Bytes that are not UTF-8 cannot be
- * distinguished once decoded: two references would become one, and the second order would not be placed.
+ * Reads the reference: null if none was given, undefined if it is malformed. Bytes that are not UTF-8 all decode to
+ * the same character: two references would become one, and the second order would not be placed.
  */
 function referenceOf(fields: Fields): string | null | undefined {
   const reference = fields.text("reference");
@@ -105,7 +105,7 @@ function referenceOf(fields: Fields): string | null | undefined {
   return "must" in found || reference.includes(REPLACEMENT) ? undefined : found.value;
 }
 
-/** Finds the service of an order; undefined also for one that cannot be described in the terms of panels. */
+/** Finds the service of an order; undefined also for a service that the terms of panels cannot describe. */
 function openService(reader: Reader, account: number, fields: Fields): OpenService | undefined {
   const [, digits] = NUMBER.exec(fields.text("service") ?? "") ?? [];
   const service = digits && findOpenServiceByNumber(reader, account, Number(digits));
@@ -120,8 +120,8 @@ function linkOf(fields: Fields, key: SmmCall["key"]): string {
 }
 
 /**
- * Reads the quantity: null for service types without one. A service that is a package only to panels has its fixed
- * quantity. Refuses: field_invalid, quantity_above_maximum.
+ * Reads the quantity: null for service types without one. Panels see a service priced per order as a package, so its
+ * only quantity is its minimum. Refuses: field_invalid, quantity_above_maximum.
  */
 function quantityOf(fields: Fields, service: OpenService): number | null {
   const { type, per, min, max } = service;
@@ -138,8 +138,8 @@ function extraFieldsOf(fields: Fields, { type }: OpenService): { given?: GivenFi
   // Empty and absent mean the same here, so fields that may be empty default to "".
   const given: Record<string, string | number> =
     type === "web_traffic" ? { google_keyword: "", referring_url: "" } : {};
-  const isFed = !/^0*$/.test(fields.text("runs") ?? "");
-  const names = [...typeTerms(type).fields, ...(isFed ? DRIP_FIELDS : [])];
+  const hasDripFeed = !/^0*$/.test(fields.text("runs") ?? "");
+  const names = [...typeTerms(type).fields, ...(hasDripFeed ? DRIP_FIELDS : [])];
   for (const name of names) {
     const text = fields.text(name);
     if (text === null) continue;
@@ -184,8 +184,8 @@ function listStatuses(reader: Reader, resellerAccount: number, ids: readonly str
 }
 
 /**
- * Returns an order's status. Clients refund the remaining part of what they charged, so an order that was undone has
- * its whole quantity remaining.
+ * Returns an order's status. Panels refund their own customers for `remains`, so a cancelled, failed or refunded order
+ * reports its whole quantity as remaining.
  */
 function statusOf(order: OrderOutcome) {
   const { quantity, chargeMicros, refundedMicros, status } = order;
@@ -194,7 +194,7 @@ function statusOf(order: OrderOutcome) {
   return {
     charge: formatMicros(chargeMicros - refundedMicros),
     start_count: String(order.startCount),
-    // A client takes a partial order with nothing left to deliver for a cancelled one without a refund.
+    // Some clients would treat Partial with 0 remaining as cancelled without a refund.
     status: status === "PARTIAL" && remains === 0 ? SMM_ORDER_WORDS.COMPLETED : word,
     remains: String(remains),
     currency: "USD",
