@@ -61,7 +61,7 @@ export function QuickStart() {
         label="Place an order"
       />
       <p>
-        Read it by the <code>orderId</code> of the answer, and then your balance:
+        Read the order by the <code>orderId</code> of the answer, then your balance:
       </p>
       <Code text={`${call("/orders/1")}\n${call("/balance")}`} label="Follow it" />
     </section>
@@ -141,7 +141,7 @@ export function Guides() {
             <Prose text="Keys are kept for at least 24 hours and survive restarts." />
           </li>
           <li>
-            <Prose text="After no answer, a 429, a 500 or a 503, wait (for `Retry-After` seconds, if given) and send the same request with the same key." />
+            <Prose text="If you get no answer, a 429, a 500 or a 503, wait (for `Retry-After` seconds, if given) and send the same request with the same key." />
           </li>
           <li>
             <Prose text="Anything but a JSON object with a `status` of `success` or `error` (the user lookup has `exists`) counts as no answer, such as an empty 502 or a page of a proxy. Your request may have arrived." />
@@ -227,9 +227,9 @@ export function Samples() {
     <section>
       <h2 id="samples">Samples</h2>
       <p>
-        Each sample places one order and sends it again until an answer arrives. It keeps the
-        request in a file until then: run it again if it gave up or was stopped. The samples read
-        the address and the key from the environment:
+        Each sample places one order and sends it again until an answer arrives, and keeps the
+        request in a file as long. If it gave up or was stopped, run it again. The samples read the
+        address and the key from the environment:
       </p>
       <Code
         text="export RESELLER_URL=RESELLER_URL_HERE RESELLER_KEY=RESELLER_KEY_HERE"

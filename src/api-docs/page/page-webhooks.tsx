@@ -47,7 +47,7 @@ export function Webhooks({ document }: { document: OpenApiDocument }) {
           [
             <code>webhook-signature</code>,
             <>
-              <Prose text="`v1,` and the base64 of the HMAC-SHA256 of `webhook-id.webhook-timestamp.body`; the key is what follows `whsec_` in the secret, decoded from base64. Two signatures, with a space between, while a secret is being replaced: one has to match" />
+              <Prose text="`v1,` and the base64 of the HMAC-SHA256 of `webhook-id.webhook-timestamp.body`; the key is what follows `whsec_` in the secret, decoded from base64. While a secret is being replaced there are two signatures with a space between: one has to match" />
             </>,
           ],
           [
@@ -72,7 +72,7 @@ export function Webhooks({ document }: { document: OpenApiDocument }) {
           />
         </li>
         <li>
-          <Prose text="A `410 Gone` disables your endpoint at once; so do five days with only failures. `GET /webhooks/:id/deliveries` shows each attempt with its status or a word for what failed, and `POST /webhooks/:id/replay` sends events again that you missed." />
+          <Prose text="A `410 Gone` disables your endpoint at once; so do five days with only failures. `GET /webhooks/:id/deliveries` shows each attempt with its status or a word for what failed, and `POST /webhooks/:id/replay` sends the events that you missed again." />
         </li>
         <li>
           <Prose text="Events are delivered at least once, in any order. `GET /orders` always has the current state: read it after your receiver was down." />

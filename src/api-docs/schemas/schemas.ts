@@ -110,7 +110,7 @@ export const SCHEMAS: Record<string, Schema> = {
       enum: ["name", "price", "per", "min", "max", "available"],
     }),
     before: changed("The value before; null if you could not order the service."),
-    after: changed("The value from then on."),
+    after: changed("The new value."),
   }),
   ServiceChanges: object("", {
     status: success,
@@ -181,16 +181,19 @@ export const SCHEMAS: Record<string, Schema> = {
     },
     ["unknown"],
   ),
-  RequestForOrder: object("A request for an order. It moves no money: the order's status does.", {
-    id: cuid("Identifier of the request."),
-    kind: text("What the request asks for.", { enum: REQUEST_KINDS }),
-    orderId: whole("Number of the order.", 1),
-    state: text(
-      "requested: not sent yet, or your operator has not decided. sent: the provider was asked. accepted: the provider or operator agreed. declined, done: ended.",
-      { enum: REQUEST_STATES },
-    ),
-    createdAt: time("When it was made."),
-  }),
+  RequestForOrder: object(
+    "A request for an order. Only a change of the order's status moves money.",
+    {
+      id: cuid("Identifier of the request."),
+      kind: text("What the request asks for.", { enum: REQUEST_KINDS }),
+      orderId: whole("Number of the order.", 1),
+      state: text(
+        "requested: not sent yet, or your operator has not decided. sent: the provider was asked. accepted: the provider or operator agreed. declined, done: ended.",
+        { enum: REQUEST_STATES },
+      ),
+      createdAt: time("When it was made."),
+    },
+  ),
   OrderRequestAnswer: object("", { status: success, request: schemaRef("RequestForOrder") }),
   OrderRequests: object("", {
     status: success,

@@ -117,7 +117,7 @@ export async function invite(submission: Submission, panel: Panel): Promise<View
       title: `Invite ${name} as an owner`,
       moves: [],
       isSensitive: true,
-      details: <p>An owner may do everything, also disable you.</p>,
+      details: <p>An owner may do everything, and can disable you.</p>,
     });
   }
   const { token, invitationHash } = newToken();

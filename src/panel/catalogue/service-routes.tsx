@@ -37,8 +37,8 @@ export function Routes({
     <>
       <h2 id="routes">Routes</h2>
       <p class="hint">
-        An order goes to the first. The next is tried if one refused the order or could not be
-        reached, never if it is unknown whether one has the order.
+        An order goes to the first provider. If a provider refuses it or cannot be reached, the next
+        is tried. If it is unknown whether a provider has the order, no other is tried.
       </p>
       <List
         caption="Routes, in the order in which they are tried"

@@ -28,7 +28,7 @@ export function LateDecision({ order, report }: { order: Order; report: LateRepo
           name="remains"
           label="Remaining quantity"
           inputmode="numeric"
-          hint={`of ${order.quantity}; it was not stored with this report: ask the provider`}
+          hint={`at most ${order.quantity}; not stored with this report: ask the provider`}
         />
       )}
       <Field name="note" label="Note" hint="only operators see it" />

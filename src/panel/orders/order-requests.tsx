@@ -58,8 +58,8 @@ export async function requestsPage(call: Call): Promise<View> {
       <>
         <h1>Requests</h1>
         <p>
-          A request moves no money: the order's status does. Requests for a provider are sent
-          automatically; you decide the others.
+          Only a change of the order's status moves money. Requests for a provider are sent
+          automatically; you decide all others.
         </p>
         <Filters action="/requests" filters={filters}>
           <Choice name="which" label="Show" options={WHICH} value={which} />

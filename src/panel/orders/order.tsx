@@ -132,7 +132,7 @@ function Changes(shown: ShownOrder) {
       {changes.length === 0 && !isUnknown && !late && (
         <p>
           {order.status === "PENDING"
-            ? "The order is being sent to its provider: it cannot be changed until that has finished."
+            ? "The order is being sent to its provider: it can be changed once that is done."
             : `${order.status} is final: the order can no longer be changed.`}
         </p>
       )}

@@ -55,7 +55,7 @@ export async function deactivateProvider(submission: Submission): Promise<Redire
     danger: true,
     details: (
       <p>
-        Its services cannot be ordered from then on. Orders that were placed are sent and polled as
+        Its services can no longer be ordered. Orders that were placed are sent and polled as
         before.
       </p>
     ),

@@ -152,7 +152,7 @@ function Backups({ panel, isOwner }: { panel: Panel; isOwner: boolean }) {
         {newest ? `The newest is ${hoursSince(newest.begunAt)} h old. ` : "There is none yet. "}
         {newest?.verified?.ok === false && <Badge state="failed verification" tone="bad" />}{" "}
         {newestRemoteAt && `The newest off-site copy is ${hoursSince(newestRemoteAt)} h old. `}
-        They are in <Typed text={folder} />
+        Backups are in <Typed text={folder} />
         {isRunning && "; one is being made"}.{" "}
         {(isRunning || backups.some(({ verified }) => verified?.ok === null)) && (
           <a href="/system">Refresh</a>

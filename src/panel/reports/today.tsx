@@ -76,7 +76,7 @@ function NeedsAttention({ items }: { items: readonly AttentionItem[] }) {
 function Counting() {
   return (
     <p class="notice busy">
-      The orders of {ACTIVITY_DAYS} days are being counted, once after each start.{" "}
+      The orders of {ACTIVITY_DAYS} days are being counted, as after each start.{" "}
       <a href="/">Refresh</a>
     </p>
   );

@@ -118,8 +118,8 @@ export async function deactivateUser(submission: Submission): Promise<Redirect> 
     danger: true,
     details: (
       <p>
-        Every key of {username} is refused from then on. The balance, child users and open orders
-        stay as they are.
+        Every key of {username} will be refused. The balance, child users and open orders stay as
+        they are.
       </p>
     ),
   });

@@ -36,7 +36,7 @@ export async function setDiscount(submission: Submission): Promise<Redirect> {
       title: `Give ${username} 100 % off`,
       moves: [],
       danger: true,
-      details: <p>Its orders cost nothing from then on.</p>,
+      details: <p>Its new orders will cost nothing.</p>,
     });
   }
   await submission.submit("setDiscount", { username, discountPpm });

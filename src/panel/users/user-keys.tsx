@@ -349,7 +349,7 @@ export async function deactivateAllKeys(submission: Submission): Promise<Redirec
     title: `Deactivate all keys of ${username}`,
     moves: [],
     danger: true,
-    details: <p>Every key of {username} is refused from then on, test keys too.</p>,
+    details: <p>Every key of {username} will be refused, test keys too.</p>,
   });
   const { keys } = await submission.submit("deactivateKeys", { username });
   return {

@@ -120,7 +120,7 @@ export async function usersPage(call: Call): Promise<View> {
             <h2>New user</h2>
             <Form action="/users" submit="Create the user">
               <Field name="username" label="Username" hint={USERNAME_FORM} required />
-              <Field name="name" label="Name" hint="shown beside it; empty: the username" />
+              <Field name="name" label="Name" hint="a display name; empty: the username" />
               <Field
                 name="parent"
                 label="Reseller"

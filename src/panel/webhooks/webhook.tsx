@@ -204,7 +204,7 @@ export async function deleteWebhook(submission: Submission): Promise<Redirect> {
   const { id, url } = await webhookOf(submission);
   const details = (
     <p>
-      Nothing is sent to <Typed text={url} /> from then on, not even waiting events.
+      Nothing more will be sent to <Typed text={url} />, not even waiting events.
     </p>
   );
   await submission.confirm({ title: "Delete the webhook", moves: [], danger: true, details });

@@ -194,7 +194,7 @@ test("a user is renamed, deactivated after a confirmation, and activated", async
     expect.stringContaining("Recharges and look-ups use the username"),
   ]);
   const { asked } = await market.confirm("/users/temp2/deactivate", {});
-  expect(asked).toContain("Every key of temp2 is refused");
+  expect(asked).toContain("Every key of temp2 will be refused");
   const isActive = () => market.query("SELECT active FROM keys WHERE id = ?", key.id)[0]!["active"];
   expect(isActive()).toBe(0);
   expect((await market.get("/users/temp2")).text).toContain("inactive");

@@ -133,7 +133,7 @@ test("a webhook belongs to one user, and is deleted after a confirmation", async
   const refused = await market.post(`${other}/disable`);
   expect([refused.status, rowOf()["active"]]).toEqual([404, 1]);
   const { asked, status } = await market.confirm(`${path}/delete`, {});
-  expect(asked).toContain("Nothing is sent to");
+  expect(asked).toContain("Nothing more will be sent to");
   expect(status).toBe(303);
   expect((await market.get(path)).status).toBe(404);
   expect((await market.get("/users/alice")).text).toContain("No webhooks yet");
