@@ -234,14 +234,15 @@ describe.each(ENGINES)("on %s", (engine) => {
       );
     };
     const service = startWebhooks(depsOf(shop, { send, clock }));
-    // Each has half as many as are free: 16 and 16 of 64. None of them is slow yet.
-    await until(() => held.length === 32);
+    // Each may have half as many as are free: 16 and 16 of 64 if they hang at the same time; 21 and 14 if one hangs first.
+    // None of them is slow yet.
+    await until(() => held.length >= 32);
     for (let index = 0; index < 40; index += 1) {
       await events(shop, await shop.endpoint({ url: `http://fine${index}.test/` }), 1);
     }
     advance();
     await until(() => served.filter((url) => url.includes("fine")).length === 40);
-    expect(held.length).toBe(32);
+    expect(held.length).toBeLessThanOrEqual(35);
     await service.stop(0);
     await shop.store.close();
   });
