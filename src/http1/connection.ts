@@ -351,7 +351,7 @@ function expectsContinue(message: Message): boolean {
   return !message.isHttp10 && message.get("expect")?.toLowerCase() === "100-continue";
 }
 
-/** Whether a request has one Host field; others get a 400 (RFC 9112, 3.2). In HTTP/1.0 the field is optional. */
+/** Whether a request has exactly one Host field (RFC 9112, 3.2); if not, it gets a 400. HTTP/1.0 may leave it out. */
 function hasOneHost({ fields, isHttp10 }: Message): boolean {
   let hosts = 0;
   for (let index = 0; index < fields.length; index += 2) {

@@ -20,7 +20,7 @@ export interface Metrics extends Observer {
   render(): Promise<string>;
 }
 
-/** Distinguishes a server from others. */
+/** Identifies a server in the metrics. */
 export interface ServerInfo {
   version: string;
   server: string;

@@ -15,7 +15,7 @@ export interface ServerDatabase {
   writer: Writer;
   /** For the reads of requests. */
   store: ReadStore;
-  /** For long reads, so that they do not delay those of requests. */
+  /** For long reads, so that they do not delay the reads of requests. */
   slowStore: ReadStore;
   /** Finds a caller's key by its hash. The key is never older than a response that its caller got. */
   findKey(hash: string): Awaitable<Readonly<Caller> | undefined>;

@@ -1,6 +1,5 @@
 // Guards reads of a database that may be unavailable. The store retries a read for as long as a caller may be expected
-// to wait. Once a read has failed anyway, reads are refused at once, until a read that is repeated every second
-// succeeds.
+// to wait. If a read fails anyway, all reads are refused at once, until a test read, made every second, succeeds.
 
 import { type Reader, type ReadStore, type Synchronous, TransientError } from "../db/port/port.ts";
 import { query } from "../db/port/query.ts";
@@ -35,7 +34,7 @@ export function guardReads(
         await store.read((reader) => reader.one(PING));
         change(true);
       } catch {
-        // It is the same failure as before, which was logged.
+        // The failure was logged when reads were first refused.
         await Bun.sleep(REPEAT_MS);
       }
     }

@@ -175,7 +175,7 @@ function declareDelete(group: Command): void {
   declare(
     group,
     "delete",
-    "remove a service without orders and grants; others can only be deactivated",
+    "remove a service without orders and grants; any other can only be deactivated",
     "reseller admin service delete followers",
   )
     .argument("<id>", "the service", serviceId)

@@ -1,7 +1,7 @@
 // Returns the name of the operator for the ledger and the audit log. It begins with the OS user that runs this command,
 // by user id, not by the environment. If another user logged in (`sudo -u reseller`), that name follows, then the name
-// of --as. All three are one text, because each table has one column for it. No name contains a space, so the parts are
-// distinct.
+// of --as. All three are one text, because each table has one column for it. No name contains a space, so the parts
+// can be told apart.
 
 import { readFileSync } from "node:fs";
 import { sudoUser } from "../../config/flags.ts";

@@ -136,7 +136,7 @@ function addPlacing(command: Command): Command {
       .addOption(
         new Option(
           "--provider-service <id>",
-          "the service's id there, if it has several routes to the provider",
+          "the service's id at the provider, if it has several routes to that provider",
         ).argParser(providerService),
       )
       .option("--note <text>", "note for operators; the user never sees it", note),

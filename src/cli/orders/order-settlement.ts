@@ -107,7 +107,7 @@ async function ask(
     const found = await checkOrder(connectProvider(provider, providerTimeout), placed, never());
     if ("unknown" in found) {
       throw new CommandFailure(
-        `provider ${name} does not recognize ${placed} (${found.unknown}). Nothing was changed; look the number up there, or use --no-check`,
+        `provider ${name} does not recognize ${placed} (${found.unknown}). Nothing was changed; look the number up at the provider, or use --no-check`,
       );
     }
     if (!json) printError(`${name} has ${placed}: ${found.word}`);

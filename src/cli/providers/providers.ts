@@ -33,12 +33,7 @@ export function declareProviders(admin: Command): void {
   declareBalance(group);
   declareSync(group);
   declareSwitch(group, "deactivate", false, "stop offering its services; its orders continue");
-  declareSwitch(
-    group,
-    "activate",
-    true,
-    "offer the services again that were offered before it was deactivated",
-  );
+  declareSwitch(group, "activate", true, "offer its services again, as before it was deactivated");
   declarePause(group);
   declareResume(group);
   declareDelete(group);
@@ -181,7 +176,7 @@ function declarePause(group: Command): void {
   declare(
     group,
     "pause",
-    "stop sending it orders; queued orders go to the next route or wait",
+    "stop sending orders to a provider; queued orders go to the next route or wait",
     "reseller admin provider pause acme --for 2h",
   )
     .argument("<name>", "the provider", providerName)
@@ -196,7 +191,7 @@ function declareResume(group: Command): void {
   declare(
     group,
     "resume",
-    "send it orders again, whatever paused it",
+    "send orders to a paused provider again, whatever paused it",
     "reseller admin provider resume acme",
   )
     .argument("<name>", "the provider", providerName)
@@ -220,7 +215,7 @@ function declareDelete(group: Command): void {
   declare(
     group,
     "delete",
-    "remove a provider without services and orders; others can only be deactivated",
+    "remove a provider without services and orders; any other can only be deactivated",
     "reseller admin provider delete acme",
   )
     .argument("<name>", "the provider", providerName)

@@ -147,7 +147,7 @@ async function checkRemote(config: Config): Promise<SettingCheck> {
     return settingCheck(
       "off-site",
       "ok",
-      "none: backups on one disk can be lost with it, see --backup-to",
+      "none: backups on one disk are lost with the disk, see --backup-to",
     );
   const missing = missingForRemote(config);
   if (missing) return settingCheck("off-site", "fail", missing);

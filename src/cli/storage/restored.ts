@@ -82,7 +82,7 @@ function carryOver(options: RestoredOptions, shown: string): Promise<Carried> {
     const [server] = found.servers;
     if (server) {
       throw new CommandFailure(
-        `${shown} is in use by the server ${server.name}: stop it first; a server that ran at the restored moment counts as running for ${LEASE_MS / 1000} s after it`,
+        `${shown} is in use by the server ${server.name}: stop it first; a server that ran at the restored moment counts as running for ${LEASE_MS / 1000} s after that moment`,
       );
     }
     const floors = floorsOf(found.numbers, options.orderNumbersFrom);

@@ -80,7 +80,11 @@ function declareReplay(group: Command): void {
   )
     .argument(...ID)
     .option("--delivery <id>", "a delivery, as `webhook deliveries` shows it")
-    .option("--since <time>", "all that failed since then, at most 14 days ago", since)
+    .option(
+      "--since <time>",
+      "all deliveries that failed since this time, at most 14 days ago",
+      since,
+    )
     .action(async (id: string, options: CommonOptions & { delivery?: string; since?: number }) => {
       const { delivery, since: from } = options;
       if ((delivery === undefined) === (from === undefined)) {

@@ -27,7 +27,7 @@ export function addTerms(command: Command, isUrlMandatory: boolean): Command {
     .addOption(
       new Option(
         "--balance-low-below <amount>",
-        "send balance.low when the balance falls below it",
+        "send balance.low when the balance falls below this",
       ).argParser(amount),
     )
     .addOption(settingOption("webhook-allow"))

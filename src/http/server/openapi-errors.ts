@@ -1,5 +1,5 @@
-// The error responses in the OpenAPI document: for each operation those of its examples and those that any call may
-// get.
+// The error responses in the OpenAPI document: each operation has the errors of its examples and the errors that any
+// call may get.
 
 import type {
   ExampleRequest,
