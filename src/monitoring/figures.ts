@@ -17,7 +17,6 @@ export interface ProviderFigures {
   name: string;
   /** Number of orders with an unknown submission. */
   unknown: number;
-  /** Whether submissions to the provider are paused. */
   isPaused: boolean;
   /** Null if no order placed with the provider is open. */
   oldestUncheckedSeconds: number | null;
@@ -47,13 +46,11 @@ export interface Figures extends DatabaseFigures {
   ordersByStatus(): Promise<OrderCounts | null>;
   /** Age of the oldest event that waits. Null also if none waits. */
   oldestUndeliveredSeconds(): Awaitable<number | null>;
-  /** Number of disabled webhook endpoints by reason. */
   disabledWebhooks(): Awaitable<Record<DisabledReason, number> | null>;
   openOrderRequests(): Awaitable<RequestFigures | null>;
   /** Number of open alerts by kind. */
   openAlerts(): Awaitable<ReadonlyMap<string, number> | null>;
   connections(): readonly ConnectionFigures[];
-  /** Number of servers that share the database. */
   servers(): number;
   lostLogLines(): number;
 }

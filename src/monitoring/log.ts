@@ -21,7 +21,6 @@ export interface Logger {
   error(fields: object, message: string): void;
   /** Logs each answered request of a method and a route. */
   requests(method: string, route: string | null): RequestLog;
-  /** Lines lost since the start. */
   lostLines(): number;
   /**
    * Called before the process ends. Resolves once the buffered lines are written or lost, at the latest after a second.

@@ -8,7 +8,6 @@ const COLORS: Record<string, number> = { debug: 34, info: 32, warn: 33, error: 3
 const CYAN = 36;
 const GRAY = 90;
 
-/** Formats a line of the log. */
 export function prettyLine(line: string, isColored: boolean): string {
   const { level, time, msg, ...fields } = JSON.parse(line) as {
     level: string;

@@ -6,7 +6,6 @@ import { Refusal } from "../domain/values/error-table.ts";
 import { counted } from "../domain/values/text.ts";
 import type { Writer } from "../writer/writer.ts";
 
-/** How long a result is cached. */
 const CACHE_MS = 1000;
 /** A writer that does not respond within this time counts as stuck. */
 const WRITER_MS = 2000;

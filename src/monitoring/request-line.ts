@@ -15,7 +15,6 @@ export interface LoggedRequest {
   milliseconds: number;
 }
 
-/** The end of every request's line. */
 export const REQUEST_END = '"msg":"request"}\n';
 
 /** Logs a request. No text may contain a character that JSON escapes. */

@@ -10,7 +10,6 @@ const KEPT_MS = 1000;
 const KEYS_LIMIT = 10_000;
 
 export interface KeyFinder {
-  /** Finds a key by its hash. */
   find(hash: string): Awaitable<Readonly<Caller> | undefined>;
   /** Forgets all keys, after a key was changed here. */
   clear(): void;

@@ -29,7 +29,6 @@ export interface Listeners {
   metricsUrl: string | null;
 }
 
-/** Functions that start the listeners. */
 export interface ListenerStarters {
   api: (address: Address) => Server;
   panel: (address: Address) => Server;

@@ -24,7 +24,6 @@ export interface AuthDeps {
   /** Milliseconds since 1970. */
   now: () => number;
   limits: RateLimits;
-  /** Finds a key by its hash. */
   findKey(hash: string): Awaitable<Readonly<Caller> | undefined>;
   /** Records that a key was used, for `key list`. */
   recordKeyUse(keyId: string, now: number, caller: Pick<AuthRequest, "address">): void;

@@ -15,7 +15,6 @@ import type { RouteNeeds } from "./auth.ts";
 import { RATE_EXAMPLE } from "./rate-limits.ts";
 import { errorMembers, type ErrorResponse, errorResponseOf, INTERNAL } from "./errors.ts";
 
-/** Descriptions of responses by status. */
 export const REASONS: Record<number, string> = {
   200: "Success",
   400: "The request was refused",
