@@ -8,7 +8,8 @@ import {
   type Condition,
   weaknessesOf,
 } from "../../db/postgres/schema/weaknesses.ts";
-import { pendingMigrations, SchemaError } from "../../db/postgres/schema/migrate.ts";
+import { SchemaError } from "../../db/postgres/connection/errors.ts";
+import { pendingMigrations } from "../../db/postgres/schema/migrate.ts";
 import { databaseOpenErrorOf } from "../../db/postgres/connection/open-error.ts";
 import { COMMAND_NAME, connectForCommand } from "../../db/postgres/connection/open-for-command.ts";
 import { schemaProblems } from "../../db/postgres/schema/schema-check.ts";

@@ -1,7 +1,8 @@
 // The two schemas are one: the same columns, and the same rows refused. And migrations, with several servers at once.
 
 import { describe, expect, test } from "bun:test";
-import { migrate, MIGRATIONS, SchemaError } from "../../../src/db/postgres/schema/migrate.ts";
+import { SchemaError } from "../../../src/db/postgres/connection/errors.ts";
+import { migrate, MIGRATIONS } from "../../../src/db/postgres/schema/migrate.ts";
 import { createPostgresStore } from "../../../src/db/postgres/batch/store.ts";
 import { query } from "../../../src/db/port/query.ts";
 import { number } from "../../../src/db/port/table-definition.ts";

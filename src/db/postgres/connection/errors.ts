@@ -15,6 +15,11 @@ export class NoPrimaryError extends Error {
   override name = "NoPrimaryError";
 }
 
+/** Thrown when the database cannot be used. The message follows the database's name, and tells why and what to do. */
+export class SchemaError extends Error {
+  override name = "SchemaError";
+}
+
 /** serialization_failure, deadlock_detected, unique_violation, plan with another result type, lock_not_available. */
 const RETRY = new Set(["40001", "40P01", "23505", "0A000", "55P03"]);
 /**

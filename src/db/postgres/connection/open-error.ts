@@ -1,8 +1,7 @@
 // Turns errors of opening the database into a sentence for the operator, without user or password.
 
 import { AddressError } from "./address.ts";
-import { NoPrimaryError, sqlStateOf } from "./errors.ts";
-import { SchemaError } from "../schema/migrate.ts";
+import { NoPrimaryError, SchemaError, sqlStateOf } from "./errors.ts";
 
 /** Thrown when a database cannot be opened. The message tells the operator what is wrong and what to do. */
 export class DatabaseOpenError extends Error {

@@ -4,7 +4,8 @@ import type { Address } from "./address.ts";
 import { type DatabaseClock, startDatabaseClock } from "./clock.ts";
 import { TABLES } from "../../tables/tables.ts";
 import { connect, CONNECT_MS, type Connection } from "./connection.ts";
-import { pendingMigrations, SchemaError } from "../schema/migrate.ts";
+import { SchemaError } from "./errors.ts";
+import { pendingMigrations } from "../schema/migrate.ts";
 import { readOn } from "../batch/snapshot.ts";
 import { createPostgresStore, type PostgresOptions, type PostgresStore } from "../batch/store.ts";
 

@@ -16,7 +16,7 @@ import {
 import { HOUR_MS } from "../../../domain/values/spans.ts";
 import type { Address } from "../connection/address.ts";
 import { connect, CONNECT_MS, type Connection } from "../connection/connection.ts";
-import { sqlStateOf } from "../connection/errors.ts";
+import { SchemaError, sqlStateOf } from "../connection/errors.ts";
 
 /** Oldest first; holds every file of migrations/postgres/. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -45,13 +45,6 @@ export interface MigrateOptions {
   migrations?: readonly Migration[];
   /** Allows the mark of an unfinished move, for the move to this database. */
   mayBeUnfinished?: boolean;
-}
-
-/**
- * Thrown when the database cannot be used. The message follows the database's name, and tells why and what to do.
- */
-export class SchemaError extends Error {
-  override name = "SchemaError";
 }
 
 /**
