@@ -42,7 +42,7 @@ for (const name of chosen) {
   const program = join(work, name.startsWith("windows") ? "reseller.exe" : "reseller");
   await compile(TARGETS[name], program);
   const architecture = DEB_ARCHITECTURES[name];
-  if (architecture) buildDeb(program, architecture, FOLDER, date);
+  if (architecture) await buildDeb(program, architecture, FOLDER, date);
   const file = join(FOLDER, `reseller-${name}${name.startsWith("windows") ? ".exe" : ""}`);
   copyFileSync(program, file);
   rmSync(work, { recursive: true });
@@ -50,9 +50,9 @@ for (const name of chosen) {
   run("xz", "--threads=2", "--block-size=24MiB", "-4", file);
 }
 writeFileSync(join(FOLDER, "reseller.cdx.json"), billOfMaterials(date));
-writeFileSync(join(FOLDER, "reseller.1"), manPage(createProgram(), date));
+writeFileSync(join(FOLDER, "reseller.1"), manPage(await createProgram(), date));
 for (const shell of SHELLS) {
-  writeFileSync(join(FOLDER, `reseller.${shell}`), completionScript(shell, createProgram()));
+  writeFileSync(join(FOLDER, `reseller.${shell}`), completionScript(shell, await createProgram()));
 }
 const url = process.env["RELEASE_URL"] ?? ADDRESS;
 const script = readFileSync(join(ROOT, "deploy/install.sh"), "utf8").replaceAll(ADDRESS, url);

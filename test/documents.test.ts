@@ -154,9 +154,11 @@ test("every command line of the documents is one that the program has, flags inc
   expect(wrong).toEqual([]);
 });
 
+const PROGRAM = await createProgram();
+
 function problemOf(line: string): string | null {
   const words = line.split(/[|<>]/)[0]!.trim().split(/\s+/);
-  let command: Command = createProgram();
+  let command: Command = PROGRAM;
   for (const word of words) {
     const child = command.commands.find((entry) => entry.name() === word);
     if (!child) break;

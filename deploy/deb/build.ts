@@ -29,12 +29,12 @@ const COMPLETIONS: Record<Shell, string> = {
 };
 
 /** `date`: in seconds since 1970. Returns the path of the package. */
-export function buildDeb(
+export async function buildDeb(
   program: string,
   architecture: "amd64" | "arm64",
   folder: string,
   date: number,
-): string {
+): Promise<string> {
   const staging = mkdtempSync(join(tmpdir(), "reseller-deb-"));
   const add = (path: string, content: string | Uint8Array, mode = 0o644) => {
     const file = join(staging, path);
@@ -50,14 +50,14 @@ export function buildDeb(
     chmodSync(join(staging, "usr/bin/reseller"), 0o755);
     add("usr/lib/systemd/system/reseller.service", unit());
     for (const [shell, path] of Object.entries(COMPLETIONS)) {
-      add(path, completionScript(shell as Shell, createProgram()));
+      add(path, completionScript(shell as Shell, await createProgram()));
     }
     add("usr/lib/reseller/data", "/var/lib/reseller\n");
     add(
       "usr/share/reseller/postgres-role.sql",
       readFileSync(join(ROOT, "deploy/postgres-role.sql"), "utf8"),
     );
-    add("usr/share/man/man1/reseller.1.gz", gzip(manPage(createProgram(), date)));
+    add("usr/share/man/man1/reseller.1.gz", gzip(manPage(await createProgram(), date)));
     add("usr/share/doc/reseller/copyright", copyright());
     add(
       "usr/share/doc/reseller/changelog.gz",

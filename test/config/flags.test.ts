@@ -48,7 +48,7 @@ describe("the file that a variable names", () => {
   test("is read when its setting is needed, not where a command line is declared", async () => {
     process.env["RESELLER_PORT_FILE"] = "/nowhere/port";
     const before = { ...process.env };
-    createProgram();
+    await createProgram();
     expect(await reseller("version")).toMatchObject({ code: 0 });
     expect((await reseller("serve", "--help")).code).toBe(0);
     const { code, stderr } = await reseller("config", "show");

@@ -1,8 +1,14 @@
 // Commands of this folder.
 
-import { declareCompletion } from "./completion.ts";
-import { declareLicenses } from "./licenses.ts";
-import { declareMan } from "./man-page.ts";
-import { declareVersion } from "./version.ts";
+import type { DeferredCommand } from "../kernel/deferred-command.ts";
 
-export const commands = [declareVersion, declareLicenses, declareCompletion, declareMan];
+export const commands: readonly DeferredCommand[] = [
+  { name: "version", load: async () => (await import("./version.ts")).declareVersion },
+  { name: "licenses", load: async () => (await import("./licenses.ts")).declareLicenses },
+  {
+    name: "completion",
+    load: async () => (await import("./completion.ts")).declareCompletion,
+    describesAll: true,
+  },
+  { name: "man", load: async () => (await import("./man-page.ts")).declareMan, describesAll: true },
+];

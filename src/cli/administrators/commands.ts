@@ -1,9 +1,12 @@
 // Commands of this folder.
 
-import { declarePanel } from "./administrators.ts";
-import { declareAudit } from "./audit.ts";
+import type { DeferredCommand } from "../kernel/deferred-command.ts";
 
 /** Commands below `admin`. */
-export const commands = [declareAudit];
+export const commands: readonly DeferredCommand[] = [
+  { name: "audit", load: async () => (await import("./audit.ts")).declareAudit },
+];
 
-export const panelCommands = [declarePanel];
+export const panelCommands: readonly DeferredCommand[] = [
+  { name: "panel", load: async () => (await import("./administrators.ts")).declarePanel },
+];

@@ -1,6 +1,8 @@
 // Commands of this folder, each a group below `admin`.
 
-import { declareGrants } from "./grants.ts";
-import { declareServices } from "./services.ts";
+import type { DeferredCommand } from "../kernel/deferred-command.ts";
 
-export const commands = [declareServices, declareGrants];
+export const commands: readonly DeferredCommand[] = [
+  { name: "service", load: async () => (await import("./services.ts")).declareServices },
+  { name: "grant", load: async () => (await import("./grants.ts")).declareGrants },
+];

@@ -12,7 +12,6 @@ import {
   TransientError,
 } from "../../db/port/port.ts";
 import { databaseOpenErrorOf } from "../../db/postgres/connection/open-error.ts";
-import { openForCommand as openPostgres } from "../../db/postgres/connection/open-for-command.ts";
 import { openErrorOf } from "../../storage/file/open-error.ts";
 import { closeForCommand, openForCommand } from "../../storage/file/open.ts";
 import { Refusal, sentenceOf } from "../../domain/values/error-table.ts";
@@ -123,7 +122,8 @@ async function open(
   { json }: CommonOptions,
 ): Promise<Opened & { close: () => Awaitable<void> }> {
   if (database.address !== null) {
-    const opened = await openPostgres(database.address, {
+    const postgres = await import("../../db/postgres/connection/open-for-command.ts");
+    const opened = await postgres.openForCommand(database.address, {
       // With --json, stderr must hold at most one document.
       onAcknowledging: (acknowledges) =>
         acknowledges || json || printError(waitsForStandby(database)),

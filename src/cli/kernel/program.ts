@@ -15,6 +15,7 @@ import { nearestOf } from "../../domain/values/nearest.ts";
 import { showHidden } from "../../domain/values/text.ts";
 import { CommandFailure, declareGroup, stackOf } from "./command.ts";
 import { findCommand } from "./command-tree.ts";
+import type { DeferredCommand } from "./deferred-command.ts";
 import { commands as about } from "../about/commands.ts";
 import { commands as administrators, panelCommands } from "../administrators/commands.ts";
 import { commands as catalogue } from "../catalogue/commands.ts";
@@ -30,7 +31,7 @@ import { printError, printFailure } from "../output/output.ts";
 import { usageError } from "./usage.ts";
 
 /** Commands below `admin`, in the order of its help. */
-const ADMIN = [
+export const ADMIN: readonly DeferredCommand[] = [
   ...users,
   ...catalogue,
   ...providers,
@@ -41,6 +42,8 @@ const ADMIN = [
 ];
 /** Commands below the program that follow `admin` in its help. */
 const OTHERS = [...reports, ...panelCommands, ...server, ...storage, ...checkCommands, ...about];
+/** All commands below the program but `admin`. */
+export const TOP: readonly DeferredCommand[] = [...startCommands, ...OTHERS];
 
 const REFUSED = 1;
 const WRONG_USAGE = 2;
@@ -55,7 +58,7 @@ export async function run(argv: readonly string[]): Promise<number | undefined> 
     printError(`error: ${message}`);
   };
   try {
-    const program = createProgram(json);
+    const program = await createProgram(json, commandNamed(argv));
     refuseUnknownCommand(program, argv);
     await program.parseAsync(shortForms(argv), { from: "user" });
     return undefined;
@@ -87,6 +90,21 @@ function asksForJson(argv: readonly string[]): boolean {
   return argv.slice(0, end < 0 ? undefined : end).includes("--json");
 }
 
+/** Returns the words before the first flag: the names of commands, and perhaps arguments. */
+function leadingWords(argv: readonly string[]): readonly string[] {
+  const words = argv[0] === "help" ? argv.slice(1) : argv;
+  const end = words.findIndex((word) => /^-./.test(word) && word !== "--");
+  return end < 0 ? words : words.slice(0, end);
+}
+
+/** Returns the only command that the command line needs, or null if it needs all: it names none, or one about all. */
+export function commandNamed(argv: readonly string[]): DeferredCommand | null {
+  const [first, second] = leadingWords(argv);
+  const [commands, name] = first === "admin" ? [ADMIN, second] : [TOP, first];
+  const named = commands.find((command) => command.name === name);
+  return named === undefined || named.describesAll ? null : named;
+}
+
 /** Replaces short forms: `help admin user` means `admin user --help`, and `-v` means `-V`. */
 function shortForms(argv: readonly string[]): string[] {
   if (argv[0] === "help") return [...argv.slice(1), "--help"];
@@ -100,9 +118,7 @@ function shortForms(argv: readonly string[]): string[] {
  */
 function refuseUnknownCommand(program: Command, argv: readonly string[]): void {
   const isHelp = argv[0] === "help";
-  const words = isHelp ? argv.slice(1) : argv;
-  const end = words.findIndex((word) => /^-./.test(word) && word !== "--");
-  const { command, unknown } = findCommand(program, end < 0 ? words : words.slice(0, end));
+  const { command, unknown } = findCommand(program, leadingWords(argv));
   const takesWords = command.registeredArguments.length > 0 && !isHelp;
   if (unknown === null || takesWords) return;
   const near = elsewhere(program, command, unknown) ?? nearestOf(unknown, namesOf(command));
@@ -128,8 +144,13 @@ function namesOf({ commands }: Command): string[] {
   return commands.map((child) => child.name());
 }
 
-/** Creates the program. With `json`, run prints errors as JSON. */
-export function createProgram(json = false): Command {
+/**
+ * Creates the program with all commands, or with `only` one. With `json`, run prints errors as JSON.
+ */
+export async function createProgram(
+  json = false,
+  only: DeferredCommand | null = null,
+): Promise<Command> {
   const program = new Command("reseller")
     .description("A self-hosted reseller ordering service.")
     .exitOverride()
@@ -155,10 +176,14 @@ export function createProgram(json = false): Command {
       "after",
       "\nStart here:\n  reseller quickstart        try a demo in ./data\n  reseller serve             the real thing\n  reseller admin --help      users, keys, services and orders",
     );
-  for (const declare of startCommands) declare(program);
+  const declareAll = async (parent: Command, commands: readonly DeferredCommand[]) => {
+    const needed = only === null ? commands : commands.filter((command) => command === only);
+    for (const declare of await Promise.all(needed.map(({ load }) => load()))) declare(parent);
+  };
+  await declareAll(program, startCommands);
   const admin = declareGroup(program, "admin", "users, keys, services, providers and orders");
-  for (const declare of ADMIN) declare(admin);
-  for (const declare of OTHERS) declare(program);
+  await declareAll(admin, ADMIN);
+  await declareAll(program, OTHERS);
   return program;
 }
 

@@ -1,5 +1,10 @@
 // The command of this folder, a group below `admin`.
 
-import { declareTransactions } from "./transactions.ts";
+import type { DeferredCommand } from "../kernel/deferred-command.ts";
 
-export const commands = [declareTransactions];
+export const commands: readonly DeferredCommand[] = [
+  {
+    name: "transaction",
+    load: async () => (await import("./transactions.ts")).declareTransactions,
+  },
+];

@@ -1,6 +1,8 @@
 // Commands of this folder, each a group below `admin`.
 
-import { declareOrderRequests } from "./order-requests.ts";
-import { declareOrders } from "./orders.ts";
+import type { DeferredCommand } from "../kernel/deferred-command.ts";
 
-export const commands = [declareOrders, declareOrderRequests];
+export const commands: readonly DeferredCommand[] = [
+  { name: "order", load: async () => (await import("./orders.ts")).declareOrders },
+  { name: "request", load: async () => (await import("./order-requests.ts")).declareOrderRequests },
+];

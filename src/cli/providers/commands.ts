@@ -1,5 +1,7 @@
 // The command of this folder, a group below `admin`.
 
-import { declareProviders } from "./providers.ts";
+import type { DeferredCommand } from "../kernel/deferred-command.ts";
 
-export const commands = [declareProviders];
+export const commands: readonly DeferredCommand[] = [
+  { name: "provider", load: async () => (await import("./providers.ts")).declareProviders },
+];

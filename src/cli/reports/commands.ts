@@ -1,5 +1,7 @@
 // The command of this folder.
 
-import { declareReports } from "./reports.ts";
+import type { DeferredCommand } from "../kernel/deferred-command.ts";
 
-export const commands = [declareReports];
+export const commands: readonly DeferredCommand[] = [
+  { name: "report", load: async () => (await import("./reports.ts")).declareReports },
+];

@@ -1,13 +1,17 @@
 // Commands of this folder, in the three parts of the program's help that list them.
 
-import { declareConfig } from "./config.ts";
-import { declareDoctor } from "./doctor.ts";
-import { declareHealth } from "./health.ts";
-import { declareQuickstart } from "./quickstart.ts";
-import { declareServe } from "./serve.ts";
+import type { DeferredCommand } from "../kernel/deferred-command.ts";
 
-export const startCommands = [declareServe, declareQuickstart];
+export const startCommands: readonly DeferredCommand[] = [
+  { name: "serve", load: async () => (await import("./serve.ts")).declareServe },
+  { name: "quickstart", load: async () => (await import("./quickstart.ts")).declareQuickstart },
+];
 
-export const commands = [declareConfig];
+export const commands: readonly DeferredCommand[] = [
+  { name: "config", load: async () => (await import("./config.ts")).declareConfig },
+];
 
-export const checkCommands = [declareDoctor, declareHealth];
+export const checkCommands: readonly DeferredCommand[] = [
+  { name: "doctor", load: async () => (await import("./doctor.ts")).declareDoctor },
+  { name: "health", load: async () => (await import("./health.ts")).declareHealth },
+];

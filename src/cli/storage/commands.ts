@@ -1,15 +1,11 @@
 // Commands of this folder.
 
-import { declareBackup } from "./backup.ts";
-import { declareMove } from "./move.ts";
-import { declareRestore } from "./restore.ts";
-import { declareRestored } from "./restored.ts";
-import { declareVerify } from "./verify.ts";
+import type { DeferredCommand } from "../kernel/deferred-command.ts";
 
-export const commands = [
-  declareBackup,
-  declareRestore,
-  declareRestored,
-  declareMove,
-  declareVerify,
+export const commands: readonly DeferredCommand[] = [
+  { name: "backup", load: async () => (await import("./backup.ts")).declareBackup },
+  { name: "restore", load: async () => (await import("./restore.ts")).declareRestore },
+  { name: "restored", load: async () => (await import("./restored.ts")).declareRestored },
+  { name: "move", load: async () => (await import("./move.ts")).declareMove },
+  { name: "verify", load: async () => (await import("./verify.ts")).declareVerify },
 ];

@@ -1,6 +1,8 @@
 // Commands of this folder, each a group below `admin`.
 
-import { declareAlerts } from "./alerts.ts";
-import { declareWebhooks } from "./webhooks.ts";
+import type { DeferredCommand } from "../kernel/deferred-command.ts";
 
-export const commands = [declareWebhooks, declareAlerts];
+export const commands: readonly DeferredCommand[] = [
+  { name: "webhook", load: async () => (await import("./webhooks.ts")).declareWebhooks },
+  { name: "alert", load: async () => (await import("./alerts.ts")).declareAlerts },
+];

@@ -39,7 +39,7 @@ const CASES: Record<string, () => string[]> = {
 };
 const ELSEWHERE = ["admin order late", "admin order settle", "restore", "restored"];
 
-const asking = listCommands(createProgram())
+const asking = listCommands(await createProgram())
   .filter(({ command }) => command.options.some(({ long }) => long === "--yes"))
   .map(({ words }) => words);
 

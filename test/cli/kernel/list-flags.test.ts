@@ -6,7 +6,7 @@ import { listCommands, visibleOptions } from "../../../src/cli/kernel/command-tr
 import { createProgram } from "../../../src/cli/kernel/program.ts";
 import { openShop, optionsOf, reseller, type Shop } from "../../support/worlds/shop.ts";
 
-const LISTS = listCommands(createProgram()).filter(({ words, command }) => {
+const LISTS = listCommands(await createProgram()).filter(({ words, command }) => {
   return /(^| )(list|report|deliveries|export)$/.test(words) && command.commands.length === 0;
 });
 /** Needs S3, which these tests do not have. */

@@ -106,8 +106,10 @@ describe("wrong usage: exit 2, nothing on stdout, the reason on stderr, nothing 
   });
 });
 
+const program = await createProgram();
+
 describe("help", () => {
-  const leaves = [...leavesOf(createProgram(), [])];
+  const leaves = [...leavesOf(program, [])];
 
   test("exists for every command of the specification", () => {
     const paths = leaves.map((path) => path.join(" "));

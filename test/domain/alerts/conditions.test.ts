@@ -239,7 +239,7 @@ test("the rules for Prometheus have the same thresholds", () => {
   expect(threshold("reseller_remote_backup_age_seconds")).toBe(backupOldMs() / 1000);
 });
 
-test("every command that a condition names exists", () => {
+test("every command that a condition names exists", async () => {
   const orders = [{ orderId: 5, providerOrder: "9" }];
   const everything = { ...PROVIDER, outOfFundsAt: NOW, pausedAt: NOW, unknown: 1, syncHeld: "why" };
   const webhooks = { username: "alice", id: null, disabled: 1, failing: 1, failingSince: NOW };
@@ -264,7 +264,7 @@ test("every command that a condition names exists", () => {
   ];
   const commands = conditions.flatMap(({ advice }) => advice.match(/(?<=`reseller )[^`]+/g) ?? []);
   expect(commands.length).toBeGreaterThan(15);
-  const known = listCommands(createProgram())
+  const known = listCommands(await createProgram())
     .filter(({ words, command }) => words !== "" && isRunnable(command))
     .map(({ words }) => words);
   const unknown = commands.filter((command) => !known.some((each) => command.startsWith(each)));

@@ -57,9 +57,8 @@ function closure(names: Iterable<string>, found = new Set<string>()): Set<string
 
 /** Packages whose files the source maps of the build name. */
 function packagesInSourceMaps(): string[] {
-  const folder = join(ROOT, "dist");
-  const maps = readdirSync(folder).filter((file) => file.endsWith(".map"));
-  const files = maps.flatMap(
+  const folder = join(ROOT, "dist/reseller.maps");
+  const files = readdirSync(folder).flatMap(
     (file) => JSON.parse(readFileSync(join(folder, file), "utf8")).sources as string[],
   );
   return [...new Set(files.flatMap((file) => PACKAGE.exec(file)?.[1] ?? []))];

@@ -115,8 +115,10 @@ describe("install.sh", () => {
 });
 
 test("the Debian package has the expected files, writable only by root, and is reproducible byte for byte", async () => {
-  const [one, other] = [freshFolder(), freshFolder()].map((folder) =>
-    buildDeb(program(folder, "echo reseller 1"), "amd64", folder, DATE),
+  const [one, other] = await Promise.all(
+    [freshFolder(), freshFolder()].map((folder) =>
+      buildDeb(program(folder, "echo reseller 1"), "amd64", folder, DATE),
+    ),
   );
   expect(readFileSync(one!).equals(readFileSync(other!))).toBeTrue();
   const { stdout } = await run(["dpkg-deb", "--contents", one!]);

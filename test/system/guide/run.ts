@@ -50,7 +50,7 @@ prepareBase();
 const packages = mkdtempSync(join(tmpdir(), "reseller-guide-"));
 const deb =
   values.package ??
-  buildDeb(join(ROOT, "dist/reseller"), "amd64", packages, Math.floor(Date.now() / 1000));
+  (await buildDeb(join(ROOT, "dist/reseller"), "amd64", packages, Math.floor(Date.now() / 1000)));
 say("package built");
 const machines = new Machines(ADDRESSES);
 const cluster = new Cluster(machines, DATABASES);
