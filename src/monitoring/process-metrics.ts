@@ -1,13 +1,9 @@
 // Figures of this process, named as in Prometheus' own clients. On systems without /proc, figures from it are 0.
 
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { Counter, type Registry } from "prom-client";
+import { readOpenFilesLimit } from "./open-files.ts";
 import { gauge } from "./read-gauge.ts";
-
-/** Limit to assume for a process without a limit. */
-const UNLIMITED_FILES = 1_048_576;
-/** Limit to assume on systems without /proc. */
-const UNKNOWN_FILES = 4096;
 
 interface ProcessFigures {
   openFiles: number;
@@ -44,19 +40,5 @@ function readProcessFigures(): ProcessFigures {
     return { openFiles: readdirSync("/proc/self/fd").length, openFilesLimit: readOpenFilesLimit() };
   } catch {
     return { openFiles: 0, openFilesLimit: 0 };
-  }
-}
-
-function readOpenFilesLimit(): number {
-  const limits = readFileSync("/proc/self/limits", "utf8");
-  return Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? UNLIMITED_FILES);
-}
-
-/** Returns the limit for file descriptors of this process. */
-export function openFilesLimit(): number {
-  try {
-    return readOpenFilesLimit();
-  } catch {
-    return UNKNOWN_FILES;
   }
 }

@@ -10,7 +10,7 @@ import {
 import { ConnectionPool } from "../http1/connection-pool.ts";
 import type { Logger } from "../monitoring/log.ts";
 import { type Check, FINE } from "../monitoring/readiness.ts";
-import { openFilesLimit } from "../monitoring/process-metrics.ts";
+import { openFilesLimit } from "../monitoring/open-files.ts";
 import { ATTEMPTS_LIMIT } from "../webhooks/worker.ts";
 import { MINUTE_MS } from "../domain/values/spans.ts";
 

@@ -17,13 +17,12 @@ import { startHousekeeping } from "../jobs/housekeeping.ts";
 import { type Offsite, startOffsite } from "../jobs/offsite.ts";
 import { startKeyUsage } from "../jobs/key-usage.ts";
 import { createLog, type Logger } from "../monitoring/log.ts";
-import { createMetrics, type Metrics } from "../monitoring/metrics.ts";
+import type { Metrics } from "../monitoring/metrics.ts";
 import type { KnownLabels } from "../monitoring/observer.ts";
 import { readCertificate, reloadCertificate } from "./certificate.ts";
 import { createConnectionPools, planOwnFiles } from "./connection-limits.ts";
 import type { DatabaseEvents, ServerDatabase } from "./database.ts";
 import type { SystemFacts } from "../panel/server/facts.ts";
-import { startPanel } from "../panel/server/listener.tsx";
 import { limitCalls } from "../providers/call.ts";
 import { startProviderBalances } from "../delivery/provider-balances.ts";
 import { startAlerts } from "../alerts/alerts.ts";
@@ -39,8 +38,7 @@ import {
 } from "./wiring.ts";
 import { createFigures } from "./gauges.ts";
 import { panelAddressPath } from "../storage/file/open.ts";
-import { openPostgresDatabase } from "./postgres-database.ts";
-import { openSqliteDatabase, type SqliteOptions } from "./sqlite-database.ts";
+import type { SqliteOptions } from "./sqlite-database.ts";
 import { type Listeners, startListeners, urlOf, writeAddressFile } from "./listeners.ts";
 
 /** Limit in milliseconds for requests in flight after SIGTERM. */
@@ -82,8 +80,7 @@ export async function startService(
       pending.value()?.ticker.wake();
     },
   };
-  const open = config.database === null ? openSqliteDatabase : openPostgresDatabase;
-  const database = await open(config, events);
+  const database = await openDatabase(config, events);
   const { writer } = database;
   const files = planOwnFiles(config);
   const { warning, ...allowed } = files;
@@ -91,6 +88,7 @@ export async function startService(
   limitCalls(files.calls);
   const pools = createConnectionPools(files, config, log);
   if (config.metricsListen) {
+    const { createMetrics } = await import("../monitoring/metrics.ts");
     const { version } = packageJson;
     const newestRemoteAt = () => offsite?.newestAt() ?? null;
     const figures = createFigures(config, database, pools, log, newestRemoteAt);
@@ -115,6 +113,8 @@ export async function startService(
   let listeners: Listeners;
   let backups: Backups | undefined;
   try {
+    // Loaded only where it is wanted: it is a third of the program.
+    const site = config.panelListen && (await import("../panel/server/listener.tsx"));
     const deps = apiDeps(config, started);
     const panel = panelDeps(config, started, {
       configuration,
@@ -124,7 +124,7 @@ export async function startService(
     });
     listeners = startListeners(config, metrics, {
       api: (address) => startServer(deps, address, tls, smmApiRoutes(deps), pools.api),
-      panel: (address) => startPanel(panel, address, tls, pools.panel),
+      panel: (address) => site!.startPanel(panel, address, tls, pools.panel),
       metrics: (scraped, address) => startMetricsServer(scraped, address, pools.metrics),
     });
   } catch (error) {
@@ -198,6 +198,18 @@ export async function startService(
       await log.close();
     },
   };
+}
+
+async function openDatabase(
+  config: Config & Pick<SqliteOptions, "thread">,
+  events: DatabaseEvents,
+): Promise<ServerDatabase> {
+  if (config.database === null) {
+    const { openSqliteDatabase } = await import("./sqlite-database.ts");
+    return openSqliteDatabase(config, events);
+  }
+  const { openPostgresDatabase } = await import("./postgres-database.ts");
+  return openPostgresDatabase(config, events);
 }
 
 function knownLabels(): KnownLabels {

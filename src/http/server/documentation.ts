@@ -1,11 +1,10 @@
 // GET /openapi.json, GET /docs and GET /docs/panels: public, generated at the first request and cached. GET / redirects
-// to GET /docs.
+// to GET /docs. What generates them is loaded at the first request too.
 
 import type { OpenApiDocument } from "../../api-docs/schemas/document.ts";
-import { shareErrors } from "../../api-docs/schemas/shared-errors.ts";
-import { type Page, renderPage, renderSmmApiPage } from "../../api-docs/page/page.tsx";
+import type { Page } from "../../api-docs/page/page.tsx";
 import { withText } from "../../http1/response.ts";
-import { createDocument, type Operator } from "./openapi.ts";
+import type { Operator } from "./openapi.ts";
 
 /** Revalidates at every visit, because a newer server may document more. */
 const CACHING = { "cache-control": "no-cache", "x-content-type-options": "nosniff" };
@@ -17,25 +16,31 @@ export interface DocumentationDeps {
 /** Returns the documentation pages, each as path and handler. */
 export function documentationRoutes({
   operator,
-}: DocumentationDeps): [path: string, respond: () => Response][] {
-  const document = once(() => createDocument(operator));
-  const json = once(() => JSON.stringify(shareErrors(document())));
+}: DocumentationDeps): [path: string, respond: () => Promise<Response>][] {
+  const document = once(async () => (await import("./openapi.ts")).createDocument(operator));
+  const json = once(async () => {
+    const { shareErrors } = await import("../../api-docs/schemas/shared-errors.ts");
+    return JSON.stringify(shareErrors(await document()));
+  });
   const respond = (text: string, headers: Record<string, string>) =>
     withText(new Response(text, { headers: { ...CACHING, ...headers } }), text);
-  const pageOf = (render: (document: OpenApiDocument) => Page) => {
-    const page = once(() => render(document()));
-    return () =>
-      respond(page().html, {
+  const pageOf = (load: () => Promise<(document: OpenApiDocument) => Page>) => {
+    const page = once(async () => (await load())(await document()));
+    return async () => {
+      const { html, policy } = await page();
+      return respond(html, {
         "content-type": "text/html; charset=utf-8",
-        "content-security-policy": page().policy,
+        "content-security-policy": policy,
         "referrer-policy": "no-referrer",
       });
+    };
   };
+  const pages = () => import("../../api-docs/page/page.tsx");
   return [
-    ["/", () => new Response(null, { status: 302, headers: { location: "/docs" } })],
-    ["/openapi.json", () => respond(json(), { "content-type": "application/json" })],
-    ["/docs", pageOf(renderPage)],
-    ["/docs/panels", pageOf(renderSmmApiPage)],
+    ["/", async () => new Response(null, { status: 302, headers: { location: "/docs" } })],
+    ["/openapi.json", async () => respond(await json(), { "content-type": "application/json" })],
+    ["/docs", pageOf(async () => (await pages()).renderPage)],
+    ["/docs/panels", pageOf(async () => (await pages()).renderSmmApiPage)],
   ];
 }
 

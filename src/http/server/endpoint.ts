@@ -99,10 +99,10 @@ export function publicEndpoint(
 }
 
 /** Returns the Elysia handler of a documentation page, which needs no key. */
-export function openPage(deps: EndpointDeps, route: string, page: () => Response) {
-  return ({ request }: RouteContext): Response => {
+export function openPage(deps: EndpointDeps, route: string, page: () => Promise<Response>) {
+  return async ({ request }: RouteContext): Promise<Response> => {
     const context = new RequestContext(deps, request, route);
-    return streamResponse(context, page());
+    return streamResponse(context, await page());
   };
 }
 
