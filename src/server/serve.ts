@@ -168,6 +168,8 @@ export async function startService(
     { url, path: database.description, metrics: listeners.metricsUrl, panel: panelUrl },
     "started",
   );
+  // The compiled program starts with a policy that compiles little (deploy/compile.ts).
+  Bun.unsafe.setJITPolicy(1);
 
   return {
     url,
