@@ -20,7 +20,8 @@ describe.each(runs([false], [true, false]))("with JavaScript: %p", (javaScriptEn
     browser = await launch();
     const allowed = ["--webhook-allow", "127.0.0.0/8", "--webhook-allow-http", "on"];
     const [quickstart, upstream, receiver, context] = await Promise.all([
-      startQuickstart(...allowed),
+      // The first backup by itself would come between the clicks of the task that makes one.
+      startQuickstart("--backup-every", "0", ...allowed),
       startUpstream(),
       startReceiver(),
       browser.newContext({ javaScriptEnabled, viewport: { width: 1440, height: 900 } }),
