@@ -21,7 +21,6 @@ import {
   type CommandOutput,
   type UnsignedInput,
 } from "../../operations/batch/commands.ts";
-import { execute } from "../../operations/batch/execute.ts";
 import { type DatabaseName, databaseOf } from "./database-name.ts";
 import { operator } from "./operator.ts";
 import { printError } from "../output/output.ts";
@@ -143,7 +142,10 @@ function sessionOn({ store, now }: Opened, as: string | undefined): Session {
   return {
     store,
     now,
-    execute: (name, input) => execute(store, name, signed(input, as), now()),
+    async execute(name, input) {
+      const { execute } = await import("../../operations/batch/execute.ts");
+      return execute(store, name, signed(input, as), now());
+    },
   };
 }
 

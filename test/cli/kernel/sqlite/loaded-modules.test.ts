@@ -49,9 +49,9 @@ function sorted(modules: readonly string[]): Loaded {
   };
 }
 
-/** What a command loads to declare itself, and to read and write the database. */
+/** What a command loads to declare itself and to read the database. */
 const LAYERS = ["cli", "config", "db", "domain", "main.ts", "monitoring", "operations", "storage"];
-const PACKAGES = ["@noble/hashes", "@paralleldrive/cuid2", "commander", "drizzle-orm", "ipaddr.js"];
+const PACKAGES = ["commander", "drizzle-orm", "ipaddr.js"];
 /** All that is loaded of PostgreSQL without a PostgreSQL database: its addresses and errors. */
 const POSTGRES = ["address", "errors", "open-error"].map(
   (name) => `db/postgres/connection/${name}.ts`,
@@ -65,6 +65,8 @@ test("a command on a database loads no other command's modules, no server and no
   expect(ours.filter((path) => path.startsWith("db/postgres/"))).toEqual(POSTGRES);
   expect(ours).toContain("cli/users/users.ts");
   expect(ours).not.toContain("cli/users/keys.ts");
+  // It only reads.
+  expect(ours).not.toContain("operations/batch/commands.ts");
 });
 
 test("a server on SQLite loads no page, no document, no metrics and no PostgreSQL that it was not asked for", async () => {
