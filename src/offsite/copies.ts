@@ -3,7 +3,7 @@
 // copy.
 
 import * as v from "valibot";
-import { BackupError } from "../storage/backup/backup.ts";
+import { BackupError } from "../storage/backup/backup-error.ts";
 import { newestFirst } from "../storage/backup/backup-folder.ts";
 import { parseBackupName } from "../storage/backup/backup-names.ts";
 import type { Store, StoredObject } from "./store.ts";

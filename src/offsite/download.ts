@@ -2,7 +2,7 @@
 
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
-import { BackupError } from "../storage/backup/backup.ts";
+import { BackupError } from "../storage/backup/backup-error.ts";
 import { freeBytesIn, mebibytes } from "../storage/file/files.ts";
 import { isEncrypted, readManifest, type RemoteCopy } from "./copies.ts";
 import { decrypt } from "./encryption.ts";

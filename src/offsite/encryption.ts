@@ -1,7 +1,7 @@
 // Encrypts copies to a recipient in the age format (age-encryption.org/v1), which `age --decrypt` reads too. The
 // library is loaded only when needed, so that it does not delay the start of the program.
 
-import { BackupError } from "../storage/backup/backup.ts";
+import { BackupError } from "../storage/backup/backup-error.ts";
 
 /** Checks a recipient. Throws BackupError if it is invalid, for example because its checksum is wrong. */
 export async function requireRecipient(recipient: string): Promise<void> {

@@ -1,7 +1,7 @@
 // A folder in a bucket of an S3-compatible store. This is the only file that uses Bun's S3 client.
 // docs/specification/storage.md#offsite
 
-import { BackupError } from "../storage/backup/backup.ts";
+import { BackupError } from "../storage/backup/backup-error.ts";
 import { errorCode } from "../domain/values/error-table.ts";
 
 /**

@@ -4,7 +4,8 @@
 // docs/decisions/0011-backups-in-a-process-of-their-own.md
 
 import { basename } from "node:path";
-import { BackupError, checkBackup } from "../storage/backup/backup.ts";
+import { BackupError } from "../storage/backup/backup-error.ts";
+import { checkBackup } from "../storage/backup/backup.ts";
 import { outdated } from "../storage/backup/backup-folder.ts";
 import { parseBackupName, unverifiedName } from "../storage/backup/backup-names.ts";
 import { sizeOf } from "../storage/file/files.ts";

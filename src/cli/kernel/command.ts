@@ -3,7 +3,7 @@
 
 import { Command } from "commander";
 import { databaseOptions } from "../../config/flags.ts";
-import { BackupError } from "../../storage/backup/backup.ts";
+import { BackupError } from "../../storage/backup/backup-error.ts";
 import {
   type Awaitable,
   FatalError,

@@ -18,7 +18,7 @@ import { refusedWithPostgres } from "../../config/sqlite-settings.ts";
 import { readTls, TlsError } from "../../config/tls.ts";
 import { counted } from "../../domain/values/text.ts";
 import { requireRecipient } from "../../offsite/encryption.ts";
-import { BackupError } from "../../storage/backup/backup.ts";
+import { BackupError } from "../../storage/backup/backup-error.ts";
 import type { State } from "../../storage/doctor/findings.ts";
 import { checkAddresses } from "./config-addresses.ts";
 import { CommandFailure, type CommonOptions, declare, declareGroup } from "../kernel/command.ts";

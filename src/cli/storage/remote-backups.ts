@@ -12,7 +12,8 @@ import { chooseCopy, isEncrypted, listCopies, type RemoteCopy } from "../../offs
 import { downloadCopy } from "../../offsite/download.ts";
 import type { Store } from "../../offsite/store.ts";
 import { type Upload, uploadBackup } from "../../offsite/upload.ts";
-import { BackupError, openStaging, publishCopy } from "../../storage/backup/backup.ts";
+import { BackupError } from "../../storage/backup/backup-error.ts";
+import { openStaging, publishCopy } from "../../storage/backup/backup.ts";
 import { newestBackups } from "../../storage/backup/backup-folder.ts";
 import { lowerPriority } from "../../storage/backup/copy.ts";
 import { mebibytes, sizeOf } from "../../storage/file/files.ts";

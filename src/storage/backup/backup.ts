@@ -12,6 +12,7 @@ import { pendingMigrations } from "../file/migrate.ts";
 import { openErrorOf } from "../file/open-error.ts";
 import { openReader } from "../file/open.ts";
 import type { Verification } from "../../db/verify/verify.ts";
+import { BackupError } from "./backup-error.ts";
 import { unverifiedName } from "./backup-names.ts";
 import { verify } from "../doctor/verify.ts";
 import { errorCode } from "../../domain/values/error-table.ts";
@@ -23,11 +24,6 @@ const ROOM_LEFT_BYTES = 64 * 1024 * 1024;
 export const STAGING_SUFFIX = ".partial";
 const COPY_FILE = "copy.db";
 const LOCK_FILE = "lock";
-
-/** Thrown when a copy could not be made or cannot be used. The message is one sentence for the operator. */
-export class BackupError extends Error {
-  override name = "BackupError";
-}
 
 /** The folder beside the target in which a copy is made. Only one process holds it at a time. */
 export interface Staging {

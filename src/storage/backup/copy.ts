@@ -4,7 +4,8 @@
 import { constants, setPriority } from "node:os";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { BackupError, type CheckedCopy, openStaging, publishCopy, refuseBackup } from "./backup.ts";
+import { BackupError } from "./backup-error.ts";
+import { type CheckedCopy, openStaging, publishCopy, refuseBackup } from "./backup.ts";
 import { unverifiedName } from "./backup-names.ts";
 import type { CheckpointMode } from "../file/checkpoint.ts";
 import { sizeOf } from "../file/files.ts";

@@ -4,7 +4,8 @@ import { Database } from "bun:sqlite";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
-import { BackupError, copyDatabase } from "../../../src/storage/backup/backup.ts";
+import { BackupError } from "../../../src/storage/backup/backup-error.ts";
+import { copyDatabase } from "../../../src/storage/backup/backup.ts";
 import { restoreDatabase } from "../../../src/storage/backup/restore.ts";
 import { openShop, reseller } from "../../support/worlds/shop.ts";
 
