@@ -23,7 +23,7 @@ export const RUNS_LIMIT = 10_000;
 export const INTERVAL_LIMIT = 525_600;
 
 /** Fields that hold one item per line. */
-export const LINE_FIELDS: ReadonlySet<TypeField> = new Set([
+export const LINE_FIELDS: ReadonlySet<ExtraField> = new Set<ExtraField>([
   "comments",
   "keywords",
   "usernames",
@@ -117,17 +117,18 @@ function readDripFeed({ dripfeed }: OrderedService, given: GivenFields, extra: O
 function readField(field: TypeField, given: GivenFields): string | number {
   if (LINE_FIELDS.has(field)) return readLines(field, given);
   if (field === "answer_number") return readWhole(field, given, ANSWER_LIMIT);
-  const mayBeEmpty =
-    (field === "google_keyword" || field === "referring_url") && isUnused(field, given);
-  return readText(field, given, mayBeEmpty);
+  return readText(field, given, isUnused(field, given));
 }
 
 /** The type of traffic that uses each field: from a search for the keyword, or from the referring address. */
-const USED_BY = { google_keyword: "1", referring_url: "2" };
+const USED_BY: Partial<Record<ExtraField, string>> = { google_keyword: "1", referring_url: "2" };
 
-/** Returns whether the field may be empty, because the type of traffic does not use it. */
-function isUnused(field: keyof typeof USED_BY, given: GivenFields): boolean {
-  return String(given["type_of_traffic"]).trim() !== USED_BY[field];
+/** Fields that may be empty if the type of traffic does not use them. */
+export const MAY_BE_EMPTY: ReadonlySet<string> = new Set(Object.keys(USED_BY));
+
+function isUnused(field: TypeField, given: GivenFields): boolean {
+  const user = USED_BY[field];
+  return user !== undefined && String(given["type_of_traffic"]).trim() !== user;
 }
 
 /** Reads the lines of a field: trimmed, without empty ones, joined by line feeds. */
@@ -158,7 +159,8 @@ export function givenFields(texts: Readonly<Partial<Record<ExtraField, string>>>
 } {
   const given: Record<string, string | number> = {};
   for (const [name, text] of Object.entries(texts)) {
-    const isNumber = DRIP_FIELDS.some((field) => field === name) && /^\d{1,15}$/.test(text);
+    // Any other text stays, so that it is refused.
+    const isNumber = DRIP_FIELDS.some((field) => field === name) && /^\d+$/.test(text);
     given[name] = isNumber ? Number(text) : text;
   }
   return Object.keys(given).length === 0 ? {} : { given };

@@ -17,7 +17,13 @@ import {
 import { findOpenServiceByNumber, type OpenService } from "../../db/catalogue/services.ts";
 import { IDS_LIMIT } from "../../domain/values/limits.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
-import { DRIP_FIELDS, type GivenFields } from "../../domain/orders/order-fields.ts";
+import {
+  DRIP_FIELDS,
+  type ExtraField,
+  type GivenFields,
+  givenFields,
+  MAY_BE_EMPTY,
+} from "../../domain/orders/order-fields.ts";
 import { QUANTITY_LIMIT } from "../../domain/orders/orders.ts";
 import { SMM_ORDER_WORDS } from "../../domain/orders/smm-words.ts";
 import { Refusal, refusal } from "../../domain/values/error-table.ts";
@@ -135,23 +141,17 @@ function quantityOf(fields: Fields, service: OpenService): number | null {
 
 /** Reads the extra fields. Without a drip-feed, panels send `runs` and `interval` as 0. Refuses: field_invalid. */
 function extraFieldsOf(fields: Fields, { type }: OpenService): { given?: GivenFields } {
-  // Empty and absent mean the same here, so fields that may be empty default to "".
-  const given: Record<string, string | number> =
-    type === "web_traffic" ? { google_keyword: "", referring_url: "" } : {};
+  const texts: Partial<Record<ExtraField, string>> = {};
   const hasDripFeed = !/^0*$/.test(fields.text("runs") ?? "");
   const names = [...typeTerms(type).fields, ...(hasDripFeed ? DRIP_FIELDS : [])];
   for (const name of names) {
-    const text = fields.text(name);
+    // Empty and absent mean the same here.
+    const text = fields.text(name) ?? (MAY_BE_EMPTY.has(name) ? "" : null);
     if (text === null) continue;
     if (text.includes(REPLACEMENT)) throw invalidField(name, "UTF-8");
-    given[name] = name === "runs" || name === "interval" ? numberOf(text) : text;
+    texts[name] = text;
   }
-  return Object.keys(given).length === 0 ? {} : { given };
-}
-
-/** Returns digits as a number, and any other text unchanged, so that it is refused. */
-function numberOf(text: string): string | number {
-  return DIGITS.test(text) ? Number(text) : text;
+  return givenFields(texts);
 }
 
 export function getStatus({ store }: ActionDeps, { fields, key }: SmmCall): Awaitable<object> {
