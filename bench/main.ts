@@ -1,7 +1,7 @@
 // `bun run bench`: measures the compiled binary beside its peers and its limits, in alternating rounds on this
 // machine, and writes a table and a JSON file. README.md beside this file says what is measured and why.
 
-import { BAR, judge } from "./bar.ts";
+import { BAR, judge, NOT_MEASURED } from "./bar.ts";
 import { removeAtEnd, stopEverything } from "./tools/children.ts";
 import { describeMachine } from "./tools/machine.ts";
 import { readOptions } from "./options.ts";
@@ -36,7 +36,7 @@ try {
 } finally {
   await stopEverything();
 }
-const judged = judge(BAR, results);
+const judged = judge(BAR, results).filter(([, , , verdict]) => verdict !== NOT_MEASURED);
 print(tableOf([["against the bar", "measured", "at least / at most", ""], ...judged]));
 const bar = judged.map(([what, measured, wanted, verdict]) => ({
   what,

@@ -13,6 +13,8 @@ export interface Options {
   connections: number[];
   /** How many orders the databases of the part `sizes` hold. */
   sizes: number[];
+  /** The delays of an fsync, in milliseconds, in the part `postgres`. */
+  fsyncs: number[];
   /** How long the load of the part `memory` lasts. */
   minutes: number;
   /** Leave the generated databases where they are, for the next run. */
@@ -21,7 +23,7 @@ export interface Options {
   json: string;
 }
 
-const USAGE = `bun run bench [--only PART,…] [--rounds N] [--seconds N] [--connections N,…] [--sizes N,…]
+const USAGE = `bun run bench [--only PART,…] [--rounds N] [--seconds N] [--connections N,…] [--sizes N,…] [--fsyncs N,…]
               [--minutes N] [--keep] [--json FILE]
 `;
 
@@ -36,6 +38,7 @@ export function readOptions(words: string[], parts: string[]): Options {
         seconds: { type: "string", default: "5" },
         connections: { type: "string", default: "1,8,32,128" },
         sizes: { type: "string", default: "0,1000000,10000000" },
+        fsyncs: { type: "string", default: "0,1,4" },
         minutes: { type: "string", default: "10" },
         keep: { type: "boolean", default: false },
         json: { type: "string", default: "dist/bench.json" },
@@ -49,7 +52,8 @@ export function readOptions(words: string[], parts: string[]): Options {
       rounds: positive(values.rounds),
       seconds: positive(values.seconds),
       connections: values.connections.split(",").map(positive),
-      sizes: values.sizes.split(",").map((text) => (text === "0" ? 0 : positive(text))),
+      sizes: values.sizes.split(",").map(zeroOrMore),
+      fsyncs: values.fsyncs.split(",").map(zeroOrMore),
       minutes: positive(values.minutes),
       keep: values.keep,
       cache: join(tmpdir(), "reseller-bench-databases"),
@@ -59,6 +63,10 @@ export function readOptions(words: string[], parts: string[]): Options {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
     process.exit(2);
   }
+}
+
+function zeroOrMore(text: string): number {
+  return text === "0" ? 0 : positive(text);
 }
 
 function positive(text: string): number {

@@ -3,6 +3,7 @@
 import type { Options } from "../options.ts";
 import { BARE_SQLITE, bareSqlite } from "../subjects/limits.ts";
 import { expressSqlite, fastifyPostgres } from "../subjects/peers.ts";
+import { nginxPhp } from "../subjects/php.ts";
 import { reseller } from "../subjects/reseller.ts";
 import { inTurn, placeOrders, RESELLERS, type Running } from "../subjects/subject.ts";
 import { load } from "../tools/load.ts";
@@ -16,7 +17,7 @@ const LOOP_CONNECTIONS = 128;
 
 export async function orders(options: Options, results: Results): Promise<void> {
   const { rounds, seconds } = options;
-  const subjects = [reseller, expressSqlite, fastifyPostgres];
+  const subjects = [reseller, expressSqlite, fastifyPostgres, nginxPhp];
   await inTurn(subjects, rounds, modesOf(options), async (running, subject, mode) => {
     const { name } = subject;
     const what = caseOf(mode.connections, mode.resellers);

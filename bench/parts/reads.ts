@@ -1,8 +1,9 @@
 // Reads: balance, an order by id, a catalogue of 1,000 services; and four reads to each order.
 
 import type { Options } from "../options.ts";
-import { bareServe } from "../subjects/limits.ts";
+import { bareHeaders, bareServe } from "../subjects/limits.ts";
 import { expressSqlite, fastifyPostgres } from "../subjects/peers.ts";
+import { nginxPhp } from "../subjects/php.ts";
 import { reseller } from "../subjects/reseller.ts";
 import { inTurn, placeOrders, read, readOrders, type Running } from "../subjects/subject.ts";
 import { load, type Shot } from "../tools/load.ts";
@@ -16,15 +17,16 @@ const SERVICES = "GET /services";
 const MIX = "80 % reads, 20 % orders";
 
 export async function reads(options: Options, results: Results): Promise<void> {
-  const subjects = [reseller, bareServe, expressSqlite, fastifyPostgres];
+  const subjects = [reseller, bareServe, bareHeaders, expressSqlite, fastifyPostgres, nginxPhp];
   const cases = modesOf(options).flatMap((mode) =>
     [BALANCE, ORDER, SERVICES, MIX].map((path) => ({ ...mode, path })),
   );
   const { rounds, seconds } = options;
   await inTurn(subjects, rounds, cases, async (running, subject, measured) => {
     const { path, connections, resellers } = measured;
-    // The bare server knows these two answers only.
-    if (subject === bareServe && path !== BALANCE && path !== ORDER) return;
+    // The bare servers know these two answers only.
+    if ((subject === bareServe || subject === bareHeaders) && path !== BALANCE && path !== ORDER)
+      return;
     const shots = await shotsOf(path, running, resellers);
     const { perSecond, p50, p99 } = await load(running.url, { shots, connections, seconds });
     const what = `${path}, ${caseOf(connections, resellers)}`;

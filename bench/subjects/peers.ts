@@ -9,7 +9,9 @@ import { BALANCE, PRICE, RESELLERS, SERVICE, SERVICES, type Subject } from "./su
 
 const PEERS = join(import.meta.dir, "../peers");
 const READY = /listening on (http:\S+)/;
-const KEYS = Array.from({ length: RESELLERS }, (_, index) => `rk_peer_${index}`.padEnd(31, "x"));
+export const KEYS = Array.from({ length: RESELLERS }, (_, index) =>
+  `rk_peer_${index}`.padEnd(31, "x"),
+);
 
 export const expressSqlite: Subject = {
   name: "Express + better-sqlite3",
@@ -62,7 +64,7 @@ export const fastifyPostgres: Subject = {
 };
 
 /** What a peer fills its empty database from. */
-function peerEnvironment(folder: string): Record<string, string> {
+export function peerEnvironment(folder: string): Record<string, string> {
   const file = join(folder, "market.json");
   writeFileSync(
     file,

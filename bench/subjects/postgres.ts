@@ -70,7 +70,7 @@ async function idsOf(user: string): Promise<{ user: number; group: number }> {
   return { user: Number(id), group: Number(group) };
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, "127.0.0.1", () => {
       const { port } = server.address() as { port: number };
