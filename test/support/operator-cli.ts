@@ -18,6 +18,31 @@ export async function expectFailure(
   expect(shop.dump()).toBe(before);
 }
 
+/**
+ * Runs a command on a terminal, in a process of its own. When it asks for confirmation, calls `meanwhile` and then
+ * answers yes. Returns its exit code and everything that the terminal showed.
+ */
+export async function runConfirming(shop: Shop, argv: readonly string[], meanwhile: () => void) {
+  const decoder = new TextDecoder();
+  const closed = Promise.withResolvers<void>();
+  let [shown, isAsked] = ["", false];
+  const child = Bun.spawn([...(await bundledProgram()), ...argv, ...optionsOf(shop)], {
+    terminal: {
+      cols: 200,
+      data(terminal, bytes) {
+        shown += decoder.decode(bytes, { stream: true });
+        if (isAsked || !shown.includes("[y/N]")) return;
+        isAsked = true;
+        meanwhile();
+        terminal.write("y\r");
+      },
+      exit: () => closed.resolve(),
+    },
+  });
+  const [code] = await Promise.all([child.exited, closed.promise]);
+  return { code, shown };
+}
+
 /** In a process of its own. */
 export async function runWithInput(input: string, shop: Shop, argv: readonly string[]) {
   const child = Bun.spawn([...(await bundledProgram()), ...argv, ...optionsOf(shop)], {

@@ -77,7 +77,8 @@ function declarePlace(group: Command): void {
       store.read((reader) => previewOrderFor(reader, asked, now())),
     );
     await confirmMoney(options, chargeMicros, chargeText(user, chargeMicros));
-    await changeOrder(options, ({ execute }) => execute("placeOrderFor", asked));
+    const confirmed = { ...asked, chargeMicros };
+    await changeOrder(options, ({ execute }) => execute("placeOrderFor", confirmed));
   });
 }
 
@@ -110,7 +111,8 @@ function declareResend(group: Command): void {
       }),
     );
     await confirmMoney(options, chargeMicros, chargeText(user, chargeMicros));
-    await changeOrder(options, ({ execute }) => execute("resendOrder", asked));
+    const confirmed = { ...asked, chargeMicros };
+    await changeOrder(options, ({ execute }) => execute("resendOrder", confirmed));
   });
 }
 

@@ -38,7 +38,8 @@ export interface RouteChoice {
   providerService: string | null;
 }
 
-export interface PlaceOrderFor extends AskedOrder, RouteChoice {
+/** What previewOrderFor decides. */
+export interface OrderFor extends AskedOrder, RouteChoice {
   username: string;
   service: string;
   /** Trimmed, 1 to LINK_LENGTH_LIMIT UTF-16 units, no control characters. */
@@ -46,16 +47,20 @@ export interface PlaceOrderFor extends AskedOrder, RouteChoice {
   /** Unique among the reseller's orders: an order that is placed twice with it is placed once. */
   reference: string | null;
   note: string | null;
+}
+
+/** What the operator confirmed, and who that is. */
+interface Confirmed {
+  /** The charge that the operator was shown. If the charge is another now, the command is refused. */
+  chargeMicros: number;
   actor: Actor;
 }
 
+export type PlaceOrderFor = OrderFor & Confirmed;
+
 /** Decides an order of placeOrderFor without placing it. Returns its charge. Refuses what placeOrderFor refuses. */
-export function previewOrderFor(
-  reader: Reader,
-  command: Omit<PlaceOrderFor, "actor">,
-  now: number,
-): Preview {
-  const { terms, placing } = placingFor(reader, command, SYSTEM_ACTOR);
+export function previewOrderFor(reader: Reader, command: OrderFor, now: number): Preview {
+  const { terms, placing } = placingFor(reader, command, { actor: SYSTEM_ACTOR });
   return previewOf(reader, terms, placing, now);
 }
 
@@ -64,21 +69,21 @@ export function previewOrderFor(
  * requireRoute refuse, then what createOrder refuses.
  */
 export function placeOrderFor(tx: Tx, command: PlaceOrderFor, context: Context): Order {
-  const { actor, note } = command;
-  const { terms, placing } = placingFor(tx, command, actor);
+  const { actor, chargeMicros, note } = command;
+  const { terms, placing } = placingFor(tx, command, { actor, chargeMicros });
   tx.lock(terms.resellerAccount);
   const order = createOrder(tx, terms, placing, context);
   auditPlacing(tx, order, { actor, note }, context);
   return order;
 }
 
-function placingFor(reader: Reader, command: Omit<PlaceOrderFor, "actor">, actor: Actor) {
+function placingFor(reader: Reader, command: OrderFor, confirmed: Placing) {
   const { username, note: _, provider, providerService, ...asked } = command;
   const user = requireUser(reader, username);
   refuseNoReseller(user);
   const route = requireRoute(reader, asked.service, { provider, providerService });
   const terms: NewOrderTerms = { ...asked, resellerAccount: user.account };
-  const placing: Placing = { actor, ...(route && { route }) };
+  const placing: Placing = { ...confirmed, ...(route && { route }) };
   return { terms, placing };
 }
 
@@ -104,23 +109,21 @@ function previewOf(reader: Reader, terms: NewOrderTerms, placing: Placing, now: 
   };
 }
 
-export interface ResendOrder extends RouteChoice {
+/** What previewResend decides. */
+export interface Resending extends RouteChoice {
   /** Either id of the failed order. */
   id: string;
   price: ResendPrice;
   /** The corrected link; null: the link of the failed order. */
   link: string | null;
   note: string | null;
-  actor: Actor;
 }
 
+export type ResendOrder = Resending & Confirmed;
+
 /** Decides an order of resendOrder without placing it. Refuses what resendOrder refuses. */
-export function previewResend(
-  reader: Reader,
-  command: Omit<ResendOrder, "actor">,
-  now: number,
-): Preview {
-  const { terms, placing } = resendingOf(reader, command, SYSTEM_ACTOR);
+export function previewResend(reader: Reader, command: Resending, now: number): Preview {
+  const { terms, placing } = resendingOf(reader, command, { actor: SYSTEM_ACTOR });
   return previewOf(reader, terms, placing, now);
 }
 
@@ -129,17 +132,17 @@ export function previewResend(
  * refuseResend refuses, order_resent, what refuseNoReseller and requireRoute refuse, then what createOrder refuses.
  */
 export function resendOrder(tx: Tx, command: ResendOrder, context: Context): Order {
-  const { actor, note } = command;
+  const { actor, chargeMicros, note } = command;
   // With the lock, a second command for the same order finds what the first one wrote.
   tx.lock(requireOrder(tx, command.id).resellerAccount);
-  const { orderId, terms, placing } = resendingOf(tx, command, actor);
+  const { orderId, terms, placing } = resendingOf(tx, command, { actor, chargeMicros });
   const order = createOrder(tx, terms, placing, context);
   tx.insert(resentOrders, { orderId, resentAs: order.orderId });
   auditPlacing(tx, order, { actor, note, resends: orderId }, context);
   return order;
 }
 
-function resendingOf(reader: Reader, command: Omit<ResendOrder, "actor">, actor: Actor) {
+function resendingOf(reader: Reader, command: Resending, confirmed: Placing) {
   const failed = requireOrder(reader, command.id);
   const { orderId, resellerAccount, serviceId: service, priceMicros, per } = failed;
   refuseResend(failed, findService(reader, service)!.type);
@@ -150,7 +153,7 @@ function resendingOf(reader: Reader, command: Omit<ResendOrder, "actor">, actor:
   const link = command.link ?? failed.link;
   const terms: NewOrderTerms = { ...askedAgain(failed), resellerAccount, service, link };
   const price = command.price === "then" && { price: { priceMicros, per } };
-  const placing: Placing = { actor, ...price, ...(route && { route }) };
+  const placing: Placing = { ...confirmed, ...price, ...(route && { route }) };
   return { orderId, terms, placing };
 }
 

@@ -68,6 +68,8 @@ export interface Placing {
   price?: Pick<OpenService, "priceMicros" | "per">;
   /** The route to begin with; absent: the service's first one. */
   route?: Route;
+  /** The charge that the operator confirmed; absent: whatever it is now. */
+  chargeMicros?: number;
 }
 
 /** Returns the placing by a key. */
@@ -171,13 +173,14 @@ const FIELD_REFUSALS: ReadonlySet<RefusalCode> = new Set(["field_missing", "fiel
 
 /**
  * Decides what a new order is and costs, and refuses what cannot be ordered. Refuses, in this order: reference_taken,
- * service_not_found, what orderTerms refuses, insufficient_balance, charge_too_large.
+ * service_not_found, what orderTerms refuses, catalogue_changed for a charge that is no longer the confirmed one,
+ * insufficient_balance, charge_too_large.
  * docs/specification/http.md#precedence, step 13.
  */
 export function decideOrder(
   reader: Reader,
   command: NewOrderTerms,
-  { price, route }: Placing,
+  { price, route, chargeMicros: confirmed }: Placing,
   now: number,
 ) {
   const { resellerAccount, reference = null } = command;
@@ -189,6 +192,7 @@ export function decideOrder(
   const { quantity, extra } = orderTerms(service, command);
   const { priceMicros, per } = price ?? service;
   const charge = chargeMicros(priceMicros, per, quantity);
+  if ((confirmed ?? charge) !== charge) throw refusal("catalogue_changed");
   refuseDebitAboveBalance(reseller.balanceMicros, charge);
   refuseChargeAboveLimit(charge);
   if (isTest(reseller)) refuseBalanceByMagicLink(command.link);

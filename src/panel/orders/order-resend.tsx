@@ -82,13 +82,14 @@ export async function resendOrder(submission: Submission, panel: Panel): Promise
     const preview = previewResend(reader, asked, panel.now());
     return { username: usernameOf(reader, preview.resellerAccount), preview };
   });
+  const { chargeMicros } = preview;
   await submission.confirm({
     title: `Send order ${asked.id} again`,
-    moves: [{ account: username, micros: -preview.chargeMicros }],
+    moves: [{ account: username, micros: -chargeMicros }],
     details: <PlacingDetails {...preview} link={link} />,
     plan: asked,
   });
-  const { orderId } = await submission.submit("resendOrder", asked);
+  const { orderId } = await submission.submit("resendOrder", { ...asked, chargeMicros });
   return {
     to: `/orders/${orderId}`,
     note: `Order ${asked.id} was sent again as order ${orderId}.`,

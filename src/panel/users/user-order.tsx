@@ -152,13 +152,14 @@ export async function placeOrder(submission: Submission, panel: Panel): Promise<
   const texts = givenFields(textsOf(submission));
   const asked = { username, service, link, quantity, ...texts, reference, note, ...route };
   const preview = await submission.read((reader) => previewOrderFor(reader, asked, panel.now()));
+  const { chargeMicros } = preview;
   await submission.confirm({
     title: `Place an order for ${username}`,
-    moves: [{ account: username, micros: -preview.chargeMicros }],
+    moves: [{ account: username, micros: -chargeMicros }],
     details: <PlacingDetails {...preview} link={link} />,
     plan: asked,
   });
-  const { orderId } = await submission.submit("placeOrderFor", asked);
+  const { orderId } = await submission.submit("placeOrderFor", { ...asked, chargeMicros });
   return {
     to: `/orders/${orderId}`,
     note: `Order ${orderId} was placed for ${username}.`,

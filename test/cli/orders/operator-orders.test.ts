@@ -1,6 +1,7 @@
 // `admin order place`, `resend` and `link`: what each prints, and wrong usage. The rules are in test/operations/orders/operator-orders.test.ts.
 
 import { expect, test } from "bun:test";
+import { runConfirming } from "../../support/operator-cli.ts";
 import { openShop } from "../../support/worlds/shop.ts";
 
 const PLACE = ["admin", "order", "place", "alice", "followers", "--link", "https://example.com/me"];
@@ -31,6 +32,33 @@ test("an order for a reseller is printed as `order show` has it, and the balance
   ]);
   expect(shop.balance("alice")).toBe(before - 232_000);
 });
+
+test.each([
+  ["order place", [...PLACE.slice(2), "--quantity", "100"]],
+  ["order resend", ["resend", "1", "--price", "now"]],
+])(
+  "%s: a price that changes while the operator is asked to confirm is refused, and nothing is charged",
+  async (_, words) => {
+    const shop = openShop();
+    shop.order(100);
+    await shop.cli("admin", "order", "fail", "1");
+    const argv = ["admin", "order", ...words, "--confirm-above", "0"];
+    let before = "";
+    const refused = await runConfirming(shop, argv, () => {
+      shop.run("updateService", { id: "followers", changes: { priceMicros: 4_640_000 } });
+      before = shop.dump();
+    });
+    expect(refused).toEqual({
+      code: 1,
+      shown: expect.stringMatching(/charge alice 0\.232 USD[^]*the catalogue changed/i),
+    });
+    expect(shop.dump()).toBe(before);
+    const balance = shop.balance("alice");
+    const { code, shown } = await runConfirming(shop, argv, () => {});
+    expect([code, shown]).toEqual([0, expect.stringContaining("charge alice 0.464 USD")]);
+    expect(shop.balance("alice")).toBe(balance - 464_000);
+  },
+);
 
 test("fields of the service's type are given by name, with several lines where it has several", async () => {
   const shop = openShop();

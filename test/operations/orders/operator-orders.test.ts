@@ -1,6 +1,7 @@
 // Orders of the operator: placed for a reseller, failed ones again, and links corrected. docs/specification/orders.md#operator-orders.
 
 import { beforeAll, describe, expect, test } from "bun:test";
+import { RESEND_PRICES } from "../../../src/domain/orders/operator-orders.ts";
 import { Refusal } from "../../../src/domain/values/error-table.ts";
 import type { PlaceOrderFor, ResendOrder } from "../../../src/operations/orders/operator-orders.ts";
 import { auditStore } from "../../support/databases/audit.ts";
@@ -40,14 +41,28 @@ describe.each(ENGINES)("on %s", (engine) => {
       throw error;
     }
   };
-  const resend = (orderId: number, choices: Partial<ResendOrder> = {}) => {
+  /** `chargeMicros`: if it is not given, the charge of the failed order. */
+  const resend = async (orderId: number, choices: Partial<ResendOrder> = {}) => {
+    const chargeMicros = Number((await rowOf(orderId))["charge_micros"]);
     const chosen = { price: "then" as const, link: null, note: null, ...ANY_ROUTE, ...choices };
-    return shop.run("resendOrder", { id: String(orderId), ...chosen, actor }, shop.now);
+    const input = { id: String(orderId), chargeMicros, ...chosen, actor };
+    return shop.run("resendOrder", input, shop.now);
   };
-  const place = (choices: Partial<PlaceOrderFor> = {}) => {
-    const order = { username: "r0", service: "single", link: LINK, quantity: 1000 };
+  /** Places 1000 of `single`, whose price is for 1000. */
+  const place = async (choices: Partial<PlaceOrderFor> = {}) => {
+    const chargeMicros = await priceOf("single");
+    const order = { username: "r0", service: "single", link: LINK, quantity: 1000, chargeMicros };
     const chosen = { reference: null, note: null, ...ANY_ROUTE, ...choices };
     return shop.run("placeOrderFor", { ...order, ...chosen, actor }, shop.now);
+  };
+  const priceOf = async (id: string) => {
+    const [row] = await shop.store.query(`SELECT price_micros FROM services WHERE id = '${id}'`);
+    return Number(row!["price_micros"]);
+  };
+  const everything = async () => {
+    const tables = ["transfers", "orders", "resent_orders", "audit"];
+    const rows = tables.map((table) => shop.store.query(`SELECT count(*) AS rows FROM ${table}`));
+    return [await Promise.all(rows), await balance()];
   };
   const failed = async () => subjects.get("refused by all")!.orderId;
 
@@ -103,8 +118,24 @@ describe.each(ENGINES)("on %s", (engine) => {
       );
     }
     const then = await resend(one.orderId);
-    const now = await resend(other.orderId, { price: "now" });
+    const now = await resend(other.orderId, { price: "now", chargeMicros: 3_000_000 });
     expect([then.chargeMicros, now.chargeMicros]).toEqual([charge, 3_000_000]);
+  });
+
+  test("a charge that is not the confirmed one is refused, and nothing changes", async () => {
+    const { orderId } = subjects.get("unknown, settled as not placed")!;
+    const charge = Number((await rowOf(orderId))["charge_micros"]);
+    const [dear, cheap] = [await priceOf("single"), await priceOf("double")];
+    const before = await everything();
+    for (const change of [-1, 1]) {
+      expect(await codeOf(place({ chargeMicros: dear + change }))).toBe("catalogue_changed");
+      for (const price of RESEND_PRICES) {
+        const chargeMicros = (price === "then" ? charge : cheap) + change;
+        const confirmed = { price, chargeMicros };
+        expect(await codeOf(resend(orderId, confirmed))).toBe("catalogue_changed");
+      }
+    }
+    expect(await everything()).toEqual(before);
   });
 
   test("it begins on the chosen route, and an unknown route is refused", async () => {

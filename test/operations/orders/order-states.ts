@@ -213,9 +213,14 @@ function settle(shop: StateShop, { orderId }: Subject, providerOrder: string | n
   return shop.run("settleOrder", { id: String(orderId), providerOrder, actor }, shop.now);
 }
 
-function resend(shop: StateShop, { orderId }: Subject, price: "then" | "now") {
+async function resend(shop: StateShop, { orderId }: Subject, price: "then" | "now") {
+  const [row] = await shop.store.query(
+    `SELECT charge_micros FROM orders WHERE order_id = ${orderId}`,
+  );
+  const confirmed = { price, chargeMicros: Number(row!["charge_micros"]) };
   const choices = { link: null, note: null, provider: null, providerService: null };
-  return shop.run("resendOrder", { id: String(orderId), price, ...choices, actor }, shop.now);
+  const input = { id: String(orderId), ...confirmed, ...choices, actor };
+  return shop.run("resendOrder", input, shop.now);
 }
 
 const cost = (charge: string) => ({ cost: { charge, currency: null } });

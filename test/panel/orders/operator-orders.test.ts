@@ -3,12 +3,13 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type PanelMarket, seedPanelMarket } from "../../support/seeds/panel-market.ts";
-import { openPanel } from "../../support/worlds/panel.ts";
+import { hiddenFields, openPanel } from "../../support/worlds/panel.ts";
 
 let market: PanelMarket;
+let onCommand = (_name: string) => {};
 
 beforeAll(async () => {
-  market = seedPanelMarket(await openPanel());
+  market = seedPanelMarket(await openPanel({ onCommand: (name) => onCommand(name) }));
 });
 afterAll(() => market.stop());
 
@@ -27,6 +28,33 @@ test("an order is placed for a reseller after its service was chosen and its cha
   const charge = before - market.balance("alice");
   expect(charge).toBeGreaterThan(0);
   expect(asked).toContain("100 × ");
+});
+
+test("a price that changes after the confirmation was checked is refused, and nothing is charged", async () => {
+  const failed = market.order();
+  await market.confirm(`/orders/${failed}/change`, { to: "FAILED" });
+  const forms = [
+    ["placeOrderFor", "/users/alice/order/followers", { link: "x", quantity: "100" }],
+    ["resendOrder", `/orders/${failed}/resend`, { price: "now" }],
+  ] as const;
+  let priceMicros = 2_000_000;
+  for (const [command, path, fields] of forms) {
+    const asked = await market.post(path, fields);
+    let before = "";
+    onCommand = (name) => {
+      if (name !== command) return;
+      market.run("updateService", {
+        id: "followers",
+        changes: { priceMicros: (priceMicros += 1_000_000) },
+      });
+      before = market.fingerprint();
+    };
+    const { status, text } = await market.post(path, { ...fields, ...hiddenFields(asked.text) });
+    onCommand = () => {};
+    expect([status, text]).toEqual([422, expect.stringContaining("The catalogue changed")]);
+    expect(market.fingerprint()).toBe(before);
+    expect((await market.confirm(path, fields)).status).toBe(303);
+  }
 });
 
 test("a wrong quantity is refused beside its field, with what was typed, and nothing changes", async () => {

@@ -171,8 +171,10 @@ function randomMarket(shop: Shop, random: Random): void {
   chargeOrder(shop, delivered);
   const failed = shop.order(10);
   shop.run("transitionOrder", { id: String(failed), to: "FAILED", note: null, actor: OPERATOR });
+  const [order] = shop.query("SELECT charge_micros FROM orders WHERE order_id = ?", failed);
   const again = {
     price: "then",
+    chargeMicros: Number(order!["charge_micros"]),
     link: null,
     note: null,
     provider: null,

@@ -59,12 +59,15 @@ interface PanelOptions {
   role?: Role;
   settings?: Partial<PanelSettings>;
   trustedProxy?: readonly Network[];
+  /** Called with the name of each command of the panel before the writer gets it. */
+  onCommand?: (name: string) => void;
 }
 
 export async function openPanel({
   role = "owner",
   settings: changes = {},
   trustedProxy = [],
+  onCommand = () => {},
 }: PanelOptions = {}): Promise<TestPanel> {
   const database = freshDatabase();
   const opened = await openServerDatabase(database);
@@ -76,7 +79,12 @@ export async function openPanel({
   const deps: Panel = {
     store: opened.store,
     slowStore: opened.slowStore,
-    writer: opened.writer,
+    writer: {
+      submit(name, input) {
+        onCommand(name);
+        return opened.writer.submit(name, input);
+      },
+    },
     log: { ...createLog("silent"), info: note, warn: note, error: note },
     now: () => clock.now,
     activity: createActivityCounter(opened.store),
