@@ -11,6 +11,7 @@ import {
   type ExtraField,
   givenFields,
   LINE_FIELDS,
+  MAY_BE_EMPTY,
 } from "../../domain/orders/order-fields.ts";
 import { previewOrderFor } from "../../operations/orders/operator-orders.ts";
 import { refusal } from "../../domain/values/error-table.ts";
@@ -166,8 +167,10 @@ export async function placeOrder(submission: Submission, panel: Panel): Promise<
   };
 }
 
-/** Returns the filled-in fields of the service's type. */
+/** Returns the fields of the service's type: those that are filled in, and those that the form has and may be empty. */
 function textsOf({ form }: Submission): Partial<Record<ExtraField, string>> {
-  const filled = EXTRA_FIELDS.filter((field) => form.raw(field) !== "");
-  return Object.fromEntries(filled.map((field) => [field, form.raw(field)]));
+  const given = EXTRA_FIELDS.filter(
+    (field) => form.raw(field) !== "" || (MAY_BE_EMPTY.has(field) && form.values.has(field)),
+  );
+  return Object.fromEntries(given.map((field) => [field, form.raw(field)]));
 }
