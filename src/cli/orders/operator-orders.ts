@@ -135,11 +135,10 @@ function addPlacing(command: Command): Command {
   return addMoneyConfirmation(
     command
       .option("--provider <name>", "begin with the service's route to this provider", providerName)
-      .addOption(
-        new Option(
-          "--provider-service <id>",
-          "the service's id at the provider, if it has several routes to that provider",
-        ).argParser(providerService),
+      .option(
+        "--provider-service <id>",
+        "the service's id at the provider, if it has several routes to that provider",
+        providerService,
       )
       .option("--note <text>", "note for operators; the user never sees it", note),
   );

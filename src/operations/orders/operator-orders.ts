@@ -15,7 +15,6 @@ import { listRoutes } from "../../db/catalogue/service-routes.ts";
 import { findService } from "../../db/catalogue/services.ts";
 import type { Order } from "../../db/orders/orders.ts";
 import type { Reader, Tx } from "../../db/port/port.ts";
-import { getProvider } from "../../db/providers/providers.ts";
 import { orders, resentOrders } from "../../db/tables/orders.ts";
 import { findUserByAccount, type User } from "../../db/users/users.ts";
 import { audit } from "../batch/audit.ts";
@@ -190,14 +189,14 @@ function refuseNoReseller({ parentAccount, active }: User): void {
  * Returns the chosen route of a service; null without a choice. Refuses: provider_not_found, provider_inactive,
  * route_not_found, also for a route that its provider no longer lists.
  */
-export function requireRoute(
+function requireRoute(
   reader: Reader,
   serviceId: string,
   { provider: name, providerService }: RouteChoice,
 ): Route | null {
   if (name === null) return null;
-  const { providerId } = requireProvider(reader, name);
-  if (!getProvider(reader, providerId).active) throw refusal("provider_inactive");
+  const { providerId, active } = requireProvider(reader, name);
+  if (!active) throw refusal("provider_inactive");
   const service = findService(reader, serviceId);
   const route = (service ? listRoutes(reader, service) : []).find(
     (each) =>
