@@ -6,6 +6,15 @@ import { entry, see } from "../values/refusal-entry.ts";
 /** The text under /api/v2 for a quantity that is too large. */
 const ABOVE_MAXIMUM = "neworder.error.max_quantity";
 
+interface OrderState {
+  status: string;
+  placement: string;
+}
+
+function stateText({ status, placement }: OrderState): string {
+  return `The order is ${status} and its placement ${placement}`;
+}
+
 export const ORDER_REFUSALS = {
   order_not_found: entry({
     status: 404,
@@ -92,8 +101,8 @@ export const ORDER_REFUSALS = {
     message: "The service has another type than when the order was placed",
     hint: "place a new order",
   }),
-  order_link_fixed: entry<{ status: string; placement: string }>({
-    message: ({ status, placement }) => `The order is ${status} and its placement ${placement}`,
+  order_link_fixed: entry<OrderState>({
+    message: stateText,
     hint: "a link can be corrected while the order waits to be sent, or while you deliver it by hand",
     fields: ["link"],
   }),
@@ -102,8 +111,8 @@ export const ORDER_REFUSALS = {
     message: "The order changed at the same time",
     hint: "nothing was changed, look again",
   }),
-  order_not_unknown: entry<{ status: string; placement: string }>({
-    message: ({ status, placement }) => `The order is ${status} and its placement ${placement}`,
+  order_not_unknown: entry<OrderState>({
+    message: stateText,
     hint: "only a PENDING order whose submission is unknown can be settled; its number can be corrected until its provider reports",
     commandLine: "otherwise use `reseller admin order fail`",
     fields: ["settlement"],
