@@ -8,7 +8,7 @@ const parsed = (text: string) => Object.fromEntries(parseEnvFile(text));
 
 describe("a file of variables is read as systemd reads it:", () => {
   test.each<[string, string, Record<string, string>]>([
-    ["one assignment a line", "A=1\nB=2\n", { A: "1", B: "2" }],
+    ["one assignment per line", "A=1\nB=2\n", { A: "1", B: "2" }],
     ["the last line may lack its end", "A=1\nB=2", { A: "1", B: "2" }],
     ["lines that end in CR LF", "A=1\r\nB=2\r\n", { A: "1", B: "2" }],
     ["empty lines, # and ; comments", "\n# A=0\n ; B=0\n\nA=1\n", { A: "1" }],

@@ -1,4 +1,4 @@
-// A preload (`bun --preload`) that writes which modules the process loaded, one path a line, into the file MODULE_LIST
+// A preload (`bun --preload`) that writes which modules the process loaded, one path per line, into the file MODULE_LIST
 // when the process ends.
 
 import { writeFileSync } from "node:fs";

@@ -21,15 +21,15 @@ import { text, whole } from "./schema-parts.ts";
 
 /** Meaning of each field. `describe` adds the service types that need it. */
 const MEANINGS: Readonly<Record<TypeField, string>> = {
-  comments: `Up to ${LINES_LIMIT} comments, one a line.`,
-  keywords: `Up to ${LINES_LIMIT} keywords, one a line.`,
-  usernames: `Up to ${LINES_LIMIT} usernames, one a line.`,
-  hashtags: `Up to ${LINES_LIMIT} hashtags, one a line.`,
+  comments: `Up to ${LINES_LIMIT} comments, one per line.`,
+  keywords: `Up to ${LINES_LIMIT} keywords, one per line.`,
+  usernames: `Up to ${LINES_LIMIT} usernames, one per line.`,
+  hashtags: `Up to ${LINES_LIMIT} hashtags, one per line.`,
   hashtag: "The hashtag whose users are mentioned.",
   username: "The account whose followers are mentioned, or the author of the comment.",
   media: "The post whose likers are mentioned.",
   answer_number: "The number of the answer.",
-  groups: `Up to ${LINES_LIMIT} groups, one a line.`,
+  groups: `Up to ${LINES_LIMIT} groups, one per line.`,
   country: "Country of the visitors.",
   device: "Device of the visitors.",
   type_of_traffic: "Source of the visitors: 1 a search, 2 a link, 3 direct.",

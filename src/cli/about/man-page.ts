@@ -49,7 +49,7 @@ export function manPage(program: Command, date?: number): string {
     ".SH FILES",
     ".TP",
     `.B ${DEFAULT_ENV_FILE}`,
-    "Settings of the service, one RESELLER_\\&...=value a line; the commands read them too.",
+    "Settings of the service, one RESELLER_\\&...=value per line; the commands read them too.",
     ".SH EXIT STATUS",
     "0 done, 1 refused or failed, 2 wrong usage, 141 done but nobody read the result.",
     "",

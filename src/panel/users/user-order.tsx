@@ -134,7 +134,7 @@ const HINTS: Partial<Record<ExtraField, string>> = {
 function ExtraInput({ field }: { field: ExtraField }) {
   const text = field.replaceAll("_", " ");
   const label = `${text[0]!.toUpperCase()}${text.slice(1)}`;
-  if (LINE_FIELDS.has(field)) return <Area name={field} label={label} hint="one a line" />;
+  if (LINE_FIELDS.has(field)) return <Area name={field} label={label} hint="one per line" />;
   return <Field name={field} label={label} hint={HINTS[field] ?? ""} />;
 }
 
