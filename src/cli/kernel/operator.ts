@@ -1,7 +1,8 @@
-// Returns the name of the operator for the ledger and the audit log. It begins with the OS user that runs this command,
-// by user id, not by the environment. If another user logged in (`sudo -u reseller`), that name follows, then the name
-// of --as. All three are one text, because each table has one column for it. No name contains a space, so the parts
-// can be told apart.
+// The operator's name in the ledger and the audit log, such as `reseller (alice) as nightly-import`. It has three parts:
+// - the OS user that runs this command, found by its user id and not by the environment
+// - the user who logged in, if that is another one (`sudo -u reseller`)
+// - the name given by --as
+// The parts are one text, because each table has one column for it. They contain no spaces, so they can be told apart.
 
 import { readFileSync } from "node:fs";
 import { sudoUser } from "../../config/flags.ts";
@@ -29,7 +30,7 @@ export function operator(as?: string): Actor {
   return { keyId: null, operator: authorOf(user, loginName(), as) };
 }
 
-/** Returns `reseller`, `reseller (alice)` or `reseller (alice) as nightly-import`. */
+/** Returns the parts as one text. Only the first one is always there. */
 export function authorOf(user: string, login: string | null, as: string | undefined): string {
   const beside = login === null || login === user ? "" : ` (${login})`;
   return user + beside + (as === undefined ? "" : ` as ${as}`);

@@ -95,8 +95,8 @@ export function listRoutes(reader: Reader, service: Service): PrioritizedRoute[]
 }
 
 /**
- * Returns the route for new orders of a service whose first route is delisted: the first of its further routes that is
- * listed and has an active provider. Returns the service itself if there is none.
+ * Returns the route for a new order of a service whose first route is delisted: the first further route that is listed
+ * and whose provider is active. Without such a route, returns the service, which holds its first route.
  */
 export function listedRoute<First extends { id: string }>(
   reader: Reader,
