@@ -131,11 +131,6 @@ export function alertConditionsOf<Facts>(
   });
 }
 
-/** Formats a time in UTC, to the second. */
-export function utcText(at: number): string {
-  return `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
-}
-
 /** Whether a provider's polls are late; `unknown` until this process has polled it. */
 export type Lateness = "late" | "fine" | "unknown";
 

@@ -12,9 +12,9 @@ import {
   type MachineFacts,
   type Rules,
   UNWRITABLE_MS,
-  utcText,
   type WebhookFacts,
 } from "./conditions.ts";
+import { utcText } from "../values/times.ts";
 import { DAY_MS } from "../values/spans.ts";
 
 export const BACKUPS = "backups";

@@ -11,8 +11,8 @@ import {
   type RequestFacts,
   type Rules,
   SUBMISSION_LATE_MS,
-  utcText,
 } from "./conditions.ts";
+import { utcText } from "../values/times.ts";
 
 /** Limit for the orders that a text names. */
 const NUMBERS_NAMED = 5;

@@ -17,3 +17,8 @@ export function parseTime(text: string, dateSpan: number): number | null {
   if (!match || !new Date(day).toJSON()?.startsWith(day)) return null;
   return match[2] === undefined ? Date.parse(day) + dateSpan : Date.parse(text);
 }
+
+/** Formats a time in UTC, to the second. */
+export function utcText(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}

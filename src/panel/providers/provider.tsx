@@ -9,9 +9,9 @@ import { findProvider, type Provider, readProviderOrders } from "../../db/provid
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import { expectedCurrency } from "../../domain/delivery/costs.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
-import { utcText } from "../../domain/alerts/conditions.ts";
 import { refusal } from "../../domain/values/error-table.ts";
 import { counted, IDENTIFIER_FORM } from "../../domain/values/text.ts";
+import { utcText } from "../../domain/values/times.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
