@@ -35,6 +35,11 @@ export const WORD_LIMIT = 64;
 const FAILURE = /^(error|fail|failed)$/i;
 /** Errors about an unknown order: `Incorrect order ID`, `Order not found`, `order doesn't exist`. */
 const NO_SUCH_ORDER = /\border|\bnot? (be )?found|\bno such|exist/i;
+/** The plain ones among them, after punctuation became spaces: `orders.error.incorrect_order_id`. */
+const NO_ORDER =
+  /(incorrect|invalid|wrong|unknown|no such|not found|nonexistent)( \w+)? order|order( \w+){0,3} (not found|incorrect|invalid|unknown|not exist|nonexistent)/;
+/** Errors that say nothing about an order, although they name orders. */
+const NO_ANSWER = /too many|too fast|limit|later|again|wait|tempor|unavailable|mainten|key|access/;
 const WHOLE = /^\d{1,15}$/;
 
 const numberOrText = v.union([v.string(), v.number(), v.instance(LongNumber)]);
@@ -197,7 +202,8 @@ function readReport(found: unknown, mask: Mask): Report {
   const text = textOf(found, mask);
   if (!parsed.success || isRefusal(found)) {
     const none = { word: null, startCount: null, remains: null, text };
-    return isUnrecognized(found) ? { ...none, isUnrecognized: true } : none;
+    if (!isUnrecognized(found)) return none;
+    return { ...none, isUnrecognized: true, ...(isDenied(found) ? { isDenied: true } : {}) };
   }
   const { status, start_count: startCount, remains, charge, currency } = parsed.output;
   const cost = reportedCost(charge, currency, mask);
@@ -228,9 +234,18 @@ function isRefusal(found: unknown): boolean {
 
 /** Whether an entry says that the order does not exist. Errors such as a wrong key or too many requests do not. */
 function isUnrecognized(found: unknown): boolean {
+  return errorTexts(found).some((text) => NO_SUCH_ORDER.test(text));
+}
+
+/** Whether an entry says so in words that can mean nothing else. */
+function isDenied(found: unknown): boolean {
+  const words = errorTexts(found).map((text) => text.toLowerCase().replace(/[^a-z]+/g, " "));
+  return words.some((text) => NO_ORDER.test(text)) && !words.some((text) => NO_ANSWER.test(text));
+}
+
+function errorTexts(found: unknown): string[] {
   const { error, message } = isObject(found) ? found : { error: found, message: null };
-  const texts = [error, message].filter((text) => typeof text === "string");
-  return texts.some((text) => NO_SUCH_ORDER.test(text));
+  return [error, message].filter((text) => typeof text === "string");
 }
 
 /** Returns a whole number from 0, given as a number or as text. Returns null for anything else. */

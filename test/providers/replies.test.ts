@@ -69,6 +69,54 @@ describe("an entry", () => {
   });
 });
 
+describe("an order is denied", () => {
+  const isDenied = async (entry: unknown) => {
+    const report = await reportOf(entry);
+    return [report!.word, report!.isDenied ?? false];
+  };
+
+  test.each([
+    "Incorrect order ID",
+    "Invalid order id.",
+    "Wrong order",
+    "Order not found",
+    "The order 17 was not found",
+    "order does not exist",
+    "No such order",
+    "orders.error.incorrect_order_id",
+    "order.not_found",
+  ])("by the error %j", async (error) => {
+    expect(await isDenied({ error })).toEqual([null, true]);
+    expect(await isDenied(error)).toEqual([null, true]);
+    expect(await isDenied({ status: "fail", message: error })).toEqual([null, true]);
+  });
+
+  test.each([
+    { error: "Too many order requests, try again later" },
+    { error: "Order status is temporarily unavailable" },
+    { error: "Incorrect order ID: access limit reached" },
+    { error: "Invalid API key" },
+    { error: "Incorrect request" },
+    { error: "order" },
+    { error: 5 },
+    { status: 3 },
+    { status: "Completed" },
+    { order: "not found" },
+    null,
+    [],
+  ])("not by %j", async (entry) => {
+    const report = await reportOf(entry);
+    expect(report!.isDenied).toBeUndefined();
+  });
+
+  test("not by a reply that omits it", async () => {
+    const answer = await api({ "2": { status: "Completed" } }).status(["1", "2"], never);
+    const report = "reports" in answer ? answer.reports.get("1")! : null;
+    expect(report).toMatchObject({ isUnrecognized: true });
+    expect(report!.isDenied).toBeUndefined();
+  });
+});
+
 test("one order is polled by `order`, many by `orders`", async () => {
   const one = await api({ status: "Pending" }).status(["9"], never);
   expect(sent.at(-1)).toEqual({ key: KEY, action: "status", order: "9" });

@@ -36,6 +36,13 @@ export interface Report {
   pollInMs?: number | null;
   /** The provider says that it has no order of that number, or its reply leaves the number out. */
   isUnrecognized?: true;
+  /** The provider says in plain words that it has no order of that number. Not set if only its reply omits the number. */
+  isDenied?: true;
+}
+
+/** Whether the report says that the account has an order of that number, or that it has none. */
+export function isClearReport({ word, isDenied }: Report): boolean {
+  return word !== null || isDenied === true;
 }
 
 export interface PolledOrder extends TransitionInput {
