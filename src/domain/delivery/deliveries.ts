@@ -68,6 +68,9 @@ export function isInterrupted(
   return attempt.server !== server && !attempt.isServerLive;
 }
 
+/** The cause of an attempt that a restore ended: what happened to the order after the backup is not known. */
+export const RESTORED_CAUSE = "restored from a backup: it may have been sent since";
+
 /** The outcome of one call to the provider. `cause` is for the operator, with the provider's key masked. */
 export type SubmissionResult =
   | { outcome: "accepted"; providerOrder: string }

@@ -1,0 +1,127 @@
+// Ranges of order numbers: between which numbers of a provider an unknown order lies if the provider has it. A provider
+// numbers orders as they arrive, so the numbers of our orders before and after it are the ends of its range.
+// docs/specification/delivery.md#delivery-search.
+
+import type { Decimal } from "../providers/rate-decimals.ts";
+import { MINUTE_MS } from "../values/spans.ts";
+
+/** How long after a submission ended without an answer the provider may still take the order. */
+export const LATE_ARRIVAL_MS = 2 * MINUTE_MS;
+/** Limit for the numbers that are asked about for each order. */
+export const NEARBY_LIMIT = 5000;
+export const NEARBY_DEFAULT = 50;
+
+/** A submission that may have arrived. */
+export interface SoughtOrder {
+  orderId: number;
+  /** The id of the service at the provider. */
+  providerService: string;
+  quantity: number;
+  /** The order may have been sent between these times. */
+  sentFrom: number;
+  sentUntil: number;
+  /** Its cost by the provider's rate, in the provider's currency; null: the rate is not known. */
+  expected: Decimal | null;
+  /** Whether the provider counts what remains of it in units of the quantity. */
+  hasPlainCount: boolean;
+  /** The submission was made unknown by a restore. The database may lack orders that were sent after the backup. */
+  isRestored: boolean;
+}
+
+/** Another order that may have one of the numbers. `state`: such as `is being sent`. */
+export interface RivalOrder extends SoughtOrder {
+  state: string;
+}
+
+/** An order with the number that the provider gave it in its answer. */
+export interface NumberedOrder {
+  orderId: number;
+  number: bigint;
+  providerService: string;
+  quantity: number;
+  /** When it was sent, and when the answer came. */
+  startedAt: number;
+  finishedAt: number;
+}
+
+/** The range of an order: our orders with the next lower and the next higher number. Null: there is none. */
+export interface NumberRange {
+  lower: NumberedOrder | null;
+  upper: NumberedOrder | null;
+}
+
+/** Returns the range of an order. The upper end is an order sent after this one could still have arrived late. */
+export function rangeOf(order: SoughtOrder, numbered: readonly NumberedOrder[]): NumberRange {
+  const earliest = order.sentUntil + LATE_ARRIVAL_MS;
+  let lower: NumberedOrder | null = null;
+  let upper: NumberedOrder | null = null;
+  for (const each of numbered) {
+    if (each.finishedAt < order.sentFrom && (!lower || each.number > lower.number)) lower = each;
+    if (each.startedAt >= earliest && (!upper || each.number < upper.number)) upper = each;
+  }
+  return { lower, upper };
+}
+
+/** Returns whether a number lies in the range. A range without ends contains nothing: it says nothing. */
+export function isInRange({ lower, upper }: NumberRange, number: bigint): boolean {
+  if (!lower && !upper) return false;
+  return (!lower || number > lower.number) && (!upper || number < upper.number);
+}
+
+/**
+ * Returns whether the provider's numbers grow with time: whenever one order was answered before another was sent, its
+ * number is lower.
+ */
+export function areNumbersOrdered(numbered: readonly NumberedOrder[]): boolean {
+  const byStart = numbered.toSorted((a, b) => a.startedAt - b.startedAt);
+  const byEnd = numbered.toSorted((a, b) => a.finishedAt - b.finishedAt);
+  let highest = 0n;
+  let ended = 0;
+  for (const { number, startedAt } of byStart) {
+    for (; ended < byEnd.length && byEnd[ended]!.finishedAt < startedAt; ended++) {
+      if (byEnd[ended]!.number > highest) highest = byEnd[ended]!.number;
+    }
+    if (number <= highest) return false;
+  }
+  return true;
+}
+
+/** Counts the numbers inside a range, without its ends; null: the range has an open end. */
+export function sizeOf({ lower, upper }: NumberRange): bigint | null {
+  return lower && upper ? upper.number - lower.number - 1n : null;
+}
+
+/**
+ * Returns the numbers of a range to ask about: at most `nearby`, without `ours`, closest to where the order's time
+ * falls between the ends.
+ */
+export function numbersNear(
+  order: SoughtOrder,
+  range: NumberRange,
+  ours: ReadonlySet<bigint>,
+  nearby: number,
+): bigint[] {
+  const { lower, upper } = range;
+  if (!lower && !upper) return [];
+  const middle = expectedNumber(order, range);
+  const found: bigint[] = [];
+  // Numbers of ours do not count, so there are at most as many steps in vain as there are of them.
+  const reach = BigInt(nearby + ours.size);
+  for (let step = 0n; step <= reach && found.length < nearby; step++) {
+    for (const number of step === 0n ? [middle] : [middle + step, middle - step]) {
+      const isWanted = number > 0n && isInRange(range, number) && !ours.has(number);
+      if (isWanted && found.length < nearby) found.push(number);
+    }
+  }
+  return found;
+}
+
+/** Returns the number that the order would have if the provider's numbers grew evenly between the ends. */
+function expectedNumber({ sentFrom }: SoughtOrder, { lower, upper }: NumberRange): bigint {
+  if (!lower) return upper!.number - 1n;
+  if (!upper) return lower.number + 1n;
+  const size = upper.number - lower.number;
+  const before = BigInt(Math.max(0, sentFrom - lower.finishedAt));
+  const whole = BigInt(Math.max(1, upper.startedAt - lower.finishedAt));
+  return lower.number + 1n + (size * before) / whole;
+}
