@@ -151,7 +151,7 @@ describe.each(ENGINES)("on %s", (engine) => {
       `alert.raised webhook_disabled ${id}`,
     ]);
     expect(shop.receiver.received.map(({ body }) => JSON.parse(body).message)).toContain(
-      "It is not known whether acme received 1 order: `reseller admin order list --unknown`, then `reseller admin order settle` for each",
+      "It is not known whether acme received 1 order: `reseller admin order settle --provider acme --dry-run`",
     );
     expect(unknown).toBe(1);
     await settle();

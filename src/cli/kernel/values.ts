@@ -27,6 +27,7 @@ export const providerName = checked(kinds.IDENTIFIER);
 export const providerService = checked(kinds.IDENTIFIER);
 export const providerUrl = checked(kinds.PROVIDER_URL);
 export const providerOrder = checked(kinds.PROVIDER_ORDER);
+export const nearby = checked(kinds.NEARBY);
 export const authorName = checked(kinds.IDENTIFIER);
 export const note = checked(kinds.NOTE);
 export const reference = checked(kinds.REFERENCE);

@@ -1,4 +1,5 @@
-// `admin order settle`: settles orders whose submission is unknown. With --placed, first asks the provider.
+// `admin order settle`: settles orders whose submission is unknown. With --placed, first asks the provider; with
+// --provider, searches it for all its unknown orders (unknown-search.ts).
 
 import { type Command, Option } from "commander";
 import { settingOption } from "../../config/flags.ts";
@@ -19,23 +20,33 @@ import { changeOrder } from "./order-output.ts";
 import { printError } from "../output/output.ts";
 import { never } from "../providers/provider-call.ts";
 import { changeOrders, ORDER_IDS, orderIdsArgument } from "../kernel/several-orders.ts";
-import { providerOrder } from "../kernel/values.ts";
+import { nearby, providerName, providerOrder } from "../kernel/values.ts";
+import { addWindow, type WindowOptions } from "../output/list-pages.ts";
+import { NEARBY_DEFAULT, NEARBY_LIMIT } from "../../domain/delivery/number-ranges.ts";
+import { settleByProvider } from "./unknown-search.ts";
 
-interface SettleOptions extends CommonOptions, ConfirmOptions {
+interface SettleOptions extends CommonOptions, ConfirmOptions, WindowOptions {
   placed?: string;
   notPlaced?: true;
   check: boolean;
+  provider?: string;
+  nearby?: number;
+  dryRun?: true;
   providerTimeout: number;
 }
+
+/** The options that only a search by --provider has, and those that it does not have. */
+const OF_SEARCH = ["since", "until", "from", "to", "nearby", "dryRun"] as const;
+const OF_ORDERS = ["placed", "notPlaced"] as const;
 
 export function declareSettle(group: Command): void {
   const command = declare(
     group,
     "settle",
     "settle orders whose submission is unknown, or correct an order's number at the provider",
-    "reseller admin order settle 12 --placed 23501",
+    "reseller admin order settle 12 --placed 23501\n  reseller admin order settle --provider acme --since 24h --dry-run",
   )
-    .argument("<ids...>", ORDER_IDS, orderIdsArgument)
+    .argument("[ids...]", ORDER_IDS, orderIdsArgument, [])
     .option(
       "--placed <number>",
       "the provider has the order under this number; checked with the provider, one order at a time",
@@ -47,9 +58,34 @@ export function declareSettle(group: Command): void {
       ),
     )
     .option("--no-check", "do not check the number with the provider")
+    .option(
+      "--provider <name>",
+      "search this provider for its unknown orders, and settle those that were likely sent or not sent",
+      providerName,
+    )
+    .option(
+      "--nearby <number>",
+      `with --provider: how many order numbers to ask about for each order, at most ${NEARBY_LIMIT} (default: ${NEARBY_DEFAULT})`,
+      nearby,
+    )
+    .option("--dry-run", "with --provider: only show what was found, with the evidence")
     .addOption(settingOption("provider-timeout"));
+  addWindow(command);
   addMoneyConfirmation(command).action(async (ids: string[], options: SettleOptions) => {
-    const { placed, notPlaced } = options;
+    const { placed, notPlaced, provider } = options;
+    const isGiven = (name: keyof SettleOptions) => options[name] !== undefined;
+    if (provider !== undefined) {
+      if (ids.length > 0 || OF_ORDERS.some(isGiven) || !options.check) {
+        command.error("error: with --provider, give neither orders nor how to settle them.");
+      }
+      const { nearby: numbers = NEARBY_DEFAULT } = options;
+      return settleByProvider(provider, { ...options, nearby: numbers });
+    }
+    if (ids.length === 0)
+      command.error("error: give the orders, or --provider to search for them.");
+    if (OF_SEARCH.some(isGiven)) {
+      command.error("error: --since, --until, --nearby and --dry-run are for --provider.");
+    }
     if (placed === undefined && !notPlaced) {
       command.error("error: give --placed with the provider's order number, or --not-placed.");
     }

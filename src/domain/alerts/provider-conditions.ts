@@ -38,8 +38,10 @@ export const ORDER_RULES: Rules<OrderFacts> = {
       `It is not known whether ${name ?? "the provider"} received ${counted(unknown, "order")}`,
     page: ({ name }) => ordersOf("status=PENDING&placement=unknown", name),
     action: "Settle",
-    advice: () =>
-      "`reseller admin order list --unknown`, then `reseller admin order settle` for each",
+    advice: ({ name }) =>
+      name === null
+        ? "`reseller admin order list --unknown`, then `reseller admin order settle`"
+        : `\`reseller admin order settle --provider ${name} --dry-run\``,
     alert: ({ name }) => ({ subject: name! }),
     amount: ({ unknown }) => unknown,
   },

@@ -16,6 +16,7 @@ import {
   RATE_TO_USD_FORM,
 } from "../delivery/costs.ts";
 import { isProviderOrder } from "../delivery/deliveries.ts";
+import { NEARBY_LIMIT } from "../delivery/number-ranges.ts";
 import {
   AMOUNT_LIMIT_MICROS,
   formatMicros,
@@ -131,6 +132,8 @@ export const LINK = textKind(LINK_FORM, (text) => {
 export const PROVIDER_URL = matching(PROVIDER_URL_FORM, isProviderUrl);
 /** The number of an order at a provider. */
 export const PROVIDER_ORDER = matching("a positive whole number", isProviderOrder);
+/** How many order numbers a search asks about for each unknown order. */
+export const NEARBY = whole(1, NEARBY_LIMIT);
 /** The value of one unit of a currency in US dollars, as decimal text. */
 export const RATE_TO_USD = textKind(RATE_TO_USD_FORM, parseRateToUsd);
 /** A currency, in upper case. */

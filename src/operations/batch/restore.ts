@@ -1,5 +1,6 @@
 // Prepares a restored database before it goes live: some things must not go back in time with its rows.
 
+import { RESTORED_CAUSE } from "../../domain/delivery/deliveries.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { type Numbers, raiseFloors } from "../../db/ledger/number-floors.ts";
 import type { Tx } from "../../db/port/port.ts";
@@ -47,9 +48,8 @@ export function carryOver(tx: Tx, command: CarryOver, context: Context): Carried
   raiseFloors(tx, floors);
   for (const id of endedKeys) setKeyActive(tx, { id, active: false, actor }, context);
   for (const name of disabledAdministrators) keepDisabled(tx, name, actor, context);
-  const cause = "restored from a backup: it may have been sent since";
-  const unknownOrders = markQueuedUnknown(tx, { cause }, context);
-  markPerhapsSent(tx, cause, context);
+  const unknownOrders = markQueuedUnknown(tx, { cause: RESTORED_CAUSE }, context);
+  markPerhapsSent(tx, RESTORED_CAUSE, context);
   return { webhooksWaiting, unknownOrders };
 }
 

@@ -25,6 +25,8 @@ export interface SettleOrder {
   providerOrder: string | null;
   /** The refund that the operator confirmed; absent: whatever it is now. */
   refundMicros?: Micros;
+  /** Refuses to correct the number of an order that was settled before. */
+  isFirst?: true;
   actor: Actor;
 }
 
@@ -37,6 +39,7 @@ export function settleOrder(tx: Tx, command: SettleOrder, context: Context): Ord
   const { providerOrder, actor } = command;
   const found = requireOrder(tx, command.id);
   const isCorrection = refuseUnlessSettled(tx, found, providerOrder);
+  if (isCorrection && command.isFirst) refuseSettlement(found);
   const order = requireDelivery(found);
   if (providerOrder === null) {
     const { refundMicros } = decideTransition(order, "FAILED");

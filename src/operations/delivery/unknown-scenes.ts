@@ -1,0 +1,135 @@
+// Reads what is known here about a provider's unknown orders and the orders that were sent to it around them.
+// docs/specification/delivery.md#delivery-search.
+
+import type { DeliveryScene } from "../../domain/delivery/unknown-matches.ts";
+import { costByRate } from "../../domain/delivery/costs.ts";
+import { RESTORED_CAUSE } from "../../domain/delivery/deliveries.ts";
+import type {
+  NumberedOrder,
+  RivalOrder,
+  SoughtOrder,
+} from "../../domain/delivery/number-ranges.ts";
+import { findRate } from "../../db/delivery/costs.ts";
+import {
+  listOrdersNumbered,
+  listSentOrders,
+  listUnknownOrders,
+  type SentOrder,
+} from "../../db/delivery/sent-orders.ts";
+import type { Reader, ReadStore } from "../../db/port/port.ts";
+import { listProviders, type Provider } from "../../db/providers/providers.ts";
+
+/** Limit for the unknown orders of one search. */
+export const SEARCHED_LIMIT = 500;
+/** How many attempts before and after an unknown one are examined, over all providers. */
+const ATTEMPTS_BEFORE = 5000;
+const ATTEMPTS_AFTER = 20_000;
+/** Limit for the attempts of one read. */
+const ATTEMPTS_LIMIT = 100_000;
+
+/**
+ * Reads the scene in several short reads. `known`: numbers that the provider knows, of which the scene says which order
+ * of ours has them.
+ */
+export async function readDeliveryScene(
+  store: ReadStore,
+  provider: Provider,
+  known: readonly string[],
+): Promise<DeliveryScene> {
+  const { providerId, rateToUsd, currency } = provider;
+  const listed = await store.read((reader) =>
+    listUnknownOrders(reader, providerId, SEARCHED_LIMIT),
+  );
+  const sent = new Map<number, SentOrder>();
+  for (const { first, last } of spansAround(listed)) {
+    const found = await store.read((reader) => listSentOrders(reader, providerId, first, last));
+    for (const each of found) sent.set(each.attemptId, each);
+  }
+  const restoredAt = lastRestore([...listed, ...sent.values()]);
+  return store.read((reader) => {
+    const sought = (order: SentOrder) => soughtOf(reader, providerId, order, restoredAt);
+    const unknown = new Set(listed.map(({ attemptId }) => attemptId));
+    const others = [...sent.values()].filter(({ attemptId }) => !unknown.has(attemptId));
+    const rivals = others.filter(({ providerOrder }) => providerOrder === null);
+    return {
+      unknown: reader.each(listed, sought),
+      rivals: reader.each(rivals, (order): RivalOrder => {
+        return { ...sought(order), state: stateOf(order) };
+      }),
+      numbered: others.flatMap(numberedOf),
+      taken: new Map(
+        listOrdersNumbered(reader, accountsOf(reader, provider), known).map((each) => [
+          each.providerOrder,
+          each,
+        ]),
+      ),
+      currency: { rateToUsd, currency },
+    };
+  });
+}
+
+/** Returns ranges of attempts around the unknown ones, joined where they overlap, up to ATTEMPTS_LIMIT. */
+function spansAround(unknown: readonly SentOrder[]): { first: number; last: number }[] {
+  const spans: { first: number; last: number }[] = [];
+  for (const { attemptId } of unknown) {
+    const [first, last] = [attemptId - ATTEMPTS_BEFORE, attemptId + ATTEMPTS_AFTER];
+    const before = spans.at(-1);
+    const joins = before && first <= before.last && last - before.first <= ATTEMPTS_LIMIT;
+    if (joins) before.last = last;
+    else spans.push({ first, last });
+  }
+  return spans;
+}
+
+/**
+ * Returns the providers that may be the same account: those at the same host. Two entries with the same account share
+ * its order numbers.
+ */
+function accountsOf(reader: Reader, provider: Provider): number[] {
+  const { host } = new URL(provider.url);
+  return listProviders(reader)
+    .filter(({ url }) => new URL(url).host === host)
+    .map(({ providerId }) => providerId);
+}
+
+/** Returns when the database was last restored with one of the orders in it; -Infinity: it was not. */
+function lastRestore(sent: readonly SentOrder[]): number {
+  const restored = sent.filter(({ cause }) => cause === RESTORED_CAUSE);
+  return restored.reduce((last, { finishedAt }) => Math.max(last, finishedAt!), -Infinity);
+}
+
+function soughtOf(
+  reader: Reader,
+  providerId: number,
+  order: SentOrder,
+  restoredAt: number,
+): SoughtOrder {
+  const { orderId, providerService, quantity, per, extra, startedAt, finishedAt } = order;
+  const rate = findRate(reader, providerId, providerService, orderId);
+  const isRestored = startedAt <= restoredAt;
+  return {
+    orderId,
+    providerService,
+    quantity,
+    sentFrom: isRestored ? order.createdAt : startedAt,
+    sentUntil: finishedAt ?? Number.MAX_SAFE_INTEGER,
+    expected: rate ? costByRate(rate, quantity, "PROCESSING", null) : null,
+    hasPlainCount: per !== "order" && extra === null,
+    isRestored,
+  };
+}
+
+function stateOf({ outcome, status, placement }: SentOrder): string {
+  if (outcome === "sending") return "is being sent";
+  if (placement === "unknown" && status === "PENDING") return "is unknown too";
+  return placement === "refused" ? "was settled as not placed" : `is ${status}`;
+}
+
+/** Returns the order if its number came with the provider's answer, so that the time of the number is known. */
+function numberedOf({ outcome, providerOrder, finishedAt, ...order }: SentOrder): NumberedOrder[] {
+  if (outcome !== "accepted" || providerOrder === null || finishedAt === null) return [];
+  const { orderId, providerService, quantity, startedAt } = order;
+  return [
+    { orderId, number: BigInt(providerOrder), providerService, quantity, startedAt, finishedAt },
+  ];
+}
