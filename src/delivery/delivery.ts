@@ -1,5 +1,6 @@
 // Delivers orders: one worker for each provider, and one ticker that makes the workers submit and poll what is due.
 
+import { listAttempted } from "../db/delivery/deliveries.ts";
 import type { Order } from "../db/orders/orders.ts";
 import {
   listAllProviders,
@@ -58,6 +59,17 @@ export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService
   const clamping = createClamping(deps);
   const slowness = createSlowness(deps);
   const interruptions = createInterruptionCheck(deps, workers, workers.isStopping);
+  /**
+   * Ends the waits for orders that another server has submitted, because nothing announces its outcomes here. Returns
+   * whether any order is left that is not in flight at this server.
+   */
+  const endWaits = async (now: number): Promise<boolean> => {
+    const elsewhere = waiting.orderIds().filter((orderId) => !workers.isInFlight(orderId));
+    if (elsewhere.length === 0) return false;
+    const attempted = await store.read((reader) => listAttempted(reader, elsewhere, now));
+    for (const order of attempted) waiting.notify(order);
+    return attempted.length < elsewhere.length;
+  };
   let checkedAt = clock.now();
   const tick = async (now: number): Promise<number | null> => {
     clamping.run();
@@ -74,6 +86,7 @@ export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService
       void interruptions.run();
       await workers.logLateness();
     }
+    if (await endWaits(now)) return 0;
     const next = Math.min(dueAt ?? Infinity, requestsDueAt ?? Infinity);
     return next === Infinity ? null : next - now;
   };

@@ -61,7 +61,7 @@ export function createSubmitter(worker: ProviderWorker, listener: AttemptListene
     try {
       const { order, isPassedOn } = await submitOnce(worker, orderId);
       if (isPassedOn && !worker.stopping) listener.passedOn(order);
-      else listener.ended(order);
+      else if (!isBeingSent(order) || worker.stopping) listener.ended(order);
     } catch (error) {
       // A queued order stays queued for the next tick. An order that was being sent is marked as unknown at the next
       // start.
@@ -121,6 +121,11 @@ export function createSubmitter(worker: ProviderWorker, listener: AttemptListene
 interface Submitted {
   order: Order;
   isPassedOn: boolean;
+}
+
+/** Returns whether another server sends the order now: an attempt of this server has ended. */
+function isBeingSent({ status, delivery }: Order): boolean {
+  return status === "PENDING" && delivery?.placement === "sending";
 }
 
 /** Submits an order once. A deactivated provider gets the order only if no other provider is left for it. */

@@ -83,6 +83,46 @@ describe.each(ENGINES)("on %s", (engine) => {
     expect(new Set(acme.links).size).toBe(60);
   });
 
+  const replies: [string, SubmissionResult][] = [
+    ["PROCESSING", { outcome: "accepted", providerOrder: "4711" }],
+    ["FAILED", { outcome: "refused", cause: "no", outOfFunds: false }],
+    ["PENDING", { outcome: "unknown", cause: "no reply" }],
+    ["PENDING", { outcome: "not_sent", cause: "ECONNREFUSED" }],
+  ];
+  test.each(["before", "while"])(
+    "an order that another server begins to send %s this one looks for it is answered with the outcome there",
+    async (moment) => {
+      for (const [status, result] of replies) {
+        const shop = await seedStoreShop(await freshStore(engine));
+        await Promise.all([A, B].map((server) => shop.live(server)));
+        const acme = provider();
+        const deps = shop.server(A, { submit: acme.api.submit });
+        const { orderId, ...order } = await shop.order();
+        const tried = Promise.withResolvers<void>();
+        let attemptId: number | undefined;
+        const beginAtB = async () => {
+          const started = await shop.start(orderId, B);
+          if (started.send) ({ attemptId } = started);
+        };
+        if (moment === "before") await beginAtB();
+        const submit: DeliveryDeps["writer"]["submit"] = async (name, input) => {
+          if (name === "startAttempt" && attemptId === undefined) await beginAtB();
+          const output = await deps.writer.submit(name, input);
+          if (name === "startAttempt") tried.resolve();
+          return output;
+        };
+        const a = await startDelivery({ ...deps, writer: { submit } });
+        const answer = a.awaitProvider({ orderId, ...order });
+        if (moment === "while") await tried.promise;
+        const times = { placeRetryMs: 3_600_000, backoffMs: 60_000 };
+        await shop.run("finishAttempt", { orderId, attemptId: attemptId!, result, ...times });
+        expect((await answer).status).toBe(status as never);
+        expect(acme.links).toEqual([]);
+        await end(shop, a);
+      }
+    },
+  );
+
   test("a server that is suspended while the provider replies loses its attempt to unknown, and the reply then places the order", async () => {
     const shop = await seedStoreShop(await freshStore(engine));
     await shop.live(A);

@@ -2,8 +2,8 @@
 
 import type { AttemptOutcome, Delivery } from "../../domain/delivery/deliveries.ts";
 import type { Reader, Tx } from "../port/port.ts";
-import { fields, query, select, statement } from "../port/query.ts";
-import { boolean, number, text } from "../port/table-definition.ts";
+import { byDialect, fields, isOneOf, query, select, statement } from "../port/query.ts";
+import { boolean, number, numbers, text } from "../port/table-definition.ts";
 import { attempts } from "../tables/delivery.ts";
 import { orders } from "../tables/orders.ts";
 import { findOrder, LIVE_ORDER_CONDITION, type Order } from "../orders/orders.ts";
@@ -74,6 +74,17 @@ const DUE_ON_PROBATION = query({
     ORDER BY coalesce(unknown_orders, 0), orders.next_submit_at, orders.order_id LIMIT :limit`,
 });
 
+// An order that was never tried is due at its creation. It counts as due even if the caller's clock is behind.
+const ATTEMPTED = query({
+  parameters: { orderIds: numbers, now: number },
+  columns: fields(orders, "orderId"),
+  text: byDialect(
+    (dialect) => `SELECT ${select(orders, "orderId")} FROM orders
+      WHERE ${isOneOf("order_id", ":orderIds", dialect)} AND NOT (status = 'PENDING'
+        AND (placement = 'sending' OR (placement = 'queued' AND (next_submit_at <= :now OR next_submit_at = created_at))))`,
+  ),
+});
+
 const QUEUED = query({
   columns: fields(orders, "orderId"),
   text: `SELECT ${select(orders, "orderId")} FROM orders
@@ -117,6 +128,16 @@ export function listDueOnProbation(
   limit: number,
 ): number[] {
   return reader.all(DUE_ON_PROBATION, { providerId, now, limit }).map(({ orderId }) => orderId);
+}
+
+/** Returns the given orders without those that are being sent or due to be sent. */
+export function listAttempted(
+  reader: Reader,
+  orderIds: readonly number[],
+  now: number,
+): OrderWithDelivery[] {
+  const attempted = reader.all(ATTEMPTED, { orderIds, now });
+  return attempted.map(({ orderId }) => getOrder(reader, orderId));
 }
 
 /** The numbers of all queued orders, without test orders. */
