@@ -29,7 +29,6 @@ export interface SearchOptions {
   /** How many numbers are asked about for each order. */
   nearby: number;
   stop: AbortSignal;
-  pauseMs?: number;
 }
 
 /**
@@ -39,10 +38,10 @@ export interface SearchOptions {
 export async function searchNumbers(
   api: Pick<ProviderApi, "status">,
   read: (known: readonly string[]) => Promise<DeliveryScene>,
-  { nearby, stop, pauseMs = PAUSE_MS }: SearchOptions,
+  { nearby, stop }: SearchOptions,
 ): Promise<NumberSearch> {
   const before = await read([]);
-  const { answers, failure } = await askNumbers(api, numbersToAsk(before, nearby), stop, pauseMs);
+  const { answers, failure } = await askNumbers(api, numbersToAsk(before, nearby), stop);
   const known = [...answers].flatMap(([number, { word }]) => (word === null ? [] : number));
   const findings = judgeUnknown(await read(known), answers);
   return { findings, asked: answers.size, failure };
@@ -70,18 +69,17 @@ function numbersToAsk({ unknown, numbered }: DeliveryScene, nearby: number): str
 }
 
 /** Asks about numbers, one call after another. A batch that the provider refuses as a whole is halved. */
-async function askNumbers(
+export async function askNumbers(
   api: Pick<ProviderApi, "status">,
   numbers: readonly string[],
   stop: AbortSignal,
-  pauseMs: number,
 ): Promise<{ answers: Map<string, Report>; failure: string | null }> {
   const answers = new Map<string, Report>();
   const batches = inBatches(numbers);
   let failures = 0;
   for (let calls = 0; batches.length > 0; calls++) {
     if (calls === CALLS_LIMIT) return { answers, failure: `${CALLS_LIMIT} calls were made` };
-    if (calls > 0) await Bun.sleep(pauseMs);
+    if (calls > 0) await Bun.sleep(PAUSE_MS);
     const batch = batches.shift()!;
     const reply = await api.status(batch, stop);
     if ("failed" in reply) {

@@ -36,7 +36,10 @@ export const ORDER_RULES: Rules<OrderFacts> = {
     holds: ({ unknown }) => unknown > 0,
     text: ({ name, unknown }) =>
       `It is not known whether ${name ?? "the provider"} received ${counted(unknown, "order")}`,
-    page: ({ name }) => ordersOf("status=PENDING&placement=unknown", name),
+    page: ({ name }) =>
+      name === null
+        ? ordersOf("status=PENDING&placement=unknown", null)
+        : `/providers/${name}/unknown`,
     action: "Settle",
     advice: ({ name }) =>
       name === null

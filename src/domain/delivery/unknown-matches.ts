@@ -209,7 +209,7 @@ function doubtsOf(
     const others = claims.get(found.number)!.filter(({ orderId }) => orderId !== order.orderId);
     const named = others.slice(0, NAMED_LIMIT).map(({ orderId }) => orderText(orderId, states));
     const more = others.length > NAMED_LIMIT ? " and others" : "";
-    const also = named.length === 0 ? "" : `, as may ${named.join(", ")}${more}`;
+    const also = named.length === 0 ? "" : `; it may also be ${named.join(", ")}${more}`;
     const how = fit === "fits" ? "fits" : "may fit: nothing to compare its charge with";
     doubts.push(`${reportText(found)}: ${how}${also}`);
   }
@@ -236,7 +236,7 @@ function doubtsOf(
       doubts.push(`it does not answer for ${end.number}, which is order ${end.orderId}`);
   }
   const { asked, clear, size } = coverage(range, answers, isOurs);
-  if (asked < size!) doubts.push(`${askedText(asked, size)} ${rangeText(range)}: see --nearby`);
+  if (asked < size!) doubts.push(`${askedText(asked, size)} ${rangeText(range)}: ask about more`);
   if (clear < asked) doubts.push(`no clear answer for ${asked - clear} of ${asked} numbers`);
   return doubts;
 }

@@ -72,7 +72,7 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
                 [
                   "Unknown",
                   isUnknown ? (
-                    <a href={`/orders?provider=${name}&status=PENDING&placement=unknown`}>
+                    <a href={`${path}/unknown`}>
                       <Badge state={`${orders.unknown} to settle`} tone="bad" />
                     </a>
                   ) : (

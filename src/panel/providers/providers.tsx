@@ -123,7 +123,7 @@ export async function providersPage(call: Call, panel: Panel): Promise<View> {
 function Unknown({ name, unknown }: ShownProvider) {
   if (unknown === 0) return <>0</>;
   return (
-    <a href={`/orders?provider=${name}&status=PENDING&placement=unknown`}>
+    <a href={`/providers/${name}/unknown`}>
       <Badge state={`${unknown} to settle`} tone="bad" />
     </a>
   );

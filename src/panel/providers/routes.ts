@@ -12,6 +12,8 @@ import { syncProvider } from "./provider-sync.tsx";
 import { providerPage, testProvider, updateProvider } from "./provider.tsx";
 import { createProvider, providersPage } from "./providers.tsx";
 import { updateSyncs } from "./sync-settings.tsx";
+import { searchUnknown, unknownOrdersPage } from "./unknown-orders.tsx";
+import { settleUnknown } from "./unknown-settlement.tsx";
 
 export const routes: readonly Route[] = [
   get("/providers", "support", providersPage),
@@ -25,5 +27,13 @@ export const routes: readonly Route[] = [
   post("/providers/:provider/deactivate", "operator", deactivateProvider, "/providers/:provider"),
   post("/providers/:provider/pause", "operator", pauseProvider, "/providers/:provider"),
   post("/providers/:provider/resume", "operator", resumeProvider, "/providers/:provider"),
+  get("/providers/:provider/unknown", "support", unknownOrdersPage),
+  post("/providers/:provider/unknown", "operator", searchUnknown, "/providers/:provider/unknown"),
+  post(
+    "/providers/:provider/unknown/settle",
+    "operator",
+    settleUnknown,
+    "/providers/:provider/unknown",
+  ),
   post("/providers/:provider/delete", "operator", deleteProvider, "/providers/:provider"),
 ];

@@ -5,13 +5,13 @@ import { numbersBy } from "../../../src/db/ledger/number-floors.ts";
 import { runWithInput } from "../../support/operator-cli.ts";
 import { startUpstream, PROVIDER_KEY, type Upstream, json } from "../../support/peers/upstream.ts";
 import { HOUR_MS, type Night, openNight } from "../../support/seeds/bad-night.ts";
-import { openShop } from "../../support/worlds/shop.ts";
+import { openShop, type Shop } from "../../support/worlds/shop.ts";
 
 let upstream: Upstream;
 beforeAll(async () => (upstream = await startUpstream()));
 afterAll(() => upstream.stop());
 
-let night: Night;
+let night: Night<Shop>;
 /** Ten hours ago. */
 let begin: number;
 beforeEach(() => {
@@ -86,7 +86,7 @@ describe("a dry run", () => {
     expect(first).toContain("103 is Pending, charge 0.27819 USD, remains 100");
     expect(second).toContain("all 9 numbers between 110 (order 3,");
     expect(third).toContain(
-      `125 is Pending, charge 0.19473 USD, remains 70: fits, as may order ${other}`,
+      `125 is Pending, charge 0.19473 USD, remains 70: fits; it may also be order ${other}`,
     );
     expect(night.shop.dump()).toBe(before);
     expect(new Set(upstream.received.map(({ action }) => action))).toEqual(new Set(["status"]));

@@ -205,6 +205,7 @@ const VERDICTS: Record<string, Verdicts> = {
   QUANTITY: whole(1, 1_000_000_000),
   COUNT: whole(0, Number.MAX_SAFE_INTEGER),
   REFILL_DAYS: whole(1, 3650),
+  NEARBY: whole(1, 5000),
   PRIORITY: whole(0, 1_000_000),
   FIRST_NUMBER: whole(1, 10 ** 15),
   PAGE_SIZE: whole(1, 100),

@@ -171,11 +171,19 @@ async function tryAll(role: Role, routes: readonly ActionRoute[]) {
   return { grown, absent };
 }
 
+/** The forms that only the answer to another form has, by their routes: where that one is sent, and with what. */
+const ANSWERED_WITH: Record<string, readonly [path: string, fields: Record<string, string>]> = {
+  "/providers/:provider/unknown/settle": ["/providers/acme/unknown", { nearby: "1" }],
+};
+
 /** The forms of an action on every page that has some, as an owner sees them. */
 async function formsOf(market: PanelMarket, route: ActionRoute): Promise<FoundForm[]> {
   const forms = new Map<string, FoundForm>();
-  for (const page of pagesOf(market, route.back)) {
-    for (const form of formsIn((await market.get(page)).text)) {
+  const sent = ANSWERED_WITH[route.path];
+  const pages = sent ? [() => market.post(...sent)] : [];
+  for (const page of pagesOf(market, route.back)) pages.push(() => market.get(page));
+  for (const page of pages) {
+    for (const form of formsIn((await page()).text)) {
       const key = [form.action, ...form.fields.map(({ name }) => name)].join(" ");
       if (routeOf(form.action) === route) forms.set(key, form);
     }

@@ -1,11 +1,10 @@
 // A provider's bad night: orders at times of the test's own, some of them answered, some unknown, and what the provider
-// has in its book.
+// has in its book. The user alice exists.
 
 import { findUser } from "../../../src/db/users/users.ts";
 import type { CommandInput } from "../../../src/operations/batch/commands.ts";
-import type { Upstream } from "../peers/upstream.ts";
-import type { Shop } from "../worlds/shop.ts";
-import { seedProvider } from "./shop-orders.ts";
+import type { TestDatabase } from "../databases/test-database.ts";
+import { PROVIDER_KEY, type Upstream } from "../peers/upstream.ts";
 
 /** Longer than an order may arrive after its submission ended. */
 export const HOUR_MS = 3_600_000;
@@ -15,8 +14,8 @@ const RATE = "2.7819";
 
 type Result = CommandInput<"finishAttempt">["result"];
 
-export interface Night {
-  shop: Shop;
+export interface Night<World extends TestDatabase> {
+  shop: World;
   /** A queued order of alice, placed then. */
   queued(at: number, quantity: number, service?: string): number;
   /** An order of alice that was sent then and accepted under the number, which the provider has in its book. */
@@ -30,9 +29,14 @@ export interface Night {
 }
 
 /** Opens a night of `acme`, which delivers `likes` at 4 USD for 1,000 and lists a rate of 2.7819 for it. */
-export function openNight(shop: Shop, upstream: Upstream, balance = "1000"): Night {
+export function openNight<World extends TestDatabase>(
+  shop: World,
+  upstream: Upstream,
+  balance = "1000",
+): Night<World> {
   upstream.book.clear();
-  seedProvider(shop, upstream);
+  const { url } = upstream;
+  shop.run("createProvider", { name: "acme", protocol: "smm-api", url, key: PROVIDER_KEY });
   shop.service({
     id: "likes",
     price: "4",
@@ -72,7 +76,7 @@ export function openNight(shop: Shop, upstream: Upstream, balance = "1000"): Nig
     if (result) shop.execute("finishAttempt", { ...end, result }, at + 100);
     return orderId;
   };
-  const night: Night = {
+  const night: Night<World> = {
     shop,
     queued,
     accepted(at, number, quantity = 50) {
