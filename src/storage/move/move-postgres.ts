@@ -2,7 +2,11 @@
 
 import { UNFINISHED_MOVE } from "../../db/port/database-state.ts";
 import { type Address, describeAddress } from "../../db/postgres/connection/address.ts";
-import { connect, CONNECT_MS, type Connection } from "../../db/postgres/connection/connection.ts";
+import {
+  connect,
+  CONNECT_ONCE_MS,
+  type Connection,
+} from "../../db/postgres/connection/connection.ts";
 import { sqlStateOf } from "../../db/postgres/connection/errors.ts";
 import { migrate, pendingMigrations } from "../../db/postgres/schema/migrate.ts";
 import { requireSchema } from "../../db/postgres/connection/open-for-command.ts";
@@ -119,7 +123,7 @@ async function readOrigin(connection: Connection): Promise<"none" | "empty" | "u
 function open(address: Address): Promise<Connection> {
   return connect(address, {
     ...LONG_READS,
-    connectMs: CONNECT_MS,
+    connectMs: CONNECT_ONCE_MS,
     name: "reseller move",
   });
 }

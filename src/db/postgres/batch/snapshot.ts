@@ -5,7 +5,7 @@ import { type ReadStore, refusePromise } from "../../port/port.ts";
 import type { Query } from "../../port/query.ts";
 import { type AnyRow, keyOfRow } from "../../port/table-definition.ts";
 import type { Address } from "../connection/address.ts";
-import { connect, CONNECT_MS, type Connection } from "../connection/connection.ts";
+import { connect, CONNECT_ONCE_MS, type Connection } from "../connection/connection.ts";
 import { sqlStateOf } from "../connection/errors.ts";
 import { LoadedRows, NotLoaded } from "./loaded-rows.ts";
 import { LoadedReader } from "./reader.ts";
@@ -36,7 +36,7 @@ const ROLLBACK_TO_START = { text: "ROLLBACK TO SAVEPOINT begun", values: [] };
 export async function openSnapshot(address: Address, name: string): Promise<PostgresSnapshot> {
   const connection = await connect(address, {
     ...LONG_READS,
-    connectMs: CONNECT_MS,
+    connectMs: CONNECT_ONCE_MS,
     name,
   });
   await connection.turn([

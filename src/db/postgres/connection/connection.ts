@@ -28,7 +28,10 @@ export interface ConnectionOptions {
 
 /** Duration of a turn after which the other hosts are asked repeatedly whether one has become the primary. */
 const SLOW_MS = 1000;
+/** Time limit for a connection that is tried again if it fails. */
 export const CONNECT_MS = 5000;
+/** Time limit for a connection that is tried only once, such as a command's: as long as a write waits for a primary. */
+export const CONNECT_ONCE_MS = 15_000;
 /** Duration of a COMMIT after which onStandbyWait is called: longer than a standby needs to follow a new primary. */
 export const STANDBY_WAIT_MS = 5000;
 /** Pause before a host that is not the primary is asked again while another host is silent. */

@@ -3,7 +3,7 @@
 import type { Address } from "./address.ts";
 import { type DatabaseClock, startDatabaseClock } from "./clock.ts";
 import { TABLES } from "../../tables/tables.ts";
-import { connect, CONNECT_MS, type Connection } from "./connection.ts";
+import { connect, CONNECT_ONCE_MS, type Connection } from "./connection.ts";
 import { SchemaError } from "./errors.ts";
 import { pendingMigrations } from "../schema/migrate.ts";
 import { readOn } from "../batch/snapshot.ts";
@@ -40,7 +40,7 @@ export async function openForCommand(
 
 export function connectForCommand(address: Address): Promise<Connection> {
   const turnMs = TURN_MS;
-  return connect(address, { turnMs, connectMs: CONNECT_MS, name: COMMAND_NAME, settings: {} });
+  return connect(address, { turnMs, connectMs: CONNECT_ONCE_MS, name: COMMAND_NAME, settings: {} });
 }
 
 /**

@@ -15,7 +15,7 @@ import {
 } from "../../port/database-state.ts";
 import { HOUR_MS } from "../../../domain/values/spans.ts";
 import type { Address } from "../connection/address.ts";
-import { connect, CONNECT_MS, type Connection } from "../connection/connection.ts";
+import { connect, CONNECT_ONCE_MS, type Connection } from "../connection/connection.ts";
 import { SchemaError, sqlStateOf } from "../connection/errors.ts";
 
 /** Oldest first; holds every file of migrations/postgres/. */
@@ -73,7 +73,7 @@ async function migrateOnce(
 ): Promise<string[]> {
   const connection = await connect(address, {
     turnMs: MIGRATE_MS,
-    connectMs: CONNECT_MS,
+    connectMs: CONNECT_ONCE_MS,
     name: "reseller migrate",
     settings: {},
   });
