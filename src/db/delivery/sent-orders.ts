@@ -6,11 +6,20 @@ import type { PriceUnit } from "../../domain/catalogue/services.ts";
 import type { Placement } from "../../domain/delivery/deliveries.ts";
 import type { Reader } from "../port/port.ts";
 import { query } from "../port/query.ts";
-import { nullable, number, numbers, text, textOf, texts } from "../port/table-definition.ts";
+import {
+  boolean,
+  nullable,
+  number,
+  numbers,
+  text,
+  textOf,
+  texts,
+} from "../port/table-definition.ts";
 
 /** An order with the attempt that arrived or may have arrived. */
 export interface SentOrder {
   attemptId: number;
+  providerId: number;
   orderId: number;
   outcome: AttemptOutcome;
   cause: string | null;
@@ -28,6 +37,7 @@ export interface SentOrder {
 
 const COLUMNS = {
   attemptId: number,
+  providerId: number,
   orderId: number,
   outcome: textOf<AttemptOutcome>(),
   cause: nullable(text),
@@ -43,7 +53,7 @@ const COLUMNS = {
   createdAt: number,
 };
 
-const SELECTED = `attempts.attempt_id AS "attemptId", attempts.order_id AS "orderId", attempts.outcome AS "outcome",
+const SELECTED = `attempts.attempt_id AS "attemptId", attempts.provider_id AS "providerId", attempts.order_id AS "orderId", attempts.outcome AS "outcome",
     attempts.cause AS "cause", attempts.started_at AS "startedAt", attempts.finished_at AS "finishedAt",
     attempts.provider_service AS "providerService", orders.provider_order AS "providerOrder",
     orders.quantity AS "quantity", orders.per AS "per", orders.extra AS "extra", orders.status AS "status",
@@ -61,18 +71,20 @@ const UNKNOWN = query({
 });
 
 const SENT = query({
-  parameters: { providerId: number, first: number, last: number },
+  parameters: { providerIds: numbers, first: number, last: number },
   columns: COLUMNS,
   text: `SELECT ${SELECTED} FROM attempts CROSS JOIN orders
-    WHERE attempts.attempt_id BETWEEN :first AND :last AND attempts.provider_id = :providerId
+    WHERE attempts.attempt_id BETWEEN :first AND :last AND attempts.provider_id IN (:providerIds)
       AND attempts.outcome IN ('accepted', 'unknown', 'sending') AND orders.order_id = attempts.order_id
     ORDER BY attempts.attempt_id`,
 });
 
 const NUMBERED = query({
   parameters: { providerIds: numbers, providerOrders: texts },
-  columns: { providerOrder: text, orderId: number },
-  text: `SELECT provider_order AS "providerOrder", order_id AS "orderId" FROM orders
+  columns: { providerOrder: text, orderId: number, isSettled: boolean },
+  text: `SELECT provider_order AS "providerOrder", order_id AS "orderId",
+      EXISTS (SELECT 1 FROM attempts WHERE attempts.order_id = orders.order_id AND outcome = 'unknown') AS "isSettled"
+    FROM orders
     WHERE provider_id IN (:providerIds) AND provider_order IN (:providerOrders) AND provider_order IS NOT NULL`,
 });
 
@@ -81,22 +93,22 @@ export function listUnknownOrders(reader: Reader, providerId: number, limit: num
   return reader.all(UNKNOWN, { providerId, limit });
 }
 
-/** Orders whose attempts at the provider have numbers from `first` to `last` and arrived or may have arrived. */
+/** Orders whose attempts at the providers have numbers from `first` to `last` and arrived or may have arrived. */
 export function listSentOrders(
   reader: Reader,
-  providerId: number,
+  providerIds: readonly number[],
   first: number,
   last: number,
 ): SentOrder[] {
-  return reader.all(SENT, { providerId, first, last });
+  return reader.all(SENT, { providerIds, first, last });
 }
 
-/** Finds the orders of some providers that have these numbers there. */
+/** Finds the orders of some providers that have these numbers there. `isSettled`: the operator gave the number. */
 export function listOrdersNumbered(
   reader: Reader,
   providerIds: readonly number[],
   providerOrders: readonly string[],
-): { providerOrder: string; orderId: number }[] {
+): { providerOrder: string; orderId: number; isSettled: boolean }[] {
   if (providerOrders.length === 0) return [];
   return reader.all(NUMBERED, { providerIds, providerOrders });
 }

@@ -9,6 +9,8 @@ import { statusOfWord } from "./reported-status.ts";
 
 /** The fewest decimals to which a provider is taken to round a charge. */
 const DECIMALS_MINIMUM = 2;
+/** A charge of fewer units of its last decimal says little: many orders round to it. */
+const UNITS_MINIMUM = 20n;
 /** The status of an order that was not begun: all of its quantity remains. */
 const NOT_BEGUN = "pending";
 
@@ -53,7 +55,8 @@ export function fitOf(order: SoughtOrder, report: Report, terms: ChargeTerms): F
       isRounded(charge, each, 1n, 1n, terms.decimals) ||
       (delivered !== null && isRounded(charge, each, delivered, order.quantity, terms.decimals)),
   );
-  return isEqual ? "fits" : "differs";
+  if (!isEqual) return "differs";
+  return scaled(charge, terms.decimals)! >= UNITS_MINIMUM ? "fits" : "possible";
 }
 
 /** A pending order whose whole quantity does not remain is another order. 0 means that the provider does not count yet. */

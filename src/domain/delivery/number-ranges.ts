@@ -6,7 +6,7 @@ import type { Decimal } from "../providers/rate-decimals.ts";
 import { MINUTE_MS } from "../values/spans.ts";
 
 /** How long after a submission ended without an answer the provider may still take the order. */
-export const LATE_ARRIVAL_MS = 2 * MINUTE_MS;
+export const LATE_ARRIVAL_MS = 5 * MINUTE_MS;
 /** Limit for the numbers that are asked about for each order. */
 export const NEARBY_LIMIT = 5000;
 export const NEARBY_DEFAULT = 50;
@@ -14,6 +14,8 @@ export const NEARBY_DEFAULT = 50;
 /** A submission that may have arrived. */
 export interface SoughtOrder {
   orderId: number;
+  /** The number of its attempt. Attempts are numbered as they begin, whatever the clock does. */
+  attemptId: number;
   /** The id of the service at the provider. */
   providerService: string;
   quantity: number;
@@ -36,6 +38,7 @@ export interface RivalOrder extends SoughtOrder {
 /** An order with the number that the provider gave it in its answer. */
 export interface NumberedOrder {
   orderId: number;
+  attemptId: number;
   number: bigint;
   providerService: string;
   quantity: number;
@@ -50,14 +53,19 @@ export interface NumberRange {
   upper: NumberedOrder | null;
 }
 
-/** Returns the range of an order. The upper end is an order sent after this one could still have arrived late. */
+/**
+ * Returns the range of an order. The upper end is an order sent after this one could still have arrived late. Attempts
+ * are compared by number and by time, so that a clock that was set back only widens the range.
+ */
 export function rangeOf(order: SoughtOrder, numbered: readonly NumberedOrder[]): NumberRange {
   const earliest = order.sentUntil + LATE_ARRIVAL_MS;
   let lower: NumberedOrder | null = null;
   let upper: NumberedOrder | null = null;
   for (const each of numbered) {
-    if (each.finishedAt < order.sentFrom && (!lower || each.number > lower.number)) lower = each;
-    if (each.startedAt >= earliest && (!upper || each.number < upper.number)) upper = each;
+    const isBefore = each.attemptId < order.attemptId && each.finishedAt < order.sentFrom;
+    const isAfter = each.attemptId > order.attemptId && each.startedAt >= earliest;
+    if (isBefore && (!lower || each.number > lower.number)) lower = each;
+    if (isAfter && (!upper || each.number < upper.number)) upper = each;
   }
   return { lower, upper };
 }

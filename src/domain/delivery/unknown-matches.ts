@@ -31,8 +31,14 @@ export interface DeliveryScene {
   rivals: readonly RivalOrder[];
   numbered: readonly NumberedOrder[];
   /** Our orders that have one of the asked numbers, by number, of every provider that may be the same account. */
-  taken: ReadonlyMap<string, { orderId: number }>;
+  taken: ReadonlyMap<string, TakenNumber>;
   currency: CurrencyTerms;
+}
+
+export interface TakenNumber {
+  orderId: number;
+  /** The number is from a settlement, which may have been wrong, and not from the provider's answer. */
+  isSettled: boolean;
 }
 
 export type Verdict = "sent" | "not_sent" | "unclear";
@@ -69,6 +75,8 @@ interface Sought {
   range: NumberRange;
   /** The numbers that may be its own. */
   matches: { found: Found; fit: Exclude<Fit, "differs"> }[];
+  /** Numbers that may be its own, but another order was settled with. */
+  settled: (Found & TakenNumber)[];
 }
 
 /** Judges each unknown order. `answers`: the provider's reports by number, of all numbers that were asked about. */
@@ -90,8 +98,19 @@ export function judgeUnknown(
   const unowned = known
     .filter(([number]) => !ours.has(number) && !taken.has(number))
     .map(([number, report]) => ({ number: BigInt(number), report }));
-  const seek = <Order extends SoughtOrder>(order: Order) =>
-    soughtOf(order, rangeOf(order, numbered), unowned, terms);
+  const settled = known.flatMap(([number, report]) => {
+    const order = taken.get(number);
+    return order?.isSettled ? [{ number: BigInt(number), report, ...order }] : [];
+  });
+  const seek = (order: SoughtOrder): Sought => {
+    const range = rangeOf(order, numbered);
+    return {
+      order,
+      range,
+      matches: matchesOf(order, range, unowned, terms),
+      settled: matchesOf(order, range, settled, terms).map(({ found }) => found),
+    };
+  };
   const isOurs = (number: string) => ours.has(number) || taken.has(number);
   return judge(scene.unknown.map(seek), rivals.map(seek), {
     answers,
@@ -102,18 +121,18 @@ export function judgeUnknown(
   });
 }
 
-function soughtOf(
+/** Returns those of the numbers that lie in the order's range and may be its own. */
+function matchesOf<Each extends Found>(
   order: SoughtOrder,
   range: NumberRange,
-  unowned: readonly Found[],
+  numbers: readonly Each[],
   terms: ChargeTerms,
-): Sought {
-  const matches = unowned.flatMap((found) => {
+): { found: Each; fit: Exclude<Fit, "differs"> }[] {
+  return numbers.flatMap((found) => {
     if (!isInRange(range, found.number)) return [];
     const fit = fitOf(order, found.report, terms);
     return fit === "differs" ? [] : [{ found, fit }];
   });
-  return { order, range, matches };
 }
 
 interface Facts {
@@ -193,7 +212,7 @@ function notSentEvidence({ range, order }: Sought, { isOurs, unowned, answers }:
 
 /** Returns why an order that was not matched may have been sent anyway. */
 function doubtsOf(
-  { order, range, matches }: Sought,
+  { order, range, matches, settled }: Sought,
   claims: ReadonlyMap<bigint, readonly SoughtOrder[]>,
   explained: ReadonlyMap<bigint, number>,
   facts: Facts,
@@ -214,6 +233,9 @@ function doubtsOf(
     doubts.push(`${reportText(found)}: ${how}${also}`);
   }
   if (matches.length > 1) doubts.push(`${matches.length} numbers may be this order`);
+  for (const { number, orderId } of settled.slice(0, NAMED_LIMIT)) {
+    doubts.push(`${number} may fit too, but order ${orderId} was settled with it`);
+  }
   const matched = new Set(matches.map(({ found }) => found.number));
   const strange = unowned.filter(
     ({ number }) => isInRange(range, number) && !explained.has(number) && !matched.has(number),

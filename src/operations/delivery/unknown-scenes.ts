@@ -37,17 +37,23 @@ export async function readDeliveryScene(
   known: readonly string[],
 ): Promise<DeliveryScene> {
   const { providerId, rateToUsd, currency } = provider;
-  const listed = await store.read((reader) =>
-    listUnknownOrders(reader, providerId, SEARCHED_LIMIT),
+  const { listed, twins } = await store.read((reader) => ({
+    listed: listUnknownOrders(reader, providerId, SEARCHED_LIMIT),
+    twins: listTwins(reader, provider),
+  }));
+  const atHost = twins.map((each) => each.providerId);
+  // An order at another account of the host has a number that this account does not know.
+  const atAccount = new Set(
+    twins.filter(({ key }) => key === provider.key).map((each) => each.providerId),
   );
   const sent = new Map<number, SentOrder>();
   for (const { first, last } of spansAround(listed)) {
-    const found = await store.read((reader) => listSentOrders(reader, providerId, first, last));
+    const found = await store.read((reader) => listSentOrders(reader, atHost, first, last));
     for (const each of found) sent.set(each.attemptId, each);
   }
   const restoredAt = lastRestore([...listed, ...sent.values()]);
   return store.read((reader) => {
-    const sought = (order: SentOrder) => soughtOf(reader, providerId, order, restoredAt);
+    const sought = (order: SentOrder) => soughtOf(reader, order, restoredAt);
     const unknown = new Set(listed.map(({ attemptId }) => attemptId));
     const others = [...sent.values()].filter(({ attemptId }) => !unknown.has(attemptId));
     const rivals = others.filter(({ providerOrder }) => providerOrder === null);
@@ -56,12 +62,9 @@ export async function readDeliveryScene(
       rivals: reader.each(rivals, (order): RivalOrder => {
         return { ...sought(order), state: stateOf(order) };
       }),
-      numbered: others.flatMap(numberedOf),
+      numbered: others.filter((each) => atAccount.has(each.providerId)).flatMap(numberedOf),
       taken: new Map(
-        listOrdersNumbered(reader, accountsOf(reader, provider), known).map((each) => [
-          each.providerOrder,
-          each,
-        ]),
+        listOrdersNumbered(reader, atHost, known).map((each) => [each.providerOrder, each]),
       ),
       currency: { rateToUsd, currency },
     };
@@ -82,14 +85,12 @@ function spansAround(unknown: readonly SentOrder[]): { first: number; last: numb
 }
 
 /**
- * Returns the providers that may be the same account: those at the same host. Two entries with the same account share
- * its order numbers.
+ * Returns the providers that may be the same account: those at the same host, with this one. Two entries with the same
+ * account share its order numbers.
  */
-function accountsOf(reader: Reader, provider: Provider): number[] {
+function listTwins(reader: Reader, provider: Provider): Provider[] {
   const { host } = new URL(provider.url);
-  return listProviders(reader)
-    .filter(({ url }) => new URL(url).host === host)
-    .map(({ providerId }) => providerId);
+  return listProviders(reader).filter(({ url }) => new URL(url).host === host);
 }
 
 /** Returns when the database was last restored with one of the orders in it; -Infinity: it was not. */
@@ -98,20 +99,17 @@ function lastRestore(sent: readonly SentOrder[]): number {
   return restored.reduce((last, { finishedAt }) => Math.max(last, finishedAt!), -Infinity);
 }
 
-function soughtOf(
-  reader: Reader,
-  providerId: number,
-  order: SentOrder,
-  restoredAt: number,
-): SoughtOrder {
-  const { orderId, providerService, quantity, per, extra, startedAt, finishedAt } = order;
+function soughtOf(reader: Reader, order: SentOrder, restoredAt: number): SoughtOrder {
+  const { attemptId, orderId, providerId, providerService, quantity } = order;
+  const { per, extra, startedAt, finishedAt, createdAt } = order;
   const rate = findRate(reader, providerId, providerService, orderId);
   const isRestored = startedAt <= restoredAt;
   return {
     orderId,
+    attemptId,
     providerService,
     quantity,
-    sentFrom: isRestored ? order.createdAt : startedAt,
+    sentFrom: isRestored ? createdAt : startedAt,
     sentUntil: finishedAt ?? Number.MAX_SAFE_INTEGER,
     expected: rate ? costByRate(rate, quantity, "PROCESSING", null) : null,
     hasPlainCount: per !== "order" && extra === null,
@@ -128,8 +126,7 @@ function stateOf({ outcome, status, placement }: SentOrder): string {
 /** Returns the order if its number came with the provider's answer, so that the time of the number is known. */
 function numberedOf({ outcome, providerOrder, finishedAt, ...order }: SentOrder): NumberedOrder[] {
   if (outcome !== "accepted" || providerOrder === null || finishedAt === null) return [];
-  const { orderId, providerService, quantity, startedAt } = order;
-  return [
-    { orderId, number: BigInt(providerOrder), providerService, quantity, startedAt, finishedAt },
-  ];
+  const { orderId, attemptId, providerService, quantity, startedAt } = order;
+  const number = BigInt(providerOrder);
+  return [{ orderId, attemptId, number, providerService, quantity, startedAt, finishedAt }];
 }

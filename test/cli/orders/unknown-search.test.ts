@@ -251,7 +251,7 @@ describe("an order is unclear", () => {
   test("while no order was accepted late enough after it", async () => {
     night.accepted(begin, 100);
     const lost = night.unknown(begin + HOUR_MS, 300);
-    night.accepted(begin + HOUR_MS + 60_000, 110);
+    night.accepted(begin + HOUR_MS + 4 * 60_000, 110);
     expect(await verdicts()).toEqual({ [lost]: "unclear" });
     expect(await evidenceOf(lost)).toContain("ask again then");
     night.accepted(begin + 2 * HOUR_MS, 111);
@@ -283,9 +283,37 @@ describe("an order is unclear", () => {
     const url = `${upstream.url}/`;
     shop.run("createProvider", { name: "twin", protocol: "smm-api", url, key: PROVIDER_KEY });
     shop.service({ id: "twin-likes", provider: { name: "twin", service: "7" } });
-    const orderId = night.queued(begin + HOUR_MS, 300, "twin-likes");
-    shop.attempt(orderId, { outcome: "accepted", providerOrder: "105" });
+    night.accepted(begin + HOUR_MS, 105, 300, "twin-likes");
     expect(await verdicts()).toEqual({ [unknown]: "not_sent" });
+  });
+
+  test("when an order at another provider of ours at the same host is unknown too and fits", async () => {
+    const { shop } = night;
+    const { url } = upstream;
+    shop.run("createProvider", { name: "twin", protocol: "smm-api", url, key: "an-older-key" });
+    shop.service({ id: "twin-likes", provider: { name: "twin", service: "7" } });
+    shop.query(
+      `INSERT INTO provider_rates (provider_id, provider_service, after_order, rate, unit, dripfeed, created_at)
+      SELECT provider_id, '7', 0, '2.7819', '1000', 0, 1 FROM providers WHERE name = 'twin'`,
+    );
+    night.accepted(begin, 100);
+    const unknown = night.unknown(begin + HOUR_MS, 300, 105);
+    const twin = night.queued(begin + HOUR_MS, 300, "twin-likes");
+    expect(await verdicts()).toEqual({ [unknown]: "105" });
+    shop.attempt(twin, { outcome: "unknown", cause: "no answer" });
+    expect(await evidenceOf(unknown)).toContain(
+      `it may also be order ${twin}, which is unknown too`,
+    );
+  });
+
+  test("when its only number was settled as another order, which may have been wrong", async () => {
+    night.accepted(begin, 100);
+    const first = night.unknown(begin + HOUR_MS, 300, 105);
+    const second = night.unknown(begin + HOUR_MS, 300);
+    night.accepted(begin + 2 * HOUR_MS, 110);
+    await settle(String(first), "--placed", "105");
+    expect(await evidenceOf(second)).toContain(`105 may fit too, but order ${first} was settled`);
+    expect(await verdicts()).toEqual({ [second]: "unclear" });
   });
 
   test("when an order that is accepted while the provider is asked has the number", async () => {

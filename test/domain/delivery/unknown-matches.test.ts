@@ -14,6 +14,7 @@ import type { Report } from "../../../src/domain/delivery/polling.ts";
 import {
   type DeliveryScene,
   judgeUnknown,
+  type TakenNumber,
   type Verdict,
 } from "../../../src/domain/delivery/unknown-matches.ts";
 import { parseDecimal } from "../../../src/domain/providers/rate-decimals.ts";
@@ -25,6 +26,7 @@ const LATER = SENT_AT + 1000 + LATE_ARRIVAL_MS;
 function sought(orderId: number, changes: Partial<SoughtOrder> = {}): SoughtOrder {
   return {
     orderId,
+    attemptId: changes.sentFrom ?? SENT_AT,
     providerService: "7",
     quantity: 100,
     sentFrom: SENT_AT,
@@ -38,7 +40,8 @@ function sought(orderId: number, changes: Partial<SoughtOrder> = {}): SoughtOrde
 
 function numbered(orderId: number, number: number, startedAt: number): NumberedOrder {
   const order = { orderId, number: BigInt(number), providerService: "8", quantity: 5 };
-  return { ...order, startedAt, finishedAt: startedAt + 10 };
+  // Attempts are numbered as they begin.
+  return { ...order, attemptId: startedAt, startedAt, finishedAt: startedAt + 10 };
 }
 
 const DENIED: Report = {
@@ -81,6 +84,8 @@ const CASES = combinations({
     "one that fits a rival too",
     "one that only another unknown order fits",
     "one of another order of ours",
+    "one that another order was settled with",
+    "one that another order was settled with, of another charge",
   ],
   asked: ["all", "all but one", "one without a clear answer", "one omitted from the reply"],
   numbers: ["grow", "do not grow"],
@@ -108,7 +113,7 @@ function sceneOf(each: Case): { scene: DeliveryScene; answers: Map<string, Repor
   if (each.upper === "is omitted") answers.set("110", OMITTED);
   const unknown = [sought(5, { isRestored: each.isRestored })];
   const rivals = [];
-  const taken = new Map<string, { orderId: number }>();
+  const taken = new Map<string, TakenNumber>();
   if (each.found !== "nothing") answers.set("104", answer("0.27819"));
   switch (each.found) {
     case "one of another charge":
@@ -137,7 +142,14 @@ function sceneOf(each: Case): { scene: DeliveryScene; answers: Map<string, Repor
       unknown.push(sought(6, { expected: parseDecimal("0.5") }));
       break;
     case "one of another order of ours":
-      taken.set("104", { orderId: 77 });
+      taken.set("104", { orderId: 77, isSettled: false });
+      break;
+    case "one that another order was settled with":
+      taken.set("104", { orderId: 77, isSettled: true });
+      break;
+    case "one that another order was settled with, of another charge":
+      answers.set("104", answer("0.5"));
+      taken.set("104", { orderId: 77, isSettled: true });
       break;
   }
   const scene = { unknown, rivals, numbered: [...before, ...after], taken, currency: USD };
@@ -157,6 +169,7 @@ function conclusionOf(each: Case): Verdict {
   const isExplained =
     found === "nothing" ||
     found === "one of another order of ours" ||
+    found === "one that another order was settled with, of another charge" ||
     found === "one that only another unknown order fits";
   return isClosed && isExplained ? "not_sent" : "unclear";
 }
@@ -206,6 +219,8 @@ describe("a charge fits", () => {
     const amount = fc.record({ digits: fc.bigInt(1n, 10n ** 12n), scale: fc.nat(12) });
     fc.assert(
       fc.property(amount, fc.integer({ min: 2, max: 9 }), (expected, decimals) => {
+        // Fewer units of the last decimal say little: see below.
+        fc.pre(expected.digits * 10n ** BigInt(decimals) >= 30n * 10n ** BigInt(expected.scale));
         const unit = (digits: bigint) => {
           const text = String(digits).padStart(decimals + 1, "0");
           return `${text.slice(0, -decimals)}.${text.slice(-decimals)}`;
@@ -218,7 +233,7 @@ describe("a charge fits", () => {
         const fit = (digits: bigint) =>
           judge(sought(5, { expected }), answer(unit(digits)), new Map([["100", precise]]));
         expect([fit(down), fit(up), fit(up + 1n)]).toEqual(["fits", "fits", "differs"]);
-        if (down > 0n) expect(fit(down - 1n)).toBe("differs");
+        expect(fit(down - 1n)).toBe("differs");
       }),
     );
   });
@@ -263,6 +278,17 @@ describe("a charge fits", () => {
     ["the charge, completed", "0.27819", "Completed", 0, "fits"],
   ] as const)("%s", (_title, charge, word, remains, expected) => {
     expect(judge(sought(5), answer(charge, { word, remains }))).toBe(expected);
+  });
+
+  test.each([
+    ["0", "0", "possible"],
+    ["0.001", "0", "possible"],
+    ["0.001", "0.01", "possible"],
+    ["0.19", "0.19", "possible"],
+    ["0.2", "0.2", "fits"],
+    ["0.001", "0.02", "differs"],
+  ] as const)("only possibly, if many orders round to it: %s as %s", (expected, charge, fit) => {
+    expect(judge(sought(5, { expected: parseDecimal(expected) }), answer(charge))).toBe(fit);
   });
 
   test("whatever remains, of an order whose provider counts in units of its own", () => {
@@ -317,6 +343,17 @@ describe("numbers near an order", () => {
     expect(near(500_000_000)).toEqual([1500n, 1501n, 1499n]);
     expect(near(11)).toEqual([1001n, 1002n, 1003n]);
   });
+});
+
+test("a clock that was set back only widens a range", () => {
+  const before = numbered(1, 100, SENT_AT - 5000);
+  const after = numbered(9, 110, LATER);
+  const order = sought(5);
+  expect(rangeOf(order, [before, after])).toEqual({ lower: before, upper: after });
+  // An order sent later, at an earlier time by the clock, and one sent earlier at a later time.
+  const later = { ...numbered(7, 105, SENT_AT - 2000), attemptId: SENT_AT + 1 };
+  const earlier = { ...numbered(2, 104, LATER + 1000), attemptId: SENT_AT - 1 };
+  expect(rangeOf(order, [before, later, earlier, after])).toEqual({ lower: before, upper: after });
 });
 
 test("numbers grow with time unless an order that was answered before another was sent has the higher number", () => {

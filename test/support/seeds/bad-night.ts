@@ -19,7 +19,7 @@ export interface Night<World extends TestDatabase> {
   /** A queued order of alice, placed then. */
   queued(at: number, quantity: number, service?: string): number;
   /** An order of alice that was sent then and accepted under the number, which the provider has in its book. */
-  accepted(at: number, number: number, quantity?: number): number;
+  accepted(at: number, number: number, quantity?: number, service?: string): number;
   /** An order whose answer was lost. With a number, the provider has it. */
   unknown(at: number, quantity: number, number?: number): number;
   /** An order that is being sent since then. */
@@ -55,19 +55,20 @@ export function openNight<World extends TestDatabase>(
   });
   const { account } = shop.read((reader) => findUser(reader, "alice"))!;
   const { id: keyId } = shop.key("alice", "full");
-  const [{ id: providerId }] = shop.query<{ id: number }>(
-    "SELECT provider_id AS id FROM providers WHERE name = 'acme'",
-  ) as [{ id: number }];
   const queued = (at: number, quantity: number, service = "likes"): number => {
     const link = `https://example.com/${at}/${quantity}`;
     const input = { resellerAccount: account, keyId, service, link, quantity };
     return shop.execute("placeOrder", input, at).orderId;
   };
-  const send = (at: number, quantity: number, result: Result | null): number => {
-    const orderId = queued(at, quantity);
+  const send = (at: number, quantity: number, result: Result | null, service?: string): number => {
+    const orderId = queued(at, quantity, service);
+    const [order] = shop.query<{ provider: number }>(
+      "SELECT provider_id AS provider FROM orders WHERE order_id = ?",
+      orderId,
+    );
     const start = {
       orderId,
-      providerId: Number(providerId),
+      providerId: Number(order!.provider),
       server: "test",
       placeRetryMs: PLACE_RETRY_MS,
     };
@@ -79,9 +80,10 @@ export function openNight<World extends TestDatabase>(
   const night: Night<World> = {
     shop,
     queued,
-    accepted(at, number, quantity = 50) {
+    accepted(at, number, quantity = 50, service = "likes") {
       night.has(number, quantity);
-      return send(at, quantity, { outcome: "accepted", providerOrder: String(number) });
+      const result = { outcome: "accepted", providerOrder: String(number) } as const;
+      return send(at, quantity, result, service);
     },
     unknown(at, quantity, number) {
       if (number !== undefined) night.has(number, quantity);
