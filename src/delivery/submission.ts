@@ -175,7 +175,7 @@ async function attempt(worker: ProviderWorker, orderId: number): Promise<Submitt
   const input = { orderId, attemptId, result: received, placeRetryMs, backoffMs, pauseAfter };
   const { finished, result } = await finish(worker, input);
   logResult(worker, result, finished);
-  onSubmission?.(worker.name, result.outcome);
+  onSubmission?.(worker.name, finished.held ? "not_sent" : result.outcome);
   return { order: finished.order, isPassedOn: finished.passedTo !== null };
 }
 
@@ -235,7 +235,7 @@ function unrecorded(result: SubmissionResult): SubmissionResult {
 function logResult(
   worker: ProviderWorker,
   result: SubmissionResult,
-  { order, sameNumberAs, late, passedTo, pausedAfter }: FinishedAttempt,
+  { order, sameNumberAs, late, passedTo, pausedAfter, held }: FinishedAttempt,
 ): void {
   const { log } = worker.deps;
   const next = passedTo === null ? {} : { next: passedTo };
@@ -251,7 +251,10 @@ function logResult(
       log.error({ ...fields, cause: result.cause }, SUBMISSION_UNKNOWN);
       break;
     case "refused":
-      if (result.outOfFunds) {
+      if (held?.isFirst)
+        log.error({ provider: worker.name }, "paused until the provider has funds");
+      if (held) log.warn({ ...fields, cause: result.cause }, "not sent for lack of funds there");
+      else if (result.outOfFunds) {
         log.error({ ...fields, cause: result.cause }, "refused for lack of funds at the provider");
       } else log.warn({ ...fields, cause: result.cause }, "the provider refused an order");
       break;

@@ -4,7 +4,12 @@ import { OPEN_ORDER_CONDITION } from "../orders/order-statuses.ts";
 import { isPaused } from "../../domain/alerts/provider-conditions.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { OLDEST_DUE_POLL } from "../delivery/polling.ts";
-import { ANSWERED, type ProviderPause } from "../../domain/providers/provider-pauses.ts";
+import type { FundHold } from "../../domain/providers/fund-holds.ts";
+import {
+  ANSWERED,
+  type PausedBy,
+  type ProviderPause,
+} from "../../domain/providers/provider-pauses.ts";
 import type { SyncSettings } from "../../domain/providers/providers.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, select, statement } from "../port/query.ts";
@@ -12,7 +17,8 @@ import { boolean, nullable, number } from "../port/table-definition.ts";
 import { orders } from "../tables/orders.ts";
 import { providers } from "../tables/providers.ts";
 
-export interface Provider extends SyncSettings, ProviderPause {
+export interface Provider extends SyncSettings, ProviderPause, FundHold {
+  pausedBy: PausedBy | null;
   providerId: number;
   name: string;
   /** A protocol of providers/protocols.ts. */

@@ -7,6 +7,8 @@ import type { ProviderFacts } from "../../domain/alerts/conditions.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { LIVE_ORDER_CONDITION } from "../orders/orders.ts";
 import { countOpenRequests, type RequestFigures } from "../orders/order-request-lists.ts";
+import { expectedCurrency } from "../../domain/delivery/costs.ts";
+import { readHeldOrders } from "../delivery/held-orders.ts";
 import { query } from "../port/query.ts";
 import { LAST_ROW_COLUMNS, LAST_ROW_TIMES, lastRowAt } from "./last-row.ts";
 import { delistedRoutesOf } from "../catalogue/route-listing.ts";
@@ -37,7 +39,10 @@ export interface Attention {
 const OPEN = `provider_id = providers.provider_id AND ${OPEN_ORDER_CONDITION}`;
 const PROVIDERS = query({
   columns: {
+    providerId: number,
     name: text,
+    currency: nullable(text),
+    rateToUsd: text,
     active: boolean,
     lowBalanceMicros: nullable(number),
     balanceMicros: nullable(number),
@@ -46,15 +51,17 @@ const PROVIDERS = query({
     foreignCurrency: nullable(text),
     pausedAt: nullable(number),
     pausedBy: nullable(textOf<PausedBy>()),
+    pausedUntil: nullable(number),
     unknown: number,
     submissionDueAt: nullable(number),
     pollDueAt: nullable(number),
     syncHeld: nullable(text),
     delistedRoutes: number,
   },
-  text: `SELECT name, active, low_balance_micros AS "lowBalanceMicros", balance_micros AS "balanceMicros",
+  text: `SELECT provider_id AS "providerId", name, currency, rate_to_usd AS "rateToUsd", active, low_balance_micros AS "lowBalanceMicros", balance_micros AS "balanceMicros",
       balance_currency AS "balanceCurrency", out_of_funds_at AS "outOfFundsAt", foreign_currency AS "foreignCurrency",
       sync_held AS "syncHeld", paused_at AS "pausedAt", paused_by AS "pausedBy",
+      paused_until AS "pausedUntil",
       (SELECT count(*) FROM orders WHERE ${OPEN} AND placement = 'unknown') AS "unknown",
       (SELECT min(next_submit_at) FROM orders WHERE provider_id = providers.provider_id
         AND placement = 'queued' AND status = 'PENDING') AS "submissionDueAt",
@@ -81,9 +88,14 @@ const FACTS = query({
 
 /**
  * Lists all providers by name, without the sandbox. Leaves out `uncountedCosts`, which takes more than index searches.
+ * What waits for funds is counted for the providers that lack them; the limit of a hold bounds it.
  */
 export function listProviderAttention(reader: Reader): ProviderFacts[] {
-  return reader.all(PROVIDERS);
+  return reader.all(PROVIDERS).map(({ providerId, currency, rateToUsd, ...facts }) => {
+    if (facts.pausedBy !== "funds") return { ...facts, held: null };
+    const held = readHeldOrders(reader, providerId);
+    return { ...facts, held: { ...held, currency: expectedCurrency({ currency, rateToUsd }) } };
+  });
 }
 
 export function readAttention(reader: Reader): Attention {

@@ -2,6 +2,11 @@
 
 import { integer, text } from "drizzle-orm/sqlite-core";
 import type { RateUnit } from "../../domain/delivery/costs.ts";
+import {
+  HOLD_DEFAULT_MICROS,
+  HOLD_DEFAULT_MS,
+  type NoFundsAction,
+} from "../../domain/providers/fund-holds.ts";
 import type { PausedBy } from "../../domain/providers/provider-pauses.ts";
 import {
   type NewServices,
@@ -44,6 +49,10 @@ export const providers = table(
     pausedBy: text().$type<PausedBy>(),
     pausedUntil: integer(),
     pauseAsks: integer().notNull().default(0),
+    onNoFunds: text().$type<NoFundsAction>().notNull().default("refund"),
+    holdMs: integer().notNull().default(HOLD_DEFAULT_MS),
+    holdLimitMicros: integer().notNull().default(HOLD_DEFAULT_MICROS),
+    heldUntil: integer(),
   },
   {
     key: ["providerId"],

@@ -145,6 +145,15 @@ export interface OrderFacts {
   lateness?: Lateness;
 }
 
+/** Orders that wait for funds. */
+export interface HeldFacts {
+  orders: number;
+  chargeMicros: number;
+  /** What they cost at the provider, in its currency, as a decimal; null: not known. */
+  cost: string | null;
+  currency: string | null;
+}
+
 export interface ProviderFacts extends OrderFacts {
   name: string;
   /** Whether the provider gets orders. */
@@ -154,6 +163,10 @@ export interface ProviderFacts extends OrderFacts {
   /** When submissions to it were paused, and why; null: they are not paused. */
   pausedAt: number | null;
   pausedBy: PausedBy | null;
+  /** When a pause by the operator ends by itself; null: when the operator resumes it. */
+  pausedUntil: number | null;
+  /** The orders that wait until it has funds; null: it is not paused for lack of them. */
+  held: HeldFacts | null;
   /** When its most overdue submission was due. In the future if none is overdue. */
   submissionDueAt: number | null;
   /** The threshold of the balance, in the provider's currency; null: none. */

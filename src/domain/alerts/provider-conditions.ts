@@ -3,6 +3,7 @@
 import { formatMicros } from "../ledger/money.ts";
 import { counted } from "../values/text.ts";
 import {
+  type HeldFacts,
   type LateReportFacts,
   type NumberFacts,
   type OrderFacts,
@@ -29,6 +30,13 @@ const ordersOf = (filter: string, name: string | null) =>
   `/orders?${filter}${name === null ? "" : `&provider=${name}`}`;
 const providerPage = ({ name }: ProviderFacts) => `/providers/${name}`;
 const itOrThem = (count: number) => (count === 1 ? "it" : "them");
+
+function heldText(name: string, { orders, chargeMicros, cost, currency }: HeldFacts): string {
+  const waits = `${counted(orders, "order")} for ${formatMicros(chargeMicros)} USD ${orders === 1 ? "waits" : "wait"}`;
+  if (orders === 0) return `${name} lacks funds; no order waits for them yet`;
+  const needed = cost === null ? "" : `; ${`${cost} ${currency ?? ""}`.trim()} is needed there`;
+  return `${name} lacks funds: ${waits}${needed}`;
+}
 
 export const ORDER_RULES: Rules<OrderFacts> = {
   placement_unknown: {
@@ -72,10 +80,12 @@ export const PROVIDER_RULES: Rules<ProviderFacts> = {
   ...ORDER_RULES,
   provider_paused: {
     severity: ({ pausedBy }) => (pausedBy === "operator" ? "note" : "problem"),
-    holds: isPaused,
-    text({ name, pausedAt, pausedBy }) {
+    // The next rule tells of a provider that is paused for lack of funds.
+    holds: (facts) => isPaused(facts) && facts.pausedBy !== "funds",
+    text({ name, pausedAt, pausedBy, pausedUntil }) {
       const why = pausedBy === "operator" ? "by hand" : "after unknown outcomes in a row";
-      return `Submissions to ${name} are paused ${why} since ${utcText(pausedAt!)}`;
+      const until = pausedUntil === null ? "" : ` until ${utcText(pausedUntil)}`;
+      return `Submissions to ${name} are paused ${why} since ${utcText(pausedAt!)}${until}`;
     },
     page: providerPage,
     action: "Check it, then resume it",
@@ -91,13 +101,20 @@ export const PROVIDER_RULES: Rules<ProviderFacts> = {
     severity: () => "problem",
     // An inactive provider gets no orders, so no accepted order could end the condition.
     holds: ({ active, outOfFundsAt }) => active && outOfFundsAt !== null,
-    text: ({ name, outOfFundsAt }) =>
-      `${name} has refused orders for lack of funds since ${utcText(outOfFundsAt!)}`,
+    text({ name, outOfFundsAt, held }) {
+      if (held) return heldText(name, held);
+      return `${name} has refused orders for lack of funds since ${utcText(outOfFundsAt!)}`;
+    },
     // An order that was passed on has another provider now, so this list shows the refunded orders.
-    page: ({ name, outOfFundsAt }) =>
-      `${ordersOf("status=FAILED", name)}&from=${utcText(outOfFundsAt!).slice(0, 10)}`,
-    action: "Top up there. See what was refunded",
-    advice: () => "top up there; the refused orders were refunded or went to the next route",
+    page: ({ name, outOfFundsAt, held }) =>
+      held
+        ? ordersOf("status=PENDING&placement=queued", name)
+        : `${ordersOf("status=FAILED", name)}&from=${utcText(outOfFundsAt!).slice(0, 10)}`,
+    action: "Top up there. See the orders",
+    advice: ({ name, held }) =>
+      held
+        ? `top up there; the orders are sent once it reports a balance that covers the first of them, or with \`reseller admin provider resume ${name}\``
+        : "top up there; the refused orders were refunded or went to the next route",
     alert: ({ name }) => ({ subject: name }),
   },
   submissions_late: {

@@ -69,6 +69,12 @@ export function decimalText({ digits, scale }: Decimal): string {
   return text.slice(0, -scale) + (fraction && `.${fraction}`);
 }
 
+export function addDecimals(a: Decimal, b: Decimal): Decimal {
+  const scale = Math.max(a.scale, b.scale);
+  const digits = ({ digits, scale: own }: Decimal) => digits * 10n ** BigInt(scale - own);
+  return { digits: digits(a) + digits(b), scale };
+}
+
 export function multiplyDecimals(a: Decimal, b: Decimal): Decimal {
   return { digits: a.digits * b.digits, scale: a.scale + b.scale };
 }
@@ -115,6 +121,16 @@ export function costByRate(
   const whole = BigInt(quantity);
   const parts = perUnit.digits * 10n ** BigInt(PART_DECIMALS) * BigInt(delivered);
   return { digits: (parts + whole - 1n) / whole, scale: perUnit.scale + PART_DECIMALS };
+}
+
+/** Returns what several orders of one service cost together at the provider's rate. */
+export function costOfAll(
+  { rate, unit }: { rate: string; unit: RateUnit },
+  { orders, quantity }: { orders: number; quantity: number },
+): Decimal {
+  const { digits, scale } = parseDecimal(rate)!;
+  if (unit === "order") return { digits: digits * BigInt(orders), scale };
+  return { digits: digits * BigInt(quantity), scale: scale + 3 };
 }
 
 /**

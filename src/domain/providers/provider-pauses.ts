@@ -3,8 +3,8 @@
 
 import { DAY_MS, MINUTE_MS } from "../values/spans.ts";
 
-/** Why submissions wait: too many unknown outcomes in a row, or the operator's decision. */
-export type PausedBy = "unknown" | "operator";
+/** Why submissions wait: too many unknown outcomes in a row, the operator's decision, or lack of funds there. */
+export type PausedBy = "unknown" | "operator" | "funds";
 
 export interface ProviderPause {
   /** Number of unknown outcomes since the provider last accepted or refused an order. */
@@ -51,18 +51,36 @@ export function afterUnknown(
 export const ANSWERED = { unknownInRow: 0, pauseAsks: 0 };
 
 /**
- * Returns the changes after a successful balance call. The count of unknown outcomes stays: one more pauses the
- * provider again, unless an order is accepted or refused first. A call that began before the pause changes nothing.
+ * Returns the changes after an order was refused for lack of funds and waits for them. `pauseAsks` stays, so that each
+ * top-up that was too small makes the next balance call come later.
  */
-export function afterBalance({ pausedBy, pauseAsks }: ProviderPause): Partial<ProviderPause> {
-  return pausedBy === "unknown" && pauseAsks > 0 ? { pausedAt: null, pausedBy: null } : {};
+export function afterNoFunds({ pausedAt }: ProviderPause, now: number): Partial<ProviderPause> {
+  const answered = { unknownInRow: 0 };
+  return pausedAt === null ? { ...answered, pausedAt: now, pausedBy: "funds" } : answered;
 }
 
 /**
- * Returns whether orders are sent one at a time: a pause has ended, and no order has been accepted or refused since.
+ * Returns the changes after a successful balance call. The count of unknown outcomes stays: one more pauses the
+ * provider again, unless an order is accepted or refused first. A call that began before the pause changes nothing.
+ * `isEnough`: whether the balance covers the order that has waited longest.
  */
-export function isOnProbation({ unknownInRow }: ProviderPause, pauseAfter: number): boolean {
-  return pauseAfter > 0 && unknownInRow >= pauseAfter;
+export function afterBalance(
+  { pausedBy, pauseAsks }: ProviderPause,
+  isEnough: boolean,
+): Partial<ProviderPause> {
+  const isOver = pausedBy === "unknown" || (pausedBy === "funds" && isEnough);
+  return isOver && pauseAsks > 0 ? { pausedAt: null, pausedBy: null } : {};
+}
+
+/**
+ * Returns whether orders are sent one at a time: a pause has ended by a balance call, and no order has been accepted or
+ * refused since.
+ */
+export function isOnProbation(
+  { unknownInRow, pauseAsks }: Pick<ProviderPause, "unknownInRow" | "pauseAsks">,
+  pauseAfter: number,
+): boolean {
+  return pauseAsks > 0 || (pauseAfter > 0 && unknownInRow >= pauseAfter);
 }
 
 /** Returns whether the time for which the operator paused the provider is over. */
@@ -79,7 +97,7 @@ export function isPauseAskDue(
   balanceAskedAt: number | null,
   now: number,
 ): boolean {
-  if (pausedAt === null || pausedBy !== "unknown") return false;
+  if (pausedAt === null || pausedBy === "operator") return false;
   const since = Math.max(pausedAt, balanceAskedAt ?? 0);
   // A clock that was set back must not delay the call for long.
   return Math.abs(now - since) >= Math.min(PAUSE_ASK_FIRST_MS * 2 ** pauseAsks, PAUSE_ASK_LIMIT_MS);

@@ -8,6 +8,7 @@ import {
   isExpired,
   type SubmissionResult,
 } from "../../domain/delivery/deliveries.ts";
+import { retryMsAt } from "../../domain/providers/fund-holds.ts";
 import { afterUnknown, PAUSED_RETRY_MS } from "../../domain/providers/provider-pauses.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { nextRoute } from "../../domain/catalogue/service-routes.ts";
@@ -42,6 +43,7 @@ import { lacksDripFeed } from "../../db/catalogue/route-listing.ts";
 import { clampWebhookSchedule } from "../../db/webhooks/webhook-deliveries.ts";
 import type { Context } from "../batch/context.ts";
 import { cancelUnsent } from "../orders/order-requests.ts";
+import { exceedsHold, isHeldAfter, pauseForFunds } from "./fund-holds.ts";
 import { type Onward, passedFrom, queueOn, type RetryTimes, routeAfter } from "./order-routes.ts";
 import { applyTransition, type Cause, SYSTEM_ACTOR } from "../orders/order-transitions.ts";
 
@@ -86,17 +88,19 @@ export function startAttempt(tx: Tx, command: StartAttempt, context: Context): S
     return { order, send: false, isGivenUp: false, passedTo: null, tries: 0 };
   }
   const tries = countAttempts(tx, order);
-  if (isExpired(order, tries, context.now, command.placeRetryMs)) {
+  const provider = getProvider(tx, providerId);
+  const retryMs = retryMsAt(provider, order, command.placeRetryMs);
+  if (isExpired(order, tries, context.now, retryMs) && provider.pausedBy !== "funds") {
     const cause = { actor: SYSTEM_ACTOR, note: "the provider could not be reached" };
     const failed = failUnplaced(tx, order, "expired", cause, context);
     return { order: failed, send: false, isGivenUp: true, passedTo: null, tries };
   }
-  if (getProvider(tx, providerId).pausedAt !== null) {
+  if (provider.pausedAt !== null) {
     return { ...awaitPause(tx, order, command.placeRetryMs, context), send: false, tries };
   }
   // Most orders have no extra fields: nothing more is read for them.
   if (order.extra !== null && lacksDripFeed(tx, order)) {
-    const onward = routeAfter(tx, order, NO_DRIP_FEED);
+    const onward = routeAfter(tx, order, NO_DRIP_FEED, context.now);
     const { order: begun, attemptId } = beginAttempt(tx, order, command.server, context);
     const times = { placeRetryMs: command.placeRetryMs, backoffMs: 0 };
     const attempt = getAttempt(tx, attemptId);
@@ -115,7 +119,10 @@ export function needsOfStart({ orderId, providerId }: StartAttempt): Need[] {
   ];
 }
 
-/** Handles an order whose provider is paused: it takes the next route, waits or expires, even if it was never tried. */
+/**
+ * Handles an order whose provider is paused: it takes the next route, waits or expires, even if it was never tried. One
+ * that arrives where too much waits for funds already is refused.
+ */
 function awaitPause(
   tx: Tx,
   order: OrderWithDelivery,
@@ -124,9 +131,20 @@ function awaitPause(
 ): { order: Order; isGivenUp: boolean; passedTo: string | null } {
   const { routes, current } = readTriedRoutes(tx, order);
   const onward = nextRoute(routes, current);
-  if (!onward?.isImmediate && isExpired(order, 1, context.now, placeRetryMs)) {
-    const cause = { actor: SYSTEM_ACTOR, note: "submissions to the provider were paused" };
-    const failed = failUnplaced(tx, order, "expired", cause, context);
+  const { providerId, nextSubmitAt } = order.delivery;
+  const provider = getProvider(tx, providerId);
+  const retryMs = retryMsAt(provider, order, placeRetryMs);
+  const isNew = nextSubmitAt === order.createdAt;
+  const isOver =
+    isExpired(order, 1, context.now, retryMs) ||
+    // Counted once for each order: counting takes as long as there are orders that wait.
+    (isNew && exceedsHold(tx, order, providerId, context.now));
+  if (!onward?.isImmediate && isOver) {
+    const note =
+      provider.pausedBy === "funds"
+        ? "our balance at the provider was too low"
+        : "submissions to the provider were paused";
+    const failed = failUnplaced(tx, order, "expired", { actor: SYSTEM_ACTOR, note }, context);
     return { order: failed, isGivenUp: true, passedTo: null };
   }
   const next = onward?.isImmediate ? onward : { route: order.delivery, isImmediate: false };
@@ -155,6 +173,8 @@ export interface FinishedAttempt {
   passedTo: string | null;
   /** Set when this outcome paused the provider: the number of unknown outcomes in a row. */
   pausedAfter?: number;
+  /** Set when the provider lacks funds and is paused until it has some. `isFirst`: this outcome paused it. */
+  held?: { isFirst: boolean };
 }
 
 /**
@@ -170,9 +190,12 @@ export function finishAttempt(tx: Tx, command: FinishAttempt, context: Context):
   const attempt = getAttempt(tx, command.attemptId);
   if (attempt.outcome !== "sending") return finishLate(tx, order, attempt, result, context);
   if (result.outcome === "refused" || result.outcome === "not_sent") {
-    // routeAfter queries, so it is called before the first write.
-    const onward = routeAfter(tx, order, result);
-    return endUnplaced(tx, order, attempt, result, onward, command, context);
+    // These query, so they are called before the first write.
+    const isHeld = isHeldAfter(tx, order, result, context.now);
+    const ended = isHeld ? { outcome: "not_sent" as const, cause: result.cause } : result;
+    const onward = routeAfter(tx, order, ended, context.now, isHeld);
+    const held = isHeld ? { held: { isFirst: pauseForFunds(tx, order, context.now) } } : {};
+    return { ...endUnplaced(tx, order, attempt, ended, onward, command, context), ...held };
   }
   const paused = result.outcome === "unknown" ? noteUnknown(tx, order, command, context) : {};
   const cause = "cause" in result ? result.cause : null;
@@ -254,9 +277,13 @@ function finishLate(
   if (isOpen && result.outcome === "refused") {
     return { ...refuse(tx, order, result, context), late: "applied" };
   }
+  // A refused order that waits for funds was recorded as not sent.
+  const isHeld =
+    attempt.outcome === "not_sent" && result.outcome === "refused" && result.outOfFunds;
   const isSame =
-    attempt.outcome === result.outcome &&
-    (result.outcome !== "accepted" || order.delivery.providerOrder === result.providerOrder);
+    isHeld ||
+    (attempt.outcome === result.outcome &&
+      (result.outcome !== "accepted" || order.delivery.providerOrder === result.providerOrder));
   if (!isSame) return { ...PLAIN_OUTCOME, order, late: "ignored" };
   return { ...PLAIN_OUTCOME, order, passedTo: passedFrom(tx, order, attempt, context.now) };
 }

@@ -12,9 +12,11 @@ import {
 import type { OrderWithDelivery } from "../../db/delivery/deliveries.ts";
 import { type Order, updateOrder } from "../../db/orders/orders.ts";
 import type { Reader, Tx } from "../../db/port/port.ts";
+import { retryMsAt } from "../../domain/providers/fund-holds.ts";
 import { getProvider } from "../../db/providers/providers.ts";
 import { readTriedRoutes } from "../../db/catalogue/service-routes.ts";
 import type { Context } from "../batch/context.ts";
+import { exceedsHold } from "./fund-holds.ts";
 
 export interface RetryTimes {
   /** Time after its creation during which an order that was not sent is retried. */
@@ -30,13 +32,16 @@ export interface Onward {
 }
 
 /**
- * Returns the route after an attempt with this result; null when all routes have refused. Runs before the attempt is
- * finished.
+ * Returns the route after an attempt with this result; null when all routes have refused, or when the order would have
+ * to wait for funds at a provider where too much waits already. Runs before the attempt is finished. `isHeld`: the
+ * order waits for funds at its provider unless another route is ready.
  */
 export function routeAfter(
   reader: Reader,
   order: OrderWithDelivery,
   result: Extract<SubmissionResult, { outcome: "refused" | "not_sent" }>,
+  now: number,
+  isHeld = false,
 ): Onward | null {
   const isRefused = result.outcome === "refused";
   // A test order stays with the sandbox: the routes of its service are for live orders.
@@ -44,11 +49,18 @@ export function routeAfter(
     return isRefused ? null : { route: order.delivery, isImmediate: false };
   }
   const { routes, current } = readTriedRoutes(reader, order);
-  const ended = { ...current, tries: current.tries + 1, isRefused };
-  return nextRoute(
+  const ended = {
+    ...current,
+    tries: current.tries + 1,
+    isRefused,
+    isPaused: isHeld || current.isPaused,
+  };
+  const next = nextRoute(
     routes.map((each) => (isSameRoute(each, ended) ? ended : each)),
     ended,
   );
+  const waits = isRefused && next !== null && !next.isImmediate;
+  return waits && exceedsHold(reader, order, next.route.providerId, now) ? null : next;
 }
 
 /** Queues the order for its next attempt, on the given route. */
@@ -60,7 +72,8 @@ export function queueOn(
   { now }: Context,
 ): { order: Order; passedTo: string | null } {
   const { providerId, providerService } = route;
-  const at = isImmediate ? now : nextSubmitAt(order, now, backoffMs, placeRetryMs);
+  const retryMs = retryMsAt(getProvider(tx, providerId), order, placeRetryMs);
+  const at = isImmediate ? now : nextSubmitAt(order, now, backoffMs, retryMs);
   const placed = { placement: "queued" as const, nextSubmitAt: at };
   const queued = {
     ...order,

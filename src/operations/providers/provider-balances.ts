@@ -2,11 +2,15 @@
 // time.
 
 import { isBalanceDue } from "../../domain/alerts/alerts.ts";
-import type { Tx } from "../../db/port/port.ts";
+import { microsOf } from "../../domain/delivery/costs.ts";
+import { costOfFirstHeld } from "../../db/delivery/held-orders.ts";
+import type { Reader, Tx } from "../../db/port/port.ts";
+import { heldUntilNow } from "../../domain/providers/fund-holds.ts";
 import { afterBalance } from "../../domain/providers/provider-pauses.ts";
 import {
   hastenSubmissions,
   listProviders,
+  type Provider,
   updateLastSuccess,
 } from "../../db/providers/providers.ts";
 import { CATALOGUE_LOCK } from "../../db/tables/locks.ts";
@@ -25,7 +29,8 @@ export function takeDueBalances(tx: Tx, _command: null, { now }: Context): numbe
   const due = listProviders(tx).filter((provider) => isBalanceDue(provider, now));
   for (const provider of due) {
     const { pausedBy, pauseAsks } = provider;
-    const asks = pausedBy === "unknown" ? { pauseAsks: pauseAsks + 1 } : {};
+    const isAsked = pausedBy === "unknown" || pausedBy === "funds";
+    const asks = isAsked ? { pauseAsks: pauseAsks + 1 } : {};
     tx.update(providers, provider, { balanceAskedAt: now, ...asks });
   }
   return due.map(({ providerId }) => providerId);
@@ -38,8 +43,9 @@ export interface RecordProviderBalance {
 }
 
 /**
- * Records a balance. This ends a pause for unknown outcomes, and the provider's queued orders become due at once. Does
- * nothing if the provider was deleted.
+ * Records a balance. This ends a pause for unknown outcomes, and one for lack of funds if the balance covers the order
+ * that has waited longest, or is above 0 if its cost is not known. The provider's queued orders become due at once.
+ * Does nothing if the provider was deleted.
  */
 export function recordProviderBalance(
   tx: Tx,
@@ -49,14 +55,21 @@ export function recordProviderBalance(
   tx.lock(CATALOGUE_LOCK);
   const provider = tx.row(providers.byKey, providerId);
   if (!provider) return { isResumed: false };
-  const ended = afterBalance(provider);
+  const micros = Math.round(balance * 1_000_000);
+  const ended = afterBalance(provider, micros >= neededMicros(tx, provider));
   const isResumed = "pausedAt" in ended;
   if (isResumed) hastenSubmissions(tx, providerId, now);
-  const micros = Math.round(balance * 1_000_000);
   const balanceMicros = Math.max(-BALANCE_LIMIT_MICROS, Math.min(micros, BALANCE_LIMIT_MICROS));
   const balanceCurrency = currency === "" ? null : currency;
   const noted = { balanceMicros, balanceCurrency, balanceAt: now, ...ended };
-  tx.update(providers, provider, noted);
+  const held = isResumed ? heldUntilNow(provider, now) : {};
+  tx.update(providers, provider, { ...noted, ...held });
   updateLastSuccess(tx, providerId, now);
   return { isResumed };
+}
+
+/** Returns the balance, in millionths of the provider's currency, that ends a pause for lack of funds. */
+function neededMicros(reader: Reader, { providerId, pausedBy }: Provider): number {
+  const cost = pausedBy === "funds" ? costOfFirstHeld(reader, providerId) : null;
+  return (cost && microsOf(cost, "1")) ?? 1;
 }

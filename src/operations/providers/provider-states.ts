@@ -4,6 +4,7 @@ import { PROVIDER_KINDS } from "../../domain/alerts/alerts.ts";
 import { Refusal } from "../../domain/values/error-table.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import type { Tx } from "../../db/port/port.ts";
+import { heldUntilNow } from "../../domain/providers/fund-holds.ts";
 import { isPauseOver, NO_PAUSE } from "../../domain/providers/provider-pauses.ts";
 import {
   hastenSubmissions,
@@ -95,7 +96,7 @@ export function setProviderPaused(tx: Tx, command: SetProviderPaused, context: C
   const pausedAt = provider.pausedAt ?? context.now;
   const pausedUntil = forMs === null ? null : context.now + forMs;
   const changes = paused ? { pausedAt, pausedBy: "operator" as const, pausedUntil } : NO_PAUSE;
-  tx.update(providers, provider, changes);
+  tx.update(providers, provider, { ...changes, ...heldUntilNow(provider, context.now) });
   audit(tx, context, {
     actor,
     action: paused ? "provider.pause" : "provider.resume",

@@ -5,6 +5,8 @@ import { type Decimal, parseDecimal } from "../../domain/providers/rate-decimals
 import { planSync } from "../../domain/providers/catalogue-sync.ts";
 import type { SyncedFields, SyncPlan } from "../../domain/providers/sync-plan.ts";
 import type { UpstreamEntry } from "../../domain/providers/upstream-services.ts";
+import { heldUntilNow, type HoldSettings } from "../../domain/providers/fund-holds.ts";
+import { NO_PAUSE } from "../../domain/providers/provider-pauses.ts";
 import type { NewServices, SyncSettings } from "../../domain/providers/providers.ts";
 import { matchesSchedule, NO_PROVIDER } from "../../domain/providers/providers.ts";
 import { refusal } from "../../domain/values/error-table.ts";
@@ -16,6 +18,7 @@ import type { Reader, Tx } from "../../db/port/port.ts";
 import { recordRates } from "../../db/delivery/costs.ts";
 import {
   findProvider,
+  hastenSubmissions,
   insertProvider,
   type Provider,
   updateLastSuccess,
@@ -35,7 +38,7 @@ import { decideForeignCosts, writeCost } from "../delivery/costs.ts";
 import { decideListings, writeListings } from "../catalogue/route-listing.ts";
 import { addService, changeService, listServiceListeners } from "../catalogue/service-changes.ts";
 
-export interface CreateProvider extends Partial<SyncSettings> {
+export interface CreateProvider extends Partial<SyncSettings>, Partial<HoldSettings> {
   name: string;
   protocol: string;
   url: string;
@@ -76,7 +79,8 @@ export interface UpdateProvider {
     rateToUsd?: string;
     currency?: string;
     lowBalanceMicros?: number | null;
-  } & Partial<SyncSettings>;
+  } & Partial<SyncSettings> &
+    Partial<HoldSettings>;
   actor: Actor;
 }
 
@@ -103,7 +107,14 @@ export function updateProvider(
   const priced = { rateToUsd, currency, foreignCurrency };
   // Without a schedule nothing is held back.
   const held = command.changes.syncEvery === null ? { syncHeld: null } : {};
-  const after = tx.update(providers, before, { ...command.changes, ...priced, ...held });
+  const released = releasedBy(before, command.changes, context.now);
+  if (released) hastenSubmissions(tx, before.providerId, context.now);
+  const after = tx.update(providers, before, {
+    ...command.changes,
+    ...priced,
+    ...held,
+    ...released,
+  });
   for (const { orderId, change } of settled) writeCost(tx, orderId, change, context);
   if (name !== before.name) renameAlerts(tx, before.name, name, context);
   audit(tx, context, {
@@ -116,6 +127,12 @@ export function updateProvider(
     after: { ...providerFacts(after), ...(key === before.key ? {} : { key: "replaced" }) },
   });
   return { providerId: before.providerId };
+}
+
+/** Orders that wait for funds are tried again once the operator no longer lets them wait. */
+function releasedBy(before: Provider, { onNoFunds }: Partial<HoldSettings>, now: number) {
+  const isReleased = onNoFunds === "refund" && before.pausedBy === "funds";
+  return isReleased ? { ...NO_PAUSE, ...heldUntilNow(before, now) } : null;
 }
 
 /**
@@ -147,6 +164,7 @@ function refuseUnpriced({ markup, syncEvery }: Partial<SyncSettings>): void {
 function providerFacts(provider: Provider): AuditFacts {
   const { name, url, markup, syncEvery, syncPriceLimit, syncDeactivationLimit } = provider;
   const { syncNew, readableIds, rateToUsd, currency, lowBalanceMicros } = provider;
+  const { onNoFunds, holdMs, holdLimitMicros } = provider;
   const limits = { syncPriceLimit, syncDeactivationLimit };
   return {
     name,
@@ -159,6 +177,9 @@ function providerFacts(provider: Provider): AuditFacts {
     rateToUsd,
     currency,
     lowBalanceMicros,
+    onNoFunds,
+    holdMs,
+    holdLimitMicros,
   };
 }
 

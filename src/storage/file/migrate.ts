@@ -7,6 +7,7 @@ import allEvents from "../../../migrations/sqlite/0002_all_events.sql" with { ty
 import ordersOfTheOperator from "../../../migrations/sqlite/0003_orders_of_the_operator.sql" with { type: "text" };
 import timedPauses from "../../../migrations/sqlite/0004_timed_pauses.sql" with { type: "text" };
 import clockSteps from "../../../migrations/sqlite/0005_clock_steps_without_triggers.sql" with { type: "text" };
+import fundHolds from "../../../migrations/sqlite/0006_fund_holds.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -25,6 +26,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 3, name: "0003_orders_of_the_operator", sql: ordersOfTheOperator },
   { version: 4, name: "0004_timed_pauses", sql: timedPauses },
   { version: 5, name: "0005_clock_steps_without_triggers", sql: clockSteps },
+  { version: 6, name: "0006_fund_holds", sql: fundHolds },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

@@ -47,6 +47,8 @@ const PROVIDER: ProviderFacts = {
   outOfFundsAt: null,
   pausedAt: null,
   pausedBy: null,
+  pausedUntil: null,
+  held: null,
   submissionDueAt: null,
   lowBalanceMicros: null,
   balanceMicros: null,

@@ -38,6 +38,8 @@ const PROVIDER = {
   foreignCurrency: null,
   pausedAt: null,
   pausedBy: null,
+  pausedUntil: null,
+  held: null,
   syncHeld: null,
   unknown: 0,
   submissionDueAt: null,

@@ -5,6 +5,7 @@ import initial from "../../../../migrations/postgres/0001_initial.sql" with { ty
 import allEvents from "../../../../migrations/postgres/0002_all_events.sql" with { type: "text" };
 import ordersOfTheOperator from "../../../../migrations/postgres/0003_orders_of_the_operator.sql" with { type: "text" };
 import timedPauses from "../../../../migrations/postgres/0004_timed_pauses.sql" with { type: "text" };
+import fundHolds from "../../../../migrations/postgres/0005_fund_holds.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -24,6 +25,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 2, name: "0002_all_events", sql: allEvents },
   { version: 3, name: "0003_orders_of_the_operator", sql: ordersOfTheOperator },
   { version: 4, name: "0004_timed_pauses", sql: timedPauses },
+  { version: 5, name: "0005_fund_holds", sql: fundHolds },
 ];
 
 /** The number of the advisory lock: "rslr". */
