@@ -18,6 +18,8 @@ export interface ProviderFigures {
   /** Number of orders with an unknown submission. */
   unknown: number;
   isPaused: boolean;
+  /** Number of orders that wait until it has funds. */
+  held: number;
   /** Null if no order placed with the provider is open. */
   oldestUncheckedSeconds: number | null;
 }

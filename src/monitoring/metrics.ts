@@ -188,6 +188,16 @@ function addProviderFigures(
     },
   });
   new Gauge({
+    name: "reseller_held_orders",
+    help: "Orders that wait until the provider has funds.",
+    labelNames,
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { name, held } of (await providers()) ?? []) this.set({ provider: name }, held);
+    },
+  });
+  new Gauge({
     name: "reseller_oldest_unchecked_order_seconds",
     help: "Time since the last report, of the open placed order that was reported least recently.",
     labelNames,

@@ -5,6 +5,7 @@ import type { Config } from "../config/settings.ts";
 import { countOpenAlerts } from "../db/webhooks/alerts.ts";
 import { countOpenRequests } from "../db/orders/order-request-lists.ts";
 import { type Awaitable, type Reader, TransientError } from "../db/port/port.ts";
+import { readHeldOrders } from "../db/delivery/held-orders.ts";
 import { listProviders, readProviderOrders } from "../db/providers/providers.ts";
 import { countDisabledWebhooks, oldestUndeliveredAt } from "../db/webhooks/webhook-figures.ts";
 import { isPaused } from "../domain/alerts/provider-conditions.ts";
@@ -77,7 +78,8 @@ function providerFigures(reader: Reader, now: number): ProviderFigures[] {
     const { providerId, name } = provider;
     const { unknown, oldestUncheckedAt } = readProviderOrders(reader, providerId);
     const seconds = oldestUncheckedAt === null ? null : (now - oldestUncheckedAt) / 1000;
-    return { name, unknown, isPaused: isPaused(provider), oldestUncheckedSeconds: seconds };
+    const held = provider.pausedBy === "funds" ? readHeldOrders(reader, providerId).orders : 0;
+    return { name, unknown, isPaused: isPaused(provider), held, oldestUncheckedSeconds: seconds };
   });
 }
 

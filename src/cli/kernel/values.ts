@@ -49,6 +49,7 @@ export const limit = checked(kinds.LIST_SIZE);
 export const orderNumber = checked(kinds.ORDER_NUMBER);
 export const firstNumber = checked(kinds.FIRST_NUMBER);
 export const duration = checked(kinds.DURATION);
+export const holdFor = checked(kinds.HOLD_FOR);
 export const pauseFor = checked(kinds.PAUSE_FOR);
 export const lifetime = checked(kinds.LIFETIME);
 

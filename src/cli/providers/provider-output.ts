@@ -76,6 +76,9 @@ export function providerJson(provider: ProviderStatus) {
     pausedAt: isoTime(provider.pausedAt),
     pausedBy: provider.pausedBy,
     pausedUntil: isoTime(provider.pausedUntil),
+    onNoFunds: provider.onNoFunds,
+    holdFor: formatDuration(provider.holdMs),
+    holdLimit: jsonAmount(provider.holdLimitMicros),
     markup: provider.markup === null ? null : Number(provider.markup),
     syncEvery: provider.syncEvery === null ? null : formatDuration(provider.syncEvery),
     syncMaxPriceChange: Number(provider.syncPriceLimit),
@@ -119,9 +122,15 @@ export function factsOf(provider: ProviderJson): Row {
     ...rowOf(provider),
     currency,
     rateToUsd,
+    withoutFunds: withoutFunds(provider),
     ...low,
     attention: attention.join("; "),
   };
+}
+
+/** Returns what happens to orders that the provider refuses for lack of funds. */
+function withoutFunds({ onNoFunds, holdFor, holdLimit }: ProviderJson): string {
+  return onNoFunds === "refund" ? "refund" : `hold for ${holdFor}, up to ${holdLimit} USD`;
 }
 
 /** Returns the settings of syncs, and when a sync last read the list, which it may not have applied. */

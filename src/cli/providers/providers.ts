@@ -16,6 +16,7 @@ import type { ProviderBalance } from "../../providers/provider.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
 import { isoTime, print } from "../output/output.ts";
 import { addCurrency, type CurrencyOptions, currencyOf } from "./provider-currency.ts";
+import { addHold, holdOf, type HoldOptions } from "./fund-holds.ts";
 import { factsOf, providerJson, rowOf, statusesOf, statusOf } from "./provider-output.ts";
 import { readSecretFromStdin } from "../kernel/stdin.ts";
 import { addSyncSettings, type SyncSettingOptions, syncSettingsOf } from "./sync-settings.ts";
@@ -39,15 +40,24 @@ export function declareProviders(admin: Command): void {
   declareDelete(group);
 }
 
+type SettingOptions = CurrencyOptions & SyncSettingOptions & HoldOptions;
+
+/** Adds the flags of settings that `create` and `update` share. */
+function addSettings(command: Command): Command {
+  return addHold(addCurrency(addSyncSettings(command)));
+}
+
+function settingsOf(options: SettingOptions) {
+  return { ...syncSettingsOf(options), ...currencyOf(options), ...holdOf(options) };
+}
+
 function declareCreate(group: Command): void {
-  addCurrency(
-    addSyncSettings(
-      declare(
-        group,
-        "create",
-        "add a provider; its key is read from stdin and tested by asking for our balance",
-        "reseller admin provider create acme --url https://acme.example/api/v2 --key-stdin < acme.key",
-      ),
+  addSettings(
+    declare(
+      group,
+      "create",
+      "add a provider; its key is read from stdin and tested by asking for our balance",
+      "reseller admin provider create acme --url https://acme.example/api/v2 --key-stdin < acme.key",
     ),
   )
     .argument("<name>", IDENTIFIER_FORM, providerName)
@@ -67,14 +77,12 @@ function declareCreate(group: Command): void {
     .action(
       async (
         name: string,
-        options: CallOptions &
-          CurrencyOptions &
-          SyncSettingOptions & { url: string; protocol: string; check: boolean },
+        options: CallOptions & SettingOptions & { url: string; protocol: string; check: boolean },
         command: Command,
       ) => {
         const { url, protocol } = options;
         const key = await readKey(command);
-        const settings = { ...syncSettingsOf(options), ...currencyOf(options) };
+        const settings = settingsOf(options);
         // Checked before the provider is created, so that a wrong address or key is not stored.
         const funds = options.check ? await balanceOf({ name, url, protocol, key }, options) : null;
         const provider = await withDatabase(options, async ({ store, now, execute }) => {
@@ -98,14 +106,12 @@ function declareCreate(group: Command): void {
 }
 
 function declareUpdate(group: Command): void {
-  addCurrency(
-    addSyncSettings(
-      declare(
-        group,
-        "update",
-        "change a provider; running servers apply it within a second",
-        "reseller admin provider update acme --markup 30% --sync-every 6h",
-      ),
+  addSettings(
+    declare(
+      group,
+      "update",
+      "change a provider; running servers apply it within a second",
+      "reseller admin provider update acme --markup 30% --sync-every 6h",
     ),
   )
     .argument("<name>", "the provider", providerName)
@@ -123,8 +129,7 @@ function declareUpdate(group: Command): void {
       async (
         name: string,
         options: CommonOptions &
-          CurrencyOptions &
-          SyncSettingOptions & {
+          SettingOptions & {
             url?: string;
             keyStdin?: true;
             rename?: string;
@@ -133,11 +138,11 @@ function declareUpdate(group: Command): void {
         command: Command,
       ) => {
         const { url, keyStdin, rename, lowBalance: low } = options;
-        const settings = { ...syncSettingsOf(options), ...currencyOf(options) };
+        const settings = settingsOf(options);
         const isEmpty = [url, keyStdin, rename, low].every((given) => given === undefined);
         if (isEmpty && Object.keys(settings).length === 0) {
           command.error(
-            "error: give --url, --key-stdin, --rename, --rate-to-usd, --currency, --low-balance, --markup or a flag of scheduled syncs.",
+            "error: give --url, --key-stdin, --rename, --rate-to-usd, --currency, --low-balance, --on-no-funds, --hold-for, --hold-limit, --markup or a flag of scheduled syncs.",
           );
         }
         if (url !== undefined && !keyStdin) {

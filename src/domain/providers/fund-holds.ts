@@ -52,10 +52,10 @@ export function mayHold(
   return before + chargeMicros <= holdLimitMicros;
 }
 
-/** Returns the change that ends a hold for lack of funds; none without a hold. */
+/** Returns the changes that end a hold for lack of funds; none without a hold. The next refusal tells if it still lacks them. */
 export function heldUntilNow(
   { pausedBy }: Pick<FundHold, "pausedBy">,
   now: number,
-): { heldUntil?: number } {
-  return pausedBy === "funds" ? { heldUntil: now } : {};
+): { heldUntil?: number; outOfFundsAt?: null } {
+  return pausedBy === "funds" ? { heldUntil: now, outOfFundsAt: null } : {};
 }

@@ -24,6 +24,7 @@ import {
   MICROS_PER_DOLLAR,
   parseMicros,
 } from "../ledger/money.ts";
+import { HOLD_LEAST_MS, HOLD_LIMIT_MS } from "../providers/fund-holds.ts";
 import { PAUSE_FOR_LEAST_MS, PAUSE_FOR_LIMIT_MS } from "../providers/provider-pauses.ts";
 import { REFILL_DAYS_LIMIT } from "../orders/order-requests.ts";
 import {
@@ -224,6 +225,12 @@ export const PAUSE_FOR = duration(
   "a duration from 1m to 30d, such as 2h",
   PAUSE_FOR_LEAST_MS,
   PAUSE_FOR_LIMIT_MS,
+);
+/** How long an order waits until its provider has funds. */
+export const HOLD_FOR = duration(
+  "a duration from 1h to 30d, such as 24h",
+  HOLD_LEAST_MS,
+  HOLD_LIMIT_MS,
 );
 /** The time between scheduled syncs. */
 export const SYNC_EVERY = duration("a duration of at least 1m, such as 6h", SYNC_EVERY_LEAST_MS);

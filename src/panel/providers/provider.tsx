@@ -3,6 +3,7 @@
 /** @jsxImportSource preact */
 
 import { countForeignCosts } from "../../db/delivery/costs.ts";
+import { type HeldOrders, readHeldOrders } from "../../db/delivery/held-orders.ts";
 import { countAttemptsSince } from "../../db/providers/provider-figures.ts";
 import type { Reader } from "../../db/port/port.ts";
 import { findProvider, type Provider, readProviderOrders } from "../../db/providers/providers.ts";
@@ -17,6 +18,7 @@ import type { Panel } from "../server/panel.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
 import { Box, Field, Form } from "../../web/components/fields.tsx";
 import { Facts } from "../../web/components/lists.tsx";
+import { Held, HoldForm } from "./fund-holds.tsx";
 import { States } from "./provider-states.tsx";
 import {
   Balance,
@@ -33,11 +35,12 @@ import { DAY_MS } from "../../domain/values/spans.ts";
 
 export async function providerPage(call: Call, panel: Panel): Promise<View> {
   const since = panel.now() - DAY_MS;
-  const { provider, orders, attempts, uncounted } = await call.read((reader) => {
+  const { provider, held, orders, attempts, uncounted } = await call.read((reader) => {
     const found = requireProvider(reader, call.params["provider"]!);
     const { providerId } = found;
     return {
       provider: found,
+      held: found.pausedBy === "funds" ? readHeldOrders(reader, providerId) : null,
       uncounted: countForeignCosts(reader).get(providerId) ?? 0,
       orders: readProviderOrders(reader, providerId),
       attempts: countAttemptsSince(reader, since).filter((each) => each.providerId === providerId),
@@ -54,7 +57,7 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
           {name} {!provider.active && <Badge state="inactive" tone="bad" />}
           {provider.pausedAt !== null && <Badge state="paused" tone="bad" />}
         </h1>
-        {provider.pausedAt !== null && <Paused provider={provider} />}
+        {provider.pausedAt !== null && <Paused provider={provider} held={held} />}
         {provider.syncHeld !== null && (
           <p class="notice busy">
             The scheduled sync was not applied: <Typed text={provider.syncHeld} />. Check its
@@ -97,6 +100,7 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
             <>
               <Changes provider={provider} path={path} />
               <SyncSettings provider={provider} path={path} />
+              <HoldForm provider={provider} path={path} />
               <States provider={provider} path={path} />
             </>
           )}
@@ -106,13 +110,17 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
   };
 }
 
-function Paused({ provider }: { provider: Provider }) {
+function Paused({ provider, held }: { provider: Provider; held: HeldOrders | null }) {
   const { pausedAt, pausedBy, pausedUntil, unknownInRow } = provider;
   return (
     <p class="notice busy">
-      {pausedBy === "operator"
-        ? `An operator paused it: it gets no orders until ${pausedUntil === null ? "it is resumed" : utcText(pausedUntil)}.`
-        : `Unknown submissions in a row: ${unknownInRow}. It gets no orders until it reports our balance or is resumed.`}{" "}
+      {held ? (
+        <Held provider={provider} held={held} />
+      ) : pausedBy === "operator" ? (
+        `An operator paused it: it gets no orders until ${pausedUntil === null ? "it is resumed" : utcText(pausedUntil)}.`
+      ) : (
+        `Unknown submissions in a row: ${unknownInRow}. It gets no orders until it reports our balance or is resumed.`
+      )}{" "}
       Since <Time at={pausedAt} /> UTC. Queued orders go to their next route, or wait.
     </p>
   );

@@ -8,6 +8,7 @@ import {
   pauseProvider,
   resumeProvider,
 } from "./provider-states.tsx";
+import { updateHold } from "./fund-holds.tsx";
 import { syncProvider } from "./provider-sync.tsx";
 import { providerPage, testProvider, updateProvider } from "./provider.tsx";
 import { createProvider, providersPage } from "./providers.tsx";
@@ -23,6 +24,7 @@ export const routes: readonly Route[] = [
   post("/providers/:provider/test", "operator", testProvider, "/providers/:provider"),
   post("/providers/:provider/sync", "operator", syncProvider, "/providers/:provider"),
   post("/providers/:provider/syncs", "operator", updateSyncs, "/providers/:provider"),
+  post("/providers/:provider/hold", "operator", updateHold, "/providers/:provider"),
   post("/providers/:provider/activate", "operator", activateProvider, "/providers/:provider"),
   post("/providers/:provider/deactivate", "operator", deactivateProvider, "/providers/:provider"),
   post("/providers/:provider/pause", "operator", pauseProvider, "/providers/:provider"),

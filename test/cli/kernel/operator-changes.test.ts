@@ -224,7 +224,7 @@ describe("changes", () => {
       shop,
       ["admin", "provider", "update", "apex"],
       2,
-      "--rename, --rate-to-usd, --currency, --low-balance, --markup",
+      "--rename, --rate-to-usd, --currency, --low-balance, --on-no-funds, --hold-for, --hold-limit, --markup",
     );
     await expectFailure(
       shop,

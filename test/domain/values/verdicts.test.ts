@@ -222,6 +222,7 @@ const VERDICTS: Record<string, Verdicts> = {
   DURATION: duration(0),
   LIFETIME: duration(1),
   SYNC_EVERY: duration(60_000),
+  HOLD_FOR: duration(3_600_000, 30 * DAY_MS),
   PAUSE_FOR: duration(60_000, 30 * DAY_MS),
   TIME: time(0),
   TIME_TO_END: time(DAY_MS - 1),

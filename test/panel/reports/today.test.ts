@@ -95,7 +95,7 @@ test("a provider without funds links to the refunded orders that it refused", as
   market.attempt(id, { outcome: "refused", cause: "Not enough funds", outOfFunds: true });
   const { text } = await market.get("/");
   expect(text).toContain("acme has refused orders for lack of funds since");
-  const [, href] = /href="([^"]*)">Top up there. See what was refunded</.exec(text)!;
+  const [, href] = /href="([^"]*)">Top up there. See the orders</.exec(text)!;
   const list = await market.get(href!.replaceAll("&amp;", "&"));
   expect(list.text).toContain(`href="/orders/${id}"`);
   expect(list.text).not.toContain("PENDING</span>");

@@ -171,6 +171,10 @@ export function createAlertAuditor({ query }: Pick<MarketDatabase, "query">): Al
       const pausedProviders = query<{ name: string }>(
         "SELECT name FROM providers WHERE active = 1 AND paused_by = 'unknown'",
       ).map(({ name }) => name);
+      const waiting = query<{ name: string }>(
+        "SELECT name FROM providers WHERE active = 1 AND paused_by = 'funds'",
+      ).map(({ name }) => name);
+      must(waiting.length === 0, `${waiting.join()} has funds, and is still paused`);
       must(pausedProviders.length === 0, `${pausedProviders.join()} stayed paused without faults`);
       const disabled = query<{ id: string }>(
         `SELECT webhooks.id FROM webhooks JOIN users ON users.account = webhooks.reseller_account

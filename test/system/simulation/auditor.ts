@@ -28,7 +28,7 @@ export interface Sent {
   /** The id of the service there. */
   service: string;
   /** What a live process heard of it; null: nothing that says whether it arrived. */
-  heard: "accepted" | "refused" | "not sent" | null;
+  heard: "accepted" | "refused" | "no funds" | "not sent" | null;
 }
 
 interface Dossier extends Asked {
@@ -92,6 +92,8 @@ export interface Auditor {
   taken(link: string, provider: string): void;
   heardAccepted(sent: Sent, number: string): void;
   heardRefusal(sent: Sent): void;
+  /** A refusal for lack of funds by a provider where orders wait for them. */
+  heardNoFunds(sent: Sent): void;
   heardNotSent(sent: Sent): void;
   heardReport(link: string, meaning: Meaning, remains: number): void;
   asked(orders: number): void;
@@ -294,7 +296,7 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
       const isAlone = activeRoutes(dossier(link).service).every((route) => refused.has(route));
       if (isInactive && !isAlone) wrong.push(`${link} was sent to ${provider}, which is inactive`);
       const sent: Sent = { link, provider, service, heard: null };
-      const before = sends.find(({ heard }) => heard !== "refused" && heard !== "not sent");
+      const before = sends.find((each) => !isWithout(each));
       if (before) wrong.push(`${link} was sent to ${provider}: ${before.provider} may have it`);
       const again = sends.find(
         (each) => each.heard === "refused" && routeOf(each) === routeOf(sent),
@@ -309,6 +311,7 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
       dossier(sent.link).acceptedAs = { provider: sent.provider, number };
     },
     heardRefusal: (sent) => void (sent.heard = "refused"),
+    heardNoFunds: (sent) => void (sent.heard = "no funds"),
     heardNotSent: (sent) => void (sent.heard = "not sent"),
     heardReport(link, meaning, remains) {
       const { status } = query<{ status: string }>(
@@ -445,13 +448,16 @@ function isJustified(row: Row, known: Dossier, mayPause: (row: Row) => boolean):
 
 /** Cancelled because its reseller asked, before it was sent: then it must never have left. */
 function isCancelledUnsent({ placement }: Row, { cancelAsked, sends, takenBy }: Dossier): boolean {
-  const unsent = sends.every(({ heard }) => heard === "not sent" || heard === "refused");
+  const unsent = sends.every(isWithout);
   return cancelAsked && placement === "queued" && unsent && takenBy.length === 0;
 }
 
 /** No provider has it: one refused it at last, after others that did or were not reached. */
 function isFailed({ sends, settledNotPlaced }: Dossier): boolean {
-  return settledNotPlaced || (sends.at(-1)?.heard === "refused" && sends.every(isWithout));
+  const last = sends.at(-1)?.heard;
+  // Refused for lack of funds: too much may wait for them already.
+  const isRefused = last === "refused" || last === "no funds";
+  return settledNotPlaced || (isRefused && sends.every(isWithout));
 }
 
 /** Given up after tries of which none can have arrived, or without one because its provider was paused. */
@@ -466,5 +472,5 @@ function isGivenUp(
 
 /** Its provider certainly does not have the order. */
 function isWithout({ heard }: Sent): boolean {
-  return heard === "refused" || heard === "not sent";
+  return heard === "refused" || heard === "no funds" || heard === "not sent";
 }

@@ -72,7 +72,7 @@ export function addAlerts(market: Market, troubleMs: number): void {
     if (!chance.happens(0.5)) continue;
     run("updateProvider", { name, changes: { lowBalanceMicros: THRESHOLD }, actor });
     for (let count = chance.whole(0, 6); count > 0; count -= 1) {
-      const balance = chance.whole(0, 100);
+      const balance = chance.whole(1, 100);
       world.later(chance.whole(0, troubleMs), null, () => {
         const wasLow = (balances.get(name) ?? Infinity) * 1_000_000 < THRESHOLD;
         const isLow = balance * 1_000_000 < THRESHOLD;

@@ -65,7 +65,10 @@ export async function simulate(
         told: () => market.alertAuditor.began("provider_balance_low", name),
       };
     };
-    const setup = { name, currency, world, auditor, costs, requests, unfunded, balance, faults };
+    const holds = chance.happens(0.5);
+    if (holds) letOrdersWait(market, name);
+    const heard = { unfunded, balance, holds };
+    const setup = { name, currency, world, auditor, costs, requests, faults, ...heard };
     market.providers.set(name, createProvider(setup));
   }
   let process = begin(market, () => calm);
@@ -162,7 +165,14 @@ async function verify({ store }: Market): Promise<void> {
   if (first) throw new Finding(`verify: ${first.check}: ${first.subject} ${first.problem}`);
 }
 
-/** Checks that every order that was open when the faults ended has ended as its provider says. */
+/** Checks that every order that was open when the faults ended has ended as its provider says. */ /** Orders that the provider refuses for lack of funds wait there: all of them, or only few. */
+function letOrdersWait({ run, auditor, world: { chance } }: Market, name: string): void {
+  const holdLimitMicros = chance.pick([1_000_000, 5_000_000, 500_000_000]);
+  const changes = { onNoFunds: "hold", holdLimitMicros } as const;
+  run("updateProvider", { name, changes, actor: { keyId: null, operator: "sim" } });
+  auditor.paused(name);
+}
+
 function mustHaveEnded({ auditor, providers }: Market): void {
   for (const row of auditor.rows()) {
     const at = `order ${row.orderId} (${row.link}, ${row.status}, ${row.placement})`;

@@ -57,6 +57,8 @@ export interface ProviderSetup {
   requests: RequestAuditor;
   /** It was heard that it refused an order for lack of funds. */
   unfunded: () => void;
+  /** Whether orders wait until it has funds. */
+  holds: boolean;
   /** Our balance there; `told`: it was heard. */
   balance: () => { balance: number; told: () => void };
   /** How often something goes wrong, 0 to 1; asked anew each time. */
@@ -146,7 +148,8 @@ export function createProvider(setup: ProviderSetup): SimulatedProvider {
       const isUnfunded = chance.happens(0.5);
       const error = isUnfunded ? "neworder.error.not_enough_funds" : "Incorrect link";
       return spoil(json({ error }), () => {
-        auditor.heardRefusal(attempt);
+        if (isUnfunded && setup.holds) auditor.heardNoFunds(attempt);
+        else auditor.heardRefusal(attempt);
         if (isUnfunded) setup.unfunded();
       });
     }
