@@ -107,6 +107,26 @@ test("a pause for a time says when it ends, and a wrong time is refused beside i
   await panel.post("/providers/acme/resume");
 });
 
+test("orders wait for funds by a form, within limits; the page tells what waits", async () => {
+  for (const [fields, wrong] of [
+    [{ action: "hold", for: "59m", limit: "10" }, "1h to 30d"],
+    [{ action: "hold", for: "2h", limit: "0" }, "positive number"],
+    [{ action: "keep", for: "2h", limit: "10" }, ""],
+  ] as const) {
+    const refused = await panel.post("/providers/acme/hold", fields);
+    expect([refused.status, refused.text]).toEqual([422, expect.stringContaining(wrong)]);
+  }
+  await panel.post("/providers/acme/hold", { action: "hold", for: "2h", limit: "12.50" });
+  const columns = "on_no_funds, hold_ms, hold_limit_micros";
+  const [row] = panel.query(`SELECT ${columns} FROM providers WHERE name = 'acme'`);
+  expect(Object.values(row!).map(String)).toEqual(["hold", "7200000", "12500000"]);
+  panel.query("UPDATE providers SET paused_at = 1, paused_by = 'funds' WHERE name = 'acme'");
+  expect((await panel.get("/providers/acme")).text).toContain("It lacks funds:");
+  await panel.post("/providers/acme/resume");
+  expect((await panel.get("/providers/acme")).text).not.toContain("It lacks funds:");
+  await panel.post("/providers/acme/hold", { action: "refund", for: "24h", limit: "500" });
+});
+
 test("a provider is paused and resumed by buttons, and both its pages say so", async () => {
   const paused = await panel.post("/providers/acme/pause");
   expect([paused.status, noteOf(paused)]).toEqual([303, "acme is paused: it gets no orders."]);

@@ -90,6 +90,7 @@ export const WRONG: readonly {
   { path: "/providers", action: "/providers", typed: { name: "a b", url: "here" } },
   { path: "/providers/acme", action: "/providers/acme/sync", typed: { markup: "much" } },
   { path: "/providers/acme", action: "/providers/acme/syncs", typed: { every: "often" } },
+  { path: "/providers/acme", action: "/providers/acme/hold", typed: { for: "often" } },
   {
     path: "/providers/acme/unknown",
     action: "/providers/acme/unknown",

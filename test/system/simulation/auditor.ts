@@ -87,6 +87,8 @@ export interface Auditor {
   deactivated(provider: string, at: number | null): void;
   /** An operator paused it. */
   paused(provider: string): void;
+  /** Orders wait until the provider has funds, or are refunded if too much waits. */
+  holds(provider: string): void;
   sent(link: string, provider: string, service: string, at: number): Sent;
   /** A provider put the order into its book. */
   taken(link: string, provider: string): void;
@@ -147,6 +149,7 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
   const routes = new Map<string, ReadonlySet<string>>();
   const inactive = new Map<string, number>();
   const pausedByHand = new Set<string>();
+  const holding = new Set<string>();
   /** Providers that were seen paused: since when by their rows, and when that was first seen. */
   const paused = new Map<string, { pausedAt: number; seenAt: number }>();
   let calm = false;
@@ -198,7 +201,9 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
     FROM users WHERE test_of IS NULL`);
 
   const mayHavePaused = ({ provider, unknownThere }: Row) =>
-    pausedByHand.has(provider ?? "") || Number(unknownThere) >= PAUSE_AFTER;
+    pausedByHand.has(provider ?? "") ||
+    holding.has(provider ?? "") ||
+    Number(unknownThere) >= PAUSE_AFTER;
   const auditOrder = (row: Row): number => {
     const known = dossier(row.link);
     const at = `order ${row.orderId} (${row.link}, ${row.status}, ${row.placement})`;
@@ -217,7 +222,9 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
     if (FINAL.has(row.status)) known.final = row.status;
     must(isJustified(row, known, mayHavePaused), `${at} has no reason to be so`);
     const asked = new Set(known.sends.map(routeOf));
-    const untried = [...(routes.get(known.service) ?? [])].filter((route) => !asked.has(route));
+    const untried = [...(routes.get(known.service) ?? [])].filter(
+      (route) => !asked.has(route) && !holding.has(route.split(":")[0]!),
+    );
     const isRefused = row.placement === "refused" && !known.settledNotPlaced;
     must(!isRefused || untried.length === 0, `${at} was given up before ${untried[0]} was asked`);
     const refund = refundOf(row);
@@ -278,6 +285,7 @@ export function createAuditor({ query }: Pick<MarketDatabase, "query">): Auditor
       routes.clear();
     },
     paused: (provider) => void pausedByHand.add(provider),
+    holds: (provider) => void holding.add(provider),
     sent(link, provider, service, at) {
       const { sends } = dossier(link);
       const [{ pausedAt } = { pausedAt: null }] = query<{ pausedAt: number | null }>(

@@ -170,7 +170,7 @@ function letOrdersWait({ run, auditor, world: { chance } }: Market, name: string
   const holdLimitMicros = chance.pick([1_000_000, 5_000_000, 500_000_000]);
   const changes = { onNoFunds: "hold", holdLimitMicros } as const;
   run("updateProvider", { name, changes, actor: { keyId: null, operator: "sim" } });
-  auditor.paused(name);
+  auditor.holds(name);
 }
 
 function mustHaveEnded({ auditor, providers }: Market): void {
