@@ -16,11 +16,11 @@ GRANT UPDATE (reference, public_note) ON transfer_details TO reseller;
 GRANT UPDATE (subject, before, after) ON audit TO reseller;
 -- UPDATE also for the locks of rows.
 GRANT INSERT, UPDATE ON accounts, users, keys, providers, services, orders, attempts,
-  late_reports, order_requests, webhooks, provider_rates, daily_totals, key_recharges TO reseller;
+  late_reports, order_requests, webhooks, provider_rates, daily_totals, key_recharges, limit_use TO reseller;
 GRANT UPDATE ON catalogue_version, uptime, totals_position TO reseller;
--- What is deleted: grants that were withdrawn, routes that were removed, answers that are older than their time, leases and markers that have ended,
+-- What is deleted: grants that were withdrawn, routes that were removed, limits that are the defaults again, answers that are older than their time, leases and markers that have ended,
 -- webhooks that are done with, numbers that a provider did not know.
-GRANT INSERT, UPDATE, DELETE ON grants, service_routes, idempotency, servers, batches, webhook_deliveries TO reseller;
+GRANT INSERT, UPDATE, DELETE ON grants, service_routes, reseller_limits, idempotency, servers, batches, webhook_deliveries TO reseller;
 GRANT DELETE ON webhooks TO reseller;
 -- Those that nothing refers to.
 GRANT DELETE ON providers, services TO reseller;

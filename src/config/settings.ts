@@ -4,6 +4,7 @@
 import { hostname } from "node:os";
 import { TELEGRAM_API } from "../domain/alerts/alert-endpoints.ts";
 import { DISK_FULL_BYTES, POLL_INTERVAL_MS } from "../domain/alerts/conditions.ts";
+import type { OrderLimits } from "../domain/users/reseller-limits.ts";
 import { SECOND_MS } from "../domain/values/spans.ts";
 import { formatSize } from "../domain/values/units.ts";
 import { LOG_FORMATS, LOG_LEVELS } from "../monitoring/log.ts";
@@ -69,6 +70,26 @@ export const SETTINGS = {
     kinds.rateLimit,
     "100/s",
     "requests per key, N/s, N/m or N/h, with bursts of twice that; 0 disables all rate limits",
+  ),
+  "orders-per-minute": setting(
+    kinds.orderLimit,
+    "0",
+    "limit for the orders of a reseller per minute, unless it has its own; 0: none",
+  ),
+  "spend-per-day": setting(
+    kinds.amount,
+    "0",
+    "limit for the spend of a reseller per UTC day, unless it has its own; 0: none",
+  ),
+  "spend-per-month": setting(
+    kinds.amount,
+    "0",
+    "limit for the spend of a reseller per UTC month, unless it has its own; 0: none",
+  ),
+  "open-orders": setting(
+    kinds.orderLimit,
+    "0",
+    "limit for the open orders of a reseller, unless it has its own; 0: none",
   ),
   "max-connections": {
     ...optional(
@@ -216,6 +237,19 @@ type CamelCase<Text extends string> = Text extends `${infer Head}-${infer Tail}`
 export type Config = {
   [Name in Flag as CamelCase<Name>]: ReturnType<(typeof SETTINGS)[Name]["parse"]>;
 };
+
+/** Returns the default limits for the orders of a reseller. */
+export function orderLimitsIn(
+  config: Pick<Config, "ordersPerMinute" | "spendPerDay" | "spendPerMonth" | "openOrders">,
+): OrderLimits {
+  const { ordersPerMinute, spendPerDay, spendPerMonth, openOrders } = config;
+  return {
+    ordersPerMinute,
+    spendPerDayMicros: spendPerDay,
+    spendPerMonthMicros: spendPerMonth,
+    openOrders,
+  };
+}
 
 /** Returns the conflict between settings that are each valid by themselves, or null. */
 export function findConflict(config: Config): string | null {

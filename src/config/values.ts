@@ -6,7 +6,9 @@ import {
   duration as durationKind,
   type Kind,
   oneOf,
+  ORDER_LIMIT,
   PRICE,
+  RATE_LIMIT,
   whole,
 } from "../domain/values/kinds.ts";
 import { formatMicros } from "../domain/ledger/money.ts";
@@ -188,14 +190,14 @@ export const toggle: ValueKind<boolean> = {
 /** A rate; 0 means no limit. */
 export const rateLimit: ValueKind<Rate | 0> = {
   placeholder: "RATE",
-  parse(given) {
-    if (given === "0") return 0;
-    const rate = parseRate(given);
-    if (rate) return rate;
-    throw new InvalidArgumentError("must be a rate such as 100/s or 600/m, or 0.");
-  },
+  parse: (given) => parseRate(rateText.parse(given)) ?? 0,
   format: (value) => (value === 0 ? "0" : formatRate(value)),
 };
+
+const rateText = read("RATE", RATE_LIMIT, (value) => value);
+
+/** A limit for a number of orders; 0: no limit. */
+export const orderLimit = read("N", ORDER_LIMIT, String);
 
 /** An address and a port. `0` turns the listener off and gives null. */
 export const endpoint: ValueKind<Endpoint | null> = {

@@ -45,11 +45,18 @@ export class ResponseTemplate {
     this.#common = formatFields(fields);
   }
 
-  /** Makes a Response that is itself empty; its text and fields are attached. */
-  make(status: number, text: string, fields: Readonly<Record<string, string>>): Response {
+  /**
+   * Makes a Response that is itself empty; its text and fields are attached. `lines`: further fields, formatted already.
+   */
+  make(
+    status: number,
+    text: string,
+    fields: Readonly<Record<string, string>>,
+    lines = "",
+  ): Response {
     const response: MadeResponse = status === 200 ? new Response() : new Response(null, { status });
     response[MADE_TEXT] = {
-      fields: this.#common + formatFields(fields),
+      fields: this.#common + formatFields(fields) + lines,
       text,
       isLast: fields["connection"] === "close",
     };

@@ -43,6 +43,7 @@ const LEASE_END_MS = 2000;
 const CHANGES_KEYS: ReadonlySet<string> = new Set([
   "setKeyActive",
   "updateKey",
+  "setLimits",
   "deactivateKeys",
   "setUserActive",
   "eraseUser",

@@ -1,7 +1,7 @@
 // Builds the dependencies of the API and the other parts from the settings and the parts that have started.
 
 import { backupFolder } from "../config/flags.ts";
-import { type Config, isPanelLocal, isPanelSecure } from "../config/settings.ts";
+import { type Config, isPanelLocal, isPanelSecure, orderLimitsIn } from "../config/settings.ts";
 import { countPausedProviders } from "../db/providers/providers.ts";
 import { listSandboxOrders, listSandboxRefills } from "../db/orders/sandbox.ts";
 import type { MachineFacts } from "../domain/alerts/conditions.ts";
@@ -80,7 +80,7 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
     now: () => database.now(),
     findKey: (hash) => database.findKey(hash),
     recordKeyUse: (keyId, now, caller) => keyUsage.record(keyId, now, caller),
-    limits: createRateLimits(config.rateLimit, () => database.servers()),
+    limits: createRateLimits(config.rateLimit, () => database.servers(), orderLimitsIn(config)),
     trustedProxy: config.trustedProxy,
     noteUntrustedProxy: once(() =>
       log.warn(
@@ -172,6 +172,8 @@ function panelSettings(config: Config): PanelSettings {
     isSecure: isPanelSecure(config),
     needsSecondFactor: !isPanelLocal(config),
     confirmAboveMicros: config.panelConfirmAbove,
+    rateLimit: config.rateLimit,
+    orderLimits: orderLimitsIn(config),
   };
 }
 

@@ -15,6 +15,7 @@ const KEY: Caller = {
   testOf: null,
   allow: "",
   username: "alice",
+  limits: null,
 };
 
 /** A database whose answers are given by hand, and a clock that is set by hand. */

@@ -27,6 +27,19 @@ import {
 } from "../schemas/examples.ts";
 import { NEEDS_ORDER_KEY, type Operation, type Parameter } from "../schemas/operation.ts";
 
+/** The refusals by the limits of a reseller. */
+const LIMIT_END = { endsAt: Date.UTC(2026, 1, 1), retryAfterSeconds: 42 };
+const LIMIT_REFUSALS = [
+  new Refusal("orders_per_minute_exceeded", { allowed: 60, ...LIMIT_END }),
+  new Refusal("spend_limit_exceeded", {
+    period: "day",
+    limitMicros: 500_000_000,
+    leftMicros: 1_250_000,
+    ...LIMIT_END,
+  }),
+  new Refusal("open_orders_exceeded", { allowed: 1000 }),
+];
+
 export const placeOrder: Operation = {
   id: "placeOrder",
   tag: "Orders",
@@ -115,6 +128,7 @@ export const placeOrder: Operation = {
   ],
   refusals: [
     refusal("charge_too_large"),
+    ...LIMIT_REFUSALS,
     new Refusal("provider_refused", { order: { ...FOLLOWERS_CREATED, status: "FAILED" } }),
   ],
 };

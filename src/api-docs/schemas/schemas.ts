@@ -8,6 +8,7 @@ import { LINK_LENGTH_LIMIT, QUANTITY_LIMIT } from "../../domain/orders/orders.ts
 import { meaningOf, ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
 import { PRICE_UNITS } from "../../domain/catalogue/services.ts";
 import { SERVICE_TYPES } from "../../domain/catalogue/service-types.ts";
+import { LIMIT_NAMES } from "../../domain/values/rate-fields.ts";
 import { USERNAME_PATTERN } from "../../domain/users/users.ts";
 import { WEBHOOK_EVENT_TYPES } from "../../domain/webhooks/webhook-events.ts";
 import { type Schema, schemaRef } from "./operation.ts";
@@ -54,6 +55,10 @@ const errorMembers = {
   message: text("For people. The wording is stable too."),
   code: text("For programs. It never changes."),
   field: text("The field, filter or header that is missing or not well formed."),
+  limit: text("The limit that was reached, as `RateLimit-Policy` names it.", {
+    enum: LIMIT_NAMES,
+  }),
+  endsAt: time("When the period of that limit ends, for orders per minute and spend."),
   exists: {
     type: "boolean",
     const: false,
@@ -64,7 +69,7 @@ const errorMembers = {
     description: "The order that the error is about.",
   },
 };
-const errorOptional = ["field", "exists", "order"];
+const errorOptional = ["field", "exists", "order", "limit", "endsAt"];
 
 export const SCHEMAS: Record<string, Schema> = {
   OrderState: {

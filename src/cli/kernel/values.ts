@@ -53,6 +53,19 @@ export const holdFor = checked(kinds.HOLD_FOR);
 export const pauseFor = checked(kinds.PAUSE_FOR);
 export const lifetime = checked(kinds.LIFETIME);
 
+/** The word for a limit that is the server's default. An option's value is never null. */
+const DEFAULT = "default";
+
+/** Returns the parser of a reseller's limit. */
+function ownLimit<Value>(kind: kinds.Kind<Value>): (text: string) => Value | typeof DEFAULT {
+  const parse = checked(kind);
+  return (text) => (text === DEFAULT ? DEFAULT : parse(text));
+}
+
+export const ownRate = ownLimit(kinds.RATE_LIMIT);
+export const ownOrderLimit = ownLimit(kinds.ORDER_LIMIT);
+export const ownSpendLimit = ownLimit(kinds.PRICE);
+
 const syncInterval = checked(kinds.SYNC_EVERY);
 
 /**

@@ -10,6 +10,7 @@ import { declareAdjustments } from "../ledger/adjustments.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
 import { declareDiscount } from "../catalogue/discounts.ts";
 import { declareErase } from "./user-erase.ts";
+import { declareLimits, printLimitedUser, readLimitedUser } from "./reseller-limits.ts";
 import { addPaging, type PageOptions, printMore, readPages } from "../output/list-pages.ts";
 import { print } from "../output/output.ts";
 import { table } from "../output/text-table.ts";
@@ -45,10 +46,10 @@ export function declareUsers(admin: Command): void {
   declare(group, "show", "show one user", "reseller admin user show alice")
     .argument("<username>", "the user", username)
     .action(async (name: string, options: CommonOptions) => {
-      const user = await withDatabase(options, ({ store }) =>
-        store.read((reader) => withParent(reader, requireUser(reader, name))),
+      const shown = await withDatabase(options, ({ store, now }) =>
+        store.read((reader) => readLimitedUser(reader, requireUser(reader, name), now())),
       );
-      print(options.json, stateJson(user), () => userText(user));
+      printLimitedUser(options, shown);
     });
 
   declareUpdate(group);
@@ -57,6 +58,7 @@ export function declareUsers(admin: Command): void {
   declareErase(group);
   declareAdjustments(group);
   declareDiscount(group);
+  declareLimits(group);
   explainDelete(group);
 }
 

@@ -17,7 +17,7 @@ import { accounts, transferDetails, transfers } from "./ledger.ts";
 import { lateReports, orderEvents, orderRequests, orders, resentOrders } from "./orders.ts";
 import { providerRates, providers } from "./providers.ts";
 import { dailyTotals, totalsPosition } from "./reports.ts";
-import { keyRecharges, keys, users } from "./users.ts";
+import { keyRecharges, keys, limitUse, resellerLimits, users } from "./users.ts";
 import { alerts, webhookAttempts, webhookDeliveries, webhookEvents, webhooks } from "./webhooks.ts";
 
 /** All tables, in the order in which a batch writes them: each comes after the tables that it refers to. */
@@ -31,6 +31,8 @@ export const TABLES: readonly AnyTable[] = [
   serviceChanges,
   keys,
   keyRecharges,
+  resellerLimits,
+  limitUse,
   orders,
   resentOrders,
   attempts,

@@ -80,3 +80,33 @@ export const keyRecharges = table(
     coalesced: true,
   },
 );
+
+/** Limits of resellers that differ from the server's defaults. Null: the default; 0: no limit. */
+export const resellerLimits = table(
+  "reseller_limits",
+  {
+    account: integer().primaryKey(),
+    rateLimit: text(),
+    ordersPerMinute: integer(),
+    spendPerDayMicros: integer(),
+    spendPerMonthMicros: integer(),
+    openOrders: integer(),
+  },
+  { key: ["account"], lock: ({ account }) => account },
+);
+
+/** What resellers with limits have used of them: domain/users/reseller-limits.ts. */
+export const limitUse = table(
+  "limit_use",
+  {
+    account: integer().primaryKey(),
+    minute: integer().notNull(),
+    day: integer().notNull(),
+    month: integer().notNull(),
+    minuteOrders: integer().notNull(),
+    dayStartMicros: bigInteger().notNull(),
+    monthStartMicros: bigInteger().notNull(),
+    openOrders: integer(),
+  },
+  { key: ["account"], lock: ({ account }) => account, coalesced: true, cacheable: true },
+);

@@ -1,11 +1,12 @@
 // API keys, found by their hash. The text of a key is not stored.
 
 import type { KeyReach, KeyType } from "../../domain/users/keys.ts";
+import type { OwnLimits } from "../../domain/users/reseller-limits.ts";
 import type { Reader } from "../port/port.ts";
 import { givenNames, listByFilters } from "../port/filtered-lists.ts";
 import { fields, query, select } from "../port/query.ts";
-import { boolean, number, text } from "../port/table-definition.ts";
-import { keys, users } from "../tables/users.ts";
+import { boolean, nullable, number, text } from "../port/table-definition.ts";
+import { keys, resellerLimits, users } from "../tables/users.ts";
 
 /** The fields of a key that a request needs. */
 export interface CallerKey {
@@ -24,10 +25,12 @@ export interface CallerKey {
   testOf: number | null;
 }
 
-/** The key of a request with its user's name. */
+/** The key of a request with its user's name and limits. */
 export interface Caller extends CallerKey {
   /** The reseller's username, also for a test key. Used in the log. */
   username: string;
+  /** The reseller's own limits; null: it has none, or this is a test key. */
+  limits: OwnLimits | null;
 }
 
 export interface Key extends CallerKey {
@@ -69,14 +72,29 @@ const CALLER_FIELDS = [
   "testOf",
 ] as const;
 
+const LIMIT_FIELDS = [
+  "rateLimit",
+  "ordersPerMinute",
+  "spendPerDayMicros",
+  "spendPerMonthMicros",
+  "openOrders",
+] as const;
+
 /** A query instead of a row look-up: it reads half of the columns, and every request needs it. */
 const CALLER_BY_HASH = query({
   parameters: { hash: text },
-  columns: { ...fields(keys, ...CALLER_FIELDS), username: text },
-  // Not a join, because SQLite would read all users to find the one that coalesce() names.
+  columns: {
+    ...fields(keys, ...CALLER_FIELDS),
+    username: text,
+    limited: nullable(number),
+    ...fields(resellerLimits, ...LIMIT_FIELDS),
+  },
+  // Not a join with users, because SQLite would read all of them to find the one that coalesce() names.
   text: `SELECT ${select(keys, ...CALLER_FIELDS)}, (SELECT users.username FROM users
-      WHERE users.account = coalesce(keys.test_of, keys.reseller_account)) AS username
-    FROM keys WHERE keys.hash = :hash`,
+      WHERE users.account = coalesce(keys.test_of, keys.reseller_account)) AS username,
+      reseller_limits.account AS "limited", ${select(resellerLimits, ...LIMIT_FIELDS)}
+    FROM keys LEFT JOIN reseller_limits ON reseller_limits.account = keys.reseller_account
+    WHERE keys.hash = :hash`,
 });
 
 /** Filters of the list. Absent or null means any value. */
@@ -134,7 +152,13 @@ export function countUsableKeys(reader: Reader, now: number): number {
 
 /** Finds the key of a request. Servers keep the result in memory; commands look up the key's row instead. */
 export function findCallerKeyByHash(reader: Reader, hash: string): Caller | undefined {
-  return reader.one(CALLER_BY_HASH, { hash });
+  const row = reader.one(CALLER_BY_HASH, { hash });
+  if (!row) return undefined;
+  const { limited, rateLimit, ordersPerMinute, ...found } = row;
+  const { spendPerDayMicros, spendPerMonthMicros, openOrders, ...key } = found;
+  if (limited === null) return { ...key, limits: null };
+  const spend = { spendPerDayMicros, spendPerMonthMicros };
+  return { ...key, limits: { rateLimit, ordersPerMinute, ...spend, openOrders } };
 }
 
 export function findKey(reader: Reader, id: string): ListedKey | undefined {

@@ -12,6 +12,7 @@ export const AUDIT_ACTIONS = [
   "user.debit",
   "user.recharge",
   "user.discount",
+  "user.limits",
   "key.create",
   "key.update",
   "key.rotate",

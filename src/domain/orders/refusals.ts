@@ -1,7 +1,9 @@
 // Refusals about orders, requests to cancel or refill them, and late reports.
 
 import { formatMicros, TRANSFER_LIMIT_MICROS } from "../ledger/money.ts";
+import { type LimitName, rateItem } from "../values/rate-fields.ts";
 import { entry, see } from "../values/refusal-entry.ts";
+import { counted } from "../values/text.ts";
 
 /** The text under /api/v2 for a quantity that is too large. */
 const ABOVE_MAXIMUM = "neworder.error.max_quantity";
@@ -13,6 +15,39 @@ interface OrderState {
 
 function stateText({ status, placement }: OrderState): string {
   return `The order is ${status} and its placement ${placement}`;
+}
+
+/** When a limit ends, and the whole seconds until then. */
+export interface LimitEnd {
+  /** Milliseconds since 1970. */
+  endsAt: number;
+  retryAfterSeconds: number;
+}
+
+export interface SpendLimitExceeded extends LimitEnd {
+  period: "day" | "month";
+  limitMicros: number;
+  leftMicros: number;
+}
+
+function ordersPerMinuteText({ allowed, endsAt }: { allowed: number } & LimitEnd): string {
+  return `At most ${counted(allowed, "order")} a minute; the next minute begins at ${isoText(endsAt)}`;
+}
+
+function spendText({ period, limitMicros, leftMicros, endsAt }: SpendLimitExceeded): string {
+  return `At most ${formatMicros(limitMicros)} USD may be spent a ${period}; ${formatMicros(leftMicros)} is left until ${isoText(endsAt)}`;
+}
+
+function openOrdersText({ allowed }: { allowed: number }): string {
+  return `At most ${counted(allowed, "order")} may be open; place more when some have ended`;
+}
+
+function limitHeaders(name: LimitName, remaining: number, seconds: number): Record<string, string> {
+  return { "retry-after": String(seconds), ratelimit: rateItem(name, remaining, seconds) };
+}
+
+function isoText(at: number): string {
+  return new Date(at).toISOString();
 }
 
 export const ORDER_REFUSALS = {
@@ -38,6 +73,30 @@ export const ORDER_REFUSALS = {
     status: 400,
     message: `quantity must be small enough to keep the charge at or below ${formatMicros(TRANSFER_LIMIT_MICROS)}`,
     smmApi: ABOVE_MAXIMUM,
+  }),
+  /** The limits of a reseller: docs/specification/users.md#reseller-limits. */
+  orders_per_minute_exceeded: entry<{ allowed: number } & LimitEnd>({
+    status: 429,
+    message: ordersPerMinuteText,
+    headers: ({ retryAfterSeconds }) => limitHeaders("orders-per-minute", 0, retryAfterSeconds),
+    members: ({ endsAt }) => ({ limit: "orders-per-minute", endsAt: isoText(endsAt) }),
+    smmApi: ordersPerMinuteText,
+  }),
+  spend_limit_exceeded: entry<SpendLimitExceeded>({
+    status: 429,
+    message: spendText,
+    headers: ({ period, leftMicros, retryAfterSeconds }) =>
+      limitHeaders(`spend-per-${period}`, leftMicros, retryAfterSeconds),
+    members: ({ period, endsAt }) => ({ limit: `spend-per-${period}`, endsAt: isoText(endsAt) }),
+    smmApi: spendText,
+  }),
+  /** Ends with an open order, not at a time, so it is no 429. */
+  open_orders_exceeded: entry<{ allowed: number }>({
+    status: 403,
+    message: openOrdersText,
+    headers: () => ({ ratelimit: rateItem("open-orders", 0) }),
+    members: () => ({ limit: "open-orders" }),
+    smmApi: openOrdersText,
   }),
   /** The order that already has this reference, as its caller sees it. */
   reference_taken: entry<{ order: { orderId: number } }>({

@@ -44,6 +44,11 @@ export const USER_REFUSALS = {
     message: "A child user places no orders",
     hint: "give the discount to the parent",
   }),
+  child_cannot_hold_limits: entry({
+    message: "A child user places no orders",
+    hint: "limit the parent",
+    fields: ["username"],
+  }),
   child_places_no_orders: entry({
     message: "A child user places no orders",
     hint: "place it for the parent",

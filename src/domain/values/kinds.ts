@@ -48,7 +48,7 @@ import { PAGE_LIMIT } from "./limits.ts";
 import { DAY_MS } from "./spans.ts";
 import { IDENTIFIER_FORM, isCuid, isIdentifier, isLabel, labelForm } from "./text.ts";
 import { parseTime, TIME_FORM } from "./times.ts";
-import { parseDuration } from "./units.ts";
+import { parseDuration, parseRate } from "./units.ts";
 
 /** The value, or the form that it must have. */
 export type Reading<Value> = { value: Value } | { must: string };
@@ -152,6 +152,13 @@ export const DISCOUNT = textKind(
   "a percentage from 0 to 100 with at most four decimals, such as 10 or 12.5%",
   parseDiscount,
 );
+
+/** A rate of requests as text, such as 10/s; 0: no limit. */
+export const RATE_LIMIT = textKind("a rate such as 100/s or 600/m, or 0", (text) =>
+  text === "0" || parseRate(text) !== null ? text : null,
+);
+/** A limit for a number of orders; 0: no limit. */
+export const ORDER_LIMIT = whole(0, 1_000_000);
 
 /** A price in micros; 0 is a free service. */
 export const PRICE = textKind(

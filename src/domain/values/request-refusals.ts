@@ -1,5 +1,6 @@
 // Refusals that any request may get, because of its body, fields, rate or path.
 
+import { policyItem, rateItem } from "./rate-fields.ts";
 import { entry } from "./refusal-entry.ts";
 
 /** The text under /api/v2 when no other text of the protocol fits. */
@@ -21,14 +22,16 @@ export interface RateExceeded {
   retryAfterSeconds: number;
 }
 
+const limitName = ({ by }: RateExceeded) => (by === "key" ? "requests" : "unknown-keys");
+
+/** A response to a known key has RateLimit-Policy anyway, with all policies. */
 function rateHeaders(exceeded: RateExceeded): Record<string, string> {
-  const { requests, windowSeconds, burst, retryAfterSeconds } = exceeded;
+  const { by, burst, windowSeconds: seconds, retryAfterSeconds } = exceeded;
+  const name = limitName(exceeded);
   return {
     "retry-after": String(retryAfterSeconds),
-    "ratelimit-limit": String(requests),
-    "ratelimit-remaining": "0",
-    "ratelimit-reset": String(retryAfterSeconds),
-    "ratelimit-policy": `${requests};w=${windowSeconds};burst=${burst}`,
+    ratelimit: rateItem(name, 0, retryAfterSeconds),
+    ...(by === "address" && { "ratelimit-policy": policyItem(name, burst, { seconds }) }),
   };
 }
 
@@ -74,6 +77,7 @@ export const REQUEST_REFUSALS = {
     status: 429,
     message: "Too many requests",
     headers: rateHeaders,
+    members: (exceeded) => ({ limit: limitName(exceeded) }),
     smmApi: "Too many requests",
   }),
   /** The path does not exist, or not for the caller's key. */

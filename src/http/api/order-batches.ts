@@ -1,7 +1,6 @@
 // POST /orders/batch: up to 100 orders in one call and one durable commit, each with the result of a single call. The
 // response is a 200 that also lists refusals, because the batch itself succeeded.
 
-import type { CallerKey } from "../../db/users/keys.ts";
 import { attempt, Refusal } from "../../domain/values/error-table.ts";
 import { orderResponse } from "../../domain/orders/responses.ts";
 import type { Placed } from "../../operations/orders/order-batches.ts";
@@ -20,7 +19,7 @@ async function postOrderBatch(deps: OrderDeps, call: Call): Promise<object> {
   const { request, key } = call;
   const { id: keyId, resellerAccount } = key;
   const { bytes, fields } = await readBody(request);
-  const entries = ordersField(fields).map((body) => entryOf(body, key));
+  const entries = ordersField(fields).map((body) => entryOf(body, key, deps));
   const claim = readClaim(request, bytes);
   refuseByMagicLink(
     key,
@@ -42,8 +41,8 @@ async function postOrderBatch(deps: OrderDeps, call: Call): Promise<object> {
   return isLost ? new LostResponse() : response;
 }
 
-function entryOf(body: unknown, key: CallerKey) {
-  const order = attempt(() => placeOrderOf(objectOf(body), key));
+function entryOf(body: unknown, key: Call["key"], deps: OrderDeps) {
+  const order = attempt(() => placeOrderOf(objectOf(body), key, deps));
   return order instanceof Refusal ? { refused: order.code, details: order.details } : { order };
 }
 

@@ -18,11 +18,13 @@ import {
 } from "../read/body.ts";
 import { type Call, LostResponse, PreparedResponse } from "../server/endpoint.ts";
 import { type ClaimDeps, respondOnce, readClaim } from "../server/idempotency.ts";
+import type { RateLimits } from "../server/rate-limits.ts";
 import { isLostOrder, refuseByMagicLink } from "./sandbox.ts";
 import * as describe from "../../api-docs/endpoints/orders.ts";
 import { ORDER, type Route } from "../server/api-route.ts";
 
 export interface OrderDeps extends ClaimDeps {
+  limits: Pick<RateLimits, "orderLimitsOf">;
   /** Resolves with the order once its provider has replied, or with its current state if that takes too long. */
   awaitProvider(order: Order): Promise<Order>;
 }
@@ -35,7 +37,7 @@ async function postOrder(deps: OrderDeps, call: Call): Promise<object> {
   const { writer } = deps;
   const { request, key } = call;
   const { bytes, fields } = await readBody(request);
-  const order = placeOrderOf(fields, key);
+  const order = placeOrderOf(fields, key, deps);
   const claim = readClaim(request, bytes);
   refuseByMagicLink(key, [order]);
   let isLost = false;
@@ -77,7 +79,11 @@ function getOrder({ store }: { store: ReadStore }, { params, key }: Call): Await
  * Reads the order in a body. Refuses the first malformed field, in the order of
  * docs/specification/endpoints.md#post-orders.
  */
-export function placeOrderOf(fields: Fields, key: Call["key"]): PlaceOrder {
+export function placeOrderOf(
+  fields: Fields,
+  key: Call["key"],
+  { limits }: Pick<OrderDeps, "limits">,
+): PlaceOrder {
   const order = {
     resellerAccount: key.resellerAccount,
     keyId: key.id,
@@ -87,7 +93,9 @@ export function placeOrderOf(fields: Fields, key: Call["key"]): PlaceOrder {
     ...callerTextFields(fields),
   };
   const given = extraFields(fields);
-  return given ? { ...order, given } : order;
+  const orderLimits = limits.orderLimitsOf(key);
+  if (!given && !orderLimits) return order;
+  return { ...order, ...(given && { given }), ...(orderLimits && { limits: orderLimits }) };
 }
 
 export const routes: readonly Route<OrderDeps & { store: ReadStore }>[] = [

@@ -13,7 +13,7 @@ import {
   refuseEndedKey,
   refuseMissingPermission,
 } from "../../domain/users/keys.ts";
-import type { RateLimits } from "./rate-limits.ts";
+import type { Allowance, RateLimits } from "./rate-limits.ts";
 
 /**
  * Limit for cached parsed allow lists. Parsing a list of two networks takes 10 µs of CPU time, a third of a request.
@@ -46,6 +46,8 @@ export interface AuthRequest {
   isTest: boolean;
   /** The text of the key, as it was sent. */
   keyText: string | null;
+  /** What the key may still request; null until its request is counted. */
+  allowance: Allowance | null;
   /** Called for a key that does not exist. `mistyped`: its checksum is wrong, so it never existed. */
   noteUnknownKey(mistyped: boolean): void;
 }
@@ -99,7 +101,8 @@ function authorize(
   }
   if (needs.test === true && !caller.isTest) throw refusal("not_found");
   refuseMissingPermission(key.type, needs.permission);
-  deps.limits.takeForKey(key.id);
+  caller.allowance = deps.limits.allowanceOf(key);
+  caller.allowance.take();
   deps.recordKeyUse(key.id, now, caller);
 }
 

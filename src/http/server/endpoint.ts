@@ -2,7 +2,7 @@
 // key → permission → the handler (body, then the operation) → one response, one log line, one measurement.
 // Handlers return the JSON value of a 200 and throw Refusal; they catch nothing.
 
-import type { CallerKey } from "../../db/users/keys.ts";
+import type { Caller } from "../../db/users/keys.ts";
 import { after } from "../../db/port/port.ts";
 import type { StoredResponse } from "../../domain/values/idempotency.ts";
 import { UNKNOWN_METHOD } from "../../http1/parser.ts";
@@ -26,7 +26,7 @@ import type { RouteContext } from "./router.ts";
 export interface Call {
   request: IncomingRequest;
   params: Record<string, string>;
-  key: Readonly<CallerKey>;
+  key: Readonly<Caller>;
   requestId: string;
 }
 
@@ -169,6 +169,10 @@ function streamResponse(context: RequestContext, response: Response): Response {
     if (!response.headers.has(name)) response.headers.set(name, value);
   }
   response.headers.set("x-request-id", requestId);
+  const policy = context.allowance?.policy ?? null;
+  const rate = context.allowance?.rate() ?? null;
+  if (policy !== null) response.headers.set("ratelimit-policy", policy);
+  if (rate !== null) response.headers.set("ratelimit", rate);
   if (context.isInTestMode()) response.headers.set(TEST_MODE, "true");
   return response;
 }

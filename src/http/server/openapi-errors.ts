@@ -124,6 +124,15 @@ export const COMMON_HEADERS: OpenApiResponse["headers"] = {
     required: true,
     schema: { type: "string" },
   },
+  "RateLimit-Policy": {
+    description: "The limits that apply to your key and your account.",
+    schema: { type: "string" },
+  },
+  RateLimit: {
+    description:
+      "What is left of your requests; in a refusal by a limit, what is left of that limit.",
+    schema: { type: "string" },
+  },
   "X-Test-Mode": {
     description: "`true` in every answer to a test key.",
     schema: { type: "string", const: "true" },

@@ -13,6 +13,7 @@ import type { Logger } from "../../monitoring/log.ts";
 import type { Observer } from "../../monitoring/observer.ts";
 import type { RequestLog } from "../../monitoring/request-line.ts";
 import type { AuthDeps, AuthRequest } from "./auth.ts";
+import type { Allowance } from "./rate-limits.ts";
 import { clientAddress, FORWARDED_HEADER } from "./client-address.ts";
 import { type ErrorResponse, errorResponseOf, INTERNAL } from "./errors.ts";
 
@@ -55,6 +56,7 @@ export class RequestContext implements AuthRequest {
   username: string | null = null;
   isTest = false;
   keyText: string | null = null;
+  allowance: Allowance | null = null;
   /** Whether the request writes nothing. If it fails, a later try may succeed. */
   isRead: boolean;
   /** The code of a refusal or of an internal error. */
@@ -148,7 +150,9 @@ export function write(
   recordRequest(context, status);
   const fields: Record<string, string> = { "x-request-id": requestId, ...headers };
   if (context.isInTestMode()) fields[TEST_MODE] = "true";
-  return deps.template.make(status, body, fields);
+  // A refusal by a limit has the field itself.
+  const lines = context.allowance?.lines(fields["ratelimit"] === undefined);
+  return deps.template.make(status, body, fields, lines);
 }
 
 /** Closes the connection instead of sending a response. */

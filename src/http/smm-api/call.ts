@@ -1,7 +1,7 @@
 // The input of an action: a request, and the parts of the service that it uses.
 
 import type { Fields } from "./fields.ts";
-import type { CallerKey } from "../../db/users/keys.ts";
+import type { Caller } from "../../db/users/keys.ts";
 import type { ReadStore } from "../../db/port/port.ts";
 import type { OrderDeps } from "../api/orders.ts";
 import type { EndpointDeps } from "../server/request-context.ts";
@@ -10,6 +10,6 @@ export type ActionDeps = EndpointDeps & OrderDeps & { store: ReadStore };
 
 export interface SmmCall {
   fields: Fields;
-  key: Readonly<CallerKey>;
+  key: Readonly<Caller>;
   requestId: string;
 }

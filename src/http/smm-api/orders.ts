@@ -57,6 +57,7 @@ export async function addOrder(deps: ActionDeps, { fields, key }: SmmCall): Prom
   const link = linkOf(fields, key);
   const quantity = quantityOf(fields, service);
   if (reference === undefined) throw invalidField("reference", REFERENCE.form);
+  const limits = deps.limits.orderLimitsOf(key);
   const order = {
     resellerAccount,
     keyId: key.id,
@@ -65,6 +66,7 @@ export async function addOrder(deps: ActionDeps, { fields, key }: SmmCall): Prom
     quantity,
     reference,
     ...extraFieldsOf(fields, service),
+    ...(limits && { limits }),
   };
   refuseByMagicLink(key, [order]);
   try {

@@ -8,6 +8,7 @@ import { keys } from "../../db/tables/users.ts";
 import type { Order } from "../../db/orders/orders.ts";
 import { requireCaller } from "../batch/callers.ts";
 import type { Context } from "../batch/context.ts";
+import { beginCheck } from "../users/reseller-limits.ts";
 import { needsOfClaim, once, type Outcome } from "../batch/idempotency.ts";
 import { byKey, createOrder, needsOfPlacing, type PlaceOrder, requireOrder } from "./orders.ts";
 
@@ -46,9 +47,14 @@ export function countOrders({ entries }: PlaceOrders): number {
  * affect the other orders, because createOrder refuses before its first write.
  */
 function createOrders(tx: Tx, command: PlaceOrders, context: Context): Placed[] {
+  const given = command.entries.flatMap((entry) => ("order" in entry ? [entry.order] : []));
+  const [first] = given;
+  const check =
+    first && beginCheck(tx, first.resellerAccount, first.limits, given.length, context.now);
   return tx.each(command.entries, (entry) => {
     if ("refused" in entry) return entry;
-    const placed = attempt(() => createOrder(tx, entry.order, byKey(entry.order.keyId), context));
+    const placing = byKey(entry.order.keyId, check);
+    const placed = attempt(() => createOrder(tx, entry.order, placing, context));
     return placed instanceof Refusal
       ? { refused: placed.code, details: placed.details }
       : { order: placed };

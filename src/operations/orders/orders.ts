@@ -46,6 +46,15 @@ import { audit, orderFacts } from "../batch/audit.ts";
 import { requireCaller } from "../batch/callers.ts";
 import type { Context } from "../batch/context.ts";
 import { needsOfClaim, once, type Outcome } from "../batch/idempotency.ts";
+import type { OrderLimits } from "../../domain/users/reseller-limits.ts";
+import {
+  beginCheck,
+  countOperatorOrder,
+  countOrder,
+  type LimitCheck,
+  needsOfLimits,
+  refuseByCheck,
+} from "../users/reseller-limits.ts";
 import { applyTransition } from "./order-transitions.ts";
 import { recordDebitEvents, recordProgressEvent } from "../webhooks/webhook-events.ts";
 
@@ -59,6 +68,8 @@ export interface NewOrderTerms extends AskedOrder, Partial<CallerTexts> {
 
 export interface PlaceOrder extends NewOrderTerms {
   keyId: string;
+  /** The reseller's limits; absent: none. They are read with the key: docs/specification/users.md#reseller-limits. */
+  limits?: OrderLimits;
 }
 
 /** Who places an order, and what only the operator chooses. */
@@ -70,17 +81,24 @@ export interface Placing {
   route?: Route;
   /** The charge that the operator confirmed; absent: whatever it is now. */
   chargeMicros?: number;
+  /** The limits of the reseller; absent: none applies. */
+  check?: LimitCheck | undefined;
 }
 
 /** Returns the placing by a key. */
-export function byKey(keyId: string): Placing {
-  return { actor: { keyId, operator: null } };
+export function byKey(keyId: string, check?: LimitCheck): Placing {
+  return { actor: { keyId, operator: null }, check };
+}
+
+/** Returns the placing of a command with one order. Must come before its first write. */
+function byKeyOf(tx: Tx, { keyId, resellerAccount, limits }: PlaceOrder, { now }: Context) {
+  return byKey(keyId, beginCheck(tx, resellerAccount, limits, 1, now));
 }
 
 /** Places an order. Refuses what requireCaller refuses, then what createOrder refuses. */
 export function placeOrder(tx: Tx, command: PlaceOrder, context: Context): Order {
   requireCaller(tx, command.keyId, "order", context);
-  return createOrder(tx, command, byKey(command.keyId), context);
+  return createOrder(tx, command, byKeyOf(tx, command, context), context);
 }
 
 /**
@@ -102,7 +120,12 @@ export function needsOfOrder(order: PlaceOrder): Need[] {
 }
 
 /** Returns the needs without the key, which the orders of one request share. */
-export function needsOfPlacing({ resellerAccount, service, reference = null }: PlaceOrder): Need[] {
+export function needsOfPlacing({
+  resellerAccount,
+  service,
+  reference = null,
+  limits,
+}: PlaceOrder): Need[] {
   return [
     needLock(resellerAccount),
     needRow(users.byKey, resellerAccount),
@@ -110,6 +133,7 @@ export function needsOfPlacing({ resellerAccount, service, reference = null }: P
     needRow(grants.byKey, service, resellerAccount),
     needNumbers(orders),
     needNumbers(transfers),
+    ...needsOfLimits(resellerAccount, limits),
     ...(reference === null ? [] : [needRow(orders.byReference, resellerAccount, reference)]),
   ];
 }
@@ -124,7 +148,7 @@ export function placeOrderOnce(tx: Tx, command: PlaceOrderOnce, context: Context
   const { resellerAccount, keyId } = command.order;
   const claimant = { keyId, resellerAccount, permission: "order", claim: command.claim } as const;
   const run = () => {
-    const order = createOrder(tx, command.order, byKey(keyId), context);
+    const order = createOrder(tx, command.order, byKeyOf(tx, command.order, context), context);
     // The response to an order that is submitted to a provider depends on the outcome.
     const body = order.status === "PENDING" ? null : orderResponse(order);
     return { result: order, effect: { orderId: order.orderId }, body };
@@ -174,13 +198,13 @@ const FIELD_REFUSALS: ReadonlySet<RefusalCode> = new Set(["field_missing", "fiel
 /**
  * Decides what a new order is and costs, and refuses what cannot be ordered. Refuses, in this order: reference_taken,
  * service_not_found, what orderTerms refuses, catalogue_changed for a charge that is no longer the confirmed one,
- * insufficient_balance, charge_too_large.
+ * insufficient_balance, charge_too_large, what refuseByCheck refuses.
  * docs/specification/http.md#precedence, step 13.
  */
 export function decideOrder(
   reader: Reader,
   command: NewOrderTerms,
-  { price, route, chargeMicros: confirmed }: Placing,
+  { price, route, chargeMicros: confirmed, check }: Placing,
   now: number,
 ) {
   const { resellerAccount, reference = null } = command;
@@ -195,6 +219,7 @@ export function decideOrder(
   if ((confirmed ?? charge) !== charge) throw refusal("catalogue_changed");
   refuseDebitAboveBalance(reseller.balanceMicros, charge);
   refuseChargeAboveLimit(charge);
+  if (check) refuseByCheck(check, reseller, charge, now);
   if (isTest(reseller)) refuseBalanceByMagicLink(command.link);
   const delivery = isTest(reseller)
     ? newDelivery(SANDBOX_PROVIDER, service.id, now)
@@ -249,6 +274,8 @@ export function createOrder(
     note: null,
     createdAt: context.now,
   });
+  if (placing.check) countOrder(tx, resellerAccount, placing.check);
+  else if (placing.actor.keyId === null) countOperatorOrder(tx, resellerAccount);
   recordDebitEvents(tx, reseller, charge, context);
   return order;
 }

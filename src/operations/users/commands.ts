@@ -11,6 +11,7 @@ import {
   setKeyActive,
   updateKey,
 } from "./keys.ts";
+import { setLimits } from "./reseller-limits.ts";
 import { addUser, createUser, setDiscount, setUserActive, updateUser } from "./users.ts";
 
 export const commands = {
@@ -20,6 +21,7 @@ export const commands = {
   eraseUser: command(eraseUser),
   eraseHistory: command(eraseHistory),
   setDiscount: command(setDiscount),
+  setLimits: command(setLimits),
   addUser: command(addUser, { ids: one }),
   createKey: command(createKey, { ids: ({ test }) => (test ? 2 : 1) }),
   setKeyActive: command(setKeyActive),

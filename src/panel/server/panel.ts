@@ -3,6 +3,8 @@
 import type { Network } from "../../config/networks.ts";
 import type { ReadStore } from "../../db/port/port.ts";
 import type { Lateness, MachineFacts } from "../../domain/alerts/conditions.ts";
+import type { OrderLimits } from "../../domain/users/reseller-limits.ts";
+import type { Rate } from "../../domain/values/units.ts";
 import type { CheckWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
 import type { Logger } from "../../monitoring/log.ts";
 import type { ProviderAddress } from "../../providers/protocols.ts";
@@ -18,6 +20,9 @@ export interface PanelSettings extends OriginSettings {
   needsSecondFactor: boolean;
   /** Moving more than this asks for a password or a code again. */
   confirmAboveMicros: number;
+  /** The default limits of resellers. */
+  rateLimit: Rate | 0;
+  orderLimits: OrderLimits;
 }
 
 export interface Panel {

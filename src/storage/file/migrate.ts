@@ -8,6 +8,7 @@ import ordersOfTheOperator from "../../../migrations/sqlite/0003_orders_of_the_o
 import timedPauses from "../../../migrations/sqlite/0004_timed_pauses.sql" with { type: "text" };
 import clockSteps from "../../../migrations/sqlite/0005_clock_steps_without_triggers.sql" with { type: "text" };
 import fundHolds from "../../../migrations/sqlite/0006_fund_holds.sql" with { type: "text" };
+import resellerLimits from "../../../migrations/sqlite/0007_reseller_limits.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -27,6 +28,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, name: "0004_timed_pauses", sql: timedPauses },
   { version: 5, name: "0005_clock_steps_without_triggers", sql: clockSteps },
   { version: 6, name: "0006_fund_holds", sql: fundHolds },
+  { version: 7, name: "0007_reseller_limits", sql: resellerLimits },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

@@ -5,6 +5,7 @@ import { openShop } from "../../support/worlds/shop.ts";
 
 const USER = ["id", "username", "name", "balance", "childBalance", "resellerId"];
 const LISTED_USER = [...USER, "active", "discount"];
+const LIMITED_USER = [...LISTED_USER, "limits", "used"];
 const ADJUSTED = [...USER, "previousBalance", "amount"];
 const KEY = [
   "id", "type", "reach", "createsCredit", "rechargeLimit", "rechargeDaily", "username", "label", "active", "test", "expiresAt", "allow",
@@ -29,7 +30,9 @@ await shop.cli("admin", "order", "complete", numbers[0]!);
 const SHAPES: [title: string, argv: string[], members: string[]][] = [
   ["user create", ["admin", "user", "create", "carol"], USER],
   ["user create --parent", ["admin", "user", "create", "cora", "--parent", "alice"], USER],
-  ["user show", ["admin", "user", "show", "alice"], LISTED_USER],
+  ["user show", ["admin", "user", "show", "alice"], LIMITED_USER],
+  ["user show, a child user", ["admin", "user", "show", "cora"], LISTED_USER],
+  ["user limits", ["admin", "user", "limits", "alice", "--open-orders", "9"], LIMITED_USER],
   ["user update", ["admin", "user", "update", "carol", "--name", "Carol"], LISTED_USER],
   ["user deactivate", ["admin", "user", "deactivate", "carol"], [...LISTED_USER, "keys"]],
   ["user activate", ["admin", "user", "activate", "carol"], [...LISTED_USER, "keys"]],

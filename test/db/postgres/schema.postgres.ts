@@ -60,6 +60,9 @@ const delivery = (values: string) =>
 const webhookAttempt = (values: string) =>
   `INSERT INTO webhook_attempts (seq, delivery_id, webhook_id, attempt, at, duration_ms, http_status, error) VALUES (${values})`;
 
+const limitUse = (values: string) =>
+  `INSERT INTO limit_use (account, minute, day, month, minute_orders, day_start_micros, month_start_micros, open_orders) VALUES (${values})`;
+
 /** A request for an order with some of its values changed. */
 const request = (changes: Record<string, string>) => {
   const values = {
@@ -104,6 +107,10 @@ const TAKEN = [
   "UPDATE services SET dripfeed = 1",
   "UPDATE keys SET type = 'full', recharge_limit_micros = 1, recharge_daily_micros = 1000000000000000, origin_id = id, recharge_refused_at = 1",
   "INSERT INTO key_recharges (key_id, day, recharged_micros) SELECT id, 20000, 9000000000000000001 FROM keys LIMIT 1",
+  "INSERT INTO reseller_limits (account, rate_limit, open_orders) VALUES (3, '10/s', 0)",
+  "UPDATE reseller_limits SET rate_limit = NULL, spend_per_day_micros = 1000000000000000",
+  limitUse("3, 1, 1, 1, 0, 0, 9000000000000000001, NULL"),
+  "UPDATE limit_use SET open_orders = 5",
   "UPDATE services SET dripfeed = 0, type = 'poll', per = '1000'",
   order({
     order_id: "52", id: `'${CUID.replace("a", "x")}'`, status: "'PENDING'", placement: "'queued'", provider_id: "1",
@@ -140,6 +147,16 @@ const REFUSED = [
   "INSERT INTO key_recharges (key_id, day, recharged_micros) SELECT id, 20000, 1 FROM keys LIMIT 1",
   "INSERT INTO key_recharges (key_id, day, recharged_micros) SELECT id, 20001, 0 FROM keys LIMIT 1",
   "INSERT INTO key_recharges (key_id, day, recharged_micros) VALUES ('none', 1, 1)",
+  "INSERT INTO reseller_limits (account) VALUES (3)",
+  "INSERT INTO reseller_limits (account) VALUES (999)",
+  ...["orders_per_minute", "spend_per_day_micros", "spend_per_month_micros", "open_orders"].map(
+    (column) => `UPDATE reseller_limits SET ${column} = -1`,
+  ),
+  "UPDATE reseller_limits SET rate_limit = ''",
+  limitUse("999, 1, 1, 1, 0, 0, 0, NULL"),
+  "UPDATE limit_use SET minute_orders = -1",
+  "UPDATE limit_use SET day_start_micros = -1",
+  "UPDATE limit_use SET open_orders = -1",
   "UPDATE users SET balance_micros = -1 WHERE account = 3",
   "UPDATE users SET id = id || 'x' WHERE account = 3",
   "UPDATE users SET parent_account = 3 WHERE account = 3",

@@ -7,6 +7,8 @@ import { createRateLimits } from "../../../src/http/server/rate-limits.ts";
 /** An hour: nothing is refilled while the test runs. */
 const HOUR = 3_600_000;
 
+const KEY = { id: "a", resellerAccount: 3, testOf: null, limits: null };
+
 /** How many calls are let through before the first that is refused. */
 function countAllowed(call: () => void): number {
   for (let count = 0; ; count += 1) {
@@ -28,7 +30,7 @@ describe.each([
 
   test("each lets its share of a key's burst through, and one request at least", () => {
     const shared = limits();
-    expect(countAllowed(() => shared.takeForKey("a"))).toBe(ofKey);
+    expect(countAllowed(() => shared.allowanceOf(KEY).take())).toBe(ofKey);
   });
 
   test("each lets its share of an address's guesses through, and one at least", () => {
@@ -43,8 +45,8 @@ describe.each([
 
 test("a refusal names the limit of all servers together", () => {
   const limits = createRateLimits({ requests: 60, milliseconds: HOUR }, () => 120);
-  limits.takeForKey("a");
-  const refused = () => limits.takeForKey("a");
+  limits.allowanceOf(KEY).take();
+  const refused = () => limits.allowanceOf(KEY).take();
   expect(refused).toThrow(
     expect.objectContaining({ details: expect.objectContaining({ requests: 60, burst: 120 }) }),
   );
@@ -53,7 +55,7 @@ test("a refusal names the limit of all servers together", () => {
 test("a server that joins leaves less for the others at once", () => {
   let servers = 1;
   const limits = createRateLimits({ requests: 60, milliseconds: HOUR }, () => servers);
-  for (let count = 0; count < 60; count += 1) limits.takeForKey("a");
+  for (let count = 0; count < 60; count += 1) limits.allowanceOf(KEY).take();
   servers = 2;
-  expect(countAllowed(() => limits.takeForKey("a"))).toBe(30);
+  expect(countAllowed(() => limits.allowanceOf(KEY).take())).toBe(30);
 });

@@ -98,6 +98,8 @@ function randomMarket(shop: Shop, random: Random): void {
   shop.run("putRoute", { id: delivered, ...further });
   const begun = [{ kind: "disk_low", subject: "disk", message: "full" } as const];
   shop.run("recordAlerts", { begun, ended: [] });
+  const limits = { rateLimit: "5/m", spendPerDayMicros: 1e15, openOrders: 0 };
+  shop.run("setLimits", { username: "alice", changes: limits });
   for (const { id } of shop.query<{ id: string }>("SELECT id FROM services")) {
     shop.run("updateService", { id, changes: asked });
   }

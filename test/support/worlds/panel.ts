@@ -3,6 +3,7 @@
 import type { Network } from "../../../src/config/networks.ts";
 import { checkNewUrl } from "../../../src/webhooks/new-url.ts";
 import type { Role } from "../../../src/domain/administrators/administrators.ts";
+import { NO_ORDER_LIMITS } from "../../../src/domain/users/reseller-limits.ts";
 import { createActivityCounter } from "../../../src/reports/activity.ts";
 import { createLog } from "../../../src/monitoring/log.ts";
 import { startPanel } from "../../../src/panel/server/listener.tsx";
@@ -52,6 +53,8 @@ const SETTINGS: PanelSettings = {
   isSecure: false,
   needsSecondFactor: false,
   confirmAboveMicros: 100_000_000,
+  rateLimit: 0,
+  orderLimits: NO_ORDER_LIMITS,
 };
 
 interface PanelOptions {

@@ -6,6 +6,7 @@ import allEvents from "../../../../migrations/postgres/0002_all_events.sql" with
 import ordersOfTheOperator from "../../../../migrations/postgres/0003_orders_of_the_operator.sql" with { type: "text" };
 import timedPauses from "../../../../migrations/postgres/0004_timed_pauses.sql" with { type: "text" };
 import fundHolds from "../../../../migrations/postgres/0005_fund_holds.sql" with { type: "text" };
+import resellerLimits from "../../../../migrations/postgres/0006_reseller_limits.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -26,6 +27,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 3, name: "0003_orders_of_the_operator", sql: ordersOfTheOperator },
   { version: 4, name: "0004_timed_pauses", sql: timedPauses },
   { version: 5, name: "0005_fund_holds", sql: fundHolds },
+  { version: 6, name: "0006_reseller_limits", sql: resellerLimits },
 ];
 
 /** The number of the advisory lock: "rslr". */

@@ -1,0 +1,38 @@
+// What one reseller spent: charges less refunds, by the totals of days and the rows that are not counted yet.
+
+import { DAY_MS } from "../../domain/values/spans.ts";
+import type { Reader } from "../port/port.ts";
+import { query } from "../port/query.ts";
+import { nullable, number } from "../port/table-definition.ts";
+import { readTotals } from "./daily-totals.ts";
+import { halvesOf, microsOf, SOURCES } from "./reports.ts";
+
+const uncounted = (source: "orders" | "transfers") => {
+  const { rows, number: column, amount, at } = SOURCES[source];
+  return query({
+    parameters: { account: number, after: number, from: number, to: number },
+    columns: { thousands: nullable(number), rest: nullable(number) },
+    text: `SELECT ${halvesOf(amount)} FROM ${rows}
+      AND orders.reseller_account = :account AND ${column} > :after AND ${at} BETWEEN :from AND :to`,
+  });
+};
+
+const UNCOUNTED = { orders: uncounted("orders"), transfers: uncounted("transfers") };
+
+/** Returns the charges less the refunds of a reseller in UTC days, both included. Negative: more was refunded. */
+export function spendOf(
+  reader: Reader,
+  account: number,
+  days: { first: number; last: number },
+): bigint {
+  const { counted, totals } = readTotals(reader, "reseller", days);
+  const total = totals.get(String(account));
+  const times = { from: days.first * DAY_MS, to: (days.last + 1) * DAY_MS - 1 };
+  const uncountedOf = (source: keyof typeof UNCOUNTED) => {
+    const values = { account, after: counted[source], ...times };
+    const { thousands, rest } = reader.one(UNCOUNTED[source], values)!;
+    return microsOf(thousands ?? 0, rest ?? 0);
+  };
+  const spent = (total?.revenueMicros ?? 0n) - (total?.refundsMicros ?? 0n);
+  return spent + uncountedOf("orders") - uncountedOf("transfers");
+}
