@@ -5,11 +5,12 @@
 import { write } from "node:fs";
 
 const STDERR = 2;
-/** Lines are collected up to this many characters or milliseconds, unless they are flushed. */
-const BATCH_LENGTH = 64 * 1024;
+/** Lines are collected up to this many bytes or milliseconds, unless they are flushed. */
+const BATCH_BYTES = 64 * 1024;
 const BATCH_MS = 250;
+const FIRST_BYTES = 2 * BATCH_BYTES;
 /**
- * Limit of the buffer in characters while a write is in flight: the lines of 150 ms at 100,000 requests a second. A
+ * Limit of the buffer in bytes while a write is in flight: the lines of 150 ms at 100,000 requests a second. A
  * reader that has stopped reading costs at most twice that in memory.
  */
 const BUFFER_LIMIT = 4 * 1024 * 1024;
@@ -33,7 +34,14 @@ export interface LogOutput {
 
 /** Creates the output. `lossNotice` makes the line that says how many lines were lost. */
 export function openLogOutput(lossNotice: (lines: number) => string): LogOutput {
-  let waiting = "";
+  /**
+   * The collected lines as UTF-8, in the first `length` bytes. Each line is encoded at once: kept as one text that
+   * grows, they take a read 0.7 µs more of 8.6 µs in the program, because they stay in memory as many small pieces.
+   */
+  let lines: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  let length = 0;
+  /** The buffer of an earlier write, to collect lines in again. */
+  let spare: Buffer | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isWriting = false;
   /** Whether the last write ended in the middle of a line. */
@@ -48,41 +56,53 @@ export function openLogOutput(lossNotice: (lines: number) => string): LogOutput 
     unreported += lines;
   };
 
+  const grow = (more: number) => {
+    const larger = Buffer.allocUnsafeSlow(Math.max(2 * lines.length, length + more));
+    larger.set(lines.subarray(0, length));
+    lines = larger;
+  };
+
   const writeNext = () => {
     clearTimeout(timer);
     timer = undefined;
     if (isWriting) return;
-    if (waiting === "" && unreported === 0) {
+    if (length === 0 && unreported === 0) {
       onIdle?.();
       return;
     }
     const reported = unreported;
     const head = (isTorn ? "\n" : "") + (reported > 0 ? lossNotice(reported) : "");
     const headLength = Buffer.byteLength(head);
-    const bytes = Buffer.from(head + waiting);
-    waiting = "";
+    const taken = lines;
+    const collected = lines.subarray(0, length);
+    const bytes = head === "" ? collected : Buffer.concat([Buffer.from(head), collected]);
+    lines = spare ?? Buffer.allocUnsafeSlow(FIRST_BYTES);
+    length = 0;
     isWriting = true;
     void writeAll(bytes).then(({ written, failed }) => {
       isWriting = false;
+      spare = taken.length === FIRST_BYTES ? taken : null;
       if (written > 0) isTorn = bytes[written - 1] !== NEWLINE;
       if (written >= headLength) unreported -= reported;
       if (!failed) return writeNext();
       lose(countLines(bytes, Math.max(written, headLength)));
       // The notice is not retried by itself, only with the next line or at the end.
-      if (waiting === "") onIdle?.();
+      if (length === 0) onIdle?.();
       else timer ??= setTimeout(writeNext, BATCH_MS).unref();
     });
   };
 
   return {
     write(line) {
-      if (waiting.length + line.length > BUFFER_LIMIT) return lose(1);
-      waiting += line;
-      if (waiting.length >= BATCH_LENGTH) writeNext();
+      if (length + line.length > BUFFER_LIMIT) return lose(1);
+      // A character takes at most three bytes of UTF-8.
+      if (length + 3 * line.length > lines.length) grow(3 * line.length);
+      length += lines.write(line, length);
+      if (length >= BATCH_BYTES) writeNext();
       else timer ??= setTimeout(writeNext, BATCH_MS).unref();
     },
     flush: () => {
-      if (waiting !== "") writeNext();
+      if (length > 0) writeNext();
     },
     lostLines: () => lost,
     close() {

@@ -46,6 +46,29 @@ test.each([
   expect(rest).toEqual([""]);
 });
 
+test("lines of any length arrive whole, in order and once, while earlier ones are being written", async () => {
+  const text = await written(`
+    const log = createLog("info");
+    let number = 0;
+    const bursts = [400, 50, 50, 50, 50, 50, 50, 50];
+    for (const burst of [...bursts, ...bursts, ...bursts]) {
+      for (let left = burst; left > 0; left -= 1) {
+        const length = (number * 7919) % (number % 97 === 0 ? 100_000 : 3_000);
+        log.info({ number: number++, padding: "é€x".repeat(length / 3) }, "line");
+      }
+      await new Promise(setImmediate);
+    }
+    await log.close();
+  `);
+  const lines = text.trimEnd().split("\n");
+  for (const [index, line] of lines.entries()) {
+    const length = (index * 7919) % (index % 97 === 0 ? 100_000 : 3_000);
+    const { number, padding } = JSON.parse(line);
+    expect([number, padding === "é€x".repeat(length / 3)]).toEqual([index, true]);
+  }
+  expect(lines).toHaveLength(2250);
+});
+
 test("above level info no line is written for a request", async () => {
   const text = await written(`
     const log = createLog("warn");
