@@ -6,11 +6,13 @@ import { Outgoing } from "./outgoing.ts";
 import { type Malformed, type Message, RequestParser } from "./parser.ts";
 import { IncomingRequest } from "./request.ts";
 import {
+  type AnyResponse,
+  discard,
   formatChunk,
   type Framing,
   formatHead,
-  isNothing,
   LAST_CHUNK,
+  NO_RESPONSE,
   saysLast,
   textOf,
 } from "./response.ts";
@@ -41,11 +43,11 @@ const SPARE_SECONDS = 5;
 
 /** Makes the responses. */
 export interface Handler {
-  handle(request: IncomingRequest): Response | Promise<Response>;
+  handle(request: IncomingRequest): AnyResponse | Promise<AnyResponse>;
   /** Returns the response to bytes that are not a valid request. */
-  refuse(status: Malformed): Response;
+  refuse(status: Malformed): AnyResponse;
   /** Returns the response when `handle` throws. */
-  fail(error: unknown): Response;
+  fail(error: unknown): AnyResponse;
   /** Maximum length of a body; a longer one is not read. */
   bodyLimitBytes: number;
 }
@@ -232,7 +234,7 @@ export class Connection {
       return this.#respond(message, handler.refuse(400));
     }
     if (!message.isComplete && expectsContinue(message)) message.onAwaited = () => this.#continue();
-    let response: Response | Promise<Response>;
+    let response: AnyResponse | Promise<AnyResponse>;
     try {
       response = handler.handle(new IncomingRequest(message, this.#address));
     } catch (error) {
@@ -240,7 +242,7 @@ export class Connection {
     }
     if (!(response instanceof Promise)) return this.#respond(message, response);
     this.#isHandling = true;
-    const settle = (settled: Response) => {
+    const settle = (settled: AnyResponse) => {
       this.#isHandling = false;
       this.#respond(message, settled);
       this.#advance();
@@ -254,29 +256,27 @@ export class Connection {
   }
 
   /** Sends a response. `message` is null for bytes that are not a valid request. */
-  #respond(message: Message | null, response: Response): void {
-    if (this.#isClosed) {
-      // Frees what a streamed body holds.
-      if (textOf(response) === undefined) void response.body?.cancel();
-      return;
-    }
+  #respond(message: Message | null, response: AnyResponse): void {
+    if (this.#isClosed) return discard(response);
     if (message) message.hasResponse = true;
     this.#hasResponded = true;
     if (this.#endsWith(message, response)) this.#isOver = true;
-    if (isNothing(response)) return;
+    if (response === NO_RESPONSE) return;
     const text = textOf(response);
     const isBodiless = message?.method === "HEAD";
-    if (text === undefined && !isBodiless) return void this.#stream(message!, response);
+    if (text === undefined && !isBodiless) {
+      return void this.#stream(message!, response as Response);
+    }
     const bytes = text === undefined ? 0 : Buffer.byteLength(text);
     // For HEAD a stream is not produced, and its length is unknown.
-    if (text === undefined) void response.body?.cancel();
+    discard(response);
     const framing = text !== undefined ? bytes : message!.isHttp10 ? "close" : "chunked";
     const head = formatHead(response, framing, this.#isOver);
     if (isBodiless) this.#out.add(head, head.length);
     else this.#out.add(head + text, head.length + bytes);
   }
 
-  #endsWith(message: Message | null, response: Response): boolean {
+  #endsWith(message: Message | null, response: AnyResponse): boolean {
     if (message === null || message.isLast || this.host.isRetiring) return true;
     if (saysLast(response)) return true;
     // A client that did not get 100 Continue may send its body or leave it out, so the next bytes are ambiguous.

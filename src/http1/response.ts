@@ -1,40 +1,35 @@
-// Turns a Response into bytes of HTTP/1.1. Text and fields that are known when the Response is made are attached to it:
-// reading them from it would needlessly build Headers and, for the text, take another turn of the event loop.
+// Turns a response into bytes of HTTP/1.1. Most are a TextResponse, whose text and fields are known. Of a Response whose
+// text is known, the text is attached to it: reading it would take another turn of the event loop.
 
 import { STATUS_CODES } from "node:http";
 
-/** The content of a response that is known when it is made. */
-interface MadeText {
-  /** Header lines; undefined to use the Response's Headers. */
-  fields?: string;
-  text: string;
-  /** Whether the connection closes after the response. */
-  isLast: boolean;
-  /** True if nothing is sent: the connection closes instead. */
-  isNothing?: true;
+/** A response whose text and fields are known when it is made: lighter than a Response. */
+export class TextResponse {
+  constructor(
+    readonly status: number,
+    /** Header lines. */
+    readonly fields: string,
+    readonly text: string,
+    /** Whether the connection closes after the response. */
+    readonly isLast: boolean,
+  ) {}
 }
 
-const MADE_TEXT = Symbol("made text");
+/** Stands for closing the connection without sending a response. */
+export const NO_RESPONSE = new TextResponse(0, "", "", true);
 
-interface MadeResponse extends Response {
-  [MADE_TEXT]?: MadeText;
+export type AnyResponse = Response | TextResponse;
+
+const TEXT = Symbol("text");
+
+interface ResponseWithText extends Response {
+  [TEXT]?: string;
 }
 
 /** Attaches the text of its body to a response and returns the response. */
 export function withText(response: Response, text: string): Response {
-  (response as MadeResponse)[MADE_TEXT] = { text, isLast: false };
+  (response as ResponseWithText)[TEXT] = text;
   return response;
-}
-
-/** Returns a response that stands for closing the connection without sending one. */
-export function closingResponse(): Response {
-  const response: MadeResponse = new Response();
-  response[MADE_TEXT] = { text: "", isLast: true, isNothing: true };
-  return response;
-}
-
-export function isNothing(response: Response): boolean {
-  return (response as MadeResponse)[MADE_TEXT]?.isNothing ?? false;
 }
 
 /** Makes responses that share header fields. */
@@ -45,43 +40,44 @@ export class ResponseTemplate {
     this.#common = formatFields(fields);
   }
 
-  /**
-   * Makes a Response that is itself empty; its text and fields are attached. `lines`: further fields, formatted already.
-   */
+  /** `lines`: further fields, formatted already. */
   make(
     status: number,
     text: string,
     fields: Readonly<Record<string, string>>,
     lines = "",
-  ): Response {
-    const response: MadeResponse = status === 200 ? new Response() : new Response(null, { status });
-    response[MADE_TEXT] = {
-      fields: this.#common + formatFields(fields) + lines,
-      text,
-      isLast: fields["connection"] === "close",
-    };
-    return response;
+  ): TextResponse {
+    const all = this.#common + formatFields(fields) + lines;
+    return new TextResponse(status, all, text, fields["connection"] === "close");
   }
 }
 
 /** Returns the text of the body; undefined if the body is a stream. */
-export function textOf(response: Response): string | undefined {
-  return (response as MadeResponse)[MADE_TEXT]?.text ?? (response.body === null ? "" : undefined);
+export function textOf(response: AnyResponse): string | undefined {
+  if (response instanceof TextResponse) return response.text;
+  return (response as ResponseWithText)[TEXT] ?? (response.body === null ? "" : undefined);
+}
+
+/** Ends a body that is not sent, which frees what its stream holds. */
+export function discard(response: AnyResponse): void {
+  if (!(response instanceof TextResponse) && textOf(response) === undefined) {
+    void response.body?.cancel();
+  }
 }
 
 /** Returns whether the response has `Connection: close`. */
-export function saysLast(response: Response): boolean {
-  const known = (response as MadeResponse)[MADE_TEXT];
-  return known ? known.isLast : response.headers.get("connection") === "close";
+export function saysLast(response: AnyResponse): boolean {
+  if (response instanceof TextResponse) return response.isLast;
+  return response.headers.get("connection") === "close";
 }
 
 /** How the end of the body is marked: content-length (its value), chunked, or by closing the connection. */
 export type Framing = number | "chunked" | "close";
 
-export function formatHead(response: Response, framing: Framing, isLast: boolean): string {
+export function formatHead(response: AnyResponse, framing: Framing, isLast: boolean): string {
   const { status } = response;
-  const known = (response as MadeResponse)[MADE_TEXT];
-  const fields = known?.fields ?? formatFields(response.headers.toJSON());
+  const isText = response instanceof TextResponse;
+  const fields = isText ? response.fields : formatFields(response.headers.toJSON());
   const start = status === 200 ? OK : `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
   const end = isLast ? "connection: close\r\n" : "";
   return `${start}${fields}${framed(framing)}${end}${date()}\r\n`;

@@ -7,6 +7,7 @@ import { after } from "../../db/port/port.ts";
 import type { StoredResponse } from "../../domain/values/idempotency.ts";
 import { UNKNOWN_METHOD } from "../../http1/parser.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
+import type { AnyResponse, TextResponse } from "../../http1/response.ts";
 import { authenticate, type RouteNeeds } from "./auth.ts";
 import { announcesTooMuch } from "../read/body.ts";
 import { UNKNOWN_ADDRESS } from "./client-address.ts";
@@ -56,7 +57,7 @@ export function endpoint(
   handle: Handler,
 ) {
   const log = deps.log.requests(method, route);
-  return ({ request, params }: RouteContext): Response | Promise<Response> => {
+  return ({ request, params }: RouteContext): AnyResponse | Promise<AnyResponse> => {
     const context = new RequestContext(deps, request, route, log);
     try {
       const result = after(
@@ -87,7 +88,7 @@ export function publicEndpoint(
   route: string,
   handle: () => Promise<PublicResponse>,
 ) {
-  return async ({ request }: RouteContext): Promise<Response> => {
+  return async ({ request }: RouteContext): Promise<TextResponse> => {
     const context = new RequestContext(deps, request, route);
     try {
       const { status, body } = await handle();
@@ -112,12 +113,12 @@ export function respondWith(
   request: IncomingRequest,
   route: string | null,
   response: ErrorResponse,
-): Response {
+): TextResponse {
   return respond(new RequestContext(deps, request, route), response);
 }
 
 /** Responds to bytes that are not a valid request. */
-export function respondMalformed(deps: EndpointDeps, response: ErrorResponse): Response {
+export function respondMalformed(deps: EndpointDeps, response: ErrorResponse): TextResponse {
   return respond(new RequestContext(deps, UNREAD, null), response);
 }
 
@@ -126,7 +127,7 @@ export function respondInternalError(
   deps: EndpointDeps,
   request: IncomingRequest | null,
   error: unknown,
-): Response {
+): TextResponse {
   return fail(new RequestContext(deps, request ?? UNREAD, null), error);
 }
 
@@ -137,7 +138,7 @@ const UNREAD: RequestHead = {
   address: UNKNOWN_ADDRESS,
 };
 
-function succeed(context: RequestContext, body: object): Response {
+function succeed(context: RequestContext, body: object): AnyResponse {
   if (body instanceof PreparedResponse) {
     const { response, replayed } = body;
     if (replayed && !context.isTest) context.deps.observer.replay();
@@ -148,11 +149,11 @@ function succeed(context: RequestContext, body: object): Response {
   return write(context, 200, JSON.stringify(body));
 }
 
-function fail(context: RequestContext, thrown: unknown): Response {
+function fail(context: RequestContext, thrown: unknown): TextResponse {
   return respond(context, errorResponseFor(context, thrown));
 }
 
-function respond(context: RequestContext, response: ErrorResponse): Response {
+function respond(context: RequestContext, response: ErrorResponse): TextResponse {
   const { status, headers } = response;
   context.code = response.code;
   const body = errorBody(response, context.requestId);

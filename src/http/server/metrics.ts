@@ -1,11 +1,10 @@
 // The listener that Prometheus scrapes: GET /metrics and nothing else, on a port of its own.
 
-import { Elysia } from "elysia";
 import type { ConnectionPool } from "../../http1/connection-pool.ts";
 import { type Address, listen, type Server } from "../../http1/listen.ts";
 import { withText } from "../../http1/response.ts";
 import type { Metrics } from "../../monitoring/metrics.ts";
-import { routerOf } from "./router.ts";
+import { Router } from "./router.ts";
 
 /** Starts the metrics server. Throws when the address cannot be listened on. */
 export function startMetricsServer(
@@ -13,12 +12,15 @@ export function startMetricsServer(
   address: Address,
   connections: ConnectionPool,
 ): Server {
-  const app = new Elysia({ name: "metrics" }).get("/metrics", async () => {
+  const refuse = (status: number) => new Response(null, { status });
+  const fail = () => refuse(500);
+  const router = new Router<Response>("metrics", fail);
+  router.add("GET", "/metrics", async () => {
     const text = await metrics.render();
     return withText(new Response(text, { headers: { "content-type": metrics.contentType } }), text);
   });
-  const refuse = (status: number) => new Response(null, { status });
-  const { fetch: handle } = routerOf(app).compile();
-  const handler = { handle, refuse, fail: () => refuse(500), bodyLimitBytes: 0 };
+  router.addRest(() => refuse(404));
+  const { route: handle } = router.compile();
+  const handler = { handle, refuse, fail, bodyLimitBytes: 0 };
   return listen(handler, address, null, connections);
 }

@@ -8,7 +8,7 @@ import { REQUEST_ID_PATTERN } from "../../domain/values/limits.ts";
 import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import type { RateExceeded } from "../../domain/values/request-refusals.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
-import { closingResponse, type ResponseTemplate } from "../../http1/response.ts";
+import { NO_RESPONSE, type ResponseTemplate, type TextResponse } from "../../http1/response.ts";
 import type { Logger } from "../../monitoring/log.ts";
 import type { Observer } from "../../monitoring/observer.ts";
 import type { RequestLog } from "../../monitoring/request-line.ts";
@@ -145,7 +145,7 @@ export function write(
   status: number,
   body: string,
   headers?: Record<string, string>,
-): Response {
+): TextResponse {
   const { deps, requestId } = context;
   recordRequest(context, status);
   const fields: Record<string, string> = { "x-request-id": requestId, ...headers };
@@ -156,9 +156,9 @@ export function write(
 }
 
 /** Closes the connection instead of sending a response. */
-export function closeUnanswered(context: RequestContext): Response {
+export function closeUnanswered(context: RequestContext): TextResponse {
   recordRequest(context, CLOSED);
-  return closingResponse();
+  return NO_RESPONSE;
 }
 
 export function recordRequest(context: RequestContext, status: number): void {

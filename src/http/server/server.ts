@@ -1,10 +1,10 @@
 // The routes, and the server that listens on them.
 
-import { Elysia, NotFoundError } from "elysia";
 import type { Handler, Malformed } from "../../http1/connection.ts";
 import type { ConnectionPool } from "../../http1/connection-pool.ts";
 import { type Address, listen, type Server } from "../../http1/listen.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
+import type { AnyResponse } from "../../http1/response.ts";
 import type { Tls } from "../../config/tls.ts";
 import { BODY_LIMIT_BYTES } from "../../domain/values/limits.ts";
 import { type DocumentationDeps, documentationRoutes } from "./documentation.ts";
@@ -19,7 +19,7 @@ import {
 import { MALFORMED, methodNotAllowed, NOT_FOUND } from "./errors.ts";
 import { getLivez, getReadyz, type HealthDeps } from "./health.ts";
 import type { EndpointDeps } from "./request-context.ts";
-import { addRoute, type RouteContext, type Router, routerOf } from "./router.ts";
+import { type RouteContext, Router } from "./router.ts";
 import { type HandlerDeps, methodsByPath, ROUTES } from "./routes.ts";
 
 /** Unreserved characters and slashes only. A decoded path with any other character is not routed again. */
@@ -31,9 +31,9 @@ export type ServerDeps = EndpointDeps & HandlerDeps & HealthDeps & Documentation
 export interface MountedRoute {
   method: "GET" | "POST";
   path: string;
-  handle: (context: RouteContext) => Promise<Response>;
+  handle: (context: RouteContext) => Promise<AnyResponse>;
   /** Responds to every other method. */
-  refuseMethod: (context: RouteContext) => Response;
+  refuseMethod: (context: RouteContext) => AnyResponse;
 }
 
 /** Starts the API server. Throws when the address cannot be listened on. */
@@ -49,18 +49,20 @@ export function startServer(
 
 function handlerOf(deps: ServerDeps, mounted: readonly MountedRoute[]): Handler {
   return {
-    handle: createRouter(deps, mounted).fetch,
+    handle: createRouter(deps, mounted).route,
     refuse: (status: Malformed) => respondMalformed(deps, MALFORMED[status]),
     fail: (error) => respondInternalError(deps, null, error),
     bodyLimitBytes: BODY_LIMIT_BYTES,
   };
 }
 
-function createRouter(deps: ServerDeps, mounted: readonly MountedRoute[]): Router {
-  const router = routerOf(new Elysia({ name: "reseller", strictPath: true }));
+function createRouter(deps: ServerDeps, mounted: readonly MountedRoute[]): Router<AnyResponse> {
+  const router = new Router<AnyResponse>("reseller", (error, request) =>
+    respondInternalError(deps, request, error),
+  );
   for (const [method, path, needs, handle] of ROUTES) {
     const respond = endpoint(deps, method, path, needs, (call) => handle(deps, call));
-    addRoute(router, method, path, respond);
+    router.add(method, path, respond);
   }
   const others = methodsByPath();
   for (const [path, handle] of [
@@ -68,31 +70,30 @@ function createRouter(deps: ServerDeps, mounted: readonly MountedRoute[]): Route
     ["/readyz", getReadyz],
   ] as const) {
     const respond = publicEndpoint(deps, path, () => handle(deps));
-    addRoute(router, "GET", path, respond);
+    router.add("GET", path, respond);
     others.set(path, ["GET"]);
   }
   for (const [path, page] of documentationRoutes(deps)) {
-    addRoute(router, "GET", path, openPage(deps, path, page));
+    router.add("GET", path, openPage(deps, path, page));
     others.set(path, ["GET"]);
   }
   for (const [path, methods] of others) {
     const refuse = ({ request }: RouteContext) => {
       // `/orders/%62atch` matches `/orders/:id` undecoded, but decoded it is `/orders/batch`.
       const decoded = decodedRequest(request);
-      if (decoded) return router.handle(decoded);
+      if (decoded) return router.route(decoded);
       return respondWith(deps, request, path, methodNotAllowed(methods.join(", ")));
     };
     // HEAD and OPTIONS are 405 too, docs/specification/http.md#http-paths.
-    addRoute(router, "ALL", path, refuse);
+    router.add("ALL", path, refuse);
   }
   for (const { method, path, handle, refuseMethod } of mounted) {
-    addRoute(router, method, path, handle);
-    addRoute(router, "ALL", path, refuseMethod);
+    router.add(method, path, handle);
+    router.add("ALL", path, refuseMethod);
   }
-  router.onError(({ error, request }) => {
-    if (!(error instanceof NotFoundError)) return respondInternalError(deps, request, error);
+  router.addRest(({ request }) => {
     const decoded = decodedRequest(request);
-    return decoded ? router.handle(decoded) : respondWith(deps, request, null, NOT_FOUND);
+    return decoded ? router.route(decoded) : respondWith(deps, request, null, NOT_FOUND);
   });
   return router.compile();
 }

@@ -17,6 +17,7 @@ import {
 import { queryOf } from "../read/query.ts";
 import type { RouteContext } from "../server/router.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
+import type { TextResponse } from "../../http1/response.ts";
 import { type Action, ACTIONS } from "./actions.ts";
 import type { ActionDeps } from "./call.ts";
 import { smmErrorOf } from "./errors.ts";
@@ -32,7 +33,7 @@ export function actionRoute({ name }: Action): string {
 }
 
 /** Returns the handler of the protocol's only path. */
-export function smmApiEndpoint(deps: ActionDeps): (context: RouteContext) => Promise<Response> {
+export function smmApiEndpoint(deps: ActionDeps): (context: RouteContext) => Promise<TextResponse> {
   const log = deps.log.requests(METHOD, SMM_API_PATH);
   const actions = new Map(
     ACTIONS.map((action) => {
@@ -56,7 +57,7 @@ export function smmApiEndpoint(deps: ActionDeps): (context: RouteContext) => Pro
 }
 
 /** Returns the handler of every other method. */
-export function refuseMethod(deps: ActionDeps): (context: RouteContext) => Response {
+export function refuseMethod(deps: ActionDeps): (context: RouteContext) => TextResponse {
   return ({ request }) => fail(contextOf(deps, request), methodNotAllowed(METHOD));
 }
 
@@ -91,7 +92,7 @@ function textOf(body: object): string {
   return body instanceof PreparedResponse ? body.response.body : JSON.stringify(body);
 }
 
-function fail(context: RequestContext, response: ErrorResponse): Response {
+function fail(context: RequestContext, response: ErrorResponse): TextResponse {
   const { status, words, headers } = smmErrorOf(response) ?? smmErrorOf(INTERNAL)!;
   context.code = response.code;
   // A body over the limit stays unread: close the connection instead.

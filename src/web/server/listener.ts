@@ -1,9 +1,8 @@
 // The listener of a site: handles every request of its route table, from connection to page.
 
-import { Elysia, NotFoundError } from "elysia";
 import { TransientError } from "../../db/port/port.ts";
 import { Refusal } from "../../domain/values/error-table.ts";
-import { addRoute, type RouteContext, type Router, routerOf } from "../../http/server/router.ts";
+import { type RouteContext, Router } from "../../http/server/router.ts";
 import type { ConnectionPool } from "../../http1/connection-pool.ts";
 import { type Address, type Certificate, listen, type Server } from "../../http1/listen.ts";
 import { UNKNOWN_METHOD } from "../../http1/parser.ts";
@@ -35,7 +34,7 @@ export function startSite<Who extends Visitor, Parts extends SiteParts, Role>(
 ): Server {
   const { settings } = site.parts;
   const finish = (response: Response) => secured(response, settings.isSecure);
-  const { fetch: route } = createRouter(site);
+  const { route } = createRouter(site);
   return listen(
     {
       handle: async (request) =>
@@ -56,8 +55,8 @@ export function startSite<Who extends Visitor, Parts extends SiteParts, Role>(
 
 function createRouter<Who extends Visitor, Parts extends SiteParts, Role>(
   site: Site<Who, Parts, Role>,
-): Router {
-  const router = routerOf(new Elysia({ name: site.name, strictPath: true }));
+): Router<Response> {
+  const router = new Router<Response>(site.name, (error) => fail(site, error, null));
   for (const asset of ASSETS) addGet(site, router, asset.path, () => assetResponse(asset));
   for (const route of site.routes) {
     const handle = (context: RouteContext) => answer(site, route, context);
@@ -65,28 +64,26 @@ function createRouter<Who extends Visitor, Parts extends SiteParts, Role>(
       addGet(site, router, route.path, handle);
       continue;
     }
-    addRoute(router, route.method, route.path, handle);
+    router.add(route.method, route.path, handle);
     // After a refused form a browser shows the action's address. A reload leads to the page with the form.
     const isPage = site.routes.some(({ method, path }) => method === "GET" && path === route.path);
     if (!isPage)
       addGet(site, router, route.path, ({ params }) => redirect(filledIn(route.back, params)));
   }
-  router.onError(({ error }) =>
-    error instanceof NotFoundError ? noSuchPage(site) : fail(site, error, null),
-  );
+  router.addRest(() => noSuchPage(site));
   return router.compile();
 }
 
 /** Adds a route for GET, and for HEAD, which load balancers and link checkers send. The connection omits its body. */
 function addGet<Who extends Visitor, Parts extends SiteParts, Role>(
   site: Site<Who, Parts, Role>,
-  router: Router,
+  router: Router<Response>,
   path: string,
-  handle: Parameters<typeof addRoute>[3],
+  handle: Parameters<Router<Response>["add"]>[2],
 ): void {
-  addRoute(router, "GET", path, handle);
+  router.add("GET", path, handle);
   // HEAD and unknown methods are routed as UNKNOWN_METHOD.
-  addRoute(router, UNKNOWN_METHOD, path, (context) =>
+  router.add(UNKNOWN_METHOD, path, (context) =>
     context.request.sentMethod === "HEAD" ? handle(context) : noSuchPage(site),
   );
 }
