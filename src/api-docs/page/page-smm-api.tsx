@@ -62,6 +62,9 @@ const ERRORS: readonly [words: string, meaning: string][] = [
     "neworder.error.not_enough_funds",
     "Your balance is too low. Add funds and send the order again.",
   ],
+  ["Too many orders in a minute", "Status 429. Send it again in the next minute."],
+  ["Spend limit reached", "Status 429. Your operator limits what you spend a day or a month."],
+  ["Too many open orders", "Send it again when some of your orders have ended."],
   ["Incorrect order ID", "You have no such order."],
   [
     "Order cannot be cancelled",

@@ -30,18 +30,6 @@ export interface SpendLimitExceeded extends LimitEnd {
   leftMicros: number;
 }
 
-function ordersPerMinuteText({ allowed, endsAt }: { allowed: number } & LimitEnd): string {
-  return `At most ${counted(allowed, "order")} a minute; the next minute begins at ${isoText(endsAt)}`;
-}
-
-function spendText({ period, limitMicros, leftMicros, endsAt }: SpendLimitExceeded): string {
-  return `At most ${formatMicros(limitMicros)} USD may be spent a ${period}; ${formatMicros(leftMicros)} is left until ${isoText(endsAt)}`;
-}
-
-function openOrdersText({ allowed }: { allowed: number }): string {
-  return `At most ${counted(allowed, "order")} may be open; place more when some have ended`;
-}
-
 function limitHeaders(name: LimitName, remaining: number, seconds: number): Record<string, string> {
   return { "retry-after": String(seconds), ratelimit: rateItem(name, remaining, seconds) };
 }
@@ -77,26 +65,29 @@ export const ORDER_REFUSALS = {
   /** The limits of a reseller: docs/specification/users.md#reseller-limits. */
   orders_per_minute_exceeded: entry<{ allowed: number } & LimitEnd>({
     status: 429,
-    message: ordersPerMinuteText,
+    message: ({ allowed, endsAt }) =>
+      `At most ${counted(allowed, "order")} a minute; the next minute begins at ${isoText(endsAt)}`,
     headers: ({ retryAfterSeconds }) => limitHeaders("orders-per-minute", 0, retryAfterSeconds),
     members: ({ endsAt }) => ({ limit: "orders-per-minute", endsAt: isoText(endsAt) }),
-    smmApi: ordersPerMinuteText,
+    smmApi: "Too many orders in a minute",
   }),
   spend_limit_exceeded: entry<SpendLimitExceeded>({
     status: 429,
-    message: spendText,
+    message: ({ period, limitMicros, leftMicros, endsAt }) =>
+      `At most ${formatMicros(limitMicros)} USD may be spent a ${period}; ${formatMicros(leftMicros)} is left until ${isoText(endsAt)}`,
     headers: ({ period, leftMicros, retryAfterSeconds }) =>
       limitHeaders(`spend-per-${period}`, leftMicros, retryAfterSeconds),
     members: ({ period, endsAt }) => ({ limit: `spend-per-${period}`, endsAt: isoText(endsAt) }),
-    smmApi: spendText,
+    smmApi: "Spend limit reached",
   }),
   /** Ends with an open order, not at a time, so it is no 429. */
   open_orders_exceeded: entry<{ allowed: number }>({
     status: 403,
-    message: openOrdersText,
+    message: ({ allowed }) =>
+      `At most ${counted(allowed, "order")} may be open; place more when some have ended`,
     headers: () => ({ ratelimit: rateItem("open-orders", 0) }),
     members: () => ({ limit: "open-orders" }),
-    smmApi: openOrdersText,
+    smmApi: "Too many open orders",
   }),
   /** The order that already has this reference, as its caller sees it. */
   reference_taken: entry<{ order: { orderId: number } }>({

@@ -3,6 +3,7 @@
 import { get, post, type Route } from "../server/route.ts";
 import { activateUser, deactivateUser, eraseUser, renameUser } from "./user-account.tsx";
 import { adjustBalance } from "./user-balance.tsx";
+import { setLimits } from "./reseller-limits.tsx";
 import { setDiscount } from "./user-discount.tsx";
 import {
   activateKey,
@@ -25,6 +26,7 @@ export const routes: readonly Route[] = [
   get("/users/:user", "support", userPage),
   post("/users/:user/balance", "owner", adjustBalance, "/users/:user"),
   post("/users/:user/discount", "operator", setDiscount, "/users/:user"),
+  post("/users/:user/limits", "operator", setLimits, "/users/:user"),
   post("/users/:user/rename", "operator", renameUser, "/users/:user"),
   post("/users/:user/deactivate", "operator", deactivateUser, "/users/:user"),
   post("/users/:user/activate", "operator", activateUser, "/users/:user"),

@@ -12,6 +12,7 @@ import {
   readUserFigures,
   type UserFigures,
 } from "../../db/users/user-figures.ts";
+import { type LimitFacts, readLimitFacts } from "../../db/users/reseller-limits.ts";
 import { findUserByAccount, type User } from "../../db/users/users.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import { ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
@@ -25,6 +26,7 @@ import { requireShownUser, userPath } from "./shown-user.ts";
 import { Account } from "./user-account.tsx";
 import { Balance } from "./user-balance.tsx";
 import { Discount } from "./user-discount.tsx";
+import { Limits, LimitsForm } from "./reseller-limits.tsx";
 import { Keys } from "./user-keys.tsx";
 import { OwnPrices } from "./user-prices.tsx";
 import { Transactions } from "./user-transactions.tsx";
@@ -40,6 +42,7 @@ interface ShownUser {
   user: User;
   parent: string | null;
   figures: UserFigures;
+  limits: LimitFacts;
   lines: TransactionRow[];
   keys: ListedKey[];
   prices: OwnPrice[];
@@ -47,7 +50,7 @@ interface ShownUser {
   children: { username: string; name: string; balanceMicros: bigint }[];
 }
 
-function readShownUser(reader: Reader, username: string): ShownUser {
+function readShownUser(reader: Reader, username: string, now: number): ShownUser {
   const user = requireShownUser(reader, username);
   const { account, parentAccount } = user;
   const window = { from: null, to: null };
@@ -56,6 +59,7 @@ function readShownUser(reader: Reader, username: string): ShownUser {
     user,
     parent: parentAccount === null ? null : findUserByAccount(reader, parentAccount)!.username,
     figures: readUserFigures(reader, account, COUNTED),
+    limits: readLimitFacts(reader, user, COUNTED, now),
     lines: listTransactionsBelow(reader, query, Number.MAX_SAFE_INTEGER, LINES).rows,
     keys: listKeys(reader, { account }, null, KEYS),
     prices: listOwnPrices(reader, account),
@@ -65,8 +69,10 @@ function readShownUser(reader: Reader, username: string): ShownUser {
 }
 
 export async function userPage(call: Call, panel: Panel): Promise<View> {
-  const shown = await call.read((reader) => readShownUser(reader, call.params["user"]!));
-  const { user, lines, keys, prices, webhooks, children } = shown;
+  const shown = await call.read((reader) =>
+    readShownUser(reader, call.params["user"]!, panel.now()),
+  );
+  const { user, limits, lines, keys, prices, webhooks, children } = shown;
   const { username } = user;
   const path = userPath(username);
   const { role } = call.visitor.administrator;
@@ -105,6 +111,12 @@ export async function userPage(call: Call, panel: Panel): Promise<View> {
               mayCredit={mayAct(role, "owner")}
               now={panel.now()}
             />
+            <Limits facts={limits} defaults={panel.settings} />
+            {mayChange && (
+              <section class="card narrow-card">
+                <LimitsForm facts={limits} path={path} />
+              </section>
+            )}
             <Webhooks webhooks={webhooks} path={path} mayChange={mayChange} />
             <OwnPrices prices={prices} path={path} mayChange={mayChange} />
             {mayChange && (

@@ -76,6 +76,46 @@ describe("a discount", () => {
   });
 });
 
+describe("the limits of a reseller", () => {
+  const NONE = {
+    "rate-limit": "",
+    "orders-per-minute": "",
+    "spend-per-day": "",
+    "spend-per-month": "",
+    "open-orders": "",
+  };
+
+  test("are saved and shown; an empty field is the default", async () => {
+    const fields = { ...NONE, "rate-limit": "20/s", "spend-per-day": "12.5", "open-orders": "0" };
+    const saved = await market.post("/users/bob/limits", fields);
+    expect([saved.status, saved.headers.get("location")]).toEqual([303, "/users/bob#limits"]);
+    const [row] = market.query("SELECT * FROM reseller_limits");
+    expect(row).toMatchObject({
+      rate_limit: "20/s",
+      orders_per_minute: null,
+      spend_per_day_micros: 12_500_000,
+      spend_per_month_micros: null,
+      open_orders: 0,
+    });
+    const { text } = await market.get("/users/bob");
+    for (const shown of ["20/s", "12.5 USD", "none (default)"]) expect(text).toContain(shown);
+    await market.post("/users/bob/limits", NONE);
+    expect(market.query("SELECT * FROM reseller_limits")).toEqual([]);
+  });
+
+  test.each(Object.keys(NONE))("with a wrong %s are refused beside it", async (field) => {
+    const before = market.fingerprint();
+    const { status, text } = await market.post("/users/bob/limits", { ...NONE, [field]: "-1" });
+    expect([status, text]).toEqual([422, expect.stringContaining(field.replaceAll("-", " "))]);
+    expect(market.fingerprint()).toBe(before);
+  });
+
+  test("are not for a child user", async () => {
+    expect((await market.get("/users/kid")).text).not.toContain("Save the limits");
+    expect((await market.post("/users/kid/limits", NONE)).status).toBe(422);
+  });
+});
+
 describe("a late report", () => {
   const completed = (number: string) => {
     const orderId = market.delivered({ placed: number });

@@ -76,6 +76,7 @@ export const WRONG: readonly {
   { path: "/users/alice", action: "/users/alice/keys", typed: { days: "0", allow: "here" } },
   { path: "/users/alice", action: "/users/alice/webhooks", typed: { url: "ftp://x" } },
   { path: "/users/alice", action: "/users/alice/prices", typed: { price: "dear" } },
+  { path: "/users/alice", action: "/users/alice/limits", typed: { "open-orders": "many" } },
   { path: "/users/alice", action: "/users/alice/discount", typed: { percent: "200" } },
   { path: "/services", action: "/services", typed: { min: "10", max: "1", price: "x" } },
   { path: "/services", action: "/service-prices", typed: { percent: "ten" } },
