@@ -22,6 +22,8 @@ GRANT UPDATE ON catalogue_version, uptime, totals_position TO reseller;
 -- webhooks that are done with, numbers that a provider did not know.
 GRANT INSERT, UPDATE, DELETE ON grants, service_routes, reseller_limits, idempotency, servers, batches, webhook_deliveries TO reseller;
 GRANT DELETE ON webhooks TO reseller;
+-- Spend of hours that are over.
+GRANT INSERT, UPDATE, DELETE ON hourly_spend TO reseller;
 -- Those that nothing refers to.
 GRANT DELETE ON providers, services TO reseller;
 GRANT INSERT, DELETE ON webhook_events, webhook_attempts, unrecognized_numbers TO reseller;

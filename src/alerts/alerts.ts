@@ -8,6 +8,7 @@ import {
   listWebhooksFailed,
 } from "../db/webhooks/alerts.ts";
 import { listProviderAttention } from "../db/reports/attention.ts";
+import { listSpenders } from "../db/reports/hourly-spend.ts";
 import type { Reader, ReadStore } from "../db/port/port.ts";
 import type { Clock } from "../scheduling/clock.ts";
 import { oneAtATime } from "../scheduling/one-at-a-time.ts";
@@ -69,8 +70,8 @@ export function startAlerts(deps: AlertDeps): AlertService {
         ...provider,
         lateness: lateness.get(provider.name) ?? "unknown",
       }));
-      const { failedWebhooks, limitedKeys } = read;
-      const facts = { providers, failedWebhooks, limitedKeys, machine };
+      const { failedWebhooks, limitedKeys, spenders } = read;
+      const facts = { providers, failedWebhooks, limitedKeys, spenders, machine };
       const conditions = alertConditions(facts, read.open, now);
       const changes = steadiness.settled(alertChanges(conditions, read.open, now));
       if (isStopping || isEmpty(changes)) return;
@@ -110,6 +111,7 @@ function readFacts(reader: Reader, now: number) {
     providers: listProviderAttention(reader),
     failedWebhooks: listWebhooksFailed(reader),
     limitedKeys: listLimitedKeys(reader, utcDayBounds(now)),
+    spenders: listSpenders(reader, now),
   };
 }
 

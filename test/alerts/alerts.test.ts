@@ -207,6 +207,39 @@ describe.each(ENGINES)("on %s", (engine) => {
     expect(shop.receiver.received[0]!.body).not.toContain("alice");
   });
 
+  test("a reseller that spends ten times its usual in an hour raises an alert until the hour is over", async () => {
+    const shop = await openAlertServers(await freshStore(engine));
+    shop.server();
+    const resellerAccount = await shop.store.run((tx) => insertUser(tx, "alice", 5e9));
+    const terms = { name: "S", per: "1", min: 1, max: 1e6, private: false } as const;
+    const service = { ...terms, id: "s", priceMicros: 1_000_000 };
+    await shop.run("createService", { ...service, actor });
+    const key = { username: "alice", label: "", hash: "a".repeat(64), start: "rk_", actor };
+    const { id: keyId } = await shop.run("createKey", { ...key, type: "order", reach: "all" });
+    const spend = async (quantity: number) => {
+      const order = { resellerAccount, keyId, service: "s", link: "x", quantity };
+      const { orderId } = await shop.run("placeOrder", order);
+      for (;;) {
+        const state = await shop.run("countDailyTotals", { limit: 1000 });
+        if (state === "reached" || state === "done") return String(orderId);
+      }
+    };
+    await spend(99);
+    await shop.until(0);
+    await spend(1);
+    await shop.until(1);
+    shop.clock.jump(HOUR);
+    await shop.until(2);
+    const [{ id }] = (await shop.store.query("SELECT id FROM users WHERE username = 'alice'")) as [
+      { id: string },
+    ];
+    expect(shop.received()).toEqual([
+      `alert.raised spend_unusual ${id}`,
+      `alert.resolved spend_unusual ${id}`,
+    ]);
+    expect(shop.receiver.received[0]!.body).not.toContain("alice");
+  });
+
   test("renaming or deleting a provider ends its alerts with a message that says so, and settles nothing", async () => {
     const shop = await openAlertServers(await freshStore(engine));
     shop.server();

@@ -4,6 +4,8 @@ import { CREDIT_KEYS, UNLIMITED_CREDIT_KEYS } from "../users/keys.ts";
 import { LIVE_ORDER_CONDITION, UNKNOWN_PLACEMENTS } from "../orders/orders.ts";
 import { OLDEST_DUE_POLL } from "../delivery/polling.ts";
 import { LAST_ROW_COLUMNS, LAST_ROW_TIMES, lastRowAt } from "../reports/last-row.ts";
+import { listSpenders } from "../reports/hourly-spend.ts";
+import type { SpendFacts } from "../../domain/alerts/spend-conditions.ts";
 import type { Reader } from "./port.ts";
 import { query } from "./query.ts";
 import { nullable, number } from "./table-definition.ts";
@@ -25,6 +27,8 @@ export interface RowFacts {
   creditKeys: number;
   /** Number of those keys that can add it to any user without a daily limit. */
   unlimitedCreditKeys: number;
+  /** Resellers whose spend of the running hour is judged. */
+  spenders: SpendFacts[];
 }
 
 const FACTS = query({
@@ -47,7 +51,11 @@ const FACTS = query({
     (${UNLIMITED_CREDIT_KEYS}) AS "unlimitedCreditKeys"`,
 });
 
-export function readRowFacts(reader: Reader): RowFacts {
+export function readRowFacts(reader: Reader, now: number): RowFacts {
   const { lastTransferAt, lastOrderAt, lastUserAt, ...facts } = reader.one(FACTS)!;
-  return { lastRowAt: lastRowAt({ lastTransferAt, lastOrderAt, lastUserAt }), ...facts };
+  return {
+    lastRowAt: lastRowAt({ lastTransferAt, lastOrderAt, lastUserAt }),
+    ...facts,
+    spenders: listSpenders(reader, now),
+  };
 }

@@ -9,6 +9,8 @@ import { LIVE_ORDER_CONDITION } from "../orders/orders.ts";
 import { countOpenRequests, type RequestFigures } from "../orders/order-request-lists.ts";
 import { expectedCurrency } from "../../domain/delivery/costs.ts";
 import { readHeldOrders } from "../delivery/held-orders.ts";
+import type { SpendFacts } from "../../domain/alerts/spend-conditions.ts";
+import { listSpenders } from "./hourly-spend.ts";
 import { query } from "../port/query.ts";
 import { LAST_ROW_COLUMNS, LAST_ROW_TIMES, lastRowAt } from "./last-row.ts";
 import { delistedRoutesOf } from "../catalogue/route-listing.ts";
@@ -30,6 +32,8 @@ export interface Attention {
   failedWebhooks: FailedWebhooks[];
   /** Counts of open requests for orders. */
   requests: RequestFigures;
+  /** Resellers whose spend of the running hour is judged. */
+  spenders: SpendFacts[];
   /** The latest creation time of a transfer, order or user; null if there is none. */
   lastRowAt: number | null;
 }
@@ -98,7 +102,7 @@ export function listProviderAttention(reader: Reader): ProviderFacts[] {
   });
 }
 
-export function readAttention(reader: Reader): Attention {
+export function readAttention(reader: Reader, now: number): Attention {
   const providers = listProviderAttention(reader);
   const { lateOrders, ...times } = reader.one(FACTS)!;
   const unrecognized = listUnrecognized(reader, UNRECOGNIZED_LIMIT);
@@ -110,6 +114,7 @@ export function readAttention(reader: Reader): Attention {
     lateOrders,
     failedWebhooks,
     requests,
+    spenders: listSpenders(reader, now),
     lastRowAt: lastRowAt(times),
   };
 }

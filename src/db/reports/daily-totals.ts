@@ -16,9 +16,9 @@ import {
   type ReportSource,
   SOURCES,
 } from "./reports.ts";
-import { DAY_MS } from "../../domain/values/spans.ts";
+import { DAY_MS, HOUR_MS } from "../../domain/values/spans.ts";
 import { number, text, textOf } from "../port/table-definition.ts";
-import { dailyTotals, totalsPosition } from "../tables/reports.ts";
+import { dailyTotals, hourlySpend, totalsPosition } from "../tables/reports.ts";
 
 export const TOTAL_KINDS = ["service", "reseller", "provider"] as const;
 export type TotalKind = (typeof TOTAL_KINDS)[number];
@@ -176,8 +176,49 @@ const ADD = TOTAL_KINDS.flatMap((kind) =>
   REPORT_SOURCES.map((source) => ({ source, add: addStatement(kind, source) })),
 );
 
-/** Adds the rows after one position, up to another, to the totals of their days. */
-export function addToTotals(tx: Tx, after: ReportPosition, upTo: ReportPosition): void {
+/** Hours for which the spend of resellers is kept. */
+const HOURS_KEPT = 48;
+
+const addSpendStatement = (source: "orders" | "transfers") => {
+  const { rows, number: column, amount, at } = SOURCES[source];
+  const sum = `CAST(sum(${amount}) AS BIGINT)`;
+  return statement({
+    parameters: { after: number, upTo: number, from: number },
+    writes: [hourlySpend],
+    text: `INSERT INTO hourly_spend AS total (hour, account, charged_micros, refunded_micros)
+      SELECT ${at} / ${HOUR_MS}, orders.reseller_account, ${source === "orders" ? `${sum}, 0` : `0, ${sum}`}
+      FROM ${rows} AND ${column} > :after AND ${column} <= :upTo AND ${at} >= :from
+      GROUP BY ${at} / ${HOUR_MS}, orders.reseller_account
+      ON CONFLICT (hour, account) DO UPDATE SET charged_micros = total.charged_micros + excluded.charged_micros,
+        refunded_micros = total.refunded_micros + excluded.refunded_micros`,
+  });
+};
+
+const ADD_SPEND = {
+  orders: addSpendStatement("orders"),
+  transfers: addSpendStatement("transfers"),
+};
+
+const FORGET_SPEND = statement({
+  parameters: { before: number },
+  writes: [hourlySpend],
+  text: "DELETE FROM hourly_spend WHERE hour < :before",
+});
+
+/** Adds the rows after one position, up to another, to the totals of their days, and to the spend of their hours. */
+export function addToTotals(
+  tx: Tx,
+  after: ReportPosition,
+  upTo: ReportPosition,
+  now: number,
+): void {
+  const firstHour = Math.floor(now / HOUR_MS) - HOURS_KEPT;
+  tx.run(FORGET_SPEND, { before: firstHour });
+  for (const source of ["orders", "transfers"] as const) {
+    if (upTo[source] <= after[source]) continue;
+    const range = { after: after[source], upTo: upTo[source] };
+    tx.run(ADD_SPEND[source], { ...range, from: firstHour * HOUR_MS });
+  }
   for (const { source, add } of ADD) {
     if (upTo[source] > after[source]) tx.run(add, { after: after[source], upTo: upTo[source] });
   }

@@ -17,6 +17,17 @@ export const dailyTotals = table(
   { key: ["kind", "day", "key"] },
 );
 
+export const hourlySpend = table(
+  "hourly_spend",
+  {
+    hour: integer().notNull(),
+    account: integer().notNull(),
+    chargedMicros: bigInteger().notNull(),
+    refundedMicros: bigInteger().notNull(),
+  },
+  { key: ["hour", "account"] },
+);
+
 export const totalsPosition = table(
   "totals_position",
   {

@@ -16,7 +16,7 @@ import { attempts, orderCosts, unrecognizedNumbers } from "./delivery.ts";
 import { accounts, transferDetails, transfers } from "./ledger.ts";
 import { lateReports, orderEvents, orderRequests, orders, resentOrders } from "./orders.ts";
 import { providerRates, providers } from "./providers.ts";
-import { dailyTotals, totalsPosition } from "./reports.ts";
+import { dailyTotals, hourlySpend, totalsPosition } from "./reports.ts";
 import { keyRecharges, keys, limitUse, resellerLimits, users } from "./users.ts";
 import { alerts, webhookAttempts, webhookDeliveries, webhookEvents, webhooks } from "./webhooks.ts";
 
@@ -53,6 +53,7 @@ export const TABLES: readonly AnyTable[] = [
   providerRates,
   orderCosts,
   dailyTotals,
+  hourlySpend,
   totalsPosition,
   alerts,
   administrators,

@@ -19,6 +19,7 @@ import {
   WEBHOOK_RULES,
   WRITER_RULES,
 } from "./machine-conditions.ts";
+import { SPEND_RULES, type SpendFacts } from "./spend-conditions.ts";
 import { MINUTE_MS, HOUR_MS, DAY_MS } from "../values/spans.ts";
 
 /** The kinds whose subject is the name of a provider. */
@@ -55,6 +56,8 @@ export interface AlertFacts {
   failedWebhooks: readonly string[];
   /** Ids of keys that were refused a recharge today because of a limit. */
   limitedKeys: readonly string[];
+  /** Resellers whose spend of the running hour is judged. */
+  spenders: readonly SpendFacts[];
   machine: MachineFacts;
 }
 
@@ -102,7 +105,7 @@ export const TIMED_KINDS: ReadonlySet<AlertKind> = new Set([
 
 /** Returns the conditions that alerts report, including those with state `unknown`. */
 export function alertConditions(
-  { providers, failedWebhooks, limitedKeys, machine }: AlertFacts,
+  { providers, failedWebhooks, limitedKeys, spenders, machine }: AlertFacts,
   open: readonly OpenAlert[],
   now: number,
 ): AlertCondition[] {
@@ -120,6 +123,7 @@ export function alertConditions(
     ...providers.flatMap((each) => alertConditionsOf(PROVIDER_RULES, each, now)),
     ...failedWebhooks.flatMap((id) => alertConditionsOf(WEBHOOK_RULES, { ...webhook, id }, now)),
     ...limitedKeys.flatMap((id) => alertConditionsOf(LIMITED_KEY_RULES, { id }, now)),
+    ...spenders.flatMap((each) => alertConditionsOf(SPEND_RULES, each, now)),
     ...alertConditionsOf(MACHINE_RULES, facts, now),
   ];
 }
@@ -138,6 +142,7 @@ const ENDINGS: Record<AlertKind, (subject: string) => string> = {
   backup_unverified: () => "The last backup is verified again",
   disk_low: () => "The disk has enough room again",
   recharge_limited: (key) => `A new day began for key ${key}, or its limits were changed`,
+  spend_unusual: (reseller) => `The hour of unusual spend of reseller ${reseller} is over`,
   webhook_disabled: (webhook) => `The webhook is no longer disabled by failures: ${webhook}`,
   database_unwritable: () => "The database takes writes again",
 };

@@ -19,6 +19,7 @@ export const ALERT_KINDS = [
   "disk_low",
   "webhook_disabled",
   "recharge_limited",
+  "spend_unusual",
   "database_unwritable",
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];

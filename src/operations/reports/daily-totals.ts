@@ -10,6 +10,7 @@ import {
   readTransactions,
   writePosition,
 } from "../../db/reports/daily-totals.ts";
+import type { Context } from "../batch/context.ts";
 import { lastPosition, REPORT_SOURCES } from "../../db/reports/reports.ts";
 
 /** The transaction id of a goal that has not been stamped yet, and of every transaction on SQLite. */
@@ -37,6 +38,7 @@ export interface CountDailyTotals {
 export function countDailyTotals(
   tx: Tx,
   { limit }: CountDailyTotals,
+  { now }: Context,
 ): "again" | "waiting" | "reached" | "done" {
   lockPosition(tx);
   const position = readPosition(tx);
@@ -53,7 +55,7 @@ export function countDailyTotals(
     const next = { ...counted };
     for (const source of REPORT_SOURCES) next[source] = Math.max(counted[source], seen[source]);
     const sighted = { counted, goal: next, goalTransaction: NOT_STAMPED };
-    if (own === NOT_STAMPED) return countUpTo(tx, sighted, limit);
+    if (own === NOT_STAMPED) return countUpTo(tx, sighted, limit, now);
     writePosition(tx, sighted);
     return "again";
   }
@@ -61,20 +63,21 @@ export function countDailyTotals(
     writePosition(tx, { counted, goal, goalTransaction: own });
     return "again";
   }
-  return oldest < goalTransaction ? "waiting" : countUpTo(tx, position, limit);
+  return oldest < goalTransaction ? "waiting" : countUpTo(tx, position, limit, now);
 }
 
 function countUpTo(
   tx: Tx,
   { counted, goal, goalTransaction }: Position,
   limit: number,
+  now: number,
 ): "again" | "reached" {
   const reached = { ...counted };
   for (const source of REPORT_SOURCES) {
     if (counted[source] >= goal[source]) continue;
     reached[source] = Math.min(stepAbove(tx, source, counted[source], limit), goal[source]);
   }
-  addToTotals(tx, counted, reached);
+  addToTotals(tx, counted, reached, now);
   writePosition(tx, { counted: reached, goal, goalTransaction });
   return REPORT_SOURCES.every((source) => reached[source] >= goal[source]) ? "reached" : "again";
 }

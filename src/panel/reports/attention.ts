@@ -13,6 +13,7 @@ import {
   PROVIDER_RULES,
   REQUEST_RULES,
 } from "../../domain/alerts/provider-conditions.ts";
+import { SPEND_RULES } from "../../domain/alerts/spend-conditions.ts";
 import { MACHINE_RULES, WEBHOOK_RULES } from "../../domain/alerts/machine-conditions.ts";
 
 export interface AttentionItem {
@@ -25,7 +26,7 @@ export interface AttentionItem {
 
 /** `lateness`: of polls, by provider name. Absent for a provider that this server has not polled. */
 export function attentionItems(
-  { providers, unrecognized, lateOrders, failedWebhooks, requests, lastRowAt }: Attention,
+  { providers, unrecognized, lateOrders, failedWebhooks, requests, spenders, lastRowAt }: Attention,
   machine: MachineFacts,
   lateness: ReadonlyMap<string, Lateness>,
   now: number,
@@ -39,6 +40,7 @@ export function attentionItems(
     ...numbers.flatMap(([name, orders]) =>
       conditionsOf(NUMBER_RULES, { name, count: orders.length, orders }, now),
     ),
+    ...spenders.flatMap((each) => conditionsOf(SPEND_RULES, each, now)),
     ...conditionsOf(REQUEST_RULES, requests, now),
     ...failedWebhooks.flatMap((each) => conditionsOf(WEBHOOK_RULES, { ...each, id: null }, now)),
     ...conditionsOf(LATE_REPORT_RULES, { name: null, count: lateOrders }, now),

@@ -36,7 +36,7 @@ export async function todayPage(call: Call, panel: Panel): Promise<View> {
   const figures = await panel.activity(FIGURES_WAIT_MS);
   const lateness = await panel.lateness();
   const { attention, changes } = await call.read((reader) => ({
-    attention: readAttention(reader),
+    attention: readAttention(reader, now),
     changes: listAuditEntries(reader, { limit: AUDIT_ENTRIES_LIMIT }),
   }));
   const items = attentionItems(attention, panel.machine(), lateness, now);

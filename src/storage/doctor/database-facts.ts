@@ -35,7 +35,7 @@ export function factsOf(path: string): DatabaseFacts {
       schemaDifferences: schemaDifferences(sqlite),
       hasLitestream: hasLitestream(sqlite),
       integrity: quickCheck(sqlite),
-      ...store.read(readRowFacts),
+      ...store.read((reader) => readRowFacts(reader, Date.now())),
     };
   } finally {
     sqlite.close();

@@ -8,6 +8,7 @@ import {
   type Severity,
 } from "../../domain/alerts/conditions.ts";
 import { NUMBER_RULES, ORDER_RULES } from "../../domain/alerts/provider-conditions.ts";
+import { SPEND_RULES } from "../../domain/alerts/spend-conditions.ts";
 import { KEY_RULES, MACHINE_RULES, WEBHOOK_RULES } from "../../domain/alerts/machine-conditions.ts";
 
 export type State = "ok" | "warn" | "fail";
@@ -46,6 +47,7 @@ export function rowFindings(facts: RowFacts, now: number): Finding[] {
   const failed = { username: null, id: null, disabled, failing: 0, failingSince: null };
   const judge = <Facts>(check: string, measured: string, rules: Rules<Facts>, about: Facts) =>
     judged(check, measured, conditionsOf(rules, about, now));
+  const spends = facts.spenders.flatMap((each) => conditionsOf(SPEND_RULES, each, now));
   const unlessNone = (none: string, found: number) => (found === 0 ? none : "");
   return [
     judge("clock", `now ${isoOf(now)}, ${written}`, MACHINE_RULES, { lastRowAt }),
@@ -77,6 +79,7 @@ export function rowFindings(facts: RowFacts, now: number): Finding[] {
       KEY_RULES,
       facts,
     ),
+    judged("spend of resellers", unlessNone("none is unusual", spends.length), spends),
   ];
 }
 

@@ -75,13 +75,13 @@ async function schemaFindings(address: Address, conditions: Conditions): Promise
   if (schema.state !== "ok") return [schema];
   const snapshot = await openSnapshot(address, COMMAND_NAME);
   try {
+    const now = await readDatabaseTime(snapshot);
     const read = await snapshot.read((reader) => ({
-      facts: readRowFacts(reader),
+      facts: readRowFacts(reader, now),
       standbys: readStandbys(reader),
       servers: listRunningServers(reader),
     }));
     const { facts, standbys, servers } = read;
-    const now = await readDatabaseTime(snapshot);
     return [
       schema,
       standbysFinding(standbys, conditions),

@@ -9,6 +9,7 @@ import timedPauses from "../../../migrations/sqlite/0004_timed_pauses.sql" with 
 import clockSteps from "../../../migrations/sqlite/0005_clock_steps_without_triggers.sql" with { type: "text" };
 import fundHolds from "../../../migrations/sqlite/0006_fund_holds.sql" with { type: "text" };
 import resellerLimits from "../../../migrations/sqlite/0007_reseller_limits.sql" with { type: "text" };
+import hourlySpend from "../../../migrations/sqlite/0008_hourly_spend.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -29,6 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 5, name: "0005_clock_steps_without_triggers", sql: clockSteps },
   { version: 6, name: "0006_fund_holds", sql: fundHolds },
   { version: 7, name: "0007_reseller_limits", sql: resellerLimits },
+  { version: 8, name: "0008_hourly_spend", sql: hourlySpend },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

@@ -111,6 +111,7 @@ const TAKEN = [
   "UPDATE reseller_limits SET rate_limit = NULL, spend_per_day_micros = 1000000000000000",
   limitUse("3, 1, 1, 1, 0, 0, 9000000000000000001, NULL"),
   "UPDATE limit_use SET open_orders = 5",
+  "INSERT INTO hourly_spend (hour, account, charged_micros, refunded_micros) VALUES (1, 3, 5, 9000000000000000001)",
   "UPDATE services SET dripfeed = 0, type = 'poll', per = '1000'",
   order({
     order_id: "52", id: `'${CUID.replace("a", "x")}'`, status: "'PENDING'", placement: "'queued'", provider_id: "1",
@@ -155,6 +156,7 @@ const REFUSED = [
   "UPDATE reseller_limits SET rate_limit = ''",
   limitUse("999, 1, 1, 1, 0, 0, 0, NULL"),
   "UPDATE limit_use SET minute_orders = -1",
+  "INSERT INTO hourly_spend (hour, account, charged_micros, refunded_micros) VALUES (1, 3, 5, 5)",
   "UPDATE limit_use SET day_start_micros = -1",
   "UPDATE limit_use SET open_orders = -1",
   "UPDATE users SET balance_micros = -1 WHERE account = 3",

@@ -16,7 +16,7 @@ import { freshSqliteDatabase } from "../../support/databases/test-database.ts";
  * the query has bounded before.
  */
 const SMALL =
-  /SCAN (providers|grants|services|webhooks|unrecognized_numbers|order_requests USING INDEX order_requests_listed|newest|counted|\(subquery-\d+\)|CONSTANT ROW)/;
+  /SCAN (providers|grants|services|webhooks|unrecognized_numbers|order_requests USING INDEX order_requests_listed|newest|counted|json_each|\(subquery-\d+\)|CONSTANT ROW)/;
 /** The newest of a table by its number, with a limit: of late reports those that nobody has decided, by their index. */
 const NEWEST = /^SCAN (transfers|orders|users|late_reports USING INDEX late_reports_open)$/;
 
@@ -39,7 +39,7 @@ test("the panel's queries search by index", () => {
     return prepare(text, ...rest);
   }) as typeof sqlite.prepare;
   const { reader } = store;
-  readAttention(reader);
+  readAttention(reader, Date.now());
   readOrderTimeline(reader, findOrder(reader, String(orderId))!);
   readUserFigures(reader, account, 1000);
   listChildren(reader, account, 0, 50);

@@ -30,6 +30,7 @@ import {
   WEBHOOK_RULES,
   WRITER_RULES,
 } from "../../../src/domain/alerts/machine-conditions.ts";
+import { SPEND_RULES, type SpendFacts } from "../../../src/domain/alerts/spend-conditions.ts";
 import { alertConditions } from "../../../src/domain/alerts/alerts.ts";
 import { attentionItems } from "../../../src/panel/reports/attention.ts";
 import { judged, rowFindings } from "../../../src/storage/doctor/findings.ts";
@@ -63,6 +64,7 @@ const QUIET: Attention = {
   lateOrders: 0,
   failedWebhooks: [],
   requests: { toDecide: 0, unknown: 0, atProvider: 0 },
+  spenders: [],
   lastRowAt: null,
 };
 const ROWS = {
@@ -73,6 +75,7 @@ const ROWS = {
   failedWebhooks: 0,
   creditKeys: 0,
   unlimitedCreditKeys: 0,
+  spenders: [] as SpendFacts[],
 };
 
 /** The facts of a condition just below its threshold and at it. */
@@ -144,7 +147,7 @@ const MACHINE_CASES: Case<MachineFacts>[] = [
 
 /** The texts of the alerts about these facts. */
 function alerts(facts: Partial<Parameters<typeof alertConditions>[0]>): string[] {
-  const none = { providers: [], failedWebhooks: [], limitedKeys: [], machine: {} };
+  const none = { providers: [], failedWebhooks: [], limitedKeys: [], spenders: [], machine: {} };
   const found = alertConditions({ ...none, ...facts }, [], NOW);
   return found.filter(({ state }) => state === "holds").map(({ message }) => message);
 }
@@ -218,6 +221,43 @@ test("wrong numbers, late reports, requests, webhooks and keys are reported from
   expect(states({ ...ROWS, creditKeys: 2 })).toEqual([]);
 });
 
+/** Spends ten times its usual: 28 days and the hours of today until NOW at 10 USD an hour. */
+const HOURS_BEFORE = 28n * 24n + BigInt(Math.floor((NOW % DAY) / 3_600_000));
+const SPENDER: SpendFacts = {
+  id: "u1",
+  username: "alice",
+  createdAt: 0,
+  hourMicros: 100_000_000n,
+  totalMicros: 100_000_000n + HOURS_BEFORE * 10_000_000n,
+};
+
+test.each<[what: string, holds: boolean, facts: Partial<SpendFacts>]>([
+  ["ten times its usual", true, {}],
+  ["a micro less", false, { hourMicros: 99_999_999n, totalMicros: SPENDER.totalMicros - 1n }],
+  [
+    "a usual that is a micro an hour more",
+    false,
+    { totalMicros: SPENDER.totalMicros + HOURS_BEFORE },
+  ],
+  ["100 USD in its first hour", true, { createdAt: NOW, totalMicros: 100_000_000n }],
+  [
+    "a micro less in its first hour",
+    false,
+    { createdAt: NOW, hourMicros: 99_999_999n, totalMicros: 99_999_999n },
+  ],
+  [
+    "as much as in the hour before, which was its first",
+    false,
+    { createdAt: NOW - 3_600_000, totalMicros: 200_000_000n },
+  ],
+  ["after more refunds than charges", true, { totalMicros: -5n }],
+])("a reseller that spent %s in an hour: reported %p", (_, holds, facts) => {
+  const spender = { ...SPENDER, ...facts };
+  expect(alerts({ spenders: [spender] })).toHaveLength(holds ? 1 : 0);
+  expect(panel({ spenders: [spender] })).toHaveLength(holds ? 1 : 0);
+  expect(states({ ...ROWS, spenders: [spender] })).toEqual(holds ? ["warn"] : []);
+});
+
 /** The states of what `doctor` finds in the rows that is not in order. */
 function states(rows: typeof ROWS | Parameters<typeof rowFindings>[0]): string[] {
   return rowFindings(rows, NOW)
@@ -262,6 +302,7 @@ test("every command that a condition names exists", async () => {
     ...conditionsOf(MACHINE_RULES, { ...machine, isRemoteVerified: false, freeBytes: 0 }, NOW),
     ...conditionsOf(KEY_RULES, { creditKeys: 1, unlimitedCreditKeys: 1 }, NOW),
     ...conditionsOf(LIMITED_KEY_RULES, { id: "k1" }, NOW),
+    ...conditionsOf(SPEND_RULES, SPENDER, NOW),
     ...conditionsOf(WRITER_RULES, { unwritableMs: DAY }, NOW),
   ];
   const commands = conditions.flatMap(({ advice }) => advice.match(/(?<=`reseller )[^`]+/g) ?? []);

@@ -215,7 +215,7 @@ async function reports(sandbox: Sandbox) {
     unknown: listOrders(reader, { status: "PENDING", placement: "unknown" }),
     users: listUsers(reader).map((user) => ({ ...user, balanceMicros: String(user.balanceMicros), depositedMicros: String(user.depositedMicros) })),
     providers: reader.each(listProviders(reader), (provider) => [provider, readProviderOrders(reader, provider.providerId)]),
-    attention: { ...readAttention(reader), lastRowAt: null },
+    attention: { ...readAttention(reader, clock.now()), lastRowAt: null },
     listed: listUsersBelow(reader, {}, Number.MAX_SAFE_INTEGER, 100).rows.map(({ username }) => username),
     figures: reader.each(listUsers(reader), ({ account }) => ({ ...readUserFigures(reader, account, 1000), keyUsedAt: null })),
     undelivered: oldestUndeliveredAt(reader),

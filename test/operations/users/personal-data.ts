@@ -82,7 +82,7 @@ function failedAlert(shop: Shop): void {
   );
   const failedWebhooks = shop.read((reader) => listWebhooksFailed(reader));
   const conditions = alertConditions(
-    { providers: [], failedWebhooks, limitedKeys: [], machine: {} },
+    { providers: [], failedWebhooks, limitedKeys: [], spenders: [], machine: {} },
     [],
     0,
   );

@@ -28,6 +28,7 @@ const QUIET = {
   lateOrders: 0,
   failedWebhooks: [],
   requests: NO_REQUESTS,
+  spenders: [],
   lastRowAt: null,
 };
 const PROVIDER = {

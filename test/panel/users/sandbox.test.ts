@@ -82,7 +82,7 @@ test("figures and reports are the same with and without test orders and their re
 });
 
 test('waiting test orders and test webhooks never appear under "needs attention"', async () => {
-  const facts = () => market.read((reader) => readRowFacts(reader));
+  const facts = () => market.read((reader) => readRowFacts(reader, Date.now()));
   const quiet = { unknownPlacements: 0, oldestDuePollAt: null, failedWebhooks: 0 };
   const orderId = testOrder();
   const started = market.run("startAttempt", {
@@ -106,7 +106,7 @@ test('waiting test orders and test webhooks never appear under "needs attention"
   const keyId = testKeys()[0]!["id"] as string;
   market.run("transitionTestOrder", { keyId, id: String(orderId), to: "PROCESSING", remains: 0 });
   expect(facts()).toMatchObject(quiet);
-  expect(market.read((reader) => readAttention(reader))).toMatchObject({
+  expect(market.read((reader) => readAttention(reader, Date.now()))).toMatchObject({
     failedWebhooks: [],
   });
 });

@@ -7,6 +7,7 @@ import ordersOfTheOperator from "../../../../migrations/postgres/0003_orders_of_
 import timedPauses from "../../../../migrations/postgres/0004_timed_pauses.sql" with { type: "text" };
 import fundHolds from "../../../../migrations/postgres/0005_fund_holds.sql" with { type: "text" };
 import resellerLimits from "../../../../migrations/postgres/0006_reseller_limits.sql" with { type: "text" };
+import hourlySpend from "../../../../migrations/postgres/0007_hourly_spend.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, name: "0004_timed_pauses", sql: timedPauses },
   { version: 5, name: "0005_fund_holds", sql: fundHolds },
   { version: 6, name: "0006_reseller_limits", sql: resellerLimits },
+  { version: 7, name: "0007_hourly_spend", sql: hourlySpend },
 ];
 
 /** The number of the advisory lock: "rslr". */

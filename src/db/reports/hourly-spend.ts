@@ -1,0 +1,34 @@
+// The spend of resellers in the running hour, by the totals: they are counted within a minute.
+
+import {
+  SPEND_LEAST_MICROS,
+  type SpendFacts,
+  USUAL_DAYS,
+} from "../../domain/alerts/spend-conditions.ts";
+import { DAY_MS, HOUR_MS } from "../../domain/values/spans.ts";
+import type { Reader } from "../port/port.ts";
+import { query } from "../port/query.ts";
+import { bigint, number, numbers, text } from "../port/table-definition.ts";
+
+// Looks days up one by one: a range of them would read the totals of every reseller.
+const SPENDERS = query({
+  parameters: { hour: number, least: number, days: numbers },
+  columns: { id: text, username: text, createdAt: number, hourMicros: bigint, totalMicros: bigint },
+  text: `SELECT users.id AS "id", users.username AS "username", users.created_at AS "createdAt",
+      CAST(spend.charged_micros - spend.refunded_micros AS TEXT) AS "hourMicros",
+      (SELECT CAST(CAST(coalesce(sum(revenue_micros - refunds_micros), 0) AS BIGINT) AS TEXT) FROM daily_totals
+        WHERE kind = 'reseller' AND day IN (:days) AND key = CAST(spend.account AS TEXT)) AS "totalMicros"
+    FROM hourly_spend AS spend JOIN users ON users.account = spend.account
+    WHERE spend.hour = :hour AND spend.charged_micros - spend.refunded_micros >= :least
+    ORDER BY spend.account`,
+});
+
+/** Lists the resellers whose spend of the running hour is large enough to be judged. */
+export function listSpenders(reader: Reader, now: number): SpendFacts[] {
+  const today = Math.floor(now / DAY_MS);
+  return reader.all(SPENDERS, {
+    hour: Math.floor(now / HOUR_MS),
+    least: SPEND_LEAST_MICROS,
+    days: Array.from({ length: USUAL_DAYS + 1 }, (_, back) => today - back),
+  });
+}
