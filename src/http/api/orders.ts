@@ -51,7 +51,7 @@ async function postOrder(deps: OrderDeps, call: Call): Promise<object> {
       if (typeof placed !== "string") return wait(placed);
       return new PreparedResponse({ status: 200, body: placed }, false);
     }
-    const act = () => writer.submit("placeOrderOnce", { order, claim });
+    const act = () => writer.submit("placeOrderOnceForResponse", { order, claim });
     return respondOnce(deps, call, claim, act, orderResponse, wait);
   };
   const response = await respond();

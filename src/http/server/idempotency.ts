@@ -47,7 +47,7 @@ export function readClaim(request: IncomingRequest, body: Uint8Array): Claim | n
 type Caller = { key: Pick<Call["key"], "resellerAccount"> } & Pick<Call, "requestId">;
 
 /**
- * Responds to a request that makes a claim. `act` submits its command. `currentResponse` makes the body of a 200 from
+ * Responds to a request that makes a claim. `act` submits its command; a text is the body of its 200. `currentResponse` makes the body of a 200 from
  * the command's effect. `wait` makes the final response if that takes more than the command (an order waits for its
  * provider). It returns the body of a 200 or throws a Refusal, as a handler does.
  */
@@ -55,7 +55,7 @@ export async function respondOnce<Effect>(
   deps: ClaimDeps,
   { key, requestId }: Caller,
   claim: Claim,
-  act: () => Promise<Outcome<Effect>>,
+  act: () => Promise<Outcome<Effect> | string>,
   currentResponse: (effect: Effect) => object,
   wait: (effect: Effect) => object | Promise<object> = currentResponse,
 ): Promise<PreparedResponse> {
@@ -67,6 +67,7 @@ export async function respondOnce<Effect>(
   inFlight.set(request, promise);
   try {
     const outcome = await act();
+    if (typeof outcome === "string") return new PreparedResponse(ok(outcome), false);
     const { replayed } = outcome;
     if (outcome.response) return new PreparedResponse(outcome.response, replayed);
     // The first process died before it stored a response: return the order's current state.
@@ -112,5 +113,9 @@ async function storeResponse(
 }
 
 function success(body: object): StoredResponse {
-  return { status: 200, body: JSON.stringify(body) };
+  return ok(JSON.stringify(body));
+}
+
+function ok(body: string): StoredResponse {
+  return { status: 200, body };
 }

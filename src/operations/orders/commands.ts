@@ -18,6 +18,7 @@ import {
   placeOrder,
   placeOrderForResponse,
   placeOrderOnce,
+  placeOrderOnceForResponse,
   progressOrder,
   transitionOrder,
 } from "./orders.ts";
@@ -42,4 +43,8 @@ export const commands = {
   acceptLateReport: command(acceptLateReport),
   dismissLateReports: command(dismissLateReports),
   placeOrderOnce: command(placeOrderOnce, { ids: one, needs: needsOfOrderOnce }),
+  placeOrderOnceForResponse: command(placeOrderOnceForResponse, {
+    ids: one,
+    needs: needsOfOrderOnce,
+  }),
 };

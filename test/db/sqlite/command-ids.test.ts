@@ -29,6 +29,10 @@ test("a command that is run again after its transaction was lost creates the sam
     { request: requestOf("placeOrder", order), creates: 1 },
     { request: requestOf("placeOrderForResponse", order), creates: 1 },
     { request: requestOf("placeOrderOnce", { order, claim }), creates: 1 },
+    {
+      request: requestOf("placeOrderOnceForResponse", { order, claim: { ...claim, key: "l" } }),
+      creates: 1,
+    },
     { request: requestOf("placeOrders", { keyId, entries }), creates: 2 },
   ];
   const storedIds = () =>

@@ -82,6 +82,7 @@ beforeEach(() => {
     { name: "placeOrder", input: order, creates: 1 },
     { name: "placeOrderForResponse", input: order, creates: 1 },
     { name: "placeOrderOnce", input: { order, claim: claim("one") }, creates: 1 },
+    { name: "placeOrderOnceForResponse", input: { order, claim: claim("two") }, creates: 1 },
     { name: "placeOrders", input: { keyId, entries }, creates: 2 },
     {
       name: "placeOrdersOnce",

@@ -134,7 +134,8 @@ export class RandomCommands extends RandomChores {
       });
     }
     const input = (names: Names) => ({ order: this.order(names, of), claim });
-    return this.command("placeOrderOnce", input, [this.id()]);
+    const name = this.chance(0.5) ? "placeOrderOnce" : "placeOrderOnceForResponse";
+    return this.command(name, input, [this.id()]);
   }
 
   protected placeSeveral(): RandomCommand {
