@@ -29,6 +29,8 @@ export interface ReadinessOptions {
   isDeliveryOnTime: () => Awaitable<boolean>;
   /** Number of providers to which submissions are paused. */
   pausedProviders: () => Awaitable<number>;
+  /** Number of resellers that spend far more than usual. */
+  unusualSpenders: () => Awaitable<number>;
   /** Reports whether there is room for new connections. */
   checkConnections: () => Check;
 }
@@ -62,6 +64,7 @@ async function check(options: ReadinessOptions): Promise<Readiness> {
     ...(await options.checkDatabase()),
     pollers: (await options.isDeliveryOnTime()) ? FINE : BEHIND,
     submissions: await checkSubmissions(options),
+    spend: await checkSpend(options),
     connections: options.checkConnections(),
   };
   return { ready: Object.values(checks).every(({ ok }) => ok), checks };
@@ -71,10 +74,23 @@ async function check(options: ReadinessOptions): Promise<Readiness> {
  * Reports paused providers. Always ok: a pause is no reason to send requests elsewhere. Names no providers, because
  * anyone may request readiness.
  */
-async function checkSubmissions({ pausedProviders }: ReadinessOptions): Promise<Check> {
+function checkSubmissions({ pausedProviders }: ReadinessOptions): Promise<Check> {
+  return noted(pausedProviders, (paused) => `paused to ${counted(paused, "provider")}`);
+}
+
+/** Reports resellers that spend far more than usual, without their names. Always ok. */
+function checkSpend({ unusualSpenders }: ReadinessOptions): Promise<Check> {
+  return noted(unusualSpenders, (found) => `unusual of ${counted(found, "reseller")}`);
+}
+
+/** Returns a check that is always ok, with a detail unless the count is 0. */
+async function noted(
+  count: () => Awaitable<number>,
+  detail: (found: number) => string,
+): Promise<Check> {
   try {
-    const paused = await pausedProviders();
-    return paused === 0 ? FINE : { ok: true, detail: `paused to ${counted(paused, "provider")}` };
+    const found = await count();
+    return found === 0 ? FINE : { ok: true, detail: detail(found) };
   } catch (error) {
     if (!(error instanceof TransientError)) throw error;
     // The other checks report that the database cannot be read.

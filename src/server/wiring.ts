@@ -4,6 +4,7 @@ import { backupFolder } from "../config/flags.ts";
 import { type Config, isPanelLocal, isPanelSecure, orderLimitsIn } from "../config/settings.ts";
 import { countPausedProviders } from "../db/providers/providers.ts";
 import { listSandboxOrders, listSandboxRefills } from "../db/orders/sandbox.ts";
+import { countUnusualSpenders } from "../db/reports/hourly-spend.ts";
 import type { MachineFacts } from "../domain/alerts/conditions.ts";
 import type { SyncDeps } from "../delivery/catalogue-sync.ts";
 import { type Clock, systemClock } from "../scheduling/clock.ts";
@@ -97,6 +98,7 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
       checkDatabase: () => database.check(),
       isDeliveryOnTime: () => delivery.value()?.isOnTime() ?? true,
       pausedProviders: () => store.read(countPausedProviders),
+      unusualSpenders: () => store.read((reader) => countUnusualSpenders(reader, database.now())),
       checkConnections: () => checkConnections(pools.api),
     }),
     template: responseTemplate(isTls),

@@ -1,6 +1,7 @@
 // The spend of resellers in the running hour, by the totals: they are counted within a minute.
 
 import {
+  isUnusual,
   SPEND_LEAST_MICROS,
   type SpendFacts,
   USUAL_DAYS,
@@ -22,6 +23,11 @@ const SPENDERS = query({
     WHERE spend.hour = :hour AND spend.charged_micros - spend.refunded_micros >= :least
     ORDER BY spend.account`,
 });
+
+/** Counts the resellers that spend far more than usual. */
+export function countUnusualSpenders(reader: Reader, now: number): number {
+  return listSpenders(reader, now).filter((each) => isUnusual(each, now)).length;
+}
 
 /** Lists the resellers whose spend of the running hour is large enough to be judged. */
 export function listSpenders(reader: Reader, now: number): SpendFacts[] {

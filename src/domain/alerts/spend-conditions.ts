@@ -31,12 +31,18 @@ export function usualMicros({ createdAt, hourMicros, totalMicros }: SpendFacts, 
   return before > 0n ? before / BigInt(hours) : 0n;
 }
 
+/** Returns whether the spend of the running hour is far above the usual. */
+export function isUnusual(facts: SpendFacts, now: number): boolean {
+  return (
+    facts.hourMicros >= BigInt(SPEND_LEAST_MICROS) &&
+    facts.hourMicros >= BigInt(SPEND_FACTOR) * usualMicros(facts, now)
+  );
+}
+
 export const SPEND_RULES: Rules<SpendFacts> = {
   spend_unusual: {
     severity: () => "problem",
-    holds: (facts, now) =>
-      facts.hourMicros >= BigInt(SPEND_LEAST_MICROS) &&
-      facts.hourMicros >= BigInt(SPEND_FACTOR) * usualMicros(facts, now),
+    holds: isUnusual,
     // Without the reseller's name, because an erasure does not reach alerts that were sent.
     text: (facts, now) =>
       `Reseller ${facts.id} spent ${formatMicros(facts.hourMicros)} USD in this hour; usual are ${formatMicros(usualMicros(facts, now))}`,

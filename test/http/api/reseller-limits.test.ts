@@ -1,9 +1,12 @@
-// Limits of a reseller over HTTP: each exactly at its edge, in both APIs, for replays, and for 32 orders at once.
+// Limits of a reseller over HTTP: each exactly at its edge, in both APIs, for replays, and for 32 orders at once; on
+// PostgreSQL at two servers.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { OwnLimits } from "../../../src/domain/users/reseller-limits.ts";
-import type { Body } from "../../support/http/api.ts";
-import { openService, type TestService } from "../../support/worlds/service.ts";
+import type { Service } from "../../../src/server/serve.ts";
+import { ENGINE } from "../../support/databases/engine.ts";
+import { type Body, callApi } from "../../support/http/api.ts";
+import { openService, startTestService, type TestService } from "../../support/worlds/service.ts";
 
 const CONNECTIONS = 32;
 const ALLOWED = 3;
@@ -11,11 +14,21 @@ const ALLOWED = 3;
 const CHARGE = 10_000_000;
 
 let shop: TestService;
+/** The servers of the database. */
+let urls: string[];
+let second: Service | undefined;
 beforeAll(async () => {
   shop = await openService();
+  if (ENGINE === "postgres") {
+    second = await startTestService({ ...shop.location, server: "second" });
+  }
+  urls = [shop.url, ...(second ? [second.url] : [])];
   shop.service({ id: "s", price: "1", per: "1", min: 10, max: 100, dripfeed: true });
 });
-afterAll(() => shop.stop());
+afterAll(async () => {
+  await second?.stop();
+  await shop.stop();
+});
 
 /** Each limit with room for ALLOWED orders, and the refusal of one more. */
 const LIMITS = [
@@ -236,7 +249,10 @@ describe.each(LIMITS)("$name", ({ name, limits, status, code, message, rate, pol
     withinAMinute(async () => {
       const { name: reseller, key } = limited(limits);
       const answers = await Promise.all(
-        Array.from({ length: CONNECTIONS }, () => place(key, { connection: "close" })),
+        Array.from({ length: CONNECTIONS }, (_, index) => {
+          const url = urls[index % urls.length]!;
+          return callApi(url, "POST", "/orders", key, BODY, { connection: "close" });
+        }),
       );
       const codes = answers.map(({ body }) => body.code ?? "placed");
       expect(codes.filter((found) => found === "placed").length).toBe(ALLOWED);

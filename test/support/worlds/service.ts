@@ -95,6 +95,7 @@ export function apiOf<Parts extends Pick<ServerDatabase, "store" | "findKey" | "
       checkDatabase: () => ({}),
       isDeliveryOnTime: () => true,
       pausedProviders: () => 0,
+      unusualSpenders: () => 0,
       checkConnections: () => ({ ok: true }),
     }),
     checkWebhookUrl: (text) => checkNewUrl(text, { allow: [], allowHttp: false }, resolvePublic),
