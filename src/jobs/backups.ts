@@ -8,7 +8,7 @@ import type { Logger } from "../monitoring/log.ts";
 import { listBackups, nextBackup } from "../storage/backup/backup-folder.ts";
 import { removeOutdated, removeRemains } from "../storage/backup/backup-removal.ts";
 import { type CheckpointMode, WAL_LIMIT_BYTES } from "../storage/file/checkpoint.ts";
-import type { Backup } from "../storage/backup/copy.ts";
+import type { Backup } from "../storage/backup/backup.ts";
 import { sizeOf } from "../storage/file/files.ts";
 import { claimInstanceId } from "../storage/file/instance.ts";
 import type { BackgroundJob } from "./housekeeping.ts";

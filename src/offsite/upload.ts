@@ -5,7 +5,7 @@
 
 import { basename } from "node:path";
 import { BackupError } from "../storage/backup/backup-error.ts";
-import { checkBackup } from "../storage/backup/backup.ts";
+import { checkBackup } from "../storage/backup/copy.ts";
 import { outdated } from "../storage/backup/backup-folder.ts";
 import { parseBackupName, unverifiedName } from "../storage/backup/backup-names.ts";
 import { sizeOf } from "../storage/file/files.ts";

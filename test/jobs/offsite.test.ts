@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:te
 import { join } from "node:path";
 import { type Offsite, startOffsite } from "../../src/jobs/offsite.ts";
 import type { Logger } from "../../src/monitoring/log.ts";
-import { copyDatabase } from "../../src/storage/backup/backup.ts";
+import { copyDatabase } from "../../src/storage/backup/copy.ts";
 import { nextBackup } from "../../src/storage/backup/backup-folder.ts";
 import { parseBackupName } from "../../src/storage/backup/backup-names.ts";
 import { claimInstanceId } from "../../src/storage/file/instance.ts";

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { generateIdentity, identityToRecipient } from "age-encryption";
-import { copyDatabase } from "../../src/storage/backup/backup.ts";
+import { copyDatabase } from "../../src/storage/backup/copy.ts";
 import { nextBackup } from "../../src/storage/backup/backup-folder.ts";
 import { claimInstanceId } from "../../src/storage/file/instance.ts";
 import { reseller } from "../support/worlds/shop.ts";

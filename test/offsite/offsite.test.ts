@@ -10,7 +10,7 @@ import { downloadCopy } from "../../src/offsite/download.ts";
 import { openStore, type Store } from "../../src/offsite/store.ts";
 import { createMeter, metered } from "../../src/offsite/streams.ts";
 import { type Upload, uploadBackup } from "../../src/offsite/upload.ts";
-import { copyDatabase } from "../../src/storage/backup/backup.ts";
+import { copyDatabase } from "../../src/storage/backup/copy.ts";
 import { type Call, type Fault, type S3, startS3 } from "../support/peers/s3.ts";
 import { runs } from "../support/runs.ts";
 import { below, randomFrom } from "../support/random/seeded.ts";

@@ -6,9 +6,9 @@ import { settingOption } from "../../config/flags.ts";
 import type { Config } from "../../config/settings.ts";
 import { COPY_THREAD } from "../../config/source-files.ts";
 import { counted } from "../../domain/values/text.ts";
-import { backUp } from "../../storage/backup/copy.ts";
+import { backUp } from "../../storage/backup/backup.ts";
 import { mebibytes, sizeOf } from "../../storage/file/files.ts";
-import type { Backup } from "../../storage/backup/copy.ts";
+import type { Backup } from "../../storage/backup/backup.ts";
 import type { CheckpointMode } from "../../storage/file/checkpoint.ts";
 import {
   asFailure,

@@ -6,7 +6,7 @@ import type { Verification } from "../../db/verify/verify.ts";
 import { counted } from "../../domain/values/text.ts";
 import { CHECK_COUNT, verify } from "../../storage/doctor/verify.ts";
 import { POSTGRES_CHECK_COUNT, verifyPostgres } from "../../db/postgres/schema/verify.ts";
-import { checkCopy } from "../../storage/backup/backup.ts";
+import { checkCopy } from "../../storage/backup/copy.ts";
 import { whyNoReachableFile } from "../../storage/file/files.ts";
 import { closeForCommand, openForCommand } from "../../storage/file/open.ts";
 import { type DatabaseName, databaseOf } from "../kernel/database-name.ts";

@@ -4,7 +4,7 @@
 import { existsSync, readdirSync, renameSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { openStaging, STAGING_SUFFIX } from "./backup.ts";
+import { openStaging, STAGING_SUFFIX } from "./copy.ts";
 import { listBackups, outdated } from "./backup-folder.ts";
 import { isBackupOf } from "./backup-names.ts";
 

@@ -1,10 +1,10 @@
 // The entry file of a thread that copies a live database and verifies the copy. Both block the thread for long.
 
-import { type CheckedCopy, checkCopy, copyDatabase } from "./backup.ts";
+import { type CheckedCopy, checkCopy, copyDatabase } from "./copy.ts";
 import { checkpoint } from "../file/checkpoint.ts";
 import { hasLitestream } from "../file/litestream.ts";
 import { openWriter } from "../file/open.ts";
-import type { FromCopyThread, ToCopyThread } from "./copy.ts";
+import type { FromCopyThread, ToCopyThread } from "./backup.ts";
 
 declare const self: Worker;
 

@@ -1,165 +1,191 @@
-// Backs up a live database: copies it beside its target, verifies, syncs and publishes the copy. Never overwrites a
-// file, and hardly slows down orders.
+// Copies of the database: made while it is in use, verified, and given their name only when complete and synced.
 
-import { constants, setPriority } from "node:os";
-import { existsSync, readdirSync, rmSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { Database } from "bun:sqlite";
+import {
+  closeSync, existsSync, linkSync, mkdirSync, openSync, renameSync, rmdirSync, rmSync,
+} from "node:fs"; // prettier-ignore
+import { dirname, join } from "node:path";
+import { connectPort } from "../../db/sqlite/connection.ts";
+import { freeBytesIn, mebibytes, sizeOf, syncPath } from "../file/files.ts";
+import { takeLock } from "../file/lock.ts";
+import { pendingMigrations } from "../file/migrate.ts";
+import { openErrorOf } from "../file/open-error.ts";
+import { openReader } from "../file/open.ts";
+import type { Verification } from "../../db/verify/verify.ts";
 import { BackupError } from "./backup-error.ts";
-import { type CheckedCopy, openStaging, publishCopy, refuseBackup } from "./backup.ts";
 import { unverifiedName } from "./backup-names.ts";
-import type { CheckpointMode } from "../file/checkpoint.ts";
-import { sizeOf } from "../file/files.ts";
+import { verify } from "../doctor/verify.ts";
+import { errorCode } from "../../domain/values/error-table.ts";
+import { counted } from "../../domain/values/text.ts";
 
-/**
- * Bytes after which a growing copy is synced. One fsync at the end delays orders by 130 ms, many small ones by 15 to
- * 30 ms each. Counting bytes, not time, keeps syncs rare while orders slow the copy down.
- */
-const SYNC_BYTES = 1024 * 1024;
-/** Pause between two looks at the size of the copy. */
-const CHECK_MS = 5;
+/** Disk space that a backup leaves free for the database itself. */
+const ROOM_LEFT_BYTES = 64 * 1024 * 1024;
+/** Suffix of the staging folder in which a backup is made. */
+export const STAGING_SUFFIX = ".partial";
+const COPY_FILE = "copy.db";
+const LOCK_FILE = "lock";
 
-/** Folder that lists the threads of this process, on systems that have it. */
-const THREADS = "/proc/self/task";
-
-export interface ToCopyThread {
-  path: string;
-  partial: string;
-  mode: CheckpointMode;
-}
-
-export type FromCopyThread =
-  { copied: true } | { checked: CheckedCopy } | { warning: string } | { failed: string };
-
-export interface Backup {
-  /** The name shows whether the backup is verified. */
-  file: string;
-  verified: boolean;
-  /** What is wrong with the backup; null if nothing is. */
-  fault: string | null;
-  bytes: number;
-  seconds: number;
-  users: number;
-  orders: number;
-  transfers: number;
-}
-
-export interface BackupEvents {
-  /** Called with the bytes copied so far. */
-  onCopy: (bytes: number) => void;
-  /** Called for a problem that does not prevent the backup. */
-  onWarning: (warning: string) => void;
+/** The folder beside the target in which a copy is made. Only one process holds it at a time. */
+export interface Staging {
+  copy: string;
+  /** Removes the copy, and the folder unless it holds anything else. */
+  end(): void;
 }
 
 /**
- * Makes a backup. If `verify` finds problems in it, keeps it under another name, so that one wrong row does not leave a
- * server without backups. Lowers the priority of its process, which must do nothing else. `thread`: the URL of
- * copy-thread.ts. Throws BackupError.
+ * Opens the staging folder of a target; null while another process makes that backup. It may still hold files of a
+ * killed process.
  */
-export async function backUp(
-  thread: URL,
-  path: string,
-  target: string,
-  mode: CheckpointMode,
-  { onCopy, onWarning }: BackupEvents,
-): Promise<Backup> {
-  refuseBackup(path, target);
-  const started = performance.now();
-  const staging = openStaging(target);
-  if (!staging) {
+export function openStaging(target: string): Staging | null {
+  const folder = target + STAGING_SUFFIX;
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const lock = takeLock(join(folder, LOCK_FILE));
+    if (!lock) return null;
+    return {
+      copy: join(folder, COPY_FILE),
+      end() {
+        removeStaging(folder);
+        lock.release();
+      },
+    };
+  } catch (error) {
     throw new BackupError(
-      `another process is writing ${target}: wait for it to finish, or choose another file`,
+      `${folder} cannot be used (${errorCode(error) || String(error)}): remove it if it exists, or choose another location`,
     );
-  }
-  try {
-    lowerPriority(onWarning);
-    for (const end of ["", "-journal"]) rmSync(`${staging.copy}${end}`, { force: true });
-    const { users, orders, transfers, fault } = await copyAndCheck(
-      thread,
-      { path, partial: staging.copy, mode },
-      { onCopy, onWarning },
-    );
-    const verified = fault === null;
-    const file = verified ? target : unverifiedName(target);
-    publishCopy(staging.copy, file);
-    const seconds = Math.round(performance.now() - started) / 1000;
-    return { file, verified, fault, bytes: sizeOf(file), seconds, users, orders, transfers };
-  } finally {
-    staging.end();
   }
 }
 
 /**
- * Lowers the priority of this process. A failure is only a warning, because some sandboxes forbid it. On Linux each
- * thread has its own priority, and some threads, such as the compiler's, already run.
+ * Removes only what a backup makes there, because the folder may have existed before. The lock file is removed last:
+ * after that another process can lock the folder.
  */
-export function lowerPriority(onWarning: (warning: string) => void): void {
+function removeStaging(folder: string): void {
+  for (const name of [COPY_FILE, `${COPY_FILE}-journal`, `${LOCK_FILE}-journal`]) {
+    rmSync(join(folder, name), { force: true });
+  }
+  rmSync(join(folder, LOCK_FILE));
   try {
-    for (const thread of existsSync(THREADS) ? readdirSync(THREADS) : ["0"]) lower(Number(thread));
+    rmdirSync(folder);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    onWarning(
-      `the priority could not be lowered; orders may be slower while a backup is made or copied (${why})`,
+    if (!["ENOTEMPTY", "ENOENT"].includes(errorCode(error))) throw error;
+  }
+}
+
+/** Refuses a target that exists, or whose folder is missing or has too little disk space. */
+export function refuseBackup(path: string, target: string): void {
+  for (const name of [target, unverifiedName(target)]) {
+    if (!existsSync(name)) continue;
+    throw new BackupError(
+      `${name} already exists and was not overwritten: choose another file name`,
+    );
+  }
+  const folder = dirname(target);
+  if (!existsSync(folder)) {
+    throw new BackupError(`folder ${folder} not found: create it, or choose another location`);
+  }
+  const needed = sizeOf(path) + sizeOf(`${path}-wal`) + ROOM_LEFT_BYTES;
+  const free = freeBytesIn(folder);
+  if (free < needed) {
+    throw new BackupError(
+      `${folder} has too little free space for a backup (${mebibytes(free)} MiB free, ${mebibytes(needed)} needed): free some, or choose another location`,
     );
   }
 }
 
-function lower(thread: number): void {
+/** Makes a consistent copy of a live database without blocking its writers. Blocks this thread. */
+export function copyDatabase(path: string, target: string): void {
+  const { sqlite } = openReader(path);
   try {
-    setPriority(thread, constants.priority.PRIORITY_LOW);
-  } catch (error) {
-    const hasEnded = (error as { info?: { code?: string } }).info?.code === "ESRCH";
-    if (!hasEnded) throw error;
-  }
-}
-
-async function copyAndCheck(
-  thread: URL,
-  message: ToCopyThread,
-  { onCopy, onWarning }: BackupEvents,
-): Promise<CheckedCopy> {
-  const { path, partial } = message;
-  const { promise, resolve, reject } = Promise.withResolvers<CheckedCopy>();
-  const fail = (why: string) => reject(new BackupError(`${path} was not backed up: ${why}`));
-  let copying = true;
-  let ended = false;
-  const worker = new Worker(thread);
-  worker.onmessage = ({ data }: MessageEvent<FromCopyThread>) => {
-    if ("copied" in data) copying = false;
-    else if ("warning" in data) onWarning(data.warning);
-    else if ("checked" in data) resolve(data.checked);
-    else fail(data.failed);
-  };
-  worker.onerror = (event) => fail(event.message);
-  worker.addEventListener("close", () => fail("the copy thread ended early"));
-  worker.postMessage(message);
-  const syncing = syncWhile(
-    partial,
-    () => !ended,
-    (bytes) => copying && onCopy(bytes),
-  ).catch((error: unknown) => fail(String(error)));
-  try {
-    return await promise;
+    // The connection is read-only without query_only, which would refuse VACUUM INTO.
+    sqlite.run("PRAGMA query_only = OFF");
+    sqlite.query("VACUUM INTO ?").run(target);
   } finally {
-    ended = true;
-    await syncing;
-    worker.terminate();
+    sqlite.close();
   }
 }
 
-/** Syncs a growing file repeatedly, so that little of it is ever unsynced. */
-async function syncWhile(
-  file: string,
-  isGrowing: () => boolean,
-  onLook: (bytes: number) => void,
-): Promise<void> {
-  while (isGrowing() && !existsSync(file)) await Bun.sleep(CHECK_MS);
-  if (!isGrowing()) return;
-  await using handle = await open(file, "r");
-  for (let synced = 0; isGrowing(); await Bun.sleep(CHECK_MS)) {
-    const { size } = await handle.stat();
-    onLook(size);
-    if (size < synced + SYNC_BYTES) continue;
-    await handle.datasync();
-    synced = size;
+/** What `verify` found in a copy. */
+export interface CheckedCopy extends Verification {
+  /** The problem as the rest of a sentence that begins with the name of the copy; null if there is none. */
+  fault: string | null;
+  /** Whether pages of the file are damaged. */
+  isDamaged: boolean;
+}
+
+/** Checks the pages and the content of a copy. */
+export async function checkCopy(file: string): Promise<CheckedCopy> {
+  const sqlite = new Database(file, { readonly: true });
+  try {
+    const damage = findDamage(sqlite);
+    const verification = await verify(connectPort(sqlite, file));
+    const fault = damage === null ? firstProblemText(verification) : `is damaged: ${damage}`;
+    return { ...verification, fault, isDamaged: damage !== null };
+  } finally {
+    sqlite.close(true);
+  }
+}
+
+function firstProblemText({ problems: [first], problemCount }: Verification): string | null {
+  if (!first) return null;
+  return `does not add up (${counted(problemCount, "problem")}, ${first.subject}: ${first.problem})`;
+}
+
+/**
+ * Checks a backup. For a backup of an older version only the pages are checked, because its schema is not this
+ * program's. Throws OpenError if the file cannot be opened.
+ */
+export async function checkBackup(file: string): Promise<Pick<CheckedCopy, "fault" | "isDamaged">> {
+  try {
+    const sqlite = new Database(file, { readonly: true });
+    try {
+      if (pendingMigrations(sqlite, file).length > 0) {
+        const damage = findDamage(sqlite);
+        return { fault: damage && `is damaged: ${damage}`, isDamaged: damage !== null };
+      }
+    } finally {
+      sqlite.close();
+    }
+    return await checkCopy(file);
+  } catch (error) {
+    throw openErrorOf(error, file) ?? error;
+  }
+}
+
+/** Returns the first damage of the pages, or null. */
+function findDamage(sqlite: Database): string | null {
+  const { quick_check: found } = sqlite.query("PRAGMA quick_check(1)").get() as {
+    quick_check: string;
+  };
+  return found === "ok" ? null : found;
+}
+
+/** Syncs a finished copy and gives it its name. Throws BackupError if the name is taken. */
+export function publishCopy(copy: string, target: string): void {
+  syncPath(copy);
+  try {
+    giveName(copy, target);
+  } catch (error) {
+    if (errorCode(error) !== "EEXIST") throw error;
+    throw new BackupError(`${target} already exists and was not overwritten`);
+  }
+  syncPath(dirname(target));
+}
+
+/** Gives the copy its name without a race. Throws EEXIST if the name is taken. */
+function giveName(copy: string, target: string): void {
+  try {
+    return linkSync(copy, target);
+  } catch (error) {
+    if (errorCode(error) === "EEXIST") throw error;
+  }
+  // The file system has no hard links: claim the name with an empty file, then rename the copy over it. A process
+  // killed between the two leaves an empty file, which `restore` refuses.
+  closeSync(openSync(target, "wx", 0o600));
+  try {
+    renameSync(copy, target);
+  } catch (error) {
+    rmSync(target);
+    throw error;
   }
 }

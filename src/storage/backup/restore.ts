@@ -5,7 +5,7 @@ import { Database } from "bun:sqlite";
 import { chownSync, copyFileSync, existsSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { BackupError } from "./backup-error.ts";
-import { checkCopy } from "./backup.ts";
+import { checkCopy } from "./copy.ts";
 import type { Awaitable, Store } from "../../db/port/port.ts";
 import { freeBytesIn, mebibytes, sizeOf, syncPath, whyNoReachableFile } from "../file/files.ts";
 import { keepReplaced, settleReplaced, STAGING_FOLDER } from "./replaced-file.ts";

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { findAdministrator, listSessions } from "../../../src/db/administrators/administrators.ts";
-import { copyDatabase } from "../../../src/storage/backup/backup.ts";
+import { copyDatabase } from "../../../src/storage/backup/copy.ts";
 import { openShop, reseller } from "../../support/worlds/shop.ts";
 import { PASSWORD_HASH } from "../../support/worlds/panel.ts";
 import { freshSqliteDatabase } from "../../support/databases/test-database.ts";

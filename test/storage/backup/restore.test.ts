@@ -5,7 +5,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
 import { BackupError } from "../../../src/storage/backup/backup-error.ts";
-import { copyDatabase } from "../../../src/storage/backup/backup.ts";
+import { copyDatabase } from "../../../src/storage/backup/copy.ts";
 import { restoreDatabase } from "../../../src/storage/backup/restore.ts";
 import { openShop, reseller } from "../../support/worlds/shop.ts";
 

@@ -11,7 +11,7 @@ import {
   createCheckpointer,
   createExternalCheckpointer,
 } from "../../../src/storage/file/checkpoint.ts";
-import { backUp } from "../../../src/storage/backup/copy.ts";
+import { backUp } from "../../../src/storage/backup/backup.ts";
 import { openReader, openWriter } from "../../../src/storage/file/open.ts";
 import { startWriter } from "../../../src/writer/writer.ts";
 import { freshDatabase } from "../../support/databases/test-database.ts";

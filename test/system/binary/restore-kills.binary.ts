@@ -5,7 +5,7 @@ import { Database } from "bun:sqlite";
 import { cpSync, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "bun:test";
-import { copyDatabase } from "../../../src/storage/backup/backup.ts";
+import { copyDatabase } from "../../../src/storage/backup/copy.ts";
 import { binaryWith, startServerProcess } from "../../support/binary.ts";
 import { runs } from "../../support/runs.ts";
 import { freshDatabase } from "../../support/databases/test-database.ts";

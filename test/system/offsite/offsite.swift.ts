@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { basename, join } from "node:path";
 import { generateIdentity, identityToRecipient } from "age-encryption";
-import { copyDatabase } from "../../../src/storage/backup/backup.ts";
+import { copyDatabase } from "../../../src/storage/backup/copy.ts";
 import { nextBackup } from "../../../src/storage/backup/backup-folder.ts";
 import { claimInstanceId } from "../../../src/storage/file/instance.ts";
 import { binaryWith, type Ended } from "../../support/binary.ts";
