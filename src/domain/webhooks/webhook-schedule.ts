@@ -38,13 +38,13 @@ export function webhookPauseMs(
   attempts: number,
   random: number,
   retryAfterSeconds: number | null = null,
-  mayAskForMore = false,
+  mayExceedSchedule = false,
 ): number | null {
   const step = WEBHOOK_STEPS_MS[attempts - 1];
   if (step === undefined) return null;
   const pause = Math.round(step * (1 - JITTER + 2 * JITTER * random));
   if (retryAfterSeconds === null) return pause;
-  const limit = Math.max(step * RETRY_AFTER_STEPS, mayAskForMore ? RETRY_AFTER_LIMIT_MS : 0);
+  const limit = Math.max(step * RETRY_AFTER_STEPS, mayExceedSchedule ? RETRY_AFTER_LIMIT_MS : 0);
   return Math.max(pause, Math.min(retryAfterSeconds * SECOND_MS, limit));
 }
 

@@ -236,7 +236,7 @@ export interface AttemptResult {
   error: string | null;
   retryAfterSeconds: number | null;
   /** Set for Telegram, which says exactly how long to wait and punishes an earlier attempt. */
-  mayAskForMore?: boolean;
+  mayExceedSchedule?: boolean;
 }
 
 /** The fields of a delivery that decide its state after an attempt. */
@@ -267,9 +267,9 @@ export function decideDelivery(
     return { state: "delivered", failures: delivery.failures, dueAt: null };
   const failures = replay ? delivery.failures : delivery.failures + 1;
   if (failures >= tries) return { state: "failed", failures, dueAt: null };
-  const { retryAfterSeconds, mayAskForMore } = result;
+  const { retryAfterSeconds, mayExceedSchedule } = result;
   const step = Math.max(failures, 1);
-  const pause = webhookPauseMs(step, random, retryAfterSeconds, mayAskForMore);
+  const pause = webhookPauseMs(step, random, retryAfterSeconds, mayExceedSchedule);
   if (pause === null) return { state: "failed", failures, dueAt: null };
   return { state: "waiting", failures, dueAt: now + pause };
 }

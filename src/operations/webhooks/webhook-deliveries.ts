@@ -170,8 +170,8 @@ function record(
   const response = finished.response && storedResponse(finished.response);
   const times = { attempt, at, durationMs };
   tx.insert(webhookAttempts, { deliveryId, webhookId, ...times, httpStatus, error, response });
-  const mayAskForMore = webhook.telegramChat !== null;
-  const outcome = { httpStatus, error, retryAfterSeconds, mayAskForMore };
+  const mayExceedSchedule = webhook.telegramChat !== null;
+  const outcome = { httpStatus, error, retryAfterSeconds, mayExceedSchedule };
   const { active, disabledReason, disabledAt, failures, failingSince } = decideHealth(
     webhook,
     outcome,
