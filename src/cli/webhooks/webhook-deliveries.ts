@@ -5,7 +5,7 @@ import type { Reader } from "../../db/port/port.ts";
 import { listWebhookAttempts } from "../../db/webhooks/webhook-deliveries.ts";
 import { findWebhook, type Webhook } from "../../db/webhooks/webhooks.ts";
 import { refusal } from "../../domain/values/error-table.ts";
-import { publicDelivery, REPLAY_LIMIT_MS } from "../../domain/webhooks/webhooks.ts";
+import { publicAttempt, REPLAY_LIMIT_MS } from "../../domain/webhooks/webhooks.ts";
 import { type CommonOptions, declare, type Session, withDatabase } from "../kernel/command.ts";
 import { print } from "../output/output.ts";
 import { fields, table } from "../output/text-table.ts";
@@ -54,7 +54,7 @@ function declareList(group: Command): void {
           return listWebhookAttempts(reader, webhook, Number.MAX_SAFE_INTEGER, options.limit);
         }),
       );
-      print(options.json, rows.map(publicDelivery), (deliveries) =>
+      print(options.json, rows.map(publicAttempt), (deliveries) =>
         table(
           deliveries.map(({ id: delivery, type, attempt, at, durationMs, httpStatus, error }) => ({
             type,

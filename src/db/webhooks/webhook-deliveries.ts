@@ -2,7 +2,7 @@
 
 import type { WebhookEventType } from "../../domain/webhooks/webhook-events.ts";
 import {
-  type ShownDelivery,
+  type ShownAttempt,
   type WaitingEndpoint,
   WEBHOOK_LEASE_MS,
 } from "../../domain/webhooks/webhooks.ts";
@@ -192,7 +192,7 @@ export function listWebhookAttempts(
   webhook: { webhookId: number; id: string },
   below: number,
   limit: number,
-): Page<ShownDelivery> {
+): Page<ShownAttempt> {
   const { webhookId, id } = webhook;
   const found = reader.all(ATTEMPTS, { webhookId, below, limit: limit + 1 });
   const shown = found.slice(0, limit);

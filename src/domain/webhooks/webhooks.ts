@@ -140,7 +140,7 @@ export function publicWebhook(webhook: ShownWebhook) {
 }
 
 /** The shown fields of an attempt, with its event and its endpoint. */
-export interface ShownDelivery {
+export interface ShownAttempt {
   webhookId: string;
   eventId: string;
   type: WebhookEventType;
@@ -152,11 +152,11 @@ export interface ShownDelivery {
   response: string | null;
 }
 
-export function publicDelivery(delivery: ShownDelivery) {
+export function publicAttempt(delivery: ShownAttempt) {
   const { webhookId, eventId, type, attempt, at, durationMs, httpStatus, error, response } =
     delivery;
   return {
-    id: formatDeliveryId(eventId, attempt),
+    id: formatAttemptId(eventId, attempt),
     webhookId,
     eventId,
     type,
@@ -170,13 +170,13 @@ export function publicDelivery(delivery: ShownDelivery) {
 }
 
 /** Returns the public id of an attempt, unique within its endpoint. */
-export function formatDeliveryId(eventId: string, attempt: number): string {
+export function formatAttemptId(eventId: string, attempt: number): string {
   return `${eventId}.${attempt}`;
 }
 
 const DELIVERY_ID = /^(evt_[a-z0-9]{24})\.([1-9][0-9]{0,8})$/;
 
-export function parseDeliveryId(id: string): { eventId: string; attempt: number } | null {
+export function parseAttemptId(id: string): { eventId: string; attempt: number } | null {
   const [, eventId, attempt] = DELIVERY_ID.exec(id) ?? [];
   return eventId === undefined ? null : { eventId, attempt: Number(attempt) };
 }

@@ -5,7 +5,7 @@ import { listWebhookAttempts } from "../../db/webhooks/webhook-deliveries.ts";
 import { findWebhook, listWebhooks, type Webhook } from "../../db/webhooks/webhooks.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { refusal } from "../../domain/values/error-table.ts";
-import { publicDelivery, publicWebhook } from "../../domain/webhooks/webhooks.ts";
+import { publicAttempt, publicWebhook } from "../../domain/webhooks/webhooks.ts";
 import { newSecret } from "../../webhooks/secrets.ts";
 import type { CheckWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
 import type { Writer } from "../../writer/writer.ts";
@@ -81,7 +81,7 @@ function getWebhookDeliveries({ store }: WebhookDeps, call: Call): Awaitable<obj
   );
   return after(page, ({ rows, next }) => ({
     status: "success",
-    deliveries: rows.map(publicDelivery),
+    deliveries: rows.map(publicAttempt),
     nextCursor: next === null ? null : formatCursor("deliveries", next),
   }));
 }

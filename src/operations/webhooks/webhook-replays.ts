@@ -2,7 +2,7 @@
 // secret. docs/specification/webhooks.md#webhook-replay.
 
 import { refusal } from "../../domain/values/error-table.ts";
-import { parseDeliveryId } from "../../domain/webhooks/webhooks.ts";
+import { parseAttemptId } from "../../domain/webhooks/webhooks.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { WEBHOOK_QUEUE_LOCK } from "../../db/tables/locks.ts";
 import {
@@ -59,7 +59,7 @@ function replayOne(tx: Tx, delivery: WebhookDelivery, now: number): number {
 }
 
 function requireDelivery(tx: Tx, { webhookId }: Webhook, id: string): WebhookDelivery {
-  const parts = parseDeliveryId(id);
+  const parts = parseAttemptId(id);
   const event = parts && tx.row(webhookEvents.byId, parts.eventId);
   const delivery = event && tx.row(webhookDeliveries.byEvent, webhookId, event.eventId);
   const isThere =

@@ -6,7 +6,7 @@ import type { Reader } from "../../db/port/port.ts";
 import { countWaiting, listWebhookAttempts } from "../../db/webhooks/webhook-deliveries.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import { refusal } from "../../domain/values/error-table.ts";
-import { formatDeliveryId, REPLAY_LIMIT_MS } from "../../domain/webhooks/webhooks.ts";
+import { formatAttemptId, REPLAY_LIMIT_MS } from "../../domain/webhooks/webhooks.ts";
 import { newSecret } from "../../webhooks/secrets.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
@@ -106,7 +106,7 @@ export async function webhookPage(call: Call): Promise<View> {
                   {
                     heading: "Send again",
                     cell: ({ eventId, attempt }: (typeof rows)[number]) => {
-                      const delivery = formatDeliveryId(eventId, attempt);
+                      const delivery = formatAttemptId(eventId, attempt);
                       return (
                         <Form action={`${path}/replay`} hidden={{ delivery }}>
                           <button aria-label={`Send again: ${delivery}`}>Send again</button>

@@ -18,8 +18,8 @@ import { serviceChangedData } from "../../../src/domain/catalogue/service-change
 import {
   decideDelivery,
   decideHealth,
-  formatDeliveryId,
-  parseDeliveryId,
+  formatAttemptId,
+  parseAttemptId,
   NO_EARLIER_SECRETS,
   rotatedSecrets,
   shareAttempts,
@@ -109,7 +109,7 @@ test("a change of a service that no reseller may order creates no event", () => 
 
 test("a delivery's id is its event's and its attempt", () => {
   const eventId = `evt_${"a1".repeat(12)}`;
-  expect(parseDeliveryId(formatDeliveryId(eventId, 12))).toEqual({ eventId, attempt: 12 });
+  expect(parseAttemptId(formatAttemptId(eventId, 12))).toEqual({ eventId, attempt: 12 });
   for (const id of [
     "",
     eventId,
@@ -118,7 +118,7 @@ test("a delivery's id is its event's and its attempt", () => {
     `${eventId}.1x`,
     `x${eventId}.1`,
   ]) {
-    expect(parseDeliveryId(id)).toBeNull();
+    expect(parseAttemptId(id)).toBeNull();
   }
 });
 

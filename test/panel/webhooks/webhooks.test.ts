@@ -1,7 +1,7 @@
 // Webhooks on a user's page and on their own: made, changed, tested, rotated, disabled, enabled, replayed and deleted.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { formatDeliveryId } from "../../../src/domain/webhooks/webhooks.ts";
+import { formatAttemptId } from "../../../src/domain/webhooks/webhooks.ts";
 import { seedPanelMarket, type PanelMarket } from "../../support/seeds/panel-market.ts";
 import { openPanel } from "../../support/worlds/panel.ts";
 
@@ -103,7 +103,7 @@ test("a webhook is tested; an attempt is shown and sent again", async () => {
   const { text } = await market.get(path);
   expect(text).toContain("&lt;b>broken&lt;/b>");
   expect(text).toMatch(/badge bad">500 status</);
-  const attempt = formatDeliveryId(publicId, 1);
+  const attempt = formatAttemptId(publicId, 1);
   expect(text).toContain(`value="${attempt}"`);
   expect((await market.post(`${path}/replay`, { delivery: attempt })).status).toBe(303);
   expect(waiting().length).toBe(2);
