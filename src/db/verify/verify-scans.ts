@@ -7,7 +7,7 @@ import { chargeMicros } from "../../domain/catalogue/prices.ts";
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import type { PriceUnit } from "../../domain/catalogue/services.ts";
 import { areSameEvents } from "../../domain/webhooks/webhook-events.ts";
-import { combinedWants } from "../../domain/webhooks/webhooks.ts";
+import { combineSubscriptions } from "../../domain/webhooks/webhooks.ts";
 import { fields, query, select } from "../port/query.ts";
 import { nullable, number, text } from "../port/table-definition.ts";
 import { transfers } from "../tables/ledger.ts";
@@ -223,7 +223,7 @@ const wanted: Check = {
       store.read((reader) => reader.all(WANTING, { after, limit: PIECE }));
     for await (const user of inPieces(read, ({ account }) => account)) {
       const webhooks = await store.read((reader) => listWebhooks(reader, user.account));
-      const { wantedEvents, lowBalanceMicros } = combinedWants(webhooks);
+      const { wantedEvents, lowBalanceMicros } = combineSubscriptions(webhooks);
       if (
         areSameEvents(user.wantedEvents, wantedEvents) &&
         user.lowBalanceMicros === lowBalanceMicros

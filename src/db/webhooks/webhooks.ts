@@ -1,7 +1,7 @@
 // Endpoints of resellers' webhooks.
 
 import { isCuid } from "../../domain/values/text.ts";
-import type { CombinedWants } from "../../domain/webhooks/webhooks.ts";
+import type { CombinedSubscriptions } from "../../domain/webhooks/webhooks.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, listByConditions, query, select } from "../port/query.ts";
 import { boolean, number, text } from "../port/table-definition.ts";
@@ -91,7 +91,7 @@ export function updateWebhook(tx: Tx, webhook: Webhook, changes: Partial<Webhook
 }
 
 /** Writes the wanted events into the user's row, which every change of the account reads anyway. */
-export function updateWanted(tx: Tx, account: number, wanted: CombinedWants): void {
+export function updateWanted(tx: Tx, account: number, wanted: CombinedSubscriptions): void {
   const { wantedEvents, lowBalanceMicros } = wanted;
   tx.update(users, { account }, { wantedEvents, lowBalanceMicros });
 }

@@ -199,7 +199,7 @@ export function takesEvents(webhook: WebhookState, now: number): boolean {
 }
 
 /** The subscriptions of an account's endpoints, as the account's row stores them. */
-export interface CombinedWants {
+export interface CombinedSubscriptions {
   /** Event types as bits. */
   wantedEvents: number;
   /** The highest threshold of the endpoints that subscribe to balance.low; null: none has a threshold. */
@@ -210,12 +210,12 @@ export interface CombinedWants {
  * Combines the subscriptions of endpoints. Includes endpoints that failures disabled, whose events are written for some
  * days.
  */
-export function combinedWants(
+export function combineSubscriptions(
   endpoints: readonly (WebhookState & { events: string; balanceLowBelow: number | null })[],
-): CombinedWants {
-  const wanting = endpoints.filter((webhook) => webhook.active || isDisabledByFailures(webhook));
-  const bits = wanting.map(({ events }) => bitsOfEvents(events));
-  const thresholds = wanting
+): CombinedSubscriptions {
+  const subscribed = endpoints.filter((webhook) => webhook.active || isDisabledByFailures(webhook));
+  const bits = subscribed.map(({ events }) => bitsOfEvents(events));
+  const thresholds = subscribed
     .filter((_, place) => wantsEvent(bits[place]!, "balance.low"))
     .map(({ balanceLowBelow }) => balanceLowBelow)
     .filter((threshold) => threshold !== null);

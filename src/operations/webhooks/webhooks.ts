@@ -9,7 +9,7 @@ import {
   NO_EARLIER_SECRETS,
   refuseTooManyWebhooks,
   rotatedSecrets,
-  combinedWants,
+  combineSubscriptions,
 } from "../../domain/webhooks/webhooks.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { WEBHOOK_QUEUE_LOCK } from "../../db/tables/locks.ts";
@@ -222,9 +222,9 @@ function change(
   return changed;
 }
 
-/** Stores in the account's row to which events its endpoints subscribe (combinedWants). */
+/** Stores in the account's row to which events its endpoints subscribe (combineSubscriptions). */
 function noteWanted(tx: Tx, account: number, endpoints: readonly Webhook[]): void {
-  updateWanted(tx, account, combinedWants(endpoints));
+  updateWanted(tx, account, combineSubscriptions(endpoints));
 }
 
 function auditWebhook(

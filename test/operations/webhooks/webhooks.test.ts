@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { WEBHOOKS_LIMIT } from "../../../src/domain/values/limits.ts";
 import { DISABLED_REASONS } from "../../../src/domain/webhooks/webhook-events.ts";
-import { combinedWants, formatSecret } from "../../../src/domain/webhooks/webhooks.ts";
+import { combineSubscriptions, formatSecret } from "../../../src/domain/webhooks/webhooks.ts";
 import { WEBHOOK_ATTEMPTS } from "../../../src/domain/webhooks/webhook-schedule.ts";
 import { listAuditEntries } from "../../../src/db/administrators/audit.ts";
 import * as postgres from "../../../src/db/postgres/schema/migrate.ts";
@@ -145,7 +145,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     const rows = await shop.store.read((reader) =>
       cases.map((_, place) => {
         const { account } = findUser(reader, `u${place}`)!;
-        return { account, bits: combinedWants(listWebhooks(reader, account)).wantedEvents };
+        return { account, bits: combineSubscriptions(listWebhooks(reader, account)).wantedEvents };
       }),
     );
     for (const { account, bits } of rows) {
