@@ -71,7 +71,7 @@ async function requeue(
   { orderId, attemptId }: SendingAttempt,
 ): Promise<void> {
   const { placeRetryMs } = settings;
-  const result = { outcome: "not_sent", cause: NOT_CALLED, isUncalled: true } as const;
+  const result = { outcome: "not_sent", cause: NOT_CALLED, providerNotCalled: true } as const;
   const input = { orderId, attemptId, result, placeRetryMs, backoffMs: 0 };
   await writer.submit("finishAttempt", input);
   log.warn({ order: orderId, cause: NOT_CALLED }, NOT_SENT);

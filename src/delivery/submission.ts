@@ -30,7 +30,7 @@ export const SUBMISSIONS_LIMIT = 32;
 export const CALL_WITHIN_MS = 10_000;
 const TOO_LATE: SubmissionResult = {
   outcome: "not_sent",
-  isUncalled: true,
+  providerNotCalled: true,
   cause: `the attempt took more than ${CALL_WITHIN_MS / 1000} seconds to start`,
 };
 

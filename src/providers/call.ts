@@ -60,7 +60,7 @@ const NOT_SENT_CODES = new Set([
 
 /** Classifies an error that came before the reply. */
 function unansweredBy(code: string): Failure {
-  if (SHORTAGE_CODES.includes(code)) return "uncalled";
+  if (SHORTAGE_CODES.includes(code)) return "not_called";
   // Look-ups of names fail with EAI_AGAIN, EAI_FAIL, EAI_SYSTEM and others.
   return NOT_SENT_CODES.has(code) || code.startsWith("EAI_") ? "not_sent" : "unanswered";
 }
@@ -84,9 +84,9 @@ export type Reply =
   | { kind: "failure"; failure: Failure; cause: string };
 
 /**
- * Why there is no JSON. `uncalled`: this machine lacked a resource for the call. `not_sent`: the call had no effect.
+ * Why there is no JSON. `not_called`: this machine lacked a resource for the call. `not_sent`: the call had no effect.
  */
-export type Failure = "uncalled" | "not_sent" | "unanswered" | "unreadable";
+export type Failure = "not_called" | "not_sent" | "unanswered" | "unreadable";
 
 /** Sends one form and reads the reply. Never rejects. */
 export type Send = (form: Record<string, string>, options: CallOptions) => Promise<Reply>;
@@ -103,7 +103,8 @@ export function limitCalls(limit: number): void {
 
 export function createSender(url: string, timeoutMs: number): Send {
   return async (form, options) => {
-    if (calls.inFlight >= calls.limit) return failure("uncalled", "too many calls are in progress");
+    if (calls.inFlight >= calls.limit)
+      return failure("not_called", "too many calls are in progress");
     calls.inFlight++;
     return send(url, timeoutMs, form, options).finally(() => calls.inFlight--);
   };

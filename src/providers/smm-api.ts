@@ -35,7 +35,7 @@ export function smmApi(send: Send, key: string, turn: Turn = nextTurn): Provider
 
   /** Returns the result of a request that got no JSON reply. */
   const withoutReply = ({ failure, cause }: Extract<Reply, { kind: "failure" }>): RequestResult => {
-    const isNotSent = failure === "not_sent" || failure === "uncalled";
+    const isNotSent = failure === "not_sent" || failure === "not_called";
     return { outcome: isNotSent ? "not_sent" : "unknown", cause: mask(cause) };
   };
 
@@ -45,7 +45,8 @@ export function smmApi(send: Send, key: string, turn: Turn = nextTurn): Provider
       const reply = await act("add", form, { stop, once: true });
       if (reply.kind === "json") return readSubmission(reply.json, reply.status, mask);
       const cause = mask(reply.cause);
-      if (reply.failure === "uncalled") return { outcome: "not_sent", cause, isUncalled: true };
+      if (reply.failure === "not_called")
+        return { outcome: "not_sent", cause, providerNotCalled: true };
       return { outcome: reply.failure === "not_sent" ? "not_sent" : "unknown", cause };
     },
 

@@ -24,7 +24,7 @@ test("without a file descriptor orders, webhooks and alerts are not sent, and th
   });
   const results = await new Response(child.stdout).json();
   expect(results).toEqual({
-    order: { kind: "failure", failure: "uncalled", cause: "EMFILE" },
+    order: { kind: "failure", failure: "not_called", cause: "EMFILE" },
     webhook: expect.objectContaining({ httpStatus: null, error: "internal" }),
     telegram: expect.objectContaining({ httpStatus: null, error: "internal" }),
   });
@@ -54,7 +54,7 @@ test("an order beyond the limit of calls is not sent, and stays with its provide
     expect(await api.submit(ORDER, never)).toEqual({
       outcome: "not_sent",
       cause: "too many calls are in progress",
-      isUncalled: true,
+      providerNotCalled: true,
     });
     held.resolve();
     expect((await first).outcome).toBe("accepted");

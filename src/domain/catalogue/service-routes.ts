@@ -94,7 +94,7 @@ type Unplaced = Extract<SubmissionResult, { outcome: "refused" | "not_sent" }>;
  */
 export function allowsNextRoute(result: SubmissionResult): result is Unplaced {
   if (result.outcome === "refused") return true;
-  return result.outcome === "not_sent" && !result.isUncalled;
+  return result.outcome === "not_sent" && !result.providerNotCalled;
 }
 
 /**

@@ -76,10 +76,10 @@ export type SubmissionResult =
   | { outcome: "accepted"; providerOrder: string }
   | { outcome: "refused"; cause: string; outOfFunds: boolean }
   /**
-   * `retryInMs`: when to try again, if the protocol says so. `isUncalled`: the attempt ended before the call, so the
+   * `retryInMs`: when to try again, if the protocol says so. `providerNotCalled`: the attempt ended before the call, so the
    * provider is not at fault.
    */
-  | { outcome: "not_sent"; cause: string; retryInMs?: number; isUncalled?: true }
+  | { outcome: "not_sent"; cause: string; retryInMs?: number; providerNotCalled?: true }
   | { outcome: "unknown"; cause: string };
 
 /** Possible outcomes of a submission. `expired`: the order was retried for too long and is not sent any more. */

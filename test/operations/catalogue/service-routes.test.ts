@@ -17,7 +17,7 @@ const ACCEPTED = { outcome: "accepted", providerOrder: "4711" } as const;
 const REFUSED = { outcome: "refused", cause: "Incorrect link", outOfFunds: false } as const;
 const NO_FUNDS = { outcome: "refused", cause: "Not enough funds", outOfFunds: true } as const;
 const NOT_SENT = { outcome: "not_sent", cause: "HTTP 429" } as const;
-const UNCALLED = { outcome: "not_sent", cause: "late", isUncalled: true } as const;
+const UNCALLED = { outcome: "not_sent", cause: "late", providerNotCalled: true } as const;
 const UNKNOWN = { outcome: "unknown", cause: "no reply" } as const;
 
 const put = (shop: StoreShop, provider: string, service: string, priority: number | null = null) =>

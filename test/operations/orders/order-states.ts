@@ -34,7 +34,7 @@ export interface Subject {
 const REFUSED = { outcome: "refused", cause: "no", outOfFunds: false } as const;
 const NO_FUNDS = { outcome: "refused", cause: "no funds", outOfFunds: true } as const;
 const NOT_SENT = { outcome: "not_sent", cause: "ECONNREFUSED" } as const;
-const UNCALLED = { outcome: "not_sent", cause: "late", isUncalled: true } as const;
+const UNCALLED = { outcome: "not_sent", cause: "late", providerNotCalled: true } as const;
 const UNKNOWN = { outcome: "unknown", cause: "no reply" } as const;
 
 /** `single` goes to provider 1, `double` to 1 and then 2, `hand` to nobody; `likes` is that of seedStoreShop. */
