@@ -52,7 +52,7 @@ export async function restoreDatabase(
 ): Promise<Restored> {
   const path = databasePath(dataDirectory);
   refuseUnfit(file, acceptsUnverified);
-  refuseNoFile(path, "move it away first");
+  refuseIrregularFile(path, "move it away first");
   const release = lockDataDirectory(dataDirectory);
   const staging = join(resolve(dataDirectory), STAGING_FOLDER);
   try {
@@ -85,9 +85,9 @@ export async function restoreDatabase(
 
 /** Refuses a file that does not exist, is empty, of a newer version, or another program's. */
 function refuseUnfit(file: string, acceptsUnverified: boolean): void {
-  refuseNoFile(file, "name a backup");
+  refuseIrregularFile(file, "name a backup");
   if (!existsSync(file)) throw new BackupError(`${file} not found: choose a backup`);
-  refuseNoFile(`${file}-wal`, "move it away first");
+  refuseIrregularFile(`${file}-wal`, "move it away first");
   try {
     const sqlite = new Database(file, { readonly: true });
     try {
@@ -110,7 +110,7 @@ function refuseUnfit(file: string, acceptsUnverified: boolean): void {
   }
 }
 
-function refuseNoFile(path: string, advice: string): void {
+function refuseIrregularFile(path: string, advice: string): void {
   const why = whyNoReachableFile(path);
   if (why) throw new BackupError(`${why}: ${advice}`);
 }

@@ -160,7 +160,7 @@ interface OpenFile {
 function openFile(path: string, create: boolean, mayBeUnfinished = false): OpenFile {
   let sqlite: Database | undefined;
   try {
-    refuseNoFile(path);
+    refuseIrregularFile(path);
     if (sizeOf(`${path}-wal`) > 0) refuseUnusable(path, mayBeUnfinished);
     sqlite = new Database(path, { readwrite: true, create });
     waitForLocks(sqlite);
@@ -201,7 +201,7 @@ function refuseUnusable(path: string, mayBeUnfinished: boolean): void {
   }
 }
 
-function refuseNoFile(path: string): void {
+function refuseIrregularFile(path: string): void {
   const why = whyNoFile(path);
   if (why) throw new OpenError(`${why}, not a database: choose another folder with --data`);
 }
@@ -210,7 +210,7 @@ function refuseNoFile(path: string): void {
 function requireDatabase(path: string): void {
   let why: string;
   try {
-    refuseNoFile(path);
+    refuseIrregularFile(path);
     if (statSync(path).size > 0) return;
     why = `the database at ${path} is empty`;
   } catch (error) {
