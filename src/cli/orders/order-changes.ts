@@ -25,7 +25,7 @@ import { CommandFailure, type CommonOptions, declare, withDatabase } from "../ke
 import { addMoneyConfirmation, type ConfirmOptions, confirmMoney } from "../kernel/confirm.ts";
 import { changeOrder } from "./order-output.ts";
 import { printError } from "../output/output.ts";
-import { never } from "../providers/provider-call.ts";
+import { neverAborted } from "../providers/provider-call.ts";
 import { changeOrders, ORDER_IDS, orderIdsArgument } from "../kernel/several-orders.ts";
 import { count, note } from "../kernel/values.ts";
 
@@ -197,7 +197,7 @@ async function ask(
 ): Promise<string> {
   const api = connectProvider(provider, providerTimeout!);
   const request = { providerOrder: providerOrder!, requestId: 0, link };
-  const refused = refusedText(provider.name, await api.cancel(request, never()));
+  const refused = refusedText(provider.name, await api.cancel(request, neverAborted()));
   if (refused !== null) {
     throw new CommandFailure(
       `order ${orderId}: ${refused}: nothing was changed; use --no-ask to cancel it here anyway`,

@@ -18,7 +18,7 @@ import { addMoneyConfirmation, type ConfirmOptions } from "../kernel/confirm.ts"
 import { confirmRefunds, type Refund } from "./order-changes.ts";
 import { changeOrder } from "./order-output.ts";
 import { printError } from "../output/output.ts";
-import { never } from "../providers/provider-call.ts";
+import { neverAborted } from "../providers/provider-call.ts";
 import { changeOrders, ORDER_IDS, orderIdsArgument } from "../kernel/several-orders.ts";
 import { nearby, providerName, providerOrder } from "../kernel/values.ts";
 import { addWindow, type WindowOptions } from "../output/list-pages.ts";
@@ -140,7 +140,11 @@ async function ask(
 ): Promise<void> {
   const { name } = provider;
   try {
-    const found = await checkOrder(connectProvider(provider, providerTimeout), placed, never());
+    const found = await checkOrder(
+      connectProvider(provider, providerTimeout),
+      placed,
+      neverAborted(),
+    );
     if ("unknown" in found) {
       throw new CommandFailure(
         `provider ${name} does not recognize ${placed} (${found.unknown}). Nothing was changed; look the number up at the provider, or use --no-check`,

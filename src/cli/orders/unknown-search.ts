@@ -18,7 +18,7 @@ import { changeOrders } from "../kernel/several-orders.ts";
 import { type WindowOptions, windowOf } from "../output/list-pages.ts";
 import { ageText, dollars, isoTime, print, printError } from "../output/output.ts";
 import { table } from "../output/text-table.ts";
-import { never } from "../providers/provider-call.ts";
+import { neverAborted } from "../providers/provider-call.ts";
 
 export interface SearchOptions extends CommonOptions, ConfirmOptions, WindowOptions {
   nearby: number;
@@ -72,7 +72,7 @@ function searchProvider(provider: Provider, options: SearchOptions): Promise<Num
   return searchNumbers(
     connectProvider(provider, providerTimeout),
     (known) => withDatabase(options, ({ store }) => readDeliveryScene(store, provider, known)),
-    { nearby, stop: never() },
+    { nearby, stop: neverAborted() },
   );
 }
 

@@ -39,6 +39,6 @@ export function providerFailure(
 }
 
 /** Returns a signal that never aborts: Ctrl-C ends the process. */
-export function never(): AbortSignal {
+export function neverAborted(): AbortSignal {
   return new AbortController().signal;
 }

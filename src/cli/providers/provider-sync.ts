@@ -22,7 +22,7 @@ import { databaseOf } from "../kernel/database-name.ts";
 import { print, printError } from "../output/output.ts";
 import { startCounter } from "../output/progress.ts";
 import { wordsOf } from "../output/text-table.ts";
-import { type CallOptions, callProvider, never } from "./provider-call.ts";
+import { type CallOptions, callProvider, neverAborted } from "./provider-call.ts";
 import { markup, providerName, providerServices } from "../kernel/values.ts";
 
 interface SyncOptions extends CallOptions {
@@ -71,7 +71,7 @@ export function declareSync(group: Command): void {
       };
       const progress = startCounter("bytes received:");
       const { result: upstream } = await callProvider(name, options, (api) =>
-        api.services(never(), (bytes) => progress.update(bytes)),
+        api.services(neverAborted(), (bytes) => progress.update(bytes)),
       ).finally(() => progress.end());
       const plan = await refusingBadLists(name, () =>
         withDatabase(options, ({ store }) =>

@@ -21,7 +21,7 @@ import { factsOf, providerJson, rowOf, statusesOf, statusOf } from "./provider-o
 import { readSecretFromStdin } from "../kernel/stdin.ts";
 import { addSyncSettings, type SyncSettingOptions, syncSettingsOf } from "./sync-settings.ts";
 import { fields, type Row, table } from "../output/text-table.ts";
-import { providerFailure, callProvider, type CallOptions, never } from "./provider-call.ts";
+import { providerFailure, callProvider, type CallOptions, neverAborted } from "./provider-call.ts";
 import { declareSync } from "./provider-sync.ts";
 import { amount, pauseFor, providerName, providerUrl } from "../kernel/values.ts";
 
@@ -275,7 +275,7 @@ function declareBalance(group: Command): void {
     .argument("<name>", "the provider", providerName)
     .addOption(settingOption("provider-timeout"))
     .action(async (name: string, options: CallOptions) => {
-      const funds = await callProvider(name, options, (api) => api.balance(never()));
+      const funds = await callProvider(name, options, (api) => api.balance(neverAborted()));
       await withDatabase(options, async ({ store, execute }) => {
         const { providerId } = await store.read((reader) => requireProvider(reader, name));
         await execute("noteProviderSuccess", { providerId });
@@ -290,7 +290,7 @@ async function balanceOf(
   options: CallOptions,
 ): Promise<ProviderBalance> {
   try {
-    return await connectProvider(provider, options.providerTimeout).balance(never());
+    return await connectProvider(provider, options.providerTimeout).balance(neverAborted());
   } catch (error) {
     throw providerFailure(
       error,
