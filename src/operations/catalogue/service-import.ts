@@ -19,7 +19,7 @@ import {
 import { auditService } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 import { changeService, listServiceListeners } from "./service-changes.ts";
-import { changed, create, type ServiceTerms } from "./services.ts";
+import { applyChanges, create, type ServiceTerms } from "./services.ts";
 
 /** A row of a list. With `update`, absent fields of an existing service stay as they are. */
 export type ServiceRow = Partial<ServiceTerms> & Pick<ServiceTerms, "id">;
@@ -140,7 +140,7 @@ function planUpdate(
     ([name, value]) => value !== undefined && before[name as keyof typeof terms] !== value,
   );
   const link = isSameLink(reader, before, provider) ? undefined : provider;
-  const after = attempt(() => changed(reader, before, Object.fromEntries(differing), link));
+  const after = attempt(() => applyChanges(reader, before, Object.fromEntries(differing), link));
   if (after instanceof Refusal) {
     // Everything else was checked before, so a changed field does not fit an unchanged one.
     if (!UNFIT.has(after.code)) throw after;

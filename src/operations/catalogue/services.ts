@@ -141,7 +141,7 @@ export interface UpdateService {
  */
 export function updateService(tx: Tx, command: UpdateService, context: Context): Service {
   const before = requireService(tx, command.id);
-  const service = changed(tx, before, command.changes, command.provider);
+  const service = applyChanges(tx, before, command.changes, command.provider);
   const superseded = listSupersededRoutes(tx, before, service);
   changeService(tx, listServiceListeners(tx, context), before, service, context);
   deleteRoutes(tx, superseded);
@@ -150,7 +150,7 @@ export function updateService(tx: Tx, command: UpdateService, context: Context):
 }
 
 /** Returns the service as it would be after the changes. Refuses what updateService refuses for an existing service. */
-export function changed(
+export function applyChanges(
   tx: Reader,
   before: Service,
   changes: UpdateService["changes"],
