@@ -100,7 +100,7 @@ function checkProvider(
   index: number,
 ): RowProblem | null {
   const { provider, active } = row;
-  const isLinked = service !== undefined && isSameLink(reader, service, provider);
+  const isLinked = service !== undefined && isSameProvider(reader, service, provider);
   if (isLinked && (active !== true || service.active || service.providerId === null)) return null;
   if (isLinked && isDelivered(reader, service)) return null;
   const found = isLinked
@@ -139,8 +139,10 @@ function planUpdate(
   const differing = Object.entries(terms).filter(
     ([name, value]) => value !== undefined && before[name as keyof typeof terms] !== value,
   );
-  const link = isSameLink(reader, before, provider) ? undefined : provider;
-  const after = attempt(() => applyChanges(reader, before, Object.fromEntries(differing), link));
+  const changedProvider = isSameProvider(reader, before, provider) ? undefined : provider;
+  const after = attempt(() =>
+    applyChanges(reader, before, Object.fromEntries(differing), changedProvider),
+  );
   if (after instanceof Refusal) {
     // Everything else was checked before, so a changed field does not fit an unchanged one.
     if (!UNFIT.has(after.code)) throw after;
@@ -154,7 +156,7 @@ function planUpdate(
   else plan.updated.push({ before, after });
 }
 
-function isSameLink(
+function isSameProvider(
   reader: Reader,
   { providerId, providerService }: Service,
   provider: ServiceRow["provider"],

@@ -95,11 +95,11 @@ export function create(
   const { dripfeed = false, per } = command;
   const id = command.id ?? context.createId();
   if (findService(tx, id)) throw refusal("service_id_taken");
-  const link = resolveLink(tx, provider);
+  const itsProvider = resolveProvider(tx, provider);
   refuseUnfitType({ type, per, dripfeed });
   const added = {
     ...fields,
-    ...link,
+    ...itsProvider,
     type,
     dripfeed,
     typeByHand: command.type !== undefined,
@@ -156,7 +156,7 @@ export function applyChanges(
   changes: UpdateService["changes"],
   provider: UpdateService["provider"],
 ): Service {
-  const service = { ...before, ...changes, ...relink(tx, before, provider) };
+  const service = { ...before, ...changes, ...changeProvider(tx, before, provider) };
   const { min, max } = service;
   if (min > max) throw new Refusal("service_bounds_crossed", { min, max });
   followType(service, changes);
@@ -283,7 +283,7 @@ function auditGrant(
   });
 }
 
-function resolveLink(reader: Reader, provider: ServiceProvider | null | undefined) {
+function resolveProvider(reader: Reader, provider: ServiceProvider | null | undefined) {
   if (!provider) return { providerId: null, providerService: null };
   const { providerId, active } = requireProvider(reader, provider.name);
   if (!active) throw refusal("provider_inactive");
@@ -291,16 +291,19 @@ function resolveLink(reader: Reader, provider: ServiceProvider | null | undefine
 }
 
 /** Returns what a new link changes. A service that leaves its provider is no longer suspended or delisted by it. */
-function relink(reader: Reader, service: Service, provider: UpdateService["provider"]) {
+function changeProvider(reader: Reader, service: Service, provider: UpdateService["provider"]) {
   if (provider === undefined) return {};
   if (provider !== null && provider.name === undefined) {
     if (service.providerId === null) throw refusal("service_has_no_provider");
     return { providerService: provider.service, routeDelisted: false };
   }
-  const link = { ...resolveLink(reader, provider as ServiceProvider | null), routeDelisted: false };
-  if (link.providerId === service.providerId) return link;
+  const changed = {
+    ...resolveProvider(reader, provider as ServiceProvider | null),
+    routeDelisted: false,
+  };
+  if (changed.providerId === service.providerId) return changed;
   const active = service.active || service.suspended;
-  return { ...link, active, suspended: false, delisted: false };
+  return { ...changed, active, suspended: false, delisted: false };
 }
 
 /** Returns the service. Refuses: service_not_found. */
