@@ -122,9 +122,9 @@ function declareUpdate(group: Command): void {
         command.error("error: give at least one option to change.");
       }
       if (priceMicros === 0) await confirmFree(id, options);
-      const former = isManual ? await formerLink(id, options) : null;
-      const link = providerName === undefined ? {} : { name: providerName };
-      const linked = service === undefined ? {} : { provider: { ...link, service } };
+      const note = isManual ? await formerProviderNote(id, options) : null;
+      const given = providerName === undefined ? {} : { name: providerName };
+      const linked = service === undefined ? {} : { provider: { ...given, service } };
       await changeService(options, ({ execute }) =>
         execute("updateService", {
           id,
@@ -132,7 +132,7 @@ function declareUpdate(group: Command): void {
           ...(isManual ? { provider: null } : linked),
         }),
       );
-      if (former !== null && !options.json) printError(former);
+      if (note !== null && !options.json) printError(note);
     });
 }
 
@@ -140,16 +140,16 @@ function declareUpdate(group: Command): void {
  * Returns a note for a service that is delivered by hand from now on: the next sync treats its entry in the provider's
  * list as new. Null if the service was already delivered by hand.
  */
-async function formerLink(id: string, options: ServiceOptions): Promise<string | null> {
-  const link = await withDatabase(options, ({ store }) =>
+async function formerProviderNote(id: string, options: ServiceOptions): Promise<string | null> {
+  const provider = await withDatabase(options, ({ store }) =>
     store.read((reader) => {
       const service = findService(reader, id);
       const name = providerNames(reader)(service?.providerId ?? null);
       return name === null ? null : { name, number: service!.providerService };
     }),
   );
-  if (link === null) return null;
-  const { name, number } = link;
+  if (provider === null) return null;
+  const { name, number } = provider;
   return `note: the next sync of ${name} treats its service ${number} as new; to prevent that, use \`provider sync --only\` or \`provider update --sync-new ignore\``;
 }
 

@@ -172,7 +172,8 @@ export function termsOf(form: Values) {
     form.addError("provider-service", "provider service is required");
   }
   if (provider === null && service !== null) form.addError("provider", "provider is required");
-  const link = provider === null || service === null ? null : { name: provider, service };
+  const serviceProvider =
+    provider === null || service === null ? null : { name: provider, service };
   const terms = {
     name,
     priceMicros,
@@ -183,7 +184,7 @@ export function termsOf(form: Values) {
     ...typed,
     ...requests,
   };
-  return { terms: category === null ? terms : { ...terms, category }, link };
+  return { terms: category === null ? terms : { ...terms, category }, serviceProvider };
 }
 
 /** Returns the fields that were sent. The others stay unchanged. */

@@ -294,7 +294,7 @@ function Grants({
 /** Changes only what differs, so that the other fields still follow the provider's list. */
 export async function updateService(submission: Submission): Promise<Redirect> {
   const id = submission.params["service"]!;
-  const { terms, link } = termsOf(submission.form);
+  const { terms, serviceProvider } = termsOf(submission.form);
   submission.form.check();
   const { before, provider } = await submission.read((reader) => {
     const found = requireService(reader, id);
@@ -304,11 +304,13 @@ export async function updateService(submission: Submission): Promise<Redirect> {
   const differing = Object.entries(terms).filter(
     ([name, value]) => before[name as keyof typeof terms] !== value,
   );
-  const isSame = link?.name === provider && (link?.service ?? null) === before.providerService;
+  const isSame =
+    serviceProvider?.name === provider &&
+    (serviceProvider?.service ?? null) === before.providerService;
   await submission.submit("updateService", {
     id,
     changes: Object.fromEntries(differing),
-    ...(isSame ? {} : { provider: link }),
+    ...(isSame ? {} : { provider: serviceProvider }),
   });
   return { to: `/services/${id}`, note: "The service was saved." };
 }

@@ -259,9 +259,9 @@ function NewService({ names }: { names: readonly string[] }) {
 
 export async function createService(submission: Submission): Promise<Redirect> {
   const { form } = submission;
-  const { terms, link } = termsOf(form);
+  const { terms, serviceProvider } = termsOf(form);
   const id = form.optionalIdentifier("id");
-  const provider = link === null ? {} : { provider: link };
+  const provider = serviceProvider === null ? {} : { provider: serviceProvider };
   const created = await submission.submit("createService", { id, ...terms, ...provider });
   return { to: `/services/${created.id}`, note: `${created.name} was added.` };
 }

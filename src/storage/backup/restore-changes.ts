@@ -108,8 +108,8 @@ export function readSettings(sqlite: Database): Settings {
       const terms = { name, category, price: dollars(price), per, min, max, active: yes(active) };
       const { cancel, refill, refill_days: refillDays } = row;
       const requests = { cancel: yes(cancel), refill: yes(refill), refillDays };
-      const link = { provider, providerService: row["provider_service"] };
-      return { ...terms, private: yes(hidden), ...link, ...requests };
+      const itsProvider = { provider, providerService: row["provider_service"] };
+      return { ...terms, private: yes(hidden), ...itsProvider, ...requests };
     },
   );
   read(
