@@ -20,7 +20,7 @@ import { changeOrder } from "./order-output.ts";
 import { printError } from "../output/output.ts";
 import { neverAborted } from "../providers/provider-call.ts";
 import { changeOrders, ORDER_IDS, orderIdsArgument } from "../kernel/several-orders.ts";
-import { nearby, providerName, providerOrder } from "../kernel/values.ts";
+import { nearbyNumbers, providerName, providerOrder } from "../kernel/values.ts";
 import { addWindow, type WindowOptions } from "../output/list-pages.ts";
 import { NEARBY_DEFAULT, NEARBY_LIMIT } from "../../domain/delivery/number-ranges.ts";
 import { settleByProvider } from "./unknown-search.ts";
@@ -66,7 +66,7 @@ export function declareSettle(group: Command): void {
     .option(
       "--nearby <number>",
       `with --provider: how many order numbers to ask about for each order, at most ${NEARBY_LIMIT} (default: ${NEARBY_DEFAULT})`,
-      nearby,
+      nearbyNumbers,
     )
     .option("--dry-run", "with --provider: only show what was found, with the evidence")
     .addOption(settingOption("provider-timeout"));

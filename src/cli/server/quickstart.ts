@@ -58,7 +58,7 @@ export function declareQuickstart(program: Command): void {
       const panel = await panelLink(options, service);
       const database = databaseOf(options);
       print(options.json, { url, panel, database: database.shown, key }, () => {
-        const text = key ? introduction(url, database, key) : again(database);
+        const text = key ? introduction(url, database, key) : alreadySeededText(database);
         return `${text}${panelText(panel)}\nDocumentation of the API:  ${url}/docs\n\nlistening on ${url}`;
       });
     } catch (error) {
@@ -162,7 +162,7 @@ The operator's panel${isInvitation ? `, to be set up within ${INVITATION_TIME}` 
 `;
 }
 
-function again(database: DatabaseName): string {
+function alreadySeededText(database: DatabaseName): string {
   return `
 Serving ${database.shown} as it is.
 A further key:  ${PROGRAM} admin key create --user ${DEMO_USER} --type order ${optionOf(database)}

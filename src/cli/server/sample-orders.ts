@@ -33,7 +33,10 @@ const SAMPLES = [
 /** Number of orders per day, by the age of the day. Repeats each week. */
 const ORDERS_A_DAY = [2, 1, 3, 1, 2, 0, 2];
 const AGES = Array.from({ length: DAYS }, (_, at) => DAYS - 1 - at).flatMap((age) =>
-  Array.from({ length: ORDERS_A_DAY[age % ORDERS_A_DAY.length]! }, (_, of) => ({ age, of })),
+  Array.from({ length: ORDERS_A_DAY[age % ORDERS_A_DAY.length]! }, (_, orderOfDay) => ({
+    age,
+    orderOfDay,
+  })),
 );
 
 /** The number of sample orders. */
@@ -59,8 +62,8 @@ export function sampleOrders(now: number): (tx: Tx) => void {
   const creditUser = prepare("creditUser", begin);
   const { input: key } = newKey({ user: USER, type: "order", label: "shop" });
   const createKey = prepare("createKey", begin, key);
-  const orders = AGES.map(({ age, of }, at) => {
-    const placedAt = now - age * DAY_MS - (3 - of) * HOUR_MS;
+  const orders = AGES.map(({ age, orderOfDay }, at) => {
+    const placedAt = now - age * DAY_MS - (3 - orderOfDay) * HOUR_MS;
     const endsAt = placedAt + DAY_MS / 2;
     const [place, end] = [prepare("placeOrder", placedAt), prepare("transitionOrder", endsAt)];
     return {
