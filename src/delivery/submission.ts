@@ -96,7 +96,7 @@ export function createSubmitter(worker: ProviderWorker, listener: AttemptListene
     const now = clock.now();
     const due = await store.read((reader) => {
       // Reads the provider anew, because a pause may have begun or ended since the worker last read it. During a pause
-      // the sequence of the list does not matter.
+      // these orders are not sent: each takes another route, waits or expires, so their sequence does not matter.
       const isProbed = limit() === 1 && getProvider(reader, providerId).pausedAt === null;
       const list = isProbed ? listDueOnProbation : listDueSubmissions;
       return list(reader, providerId, now, SUBMISSIONS_LIMIT * 2);
@@ -123,7 +123,7 @@ interface Submitted {
   isPassedOn: boolean;
 }
 
-/** Returns whether another server sends the order now: an attempt of this server has ended. */
+/** Returns whether another server is sending the order. Call it only after this server's own attempt has ended. */
 function isBeingSent({ status, delivery }: Order): boolean {
   return status === "PENDING" && delivery?.placement === "sending";
 }
@@ -170,7 +170,7 @@ async function attempt(worker: ProviderWorker, orderId: number): Promise<Submitt
   const received = isTooLate ? TOO_LATE : await sendOnce(worker, order);
   const retryInMs = received.outcome === "not_sent" ? received.retryInMs : undefined;
   const backoffMs = retryInMs ?? submitBackoffMs(tries, random);
-  // An outcome that is unknown because this service stops says nothing about the provider.
+  // An outcome that is unknown only because this server is stopping says nothing about the provider.
   const pauseAfter = worker.stop.signal.aborted ? 0 : settings.pauseAfter;
   const input = { orderId, attemptId, result: received, placeRetryMs, backoffMs, pauseAfter };
   const { finished, result } = await finish(worker, input);
@@ -287,6 +287,9 @@ function logLate(
   if (late === "applied") log.warn(fields, "a late outcome settled an unknown submission");
   else {
     const { placement } = delivery!;
-    log.error({ ...fields, status, placement }, "a late outcome was not applied: compare by hand");
+    log.error(
+      { ...fields, status, placement },
+      "a late outcome was not applied: compare the order with the provider's",
+    );
   }
 }

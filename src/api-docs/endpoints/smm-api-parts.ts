@@ -1,4 +1,4 @@
-// Schemas of /api/v2: their parts, and the lists in responses to requests for orders.
+// Schemas of /api/v2: their parts, and the lists in responses to cancel and refill requests.
 
 import { eachWord, SMM_REFILL_WORDS } from "../../domain/orders/smm-words.ts";
 import type { Schema } from "../schemas/operation.ts";
@@ -18,7 +18,9 @@ export const object = (description: string, properties: Record<string, Schema>):
   additionalProperties: false,
 });
 
-export const ERROR = object("A refusal.", { error: text("The text that clients compare.") });
+export const ERROR = object("A refusal.", {
+  error: text("Fixed text of the error, by which clients recognise it."),
+});
 
 /** The id as it was sent, as a number if it is one. */
 const ASKED: Schema = { type: ["integer", "string"], description: "The id as it was sent." };
@@ -33,7 +35,7 @@ const listOf = (items: Schema, description: string): Schema => ({
   description,
 });
 
-/** Lists of results of requests, in the order in which they were sent. */
+/** Lists of results of cancel and refill requests, in the sequence of the ids sent. */
 export const LISTS: readonly Schema[] = [
   listOf(
     object("An order.", {

@@ -135,13 +135,13 @@ export function Guides() {
             <Prose text="The same key with another request is a 422 `idempotency_key_reused`." />
           </li>
           <li>
-            <Prose text="A refusal that changed nothing is not stored: correct the request and send it again with the same key." />
+            <Prose text="A refusal that changed nothing is not stored: correct the request and send it again with the same `Idempotency-Key`." />
           </li>
           <li>
             <Prose text="Keys are kept for at least 24 hours and survive restarts." />
           </li>
           <li>
-            <Prose text="If you get no answer, a 429, a 500 or a 503, wait (for `Retry-After` seconds, if given) and send the same request with the same key." />
+            <Prose text="If you get no answer, a 429, a 500 or a 503, wait (for `Retry-After` seconds, if given) and send the same request with the same `Idempotency-Key`." />
           </li>
           <li>
             <Prose text="Anything but a JSON object with a `status` of `success` or `error` (the user lookup has `exists`) counts as no answer, such as an empty 502 or a page of a proxy. Your request may have arrived." />

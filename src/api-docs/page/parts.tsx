@@ -11,7 +11,7 @@ export function Prose({ text }: { text: string }) {
   );
 }
 
-/** What the page's script replaces by the reader's own, and what is shown until then. */
+/** Placeholders for the reader's URL and key, with the text shown until the page's script fills them in. */
 const PLACEHOLDERS: Readonly<Record<string, VNode>> = {
   RESELLER_URL_HERE: <span class="url">https://your-reseller.example</span>,
   RESELLER_KEY_HERE: <span class="key">YOUR_API_KEY</span>,

@@ -180,7 +180,10 @@ export const SCHEMAS: Record<string, Schema> = {
     "",
     {
       status: success,
-      orders: listOf(schemaRef("OrderStatus"), "Newest first; with `ids`, in the order asked."),
+      orders: listOf(
+        schemaRef("OrderStatus"),
+        "Newest first; with `ids`, in the sequence of the ids.",
+      ),
       nextCursor,
       unknown: listOf(text("An id."), "Only with `ids`: the ids that are not of your orders."),
     },

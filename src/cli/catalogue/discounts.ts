@@ -21,7 +21,11 @@ export function declareDiscount(group: Command): void {
   addConfirmation(command).action(
     async (user: string, discountPpm: number, options: CommonOptions & ConfirmOptions) => {
       if (discountPpm === FULL_DISCOUNT_PPM) {
-        await confirm(options, `give ${user} 100 % off`, "everything becomes free");
+        await confirm(
+          options,
+          `give ${user} 100 % off`,
+          "every service without an own price becomes free",
+        );
       }
       const changed = await withDatabase(options, async ({ execute, store }) => {
         const { account } = await execute("setDiscount", { username: user, discountPpm });

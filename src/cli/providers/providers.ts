@@ -34,7 +34,12 @@ export function declareProviders(admin: Command): void {
   declareBalance(group);
   declareSync(group);
   declareSwitch(group, "deactivate", false, "stop offering its services; its orders continue");
-  declareSwitch(group, "activate", true, "offer its services again, as before it was deactivated");
+  declareSwitch(
+    group,
+    "activate",
+    true,
+    "accept orders for its services again, also those that its deactivation suspended",
+  );
   declarePause(group);
   declareResume(group);
   declareDelete(group);
@@ -124,7 +129,7 @@ function declareUpdate(group: Command): void {
         "alert when our balance at the provider falls below this, in its currency",
       ).argParser(amount),
     )
-    .option("--no-low-balance", "remove this alert")
+    .option("--no-low-balance", "do not alert on a low balance")
     .action(
       async (
         name: string,
@@ -185,7 +190,11 @@ function declarePause(group: Command): void {
     "reseller admin provider pause acme --for 2h",
   )
     .argument("<name>", "the provider", providerName)
-    .option("--for <duration>", "end the pause by itself; default: when you resume it", pauseFor)
+    .option(
+      "--for <duration>",
+      "how long to pause; default: until you resume the provider",
+      pauseFor,
+    )
     .action(async (name: string, options: CommonOptions & { for?: number }) => {
       const forMs = options.for ?? null;
       await setPaused(options, { name, paused: true, forMs });

@@ -127,8 +127,8 @@ function introduction(url: string, database: DatabaseName, key: string): string 
   const auth = `-H 'x-api-key: ${key}' `;
   const json = `${auth}-H 'content-type: application/json' `;
   return `
-${database.shown} has a demo reseller with 100 USD, six services, and another
-reseller's orders of a month, so that the panel has something to show.
+${database.shown} has a demo reseller with 100 USD, six services, and
+a month of orders of a second reseller, so that the panel has something to show.
 The demo reseller's key, shown only once: ${key}
 
 Paste into another terminal:
@@ -164,8 +164,8 @@ The operator's panel${isInvitation ? `, to be set up within ${INVITATION_TIME}` 
 
 function alreadySeededText(database: DatabaseName): string {
   return `
-Serving ${database.shown} as it is.
-A further key:  ${PROGRAM} admin key create --user ${DEMO_USER} --type order ${optionOf(database)}
+${database.shown} already has data, so no demo data was added.
+To create another key:  ${PROGRAM} admin key create --user ${DEMO_USER} --type order ${optionOf(database)}
 `;
 }
 

@@ -124,7 +124,7 @@ export async function usersPage(call: Call): Promise<View> {
               <Field
                 name="parent"
                 label="Reseller"
-                hint="of a child user; empty: it is a reseller"
+                hint="only for a child user; leave empty to create a reseller"
               />
             </Form>
           </>
