@@ -6,7 +6,7 @@ import { run } from "./cli/kernel/program.ts";
 // Files that this process creates are readable by their owner only.
 process.umask(0o077);
 watchOutput();
-// Tells the server that paces this process, if one does, that the process runs (jobs/paced-process.ts).
+// If a server started this process and paces it, tells it that the process is running (jobs/paced-process.ts).
 process.send?.("running");
 
 void run(process.argv.slice(2)).then((exitCode) => {

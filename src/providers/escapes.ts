@@ -1,10 +1,11 @@
-// Reads all characters that a position of a text may stand for: the character itself, and what an escape represents.
+// Lists the characters that the text at a position may represent: the character there, or the one that an escape there
+// encodes. So an API key is found in a provider's reply even if it is escaped.
 // Escapes are percent-encoding (RFC 3986), those of JSON and JavaScript strings, and HTML character references, in
 // upper or lower case, also nested. Only escapes of visible ASCII matter.
 
 /** Levels of nested escapes, such as JSON in JSON in a form. */
 const LAYERS = 4;
-/** Limit for the characters between & and ; or between braces, with leading zeros. */
+/** Limit for the characters of a reference: those between & and ;, or between braces. Leading zeros count. */
 const REFERENCE_LENGTH_LIMIT = 10;
 
 const PERCENT = codeOf("%");
@@ -25,9 +26,7 @@ export interface Reading {
   end: number;
 }
 
-/**
- * Returns a function for the readings of a position: first the character itself, then what an escape there represents.
- */
+/** Returns a function that lists the possible characters at a position, the literal one first. */
 export function createReader(text: string): (at: number) => readonly Reading[] {
   const known = new Map<number, Reading[]>();
 

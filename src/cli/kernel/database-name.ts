@@ -1,5 +1,5 @@
-// Names the database of a command: the file in --data, or the one of --database. Messages never show its user or
-// password.
+// Names the database of a command: the file in --data, or the PostgreSQL database in --database. Messages never
+// show the user or the password in that address.
 
 import { ConfigError } from "../../config/flags.ts";
 import {

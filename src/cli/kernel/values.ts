@@ -1,5 +1,5 @@
 // Parsers of flags and arguments: the kinds of domain/values/kinds.ts (docs/specification/command-line.md#cli-values).
-// A wrong value is exit 2, without looking at the database.
+// A wrong value ends the command with exit 2, before the database is opened.
 
 import { InvalidArgumentError } from "commander";
 import { KEY_NETWORKS } from "../../config/networks.ts";

@@ -1,4 +1,4 @@
-// `doctor`: checks everything that a service on this machine needs, one line each. Exit 1 if a check fails.
+// `doctor`: checks everything that a server on this machine needs, one line each. Exit 1 if a check fails.
 
 import type { Command } from "commander";
 import { backupFolder, ConfigError, settingOption } from "../../config/flags.ts";
@@ -42,7 +42,10 @@ export function declareDoctor(program: Command): void {
   });
 }
 
-/** Checks the limit of open files for this shell. A service has the limit of its unit instead. */
+/**
+ * Checks the open-file limit of this shell. A server started by systemd has the limit of its unit, which this check
+ * cannot see.
+ */
 function openFiles(options: ConnectionSettings): Finding {
   const { files, connections, perAddress, warning } = planOwnFiles(options);
   const found = `${files} allowed: at most ${connections} connections, ${perAddress} from one address`;

@@ -54,7 +54,8 @@ function finalTransition(number: number, age: number): Change | null {
 }
 
 /**
- * Returns a function that creates the orders, after the services and in their transaction. It may run more than once.
+ * Returns a function that creates the orders. Call it in the transaction that created the services, after them. It can
+ * be repeated, because PostgreSQL may repeat a transaction.
  */
 export function sampleOrders(now: number): (tx: Tx) => void {
   const begin = now - (DAYS + 1) * DAY_MS;
@@ -101,7 +102,8 @@ export function sampleOrders(now: number): (tx: Tx) => void {
 }
 
 /**
- * Prepares a command at a given time, with ids created once. `counted`: the part of the input that decides how many ids.
+ * Returns a function that runs a command at a given time. Its ids are created here, so that a repeated transaction uses
+ * the same ones. `counted`: the fields of the input that decide how many ids are needed.
  */
 function prepare<Name extends CommandName>(
   name: Name,

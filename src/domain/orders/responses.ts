@@ -1,5 +1,5 @@
-// Response bodies of orders and recharges, and their objects. Objects of orders: order-members.ts. They are made in
-// domain/ because the idempotency record stores the response in the transaction of its effect.
+// Builds the response bodies of orders, requests and recharges. The order objects are in order-members.ts. The
+// bodies are built in domain/ because the idempotency record stores the response in the transaction of its effect.
 // docs/specification/endpoints.md#objects.
 
 import { jsonAmount, type Micros } from "../ledger/money.ts";

@@ -1,5 +1,5 @@
 // Limits of whole requests and responses, and of the number of things that one owner may have. The limits of single
-// fields are in the files of their nouns.
+// fields are in the files of their subjects.
 
 const BODY_LIMIT_KIB = 64;
 export const BODY_LIMIT_BYTES = BODY_LIMIT_KIB * 1024;

@@ -1,4 +1,5 @@
-// The entry of a refusal: its texts and its HTTP response. The entries are in the refusals.ts of their nouns.
+// The entry of a refusal: its texts and its HTTP response. The entries are in refusals.ts of
+// each subject's folder, such as domain/orders/refusals.ts.
 
 /** A text, or a function that makes it from the refusal's details. */
 export type RefusalText<Details> = string | ((details: Details) => string);
@@ -25,7 +26,8 @@ export interface RefusalEntry<Details> {
 }
 
 /**
- * Declares an entry. `Details`: the values for its texts, which are numbers, our own words or the caller's own order.
+ * Declares an entry. `Details`: the values that its texts need. They are numbers, fixed words, or what the caller itself
+ * sent or may see, so that no message shows another user's data.
  */
 export function entry<Details = null>(
   declared: RefusalEntry<NoInfer<Details>>,

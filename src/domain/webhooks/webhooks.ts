@@ -34,7 +34,7 @@ export const SECRET_GRACE_SECONDS = 86_400;
 export const SECRET_GRACE_LIMIT_SECONDS = 30 * 86_400;
 /** Age of the oldest deliveries that can be replayed. */
 export const REPLAY_LIMIT_MS = 14 * DAY_MS;
-/** For how long after failures disabled an endpoint its events are still written and kept. */
+/** How long the events of an endpoint are still written and kept after failures disabled it. */
 export const DISABLED_RETENTION_MS = 7 * DAY_MS;
 /** How long attempts are kept, and events that were delivered or given up. */
 export const WEBHOOK_RETENTION_MS = 30 * DAY_MS;
@@ -152,9 +152,8 @@ export interface ShownAttempt {
   response: string | null;
 }
 
-export function publicAttempt(delivery: ShownAttempt) {
-  const { webhookId, eventId, type, attempt, at, durationMs, httpStatus, error, response } =
-    delivery;
+export function publicAttempt(shown: ShownAttempt) {
+  const { webhookId, eventId, type, attempt, at, durationMs, httpStatus, error, response } = shown;
   return {
     id: formatAttemptId(eventId, attempt),
     webhookId,
@@ -235,7 +234,10 @@ export interface AttemptResult {
   httpStatus: number | null;
   error: string | null;
   retryAfterSeconds: number | null;
-  /** Set for Telegram, which says exactly how long to wait and punishes an earlier attempt. */
+  /**
+   * Whether `retryAfterSeconds` may be much longer than the schedule's pause. Set for Telegram, which punishes an
+   * attempt before that time.
+   */
   mayExceedSchedule?: boolean;
 }
 
@@ -334,9 +336,9 @@ export interface WaitingEndpoint {
 
 /**
  * Decides how many deliveries each endpoint may send now. Resellers get places in turns, the one with the fewest
- * attempts in flight first. A reseller with attempts in flight gets a place only while they are fewer than half of the
- * free places, so that other resellers still get places when all endpoints of this one hang. An endpoint that fails or
- * is slow gets one attempt at a time, and all such endpoints together get `troubledLimit` places.
+ * attempts in flight first. A reseller with attempts in flight gets another place only while those attempts number less
+ * than half of the free places. So one reseller whose endpoints all hang cannot take every place. An endpoint that fails
+ * or is slow gets one attempt at a time, and all such endpoints together get `troubledLimit` places.
  */
 export function shareAttempts(
   waiting: readonly WaitingEndpoint[],
@@ -376,7 +378,7 @@ export interface ShareLimits {
   limit: number;
   /** Limit for the attempts of one endpoint in flight. */
   perEndpoint: number;
-  /** Number of the free places that endpoints that fail or are slow may use. */
+  /** Limit for the free places given to failing or slow endpoints. */
   troubledLimit: number;
   /** Number of attempts in flight, by reseller. */
   byOwner: ReadonlyMap<number, number>;

@@ -50,7 +50,7 @@ function getOrders(
   return after(listPage(store, filters, below, limit, STEPS_A_PAGE), pageOf);
 }
 
-/** Lists orders in the order of `ids`; ids that are not the caller's are listed as unknown. */
+/** Lists orders in the sequence of `ids`; ids that are not the caller's are listed as unknown. */
 function namedOrders(
   reader: Reader,
   resellerAccount: number,

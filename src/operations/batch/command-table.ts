@@ -1,4 +1,4 @@
-// Every command by name: those of each noun, and those of this folder.
+// All commands by name: those of the other folders of operations/, and those of this folder.
 
 import { commands as administrators } from "../administrators/commands.ts";
 import { commands as catalogue } from "../catalogue/commands.ts";

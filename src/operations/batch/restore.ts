@@ -30,7 +30,7 @@ export interface CarryOver {
 export interface CarriedOver {
   /** Number of waiting webhook deliveries. They are sent, although they may have been sent since the backup. */
   webhooksWaiting: number;
-  /** Number of orders that are unknown now. */
+  /** Number of queued orders whose submission was marked as unknown. */
   unknownOrders: number;
 }
 

@@ -290,7 +290,10 @@ function resolveProvider(reader: Reader, provider: ServiceProvider | null | unde
   return { providerId, providerService: provider.service };
 }
 
-/** Returns what a new link changes. A service that leaves its provider is no longer suspended or delisted by it. */
+/**
+ * Returns the fields that change when the service gets another provider. A service that leaves its provider is no longer
+ * suspended or delisted by it.
+ */
 function changeProvider(reader: Reader, service: Service, provider: UpdateService["provider"]) {
   if (provider === undefined) return {};
   if (provider !== null && provider.name === undefined) {

@@ -20,7 +20,7 @@ export interface Refused {
 
 export interface PlaceOrders {
   keyId: string;
-  /** The entries of the request, in its order. A malformed one is its refusal. */
+  /** The entries, in the sequence of the request. A malformed entry is replaced by its refusal. */
   entries: ({ order: PlaceOrder } | Refused)[];
 }
 
@@ -67,7 +67,8 @@ export interface PlaceOrdersOnce extends PlaceOrders {
 }
 
 /**
- * Runs placeOrders by `once`. A batch without an order has no record. docs/specification/http.md#idempotency-record.
+ * Runs placeOrders by `once`. If no order was placed, no idempotency record is written.
+ * docs/specification/http.md#idempotency-record.
  */
 export function placeOrdersOnce(
   tx: Tx,

@@ -78,7 +78,7 @@ export interface MakeRequests extends Omit<MakeRequest, "id"> {
   ids: string[];
 }
 
-/** The result for one id. Results are in the order of the ids. */
+/** The result for one id. Results are in the sequence of the ids. */
 export type Requested = { request: OrderRequest } | Refused;
 
 /**

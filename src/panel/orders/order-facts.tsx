@@ -63,7 +63,10 @@ function ItsProvider({ order, provider }: Pick<ShownOrder, "order" | "provider">
   return <a href={`/providers/${provider.name}`}>{provider.name}</a>;
 }
 
-/** Returns the quantity of all runs together for a drip-feed. The remaining quantity is a part of that. */
+/**
+ * Formats the quantity; for a drip-feed the total and its runs, such as `300: 3 runs of 100`. `remains` counts down from
+ * the total.
+ */
 function quantityText(order: Order): string {
   const single = orderedQuantity(order);
   const { quantity } = order;

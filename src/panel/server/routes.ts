@@ -1,8 +1,8 @@
 // The panel's routes: everything that the panel answers. Each folder exports its rows.
 //
 // To add a page (panel/administrators/audit.tsx is an example):
-// 1. Add its query to src/db/FOLDER/NOUN.ts: by cursor, with a limit, without HTML.
-// 2. Add its file to the folder of its noun, with the line `@jsxImportSource preact` as in the others. Its function
+// 1. Add its query to src/db/FOLDER/SUBJECT.ts: by cursor, with a limit, without HTML.
+// 2. Add its file to the folder of its subject, with the line `@jsxImportSource preact` as in the others. Its function
 //    `Page` reads (`await call.read((reader) => …)`) and returns a View, which is a title and JSX. It takes filters
 //    from `call.filters` (the query string) and parameters of the path from `call.params`. For something that does not
 //    exist it throws refusal("order_not_found") and the like. No SQL, no `style` attribute, no inline script.

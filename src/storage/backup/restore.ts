@@ -26,7 +26,7 @@ export interface Restored {
   /** What happened in the replaced database since the backup. */
   since: SinceBackup;
   after: Totals;
-  /** Where the replaced database is kept; null if there was none. */
+  /** Path under which the replaced database is kept; null if there was none. */
   keptAside: string | null;
   /** What is wrong with the restored database, as the rest of a sentence; null if nothing is. */
   fault: string | null;
@@ -110,6 +110,7 @@ function refuseUnfit(file: string, acceptsUnverified: boolean): void {
   }
 }
 
+/** Refuses a path that is not a regular file or cannot be reached. A missing file is allowed. */
 function refuseIrregularFile(path: string, advice: string): void {
   const why = whyNoReachableFile(path);
   if (why) throw new BackupError(`${why}: ${advice}`);

@@ -201,6 +201,7 @@ function refuseUnusable(path: string, mayBeUnfinished: boolean): void {
   }
 }
 
+/** Refuses a path that is not a regular file. A missing file is allowed. */
 function refuseIrregularFile(path: string): void {
   const why = whyNoFile(path);
   if (why) throw new OpenError(`${why}, not a database: choose another folder with --data`);

@@ -21,7 +21,7 @@ export function Money({ micros, signed }: { micros: Micros; signed?: boolean }) 
   );
 }
 
-/** A dash for a missing value. On a phone the line is left out. */
+/** A dash for a missing value. On a phone, pages.css hides list cells that hold only this dash. */
 function None() {
   return <span class="none">–</span>;
 }
