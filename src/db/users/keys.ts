@@ -126,6 +126,14 @@ const LIST = listByFilters({
     WHERE TRUE${and} ORDER BY keys.created_at, keys.id LIMIT :limit`,
 });
 
+const BY_START = query({
+  parameters: { start: text, limit: number },
+  columns: { ...fields(keys, "start", "label", "active"), username: text },
+  text: `SELECT ${select(keys, "start", "label", "active")}, users.username AS username
+    FROM keys JOIN users ON users.account = keys.reseller_account
+    WHERE keys.start = :start AND keys.test_of IS NULL ORDER BY keys.created_at, keys.id LIMIT :limit`,
+});
+
 const EXPIRED = query({
   parameters: { now: number },
   columns: fields(keys, "id"),
@@ -178,6 +186,11 @@ export function listKeys(
   const last = after === null ? undefined : reader.row(keys.byKey, after);
   const values = { ...filter, afterTime: last?.createdAt ?? 0, after: last?.id, limit };
   return reader.all(LIST(givenNames(values, ["account", "type", "active", "after"])), values);
+}
+
+/** Lists the live keys that begin with these characters, which startOfKey returns. Reads all keys. */
+export function listKeysByStart(reader: Reader, start: string, limit: number) {
+  return reader.all(BY_START, { start, limit });
 }
 
 /** Returns the ids of keys that have expired but are not yet marked as ended. */

@@ -27,6 +27,22 @@ interface Head {
 export function Header(head: Head) {
   return (
     <>
+      <form class="search" method="get" action="/search" role="search" aria-label="Search">
+        <input
+          type="search"
+          name="q"
+          id="search"
+          aria-label="Search orders, users, services, providers and keys"
+          placeholder="Search"
+          maxlength={200}
+          data-key="/"
+        />
+        <button>Find</button>
+      </form>
+      <input type="checkbox" id="menu" class="hidden" />
+      <label for="menu" class="button">
+        Menu
+      </label>
       <Navigation {...head} />
       <SignedIn administrator={head.administrator} />
     </>

@@ -24,6 +24,7 @@ import { routes as catalogue } from "../catalogue/routes.ts";
 import { routes as orders } from "../orders/routes.ts";
 import { routes as providers } from "../providers/routes.ts";
 import { routes as reports } from "../reports/routes.ts";
+import { routes as search } from "../search/routes.ts";
 import { routes as users } from "../users/routes.ts";
 import { routes as webhooks } from "../webhooks/routes.ts";
 import type { Route } from "./route.ts";
@@ -36,4 +37,5 @@ export const ROUTES: readonly Route[] = [
   ...catalogue,
   ...providers,
   ...webhooks,
+  ...search,
 ];

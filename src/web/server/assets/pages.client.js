@@ -59,3 +59,13 @@ if (token && location.hash.length > 1) {
   history.replaceState(null, "", location.pathname);
   document.querySelector('input[type="password"]').focus();
 }
+
+// Keys: a field with data-key gets the focus by that key, unless something is being typed.
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input:not([type=checkbox]), select, textarea")) return;
+  const field = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+  if (!field) return;
+  event.preventDefault();
+  field.focus();
+});

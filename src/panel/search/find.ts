@@ -1,0 +1,113 @@
+// Finds what an operator searches for: each kind by an exact value or a part of a name, a few of each.
+
+import { listOperatorOrders } from "../../db/orders/operator-orders.ts";
+import type { OperatorOrderFilter } from "../../db/orders/operator-order-filter.ts";
+import { listServicesAfter } from "../../db/catalogue/service-lists.ts";
+import type { Reader } from "../../db/port/port.ts";
+import { listProviders } from "../../db/providers/providers.ts";
+import { listKeysByStart } from "../../db/users/keys.ts";
+import { listUsersBelow } from "../../db/users/user-lists.ts";
+import { isOrderNumber } from "../../domain/orders/orders.ts";
+import { LINK_PART, REFERENCE } from "../../domain/values/kinds.ts";
+import { startOfKey } from "../../domain/users/keys.ts";
+import { isCuid } from "../../domain/values/text.ts";
+
+/** Limit for the results of each kind. */
+const SHOWN = 8;
+/** A shorter text is in too many links. */
+const LINK_LEAST = 3;
+/** What every key begins with. */
+const KEY = /^rk_/;
+
+export interface Found {
+  /** Such as `Order 12`. */
+  title: string;
+  /** What was found in it, and more to recognise it by. */
+  text: string;
+  path: string;
+}
+
+export interface FoundKind {
+  heading: string;
+  found: Found[];
+}
+
+/**
+ * Returns what matches the text, by kind; kinds without a match are left out. The number of an order finds nothing else:
+ * it may be a part of many names.
+ */
+export function find(reader: Reader, text: string): FoundKind[] {
+  const orders = { heading: "Orders", found: findOrders(reader, text) };
+  if (isOrderNumber(text) && orders.found.length > 0) return [orders];
+  const kinds: FoundKind[] = [
+    orders,
+    { heading: "Users", found: findUsers(reader, text) },
+    { heading: "Services", found: findServices(reader, text) },
+    { heading: "Providers", found: findProviders(reader, text) },
+    { heading: "Keys", found: findKeys(reader, text) },
+  ];
+  return kinds.filter(({ found }) => found.length > 0);
+}
+
+function findOrders(reader: Reader, text: string): Found[] {
+  const isId = isOrderNumber(text) || isCuid(text);
+  const isReference = "value" in REFERENCE.read(text);
+  const isLink = text.length >= LINK_LEAST && "value" in LINK_PART.read(text);
+  const filters: (readonly [isMeant: boolean, filter: OperatorOrderFilter, why: string])[] = [
+    [isId, { ids: [text] }, ""],
+    [true, { providerOrder: text }, "has this number at the provider: "],
+    [isReference, { reference: text }, "has this reference: "],
+    [isLink, { link: text }, ""],
+  ];
+  const found = new Map<number, Found>();
+  for (const [isMeant, filter, why] of filters) {
+    if (!isMeant) continue;
+    const { rows } = listOperatorOrders(reader, filter, Number.MAX_SAFE_INTEGER, SHOWN);
+    for (const { orderId, status, username, serviceName, link } of rows) {
+      if (found.has(orderId)) continue;
+      const what = `${why}${status}, ${username}, ${serviceName}, ${link}`;
+      found.set(orderId, { title: `Order ${orderId}`, text: what, path: `/orders/${orderId}` });
+    }
+  }
+  return [...found.values()].slice(0, SHOWN);
+}
+
+function findUsers(reader: Reader, text: string): Found[] {
+  const { rows } = listUsersBelow(reader, { search: text }, Number.MAX_SAFE_INTEGER, SHOWN);
+  return rows.map(({ username, name, active }) => ({
+    title: username,
+    text: active ? name : `${name}, inactive`,
+    path: `/users/${username}`,
+  }));
+}
+
+function findServices(reader: Reader, text: string): Found[] {
+  const { rows } = listServicesAfter(reader, { search: text }, null, SHOWN);
+  return rows.map(({ id, name, active }) => ({
+    title: name,
+    text: active ? id : `${id}, inactive`,
+    path: `/services/${id}`,
+  }));
+}
+
+function findProviders(reader: Reader, text: string): Found[] {
+  const part = text.toLowerCase();
+  return listProviders(reader)
+    .filter(
+      ({ name, url }) => name.toLowerCase().includes(part) || new URL(url).host.includes(part),
+    )
+    .slice(0, SHOWN)
+    .map(({ name, url }) => ({ title: name, text: url, path: `/providers/${name}` }));
+}
+
+/** Only the first characters of a key are stored: a whole key is found by them, too. */
+function findKeys(reader: Reader, text: string): Found[] {
+  if (!KEY.test(text)) return [];
+  return listKeysByStart(reader, startOfKey(text), SHOWN).map(
+    ({ start, label, username, active }) => ({
+      title: `${start}…`,
+      text: `${username}${label === "" ? "" : `, ${label}`}${active ? "" : ", inactive"}`,
+      path: `/users/${username}`,
+    }),
+  );
+}
