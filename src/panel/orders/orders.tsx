@@ -13,7 +13,7 @@ import { PLACEMENTS, placementOf } from "../../domain/delivery/deliveries.ts";
 import { lateText } from "../../domain/orders/late-reports.ts";
 import { ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
 import { Refusal } from "../../domain/values/error-table.ts";
-import { counted } from "../../domain/values/text.ts";
+import { counted, showHidden } from "../../domain/values/text.ts";
 import { findRunning, type RunningDelivery } from "../../operations/orders/order-cancellation.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
@@ -61,6 +61,7 @@ export async function ordersPage(call: Call): Promise<View> {
     <div id="orders" data-refresh>
       <List
         caption="Orders, newest first"
+        compact
         rows={rows}
         empty={
           next === null ? "No matching orders." : "No matches so far: continue with older orders."
@@ -175,20 +176,21 @@ function columnsOf(
     },
     {
       heading: "Service",
-      cell: ({ serviceName, serviceId }: ListedOrder) => (
-        <span title={serviceId}>
-          <Typed text={serviceName} />
-        </span>
-      ),
+      title: ({ serviceName, serviceId }: ListedOrder) =>
+        showHidden(`${serviceName} (${serviceId})`),
+      cell: ({ serviceName }: ListedOrder) => <Typed text={serviceName} />,
     },
-    { heading: "Link", cell: ({ link }: ListedOrder) => <TypedLink text={link} /> },
+    {
+      heading: "Link",
+      title: ({ link }: ListedOrder) => showHidden(link),
+      cell: ({ link }: ListedOrder) => <TypedLink text={link} short />,
+    },
     { heading: "Quantity", number: true, cell: ({ quantity }: ListedOrder) => quantity },
     {
       heading: "Charge USD",
       number: true,
       cell: ({ chargeMicros }: ListedOrder) => <Money micros={chargeMicros} />,
     },
-    { heading: "Start", number: true, cell: ({ startCount }: ListedOrder) => startCount },
     { heading: "Remains", number: true, cell: ({ remains }: ListedOrder) => remains },
     {
       heading: "Provider",
@@ -199,7 +201,7 @@ function columnsOf(
     },
     {
       heading: "Created (UTC)",
-      cell: ({ createdAt }: ListedOrder) => <Time at={createdAt} />,
+      cell: ({ createdAt }: ListedOrder) => <Time at={createdAt} short />,
     },
   ];
 }

@@ -10,6 +10,8 @@ interface Column<Row> {
   cell: (row: Row) => ComponentChildren;
   /** Aligns the column to the right. */
   number?: boolean;
+  /** The whole text of a cell that may be cut off, shown while the pointer is on it. */
+  title?: (row: Row) => string;
 }
 
 export function List<Row>({
@@ -17,6 +19,7 @@ export function List<Row>({
   columns,
   rows,
   empty,
+  compact = false,
 }: {
   /** Caption for screen readers. */
   caption: string;
@@ -24,11 +27,13 @@ export function List<Row>({
   rows: readonly Row[];
   /** Text for an empty list. */
   empty: string;
+  /** One line for each row: long texts are cut off. */
+  compact?: boolean;
 }) {
   if (rows.length === 0) return <p class="empty">{empty}</p>;
   const style = ({ number }: Column<Row>) => (number ? "number" : undefined);
   return (
-    <table class="list">
+    <table class={compact ? "list compact" : "list"}>
       <caption class="hidden">{caption}</caption>
       <thead>
         <tr>
@@ -43,7 +48,7 @@ export function List<Row>({
         {rows.map((row) => (
           <tr>
             {columns.map((column) => (
-              <td class={style(column)} data-label={column.heading}>
+              <td class={style(column)} data-label={column.heading} title={column.title?.(row)}>
                 {column.cell(row)}
               </td>
             ))}

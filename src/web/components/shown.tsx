@@ -30,10 +30,11 @@ export function timeText(at: number): string {
   return new Date(at).toISOString().slice(0, 19).replace("T", " ");
 }
 
-/** A time in UTC. The script adds the reader's local time. */
-export function Time({ at }: { at: number | null }) {
+/** A time in UTC, with `short` to the minute. The script adds the reader's local time. */
+export function Time({ at, short = false }: { at: number | null; short?: boolean }) {
   if (at === null) return <None />;
-  return <time datetime={new Date(at).toISOString()}>{timeText(at)}</time>;
+  const text = timeText(at);
+  return <time datetime={new Date(at).toISOString()}>{short ? text.slice(0, 16) : text}</time>;
 }
 
 /** A text up to this length is never broken across lines. */
@@ -61,12 +62,18 @@ export function TypedLines({ text }: { text: string }) {
 
 const WEB = /^https?:\/\//i;
 
-/** An address that someone typed. It is a link if it is a web address. The server never fetches it. */
-export function TypedLink({ text }: { text: string }) {
+/** The part of a web address that nearly all have. */
+const COMMON = /^https?:\/\/(www\.)?(?=.)/i;
+
+/**
+ * An address that someone typed. It is a link if it is a web address. The server never fetches it. `short`: without
+ * what nearly all addresses begin with.
+ */
+export function TypedLink({ text, short = false }: { text: string; short?: boolean }) {
   if (!WEB.test(text) || !URL.canParse(text)) return <Typed text={text} />;
   return (
     <a href={new URL(text).href} rel="noopener noreferrer" target="_blank">
-      <Typed text={text} />
+      <Typed text={short ? text.replace(COMMON, "") : text} />
     </a>
   );
 }

@@ -19,6 +19,8 @@ export const PAGES: readonly PageToOpen[] = [
   { name: "code", path: "/sign-in/code", awaitsCode: "olga" },
   { name: "today", path: "/" },
   { name: "orders", path: "/orders" },
+  { name: "search", path: "/search?q=e" },
+  { name: "search-none", path: "/search?q=nothing+at+all" },
   { name: "orders-filtered", path: "/orders?status=COMPLETED&user=alice&placement=manual" },
   { name: "orders-wrong", path: "/orders?user=nobody&ids=what" },
   { name: "order", path: "/orders/1" },
