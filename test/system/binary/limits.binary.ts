@@ -144,3 +144,34 @@ test("0 turns every limit off", async () => {
   }
   await stop(server);
 });
+
+test("32 orders at once get exactly the number that a reseller's limit allows, by the operator's command and by the default", async () => {
+  const folder = freshFolder();
+  const { server, key } = await stall(folder, "--open-orders", "5");
+  const order = { service: "s", link: "x", quantity: 1 };
+  const placed = async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 32 }, () =>
+        callApi(server.url, "POST", "/orders", key, order, { connection: "close" }),
+      ),
+    );
+    const codes = answers.map(({ body }) => body.code ?? "placed");
+    expect(codes.every((code) => code === "placed" || code === "open_orders_exceeded")).toBe(true);
+    return codes.filter((code) => code === "placed").length;
+  };
+  expect(await placed()).toBe(5);
+  const limits = (...flags: string[]) =>
+    binaryJson(folder, "admin", "user", "limits", "alice", ...flags);
+  const { used } = await limits("--open-orders", "12");
+  expect(used.openOrders).toBe(5);
+  expect(await placed()).toBe(7);
+  // The operator may exceed the limit.
+  const place = "admin order place alice s --link x --quantity 1 --yes".split(" ");
+  expect((await binaryJson(folder, ...place)).status).toBe("PROCESSING");
+  expect(await placed()).toBe(0);
+  expect((await limits("--open-orders", "0")).limits).toMatchObject({ openOrders: 0 });
+  expect(await placed()).toBe(32);
+  expect((await limits("--open-orders", "default")).limits).toMatchObject({ openOrders: null });
+  expect(await placed()).toBe(0);
+  await stop(server);
+});
