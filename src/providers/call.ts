@@ -135,7 +135,7 @@ async function send(
     return await readReply(response, options);
   } catch (error) {
     if (timeout.aborted) return failure("unanswered", `no answer within ${timeoutMs / 1000} s`);
-    if (options.stop.aborted) return failure("unanswered", "the service was stopped");
+    if (options.stop.aborted) return failure("unanswered", "the server was stopped");
     const code = errorCode(error);
     return failure(answered ? "unanswered" : unansweredBy(code), code || "the connection broke");
   }

@@ -109,7 +109,7 @@ test("a call without a reply ends with the time-out, or with the service", async
     once: true,
   });
   stop.abort();
-  expect(await stopped).toMatchObject({ failure: "unanswered", cause: "the service was stopped" });
+  expect(await stopped).toMatchObject({ failure: "unanswered", cause: "the server was stopped" });
 });
 
 test("a reply is read up to its limit and no further", async () => {

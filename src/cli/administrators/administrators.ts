@@ -80,7 +80,9 @@ export function declarePanel(program: Command): void {
     "reseller panel password alice --stdin < password.txt",
   )
     .argument("<name>", "the administrator", administratorName)
-    .addOption(new Option("--stdin", "read it from stdin, up to its end").makeOptionMandatory())
+    .addOption(
+      new Option("--stdin", "read the password from stdin, up to its end").makeOptionMandatory(),
+    )
     .action(async (name: string, options: CommonOptions, command: Command) => {
       const password = (await readSecretFromStdin())?.replace(/\r?\n$/, "") ?? "";
       if (!isPassword(password)) {

@@ -31,7 +31,11 @@ export function declareReprice(group: Command): void {
   );
   addConfirmation(command)
     .argument("[ids...]", "these services (default: all that match the filters)", ids)
-    .requiredOption("--percent <percent>", "such as 10 or -2.5, rounded up to a micro", percent)
+    .requiredOption(
+      "--percent <percent>",
+      "percentage by which prices change, such as 10 or -2.5; new prices are rounded up to a micro",
+      percent,
+    )
     .option("--dry-run", "only show what would change")
     .action(async (named: string[], options: RepriceOptions) => {
       const services = await withDatabase(options, ({ store }) =>

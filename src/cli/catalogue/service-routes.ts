@@ -24,17 +24,17 @@ export function declareRoutes(group: Command): void {
   declare(
     group,
     "route",
-    "the providers of a service, in order: if one refuses an order or cannot be reached, the next is tried",
+    "the providers of a service, first to last: if one refuses an order or cannot be reached, the next is tried",
     "reseller admin service route followers add --provider acme --provider-service 17",
   )
     .argument("<id>", "the service", serviceId)
     .addArgument(new Argument("<verb>", "what to do").choices(VERBS))
-    .option("--provider <name>", "who delivers it", providerName)
-    .option("--provider-service <id>", "its id at the provider", providerService)
+    .option("--provider <name>", "provider of the route", providerName)
+    .option("--provider-service <id>", "the service's id at the provider", providerService)
     .addOption(
       new Option(
         "--priority <number>",
-        "lowest is tried first (default: after all others)",
+        "number of the route; the lowest is tried first (default: after all others)",
       ).argParser(priority),
     )
     .action(async (id: string, verb: Verb, options: RouteOptions, command: Command) => {

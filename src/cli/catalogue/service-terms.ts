@@ -45,13 +45,15 @@ export function addServiceOptions(command: Command, mandatory: boolean): Command
     new Option(flags, description).argParser(parse).makeOptionMandatory(mandatory);
   return command
     .addOption(option("--name <name>", "display name", serviceName))
-    .addOption(option("--price <price>", "USD, at most six decimals", price))
-    .option("--min <quantity>", "smallest order", quantity)
-    .option("--max <quantity>", "largest order", quantity)
+    .addOption(option("--price <price>", "price in USD, at most six decimals", price))
+    .option("--min <quantity>", "smallest quantity of an order", quantity)
+    .option("--max <quantity>", "largest quantity of an order", quantity)
     .addOption(
       new Option(
         "--per <unit>",
-        mandatory ? "unit of the price (default: 1000; for packages: order)" : "unit of the price",
+        mandatory
+          ? "what the price is for: 1000 units, 1 unit or a whole order (default: 1000; for packages: order)"
+          : "what the price is for: 1000 units, 1 unit or a whole order",
       ).choices(PRICE_UNITS),
     )
     .addOption(
@@ -79,7 +81,7 @@ export function addServiceOptions(command: Command, mandatory: boolean): Command
         : "provider that delivers it; none: you deliver by hand",
       providerName,
     )
-    .option("--provider-service <id>", "its id at the provider", providerService)
+    .option("--provider-service <id>", "the service's id at the provider", providerService)
     .option("--cancel", "its orders can be cancelled on request")
     .option("--no-cancel", "its orders cannot be cancelled on request")
     .option("--refill", "lost quantities of its orders are delivered again on request")

@@ -36,7 +36,7 @@ function declareAdjustment(
     .argument("<amount>", "USD, at most six decimals", amount)
     .option("--reference <text>", "your reference; repeating it has no second effect", reference)
     .option("--note <text>", "note for operators; the user never sees it", note)
-    .option("--public-note <text>", "shown to the user in GET /transactions", note);
+    .option("--public-note <text>", "note shown to the user in GET /transactions", note);
   addMoneyConfirmation(command).action(
     async (user: string, micros: number, options: AdjustOptions) => {
       await confirmMoney(options, micros, `${verb} ${user} ${formatMicros(micros)} USD`);

@@ -100,7 +100,7 @@ function declareResend(group: Command): void {
         .choices(RESEND_PRICES)
         .default("then"),
     )
-    .option("--link <text>", "correct the link", link);
+    .option("--link <text>", "corrected link (default: that of the failed order)", link);
   addPlacing(command).action(async (id: string, options: ResendOptions) => {
     const { price } = options;
     const asked = { id, price, link: options.link ?? null, ...choicesOf(options) };
@@ -124,7 +124,7 @@ function declareLink(group: Command): void {
     "reseller admin order link 12 https://example.com/me",
   )
     .argument("<id>", "the order, by number or id")
-    .argument("<link>", "the right link", link)
+    .argument("<link>", "the corrected link", link)
     .action((id: string, corrected: string, options: CommonOptions) =>
       changeOrder(options, ({ execute }) => execute("correctLink", { id, link: corrected })),
     );
@@ -134,7 +134,11 @@ function declareLink(group: Command): void {
 function addPlacing(command: Command): Command {
   return addMoneyConfirmation(
     command
-      .option("--provider <name>", "begin with the service's route to this provider", providerName)
+      .option(
+        "--provider <name>",
+        "provider to try first; the service must have a route to it",
+        providerName,
+      )
       .option(
         "--provider-service <id>",
         "the service's id at the provider, if it has several routes to that provider",

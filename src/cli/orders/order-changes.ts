@@ -288,7 +288,11 @@ function addNote(command: Command): Command {
 /** Adds the options for notes and confirmation to a command that may refund. */
 export function addNotes(command: Command): Command {
   return addMoneyConfirmation(
-    addNote(command).option("--public-note <text>", "shown to the reseller with the refund", note),
+    addNote(command).option(
+      "--public-note <text>",
+      "note shown to the reseller with the refund",
+      note,
+    ),
   );
 }
 

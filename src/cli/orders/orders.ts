@@ -57,7 +57,11 @@ function declareProgress(group: Command): void {
     "reseller admin order progress 12 --start-count 3572 --remains 157",
   )
     .argument("<id>", "the order, by number or id")
-    .option("--start-count <number>", "count before the delivery began", count)
+    .option(
+      "--start-count <number>",
+      "count at the link before the delivery began, such as its followers",
+      count,
+    )
     .option("--remains <number>", "quantity not delivered yet", count)
     .action(
       async (

@@ -32,7 +32,9 @@ export function addColumns<Item>(command: Command, { columns }: List<Item>): Com
   return command
     .addOption(new Option("--wide", "all columns").conflicts("columns"))
     .addOption(
-      new Option("--columns <names>", `only these, in this order: ${all}`).argParser(parse),
+      new Option("--columns <names>", `only these columns, in this sequence: ${all}`).argParser(
+        parse,
+      ),
     );
 }
 

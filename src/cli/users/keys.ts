@@ -71,7 +71,7 @@ export function declareKeys(admin: Command): void {
         .makeOptionMandatory(),
     )
     .addOption(
-      new Option("--type <type>", "what it may do").choices(KEY_TYPES).makeOptionMandatory(),
+      new Option("--type <type>", "what the key may do").choices(KEY_TYPES).makeOptionMandatory(),
     )
     .addOption(
       new Option(
@@ -85,7 +85,7 @@ export function declareKeys(admin: Command): void {
     .option("--expires <duration>", "lifetime (default: until deactivated)", lifetime)
     .option(
       "--allow <cidr>",
-      "accept it only from this IPv4 or IPv6 network; can be repeated",
+      "accept the key only from this IPv4 or IPv6 network; can be repeated",
       networks,
     )
     .option("--test", "a test key: test money, no provider, the same catalogue")
@@ -217,7 +217,7 @@ function declareUpdate(group: Command): void {
     .option("--expires <duration>", "lifetime from now; never: until deactivated", expiry)
     .option(
       "--allow <cidr>",
-      "accept it only from this IPv4 or IPv6 network; can be repeated; any: from everywhere",
+      "accept the key only from this IPv4 or IPv6 network; can be repeated; any: from everywhere",
       allowed,
     )
     .option("--recharge-limit <amount>", "maximum of one recharge, in USD", amount)

@@ -32,11 +32,19 @@ export function declareLimits(group: Command): void {
     "reseller admin user limits alice --orders-per-minute 60 --spend-per-day 500",
   )
     .argument("<username>", "the reseller", username)
-    .option("--rate-limit <rate>", "requests of all its keys together, such as 20/s", ownRate)
-    .option("--orders-per-minute <n>", "orders per minute", ownOrderLimit)
-    .option("--spend-per-day <usd>", "spend per UTC day, less refunds", ownSpendLimit)
-    .option("--spend-per-month <usd>", "spend per UTC month, less refunds", ownSpendLimit)
-    .option("--open-orders <n>", "orders that have not ended", ownOrderLimit)
+    .option(
+      "--rate-limit <rate>",
+      "limit for the requests of all its keys together, such as 20/s",
+      ownRate,
+    )
+    .option("--orders-per-minute <n>", "limit for its orders per minute", ownOrderLimit)
+    .option("--spend-per-day <usd>", "limit for its spend per UTC day, less refunds", ownSpendLimit)
+    .option(
+      "--spend-per-month <usd>",
+      "limit for its spend per UTC month, less refunds",
+      ownSpendLimit,
+    )
+    .option("--open-orders <n>", "limit for its orders that have not ended", ownOrderLimit)
     .action(async (user: string, options: LimitOptions, command: Command) => {
       const changes = changesOf(options);
       if (Object.keys(changes).length === 0) {

@@ -28,7 +28,11 @@ export function declareUsers(admin: Command): void {
   )
     .argument("<username>", USERNAME_FORM, username)
     .option("--name <name>", "display name (default: the username)", userDisplayName)
-    .option("--parent <username>", "the reseller of a child user", username)
+    .option(
+      "--parent <username>",
+      "create a child user of this reseller (default: create a reseller)",
+      username,
+    )
     .action(async (name: string, options: CommonOptions & { name?: string; parent?: string }) => {
       const created = await withDatabase(options, async ({ execute, store }) => {
         const user = await execute("createUser", {
@@ -90,7 +94,7 @@ function declareList(group: Command): void {
     "list users, oldest first",
     "reseller admin user list --search ann",
   )
-    .option("--search <text>", "only with this in the username or the name", searchText)
+    .option("--search <text>", "only users with this text in the username or the name", searchText)
     .option("--parent <username>", "only this reseller's child users", username)
     .addOption(new Option("--resellers", "only resellers").conflicts("children"))
     .addOption(new Option("--children", "only child users").conflicts("resellers"))

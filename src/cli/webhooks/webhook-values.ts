@@ -16,7 +16,7 @@ export interface UrlPolicy {
 export function addTerms(command: Command, isUrlMandatory: boolean): Command {
   return command
     .addOption(
-      new Option("--url <url>", "where events are sent").makeOptionMandatory(isUrlMandatory),
+      new Option("--url <url>", "URL to which events are sent").makeOptionMandatory(isUrlMandatory),
     )
     .addOption(
       new Option(
@@ -27,7 +27,7 @@ export function addTerms(command: Command, isUrlMandatory: boolean): Command {
     .addOption(
       new Option(
         "--balance-low-below <amount>",
-        "send balance.low when the balance falls below this",
+        "send balance.low when the balance falls below this amount in USD",
       ).argParser(amount),
     )
     .addOption(settingOption("webhook-allow"))

@@ -111,7 +111,7 @@ test("a stop gives up a call that does not end in time: unknown, exit 0, and nev
   const { timeline } = await binaryJson(folder, "admin", "order", "show", id);
   expect(timeline).toMatchObject([
     { what: "sending" },
-    { what: "unknown", note: "the service was stopped" },
+    { what: "unknown", note: "the server was stopped" },
   ]);
   const settled = await binaryJson(folder, "admin", "order", "settle", id, "--not-placed");
   expect(settled).toMatchObject({ status: "FAILED", placement: "refused", refunded: 0.01 });
