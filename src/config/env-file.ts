@@ -1,5 +1,5 @@
 // Parses environment files as systemd does for EnvironmentFile= in a unit (parse_env_file of its env-file.c), so that
-// a command reads the same values as the service. A file that versions of systemd read differently is refused.
+// a command reads the same values as the server. A file that versions of systemd read differently is refused.
 
 /** Thrown for a file that systemd would not read completely, or that its versions read differently. */
 export class EnvFileError extends Error {

@@ -215,7 +215,7 @@ function createWorkers(deps: DeliveryDeps, waiting: Waiting, wake: () => void) {
   const workers = new Map<number, Worker>();
   let isStopping = false;
 
-  /** Returns the provider's worker, or null if there is none and the service stops. */
+  /** Returns the provider's worker, or null if there is none because the server is stopping. */
   const workerOf = async (providerId: number): Promise<Worker | null> => {
     const worker = workers.get(providerId);
     if (worker) return worker;

@@ -1,4 +1,4 @@
-// Decides whether the polls of one provider are late, and logs it. Either this service does not keep up, or the
+// Decides whether the polls of one provider are late, and logs it. Either this server does not keep up, or the
 // provider has not responded for a long time.
 
 import { type Lateness, pollsLateMs } from "../domain/alerts/conditions.ts";

@@ -45,9 +45,9 @@ export interface ProviderWorker {
   /** The provider's name, for the log. */
   name: string;
   api: ProviderApi;
-  /** Aborts the calls in flight when the service stops. */
+  /** Aborts the calls in flight when the server stops. */
   stop: AbortController;
-  /** Whether new calls are refused because the service stops. */
+  /** Whether new calls are refused because the server is stopping. */
   stopping: boolean;
   /** Makes the ticker tick soon. Called when a call has ended, because more may be due. */
   wake: () => void;

@@ -1,4 +1,4 @@
-// Keeps the HTTP requests that wait until a provider of the service has taken or refused their order.
+// Keeps the HTTP requests that wait until a provider has taken or refused their order.
 
 import type { Order } from "../db/orders/orders.ts";
 

@@ -1,4 +1,4 @@
-// The background job that runs once a minute. It counts the service's running time, deletes old idempotency records
+// The background job that runs once a minute. It counts the server's running time, deletes old idempotency records
 // and old records of webhooks, and deactivates expired keys.
 
 import { Refusal } from "../domain/values/error-table.ts";

@@ -1,4 +1,4 @@
-// The Prometheus metrics. The rest of the service uses Observer instead of prom-client. Every series whose labels are
+// The Prometheus metrics. The rest of the program uses Observer instead of prom-client. Every series whose labels are
 // known exists from the start, at 0, because Prometheus sees no increase in a series that begins at 1. Labels have low
 // cardinality: routes are patterns, never paths; no value that a caller sent is ever a label.
 

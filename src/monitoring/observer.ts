@@ -1,4 +1,4 @@
-// Observer: how the service reports events, without knowing of prom-client.
+// Observer: how the program reports events, without knowing of prom-client.
 
 import type { WebhookOutcome } from "../domain/webhooks/webhooks.ts";
 import type { RequestKind } from "../domain/orders/order-requests.ts";
@@ -6,7 +6,7 @@ import type { SubmissionOutcome } from "../domain/delivery/deliveries.ts";
 import type { RateExceeded } from "../domain/values/request-refusals.ts";
 import type { RefusalCode } from "../domain/values/error-table.ts";
 
-/** Events that the service reports. */
+/** Events that the program reports. */
 export interface Observer {
   /** Reports a request. `route` is the pattern; null if no route matched. */
   request(method: string, route: string | null, status: number, seconds: number): void;

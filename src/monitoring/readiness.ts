@@ -1,4 +1,4 @@
-// Readiness: whether the service can do its work, check by check. The result contains nothing secret. It is cached for
+// Readiness: whether the server can do its work, check by check. The result contains nothing secret. It is cached for
 // a second, so that frequent requests cost nothing.
 
 import { type Awaitable, TransientError } from "../db/port/port.ts";

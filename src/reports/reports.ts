@@ -46,7 +46,7 @@ export interface ReportRow extends Amounts {
 
 type Sums = Map<string, Amounts>;
 
-/** Returns the rows of a report: days in their order, other keys with the largest revenue first. */
+/** Returns the rows of a report: days by date, other keys with the largest revenue first. */
 export async function readReport(
   store: ReadStore,
   by: ReportKey,

@@ -86,7 +86,7 @@ export function urlOf(protocol: "http" | "https", { hostname: host, port }: Serv
 }
 
 /**
- * Writes the file by which commands find the server. A failure is not fatal: the service must start even with a full
+ * Writes the file by which commands find the server. A failure is not fatal: the server must start even with a full
  * disk.
  */
 export function writeAddressFile(path: string, url: string, log: Logger): void {

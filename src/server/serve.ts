@@ -58,7 +58,7 @@ export interface Service {
 }
 
 /**
- * Starts the service; resolves once it is ready. `end` is called after a fatal database error, once the log is written.
+ * Starts the server; resolves once it is ready. `end` is called after a fatal database error, once the log is written.
  */
 export async function startService(
   config: Config & Pick<SqliteOptions, "thread">,

@@ -30,9 +30,9 @@ export type WebhookFailure =
   | "redirect"
   /** A status that is neither 2xx nor 3xx. */
   | "status"
-  /** An error of this service (see its log), or this machine had no file descriptor or port for a connection. */
+  /** An error of this server (see its log), or this machine had no file descriptor or port for a connection. */
   | "internal"
-  /** The service was stopped during the attempt. Nothing is recorded; the attempt is made again. */
+  /** The server was stopped during the attempt. Nothing is recorded; the attempt is made again. */
   | "stopped";
 
 /**

@@ -52,7 +52,7 @@ export function pollsLateMs(pollIntervalMs = POLL_INTERVAL_MS): number {
 }
 
 /**
- * `failure`: the service cannot work, and `doctor` fails. `problem`: something is wrong. `note`: a decision is needed.
+ * `failure`: the server cannot work, and `doctor` fails. `problem`: something is wrong. `note`: a decision is needed.
  */
 export type Severity = "failure" | "problem" | "note";
 

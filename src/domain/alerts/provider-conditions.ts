@@ -80,7 +80,7 @@ export const PROVIDER_RULES: Rules<ProviderFacts> = {
   ...ORDER_RULES,
   provider_paused: {
     severity: ({ pausedBy }) => (pausedBy === "operator" ? "note" : "problem"),
-    // The next rule tells of a provider that is paused for lack of funds.
+    // The next rule reports a provider that is paused for lack of funds.
     holds: (facts) => isPaused(facts) && facts.pausedBy !== "funds",
     text({ name, pausedAt, pausedBy, pausedUntil }) {
       const why = pausedBy === "operator" ? "by hand" : "after unknown outcomes in a row";

@@ -10,7 +10,7 @@ import {
 } from "../../domain/orders/order-statuses.ts";
 import { attempt, Refusal } from "../../domain/values/error-table.ts";
 
-/** The changes that an operator may make to an order, in the order of their buttons. */
+/** The changes that an operator may make to an order, in the sequence of their buttons. */
 export const VERBS: Record<OperatorTarget, string> = {
   COMPLETED: "Complete",
   PARTIAL: "End early",

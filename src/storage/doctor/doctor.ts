@@ -1,4 +1,4 @@
-// `doctor` for a data directory: checks everything that a service on this machine needs. Each finding says what to do:
+// `doctor` for a data directory: checks everything that a server on this machine needs. Each finding says what to do:
 // docs/specification/storage.md#doctor
 
 import {

@@ -81,7 +81,7 @@ const COPIED_TABLES = TABLES.filter((table) => !NOT_COPIED.includes(table));
 const KEY_REFERENCES = ["replacedBy", "originId"];
 /** Tables with one row, which the migrations created. */
 const SINGLETONS: readonly AnyTable[] = [uptime, catalogueVersion];
-/** Returns whether the migrations created a row: accounts of the service itself, and the sandbox. */
+/** Returns whether the migrations created a row: cash, sales, and the sandbox. */
 const isMade = (table: AnyTable, row: AnyRow): boolean =>
   (table === accounts && Number(row["account"]) <= SALES_ACCOUNT) ||
   (table === providers && row["providerId"] === SANDBOX_PROVIDER);
