@@ -22,7 +22,7 @@ export const TARGETS = Object.keys(VERBS) as OperatorTarget[];
 
 /** Headings for the changes that end an order, by its status. */
 export const HEADINGS: Partial<Record<OrderStatus, string>> = {
-  PENDING: "Cancel or mark failed",
+  PENDING: "Cancel the order",
   PROCESSING: "Finish",
   COMPLETED: "Refund",
   PARTIAL: "Refund",
