@@ -6,7 +6,8 @@ import type { Reader } from "../port/port.ts";
 import { givenNames, listByFilters } from "../port/filtered-lists.ts";
 import { fields, query, select } from "../port/query.ts";
 import { boolean, nullable, number, text } from "../port/table-definition.ts";
-import { keys, resellerLimits, users } from "../tables/users.ts";
+import { keys, users } from "../tables/users.ts";
+import { findOwnLimits } from "./reseller-limits.ts";
 
 /** The fields of a key that a request needs. */
 export interface CallerKey {
@@ -72,29 +73,15 @@ const CALLER_FIELDS = [
   "testOf",
 ] as const;
 
-const LIMIT_FIELDS = [
-  "rateLimit",
-  "ordersPerMinute",
-  "spendPerDayMicros",
-  "spendPerMonthMicros",
-  "openOrders",
-] as const;
-
 /** A query instead of a row look-up: it reads half of the columns, and every request needs it. */
 const CALLER_BY_HASH = query({
   parameters: { hash: text },
-  columns: {
-    ...fields(keys, ...CALLER_FIELDS),
-    username: text,
-    limited: nullable(number),
-    ...fields(resellerLimits, ...LIMIT_FIELDS),
-  },
-  // Not a join with users, because SQLite would read all of them to find the one that coalesce() names.
+  columns: { ...fields(keys, ...CALLER_FIELDS), username: text, limited: nullable(number) },
+  // Not a join, because SQLite would read all users to find the one that coalesce() names.
   text: `SELECT ${select(keys, ...CALLER_FIELDS)}, (SELECT users.username FROM users
       WHERE users.account = coalesce(keys.test_of, keys.reseller_account)) AS username,
-      reseller_limits.account AS "limited", ${select(resellerLimits, ...LIMIT_FIELDS)}
-    FROM keys LEFT JOIN reseller_limits ON reseller_limits.account = keys.reseller_account
-    WHERE keys.hash = :hash`,
+      (SELECT account FROM reseller_limits WHERE account = keys.reseller_account) AS "limited"
+    FROM keys WHERE keys.hash = :hash`,
 });
 
 /** Filters of the list. Absent or null means any value. */
@@ -162,11 +149,9 @@ export function countUsableKeys(reader: Reader, now: number): number {
 export function findCallerKeyByHash(reader: Reader, hash: string): Caller | undefined {
   const row = reader.one(CALLER_BY_HASH, { hash });
   if (!row) return undefined;
-  const { limited, rateLimit, ordersPerMinute, ...found } = row;
-  const { spendPerDayMicros, spendPerMonthMicros, openOrders, ...key } = found;
-  if (limited === null) return { ...key, limits: null };
-  const spend = { spendPerDayMicros, spendPerMonthMicros };
-  return { ...key, limits: { rateLimit, ordersPerMinute, ...spend, openOrders } };
+  // Few resellers have limits, and reading their columns for every key would cost more than this second look-up.
+  const { limited, ...key } = row;
+  return { ...key, limits: limited === null ? null : findOwnLimits(reader, limited) };
 }
 
 export function findKey(reader: Reader, id: string): ListedKey | undefined {
