@@ -1,12 +1,12 @@
 // `completion SHELL`: prints the script that completes this program's commands, flags and values.
 
 import { Argument, type Command } from "commander";
-import { type CommonOptions, declare, withoutService } from "../kernel/command.ts";
+import { type CommonOptions, declare, withoutSettingsFile } from "../kernel/command.ts";
 import { completionScript, type Shell, SHELLS } from "./completion-scripts.ts";
 import { print } from "../output/output.ts";
 
 export function declareCompletion(program: Command): void {
-  withoutService(
+  withoutSettingsFile(
     declare(
       program,
       "completion",

@@ -1,13 +1,13 @@
 // `licenses`: prints the notices of the packages in the binary, and of the runtime.
 
 import type { Command } from "commander";
-import { type CommonOptions, declare, withoutService } from "../kernel/command.ts";
+import { type CommonOptions, declare, withoutSettingsFile } from "../kernel/command.ts";
 import { print } from "../output/output.ts";
 
 const RULE = "=".repeat(72);
 
 export function declareLicenses(program: Command): void {
-  withoutService(
+  withoutSettingsFile(
     declare(
       program,
       "licenses",

@@ -3,12 +3,12 @@
 import type { Command } from "commander";
 import packageJson from "../../../package.json" with { type: "json" };
 import { DEFAULT_ENV_FILE } from "../../config/settings.ts";
-import { type CommonOptions, declare, withoutService } from "../kernel/command.ts";
+import { type CommonOptions, declare, withoutSettingsFile } from "../kernel/command.ts";
 import { isRunnable, listCommands, visibleOptions } from "../kernel/command-tree.ts";
 import { print } from "../output/output.ts";
 
 export function declareMan(program: Command): void {
-  withoutService(
+  withoutSettingsFile(
     declare(
       program,
       "man",

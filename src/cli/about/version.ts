@@ -2,14 +2,14 @@
 
 import type { Command } from "commander";
 import { versions } from "../../server/versions.ts";
-import { type CommonOptions, declare, withoutService } from "../kernel/command.ts";
+import { type CommonOptions, declare, withoutSettingsFile } from "../kernel/command.ts";
 import { print } from "../output/output.ts";
 import { fields } from "../output/text-table.ts";
 
 export function declareVersion(program: Command): void {
-  withoutService(declare(program, "version", "print versions", "reseller version --json")).action(
-    ({ json }: CommonOptions) => {
-      print(json, versions(), fields);
-    },
-  );
+  withoutSettingsFile(
+    declare(program, "version", "print versions", "reseller version --json"),
+  ).action(({ json }: CommonOptions) => {
+    print(json, versions(), fields);
+  });
 }

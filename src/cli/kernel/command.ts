@@ -68,8 +68,8 @@ export function declare(
     .addHelpText("after", `\nExample:\n  ${example}`);
 }
 
-/** Marks a command that is not about the service: it reads a settings file only if one is named. */
-export function withoutService(command: Command): Command {
+/** Marks a command that needs no server: it reads a settings file only if one is named. */
+export function withoutSettingsFile(command: Command): Command {
   command.setOptionValueWithSource("envFile", null, "default");
   return command;
 }

@@ -21,7 +21,7 @@ import {
   declare,
   signed,
   withDatabase,
-  withoutService,
+  withoutSettingsFile,
 } from "../kernel/command.ts";
 import { type DatabaseName, databaseOf } from "../kernel/database-name.ts";
 import { newKey } from "../users/keys.ts";
@@ -40,7 +40,7 @@ const DEMO_USER = "demo";
 const DEMO_BALANCE_MICROS = 100 * MICROS_PER_DOLLAR;
 
 export function declareQuickstart(program: Command): void {
-  const command = withoutService(
+  const command = withoutSettingsFile(
     declare(
       program,
       "quickstart",
