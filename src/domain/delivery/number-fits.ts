@@ -78,11 +78,11 @@ function chargeIn({ cost }: Report, terms: CurrencyTerms): Decimal | null {
   return isForeign ? null : parseDecimal(cost.charge);
 }
 
-/** A charge that the order may have: `times` ÷ `of` of an amount, which itself may be off by one in its last decimal. */
+/** A charge that the order may have: `numerator` ÷ `denominator` of an amount, which itself may be off by one in its last decimal. */
 interface ExpectedCharge {
   amount: Decimal;
-  times: bigint;
-  of: bigint;
+  numerator: bigint;
+  denominator: bigint;
   isRounded: boolean;
 }
 
@@ -96,11 +96,11 @@ function expectedCharges(order: SoughtOrder, { charged }: ChargeTerms): Expected
     (each) => each.order.providerService === providerService && each.order.quantity >= quantity,
   );
   return [
-    ...(expected ? [{ amount: expected, times: 1n, of: 1n, isRounded: false }] : []),
+    ...(expected ? [{ amount: expected, numerator: 1n, denominator: 1n, isRounded: false }] : []),
     ...likewise.map((each) => ({
       amount: each.charge,
-      times: BigInt(quantity),
-      of: BigInt(each.order.quantity),
+      numerator: BigInt(quantity),
+      denominator: BigInt(each.order.quantity),
       isRounded: true,
     })),
   ];
@@ -109,7 +109,7 @@ function expectedCharges(order: SoughtOrder, { charged }: ChargeTerms): Expected
 /** Whether the charge is `part` ÷ `whole` of an expected one, rounded up or down to the provider's decimals. */
 function isRounded(
   charge: Decimal,
-  { amount, times, of, isRounded: isInexact }: ExpectedCharge,
+  { amount, numerator, denominator, isRounded: isInexact }: ExpectedCharge,
   part: bigint,
   whole: bigint | number,
   decimals: number,
@@ -120,9 +120,9 @@ function isRounded(
   const scale = BigInt(Math.max(amount.scale, decimals));
   const digits = amount.digits * 10n ** (scale - BigInt(amount.scale));
   const slack = isInexact ? one : 0n;
-  const divisor = of * BigInt(whole) * 10n ** (scale - BigInt(decimals));
-  const least = ((digits > slack ? digits - slack : 0n) * times * part) / divisor;
-  const most = ((digits + slack) * times * part + divisor - 1n) / divisor;
+  const divisor = denominator * BigInt(whole) * 10n ** (scale - BigInt(decimals));
+  const least = ((digits > slack ? digits - slack : 0n) * numerator * part) / divisor;
+  const most = ((digits + slack) * numerator * part + divisor - 1n) / divisor;
   return least <= given && given <= most;
 }
 
