@@ -282,7 +282,7 @@ function Grants({
               name="price"
               label="Its price in USD"
               inputmode="decimal"
-              hint="empty: the catalogue's"
+              hint="empty: the catalogue's price"
             />
           </Form>
         </Fold>

@@ -101,8 +101,8 @@ export async function ordersPage(call: Call): Promise<View> {
               <Choice name="placement" label="Placement" options={PLACEMENTS} any="any" />
               <Field name="reference" label="Reference" />
               <Field name="provider-order" label="Number at the provider" />
-              <Box name="late" label="changed after their end" />
-              <Box name="test" label="test orders, which are listed nowhere else" />
+              <Box name="late" label="only orders with a change reported after their end" />
+              <Box name="test" label="only test orders, which are listed nowhere else" />
             </div>
           </details>
         </Filters>

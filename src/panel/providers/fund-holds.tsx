@@ -36,16 +36,16 @@ export function HoldForm({ provider, path }: { provider: Provider; path: string 
         <div class="pair">
           <Field
             name="for"
-            label="They wait for at most"
-            hint="after their creation, such as 24h"
+            label="Longest wait"
+            hint="after the creation of the order, such as 24h"
             value={formatDuration(holdMs)}
             required
           />
           <Field
             name="limit"
-            label="For at most, in USD"
+            label="Limit for all waiting orders, in USD"
             inputmode="decimal"
-            hint="charged for all that wait; further ones are refunded"
+            hint="their charges together; further orders are refunded"
             value={formatMicros(holdLimitMicros)}
             required
           />

@@ -41,7 +41,7 @@ export function SyncSettings({ provider, path }: { provider: Provider; path: str
         />
         <Field
           name="deactivated"
-          label="Most services deactivated"
+          label="Largest number of deactivated services"
           inputmode="numeric"
           value={syncDeactivationLimit}
         />

@@ -220,7 +220,7 @@ function Actions({
       {keyState(key, now) === "active" && (
         <Fold action={`${path}/keys/${key.id}/rotate`} summary="Rotate">
           <Form action={`${path}/keys/${key.id}/rotate`} submit="Rotate">
-            <Grace label="The old one still works for" />
+            <Grace label="The old key still works for" />
           </Form>
         </Fold>
       )}

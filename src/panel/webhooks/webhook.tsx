@@ -160,7 +160,7 @@ function Switches({ webhook: { active }, path }: { webhook: UserWebhook; path: s
       </div>
       <Fold action={`${path}/rotate`} summary="New secret">
         <Form action={`${path}/rotate`} submit="Rotate">
-          <Grace label="The old one still signs for" />
+          <Grace label="The old secret still signs for" />
         </Form>
       </Fold>
     </>
