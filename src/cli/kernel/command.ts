@@ -87,7 +87,7 @@ export function declareGroup(parent: Command, name: string, description: string)
 /** Access to the database for one command line: reads on the store, writes by named commands. */
 export interface Session {
   store: Store;
-  /** The current time in milliseconds since 1970, by the service's clock. */
+  /** The current time in milliseconds since 1970, by this machine's clock, or PostgreSQL's. */
   now: () => number;
   /** Executes a command with the operator as the author of the change. */
   execute: <Name extends CommandName>(

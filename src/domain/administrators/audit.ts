@@ -1,6 +1,6 @@
 // The audit log: its actions, and the facts that it records about a change, which are the differing fields before and
-// after it. A change that alters nothing has no entry. Secrets are never recorded. Changes of orders by the service
-// itself are in the order events.
+// after it. A change that alters nothing has no entry. Secrets are never recorded. Changes of orders by a
+// server itself are in the order events.
 
 export const AUDIT_ACTIONS = [
   "user.create",

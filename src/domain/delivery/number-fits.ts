@@ -78,7 +78,10 @@ function chargeIn({ cost }: Report, terms: CurrencyTerms): Decimal | null {
   return isForeign ? null : parseDecimal(cost.charge);
 }
 
-/** A charge that the order may have: `numerator` ÷ `denominator` of an amount, which itself may be off by one in its last decimal. */
+/**
+ * A charge that the order may have: `numerator` ÷ `denominator` of an amount. With `isRounded` the amount may be off by
+ * one in its last decimal.
+ */
 interface ExpectedCharge {
   amount: Decimal;
   numerator: bigint;

@@ -113,7 +113,7 @@ export function numbersNear(
   if (!lower && !upper) return [];
   const middle = expectedNumber(order, range);
   const found: bigint[] = [];
-  // Numbers of ours do not count, so there are at most as many steps in vain as there are of them.
+  // Numbers of our own orders are skipped, so the search needs at most one more step for each of them.
   const reach = BigInt(nearby + ours.size);
   for (let step = 0n; step <= reach && found.length < nearby; step++) {
     for (const number of step === 0n ? [middle] : [middle + step, middle - step]) {

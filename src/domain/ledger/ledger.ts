@@ -36,7 +36,7 @@ export const TRANSFER_KINDS = [
 ] as const;
 export type TransferKind = (typeof TRANSFER_KINDS)[number];
 
-/** Who caused a change: an API key, or the operator by name (audit.ts). Both null: the service itself. */
+/** Who caused a change: an API key, or the operator by name (audit.ts). Both null: a server itself. */
 export interface Actor {
   keyId: string | null;
   operator: string | null;

@@ -52,7 +52,7 @@ export function mayHold(
   return before + chargeMicros <= holdLimitMicros;
 }
 
-/** Returns the changes that end a hold for lack of funds; none without a hold. The next refusal tells if it still lacks them. */
+/** Returns the changes that end a hold for lack of funds; none without a hold. The next refusal may begin another. */
 export function heldUntilNow(
   { pausedBy }: Pick<FundHold, "pausedBy">,
   now: number,

@@ -20,7 +20,7 @@ export interface AuditedChange {
 }
 
 /**
- * Writes an entry if something changed. Changes by the service itself are not audited, only those of operators and
+ * Writes an entry if something changed. Changes by a server itself are not audited, only those of operators and
  * keys.
  */
 export function audit(tx: Tx, context: Context, change: AuditedChange): void {

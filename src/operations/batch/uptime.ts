@@ -1,4 +1,5 @@
-// Uptime: how long the service has run in total, stored across restarts. Unlike a wall clock it is never set.
+// Uptime: how long servers of this database have run in total, stored across restarts. Unlike a wall clock it is never
+// set.
 
 import type { Tx } from "../../db/port/port.ts";
 import { statement } from "../../db/port/query.ts";

@@ -120,8 +120,8 @@ export function needsOfStart({ orderId, providerId }: StartAttempt): Need[] {
 }
 
 /**
- * Handles an order whose provider is paused: it takes the next route, waits or expires, even if it was never tried. One
- * that arrives where too much waits for funds already is refused.
+ * Handles an order whose provider is paused: it takes the next route, waits or expires, even if it was never tried. If
+ * too much already waits there for funds, the order is refused.
  */
 function awaitPause(
   tx: Tx,

@@ -33,7 +33,7 @@ import {
 /** The route that the operator chose; `provider: null`: the service's first one. */
 export interface RouteChoice {
   provider: string | null;
-  /** The service's id there, where it has several routes to the provider. */
+  /** The service's id at the provider, if the service has several routes to it. */
   providerService: string | null;
 }
 
@@ -43,14 +43,14 @@ export interface OrderFor extends AskedOrder, RouteChoice {
   service: string;
   /** Trimmed, 1 to LINK_LENGTH_LIMIT UTF-16 units, no control characters. */
   link: string;
-  /** Unique among the reseller's orders: an order that is placed twice with it is placed once. */
+  /** Unique among the reseller's orders: a second order with the same reference is not placed. */
   reference: string | null;
   note: string | null;
 }
 
 /** What the operator confirmed, and who that is. */
 interface Confirmed {
-  /** The charge that the operator was shown. If the charge is another now, the command is refused. */
+  /** The charge that the operator was shown. If the charge has changed since, the command is refused. */
   chargeMicros: number;
   actor: Actor;
 }

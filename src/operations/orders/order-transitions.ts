@@ -16,7 +16,7 @@ import type { Context } from "../batch/context.ts";
 import { endCancelRequest } from "./order-request-ends.ts";
 import { recordTransitionEvent } from "../webhooks/webhook-events.ts";
 
-/** The service itself as the actor: after a provider's reply or report, or when retries have ended. */
+/** A server itself as the actor: after a provider's reply or report, or when retries have ended. */
 export const SYSTEM_ACTOR: Actor = { keyId: null, operator: null };
 
 export interface Cause {
