@@ -19,14 +19,14 @@ GRANT INSERT, UPDATE ON accounts, users, keys, providers, services, orders, atte
   late_reports, order_requests, webhooks, provider_rates, daily_totals, key_recharges, limit_use TO reseller;
 GRANT UPDATE ON catalogue_version, uptime, totals_position TO reseller;
 -- What is deleted: grants that were withdrawn, routes that were removed, limits that are the defaults again, answers that are older than their time, leases and markers that have ended,
--- webhooks that are done with, numbers that a provider did not know.
+-- webhooks that are done with, numbers that a provider did not know, balances that are older than their time.
 GRANT INSERT, UPDATE, DELETE ON grants, service_routes, reseller_limits, idempotency, servers, batches, webhook_deliveries TO reseller;
 GRANT DELETE ON webhooks TO reseller;
 -- Spend of hours that are over.
 GRANT INSERT, UPDATE, DELETE ON hourly_spend TO reseller;
 -- Those that nothing refers to.
 GRANT DELETE ON providers, services TO reseller;
-GRANT INSERT, DELETE ON webhook_events, webhook_attempts, unrecognized_numbers TO reseller;
+GRANT INSERT, DELETE ON webhook_events, webhook_attempts, unrecognized_numbers, provider_balances TO reseller;
 -- Alerts that ended long ago.
 GRANT INSERT, UPDATE, DELETE ON alerts TO reseller;
 -- The panel: who may use it, their sessions, tries to sign in, and confirmations.

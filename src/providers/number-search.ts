@@ -1,6 +1,7 @@
 // Asks a provider about the order numbers near its unknown orders, and judges the orders by its answers. It only asks:
 // nothing is written here or at the provider. docs/specification/delivery.md#delivery-search.
 
+import { balanceEvidence, type ReportedBalance } from "../domain/delivery/balance-evidence.ts";
 import { numbersNear, rangeOf } from "../domain/delivery/number-ranges.ts";
 import { isClearReport, type Report } from "../domain/delivery/polling.ts";
 import {
@@ -8,7 +9,7 @@ import {
   type Finding,
   judgeUnknown,
 } from "../domain/delivery/unknown-matches.ts";
-import { type ProviderApi, STATUS_BATCH_LIMIT } from "./provider.ts";
+import { type ProviderApi, ProviderFailure, STATUS_BATCH_LIMIT } from "./provider.ts";
 
 /** Limit for the calls of one search. What was not asked by then stays unclear. */
 const CALLS_LIMIT = 200;
@@ -19,6 +20,8 @@ const PAUSE_MS = 100;
 
 export interface NumberSearch {
   findings: Finding[];
+  /** What our balance there says, in sentences without a full stop. */
+  balance: string[];
   /** How many numbers were asked about. */
   asked: number;
   /** Why asking ended early; null: it did not. */
@@ -29,6 +32,7 @@ export interface SearchOptions {
   /** How many numbers are asked about for each order. */
   nearby: number;
   stop: AbortSignal;
+  now: () => number;
 }
 
 /**
@@ -36,15 +40,38 @@ export interface SearchOptions {
  * provider has orders, and is called again after the answers, because orders may have been placed while it was asked.
  */
 export async function searchNumbers(
-  api: Pick<ProviderApi, "status">,
+  api: Pick<ProviderApi, "status" | "balance">,
   read: (known: readonly string[]) => Promise<DeliveryScene>,
-  { nearby, stop }: SearchOptions,
+  { nearby, stop, now }: SearchOptions,
 ): Promise<NumberSearch> {
   const before = await read([]);
   const { answers, failure } = await askNumbers(api, numbersToAsk(before, nearby), stop);
   const known = [...answers].flatMap(([number, { word }]) => (word === null ? [] : number));
-  const findings = judgeUnknown(await read(known), answers);
-  return { findings, asked: answers.size, failure };
+  const scene = await read(known);
+  const findings = judgeUnknown(scene, answers);
+  const { unknown, numbered, balances } = scene;
+  const isAsked = unknown.length > 0 && failure === null && balances.after === null;
+  const after = isAsked ? await askBalance(api, stop, now) : balances.after;
+  const sent = findings.filter(({ verdict }) => verdict === "sent");
+  const likely = new Set(sent.map(({ orderId }) => orderId));
+  const balance = balanceEvidence({ ...balances, after }, unknown, numbered, likely);
+  return { findings, balance, asked: answers.size, failure };
+}
+
+/** Asks for our balance now. Null: the provider did not report it. */
+async function askBalance(
+  api: Pick<ProviderApi, "balance">,
+  stop: AbortSignal,
+  now: () => number,
+): Promise<ReportedBalance | null> {
+  try {
+    const { balance, currency } = await api.balance(stop);
+    const balanceMicros = Math.round(balance * 1_000_000);
+    return { at: now(), balanceMicros, currency: currency === "" ? null : currency };
+  } catch (error) {
+    if (error instanceof ProviderFailure) return null;
+    throw error;
+  }
 }
 
 /**

@@ -72,7 +72,7 @@ function searchProvider(provider: Provider, options: SearchOptions): Promise<Num
   return searchNumbers(
     connectProvider(provider, providerTimeout),
     (known) => withDatabase(options, ({ store }) => readDeliveryScene(store, provider, known)),
-    { nearby, stop: neverAborted() },
+    { nearby, stop: neverAborted(), now: Date.now },
   );
 }
 
@@ -91,15 +91,16 @@ function rowsOf(reader: Reader, findings: readonly Finding[], options: WindowOpt
 
 function printRows(
   { name }: Provider,
-  { asked, failure, findings }: NumberSearch,
+  { asked, failure, findings, balance }: NumberSearch,
   rows: readonly Row[],
   { json }: SearchOptions,
 ): void {
   const orders = rows.map(jsonOf);
-  print(json, { provider: name, asked, failure, orders }, () =>
+  print(json, { provider: name, asked, failure, balance, orders }, () =>
     table(rows.map(shownOf), `no unknown orders at ${name}`),
   );
   if (json) return;
+  for (const text of balance) printError(text);
   if (failure !== null) printError(`${name} was not asked about all numbers: ${failure}`);
   const unclear = rows.filter(({ finding }) => finding.verdict === "unclear").length;
   if (unclear > 0) {

@@ -90,3 +90,14 @@ export const providerRates = table(
     lock: catalogueLock,
   },
 );
+
+export const providerBalances = table(
+  "provider_balances",
+  {
+    providerId: integer().notNull(),
+    at: integer().notNull(),
+    balanceMicros: integer().notNull(),
+    currency: text(),
+  },
+  { key: ["providerId", "at"], lock: catalogueLock },
+);

@@ -15,7 +15,7 @@ import { idempotency, servers, uptime } from "./database.ts";
 import { attempts, orderCosts, unrecognizedNumbers } from "./delivery.ts";
 import { accounts, transferDetails, transfers } from "./ledger.ts";
 import { lateReports, orderEvents, orderRequests, orders, resentOrders } from "./orders.ts";
-import { providerRates, providers } from "./providers.ts";
+import { providerBalances, providerRates, providers } from "./providers.ts";
 import { dailyTotals, hourlySpend, totalsPosition } from "./reports.ts";
 import { keyRecharges, keys, limitUse, resellerLimits, users } from "./users.ts";
 import { alerts, webhookAttempts, webhookDeliveries, webhookEvents, webhooks } from "./webhooks.ts";
@@ -51,6 +51,7 @@ export const TABLES: readonly AnyTable[] = [
   webhookDeliveries,
   webhookAttempts,
   providerRates,
+  providerBalances,
   orderCosts,
   dailyTotals,
   hourlySpend,

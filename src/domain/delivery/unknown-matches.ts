@@ -3,6 +3,7 @@
 // docs/specification/delivery.md#delivery-search.
 
 import { utcText } from "../values/times.ts";
+import type { BalancesAround } from "./balance-evidence.ts";
 import type { CurrencyTerms } from "./costs.ts";
 import { type ChargeTerms, chargeTermsOf, type Fit, fitOf } from "./number-fits.ts";
 import {
@@ -33,6 +34,7 @@ export interface DeliveryScene {
   /** Our orders that have one of the asked numbers, by number, of every provider that may be the same account. */
   taken: ReadonlyMap<string, TakenNumber>;
   currency: CurrencyTerms;
+  balances: BalancesAround;
 }
 
 export interface TakenNumber {

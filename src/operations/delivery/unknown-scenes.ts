@@ -4,10 +4,12 @@
 import type { DeliveryScene } from "../../domain/delivery/unknown-matches.ts";
 import { costByRate } from "../../domain/delivery/costs.ts";
 import { RESTORED_CAUSE } from "../../domain/delivery/deliveries.ts";
-import type {
-  NumberedOrder,
-  RivalOrder,
-  SoughtOrder,
+import type { BalancesAround } from "../../domain/delivery/balance-evidence.ts";
+import {
+  LATE_ARRIVAL_MS,
+  type NumberedOrder,
+  type RivalOrder,
+  type SoughtOrder,
 } from "../../domain/delivery/number-ranges.ts";
 import { findRate } from "../../db/delivery/costs.ts";
 import {
@@ -17,6 +19,7 @@ import {
   type SentOrder,
 } from "../../db/delivery/sent-orders.ts";
 import type { Reader, ReadStore } from "../../db/port/port.ts";
+import { findBalanceAfter, findBalanceBefore } from "../../db/providers/provider-balances.ts";
 import { listProviders, type Provider } from "../../db/providers/providers.ts";
 
 /** Limit for the unknown orders of one search. */
@@ -67,8 +70,24 @@ export async function readDeliveryScene(
         listOrdersNumbered(reader, atHost, known).map((each) => [each.providerOrder, each]),
       ),
       currency: { rateToUsd, currency },
+      balances: balancesAround(reader, providerId, listed),
     };
   });
+}
+
+/** Returns the last balance before all unknown orders, and the first after all could have arrived. */
+function balancesAround(
+  reader: Reader,
+  providerId: number,
+  unknown: readonly SentOrder[],
+): BalancesAround {
+  if (unknown.length === 0) return { before: null, after: null };
+  const first = Math.min(...unknown.map(({ startedAt }) => startedAt));
+  const last = Math.max(...unknown.map(({ finishedAt }) => finishedAt!));
+  return {
+    before: findBalanceBefore(reader, providerId, first),
+    after: findBalanceAfter(reader, providerId, last + LATE_ARRIVAL_MS),
+  };
 }
 
 /** Returns ranges of attempts around the unknown ones, joined where they overlap, up to ATTEMPTS_LIMIT. */

@@ -13,10 +13,18 @@ import {
   type Provider,
   updateLastSuccess,
 } from "../../db/providers/providers.ts";
+import {
+  deleteBalancesBefore,
+  hasBalanceAt,
+  insertBalance,
+} from "../../db/providers/provider-balances.ts";
+import { DAY_MS } from "../../domain/values/spans.ts";
 import { CATALOGUE_LOCK } from "../../db/tables/locks.ts";
 import { providers } from "../../db/tables/providers.ts";
 import type { Context } from "../batch/context.ts";
 
+/** How long balances are kept as evidence about unknown orders. */
+const BALANCES_KEPT_MS = 30 * DAY_MS;
 /** Limit for stored balances. A higher one is stored as this; no threshold is that high. */
 const BALANCE_LIMIT_MICROS = 9_000_000_000_000_000;
 
@@ -58,9 +66,15 @@ export function recordProviderBalance(
   const micros = Math.round(balance * 1_000_000);
   const ended = afterBalance(provider, micros >= neededMicros(tx, provider));
   const isResumed = "pausedAt" in ended;
-  if (isResumed) hastenSubmissions(tx, providerId, now);
   const balanceMicros = Math.max(-BALANCE_LIMIT_MICROS, Math.min(micros, BALANCE_LIMIT_MICROS));
   const balanceCurrency = currency === "" ? null : currency;
+  const isChanged =
+    balanceMicros !== provider.balanceMicros || balanceCurrency !== provider.balanceCurrency;
+  const isNew = isChanged && !hasBalanceAt(tx, providerId, now);
+  // Statements come before every other write.
+  deleteBalancesBefore(tx, providerId, now - BALANCES_KEPT_MS);
+  if (isResumed) hastenSubmissions(tx, providerId, now);
+  if (isNew) insertBalance(tx, providerId, { at: now, balanceMicros, currency: balanceCurrency });
   const noted = { balanceMicros, balanceCurrency, balanceAt: now, ...ended };
   const held = isResumed ? heldUntilNow(provider, now) : {};
   tx.update(providers, provider, { ...noted, ...held });

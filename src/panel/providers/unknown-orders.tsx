@@ -84,7 +84,7 @@ export async function searchView(
   const search = await searchNumbers(
     panel.connect(provider),
     (known) => readDeliveryScene(panel.slowStore, provider, known),
-    { nearby, stop: new AbortController().signal },
+    { nearby, stop: new AbortController().signal, now: panel.now },
   );
   const { name, rows } = await call.read((reader) => readRows(reader, call, search.findings));
   const view = viewOf(
@@ -164,7 +164,7 @@ function Search({ name, nearby = NEARBY_DEFAULT }: { name: string; nearby?: numb
 
 function Summary({
   name,
-  search: { asked, failure },
+  search: { asked, failure, balance },
   rows,
 }: {
   name: string;
@@ -186,6 +186,9 @@ function Summary({
         {count("not_sent")} likely not sent, {count("unclear")} unclear. This is no proof: an order
         that someone placed by hand in the account at {name} may look like ours. Look up unclear
         orders there by link and time.
+      </p>
+      <p>
+        <Typed text={`${balance.join("; ")}.`} />
       </p>
     </>
   );

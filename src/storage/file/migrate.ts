@@ -10,6 +10,7 @@ import clockSteps from "../../../migrations/sqlite/0005_clock_steps_without_trig
 import fundHolds from "../../../migrations/sqlite/0006_fund_holds.sql" with { type: "text" };
 import resellerLimits from "../../../migrations/sqlite/0007_reseller_limits.sql" with { type: "text" };
 import hourlySpend from "../../../migrations/sqlite/0008_hourly_spend.sql" with { type: "text" };
+import providerBalances from "../../../migrations/sqlite/0009_provider_balances.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -31,6 +32,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, name: "0006_fund_holds", sql: fundHolds },
   { version: 7, name: "0007_reseller_limits", sql: resellerLimits },
   { version: 8, name: "0008_hourly_spend", sql: hourlySpend },
+  { version: 9, name: "0009_provider_balances", sql: providerBalances },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

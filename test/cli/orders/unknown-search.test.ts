@@ -89,7 +89,9 @@ describe("a dry run", () => {
       `125 is Pending, charge 0.19473 USD, remains 70: fits; it may also be order ${other}`,
     );
     expect(night.shop.dump()).toBe(before);
-    expect(new Set(upstream.received.map(({ action }) => action))).toEqual(new Set(["status"]));
+    expect(new Set(upstream.received.map(({ action }) => action))).toEqual(
+      new Set(["status", "balance"]),
+    );
   });
 
   test("prints a table for a person, and what to do with unclear orders", async () => {
@@ -113,6 +115,32 @@ describe("a dry run", () => {
       [one]: "unclear",
       [other]: "unclear",
     });
+  });
+
+  test("shows our balance before and after, beside what the orders would cost", async () => {
+    const { shop } = night;
+    const balance = (amount: number, at: number) =>
+      shop.execute(
+        "recordProviderBalance",
+        { providerId: 1, balance: amount, currency: "USD" },
+        at,
+      );
+    const told = async () => (await search("--dry-run", "--json")).json.balance.join("; ");
+    balance(100.5, begin - 1000);
+    const { sent } = seedNight();
+    // 100, 70 and 70 units, and 300 that were not sent; the provider's answer is the balance now.
+    expect(await told()).toMatch(
+      /^our balance before them was 100\.5 USD \(.*\); our balance after them was 100\.84292 USD \(.*\); it rose by 0\.34292, with at least 4 other orders of ours in between; by the provider's rates they cost 1\.502226 in all, those likely sent 0\.27819$/,
+    );
+    balance(100.5, begin + HOUR_MS);
+    balance(97.25, begin + 7 * HOUR_MS);
+    balance(90, begin + 8 * HOUR_MS);
+    expect(await told()).toContain("our balance after them was 97.25 USD");
+    expect(await told()).toContain("it fell by 3.25, with at least 4 other orders");
+    expect(upstream.received.filter(({ action }) => action === "balance").length).toBe(1);
+    await settle(String(sent), "--placed", "103");
+    const { stderr } = await search("--dry-run");
+    expect(stderr).toContain("those likely sent 0\n");
   });
 
   test("works for a paused provider, and for one without unknown orders", async () => {

@@ -20,6 +20,7 @@ import {
 import { parseDecimal } from "../../../src/domain/providers/rate-decimals.ts";
 
 const USD = { rateToUsd: "1", currency: null };
+const balances = { before: null, after: null };
 const SENT_AT = 1_000_000;
 const LATER = SENT_AT + 1000 + LATE_ARRIVAL_MS;
 
@@ -152,7 +153,14 @@ function sceneOf(each: Case): { scene: DeliveryScene; answers: Map<string, Repor
       taken.set("104", { orderId: 77, isSettled: true });
       break;
   }
-  const scene = { unknown, rivals, numbered: [...before, ...after], taken, currency: USD };
+  const scene = {
+    unknown,
+    rivals,
+    numbered: [...before, ...after],
+    taken,
+    currency: USD,
+    balances,
+  };
   return { scene, answers };
 }
 
@@ -210,7 +218,14 @@ describe("a finding", () => {
 describe("a charge fits", () => {
   const judge = (order: SoughtOrder, report: Report, others: Map<string, Report> = new Map()) => {
     const ends = [numbered(1, 100, SENT_AT - 1000), numbered(9, 110, LATER)];
-    const scene = { unknown: [order], rivals: [], numbered: ends, taken: new Map(), currency: USD };
+    const scene = {
+      unknown: [order],
+      rivals: [],
+      numbered: ends,
+      taken: new Map(),
+      currency: USD,
+      balances,
+    };
     const [finding] = judgeUnknown(scene, new Map([["104", report], ...others]));
     return finding!.verdict === "sent" ? "fits" : (finding!.candidates[0]?.fit ?? "differs");
   };
@@ -248,6 +263,7 @@ describe("a charge fits", () => {
         numbered: [alike, numbered(9, 110, LATER)],
         taken: new Map(),
         currency: USD,
+        balances,
       };
       const answers = new Map([
         ["100", answer("1.11276", { remains: 400, ...of })],

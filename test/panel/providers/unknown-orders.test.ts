@@ -98,7 +98,9 @@ describe("the page", () => {
     expect(optionsOf(orders.one)).toContain("<option value selected>");
     expect(optionsOf(orders.one)).toContain('<option value="sent-125">');
     expect(shop.fingerprint()).toBe(before);
-    expect(new Set(upstream.received.map(({ action }) => action))).toEqual(new Set(["status"]));
+    expect(new Set(upstream.received.map(({ action }) => action))).toEqual(
+      new Set(["status", "balance"]),
+    );
   });
 
   test("has no search and no form for support, who may only look", async () => {

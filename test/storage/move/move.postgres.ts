@@ -104,6 +104,9 @@ function randomMarket(shop: Shop, random: Random): void {
   for (const { id } of shop.query<{ id: string }>("SELECT id FROM services")) {
     shop.run("updateService", { id, changes: asked });
   }
+  for (const balance of [5, -0.25]) {
+    shop.run("recordProviderBalance", { providerId: 1, balance, currency: "USD" });
+  }
   const steps: (() => unknown)[] = [
     () => shop.order(10 + below(random, 500)),
     () => shop.run("transitionOrder", { id: String(1 + below(random, 40)), to: (["COMPLETED", "CANCELLED", "FAILED", "REFUNDED"] as const)[below(random, 4)]!, note: "ümlaut \u{1f600}", actor: OPERATOR }),

@@ -8,6 +8,7 @@ import timedPauses from "../../../../migrations/postgres/0004_timed_pauses.sql" 
 import fundHolds from "../../../../migrations/postgres/0005_fund_holds.sql" with { type: "text" };
 import resellerLimits from "../../../../migrations/postgres/0006_reseller_limits.sql" with { type: "text" };
 import hourlySpend from "../../../../migrations/postgres/0007_hourly_spend.sql" with { type: "text" };
+import providerBalances from "../../../../migrations/postgres/0008_provider_balances.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -30,6 +31,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 5, name: "0005_fund_holds", sql: fundHolds },
   { version: 6, name: "0006_reseller_limits", sql: resellerLimits },
   { version: 7, name: "0007_hourly_spend", sql: hourlySpend },
+  { version: 8, name: "0008_provider_balances", sql: providerBalances },
 ];
 
 /** The number of the advisory lock: "rslr". */
