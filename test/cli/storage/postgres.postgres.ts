@@ -131,6 +131,7 @@ describe("doctor", () => {
       ["oldest unchecked order", "ok"],
       ["webhooks", "ok"],
       ["keys that add credit", "warn"],
+      ["spend of resellers", "ok"],
       ["open files", "ok"],
     ]);
     shop.close();
