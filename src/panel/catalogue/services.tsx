@@ -51,10 +51,10 @@ export async function servicesPage(call: Call): Promise<View> {
     />
   );
   return {
-    title: "Services",
+    title: "Catalogue",
     body: (
       <>
-        <h1>Services</h1>
+        <h1>Catalogue</h1>
         <Filters action="/services" filters={filters}>
           <Field name="search" label="Name contains, or id" />
           <Choice name="state" label="State" any="any" options={STATES} />

@@ -41,7 +41,7 @@ export function find(reader: Reader, text: string): FoundKind[] {
   if (isOrderNumber(text) && orders.found.length > 0) return [orders];
   const kinds: FoundKind[] = [
     orders,
-    { heading: "Users", found: findUsers(reader, text) },
+    { heading: "Resellers", found: findUsers(reader, text) },
     { heading: "Services", found: findServices(reader, text) },
     { heading: "Providers", found: findProviders(reader, text) },
     { heading: "Keys", found: findKeys(reader, text) },

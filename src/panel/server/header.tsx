@@ -21,7 +21,9 @@ interface Head {
   administrator: Administrator;
   /** Path of the request. */
   path: string;
-  links: readonly Link[];
+  navigation: { daily: readonly Link[]; settings: readonly Link[] };
+  /** Number of requests that wait for a decision. */
+  waiting: number;
 }
 
 export function Header(head: Head) {
@@ -49,24 +51,33 @@ export function Header(head: Head) {
   );
 }
 
-function Navigation({ administrator, path, links }: Head) {
-  const isBelow = (link: string) =>
-    link === "/" ? path === "/" : path === link || path.startsWith(`${link}/`);
+function Navigation({ administrator, path, navigation, waiting }: Head) {
+  const linksOf = (links: readonly Link[]) =>
+    links
+      .filter(({ role }) => mayAct(administrator.role, role))
+      .map((link) => (
+        <li>
+          <a href={link.path} aria-current={isBelow(path, link.path) ? "page" : undefined}>
+            {link.text}
+          </a>
+          {link.path === "/requests" && waiting > 0 && (
+            <span class="badge busy" title="Requests that wait for you">
+              {waiting}
+            </span>
+          )}
+        </li>
+      ));
   return (
     <nav aria-label="Pages">
-      <ul>
-        {links
-          .filter(({ role }) => mayAct(administrator.role, role))
-          .map((link) => (
-            <li>
-              <a href={link.path} aria-current={isBelow(link.path) ? "page" : undefined}>
-                {link.text}
-              </a>
-            </li>
-          ))}
-      </ul>
+      <ul>{linksOf(navigation.daily)}</ul>
+      <h2 id="settings">Settings</h2>
+      <ul aria-labelledby="settings">{linksOf(navigation.settings)}</ul>
     </nav>
   );
+}
+
+function isBelow(path: string, link: string): boolean {
+  return link === "/" ? path === "/" : path === link || path.startsWith(`${link}/`);
 }
 
 function SignedIn({ administrator: { name, role } }: { administrator: Administrator }) {

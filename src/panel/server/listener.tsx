@@ -39,9 +39,15 @@ export function startPanel(
     routes: ROUTES,
     visitorOf: (request) => new Visitor(panel, request),
     admit: (route, call) => admit(site, route, call),
+    recognize: (visitor) => visitor.authenticate(),
     header: (visitor, path) =>
       visitor?.isSignedIn() && (
-        <Header administrator={visitor.administrator} path={path} links={navigation} />
+        <Header
+          administrator={visitor.administrator}
+          path={path}
+          navigation={navigation}
+          waiting={visitor.waitingRequests}
+        />
       ),
   };
   return startSite(site, address, tls, connections);

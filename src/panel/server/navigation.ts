@@ -4,23 +4,37 @@ import { pageAt } from "../../web/server/site.ts";
 import type { Link } from "./header.tsx";
 import { ROUTES } from "./routes.ts";
 
-const PAGES: readonly (readonly [path: string, text: string])[] = [
+type Entry = readonly [path: string, text: string];
+
+const DAILY: readonly Entry[] = [
   ["/", "Today"],
   ["/orders", "Orders"],
   ["/requests", "Requests"],
-  ["/users", "Users"],
-  ["/services", "Services"],
+  ["/users", "Resellers"],
+  ["/services", "Catalogue"],
   ["/providers", "Providers"],
   ["/reports", "Reports"],
+];
+
+const SETTINGS: readonly Entry[] = [
   ["/alerts", "Alerts"],
   ["/audit", "Audit"],
   ["/system", "System"],
   ["/administrators", "Administrators"],
 ];
 
-/** Returns the navigation of all roles. */
-export function links(): Link[] {
-  return PAGES.flatMap(([path, text]) => {
+/** The navigation of all roles. */
+export interface Links {
+  daily: readonly Link[];
+  settings: readonly Link[];
+}
+
+export function links(): Links {
+  return { daily: linksOf(DAILY), settings: linksOf(SETTINGS) };
+}
+
+function linksOf(entries: readonly Entry[]): Link[] {
+  return entries.flatMap(([path, text]) => {
     const { role } = pageAt(ROUTES, path);
     return role === "anyone" ? [] : [{ path, text, role }];
   });

@@ -1,6 +1,7 @@
 // The visitor who sent a request to the panel: session, and proof by a password or a code. Every try is counted before it
 // is checked (operations/administrators/sign-ins.ts), and every failure is logged.
 
+import { countOpenRequests } from "../../db/orders/order-request-lists.ts";
 import { after } from "../../db/port/port.ts";
 import { authorOf } from "../../domain/administrators/administrators.ts";
 import {
@@ -22,6 +23,7 @@ const RECOVERY_CODE = /^[a-z2-7]{4}(-?[a-z2-7]{4}){3}$/i;
 
 export class Visitor extends SiteVisitor {
   #identity: Identity | null = null;
+  #waitingRequests = 0;
 
   constructor(
     private readonly panel: Panel,
@@ -37,6 +39,11 @@ export class Visitor extends SiteVisitor {
   /** The signed-in administrator. Not available on pages that need no sign-in. */
   get administrator(): Identity["administrator"] {
     return this.identity().administrator;
+  }
+
+  /** Number of requests of resellers that wait for an operator's decision. */
+  get waitingRequests(): number {
+    return this.#waitingRequests;
   }
 
   actor(): Actor {
@@ -57,11 +64,15 @@ export class Visitor extends SiteVisitor {
     const key = sessionKeyOf(this.request, COOKIE, settings.isSecure);
     if (!key) return null;
     const at = now();
-    const found = await after(
-      store.read((reader) => findIdentity(reader, key, at)),
-      (identity) => identity,
+    const { found, waiting } = await after(
+      store.read((reader) => {
+        const identity = findIdentity(reader, key, at);
+        return { found: identity, waiting: identity && countOpenRequests(reader) };
+      }),
+      (read) => read,
     );
     this.#identity = found;
+    if (waiting) this.#waitingRequests = waiting.toDecide + waiting.unknown;
     if (found && at - found.session.seenAt >= SEEN_INTERVAL_MS && !this.isRefresh()) {
       // Awaited, because a session whose use cannot be recorded must not outlive its half hour.
       await writer.submit("noteSession", { id: found.session.id }).catch(ignoreRefusal);

@@ -54,10 +54,10 @@ export async function usersPage(call: Call): Promise<View> {
     };
   });
   return {
-    title: "Users",
+    title: "Resellers",
     body: (
       <>
-        <h1>Users</h1>
+        <h1>Resellers</h1>
         <Filters action="/users" filters={filters}>
           <Field name="search" label="Name contains" />
           <Choice

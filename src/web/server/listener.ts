@@ -6,6 +6,7 @@ import { type RouteContext, Router } from "../../http/server/router.ts";
 import type { ConnectionPool } from "../../http1/connection-pool.ts";
 import { type Address, type Certificate, listen, type Server } from "../../http1/listen.ts";
 import { UNKNOWN_METHOD } from "../../http1/parser.ts";
+import type { IncomingRequest } from "../../http1/request.ts";
 import { ASSETS } from "./assets.ts";
 import { Call, Submission } from "./call.ts";
 import { ConfirmationNeeded, ConfirmedBefore } from "./confirmation.tsx";
@@ -70,7 +71,7 @@ function createRouter<Who extends Visitor, Parts extends SiteParts, Role>(
     if (!isPage)
       addGet(site, router, route.path, ({ params }) => redirect(filledIn(route.back, params)));
   }
-  router.addRest(() => noSuchPage(site));
+  router.addRest(({ request }) => noSuchPage(site, request));
   return router.compile();
 }
 
@@ -84,14 +85,21 @@ function addGet<Who extends Visitor, Parts extends SiteParts, Role>(
   router.add("GET", path, handle);
   // HEAD and unknown methods are routed as UNKNOWN_METHOD.
   router.add(UNKNOWN_METHOD, path, (context) =>
-    context.request.sentMethod === "HEAD" ? handle(context) : noSuchPage(site),
+    context.request.sentMethod === "HEAD" ? handle(context) : noSuchPage(site, context.request),
   );
 }
 
-function noSuchPage<Who extends Visitor, Parts extends SiteParts, Role>(
+async function noSuchPage<Who extends Visitor, Parts extends SiteParts, Role>(
   site: Site<Who, Parts, Role>,
-): Response {
-  return failureOf(site, 404, "Page not found.", null);
+  request: IncomingRequest,
+): Promise<Response> {
+  const visitor = site.visitorOf(request);
+  try {
+    await site.recognize(visitor);
+    return failureOf(site, 404, "Page not found.", visitor);
+  } catch (error) {
+    return fail(site, error, visitor);
+  }
 }
 
 async function answer<Who extends Visitor, Parts extends SiteParts, Role>(

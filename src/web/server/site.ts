@@ -27,6 +27,8 @@ export interface Site<Who extends Visitor, Parts extends SiteParts, Role> {
   visitorOf(request: IncomingRequest): Who;
   /** Looks up the session. Returns the response for a visitor who may not see the route, or null for one who may. */
   admit(route: Route<Who, Parts, Role>, call: Call<Who>): Promise<Response | null>;
+  /** Looks up who is signed in, for the head of a page that is in no route. */
+  recognize(visitor: Who): Promise<unknown>;
   /** Returns what is beside the name in the head of every page. `visitor`: null if unknown. */
   header(visitor: Who | null, path: string): ComponentChildren;
 }

@@ -44,6 +44,25 @@ test("Today names open requests, and the page lists them until they are decided"
   expect(listed((await market.get("/requests?which=all")).text)).toEqual([id]);
 });
 
+test("every page counts the requests that wait for a decision, beside their entry in the navigation", async () => {
+  const counted = async (path: string) =>
+    /title="Requests that wait for you">(\d+)</.exec((await market.get(path)).text)?.[1];
+  const before = Number((await counted("/orders")) ?? 0);
+  const id = ask(market.order());
+  for (const path of ["/", "/requests", "/system", "/nowhere"]) {
+    expect([path, await counted(path)]).toEqual([path, String(before + 1)]);
+  }
+  await market.post(`/requests/${id}`, { decision: "decline" });
+  expect(Number((await counted("/orders")) ?? 0)).toBe(before);
+});
+
+test("a page that does not exist keeps the navigation for those who are signed in, and for nobody else", async () => {
+  const known = await market.get("/nowhere");
+  expect([known.status, known.text.includes('<nav aria-label="Pages">')]).toEqual([404, true]);
+  const unknown = await fetch(`${market.url}/nowhere`);
+  expect([unknown.status, (await unknown.text()).includes("<nav")]).toEqual([404, false]);
+});
+
 test("approving a cancellation shows the refund before it is paid, and records the administrator's name", async () => {
   const orderId = market.order();
   const id = ask(orderId);

@@ -50,7 +50,7 @@ test("one match is opened at once, whatever it is found by", async () => {
 test("several matches are listed by kind, with what callers typed as text", async () => {
   const { text } = await search("example.com");
   expect(text).toContain("<h2>Orders</h2>");
-  expect(text).not.toContain("<h2>Users</h2>");
+  expect(text).not.toContain("<h2>Resellers</h2>");
   expect(text).toContain("&lt;b>bold");
   expect(text).not.toContain("<b>bold");
 });

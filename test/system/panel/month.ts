@@ -85,7 +85,7 @@ export const TASKS: readonly Task[] = [
       return "";
     },
     async run({ click, type, choose, text }) {
-      await click("Services");
+      await click("Catalogue");
       await click("Reels 1");
       await click("Add a route or change a priority");
       await choose("Provider", "second", "#routes ~ details");
@@ -146,7 +146,7 @@ export const TASKS: readonly Task[] = [
       return url;
     },
     async run({ page, click, text }, { receiver }, url) {
-      await click("Users");
+      await click("Resellers");
       await click("demo");
       await click(url);
       expect(await text()).toMatch(/webhook\.test\s+1\s+500 status\s+\d+\s+broken/);
@@ -183,7 +183,7 @@ export const TASKS: readonly Task[] = [
     clicks: 5,
     fields: 2,
     async run({ click, tick, type, text }, { api }) {
-      await click("Services");
+      await click("Catalogue");
       await type("Name contains, or id", "instagram");
       await click("Filter");
       await tick("all services that match the filters");
@@ -233,7 +233,7 @@ export const TASKS: readonly Task[] = [
       return "";
     },
     async run({ click, type, text }, { command }) {
-      await click("Users");
+      await click("Resellers");
       await click("leaver");
       await click("Deactivate");
       await click("Deactivate leaver");

@@ -74,7 +74,7 @@ const TASKS: readonly Task[] = [
     fields: 2,
     prepare: () => 0,
     async run({ click, type, text, market }) {
-      await click("Users");
+      await click("Resellers");
       await click("alice");
       await type("Amount in USD", "25");
       await type("Note", "invoice 12");
@@ -159,7 +159,7 @@ const TASKS: readonly Task[] = [
     fields: 2,
     prepare: () => 0,
     async run({ click, type, text, market }) {
-      await click("Users");
+      await click("Resellers");
       await type("Username", "newshop");
       await click("Create the user");
       await click("New key");
@@ -178,7 +178,7 @@ const TASKS: readonly Task[] = [
     fields: 0,
     prepare: () => 0,
     async run({ click, text, market }) {
-      await click("Users");
+      await click("Resellers");
       await click("bob");
       await click("Deactivate", "#keys ~ table");
       expect(await text()).toContain("is refused from now on");
