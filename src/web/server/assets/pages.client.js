@@ -24,13 +24,47 @@ async function refresh() {
 }
 if (document.querySelector("[data-refresh]")) setInterval(() => refresh().catch(() => {}), 10_000);
 
-// Times: adds the reader's local time as a tooltip.
+// Times: lists and facts show how long ago something was, and the exact time, in the reader's zone and in UTC, as a
+// tooltip or after a click. Other times only get the tooltip.
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
+function relativeText(at, now) {
+  const minutes = Math.round(Math.abs(now - at) / 60_000);
+  if (minutes < 1) return "now";
+  if (minutes > 30 * 1440) return at.toISOString().slice(0, 10);
+  const [count, unit] =
+    minutes < 60
+      ? [minutes, "min"]
+      : minutes < 48 * 60
+        ? [Math.round(minutes / 60), "h"]
+        : [Math.round(minutes / 1440), "days"];
+  return at < now ? `${count} ${unit} ago` : `in ${count} ${unit}`;
+}
+
 function nameTimes(within) {
+  const now = Date.now();
   for (const time of within.querySelectorAll("time[datetime]")) {
-    time.title = new Date(time.dateTime).toLocaleString();
+    const at = new Date(time.dateTime);
+    const utc = `${time.dateTime.slice(0, 19).replace("T", " ")} UTC`;
+    time.title = `${exact.format(at)}\n${utc}`;
+    if (!time.closest(".list, .facts")) continue;
+    time.textContent = "exact" in time.dataset ? utc : relativeText(at, now);
+  }
+  for (const name of within.querySelectorAll("thead th, dt")) {
+    name.textContent = name.textContent.replace(/ \(UTC\)$/, "");
+  }
+  for (const cell of within.querySelectorAll("[data-label]")) {
+    cell.dataset.label = cell.dataset.label.replace(/ \(UTC\)$/, "");
   }
 }
 nameTimes(document);
+setInterval(() => nameTimes(document), 60_000);
+document.addEventListener("click", ({ target }) => {
+  if (!target.matches("time")) return;
+  if (!("exact" in target.dataset)) target.dataset.exact = "";
+  else delete target.dataset.exact;
+  nameTimes(target.parentElement);
+});
 
 // Copy buttons: a button with data-copy copies the text of the element that it names.
 for (const button of document.querySelectorAll("[data-copy]")) {
