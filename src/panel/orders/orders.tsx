@@ -25,7 +25,7 @@ import { askToCancel, Running } from "./order-cancellation.tsx";
 import { previewChange, VERBS } from "./order-change.ts";
 import { readOrderFilter } from "./order-filters.ts";
 import { shownRefusal } from "../../web/server/refusals.ts";
-import { Badge, Money, Time, Typed, TypedLink } from "../../web/components/shown.tsx";
+import { Badge, Cents, Money, Time, Typed, TypedLink } from "../../web/components/shown.tsx";
 
 const PAGE = 50;
 /** Number of orders that are changed concurrently. */
@@ -189,7 +189,7 @@ function columnsOf(
     {
       heading: "Charge USD",
       number: true,
-      cell: ({ chargeMicros }: ListedOrder) => <Money micros={chargeMicros} />,
+      cell: ({ chargeMicros }: ListedOrder) => <Cents micros={chargeMicros} />,
     },
     { heading: "Remains", number: true, cell: ({ remains }: ListedOrder) => remains },
     {

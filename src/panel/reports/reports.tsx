@@ -21,7 +21,7 @@ import { Chart } from "../../web/components/chart.tsx";
 import { Choice, Field, Filters } from "../../web/components/fields.tsx";
 import type { Form } from "../../web/server/form.ts";
 import { List } from "../../web/components/lists.tsx";
-import { Money, moneyText, Typed } from "../../web/components/shown.tsx";
+import { Cents, moneyText, Typed } from "../../web/components/shown.tsx";
 import { DAY_MS } from "../../domain/values/spans.ts";
 
 /** Number of days in a report without dates, today included. */
@@ -92,16 +92,16 @@ function ReportTable({ rows, by }: { rows: readonly ReportRow[]; by: ReportKey }
         {
           heading: "Revenue USD",
           number: true,
-          cell: (row) => <Money micros={row.revenueMicros} />,
+          cell: (row) => <Cents micros={row.revenueMicros} />,
         },
         {
           heading: "Refunds USD",
           number: true,
-          cell: (row) => <Money micros={row.refundsMicros} />,
+          cell: (row) => <Cents micros={row.refundsMicros} />,
         },
-        { heading: "Net USD", number: true, cell: (row) => <Money micros={row.netMicros} /> },
-        { heading: "Cost USD", number: true, cell: (row) => <Money micros={row.costMicros} /> },
-        { heading: "Margin USD", number: true, cell: (row) => <Money micros={row.marginMicros} /> },
+        { heading: "Net USD", number: true, cell: (row) => <Cents micros={row.netMicros} /> },
+        { heading: "Cost USD", number: true, cell: (row) => <Cents micros={row.costMicros} /> },
+        { heading: "Margin USD", number: true, cell: (row) => <Cents micros={row.marginMicros} /> },
       ]}
     />
   );

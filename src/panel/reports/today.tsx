@@ -23,7 +23,7 @@ import type { Panel } from "../server/panel.ts";
 import type { View } from "../../web/server/results.ts";
 import { Chart } from "../../web/components/chart.tsx";
 import { List } from "../../web/components/lists.tsx";
-import { Badge, moneyText, Time, Typed } from "../../web/components/shown.tsx";
+import { Badge, centsText, Time, Typed } from "../../web/components/shown.tsx";
 
 /** Time that a page waits for the first count. Later counts take a millisecond. */
 const FIGURES_WAIT_MS = 20;
@@ -97,17 +97,17 @@ function LastDay({ figures, now }: { figures: ActivityFigures; now: number }) {
           name="Revenue USD"
           value={day.chargedMicros}
           before={before.chargedMicros}
-          show={moneyText}
+          show={centsText}
         />
         <Tile
           name="Refunds USD"
           value={day.refundedMicros}
           before={before.refundedMicros}
-          show={moneyText}
+          show={centsText}
         />
-        <Tile name="Net USD" value={net(day)} before={net(before)} show={moneyText} />
-        <Tile name="Cost USD" value={day.costMicros} before={before.costMicros} show={moneyText} />
-        <Tile name="Margin USD" value={margin(day)} before={margin(before)} show={moneyText} />
+        <Tile name="Net USD" value={net(day)} before={net(before)} show={centsText} />
+        <Tile name="Cost USD" value={day.costMicros} before={before.costMicros} show={centsText} />
+        <Tile name="Margin USD" value={margin(day)} before={margin(before)} show={centsText} />
       </div>
       <p class="states">
         {ORDER_STATUSES.map((status) => (
@@ -134,9 +134,19 @@ function Tile<Value extends Micros>({
   return (
     <div class="card tile">
       {name} <strong>{show(value)}</strong>
-      <small>24 h before: {show(before)}</small>
+      <small>
+        24 h before: {show(before)}
+        {changeText(value, before)}
+      </small>
     </div>
   );
+}
+
+/** Returns the change in percent, in brackets; empty if there was nothing before. */
+function changeText(value: Micros, before: Micros): string {
+  if (Number(before) === 0) return "";
+  const share = (Number(value) - Number(before)) / Math.abs(Number(before));
+  return ` (${share > 0 ? "+" : ""}${Math.round(share * 100)}\u202f%)`;
 }
 
 function countOf({ orders }: Activity): number {

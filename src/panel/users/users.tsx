@@ -12,7 +12,7 @@ import type { Call, Submission } from "../server/call.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
 import { Choice, Field, Filters, Form } from "../../web/components/fields.tsx";
 import { List, Pager } from "../../web/components/lists.tsx";
-import { Badge, Money, Time, Typed } from "../../web/components/shown.tsx";
+import { Badge, Cents, Time, Typed } from "../../web/components/shown.tsx";
 import { userPath } from "./shown-user.ts";
 
 const PAGE = 50;
@@ -94,12 +94,12 @@ export async function usersPage(call: Call): Promise<View> {
             {
               heading: "Balance USD",
               number: true,
-              cell: ({ balanceMicros }) => <Money micros={balanceMicros} />,
+              cell: ({ balanceMicros }) => <Cents micros={balanceMicros} />,
             },
             {
               heading: "Spent USD",
               number: true,
-              cell: (user) => <Money micros={user.depositedMicros - user.balanceMicros} />,
+              cell: (user) => <Cents micros={user.depositedMicros - user.balanceMicros} />,
             },
             {
               heading: "Orders",

@@ -2,7 +2,7 @@
 
 /** @jsxImportSource preact */
 
-import { formatMicros, type Micros } from "../../domain/ledger/money.ts";
+import { formatMicros, type Micros, roundToCents } from "../../domain/ledger/money.ts";
 import { showHidden } from "../../domain/values/text.ts";
 
 /** Formats an amount with at least two decimals, and a narrow space between thousands. */
@@ -11,7 +11,26 @@ export function moneyText(micros: Micros): string {
   return `${whole!.replace(/\B(?=(\d{3})+$)/g, "\u202f")}.${decimals.padEnd(2, "0")}`;
 }
 
-/** An amount in USD. `signed`: with a plus if it is positive. */
+const CENT_MICROS = 10_000n;
+
+/** Formats an amount with two decimals, for tiles and charts. An amount of less than a cent keeps all its digits. */
+export function centsText(micros: Micros): string {
+  const exact = BigInt(micros);
+  const isTiny = -CENT_MICROS < exact && exact < CENT_MICROS;
+  return moneyText(isTiny ? exact : roundToCents(exact));
+}
+
+/** An amount in USD for lists: two decimals, and all digits while the pointer is on it. */
+export function Cents({ micros }: { micros: Micros }) {
+  const [text, exact] = [centsText(micros), moneyText(micros)];
+  return (
+    <span class="money" title={text === exact ? undefined : exact}>
+      {text}
+    </span>
+  );
+}
+
+/** An amount in USD with all digits. `signed`: with a plus if it is positive. */
 export function Money({ micros, signed }: { micros: Micros; signed?: boolean }) {
   return (
     <span class="money">

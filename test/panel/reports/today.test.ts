@@ -71,8 +71,8 @@ test("a day's orders, revenue and refunds match the rows, and follow their chang
   market.run("transitionOrder", { id: String(first), to: "CANCELLED", note: null });
   expect(await tiles()).toEqual([
     ["Orders", "2"],
-    ["Revenue USD", "2.552"],
-    ["Refunds USD", "0.232"],
+    ["Revenue USD", "2.55"],
+    ["Refunds USD", "0.23"],
     ["Net USD", "2.32"],
     ["Cost USD", "0.00"],
     ["Margin USD", "2.32"],

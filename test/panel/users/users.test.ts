@@ -19,7 +19,7 @@ describe("the list", () => {
     market.order({ user: "bob" });
     const { text } = await market.get("/users");
     expect(namesIn(text)).toEqual(["kid", "bob", "alice"]);
-    expect(text).toMatch(/data-label="Balance USD"><span class="money">49\.768</);
+    expect(text).toMatch(/data-label="Balance USD"><span class="money" title="49\.768">49\.77</);
     expect(text).toMatch(/data-label="Spent USD"><span class="money">0\.232</);
     expect(text).toMatch(/href="\/orders\?user=bob">1</);
     expect(namesIn((await market.get("/users?kind=child")).text)).toEqual(["kid"]);
