@@ -91,6 +91,11 @@ export function decisionsFor(request: DecidedRequest): readonly RequestDecision[
   }
 }
 
+/** Returns whether a request waits for the operator, not for its provider. */
+export function waitsForOperator({ state, unknown, providerId }: DecidedRequest): boolean {
+  return unknown || (providerId === null && state === "requested");
+}
+
 /** Refuses a decision that the request does not allow. Refuses: request_being_sent, request_not_open. */
 export function refuseDecision(request: DecidedRequest, decision: RequestDecision): void {
   if (decisionsFor(request).includes(decision)) return;

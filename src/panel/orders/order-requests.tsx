@@ -2,29 +2,26 @@
 
 /** @jsxImportSource preact */
 
-import { NOTE } from "../../domain/values/kinds.ts";
 import { type ListedRequest, listOrderRequests } from "../../db/orders/order-request-lists.ts";
-import { findOrderRequest } from "../../db/orders/order-requests.ts";
 import { findOrder } from "../../db/orders/orders.ts";
 import { namesOfProviders } from "../../db/providers/providers.ts";
-import { usernameOf } from "../../db/users/users.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
-import {
-  decisionsFor,
-  REQUEST_DECISIONS,
-  REQUEST_KINDS,
-  type RequestDecision,
-} from "../../domain/orders/order-requests.ts";
-import { decideTransition } from "../../domain/orders/transition-decision.ts";
-import { refusal } from "../../domain/values/error-table.ts";
-import type { Call, Submission } from "../server/call.ts";
-import type { Redirect, View } from "../../web/server/results.ts";
-import { Box, Choice, Field, Filters, Fold, Form } from "../../web/components/fields.tsx";
+import { decisionsFor, REQUEST_KINDS } from "../../domain/orders/order-requests.ts";
+import type { Call } from "../server/call.ts";
+import type { View } from "../../web/server/results.ts";
+import { Box, Choice, Field, Filters } from "../../web/components/fields.tsx";
 import { List, Pager } from "../../web/components/lists.tsx";
-import { Badge, moneyText, Time, Typed } from "../../web/components/shown.tsx";
+import { Badge, Time, Typed } from "../../web/components/shown.tsx";
 import { userPath } from "../users/shown-user.ts";
+import {
+  DecideMany,
+  Decisions,
+  MANY,
+  PAGE,
+  type ShownRequest,
+  withRefunds,
+} from "./request-decisions.tsx";
 
-const PAGE = 50;
 const WHICH = [
   ["open", "open"],
   ["all", "all"],
@@ -45,13 +42,12 @@ export async function requestsPage(call: Call): Promise<View> {
       test: filters.isChecked("test"),
       below: filters.below(),
     };
-    return {
-      requests: filters.errors.size > 0 ? [] : listOrderRequests(reader, filter, PAGE + 1),
-      names: namesOfProviders(reader),
-    };
+    const found = filters.errors.size > 0 ? [] : listOrderRequests(reader, filter, PAGE + 1);
+    return { requests: withRefunds(reader, found), names: namesOfProviders(reader) };
   });
   const rows = requests.slice(0, PAGE);
   const mayDecide = mayAct(call.visitor.administrator.role, "operator");
+  const isAnyOpen = rows.some((request) => decisionsFor(request).length > 0);
   return {
     title: "Requests",
     body: (
@@ -71,8 +67,9 @@ export async function requestsPage(call: Call): Promise<View> {
           caption="Requests, newest first"
           rows={rows}
           empty="No matching requests."
-          columns={columnsOf(names, mayDecide)}
+          columns={columnsOf(names, mayDecide && isAnyOpen)}
         />
+        {mayDecide && isAnyOpen && <DecideMany />}
         <Pager call={call} next={requests.length > PAGE ? rows.at(-1)!.requestId : null} />
       </>
     ),
@@ -80,7 +77,21 @@ export async function requestsPage(call: Call): Promise<View> {
 }
 
 function columnsOf(names: ReadonlyMap<number, string>, mayDecide: boolean) {
+  const select = {
+    heading: "Select",
+    cell: (request: ShownRequest) =>
+      decisionsFor(request).length > 0 && (
+        <input
+          type="checkbox"
+          name="request"
+          value={request.requestId}
+          form={MANY}
+          aria-label={`Select request ${request.requestId}`}
+        />
+      ),
+  };
   return [
+    ...(mayDecide ? [select] : []),
     { heading: "Number", number: true, cell: ({ requestId }: ListedRequest) => requestId },
     { heading: "Asks to", cell: ({ kind }: ListedRequest) => kind },
     { heading: "State", cell: (request: ListedRequest) => <RequestState request={request} /> },
@@ -108,7 +119,7 @@ function columnsOf(names: ReadonlyMap<number, string>, mayDecide: boolean) {
       ? [
           {
             heading: "Decide",
-            cell: (request: ListedRequest) => <Decisions request={request} />,
+            cell: (request: ShownRequest) => <Decisions request={request} back="/requests" />,
           },
         ]
       : []),
@@ -128,70 +139,3 @@ const TONES = {
   declined: "quiet",
   done: "good",
 } as const;
-
-const VERBS: Record<RequestDecision, string> = {
-  approve: "Approve",
-  decline: "Decline",
-  complete: "Mark done",
-};
-
-function Decisions({ request }: { request: ListedRequest }) {
-  const decisions = decisionsFor(request);
-  const action = `/requests/${request.requestId}`;
-  if (decisions.length === 0) return <>–</>;
-  return (
-    <Fold action={action} summary={`Decide ${request.requestId}`}>
-      <Form action={action}>
-        <Field name="note" label="Note" hint="why, kept with the request" />
-        <p class="actions">
-          {decisions.map((decision) => (
-            <button name="decision" value={decision}>
-              {VERBS[decision]}
-            </button>
-          ))}
-        </p>
-      </Form>
-    </Fold>
-  );
-}
-
-/**
- * Decides a request. Approving the cancellation of an order delivered by hand cancels it, so its refund is confirmed
- * first.
- */
-export async function decideRequest(submission: Submission): Promise<Redirect> {
-  const { form, params } = submission;
-  const decision = form.choice("decision", REQUEST_DECISIONS);
-  const note = form.optional("note", NOTE, "");
-  form.check();
-  const { request, order, username } = await submission.read((reader) => {
-    const found = findOrderRequest(reader, params["request"]!);
-    if (!found) throw refusal("request_not_found");
-    const itsOrder = findOrder(reader, String(found.orderId))!;
-    return {
-      request: found,
-      order: itsOrder,
-      username: usernameOf(reader, itsOrder.resellerAccount),
-    };
-  });
-  if (!decisionsFor(request).includes(decision)) throw refusal("request_not_open");
-  const { kind, providerId, requestId } = request;
-  const id = String(requestId);
-  const to = "/requests";
-  if (decision !== "approve" || kind !== "cancel" || providerId !== null) {
-    const { state } = await submission.submit("decideRequest", { id, decision, note });
-    return { to, note: `Request ${id} is ${state}.` };
-  }
-  const { refundMicros } = decideTransition(order, "CANCELLED");
-  await submission.confirm({
-    title: `Cancel order ${order.orderId}`,
-    moves: refundMicros === 0 ? [] : [{ account: username, micros: refundMicros }],
-    danger: true,
-    details: <p>{order.status} → CANCELLED, as its reseller asks.</p>,
-  });
-  await submission.submit("decideRequest", { id, decision, note, refundMicros });
-  return {
-    to,
-    note: `Order ${order.orderId} is CANCELLED, ${moneyText(refundMicros)} USD refunded.`,
-  };
-}

@@ -3,7 +3,8 @@
 import { get, post, type Route } from "../server/route.ts";
 import { decideLate } from "./late-reports.tsx";
 import { changeOrder, endOrderEarly, noteOrder, progressOrder } from "./order-actions.tsx";
-import { decideRequest, requestsPage } from "./order-requests.tsx";
+import { requestsPage } from "./order-requests.tsx";
+import { decideRequest, decideRequests } from "./request-decisions.tsx";
 import { correctLink, resendOrder } from "./order-resend.tsx";
 import { settleOrder } from "./order-settlement.tsx";
 import { orderPage } from "./order.tsx";
@@ -25,4 +26,5 @@ export const routes: readonly Route[] = [
   post("/orders/:order/note", "support", noteOrder, "/orders/:order"),
   get("/requests", "support", requestsPage),
   post("/requests/:request", "operator", decideRequest, "/requests"),
+  post("/decide-requests", "operator", decideRequests, "/requests"),
 ];

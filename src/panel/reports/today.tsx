@@ -19,6 +19,11 @@ import { DAY_MS } from "../../domain/values/spans.ts";
 import { attentionItems, type AttentionItem } from "./attention.ts";
 import { Subject } from "../administrators/audit.tsx";
 import type { Call } from "../server/call.ts";
+import { Decisions, type ShownRequest, withRefunds } from "../orders/request-decisions.tsx";
+import { type ListedRequest, listOrderRequests } from "../../db/orders/order-request-lists.ts";
+import type { Reader } from "../../db/port/port.ts";
+import { mayAct } from "../../domain/administrators/administrators.ts";
+import { waitsForOperator } from "../../domain/orders/order-requests.ts";
 import type { Panel } from "../server/panel.ts";
 import type { View } from "../../web/server/results.ts";
 import { Chart } from "../../web/components/chart.tsx";
@@ -30,14 +35,18 @@ const FIGURES_WAIT_MS = 20;
 /** Number of audit entries searched for changes by administrators. The log also holds recharges by keys. */
 const AUDIT_ENTRIES_LIMIT = 100;
 const CHANGES = 8;
+/** Open requests that are searched for those that wait for the operator, and how many of these are shown. */
+const REQUESTS_SEARCHED = 50;
+const REQUESTS = 5;
 
 export async function todayPage(call: Call, panel: Panel): Promise<View> {
   const now = panel.now();
   const figures = await panel.activity(FIGURES_WAIT_MS);
   const lateness = await panel.lateness();
-  const { attention, changes } = await call.read((reader) => ({
+  const { attention, changes, requests } = await call.read((reader) => ({
     attention: readAttention(reader, now),
     changes: listAuditEntries(reader, { limit: AUDIT_ENTRIES_LIMIT }),
+    requests: withRefunds(reader, waitingRequests(reader)),
   }));
   const items = attentionItems(attention, panel.machine(), lateness, now);
   const byAdministrators = changes.filter(({ operator }) => operator !== null).slice(0, CHANGES);
@@ -50,6 +59,9 @@ export async function todayPage(call: Call, panel: Panel): Promise<View> {
           <NeedsAttention items={items} />
           {figures ? <LastDay figures={figures} now={now} /> : <Counting />}
         </div>
+        {requests.length > 0 && mayAct(call.visitor.administrator.role, "operator") && (
+          <Requests requests={requests} />
+        )}
         {figures && <Month figures={figures} now={now} />}
         <LastChanges changes={byAdministrators} />
       </>
@@ -70,6 +82,39 @@ function NeedsAttention({ items }: { items: readonly AttentionItem[] }) {
         ))}
       </ul>
     </section>
+  );
+}
+
+/** Returns the newest requests that wait for the operator. */
+function waitingRequests(reader: Reader): ListedRequest[] {
+  const open = listOrderRequests(reader, { open: true }, REQUESTS_SEARCHED);
+  return open.filter(waitsForOperator).slice(0, REQUESTS);
+}
+
+function Requests({ requests }: { requests: readonly ShownRequest[] }) {
+  return (
+    <>
+      <h2>Requests that wait for you</h2>
+      <List
+        caption="Requests that wait for you, newest first"
+        rows={requests}
+        empty=""
+        columns={[
+          { heading: "Asks to", cell: ({ kind }) => kind },
+          {
+            heading: "Order",
+            cell: ({ orderId }) => <a href={`/orders/${orderId}`}>{orderId}</a>,
+          },
+          { heading: "Reseller", cell: ({ username }) => <Typed text={username} /> },
+          { heading: "Service", cell: ({ serviceName }) => <Typed text={serviceName} /> },
+          { heading: "Asked (UTC)", cell: ({ createdAt }) => <Time at={createdAt} /> },
+          { heading: "Decide", cell: (request) => <Decisions request={request} back="/" /> },
+        ]}
+      />
+      <p>
+        <a href="/requests">All requests</a>
+      </p>
+    </>
   );
 }
 

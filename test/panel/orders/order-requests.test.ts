@@ -1,6 +1,8 @@
 // The page Requests: what waits for the operator, and each decision with its confirmation, its refusals and its author.
 
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { findOrderRequest } from "../../../src/db/orders/order-requests.ts";
+import { decisionsFor, REQUEST_DECISIONS } from "../../../src/domain/orders/order-requests.ts";
 import { findKey } from "../../../src/db/users/keys.ts";
 import { seedPanelMarket, type PanelMarket } from "../../support/seeds/panel-market.ts";
 import { openPanel } from "../../support/worlds/panel.ts";
@@ -84,6 +86,124 @@ test("approving a cancellation shows the refund before it is paid, and records t
   const again = await market.post(`/requests/${id}`, { decision: "approve" });
   expect(again.text).toContain("This request is no longer open for that decision");
   expect(market.balance("alice") - before).toBe(232_000);
+});
+
+test("a button that says the refund approves with one click, and twice refunds once", async () => {
+  const orderId = market.order();
+  const id = ask(orderId);
+  const before = market.balance("alice");
+  const button = { decision: "approve", refund: "232000", back: "/" };
+  for (const path of ["/", "/requests"]) {
+    expect((await market.get(path)).text).toContain(", refund 0.232 USD");
+  }
+  const [first, second] = await Promise.all([
+    market.post(`/requests/${id}`, button),
+    market.post(`/requests/${id}`, button),
+  ]);
+  expect([first.status, second.status].toSorted((a, b) => a - b)).toEqual([303, 422]);
+  expect(market.balance("alice") - before).toBe(232_000);
+  expect([market.status(orderId), stateOf(id)["state"]]).toEqual(["CANCELLED", "done"]);
+});
+
+test.each(["", "0", "231999", "232001", "0232000", "2.32e5", "all"])(
+  "a button that says another refund (%p) asks first and moves nothing",
+  async (refund) => {
+    const id = ask(market.order());
+    const before = market.balance("alice");
+    const { status, text } = await market.post(`/requests/${id}`, { decision: "approve", refund });
+    expect([status, text.includes("+0.232 USD")]).toEqual([200, true]);
+    expect([market.balance("alice"), stateOf(id)["state"]]).toEqual([before, "requested"]);
+    await market.post(`/requests/${id}`, { decision: "decline" });
+  },
+);
+
+test("a refund above the limit of the settings is confirmed with a password, whatever the button said", async () => {
+  market.run("creditUser", { username: "alice", amountMicros: 500_000_000, note: null });
+  const dear = { id: "dear", price: "50" };
+  market.service(dear);
+  const orderId = market.order({ service: "dear", quantity: 5000 });
+  market.run("updateService", { id: "dear", changes: { cancel: true } });
+  const id = ask(orderId);
+  const [{ charge }] = market.query(
+    "SELECT charge_micros AS charge FROM orders WHERE order_id = ?",
+    orderId,
+  ) as [{ charge: number }];
+  expect(charge).toBeGreaterThan(100_000_000);
+  const before = market.balance("alice");
+  const button = { decision: "approve", refund: String(charge) };
+  const { status } = await market.post(`/requests/${id}`, button);
+  expect([status, market.balance("alice")]).toEqual([200, before]);
+  await market.post(`/requests/${id}`, { decision: "decline" });
+});
+
+describe("many at once", () => {
+  const PREPARE = {
+    "asked, by hand": () => ask(market.order()),
+    "asked, no money left": () => {
+      const order = market.order();
+      const id = ask(order);
+      market.run("transitionOrder", { id: String(order), to: "COMPLETED", note: null });
+      return id;
+    },
+    "refill, by hand": () => {
+      const order = market.order();
+      market.run("transitionOrder", { id: String(order), to: "COMPLETED", note: null });
+      return ask(order, "refill");
+    },
+    "refill, approved": () => {
+      const order = market.order();
+      market.run("transitionOrder", { id: String(order), to: "COMPLETED", note: null });
+      const id = ask(order, "refill");
+      market.run("decideRequest", { id: String(id), decision: "approve", note: null });
+      return id;
+    },
+    declined: () => {
+      const id = ask(market.order());
+      market.run("decideRequest", { id: String(id), decision: "decline", note: null });
+      return id;
+    },
+    "at the provider": () => ask(market.delivered({ placed: "777" })),
+  };
+
+  const facts = (ids: readonly number[]) =>
+    market.read((reader) => ids.map((id) => findOrderRequest(reader, String(id))!));
+
+  test.each([...REQUEST_DECISIONS])(
+    "%p decides those that allow it, as the single decision does, and leaves the others",
+    async (decision) => {
+      const ids = Object.values(PREPARE).map((prepare) => prepare());
+      const before = facts(ids);
+      const allowed = before.map((request) => decisionsFor(request).includes(decision));
+      const balance = market.balance("alice");
+      const form = { decision, note: "together" };
+      const body = new URLSearchParams([
+        ...Object.entries(form),
+        ...ids.map((id) => ["request", String(id)]),
+      ]);
+      const { status } = await market.confirm("/decide-requests", body);
+      expect(status).toBe(303);
+      const after = facts(ids);
+      expect(after.map(({ note }) => note === "together")).toEqual(allowed);
+      for (const [at, request] of after.entries()) {
+        if (!allowed[at]) expect(request).toEqual(before[at]!);
+      }
+      const refunds = decision === "approve" ? 232_000 : 0;
+      expect(market.balance("alice") - balance).toBe(refunds);
+    },
+  );
+
+  test("none, too many, and unknown requests are refused with a reason", async () => {
+    const some = (...ids: string[]) =>
+      new URLSearchParams([["decision", "decline"], ...ids.map((id) => ["request", id])]);
+    for (const [body, words] of [
+      [some(), "Select at least one request"],
+      [some(...Array.from({ length: 51 }, (_, at) => String(at))), "Select at most 50 requests"],
+      [some("999999", "x", "-1"), "None of the selected requests allows this"],
+    ] as const) {
+      const { status, text } = await market.postForm("/decide-requests", body);
+      expect([status, text.includes(words)]).toEqual([422, true]);
+    }
+  });
 });
 
 test("a request at the provider is decided by the provider, an unknown one by the operator", async () => {

@@ -39,7 +39,10 @@ export interface TestPanel extends TestDatabase {
   /** A form whose fields may come several times. */
   postForm(path: string, fields: URLSearchParams): Promise<Reply>;
   /** Sends a form, then confirms what the panel shows. */
-  confirm(path: string, fields: Record<string, string>): Promise<{ status: number; asked: string }>;
+  confirm(
+    path: string,
+    fields: Record<string, string> | URLSearchParams,
+  ): Promise<{ status: number; asked: string }>;
   stop(): Promise<void>;
 }
 
@@ -151,8 +154,13 @@ export async function openPanel({
     post,
     postForm,
     async confirm(path, fields) {
-      const asked = await post(path, fields);
-      const { status } = await post(path, { ...fields, ...hiddenFields(asked.text) });
+      const asked = await postForm(path, new URLSearchParams(fields));
+      // The confirmation page carries what it was sent, several values of a name too.
+      const confirmed = new URLSearchParams(fields);
+      for (const [name, value] of Object.entries(hiddenFields(asked.text))) {
+        if (!confirmed.has(name)) confirmed.set(name, value);
+      }
+      const { status } = await postForm(path, confirmed);
       return { status, asked: asked.text };
     },
     async stop() {

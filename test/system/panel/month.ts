@@ -55,7 +55,7 @@ const listed = (service: number, rate: string) => ({
 export const TASKS: readonly Task[] = [
   {
     title: "Approve what a reseller asks: to cancel an order",
-    clicks: 4,
+    clicks: 1,
     fields: 0,
     async prepare({ api }) {
       const order = { service: "instagram-likes", link: "https://example.com/p", quantity: 1000 };
@@ -64,11 +64,8 @@ export const TASKS: readonly Task[] = [
       return String(orderId);
     },
     async run({ click, text }, { api }, id) {
-      await click("Decide");
-      await click("Decide 1");
-      await click("Approve");
-      expect(await text()).toContain("+0.45 USD");
-      await click(`Cancel order ${id}`);
+      await click("Approve, refund 0.45 USD request 1");
+      expect(await text()).toContain(`Order ${id} is CANCELLED, 0.45 USD refunded.`);
       expect(await api("GET", `/orders/${id}`)).toMatchObject({ order: { status: "CANCELLED" } });
     },
   },

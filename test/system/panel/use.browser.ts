@@ -61,6 +61,20 @@ describe.each(runs([PHONE], [DESKTOP, PHONE]))("$name", (view) => {
   );
 });
 
+test("times in lists say how long ago, with the exact time on hover and after a click", () =>
+  looking.at({ path: "/orders" }, DESKTOP, async (page) => {
+    const [time, heading] = [page.locator(".list time").first(), page.locator("thead")];
+    expect(await time.innerText()).toMatch(/^(now|\d+ (min|h|days) ago)$/);
+    const at = (await time.getAttribute("datetime"))!;
+    const utc = `${at.slice(0, 19).replace("T", " ")} UTC`;
+    expect((await time.getAttribute("title"))!.split("\n")).toEqual([expect.any(String), utc]);
+    expect(await heading.innerText()).not.toContain("UTC");
+    await time.click();
+    expect(await time.innerText()).toBe(utc);
+    await time.click();
+    expect(await time.innerText()).not.toContain("UTC");
+  }));
+
 /** Widths of laptops and tablets, between the two. */
 const WIDTHS = [1280, 1100, 768];
 

@@ -13,9 +13,12 @@ test.each([
   [-15_000, "-0.02"],
   [999_995_000, "1\u202f000.00"],
   [9_007_199_254_740_993n, "9\u202f007\u202f199\u202f254.74"],
-] as const)("tiles show %p micros as %p: two decimals, but no amount as nothing", (micros, text) => {
-  expect(centsText(micros)).toBe(text);
-});
+] as const)(
+  "tiles show %p micros as %p: two decimals, but no amount as nothing",
+  (micros, text) => {
+    expect(centsText(micros)).toBe(text);
+  },
+);
 
 test("what is shown with two decimals is within half a cent of the amount, or the amount itself", () => {
   for (let micros = -25_000; micros <= 25_000; micros += 7) {

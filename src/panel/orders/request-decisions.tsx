@@ -1,0 +1,246 @@
+// The decisions of the operator about requests of resellers: on the row, and for many at once.
+
+/** @jsxImportSource preact */
+
+import { NOTE } from "../../domain/values/kinds.ts";
+import type { OrderRequest } from "../../db/tables/orders.ts";
+import type { ListedRequest } from "../../db/orders/order-request-lists.ts";
+import { findOrderRequest } from "../../db/orders/order-requests.ts";
+import { findOrder } from "../../db/orders/orders.ts";
+import type { Reader } from "../../db/port/port.ts";
+import { usernameOf } from "../../db/users/users.ts";
+import type { Micros } from "../../domain/ledger/money.ts";
+import {
+  decisionsFor,
+  REQUEST_DECISIONS,
+  type RequestDecision,
+} from "../../domain/orders/order-requests.ts";
+import { decideTransition } from "../../domain/orders/transition-decision.ts";
+import { attempt, Refusal, refusal } from "../../domain/values/error-table.ts";
+import { counted } from "../../domain/values/text.ts";
+import type { Submission } from "../server/call.ts";
+import type { Panel } from "../server/panel.ts";
+import { shownRefusal } from "../../web/server/refusals.ts";
+import type { Redirect } from "../../web/server/results.ts";
+import { Field, Form } from "../../web/components/fields.tsx";
+import { List } from "../../web/components/lists.tsx";
+import { Money, moneyText, Typed } from "../../web/components/shown.tsx";
+
+/** Limit for the requests that are decided together, and for those on a page. */
+export const PAGE = 50;
+
+const VERBS: Record<RequestDecision, string> = {
+  approve: "Approve",
+  decline: "Decline",
+  complete: "Mark done",
+};
+
+/** A listed request, with what approving it would refund; null if approving moves no money. */
+export interface ShownRequest extends ListedRequest {
+  refundMicros: Micros | null;
+}
+
+/** Adds the refunds that approvals would make. Only the cancellation of an order by hand moves money. */
+export function withRefunds(reader: Reader, requests: readonly ListedRequest[]): ShownRequest[] {
+  return reader.each(requests, (request) => {
+    if (!movesMoney(request, "approve")) return { ...request, refundMicros: null };
+    const order = findOrder(reader, String(request.orderId))!;
+    const change = attempt(() => decideTransition(order, "CANCELLED"));
+    return { ...request, refundMicros: change instanceof Refusal ? null : change.refundMicros };
+  });
+}
+
+function movesMoney(request: OrderRequest, decision: RequestDecision): boolean {
+  const { kind, providerId } = request;
+  return decision === "approve" && kind === "cancel" && providerId === null;
+}
+
+/** The buttons of one request. Each says what it refunds. `back`: the page that follows. */
+export function Decisions({ request, back }: { request: ShownRequest; back: "/" | "/requests" }) {
+  const decisions = decisionsFor(request);
+  if (decisions.length === 0) return <span class="none">–</span>;
+  const { requestId, refundMicros } = request;
+  const shown = { back, ...(refundMicros !== null && { refund: String(refundMicros) }) };
+  return (
+    <Form action={`/requests/${requestId}`} hidden={shown}>
+      <div class="actions">
+        {decisions.map((decision) => (
+          <button name="decision" value={decision}>
+            {VERBS[decision]}
+            {decision === "approve" && refundMicros !== null && refundMicros > 0
+              ? `, refund ${moneyText(refundMicros)} USD`
+              : ""}
+            <span class="hidden"> request {requestId}</span>
+          </button>
+        ))}
+      </div>
+    </Form>
+  );
+}
+
+/** The id of the form for many requests. The boxes in the rows belong to it. */
+export const MANY = "decide-requests";
+
+export function DecideMany() {
+  return (
+    <Form action="/decide-requests">
+      <h2>Decide the selected requests</h2>
+      <Field name="note" label="Note" hint="why, kept with each request" />
+      <p class="actions">
+        {REQUEST_DECISIONS.map((decision) => (
+          <button name="decision" value={decision}>
+            {VERBS[decision]} all selected
+          </button>
+        ))}
+      </p>
+    </Form>
+  );
+}
+
+/** Decides the selected requests, after showing the result for each. */
+export async function decideRequests(submission: Submission, panel: Panel): Promise<Redirect> {
+  const { form } = submission;
+  const decision = form.choice("decision", REQUEST_DECISIONS);
+  const note = form.optional("note", NOTE, "");
+  const ids = [...new Set(form.all("request"))];
+  if (ids.length === 0) form.addError("request", "Select at least one request");
+  if (ids.length > PAGE) form.addError("request", `Select at most ${PAGE} requests`);
+  form.check();
+  const plans = await submission.read((reader) =>
+    reader.each(ids, (id) => planOf(reader, id, decision)),
+  );
+  const possible = plans.filter((plan) => plan.isPossible);
+  if (possible.length === 0) form.addError("request", "None of the selected requests allows this");
+  const amounts = new Map<string, bigint>();
+  for (const { username, refundMicros } of possible) {
+    if (refundMicros === null) continue;
+    amounts.set(username, (amounts.get(username) ?? 0n) + BigInt(refundMicros));
+  }
+  await submission.confirm({
+    title: `${VERBS[decision]} ${counted(possible.length, "request")}`,
+    moves: [...amounts]
+      .filter(([, micros]) => micros > 0n)
+      .map(([account, micros]) => ({ account, micros })),
+    danger: amounts.size > 0,
+    plan: possible.map(({ id }) => id),
+    details: <Plans plans={plans} />,
+  });
+  const failures: { id: string; error: unknown }[] = [];
+  for (const { id, refundMicros } of possible) {
+    const refund = refundMicros === null ? {} : { refundMicros };
+    try {
+      await submission.submit("decideRequest", { id, decision, note, ...refund });
+    } catch (error) {
+      failures.push({ id, error });
+    }
+  }
+  const done = possible.length - failures.length;
+  // Once one is decided, an error must not read as if none were.
+  if (done === 0) throw failures[0]!.error;
+  const refused = failures.map(({ id, error }) => `request ${id}: ${wordsOf(error, panel)}`);
+  const why = refused.length === 0 ? "" : ` Not ${refused.join("; ")}.`;
+  return {
+    to: "/requests",
+    note: `${VERBS[decision]}: ${done} of ${counted(ids.length, "request")} decided.${why}`,
+  };
+}
+
+/** Returns why a request was not decided. An error that is no refusal goes to the log. */
+function wordsOf(error: unknown, { log }: Panel): string {
+  if (error instanceof Refusal) return shownRefusal(error, new Set()).message;
+  log.error({ error: String(error) }, "panel: a request was not decided");
+  return "try again";
+}
+
+interface Plan {
+  id: string;
+  isPossible: boolean;
+  orderId: number | null;
+  username: string;
+  /** What the decision refunds; null if it moves no money. */
+  refundMicros: Micros | null;
+}
+
+function planOf(reader: Reader, id: string, decision: RequestDecision): Plan {
+  const request = findOrderRequest(reader, id);
+  if (!request) return { id, isPossible: false, orderId: null, username: "", refundMicros: null };
+  const order = findOrder(reader, String(request.orderId))!;
+  const change = movesMoney(request, decision)
+    ? attempt(() => decideTransition(order, "CANCELLED"))
+    : null;
+  return {
+    id,
+    isPossible: decisionsFor(request).includes(decision) && !(change instanceof Refusal),
+    orderId: order.orderId,
+    username: usernameOf(reader, order.resellerAccount),
+    refundMicros: change === null || change instanceof Refusal ? null : change.refundMicros,
+  };
+}
+
+function Plans({ plans }: { plans: readonly Plan[] }) {
+  return (
+    <List
+      caption="The selected requests"
+      rows={plans}
+      empty="No matching requests."
+      columns={[
+        { heading: "Request", number: true, cell: ({ id }) => <Typed text={id} /> },
+        { heading: "Order", cell: ({ orderId }) => orderId ?? <span class="none">–</span> },
+        { heading: "User", cell: ({ username }) => <Typed text={username} /> },
+        {
+          heading: "Decided",
+          cell: ({ isPossible }) => (isPossible ? "yes" : "no: not open for this"),
+        },
+        {
+          heading: "Refund USD",
+          number: true,
+          cell: ({ refundMicros }) =>
+            refundMicros === null ? <span class="none">–</span> : <Money micros={refundMicros} />,
+        },
+      ]}
+    />
+  );
+}
+
+/**
+ * Decides a request. Approving the cancellation of an order delivered by hand cancels it. The button that was clicked
+ * said the refund; if it is another one now, or a large one, it is confirmed first.
+ */
+export async function decideRequest(submission: Submission, panel: Panel): Promise<Redirect> {
+  const { form, params } = submission;
+  const decision = form.choice("decision", REQUEST_DECISIONS);
+  const note = form.optional("note", NOTE, "");
+  const to = form.optionalChoice("back", ["/", "/requests"]) ?? "/requests";
+  form.check();
+  const { request, order, username } = await submission.read((reader) => {
+    const found = findOrderRequest(reader, params["request"]!);
+    if (!found) throw refusal("request_not_found");
+    const itsOrder = findOrder(reader, String(found.orderId))!;
+    return {
+      request: found,
+      order: itsOrder,
+      username: usernameOf(reader, itsOrder.resellerAccount),
+    };
+  });
+  if (!decisionsFor(request).includes(decision)) throw refusal("request_not_open");
+  const id = String(request.requestId);
+  if (!movesMoney(request, decision)) {
+    const { state } = await submission.submit("decideRequest", { id, decision, note });
+    return { to, note: `Request ${id} is ${state}.` };
+  }
+  const { refundMicros } = decideTransition(order, "CANCELLED");
+  const wasShown = form.raw("refund") === String(refundMicros);
+  if (!wasShown || refundMicros > panel.settings.confirmAboveMicros) {
+    await submission.confirm({
+      title: `Cancel order ${order.orderId}`,
+      moves: refundMicros === 0 ? [] : [{ account: username, micros: refundMicros }],
+      danger: true,
+      details: <p>{order.status} → CANCELLED, as its reseller asks.</p>,
+    });
+  }
+  await submission.submit("decideRequest", { id, decision, note, refundMicros });
+  return {
+    to,
+    note: `Order ${order.orderId} is CANCELLED, ${moneyText(refundMicros)} USD refunded.`,
+  };
+}
