@@ -267,6 +267,25 @@ async function confirmCredit(
   });
 }
 
+/** Makes an order key, the kind with the least power, and shows it once. */
+export async function createOrderKey(submission: Submission, username: string): Promise<View> {
+  const { text, hash, start } = newKey(false);
+  await submission.submit("createKey", {
+    username,
+    type: "order",
+    reach: "all",
+    rechargeLimitMicros: null,
+    rechargeDailyMicros: null,
+    label: "",
+    allow: "",
+    hash,
+    start,
+    lifetimeMilliseconds: null,
+    test: false,
+  });
+  return shownOnce(text, `New key of ${username}`, userPath(username));
+}
+
 export async function createKey(submission: Submission): Promise<View> {
   const { form } = submission;
   const username = submission.params["user"]!;

@@ -14,10 +14,14 @@ import { Choice, Field, Filters, Form } from "../../web/components/fields.tsx";
 import { List, Pager } from "../../web/components/lists.tsx";
 import { Badge, Cents, Time, Typed } from "../../web/components/shown.tsx";
 import { userPath } from "./shown-user.ts";
+import { createOrderKey } from "./user-keys.tsx";
+import type { Panel } from "../server/panel.ts";
 
 const PAGE = 50;
 /** Limit for the counted orders of each user and status. */
 const COUNTED = 1000;
+/** Value of the button that also makes a key. */
+const WITH_KEY = "key";
 
 interface Row extends User {
   figures: UserFigures;
@@ -118,7 +122,7 @@ export async function usersPage(call: Call): Promise<View> {
         {mayAct(call.visitor.administrator.role, "operator") && (
           <>
             <h2>New user</h2>
-            <Form action="/users" submit="Create the user">
+            <Form action="/users">
               <Field name="username" label="Username" hint={USERNAME_FORM} required />
               <Field name="name" label="Name" hint="a display name; empty: the username" />
               <Field
@@ -126,6 +130,12 @@ export async function usersPage(call: Call): Promise<View> {
                 label="Reseller"
                 hint="only for a child user; leave empty to create a reseller"
               />
+              <p class="actions">
+                <button class="primary">Create the user</button>
+                <button name="with" value={WITH_KEY}>
+                  Create with an order key
+                </button>
+              </p>
             </Form>
           </>
         )}
@@ -141,11 +151,25 @@ export function countText({ orders }: UserFigures, most: number): string {
   return counts.some((count) => count >= most) ? `${sum}+` : String(sum);
 }
 
-export async function createUser(submission: Submission): Promise<Redirect> {
+export async function createUser(submission: Submission, panel: Panel): Promise<Redirect | View> {
   const { form } = submission;
   const username = form.username("username");
   const name = form.optionalText("name", USER_NAME_LENGTH_LIMIT) ?? username;
   const parent = form.optionalUsername("parent");
+  const withKey = form.raw("with") === WITH_KEY;
+  if (withKey && parent !== null) form.addError("parent", "A child user cannot hold a key");
   await submission.submit("addUser", { username, name, parent });
+  if (withKey) {
+    try {
+      return await createOrderKey(submission, username);
+    } catch (error) {
+      // The user exists by now, so the error must not read as if nothing was done.
+      panel.log.error({ error: String(error) }, "panel: the first key of a new user was not made");
+      return {
+        to: userPath(username),
+        note: `${username} was created, but no key: make one here.`,
+      };
+    }
+  }
   return { to: userPath(username), note: `${username} was created.` };
 }

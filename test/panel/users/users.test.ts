@@ -41,6 +41,31 @@ describe("the list", () => {
   });
 });
 
+describe("a new user with a key", () => {
+  test("gets an order key, the kind with the least power, shown once", async () => {
+    const reply = await market.post("/users", { username: "shop", with: "key" });
+    expect(reply.status).toBe(200);
+    const [text] = /rk_[0-9A-Za-z]{28}/.exec(reply.text)!;
+    const hash = new Bun.CryptoHasher("sha256").update(text).digest("hex");
+    const keys = market.query(
+      "SELECT type, keys.test_of AS test, username FROM keys JOIN users ON account = reseller_account WHERE hash = ?",
+      hash,
+    );
+    expect(keys).toEqual([{ type: "order", test: null, username: "shop" }]);
+    expect((await market.get("/users/shop")).text).not.toContain(text);
+  });
+
+  test("is not made as a child user, which cannot hold a key", async () => {
+    const { status, text } = await market.post("/users", {
+      username: "small",
+      parent: "alice",
+      with: "key",
+    });
+    expect([status, text.includes("A child user cannot hold a key")]).toEqual([422, true]);
+    expect(market.query("SELECT 1 FROM users WHERE username = 'small'")).toEqual([]);
+  });
+});
+
 describe("money", () => {
   test("a credit shows the balance after it, then moves once, by panel:NAME", async () => {
     const { asked, status } = await market.confirm("/users/alice/balance", {
