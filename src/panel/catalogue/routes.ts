@@ -14,6 +14,7 @@ import {
   servicePage,
   updateService,
 } from "./service.tsx";
+import { switchServices } from "./service-switches.tsx";
 import { grantsCsvPage, servicesCsv } from "./services-csv.ts";
 import { createService, servicesPage } from "./services.tsx";
 
@@ -23,6 +24,7 @@ export const routes: readonly Route[] = [
   get("/grants.csv", "support", grantsCsvPage),
   post("/services", "operator", createService, "/services"),
   post("/service-prices", "operator", changePrices, "/services"),
+  post("/service-states", "operator", switchServices, "/services"),
   get("/import-services", "operator", importPage),
   post("/import-services", "operator", importServices, "/import-services"),
   get("/import-grants", "operator", grantsPage),

@@ -20,6 +20,7 @@ import { Facts, List } from "../../web/components/lists.tsx";
 import { readMargin } from "./margins.tsx";
 import { type ListedRoute, Routes } from "./service-routes.tsx";
 import { TermsFields, termsOf, unitText } from "./service-terms.tsx";
+import { listPath } from "./service-selection.ts";
 import { ServiceStates } from "./services.tsx";
 import { Badge, Money, Time, Typed } from "../../web/components/shown.tsx";
 import { userPath } from "../users/shown-user.ts";
@@ -326,7 +327,12 @@ export function deactivateService(submission: Submission): Promise<Redirect> {
 async function setActive(submission: Submission, active: boolean): Promise<Redirect> {
   const id = submission.params["service"]!;
   await submission.submit("setServiceActive", { id, active });
-  return { to: `/services/${id}`, note: `The service is ${active ? "active" : "inactive"}.` };
+  // The form of the catalogue has its filters; the form of the service's page has none.
+  const isOfList = submission.form.values.has("query");
+  return {
+    to: isOfList ? listPath(submission) : `/services/${id}`,
+    note: `The service ${isOfList ? `${id} ` : ""}is ${active ? "active" : "inactive"}.`,
+  };
 }
 
 export async function deleteService(submission: Submission): Promise<Redirect> {

@@ -11,7 +11,8 @@ import { grantsCsv } from "../../imports/grants.ts";
 import type { Call } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import type { View } from "../../web/server/results.ts";
-import { filterOf, servicesPage } from "./services.tsx";
+import { filterOf } from "./service-filters.ts";
+import { servicesPage } from "./services.tsx";
 
 const ALL = Number.MAX_SAFE_INTEGER - 1;
 

@@ -2,15 +2,10 @@
 
 /** @jsxImportSource preact */
 
-import { listProviders, namesOfProviders } from "../../db/providers/providers.ts";
-import {
-  type ListedService,
-  listServicesAfter,
-  type ServiceFilter,
-} from "../../db/catalogue/service-lists.ts";
-import type { Reader } from "../../db/port/port.ts";
+import { namesOfProviders } from "../../db/providers/providers.ts";
+import { type ListedService, listServicesAfter } from "../../db/catalogue/service-lists.ts";
 import type { Service } from "../../db/catalogue/services.ts";
-import { findUser, type User } from "../../db/users/users.ts";
+import type { User } from "../../db/users/users.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import type { Margin } from "../../domain/catalogue/margins.ts";
 import { priceFor } from "../../domain/catalogue/prices.ts";
@@ -18,14 +13,14 @@ import { IDENTIFIER_FORM } from "../../domain/values/text.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
 import { Box, Choice, Field, Filters, Fold, Form } from "../../web/components/fields.tsx";
-import type { Form as Values } from "../../web/server/form.ts";
 import { List } from "../../web/components/lists.tsx";
 import { MarginText, Rate, readMargins } from "./margins.tsx";
+import { filterOf, STATES } from "./service-filters.ts";
+import { SelectedSwitches, ServiceSwitch } from "./service-switches.tsx";
 import { BY_HAND, KINDS, TermsFields, termsOf, unitText } from "./service-terms.tsx";
 import { Badge, Money, Typed } from "../../web/components/shown.tsx";
 
 const PAGE = 50;
-const STATES = ["active", "inactive"] as const;
 
 export async function servicesPage(call: Call): Promise<View> {
   const { filters } = call;
@@ -84,6 +79,7 @@ export async function servicesPage(call: Call): Promise<View> {
               />
               <Box name="all" label="all services that match the filters" />
               <button>Show the new prices</button>
+              <SelectedSwitches />
             </div>
             {list}
           </Form>
@@ -156,7 +152,11 @@ function columnsOf(
     { heading: "Max", number: true, cell: ({ max }: ListedService) => max },
     {
       heading: "State",
-      cell: (service: ListedService) => <ServiceStates service={service} />,
+      cell: (service: ListedService) => (
+        <>
+          <ServiceStates service={service} /> {maySelect && <ServiceSwitch service={service} />}
+        </>
+      ),
     },
     {
       heading: "Provider",
@@ -214,28 +214,6 @@ function queryOf(call: Call): string {
   const query = new URLSearchParams(call.filters.values);
   query.delete("after");
   return query.toString();
-}
-
-/** Reads the filters. `payer`: the reseller whose price list is shown. */
-export function filterOf(filters: Values, reader: Reader): ServiceFilter & { payer: User | null } {
-  const providers = listProviders(reader);
-  const username = filters.optionalUsername("user");
-  const payer = username === null ? null : findUser(reader, username);
-  if (payer === undefined) filters.addError("user", "User not found");
-  const state = filters.optionalChoice("state", STATES);
-  const kind = filters.optionalChoice("kind", KINDS);
-  const names = providers.map(({ name }) => name);
-  const provider = filters.optionalChoice("provider", [BY_HAND, ...names]);
-  const found = providers.find(({ name }) => name === provider);
-  return {
-    search: filters.optionalText("search"),
-    active: state && state === "active",
-    private: kind && kind === "private",
-    manual: provider === BY_HAND ? true : null,
-    providerId: found?.providerId ?? null,
-    resellerAccount: payer?.account,
-    payer: payer ?? null,
-  };
 }
 
 function NewService({ names }: { names: readonly string[] }) {

@@ -225,6 +225,10 @@ function Month({ figures, now }: { figures: ActivityFigures; now: number }) {
   return (
     <section aria-labelledby="month">
       <h2 id="month">{ACTIVITY_DAYS} days</h2>
+      <p class="inline">
+        <a href="/reports?by=reseller">Best resellers</a>
+        <a href="/reports?by=service">Best services</a>
+      </p>
       <div class="charts">
         <Chart
           title="Orders by day and present status"

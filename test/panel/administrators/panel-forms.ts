@@ -57,7 +57,7 @@ const TYPED: Record<string, readonly string[]> = {
 /** The forms that change something. */
 export function formsIn(html: string): FoundForm[] {
   const forms: FoundForm[] = [];
-  let form: { action: string; fields: Map<string, FoundField> } | null = null;
+  let form: { actions: Set<string>; fields: Map<string, FoundField> } | null = null;
   let select: FoundField | null = null;
   const field = (name: string): FoundField => {
     const found = form!.fields.get(name) ?? { name, values: [], isTyped: false };
@@ -75,10 +75,10 @@ export function formsIn(html: string): FoundForm[] {
       element(element) {
         form = null;
         if (element.getAttribute("method") !== "post") return;
-        form = { action: element.getAttribute("action")!, fields: new Map() };
-        const { action, fields } = form;
+        form = { actions: new Set([element.getAttribute("action")!]), fields: new Map() };
+        const { actions, fields } = form;
         element.onEndTag(() => {
-          forms.push({ action, fields: [...fields.values()] });
+          for (const action of actions) forms.push({ action, fields: [...fields.values()] });
           form = null;
         });
       },
@@ -114,6 +114,9 @@ export function formsIn(html: string): FoundForm[] {
       element(element) {
         const name = element.getAttribute("name");
         if (form && name !== null) field(name).values.push(element.getAttribute("value"));
+        // A button may send its form elsewhere.
+        const action = element.getAttribute("formaction");
+        if (form && action !== null) form.actions.add(action);
       },
     })
     .transform(html);

@@ -272,6 +272,87 @@ describe("its routes", () => {
   });
 });
 
+describe("switching services", () => {
+  const activeOf = () =>
+    new Map(
+      panel
+        .query<{ id: string; active: number }>("SELECT id, active FROM services")
+        .map(({ id, active }) => [id, active === 1]),
+    );
+
+  test("in the list leads back to the list with its filters, and changes only that service", async () => {
+    const before = activeOf();
+    for (const verb of ["deactivate", "activate"] as const) {
+      const reply = await panel.post(`/services/s00/${verb}`, {
+        query: "search=i&provider=acme",
+      });
+      expect(reply.headers.get("location")).toBe("/services?search=i&provider=acme");
+      const now = activeOf();
+      expect(now.get("s00")).toBe(verb === "activate");
+      before.set("s00", verb === "activate");
+      expect(now).toEqual(before);
+    }
+    const outside = await panel.post("/services/s00/activate", { query: "//evil.example/" });
+    expect(outside.headers.get("location")).toMatch(/^\/services\?/);
+  });
+
+  test.each([
+    ["active", "off", "inactive"],
+    ["inactive", "off", "active"],
+    ["active", "on", "active"],
+    ["inactive", "on", "inactive"],
+  ] as const)(
+    "to %p that are %s already or not: exactly the selected",
+    async (state, kind, from) => {
+      const [one, other] = ["s01", "s00"] as const;
+      const wanted = state === "active";
+      for (const id of [one, other]) {
+        panel.run("setServiceActive", { id, active: from === "active" });
+      }
+      const before = activeOf();
+      const body = new URLSearchParams([
+        ["state", state],
+        ["query", ""],
+        ["service", one],
+      ]);
+      const isChange = (from === "active") !== wanted;
+      expect(kind).toBe(isChange ? "off" : "on");
+      const { status } = await panel.confirm("/service-states", body);
+      expect(status).toBe(isChange ? 303 : 422);
+      if (isChange) before.set(one, wanted);
+      expect(activeOf()).toEqual(before);
+      for (const id of [one, other]) panel.run("setServiceActive", { id, active: true });
+    },
+  );
+
+  test("all that match the filters, after a confirmation that counts them", async () => {
+    const form = { state: "inactive", query: "search=Service+3", all: "yes" };
+    const before = activeOf();
+    const asked = await panel.post("/service-states", form);
+    expect([asked.status, activeOf()]).toEqual([200, before]);
+    const { status } = await panel.confirm("/service-states", form);
+    expect(status).toBe(303);
+    const matching = ["s03", "s13", "s23", "s33", "s43", "s53"];
+    for (const [id, active] of activeOf()) {
+      expect([id, active]).toEqual([id, matching.includes(id) ? false : before.get(id)!]);
+    }
+    await panel.confirm("/service-states", { ...form, state: "active" });
+  });
+
+  test("none, an unknown one and a wrong state are refused and change nothing", async () => {
+    const before = activeOf();
+    for (const form of [
+      { state: "inactive", query: "" },
+      { state: "inactive", query: "", service: "nowhere" },
+      { state: "gone", query: "", service: "s01" },
+    ] as Record<string, string>[]) {
+      const { status } = await panel.post("/service-states", form);
+      expect(status).toBe(422);
+    }
+    expect(activeOf()).toEqual(before);
+  });
+});
+
 describe("prices of many", () => {
   test("are shown, then changed as they were shown", async () => {
     const body = new URLSearchParams([

@@ -155,21 +155,41 @@ const TASKS: readonly Task[] = [
   },
   {
     title: "Make a reseller and its API key",
-    clicks: 4,
-    fields: 2,
+    clicks: 2,
+    fields: 1,
     prepare: () => 0,
     async run({ click, type, text, market }) {
       await click("Resellers");
       await type("Username", "newshop");
-      await click("Create the user");
-      await click("New key");
-      await type("Label", "shop");
-      await click("Create the key");
+      await click("Create with an order key");
       const [key] = /rk_[0-9A-Za-z]{28}/.exec(await text())!;
       const hash = new Bun.CryptoHasher("sha256").update(key).digest("hex");
-      expect(market.query("SELECT label FROM keys WHERE hash = ?", hash)).toEqual([
-        { label: "shop" },
+      expect(market.query("SELECT type FROM keys WHERE hash = ?", hash)).toEqual([
+        { type: "order" },
       ]);
+    },
+  },
+  {
+    title: "Switch a service off",
+    clicks: 2,
+    fields: 0,
+    prepare: () => 0,
+    async run({ click, text, market }) {
+      await click("Catalogue");
+      await click("Deactivate Followers");
+      expect(await text()).toContain("The service followers is inactive.");
+      const [service] = market.query("SELECT active FROM services WHERE id = 'followers'");
+      expect(service).toEqual({ active: 0 });
+    },
+  },
+  {
+    title: "See which resellers earn the most",
+    clicks: 1,
+    fields: 0,
+    prepare: (market) => market.order({ user: "bob" }),
+    async run({ click, text }) {
+      await click("Best resellers");
+      expect(await text()).toMatch(/Revenue USD[^]+bob[^]+Total/);
     },
   },
   {
