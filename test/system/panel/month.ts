@@ -70,6 +70,34 @@ export const TASKS: readonly Task[] = [
     },
   },
   {
+    title: "Let a reseller have at most one open order",
+    clicks: 3,
+    fields: 1,
+    async prepare({ api }) {
+      const order = { service: "instagram-likes", link: "https://example.com/q", quantity: 1000 };
+      return String((await api("POST", "/orders", order))["order"]!["orderId"]);
+    },
+    async run({ click, type, text }, { api, command, key, url }) {
+      const order = { service: "instagram-likes", link: "https://example.com/r", quantity: 1000 };
+      await click("Resellers");
+      await click("demo");
+      await type("Open orders", "1");
+      await click("Save the limits");
+      expect(await text()).toContain("The limits are saved.");
+      const refused = await fetch(`${url}/api/v1/orders`, {
+        method: "POST",
+        headers: { "x-api-key": key, "content-type": "application/json" },
+        body: JSON.stringify(order),
+      });
+      expect([refused.status, await refused.text()]).toEqual([
+        403,
+        expect.stringContaining("At most 1 order may be open; place more when some have ended"),
+      ]);
+      await command(["admin", "user", "limits", "demo", "--open-orders", "default"]);
+      expect((await api("POST", "/orders", order))["order"]).toBeDefined();
+    },
+  },
+  {
     title: "Give a service a second provider, for orders that the first refuses",
     clicks: 4,
     fields: 2,
