@@ -9,7 +9,7 @@ import type { User } from "../../db/users/users.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import type { Margin } from "../../domain/catalogue/margins.ts";
 import { priceFor } from "../../domain/catalogue/prices.ts";
-import { IDENTIFIER_FORM } from "../../domain/values/text.ts";
+import { IDENTIFIER_FORM, showHidden } from "../../domain/values/text.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
 import { Box, Choice, Field, Filters, Fold, Form } from "../../web/components/fields.tsx";
@@ -17,7 +17,7 @@ import { List } from "../../web/components/lists.tsx";
 import { MarginText, Rate, readMargins } from "./margins.tsx";
 import { filterOf, STATES } from "./service-filters.ts";
 import { SelectedSwitches, ServiceSwitch } from "./service-switches.tsx";
-import { BY_HAND, KINDS, TermsFields, termsOf, unitText } from "./service-terms.tsx";
+import { BY_HAND, KINDS, TermsFields, termsOf } from "./service-terms.tsx";
 import { Badge, Money, Typed } from "../../web/components/shown.tsx";
 
 const PAGE = 50;
@@ -40,6 +40,7 @@ export async function servicesPage(call: Call): Promise<View> {
   const list = (
     <List
       caption="Services, by name"
+      compact
       rows={rows}
       empty="No matching services."
       columns={columnsOf(names, mayReprice, payer, margins)}
@@ -110,10 +111,15 @@ function columnsOf(
       <input type="checkbox" name="service" value={id} aria-label={`Select service ${id}`} />
     ),
   };
+  const switched = {
+    heading: "Switch",
+    cell: (service: ListedService) => <ServiceSwitch service={service} />,
+  };
   return [
     ...(maySelect ? [select] : []),
     {
       heading: "Service",
+      title: ({ name }: ListedService) => showHidden(name),
       cell: ({ id, name }: ListedService) => (
         <a href={`/services/${id}`}>
           <Typed text={name} />
@@ -135,9 +141,12 @@ function columnsOf(
     {
       heading: payer ? "Catalogue USD" : "Price USD",
       number: true,
-      cell: ({ priceMicros }: ListedService) => <Money micros={priceMicros} />,
+      cell: ({ priceMicros, per }: ListedService) => (
+        <>
+          <Money micros={priceMicros} /> <small>per {per}</small>
+        </>
+      ),
     },
-    { heading: "Per", cell: ({ per }: ListedService) => unitText(per) },
     {
       heading: "Rate USD",
       number: true,
@@ -152,17 +161,14 @@ function columnsOf(
     { heading: "Max", number: true, cell: ({ max }: ListedService) => max },
     {
       heading: "State",
-      cell: (service: ListedService) => (
-        <>
-          <ServiceStates service={service} /> {maySelect && <ServiceSwitch service={service} />}
-        </>
-      ),
+      cell: (service: ListedService) => <ServiceStates service={service} />,
     },
     {
       heading: "Provider",
       cell: ({ providerId, providerService }: ListedService) =>
         providerId === null ? BY_HAND : `${names.get(providerId)} ${providerService}`,
     },
+    ...(maySelect ? [switched] : []),
   ];
 }
 

@@ -35,6 +35,12 @@ const VERBS: Record<RequestDecision, string> = {
   complete: "Mark done",
 };
 
+const MANY_VERBS: Record<RequestDecision, string> = {
+  approve: "Approve the selected",
+  decline: "Decline the selected",
+  complete: "Mark the selected done",
+};
+
 /** A listed request, with what approving it would refund; null if approving moves no money. */
 export interface ShownRequest extends ListedRequest {
   refundMicros: Micros | null;
@@ -89,7 +95,7 @@ export function DecideMany() {
       <p class="actions">
         {REQUEST_DECISIONS.map((decision) => (
           <button name="decision" value={decision}>
-            {VERBS[decision]} all selected
+            {MANY_VERBS[decision]}
           </button>
         ))}
       </p>

@@ -135,7 +135,7 @@ function LastDay({ figures, now }: { figures: ActivityFigures; now: number }) {
   const margin = (each: Activity) => net(each) - each.costMicros;
   return (
     <section aria-labelledby="day">
-      <h2 id="day">Last 24 hours</h2>
+      <h2 id="day">Last 24 hours, and the 24 before</h2>
       <div class="tiles">
         <Tile name="Orders" value={countOf(day)} before={countOf(before)} show={String} />
         <Tile
@@ -180,7 +180,7 @@ function Tile<Value extends Micros>({
     <div class="card tile">
       {name} <strong>{show(value)}</strong>
       <small>
-        24 h before: {show(before)}
+        before: {show(before)}
         {changeText(value, before)}
       </small>
     </div>
