@@ -134,18 +134,16 @@ function columnsOf(
           {
             heading: "Its price USD",
             number: true,
-            cell: (service: ListedService) => <Money micros={paidBy(payer, service)} />,
+            cell: (service: ListedService) => (
+              <Price micros={paidBy(payer, service)} per={service.per} />
+            ),
           },
         ]
       : []),
     {
       heading: payer ? "Catalogue USD" : "Price USD",
       number: true,
-      cell: ({ priceMicros, per }: ListedService) => (
-        <>
-          <Money micros={priceMicros} /> <small>per {per}</small>
-        </>
-      ),
+      cell: ({ priceMicros, per }: ListedService) => <Price micros={priceMicros} per={per} />,
     },
     {
       heading: "Rate USD",
@@ -170,6 +168,14 @@ function columnsOf(
     },
     ...(maySelect ? [switched] : []),
   ];
+}
+
+function Price({ micros, per }: { micros: number; per: Service["per"] }) {
+  return (
+    <>
+      <Money micros={micros} /> <small>per {per}</small>
+    </>
+  );
 }
 
 function paidBy(payer: User | null, { priceMicros, ownPriceMicros }: ListedService): number {

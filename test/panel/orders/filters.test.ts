@@ -28,10 +28,10 @@ test("a reseller's price list has what it may order at its prices, without forms
   market.run("grantService", { id: "likes", username: "alice", priceMicros: 700_000 });
   const alice = await market.get("/services?user=alice");
   expect(cells(alice.text, "Id")).toEqual(["followers", "likes"]);
-  expect(cells(alice.text, "Its price USD")).toEqual(["2.32", "0.70"]);
-  expect(cells(alice.text, "Catalogue USD")).toEqual(["2.32", "1.00"]);
+  expect(cells(alice.text, "Its price USD")).toEqual(["2.32 per 1000", "0.70 per 1000"]);
+  expect(cells(alice.text, "Catalogue USD")).toEqual(["2.32 per 1000", "1.00 per 1000"]);
   expect(alice.text).not.toContain("Change prices by percent");
-  expect(await column("/services?user=bob", "Its price USD")).toEqual(["2.088"]);
+  expect(await column("/services?user=bob", "Its price USD")).toEqual(["2.088 per 1000"]);
   expect((await market.get("/services?user=nobody")).text).toContain("User not found");
   expect((await market.get("/users/alice")).text).toContain('href="/services?user=alice"');
 });
