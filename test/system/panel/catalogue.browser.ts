@@ -71,7 +71,7 @@ describe.each([
     await screenshot(page, `prices-preview-${title.replace(" ", "-")}`);
     await press(page, "Change 1 price by 10 %");
     expect(await status(page)).toBe("1 price changed.");
-    expect(await cellsOf(page, "Price USD")).toEqual(["2.75"]);
+    expect(await cellsOf(page, "Price USD")).toEqual(["2.75 per 1000"]);
     await close();
   });
 
