@@ -5,6 +5,7 @@
 import type { Service } from "../../db/catalogue/services.ts";
 import { counted } from "../../domain/values/text.ts";
 import type { Submission } from "../server/call.ts";
+import { forEachAtOnce } from "../server/many.ts";
 import type { Redirect } from "../../web/server/results.ts";
 import { STATES } from "./service-filters.ts";
 import { listPath, selectedServices } from "./service-selection.ts";
@@ -58,9 +59,8 @@ export async function switchServices(submission: Submission): Promise<Redirect> 
       </p>
     ),
   });
-  // Together, so that the writer commits them in batches.
-  const done = await Promise.allSettled(
-    changed.map(({ id }) => submission.submit("setServiceActive", { id, active })),
+  const done = await forEachAtOnce(changed, ({ id }) =>
+    submission.submit("setServiceActive", { id, active }),
   );
   const failed = done.filter((each) => each.status === "rejected");
   // Once one is switched, an error must not read as if none were.

@@ -16,6 +16,7 @@ import { Refusal } from "../../domain/values/error-table.ts";
 import { counted, showHidden } from "../../domain/values/text.ts";
 import { findRunning, type RunningDelivery } from "../../operations/orders/order-cancellation.ts";
 import type { Call, Submission } from "../server/call.ts";
+import { forEachAtOnce, selectedIds } from "../server/many.ts";
 import type { Panel } from "../server/panel.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
 import { Box, Choice, Field, Filters, Form } from "../../web/components/fields.tsx";
@@ -28,8 +29,6 @@ import { shownRefusal } from "../../web/server/refusals.ts";
 import { Badge, Cents, Money, Time, Typed, TypedLink } from "../../web/components/shown.tsx";
 
 const PAGE = 50;
-/** Number of orders that are changed concurrently. */
-const AT_ONCE = 10;
 /** Limit for services that the filter offers by name. With more services it is a field for the id. */
 const OFFERED_LIMIT = 200;
 /** Changes that can be made to several orders at once. */
@@ -226,10 +225,7 @@ export function States({ status, placement }: { status: string; placement: strin
 export async function changeOrders(submission: Submission, panel: Panel): Promise<Redirect> {
   const { form } = submission;
   const to = form.choice("to", TOGETHER);
-  const ids = [...new Set(form.all("order"))];
-  if (ids.length === 0) form.addError("order", "Select at least one order");
-  if (ids.length > PAGE) form.addError("order", `Select at most ${PAGE} orders`);
-  form.check();
+  const ids = selectedIds(form, "order", PAGE);
   const plans = await submission.read((reader) =>
     ids.flatMap((id) => {
       const order = findOrder(reader, id);
@@ -286,15 +282,6 @@ export async function changeOrders(submission: Submission, panel: Panel): Promis
     to: query === "" ? "/orders" : `/orders?${new URLSearchParams(query)}`,
     note: `${verb}: ${changed} of ${ids.length} orders were changed.${why && ` Not ${why}.`}`,
   };
-}
-
-/** Runs `work` for all, a few at a time, because each may ask its provider. */
-async function forEachAtOnce<T>(all: readonly T[], work: (one: T) => Promise<void>) {
-  const done: PromiseSettledResult<void>[] = [];
-  for (let index = 0; index < all.length; index += AT_ONCE) {
-    done.push(...(await Promise.allSettled(all.slice(index, index + AT_ONCE).map(work))));
-  }
-  return done;
 }
 
 interface Plan {

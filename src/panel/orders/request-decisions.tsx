@@ -19,6 +19,7 @@ import { decideTransition } from "../../domain/orders/transition-decision.ts";
 import { attempt, Refusal, refusal } from "../../domain/values/error-table.ts";
 import { counted } from "../../domain/values/text.ts";
 import type { Submission } from "../server/call.ts";
+import { forEachAtOnce, selectedIds } from "../server/many.ts";
 import type { Panel } from "../server/panel.ts";
 import { shownRefusal } from "../../web/server/refusals.ts";
 import type { Redirect } from "../../web/server/results.ts";
@@ -108,10 +109,7 @@ export async function decideRequests(submission: Submission, panel: Panel): Prom
   const { form } = submission;
   const decision = form.choice("decision", REQUEST_DECISIONS);
   const note = form.optional("note", NOTE, "");
-  const ids = [...new Set(form.all("request"))];
-  if (ids.length === 0) form.addError("request", "Select at least one request");
-  if (ids.length > PAGE) form.addError("request", `Select at most ${PAGE} requests`);
-  form.check();
+  const ids = selectedIds(form, "request", PAGE);
   const plans = await submission.read((reader) =>
     reader.each(ids, (id) => planOf(reader, id, decision)),
   );
@@ -131,15 +129,13 @@ export async function decideRequests(submission: Submission, panel: Panel): Prom
     plan: possible.map(({ id }) => id),
     details: <Plans plans={plans} />,
   });
-  const failures: { id: string; error: unknown }[] = [];
-  for (const { id, refundMicros } of possible) {
+  const results = await forEachAtOnce(possible, ({ id, refundMicros }) => {
     const refund = refundMicros === null ? {} : { refundMicros };
-    try {
-      await submission.submit("decideRequest", { id, decision, note, ...refund });
-    } catch (error) {
-      failures.push({ id, error });
-    }
-  }
+    return submission.submit("decideRequest", { id, decision, note, ...refund });
+  });
+  const failures = results.flatMap((result, at) =>
+    result.status === "rejected" ? [{ id: possible[at]!.id, error: result.reason }] : [],
+  );
   const done = possible.length - failures.length;
   // Once one is decided, an error must not read as if none were.
   if (done === 0) throw failures[0]!.error;
