@@ -50,11 +50,20 @@ export interface ShownRequest extends ListedRequest {
 /** Adds the refunds that approvals would make. Only the cancellation of an order by hand moves money. */
 export function withRefunds(reader: Reader, requests: readonly ListedRequest[]): ShownRequest[] {
   return reader.each(requests, (request) => {
-    if (!movesMoney(request, "approve")) return { ...request, refundMicros: null };
-    const order = findOrder(reader, String(request.orderId))!;
-    const change = attempt(() => decideTransition(order, "CANCELLED"));
-    return { ...request, refundMicros: change instanceof Refusal ? null : change.refundMicros };
+    const refund = refundOf(reader, request, "approve");
+    return { ...request, refundMicros: refund instanceof Refusal ? null : refund };
   });
+}
+
+/** Returns what a decision refunds: null if it moves no money; a refusal if the order cannot be cancelled any more. */
+function refundOf(
+  reader: Reader,
+  request: OrderRequest,
+  decision: RequestDecision,
+): Micros | null | Refusal {
+  if (!movesMoney(request, decision)) return null;
+  const order = findOrder(reader, String(request.orderId))!;
+  return attempt(() => decideTransition(order, "CANCELLED").refundMicros);
 }
 
 function movesMoney(request: OrderRequest, decision: RequestDecision): boolean {
@@ -90,7 +99,7 @@ export const MANY = "decide-requests";
 
 export function DecideMany() {
   return (
-    <Form action="/decide-requests">
+    <Form action={`/${MANY}`}>
       <h2>Decide the selected requests</h2>
       <Field name="note" label="Note" hint="why, kept with each request" />
       <p class="actions">
@@ -166,16 +175,13 @@ interface Plan {
 function planOf(reader: Reader, id: string, decision: RequestDecision): Plan {
   const request = findOrderRequest(reader, id);
   if (!request) return { id, isPossible: false, orderId: null, username: "", refundMicros: null };
-  const order = findOrder(reader, String(request.orderId))!;
-  const change = movesMoney(request, decision)
-    ? attempt(() => decideTransition(order, "CANCELLED"))
-    : null;
+  const refund = refundOf(reader, request, decision);
   return {
     id,
-    isPossible: decisionsFor(request).includes(decision) && !(change instanceof Refusal),
-    orderId: order.orderId,
-    username: usernameOf(reader, order.resellerAccount),
-    refundMicros: change === null || change instanceof Refusal ? null : change.refundMicros,
+    isPossible: decisionsFor(request).includes(decision) && !(refund instanceof Refusal),
+    orderId: request.orderId,
+    username: usernameOf(reader, request.resellerAccount),
+    refundMicros: refund instanceof Refusal ? null : refund,
   };
 }
 

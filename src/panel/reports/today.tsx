@@ -43,10 +43,11 @@ export async function todayPage(call: Call, panel: Panel): Promise<View> {
   const now = panel.now();
   const figures = await panel.activity(FIGURES_WAIT_MS);
   const lateness = await panel.lateness();
+  const mayDecide = mayAct(call.visitor.administrator.role, "operator");
   const { attention, changes, requests } = await call.read((reader) => ({
     attention: readAttention(reader, now),
     changes: listAuditEntries(reader, { limit: AUDIT_ENTRIES_LIMIT }),
-    requests: withRefunds(reader, waitingRequests(reader)),
+    requests: mayDecide ? withRefunds(reader, waitingRequests(reader)) : [],
   }));
   const items = attentionItems(attention, panel.machine(), lateness, now);
   const byAdministrators = changes.filter(({ operator }) => operator !== null).slice(0, CHANGES);
@@ -59,9 +60,7 @@ export async function todayPage(call: Call, panel: Panel): Promise<View> {
           <NeedsAttention items={items} />
           {figures ? <LastDay figures={figures} now={now} /> : <Counting />}
         </div>
-        {requests.length > 0 && mayAct(call.visitor.administrator.role, "operator") && (
-          <Requests requests={requests} />
-        )}
+        {requests.length > 0 && <Requests requests={requests} />}
         {figures && <Month figures={figures} now={now} />}
         <LastChanges changes={byAdministrators} />
       </>
