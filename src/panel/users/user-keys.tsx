@@ -22,6 +22,7 @@ import {
 import { formatMicros } from "../../domain/ledger/money.ts";
 import { limitsText, type RechargeLimits } from "../../domain/ledger/recharges.ts";
 import { refusal } from "../../domain/values/error-table.ts";
+import type { UnsignedInput } from "../../operations/batch/commands.ts";
 import type { Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
@@ -268,9 +269,8 @@ async function confirmCredit(
 }
 
 /** Makes an order key, the kind with the least power, and shows it once. */
-export async function createOrderKey(submission: Submission, username: string): Promise<View> {
-  const { text, hash, start } = newKey(false);
-  await submission.submit("createKey", {
+export function createOrderKey(submission: Submission, username: string): Promise<View> {
+  return issueKey(submission, {
     username,
     type: "order",
     reach: "all",
@@ -278,12 +278,9 @@ export async function createOrderKey(submission: Submission, username: string): 
     rechargeDailyMicros: null,
     label: "",
     allow: "",
-    hash,
-    start,
     lifetimeMilliseconds: null,
     test: false,
   });
-  return shownOnce(text, `New key of ${username}`, userPath(username));
 }
 
 export async function createKey(submission: Submission): Promise<View> {
@@ -292,21 +289,28 @@ export async function createKey(submission: Submission): Promise<View> {
   const test = form.isChecked("test");
   const terms = termsOf(form);
   const days = form.optionalWhole("days", 1, LIFETIME_LIMIT_DAYS);
-  const { text, hash, start } = newKey(test);
   const fields = {
     username,
     ...terms,
     ...descriptionOf(form),
-    hash,
-    start,
     lifetimeMilliseconds: days === null ? null : days * DAY_MS,
     test,
   };
   if (!test && keyTypeMay(terms.type, "recharge")) {
     await confirmCredit(submission, `Make a ${terms.type} key of ${username}`, terms);
   }
-  await submission.submit("createKey", fields);
-  return shownOnce(text, `New ${test ? "test key" : "key"} of ${username}`, pathOf(submission));
+  return issueKey(submission, fields);
+}
+
+/** Stores the hash of a new key, and shows its text once. */
+async function issueKey(
+  submission: Submission,
+  fields: Omit<UnsignedInput<"createKey">, "hash" | "start">,
+): Promise<View> {
+  const { username, test = false } = fields;
+  const { text, hash, start } = newKey(test);
+  await submission.submit("createKey", { ...fields, hash, start });
+  return shownOnce(text, `New ${test ? "test key" : "key"} of ${username}`, userPath(username));
 }
 
 /** Returns the terms of a new key. An order key cannot reach users; for any other key the form must say whom. */
