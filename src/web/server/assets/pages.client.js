@@ -19,6 +19,7 @@ async function refresh() {
     if (!next || isUsed) continue;
     const shown = document.importNode(next, true);
     old.replaceWith(shown);
+    dropZones(shown);
     nameTimes(shown);
   }
 }
@@ -50,6 +51,10 @@ function nameTimes(within) {
     if (!time.closest(".list, .facts")) continue;
     time.textContent = "exact" in time.dataset ? utc : relativeText(at, now);
   }
+}
+
+// Headings need not say UTC once the times beside them say how long ago.
+function dropZones(within) {
   for (const name of within.querySelectorAll("thead th, dt")) {
     name.textContent = name.textContent.replace(/ \(UTC\)$/, "");
   }
@@ -57,6 +62,7 @@ function nameTimes(within) {
     cell.dataset.label = cell.dataset.label.replace(/ \(UTC\)$/, "");
   }
 }
+dropZones(document);
 nameTimes(document);
 setInterval(() => nameTimes(document), 60_000);
 document.addEventListener("click", ({ target }) => {
