@@ -2,7 +2,6 @@
 // is checked (operations/administrators/sign-ins.ts), and every failure is logged.
 
 import { countOpenRequests } from "../../db/orders/order-request-lists.ts";
-import { after } from "../../db/port/port.ts";
 import { authorOf } from "../../domain/administrators/administrators.ts";
 import {
   PROOF_MS,
@@ -64,13 +63,10 @@ export class Visitor extends SiteVisitor {
     const key = sessionKeyOf(this.request, COOKIE, settings.isSecure);
     if (!key) return null;
     const at = now();
-    const { found, waiting } = await after(
-      store.read((reader) => {
-        const identity = findIdentity(reader, key, at);
-        return { found: identity, waiting: identity && countOpenRequests(reader) };
-      }),
-      (read) => read,
-    );
+    const { found, waiting } = await store.read((reader) => {
+      const identity = findIdentity(reader, key, at);
+      return { found: identity, waiting: identity && countOpenRequests(reader) };
+    });
     this.#identity = found;
     if (waiting) this.#waitingRequests = waiting.toDecide + waiting.unknown;
     if (found && at - found.session.seenAt >= SEEN_INTERVAL_MS && !this.isRefresh()) {
