@@ -3,7 +3,7 @@
 /** @jsxImportSource preact */
 
 import type { Service } from "../../db/catalogue/services.ts";
-import { counted } from "../../domain/values/text.ts";
+import { counted, showHidden } from "../../domain/values/text.ts";
 import type { Submission } from "../server/call.ts";
 import { forEachAtOnce } from "../server/many.ts";
 import type { Redirect } from "../../web/server/results.ts";
@@ -14,7 +14,10 @@ import { listPath, selectedServices } from "./service-selection.ts";
 export function ServiceSwitch({ service: { id, name, active } }: { service: Service }) {
   const verb = active ? "deactivate" : "activate";
   return (
-    <button formaction={`/services/${id}/${verb}`} aria-label={`${verbOf(!active)} ${name}`}>
+    <button
+      formaction={`/services/${id}/${verb}`}
+      aria-label={`${verbOf(!active)} ${showHidden(name)}`}
+    >
       {verbOf(!active)}
     </button>
   );
