@@ -73,6 +73,18 @@ describe("a scheduled sync", () => {
     await syncs.stop();
   });
 
+  test("prices by the markup of a category and the rounding that are stored", async () => {
+    const { database, tick, syncs } = open();
+    const rules = { categoryMarkups: { C: "25" }, roundPrices: "x.99" } as const;
+    database.run("updateProvider", { name: "acme", changes: rules });
+    await tick(Date.now());
+    await until(() => providerIn(database).synced_at !== null);
+    expect(database.query("SELECT price_micros FROM services")).toEqual([
+      { price_micros: 1_990_000 },
+    ]);
+    await syncs.stop();
+  });
+
   test("is not run by a server that is not the leader, nor for an inactive provider", async () => {
     const other = open({ isLeader: () => false });
     await other.tick(Date.now());
@@ -116,6 +128,8 @@ describe("a scheduled sync", () => {
     ["another markup", { markup: "50" }],
     ["no schedule", { syncEvery: null }],
     ["new services left out", { syncNew: "ignore" }],
+    ["prices rounded", { roundPrices: "x.99" }],
+    ["a markup of its category", { categoryMarkups: { C: "50" } }],
   ] as const)("changes nothing when the operator sets %s while it runs", async (_, changes) => {
     const called = Promise.withResolvers<void>();
     const released = Promise.withResolvers<UpstreamEntry[]>();

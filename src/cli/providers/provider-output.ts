@@ -12,6 +12,7 @@ import {
   NUMBER_RULES,
   PROVIDER_RULES,
 } from "../../domain/alerts/provider-conditions.ts";
+import { readCategoryMarkups } from "../../domain/providers/pricing.ts";
 import { expectedCurrency } from "../../domain/delivery/costs.ts";
 import { jsonAmount } from "../../domain/ledger/money.ts";
 import { formatDuration } from "../../domain/values/units.ts";
@@ -80,6 +81,13 @@ export function providerJson(provider: ProviderStatus) {
     holdFor: formatDuration(provider.holdMs),
     holdLimit: jsonAmount(provider.holdLimitMicros),
     markup: provider.markup === null ? null : Number(provider.markup),
+    categoryMarkups: Object.fromEntries(
+      Object.entries(readCategoryMarkups(provider.categoryMarkups)).map(([category, percent]) => [
+        category,
+        Number(percent),
+      ]),
+    ),
+    roundPrices: provider.roundPrices,
     syncEvery: provider.syncEvery === null ? null : formatDuration(provider.syncEvery),
     syncMaxPriceChange: Number(provider.syncPriceLimit),
     syncMaxDeactivated: provider.syncDeactivationLimit,
@@ -136,13 +144,17 @@ function withoutFunds({ onNoFunds, holdFor, holdLimit }: ProviderJson): string {
 /** Returns the settings of syncs, and when a sync last read the list, which it may not have applied. */
 function syncFacts(provider: ProviderJson): Row {
   const { markup, syncEvery, syncMaxPriceChange, syncMaxDeactivated, syncNew } = provider;
-  const { readableIds, syncedAt, syncHeld } = provider;
+  const { readableIds, syncedAt, syncHeld, categoryMarkups, roundPrices } = provider;
+  const categories = Object.entries(categoryMarkups)
+    .map(([category, percent]) => `, ${category} ${percent}%`)
+    .join("");
   const at = syncedAt?.replace(/\.\d{3}Z$/, "Z");
   const limits = `, at most ${syncMaxPriceChange}% and ${syncMaxDeactivated} deactivated`;
   const ids = readableIds ? ", readable ids" : "";
   return {
     lastSync: syncHeld === null || at === undefined ? syncedAt : `${at}, not applied`,
-    markup: markup === null ? null : `${markup}%`,
+    markup: markup === null ? null : `${markup}%${categories}`,
+    ...(roundPrices === "none" ? {} : { prices: `rounded up to ${roundPrices}` }),
     sync: syncEvery === null ? null : `every ${syncEvery}${limits}`,
     newServices: `${syncNew}${ids}`,
   };

@@ -5,6 +5,7 @@ import { isPaused } from "../../domain/alerts/provider-conditions.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { OLDEST_DUE_POLL } from "../delivery/polling.ts";
 import type { FundHold } from "../../domain/providers/fund-holds.ts";
+import type { PriceRules } from "../../domain/providers/pricing.ts";
 import {
   ANSWERED,
   type PausedBy,
@@ -17,7 +18,7 @@ import { boolean, nullable, number } from "../port/table-definition.ts";
 import { orders } from "../tables/orders.ts";
 import { providers } from "../tables/providers.ts";
 
-export interface Provider extends SyncSettings, ProviderPause, FundHold {
+export interface Provider extends SyncSettings, PriceRules, ProviderPause, FundHold {
   pausedBy: PausedBy | null;
   providerId: number;
   name: string;

@@ -7,6 +7,7 @@ import {
   HOLD_DEFAULT_MS,
   type NoFundsAction,
 } from "../../domain/providers/fund-holds.ts";
+import type { PriceRounding } from "../../domain/providers/pricing.ts";
 import type { PausedBy } from "../../domain/providers/provider-pauses.ts";
 import {
   type NewServices,
@@ -53,6 +54,8 @@ export const providers = table(
     holdMs: integer().notNull().default(HOLD_DEFAULT_MS),
     holdLimitMicros: integer().notNull().default(HOLD_DEFAULT_MICROS),
     heldUntil: integer(),
+    roundPrices: text().$type<PriceRounding>().notNull().default("none"),
+    categoryMarkups: text().notNull().default("{}"),
   },
   {
     key: ["providerId"],

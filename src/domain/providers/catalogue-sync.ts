@@ -3,7 +3,8 @@
 // docs/specification/providers.md#sync.
 
 import type { KnownService, SyncPlan, TargetService, SyncedFields } from "./sync-plan.ts";
-import { type Decimal, parseDecimal } from "./rate-decimals.ts";
+import { type Pricing, priceAt } from "./pricing.ts";
+import { parseDecimal } from "./rate-decimals.ts";
 import { QUANTITY_LIMIT } from "../orders/orders.ts";
 import {
   fitsUnit,
@@ -18,7 +19,6 @@ import { restrictToScope, type SyncScope } from "./sync-scope.ts";
 import {
   CatalogueError,
   isBelowCost,
-  priceWithMarkup,
   type UpstreamEntry,
   type UpstreamService,
 } from "./upstream-services.ts";
@@ -29,7 +29,7 @@ import {
 export function planSync(
   upstream: readonly UpstreamEntry[],
   services: readonly KnownService[],
-  markupPercent: Decimal,
+  pricing: Pricing,
   scope: SyncScope = {},
 ): SyncPlan {
   const plan: SyncPlan = {
@@ -43,7 +43,7 @@ export function planSync(
     unreadable: [],
     belowCost: [],
   };
-  const target = targetServices(upstream, markupPercent, plan);
+  const target = targetServices(upstream, pricing, plan);
   refuseUnreadable(upstream.length, plan.unreadable);
   refuseEmptied(target, services, plan);
   const known = restrictToScope(upstream, services, target, plan, scope.only);
@@ -159,7 +159,7 @@ function typedTerms(
 
 function targetServices(
   upstream: readonly UpstreamEntry[],
-  markupPercent: Decimal,
+  pricing: Pricing,
   plan: SyncPlan,
 ): Map<string, TargetService> {
   if (upstream.length === 0) throw new CatalogueError("the provider's list is empty");
@@ -174,7 +174,7 @@ function targetServices(
       plan.skipped.push({ service: entry.service, name: entry.name, reason: `type ${entry.type}` });
       continue;
     }
-    const read = isUnreadable ? entry.unreadable : targetService(entry, type!, markupPercent);
+    const read = isUnreadable ? entry.unreadable : targetService(entry, type!, pricing);
     // It is not known which of the repeated entries is right.
     const isRepeated = typeof read !== "string" && times.get(service) !== 1;
     const result = isRepeated ? "its service is listed more than once" : read;
@@ -188,11 +188,11 @@ function targetServices(
 function targetService(
   entry: UpstreamService,
   type: ServiceType,
-  markupPercent: Decimal,
+  pricing: Pricing,
 ): TargetService | string {
   const { service, name, category, rate } = entry;
   const decimal = parseDecimal(rate);
-  const priceMicros = decimal && priceWithMarkup(decimal, markupPercent);
+  const priceMicros = decimal && priceAt(decimal, category, pricing);
   if (priceMicros === null) return `its rate ${rate} is no price`;
   // Providers write 0 for "no minimum" and 2147483647 for "no maximum".
   const min = Math.max(entry.min, 1);

@@ -1,7 +1,13 @@
 // Providers: creation, changes and catalogue sync.
 
 import type { AuditFacts } from "../../domain/administrators/audit.ts";
-import { type Decimal, parseDecimal } from "../../domain/providers/rate-decimals.ts";
+import {
+  type CategoryMarkupChanges,
+  changedMarkups,
+  type PriceRounding,
+  pricingOf,
+  readCategoryMarkups,
+} from "../../domain/providers/pricing.ts";
 import { planSync } from "../../domain/providers/catalogue-sync.ts";
 import type { SyncedFields, SyncPlan } from "../../domain/providers/sync-plan.ts";
 import type { UpstreamEntry } from "../../domain/providers/upstream-services.ts";
@@ -38,7 +44,14 @@ import { decideForeignCosts, writeCost } from "../delivery/costs.ts";
 import { decideListings, writeListings } from "../catalogue/route-listing.ts";
 import { addService, changeService, listServiceListeners } from "../catalogue/service-changes.ts";
 
-export interface CreateProvider extends Partial<SyncSettings>, Partial<HoldSettings> {
+/** Price rules that a command sets. Absent: unchanged, or the default for a new provider. */
+interface PriceRuleChanges {
+  roundPrices?: PriceRounding;
+  categoryMarkups?: CategoryMarkupChanges;
+}
+
+export interface CreateProvider
+  extends Partial<SyncSettings>, Partial<HoldSettings>, PriceRuleChanges {
   name: string;
   protocol: string;
   url: string;
@@ -54,9 +67,10 @@ export interface CreateProvider extends Partial<SyncSettings>, Partial<HoldSetti
 export function createProvider(tx: Tx, command: CreateProvider, context: Context): Provider {
   refuseReserved(command.name);
   if (findProvider(tx, command.name)) throw refusal("provider_name_taken");
-  const { actor, rateToUsd = "1", currency = null, ...provider } = command;
+  const { actor, rateToUsd = "1", currency = null, categoryMarkups = {}, ...provider } = command;
   const { name, protocol, url, key: _, ...settings } = provider;
   refuseUnpriced(settings);
+  const markups = changedMarkups("{}", categoryMarkups);
   audit(tx, context, {
     actor,
     action: "provider.create",
@@ -64,9 +78,17 @@ export function createProvider(tx: Tx, command: CreateProvider, context: Context
     account: null,
     before: null,
     // Everything but the key.
-    after: { protocol, url, rateToUsd, currency, ...settings },
+    after: {
+      protocol,
+      url,
+      rateToUsd,
+      currency,
+      ...settings,
+      categoryMarkups: markupsText(markups),
+    },
   });
-  return insertProvider(tx, { ...provider, rateToUsd, currency, createdAt: context.now });
+  const created = { ...provider, rateToUsd, currency, categoryMarkups: markups };
+  return insertProvider(tx, { ...created, createdAt: context.now });
 }
 
 export interface UpdateProvider {
@@ -80,7 +102,8 @@ export interface UpdateProvider {
     currency?: string;
     lowBalanceMicros?: number | null;
   } & Partial<SyncSettings> &
-    Partial<HoldSettings>;
+    Partial<HoldSettings> &
+    PriceRuleChanges;
   actor: Actor;
 }
 
@@ -109,8 +132,10 @@ export function updateProvider(
   const held = command.changes.syncEvery === null ? { syncHeld: null } : {};
   const released = releasedBy(before, command.changes, context.now);
   if (released) hastenSubmissions(tx, before.providerId, context.now);
+  const { categoryMarkups = {}, ...changes } = command.changes;
   const after = tx.update(providers, before, {
-    ...command.changes,
+    ...changes,
+    categoryMarkups: changedMarkups(before.categoryMarkups, categoryMarkups),
     ...priced,
     ...held,
     ...released,
@@ -164,7 +189,7 @@ function refuseUnpriced({ markup, syncEvery }: Partial<SyncSettings>): void {
 function providerFacts(provider: Provider): AuditFacts {
   const { name, url, markup, syncEvery, syncPriceLimit, syncDeactivationLimit } = provider;
   const { syncNew, readableIds, rateToUsd, currency, lowBalanceMicros } = provider;
-  const { onNoFunds, holdMs, holdLimitMicros } = provider;
+  const { onNoFunds, holdMs, holdLimitMicros, roundPrices } = provider;
   const limits = { syncPriceLimit, syncDeactivationLimit };
   return {
     name,
@@ -180,7 +205,15 @@ function providerFacts(provider: Provider): AuditFacts {
     onNoFunds,
     holdMs,
     holdLimitMicros,
+    roundPrices,
+    categoryMarkups: markupsText(provider.categoryMarkups),
   };
+}
+
+/** Describes markups of categories in the audit log: `Likes 40 %, Views 10 %`; null: none. */
+function markupsText(stored: string): string | null {
+  const markups = Object.entries(readCategoryMarkups(stored));
+  return markups.map(([category, percent]) => `${category} ${percent} %`).join(", ") || null;
 }
 
 export interface NoteSuccess {
@@ -282,14 +315,13 @@ export function planCatalogue(
   upstream: readonly UpstreamEntry[],
   { markup, only, newServices, readableIds }: SyncOptions,
 ): SyncPlan {
-  const markupPercent: Decimal | null = parseDecimal(markup);
-  if (!markupPercent) throw new Error("the markup must be a decimal number");
   const { providerId } = provider;
   const known = listServicesOfProvider(reader, providerId);
   const routed = readFurtherRoutesTo(reader, providerId);
   const services = listRoutedServices(reader, providerId);
+  const pricing = pricingOf(markup, provider);
   const scope = { only, ignoresNew: newServices === "ignore", routed, services };
-  const plan = planSync(inDollars(upstream, provider.rateToUsd), known, markupPercent, scope);
+  const plan = planSync(inDollars(upstream, provider.rateToUsd), known, pricing, scope);
   if (readableIds !== true || plan.added.length === 0) return plan;
   const taken = listServiceIds(reader);
   const added = plan.added.map((service) => {

@@ -11,6 +11,7 @@ import fundHolds from "../../../migrations/sqlite/0006_fund_holds.sql" with { ty
 import resellerLimits from "../../../migrations/sqlite/0007_reseller_limits.sql" with { type: "text" };
 import hourlySpend from "../../../migrations/sqlite/0008_hourly_spend.sql" with { type: "text" };
 import providerBalances from "../../../migrations/sqlite/0009_provider_balances.sql" with { type: "text" };
+import priceRules from "../../../migrations/sqlite/0010_price_rules.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -33,6 +34,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 7, name: "0007_reseller_limits", sql: resellerLimits },
   { version: 8, name: "0008_hourly_spend", sql: hourlySpend },
   { version: 9, name: "0009_provider_balances", sql: providerBalances },
+  { version: 10, name: "0010_price_rules", sql: priceRules },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

@@ -192,6 +192,39 @@ describe("sync", () => {
     expect([stored(), prices()]).toEqual(["30", [1_170_000, 1_170_000]]);
   });
 
+  test("prices by the markup of a category and the rounding of the provider, by hand and in each later sync", async () => {
+    const shop = shopOf();
+    const views = { ...LISTED, service: 2, name: "Views", category: "You=Tube" };
+    upstream.services = [LISTED, views];
+    const prices = () =>
+      shop
+        .query("SELECT price_micros FROM services WHERE provider_service IS NOT NULL ORDER BY name")
+        .map((row) => row["price_micros"]);
+    const update = (...argv: string[]) =>
+      shop.cli("admin", "provider", "update", "acme", ...argv, "--json");
+    const rules = ["--category-markup", "You=Tube=100%", "--category-markup", "Services=12.5"];
+    const set = await update(...rules, "--round-prices", "x.x9");
+    expect(set.json).toMatchObject({
+      categoryMarkups: { "You=Tube": 100, Services: 12.5 },
+      roundPrices: "x.x9",
+    });
+    await sync(shop, [LISTED, views], "--markup", "30%");
+    expect(prices()).toEqual([1_090_000, 1_890_000]);
+    const removed = await update("--category-markup", "Services=none", "--round-prices", "none");
+    expect(removed.json).toMatchObject({
+      categoryMarkups: { "You=Tube": 100 },
+      roundPrices: "none",
+    });
+    expect((await sync(shop, [LISTED, views], "--markup", "30%")).json.updated).toBe(2);
+    expect(prices()).toEqual([1_170_000, 1_800_000]);
+    const shown = await shop.cli("admin", "provider", "show", "acme");
+    expect(shown.stdout).toContain("30%, You=Tube 100%");
+    for (const wrong of ["Likes", "Likes=", "=30", "Likes=much", "Likes=30%%"]) {
+      expect([wrong, (await update("--category-markup", wrong)).code]).toEqual([wrong, 2]);
+    }
+    expect((await update("--round-prices", "0.5")).code).toBe(2);
+  });
+
   test("prints the diff before the counts, without --json", async () => {
     const shop = shopOf();
     upstream.services = [LISTED];

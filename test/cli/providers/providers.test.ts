@@ -48,6 +48,8 @@ describe("create", () => {
       currency: "USD",
       active: true,
       markup: null,
+      categoryMarkups: {},
+      roundPrices: "none",
       syncEvery: null,
       syncMaxPriceChange: 20,
       syncMaxDeactivated: 10,

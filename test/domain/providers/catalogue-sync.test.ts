@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { countsOf } from "../../../src/domain/providers/sync-counts.ts";
 import { planSync } from "../../../src/domain/providers/catalogue-sync.ts";
+import { pricingOf } from "../../../src/domain/providers/pricing.ts";
 import type { KnownService } from "../../../src/domain/providers/sync-plan.ts";
 import { parseDecimal } from "../../../src/domain/providers/rate-decimals.ts";
 import {
@@ -21,7 +22,8 @@ import {
 } from "../../../src/domain/catalogue/service-types.ts";
 import type { PriceUnit } from "../../../src/domain/catalogue/services.ts";
 
-const NONE = parseDecimal("0")!;
+const NO_RULES = { categoryMarkups: "{}", roundPrices: "none" } as const;
+const NONE = pricingOf("0", NO_RULES);
 const UPSTREAM: UpstreamService = {
   service: "1",
   name: "Likes",
@@ -112,10 +114,10 @@ test.each(["", "-1", "1.2.3", "abc", "1e999", "0x1", "Infinity", "1,5", " 1"])(
 
 describe("a sync", () => {
   const counts = (upstream: UpstreamEntry[], known: KnownService[], markup = "0") =>
-    countsOf(planSync(upstream, known, parseDecimal(markup)!));
+    countsOf(planSync(upstream, known, pricingOf(markup, NO_RULES)));
 
   test("adds what is new, at the rate with the markup", () => {
-    const plan = planSync([UPSTREAM], [], parseDecimal("30")!);
+    const plan = planSync([UPSTREAM], [], pricingOf("30", NO_RULES));
     expect(plan.added).toEqual([
       {
         name: "Likes",

@@ -9,6 +9,7 @@ import fundHolds from "../../../../migrations/postgres/0005_fund_holds.sql" with
 import resellerLimits from "../../../../migrations/postgres/0006_reseller_limits.sql" with { type: "text" };
 import hourlySpend from "../../../../migrations/postgres/0007_hourly_spend.sql" with { type: "text" };
 import providerBalances from "../../../../migrations/postgres/0008_provider_balances.sql" with { type: "text" };
+import priceRules from "../../../../migrations/postgres/0009_price_rules.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -32,6 +33,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, name: "0006_reseller_limits", sql: resellerLimits },
   { version: 7, name: "0007_hourly_spend", sql: hourlySpend },
   { version: 8, name: "0008_provider_balances", sql: providerBalances },
+  { version: 9, name: "0009_price_rules", sql: priceRules },
 ];
 
 /** The number of the advisory lock: "rslr". */
