@@ -39,6 +39,8 @@ export interface TransactionRow {
   reference: string | null;
   /** The operator who made the adjustment. Shown only to operators. */
   operator: string | null;
+  /** The key that ordered or recharged. Shown only to operators. */
+  keyId: string | null;
   createdAt: number;
 }
 
@@ -69,23 +71,25 @@ const ENTRIES: Record<TransferKind | "all", readonly EntryQuery[]> = {
   refund: [credits("refund")],
 };
 
-const FIELDS = [
+/** The fields of a transfer that make a transaction. */
+export const TRANSFER_FIELDS = [
   "seq",
   "debitAccount",
   "creditAccount",
   "amountMicros",
   "kind",
   "orderId",
+  "keyId",
   "operator",
   "note",
   "createdAt",
   "balanceAfterMicros",
 ] as const;
 const COLUMNS = {
-  ...fields(transfers, ...FIELDS),
+  ...fields(transfers, ...TRANSFER_FIELDS),
   ...fields(transferDetails, "reference", "publicNote"),
 };
-const ROWS = `SELECT ${select(transfers, ...FIELDS)}, ${select(transferDetails, "reference", "publicNote")}
+const ROWS = `SELECT ${select(transfers, ...TRANSFER_FIELDS)}, ${select(transferDetails, "reference", "publicNote")}
   FROM transfers LEFT JOIN transfer_details ON transfer_details.seq = transfers.seq`;
 type Found = Typed<typeof COLUMNS>;
 
@@ -183,9 +187,10 @@ function pageOf(rows: readonly Found[], account: number, limit: number): Page<Tr
   };
 }
 
-function transactionOf(row: Found, account: number): TransactionRow {
+/** Returns a transfer as the user of the account sees it. */
+export function transactionOf(row: Found, account: number): TransactionRow {
   const { seq, kind, amountMicros, balanceAfterMicros, orderId, createdAt } = row;
-  const { note, publicNote, reference, operator } = row;
+  const { note, publicNote, reference, operator, keyId } = row;
   return {
     seq,
     kind,
@@ -196,6 +201,7 @@ function transactionOf(row: Found, account: number): TransactionRow {
     publicNote,
     reference,
     operator,
+    keyId,
     createdAt,
   };
 }

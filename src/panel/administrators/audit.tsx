@@ -19,12 +19,13 @@ const PAGE = 50;
 export async function auditPage(call: Call): Promise<View> {
   const { filters } = call;
   const username = filters.optionalUsername("user");
+  const { from, to } = filters.window();
   const filter = {
     action: filters.optionalChoice("action", AUDIT_ACTIONS) ?? undefined,
     subject: filters.optionalText("subject") ?? undefined,
     by: filters.optionalText("by") ?? undefined,
-    since: filters.optionalTime("from") ?? undefined,
-    until: filters.optionalTime("to", true) ?? undefined,
+    since: from ?? undefined,
+    until: to ?? undefined,
     below: filters.below(),
     limit: PAGE + 1,
   };

@@ -38,7 +38,7 @@ export function readOrderFilter(filters: Form, reader: Reader): OperatorOrderFil
     providerId: provider?.providerId,
     placement: filters.optionalChoice("placement", PLACEMENTS),
     late: filters.isChecked("late"),
-    window: { from: filters.optionalTime("from"), to: filters.optionalTime("to", true) },
+    window: filters.window(),
     ids: idsOf(filters),
     reference: filters.optional("reference", REFERENCE, ""),
     providerOrder: filters.optionalText("provider-order"),

@@ -40,6 +40,9 @@ export async function reportsPage(call: Call, panel: Panel): Promise<View> {
     body: (
       <>
         <h1>Reports</h1>
+        <p class="inline">
+          <a href="/transactions">Transactions of all users</a>
+        </p>
         <Filters action="/reports" filters={filters}>
           <Choice name="by" label="By" options={REPORT_KEYS} value={by} />
           <Field name="from" label="From" type="date" value={dateOf(window.from!)} />
@@ -155,8 +158,9 @@ export async function reportsCsv(call: Call, panel: Panel): Promise<View | Respo
 /** Reads the report's key and its whole days in UTC, by default the last seven. */
 function reportOf(filters: Form, now: number) {
   const by = filters.optionalChoice("by", REPORT_KEYS) ?? "day";
-  const to = filters.optionalTime("to", true) ?? now - (now % DAY_MS) + DAY_MS - 1;
-  const from = filters.optionalTime("from") ?? Math.max(to + 1 - DAYS * DAY_MS, 0);
+  const given = filters.window();
+  const to = given.to ?? now - (now % DAY_MS) + DAY_MS - 1;
+  const from = given.from ?? Math.max(to + 1 - DAYS * DAY_MS, 0);
   if (from > to) filters.addError("from", "from must be at or before to");
   return { by, window: { from, to } };
 }

@@ -21,6 +21,7 @@
 
 import { routes as administrators } from "../administrators/routes.ts";
 import { routes as catalogue } from "../catalogue/routes.ts";
+import { routes as ledger } from "../ledger/routes.ts";
 import { routes as orders } from "../orders/routes.ts";
 import { routes as providers } from "../providers/routes.ts";
 import { routes as reports } from "../reports/routes.ts";
@@ -32,6 +33,7 @@ import type { Route } from "./route.ts";
 export const ROUTES: readonly Route[] = [
   ...administrators,
   ...reports,
+  ...ledger,
   ...orders,
   ...users,
   ...catalogue,

@@ -10,7 +10,7 @@ import {
 } from "../../db/ledger/transactions.ts";
 import { TRANSFER_KINDS } from "../../domain/ledger/ledger.ts";
 import { csvResponse } from "../../http/server/csv.ts";
-import { transactionCells, TRANSACTIONS_HEADER } from "../../reports/transactions-csv.ts";
+import { authorOf, transactionCells, TRANSACTIONS_HEADER } from "../../reports/transactions-csv.ts";
 import type { Call } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import type { View } from "../../web/server/results.ts";
@@ -22,14 +22,32 @@ import { requireShownUser, userPath } from "./shown-user.ts";
 const PAGE = 100;
 const CSV_STEP = 200;
 
-export function Transactions({ lines }: { lines: readonly TransactionRow[] }) {
+/** The list of one user's transactions or, with usernames, of those of all users. */
+export function Transactions({
+  lines,
+  empty = "Nothing was credited or charged yet.",
+}: {
+  lines: readonly (TransactionRow & { username?: string })[];
+  empty?: string;
+}) {
+  const isOfAll = lines.some(({ username }) => username !== undefined);
   return (
     <List
       caption="Transactions, newest first"
       rows={lines}
-      empty="Nothing was credited or charged yet."
+      empty={empty}
       columns={[
         { heading: "When (UTC)", cell: ({ createdAt }) => <Time at={createdAt} /> },
+        ...(isOfAll
+          ? [
+              {
+                heading: "User",
+                cell: ({ username = "" }: { username?: string }) => (
+                  <a href={userPath(username)}>{username}</a>
+                ),
+              },
+            ]
+          : []),
         { heading: "Kind", cell: ({ kind }) => kind.replace("_", " ") },
         {
           heading: "Amount USD",
@@ -46,7 +64,7 @@ export function Transactions({ lines }: { lines: readonly TransactionRow[] }) {
           cell: ({ orderId }) =>
             orderId === null ? "–" : <a href={`/orders/${orderId}`}>{orderId}</a>,
         },
-        { heading: "By", cell: ({ operator }) => <Typed text={operator} /> },
+        { heading: "By", cell: (line) => <Typed text={authorOf(line)} /> },
         { heading: "Reference", cell: ({ reference }) => <Typed text={reference} /> },
         { heading: "Note", cell: ({ note }) => <Typed text={note} /> },
         { heading: "Note to the user", cell: ({ publicNote }) => <Typed text={publicNote} /> },
@@ -65,7 +83,7 @@ async function queryOf(call: Call): Promise<{ username: string; query: Transacti
     account,
     kind: filters.optionalChoice("kind", TRANSFER_KINDS),
     orderId: filters.optional("order", ORDER_NUMBER, 1),
-    window: { from: filters.optionalTime("from"), to: filters.optionalTime("to", true) },
+    window: filters.window(),
   };
   return { username, query: filters.errors.size > 0 ? null : query };
 }

@@ -132,6 +132,16 @@ export class Form {
     return this.optional(name, { form, read: inZone }, 0);
   }
 
+  /** Returns the time window of the fields `from` and `to`, both included. */
+  window(): { from: number | null; to: number | null } {
+    const from = this.optionalTime("from");
+    const to = this.optionalTime("to", true);
+    if (from !== null && to !== null && from > to) {
+      this.addError("from", "from must be at or before to");
+    }
+    return { from, to };
+  }
+
   isChecked(name: string): boolean {
     return this.values.has(name);
   }
