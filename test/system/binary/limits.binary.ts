@@ -1,9 +1,38 @@
 // Rate limits over the compiled binary: of a key, of an address that sends unknown keys, behind a proxy or not.
 
 import { expect, test } from "bun:test";
-import { binaryJson, stall, stop } from "../../support/binary.ts";
+import { binaryJson, type Serving, serving, stall, stop } from "../../support/binary.ts";
 import { type Answer, callApi } from "../../support/http/api.ts";
+import { cluster } from "../../support/databases/postgres.ts";
 import { freshFolder } from "../../support/folders.ts";
+import { freePort } from "../../support/ports.ts";
+import { until } from "../../support/until.ts";
+
+const CONNECTIONS = 32;
+/** A reseller's rate with a burst of 16. It lets one more request through after a longer time than a test may take. */
+const RATE = "8/h";
+const BURST = 16;
+
+/** Sends an order on each of 32 connections at once, to each server with each key in turn. Returns how many succeed. */
+async function ordersThrough(
+  servers: readonly Serving[],
+  keys: readonly string[],
+): Promise<number> {
+  const order = { service: "s", link: "x", quantity: 1 };
+  const answers = await Promise.all(
+    Array.from({ length: CONNECTIONS }, (_, place) => {
+      const { url } = servers[place % servers.length]!;
+      const key = keys[Math.floor(place / servers.length) % keys.length]!;
+      return callApi(url, "POST", "/orders", key, order, { connection: "close" });
+    }),
+  );
+  const refused = answers.filter(({ status }) => status !== 200);
+  for (const { status, body, headers } of refused) {
+    expect([status, body.code, body.limit]).toEqual([429, "too_many_requests", "requests"]);
+    expect(headers.get("ratelimit")).toStartWith('"requests";r=0;t=');
+  }
+  return answers.length - refused.length;
+}
 
 /** How many unknown keys are a 401 before one is a 429. */
 async function untilLimited(guess: () => Promise<number>): Promise<number> {
@@ -174,4 +203,71 @@ test("32 orders at once get exactly the number that a reseller's limit allows, b
   expect((await limits("--open-orders", "default")).limits).toMatchObject({ openOrders: null });
   expect(await placed()).toBe(0);
   await stop(server);
+});
+
+test("of 32 orders at once, a reseller's rate lets exactly its burst through, for all keys of the reseller together", async () => {
+  const folder = freshFolder();
+  const { server, key } = await stall(folder, "--rate-limit", "5/h");
+  const admin = (...argv: string[]) => binaryJson(folder, "admin", ...argv);
+  const { key: second } = await admin("key", "create", "--user", "alice", "--type", "order");
+  const keys = [key, String(second)];
+  const through = () => ordersThrough([server], keys);
+  await admin("user", "limits", "alice", "--rate-limit", RATE);
+  expect(await through()).toBe(BURST);
+  expect(await through()).toBe(0);
+  await admin("user", "limits", "alice", "--rate-limit", "0");
+  expect(await through()).toBe(CONNECTIONS);
+  // The server's own limit is one of each key.
+  await admin("user", "limits", "alice", "--rate-limit", "default");
+  expect(await through()).toBe(20);
+  const orders = await admin("order", "list", "--limit", "1000");
+  expect(orders).toHaveLength(BURST + CONNECTIONS + 20);
+  await stop(server);
+});
+
+test("of 32 orders at once on two servers, each lets half of a reseller's burst through; once one stops, the other lets the whole through", async () => {
+  const postgres = await cluster();
+  const name = await postgres.createDatabase();
+  const folder = freshFolder();
+  const database = ["--database", `postgres://postgres@127.0.0.1:${postgres.port}/${name}`];
+  const admin = (...argv: string[]) => binaryJson(folder, "admin", ...argv, ...database);
+  await admin(..."service create --id s --name S --price 1 --min 1 --max 1000".split(" "));
+  const keyOf = async (username: string): Promise<string> => {
+    await admin("user", "create", username);
+    await admin("user", "credit", username, "100");
+    await admin("user", "limits", username, "--rate-limit", RATE);
+    return (await admin("key", "create", "--user", username, "--type", "order")).key;
+  };
+  const keys = {
+    even: await keyOf("even"),
+    uneven: await keyOf("uneven"),
+    late: await keyOf("late"),
+  };
+  const start = async (server: string) => {
+    const metrics = `127.0.0.1:${freePort()}`;
+    const flags = [...database, "--server", server, "--metrics-listen", metrics];
+    const running = await serving(freshFolder(), "serve", ...flags);
+    const knows = async (servers: number) =>
+      (await (await fetch(`http://${metrics}/metrics`)).text()).includes(
+        `\nreseller_servers ${servers}\n`,
+      );
+    return { running, knows };
+  };
+  const one = await start("one");
+  const two = await start("two");
+  // The first one learns of the second when it renews its lease.
+  await until(async () => (await one.knows(2)) && (await two.knows(2)));
+  const both = [one.running, two.running];
+  expect(await ordersThrough(both, [keys.even])).toBe(BURST);
+  expect(await ordersThrough(both, [keys.even])).toBe(0);
+  // A balancer that sends everything to one server leaves the other's share unused.
+  expect(await ordersThrough([one.running], [keys.uneven])).toBe(BURST / 2);
+  expect(await ordersThrough([two.running], [keys.uneven])).toBe(BURST / 2);
+  expect(await ordersThrough(both, [keys.uneven])).toBe(0);
+  await stop(two.running);
+  await until(() => one.knows(1));
+  expect(await ordersThrough([one.running], [keys.late])).toBe(BURST);
+  expect(await ordersThrough([one.running], [keys.even])).toBe(0);
+  expect(await admin("order", "list", "--limit", "1000")).toHaveLength(3 * BURST);
+  await stop(one.running);
 });
