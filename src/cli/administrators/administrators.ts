@@ -19,11 +19,7 @@ import {
   type Role,
   ROLES,
 } from "../../domain/administrators/administrators.ts";
-import {
-  INVITATION_MS,
-  INVITATION_TIME,
-  isSessionLive,
-} from "../../domain/administrators/sign-ins.ts";
+import { INVITATION_MS, INVITATION_TIME, isSessionLive } from "../../domain/sign-ins/sign-ins.ts";
 import type { ShownAdministrator } from "../../operations/administrators/administrators.ts";
 import { setUpLink } from "../../panel/server/invitations.ts";
 import { newToken } from "../../web/server/tokens.ts";

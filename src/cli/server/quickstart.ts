@@ -26,7 +26,7 @@ import {
 import { type DatabaseName, databaseOf } from "../kernel/database-name.ts";
 import { newKey } from "../users/keys.ts";
 import { DEFAULT_PANEL } from "../administrators/administrators.ts";
-import { INVITATION_TIME } from "../../domain/administrators/sign-ins.ts";
+import { INVITATION_TIME } from "../../domain/sign-ins/sign-ins.ts";
 import { print } from "../output/output.ts";
 import { SAMPLE_ORDERS, sampleOrders } from "./sample-orders.ts";
 import { panelLink, serve } from "./serve.ts";

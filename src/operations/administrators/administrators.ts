@@ -5,8 +5,8 @@ import { type Role } from "../../domain/administrators/administrators.ts";
 import type { AuditAction, AuditFacts } from "../../domain/administrators/audit.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { refusal } from "../../domain/values/error-table.ts";
-import { hashRecoveryCode, stepOfCode } from "../../domain/administrators/second-factor.ts";
-import { INVITATION_MS } from "../../domain/administrators/sign-ins.ts";
+import { hashRecoveryCode, stepOfCode } from "../../domain/sign-ins/second-factor.ts";
+import { INVITATION_MS } from "../../domain/sign-ins/sign-ins.ts";
 import {
   type Administrator,
   administrators,
@@ -22,7 +22,7 @@ import {
   listSessionsOf,
 } from "../../db/administrators/administrators.ts";
 import type { Tx } from "../../db/port/port.ts";
-import { listKnownNetworks } from "../../db/administrators/sign-ins.ts";
+import { listKnownNetworks } from "../../db/sign-ins/sign-ins.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 

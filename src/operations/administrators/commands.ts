@@ -22,7 +22,7 @@ import {
   passCode,
   proveAgain,
   takeConfirmation,
-} from "./sign-ins.ts";
+} from "../sign-ins/sign-ins.ts";
 
 export const commands = {
   inviteAdministrator: command(inviteAdministrator),

@@ -6,7 +6,7 @@ import type { PanelSession } from "../../db/tables/administrators.ts";
 import { listSessionsOf } from "../../db/administrators/administrators.ts";
 import { PASSWORD_FORM } from "../../domain/administrators/administrators.ts";
 import { refusal } from "../../domain/values/error-table.ts";
-import { isSessionLive } from "../../domain/administrators/sign-ins.ts";
+import { isSessionLive } from "../../domain/sign-ins/sign-ins.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import type { Redirect, View } from "../../web/server/results.ts";

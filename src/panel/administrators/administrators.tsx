@@ -11,7 +11,7 @@ import {
 } from "../../db/administrators/administrators.ts";
 import { ADMINISTRATOR_NAME_FORM, ROLES } from "../../domain/administrators/administrators.ts";
 import { refusal } from "../../domain/values/error-table.ts";
-import { INVITATION_TIME, isSessionLive } from "../../domain/administrators/sign-ins.ts";
+import { INVITATION_TIME, isSessionLive } from "../../domain/sign-ins/sign-ins.ts";
 import { Sessions } from "./account.tsx";
 import type { Call, Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";

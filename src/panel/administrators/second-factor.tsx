@@ -11,7 +11,7 @@ import {
   RECOVERY_BYTES,
   RECOVERY_CODES,
   SECRET_BYTES,
-} from "../../domain/administrators/second-factor.ts";
+} from "../../domain/sign-ins/second-factor.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import type { Redirect, View } from "../../web/server/results.ts";

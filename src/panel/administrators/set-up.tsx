@@ -5,7 +5,7 @@
 
 import { findInvited } from "../../db/administrators/administrators.ts";
 import { isPassword, PASSWORD_FORM } from "../../domain/administrators/administrators.ts";
-import { INVITATION_TIME } from "../../domain/administrators/sign-ins.ts";
+import { INVITATION_TIME } from "../../domain/sign-ins/sign-ins.ts";
 import { refusal } from "../../domain/values/error-table.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";

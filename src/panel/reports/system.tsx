@@ -3,7 +3,7 @@
 /** @jsxImportSource preact */
 
 import { listOpenAlerts } from "../../db/webhooks/alerts.ts";
-import { listSignInAttempts } from "../../db/administrators/sign-ins.ts";
+import { listSignInAttempts } from "../../db/sign-ins/sign-ins.ts";
 import { countDisabledWebhooks, oldestUndeliveredAt } from "../../db/webhooks/webhook-figures.ts";
 import { DISABLED_REASONS, type DisabledReason } from "../../domain/webhooks/webhook-events.ts";
 import { formatSize } from "../../domain/values/units.ts";

@@ -6,7 +6,7 @@ import type {
 } from "../../db/tables/administrators.ts";
 import { findAdministrator, findSession } from "../../db/administrators/administrators.ts";
 import type { Reader } from "../../db/port/port.ts";
-import { isSessionLive } from "../../domain/administrators/sign-ins.ts";
+import { isSessionLive } from "../../domain/sign-ins/sign-ins.ts";
 import { isSecretOf, type SessionKey } from "../../web/server/session-cookie.ts";
 
 /** Name of the panel's session cookie. Its value: web/server/session-cookie.ts; its attributes: web/server/cookies.ts. */

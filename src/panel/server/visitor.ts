@@ -1,17 +1,13 @@
 // The visitor who sent a request to the panel: session, and proof by a password or a code. Every try is counted before it
-// is checked (operations/administrators/sign-ins.ts), and every failure is logged.
+// is checked (operations/sign-ins/sign-ins.ts), and every failure is logged.
 
 import { countOpenRequests } from "../../db/orders/order-request-lists.ts";
 import { authorOf } from "../../domain/administrators/administrators.ts";
-import {
-  PROOF_MS,
-  SEEN_INTERVAL_MS,
-  type SignInStep,
-} from "../../domain/administrators/sign-ins.ts";
+import { PROOF_MS, SEEN_INTERVAL_MS, type SignInStep } from "../../domain/sign-ins/sign-ins.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { refusal, Refusal } from "../../domain/values/error-table.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
-import type { NewSession } from "../../operations/administrators/sign-ins.ts";
+import type { NewSession } from "../../operations/sign-ins/sign-ins.ts";
 import { newSessionKey, sessionKeyOf } from "../../web/server/session-cookie.ts";
 import { Visitor as SiteVisitor } from "../../web/server/visitor.ts";
 import type { Panel } from "./panel.ts";

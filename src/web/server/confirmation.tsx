@@ -7,7 +7,7 @@ import type { ComponentChildren } from "preact";
 import type { Micros } from "../../domain/ledger/money.ts";
 import type { Form as Values } from "./form.ts";
 import { Field, Form, ForUser } from "../components/fields.tsx";
-import { CONFIRMATION_MS } from "../../domain/administrators/sign-ins.ts";
+import { CONFIRMATION_MS } from "../../domain/sign-ins/sign-ins.ts";
 import { random } from "./random.ts";
 import { refusal } from "../../domain/values/error-table.ts";
 import { moneyText } from "../components/shown.tsx";

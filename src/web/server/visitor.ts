@@ -1,7 +1,7 @@
 // The visitor who sent a request, for forms and the log. Each site adds how its visitors sign in.
 
 import { type Network, rateLimitGroup } from "../../config/networks.ts";
-import { USER_AGENT_LIMIT } from "../../domain/administrators/sign-ins.ts";
+import { USER_AGENT_LIMIT } from "../../domain/sign-ins/sign-ins.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { clientAddress, FORWARDED_HEADER } from "../../http/server/client-address.ts";
 import type { IncomingRequest } from "../../http1/request.ts";

@@ -5,7 +5,7 @@ import {
   findAdministrator,
   listSessionsOf,
 } from "../../../src/db/administrators/administrators.ts";
-import { INVITATION_MS } from "../../../src/domain/administrators/sign-ins.ts";
+import { INVITATION_MS } from "../../../src/domain/sign-ins/sign-ins.ts";
 import { hashSecret } from "../../../src/web/server/session-cookie.ts";
 import { openShop, type Shop } from "../../support/worlds/shop.ts";
 import { PASSWORD_HASH } from "../../support/worlds/panel.ts";

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import type { Role } from "../../../src/domain/administrators/administrators.ts";
-import { PROOF_MS } from "../../../src/domain/administrators/sign-ins.ts";
+import { PROOF_MS } from "../../../src/domain/sign-ins/sign-ins.ts";
 import type { ActionRoute } from "../../../src/panel/server/route.ts";
 import { ROUTES } from "../../../src/panel/server/routes.ts";
 import { ENGINE } from "../../support/databases/engine.ts";

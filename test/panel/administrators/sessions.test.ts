@@ -1,7 +1,7 @@
 // Sessions of the panel and what ends them.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { SESSION_IDLE_MS, SESSION_MOST_MS } from "../../../src/domain/administrators/sign-ins.ts";
+import { SESSION_IDLE_MS, SESSION_MOST_MS } from "../../../src/domain/sign-ins/sign-ins.ts";
 import { openPanel, PASSWORD, type TestPanel } from "../../support/worlds/panel.ts";
 import { cookieOf, OTHER_PASSWORD, signingIn } from "./sign-in.ts";
 

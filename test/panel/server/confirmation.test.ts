@@ -1,12 +1,12 @@
 // The step before money moves: it shows the amounts, counts once, and asks for a proof again where they are large.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { codeOf, stepAt } from "../../../src/domain/administrators/second-factor.ts";
+import { codeOf, stepAt } from "../../../src/domain/sign-ins/second-factor.ts";
 import {
   CONFIRMATION_MS,
   PROOF_MS,
   SESSION_IDLE_MS,
-} from "../../../src/domain/administrators/sign-ins.ts";
+} from "../../../src/domain/sign-ins/sign-ins.ts";
 import { openPanel, PASSWORD, type TestPanel } from "../../support/worlds/panel.ts";
 
 let panel: TestPanel;

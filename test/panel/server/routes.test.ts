@@ -6,7 +6,7 @@ import type { AnyTable } from "../../../src/db/port/table-definition.ts";
 import { servers, uptime } from "../../../src/db/tables/database.ts";
 import { TABLES } from "../../../src/db/tables/tables.ts";
 import { ROLES } from "../../../src/domain/administrators/administrators.ts";
-import { SESSION_IDLE_MS, SESSION_MOST_MS } from "../../../src/domain/administrators/sign-ins.ts";
+import { SESSION_IDLE_MS, SESSION_MOST_MS } from "../../../src/domain/sign-ins/sign-ins.ts";
 import { ASSETS } from "../../../src/web/server/assets.ts";
 import type { ActionRoute } from "../../../src/panel/server/route.ts";
 import { ROUTES } from "../../../src/panel/server/routes.ts";

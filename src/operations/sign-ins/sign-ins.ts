@@ -12,7 +12,7 @@ import {
   type SignInStep,
   tagOfName,
   waitAfter,
-} from "../../domain/administrators/sign-ins.ts";
+} from "../../domain/sign-ins/sign-ins.ts";
 import {
   type Administrator,
   administrators,
@@ -36,8 +36,8 @@ import {
   FORGET_CONFIRMATIONS,
   listKnownNetworks,
   listSignInAttempts,
-} from "../../db/administrators/sign-ins.ts";
-import { takeCode } from "./administrators.ts";
+} from "../../db/sign-ins/sign-ins.ts";
+import { takeCode } from "../administrators/administrators.ts";
 import type { Context } from "../batch/context.ts";
 
 /**

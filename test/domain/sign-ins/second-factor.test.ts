@@ -10,7 +10,7 @@ import {
   recoveryCode,
   stepAt,
   stepOfCode,
-} from "../../../src/domain/administrators/second-factor.ts";
+} from "../../../src/domain/sign-ins/second-factor.ts";
 
 const STEP = 30_000;
 

@@ -1,6 +1,6 @@
 // Failed and unfinished attempts to sign in to the panel, known networks, and used confirmations.
 
-import type { Failures } from "../../domain/administrators/sign-ins.ts";
+import type { Failures } from "../../domain/sign-ins/sign-ins.ts";
 import type { Reader } from "../port/port.ts";
 import { fields, query, select, statement } from "../port/query.ts";
 import { nullable, number, text } from "../port/table-definition.ts";
