@@ -9,7 +9,7 @@ import type { Administrator } from "../../db/tables/administrators.ts";
 import {
   findAdministrator,
   listAdministrators,
-  listSessions,
+  PANEL_SIGN_INS,
 } from "../../db/administrators/administrators.ts";
 import type { Awaitable } from "../../db/port/port.ts";
 import {
@@ -20,7 +20,6 @@ import {
   ROLES,
 } from "../../domain/administrators/administrators.ts";
 import { INVITATION_MS, INVITATION_TIME, isSessionLive } from "../../domain/sign-ins/sign-ins.ts";
-import type { ShownAdministrator } from "../../operations/administrators/administrators.ts";
 import { setUpLink } from "../../panel/server/invitations.ts";
 import { newToken } from "../../web/server/tokens.ts";
 import { panelAddressPath } from "../../storage/file/open.ts";
@@ -88,7 +87,7 @@ export function declarePanel(program: Command): void {
       const passwordHash = await Bun.password.hash(password);
       const changed = await withDatabase(options, (session) =>
         afterChange(session, name, () =>
-          session.execute("setAdministratorPassword", { name, passwordHash }),
+          session.execute("setPassword", { site: "panel", person: name, passwordHash }),
         ),
       );
       print(options.json, changed, fields);
@@ -113,7 +112,7 @@ export function declarePanel(program: Command): void {
     group,
     "remove-second-factor",
     "remove the second factor of someone who lost it, and end their sessions",
-    ({ execute }, name) => execute("removeSecondFactor", { name }),
+    ({ execute }, name) => execute("removeSecondFactor", { site: "panel", person: name }),
   );
   declareChange(
     group,
@@ -129,7 +128,7 @@ export function declarePanel(program: Command): void {
     .argument("<name>", "the administrator", administratorName)
     .action(async (name: string, options: CommonOptions) => {
       const ended = await withDatabase(options, ({ execute }) =>
-        execute("revokeSessions", { name, session: null }),
+        execute("revokeSessions", { site: "panel", person: name, session: null }),
       );
       print(options.json, { name, ended }, () => `sessions ended: ${ended}`);
     });
@@ -138,10 +137,12 @@ export function declarePanel(program: Command): void {
     async (options: CommonOptions) => {
       const rows = await withDatabase(options, ({ store, now }) =>
         store.read((reader) => {
-          const live = listSessions(reader).filter((session) => isSessionLive(session, now()));
+          const live = PANEL_SIGN_INS.listSessions(reader).filter((session) =>
+            isSessionLive(session, now()),
+          );
           return listAdministrators(reader).map((each) => ({
             ...administratorJson(each),
-            sessions: live.filter(({ administrator }) => administrator === each.name).length,
+            sessions: live.filter(({ person }) => person === each.name).length,
           }));
         }),
       );
@@ -171,7 +172,7 @@ function declareChange(
   group: Command,
   verb: string,
   description: string,
-  change: (session: Session, name: string) => Awaitable<ShownAdministrator>,
+  change: (session: Session, name: string) => Awaitable<unknown>,
 ): void {
   declare(group, verb, description, `reseller panel ${verb} alice`)
     .argument("<name>", "the administrator", administratorName)
@@ -184,11 +185,7 @@ function declareChange(
 }
 
 /** Makes a change and returns the administrator after it. */
-async function afterChange(
-  { store }: Session,
-  name: string,
-  change: () => Awaitable<ShownAdministrator>,
-) {
+async function afterChange({ store }: Session, name: string, change: () => Awaitable<unknown>) {
   await change();
   return store.read((reader) => administratorJson(findAdministrator(reader, name)!));
 }

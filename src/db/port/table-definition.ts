@@ -154,7 +154,8 @@ export function table<
   const columns = Object.entries(getTableColumns(sqliteTable(name, schema))).map(
     ([field, column]) => ({
       field,
-      name: snakeCase(field),
+      // Drizzle gives a column without a name the name of its field.
+      name: column.name === field ? snakeCase(field) : column.name,
       kind: { name: kindOf(column.dataType) },
       // Undefined for the number of the row, and for values that an insert must give.
       initial: column.hasDefault ? (column.default as Value) : column.notNull ? undefined : null,
@@ -193,7 +194,7 @@ export function table<
   return Object.assign(described, byName) as unknown as ReturnType<typeof table<C, Key, Unique>>;
 }
 
-/** Returns the name of a field's column: `createdAt` is stored in `created_at`. */
+/** Returns the name of a field's column, unless it has one of its own: `createdAt` is stored in `created_at`. */
 function snakeCase(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

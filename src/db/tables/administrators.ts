@@ -1,27 +1,18 @@
-// Tables of the operator: administrators, their sessions and the audit log.
+// Tables of the operator: administrators, their sign-ins and the audit log.
 
 import { integer, text } from "drizzle-orm/sqlite-core";
 import type { Role } from "../../domain/administrators/administrators.ts";
 import type { AuditAction } from "../../domain/administrators/audit.ts";
 import { type RowOf, table } from "../port/table-definition.ts";
 import { catalogueLock } from "./locks.ts";
+import { credentials, signInTables } from "./sign-ins.ts";
 
 export const administrators = table(
   "administrators",
   {
     name: text().primaryKey(),
     role: text().$type<Role>().notNull(),
-    active: integer({ mode: "boolean" }).notNull(),
-    /** Null: invited, no password chosen yet. */
-    passwordHash: text(),
-    invitationHash: text(),
-    invitedUntil: integer(),
-    totpSecret: text(),
-    /** A secret that was shown to the administrator and not yet confirmed with a code. */
-    offeredSecret: text(),
-    totpStep: integer().notNull().default(0),
-    createdAt: integer().notNull(),
-    signedInAt: integer(),
+    ...credentials,
   },
   {
     key: ["name"],
@@ -32,80 +23,15 @@ export const administrators = table(
 
 export type Administrator = RowOf<typeof administrators>;
 
-export const recoveryCodes = table(
-  "recovery_codes",
-  { administrator: text().notNull(), hash: text().notNull() },
+/** The tables of the panel's sign-ins. */
+export const panelSignIns = signInTables(
   {
-    key: ["administrator", "hash"],
-    lock: catalogueLock,
+    codes: "recovery_codes",
+    sessions: "panel_sessions",
+    networks: "known_networks",
+    attempts: "sign_in_attempts",
   },
-);
-
-export const panelSessions = table(
-  "panel_sessions",
-  {
-    id: text().primaryKey(),
-    hash: text().notNull(),
-    administrator: text().notNull(),
-    awaitsCode: integer({ mode: "boolean" }).notNull(),
-    createdAt: integer().notNull(),
-    seenAt: integer().notNull(),
-    provedAt: integer().notNull(),
-    address: text().notNull(),
-    userAgent: text().notNull(),
-    failures: integer().notNull().default(0),
-  },
-  {
-    key: ["id"],
-    lock: catalogueLock,
-    unlocked: ["seenAt"],
-  },
-);
-
-export type PanelSession = RowOf<typeof panelSessions>;
-
-export const knownNetworks = table(
-  "known_networks",
-  {
-    administrator: text().notNull(),
-    network: text().notNull(),
-    signedInAt: integer().notNull(),
-  },
-  {
-    key: ["administrator", "network"],
-    lock: catalogueLock,
-  },
-);
-
-export const signInAttempts = table(
-  "sign_in_attempts",
-  {
-    seq: integer().primaryKey(),
-    at: integer().notNull(),
-    address: text().notNull(),
-    network: text().notNull(),
-    /** Hash of the typed name and the step: see tagOfName. */
-    nameTag: integer().notNull(),
-    administrator: text(),
-    userAgent: text().notNull(),
-  },
-  {
-    key: ["seq"],
-    numberField: "seq",
-    lock: catalogueLock,
-  },
-);
-
-export type SignInAttempt = RowOf<typeof signInAttempts>;
-
-/** Ids of used confirmations, so that none is used twice. */
-export const confirmations = table(
-  "confirmations",
-  {
-    id: text().primaryKey(),
-    at: integer().notNull(),
-  },
-  { key: ["id"], lock: catalogueLock },
+  "administrator",
 );
 
 export const audit = table(

@@ -1,15 +1,7 @@
 // Lists all tables of the database. The other files of this folder define them: columns, keys, locks and row types.
 
 import type { AnyTable } from "../port/table-definition.ts";
-import {
-  administrators,
-  audit,
-  confirmations,
-  knownNetworks,
-  panelSessions,
-  recoveryCodes,
-  signInAttempts,
-} from "./administrators.ts";
+import { administrators, audit, panelSignIns } from "./administrators.ts";
 import { grants, serviceChanges, serviceRoutes, services } from "./catalogue.ts";
 import { idempotency, servers, uptime } from "./database.ts";
 import { attempts, orderCosts, unrecognizedNumbers } from "./delivery.ts";
@@ -17,6 +9,7 @@ import { accounts, transferDetails, transfers } from "./ledger.ts";
 import { lateReports, orderEvents, orderRequests, orders, resentOrders } from "./orders.ts";
 import { providerBalances, providerRates, providers } from "./providers.ts";
 import { dailyTotals, hourlySpend, totalsPosition } from "./reports.ts";
+import { confirmations } from "./sign-ins.ts";
 import { keyRecharges, keys, limitUse, resellerLimits, users } from "./users.ts";
 import { alerts, webhookAttempts, webhookDeliveries, webhookEvents, webhooks } from "./webhooks.ts";
 
@@ -58,9 +51,9 @@ export const TABLES: readonly AnyTable[] = [
   totalsPosition,
   alerts,
   administrators,
-  recoveryCodes,
-  panelSessions,
-  knownNetworks,
-  signInAttempts,
+  panelSignIns.codes,
+  panelSignIns.sessions,
+  panelSignIns.networks,
+  panelSignIns.attempts,
   confirmations,
 ];

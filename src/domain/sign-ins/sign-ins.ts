@@ -1,6 +1,9 @@
-// Sign-ins to the panel: lifetimes of sessions and invitations, and delays after failures.
+// Sign-ins to the sites: lifetimes of sessions and invitations, and delays after failures.
 
 import { MINUTE_MS, HOUR_MS, DAY_MS } from "../values/spans.ts";
+
+/** The pages that people sign in to. */
+export type Site = "panel";
 
 export const INVITATION_MS = 30 * MINUTE_MS;
 /** The lifetime of an invitation in words. */

@@ -7,6 +7,7 @@ import { commands as ledger } from "../ledger/commands.ts";
 import { commands as orders } from "../orders/commands.ts";
 import { commands as providers } from "../providers/commands.ts";
 import { commands as reports } from "../reports/commands.ts";
+import { commands as signIns } from "../sign-ins/commands.ts";
 import { commands as users } from "../users/commands.ts";
 import { commands as webhooks } from "../webhooks/commands.ts";
 import { command } from "./command.ts";
@@ -25,6 +26,7 @@ export const commands = {
   ...ledger,
   ...webhooks,
   ...administrators,
+  ...signIns,
   ...reports,
   recordResponse: command(recordResponse, { needs: needsOfRecordResponse }),
   expireIdempotencyRecords: command(expireIdempotencyRecords),

@@ -4,8 +4,7 @@ import { RESTORED_CAUSE } from "../../domain/delivery/deliveries.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { type Numbers, raiseFloors } from "../../db/ledger/number-floors.ts";
 import type { Tx } from "../../db/port/port.ts";
-import { statement } from "../../db/port/query.ts";
-import { panelSessions } from "../../db/tables/administrators.ts";
+import { PANEL_SIGN_INS } from "../../db/administrators/administrators.ts";
 import { keepDisabled } from "../administrators/administrators.ts";
 import type { Context } from "./context.ts";
 import { setKeyActive } from "../users/keys.ts";
@@ -13,9 +12,6 @@ import { raiseSequences } from "../../db/orders/orders.ts";
 import { countAllWaiting } from "../../db/webhooks/webhook-deliveries.ts";
 import { markQueuedUnknown } from "../delivery/mark-unknown.ts";
 import { markPerhapsSent } from "../delivery/order-request-deliveries.ts";
-
-/** Ends the panel's sessions that the backup contains. */
-const END_SESSIONS = statement({ writes: [panelSessions], text: "DELETE FROM panel_sessions" });
 
 export interface CarryOver {
   /** The highest numbers that may have been issued. */
@@ -42,8 +38,8 @@ export interface CarriedOver {
 export function carryOver(tx: Tx, command: CarryOver, context: Context): CarriedOver {
   const { floors, endedKeys, disabledAdministrators = [], actor } = command;
   const webhooksWaiting = countAllWaiting(tx);
-  // This statement must come before every other write.
-  tx.run(END_SESSIONS);
+  // This statement, which ends the sessions that the backup contains, must come before every other write.
+  tx.run(PANEL_SIGN_INS.END_SESSIONS);
   // Before the audit entries below, so that they get numbers above the floor.
   raiseFloors(tx, floors);
   for (const id of endedKeys) setKeyActive(tx, { id, active: false, actor }, context);

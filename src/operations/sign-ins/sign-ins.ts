@@ -1,4 +1,4 @@
-// Signing in to the panel. A try is written before it is checked, and deleted when it succeeds. So only failures stay,
+// Signing in to a site. A try is written before it is checked, and deleted when it succeeds. So only failures stay,
 // and the limit also holds for simultaneous tries and across servers.
 
 import { refusal, Refusal } from "../../domain/values/error-table.ts";
@@ -10,45 +10,27 @@ import {
   KNOWN_MS,
   KNOWN_NETWORKS,
   type SignInStep,
+  type Site,
   tagOfName,
   waitAfter,
 } from "../../domain/sign-ins/sign-ins.ts";
-import {
-  type Administrator,
-  administrators,
-  confirmations,
-  knownNetworks,
-  panelSessions,
-  signInAttempts,
-} from "../../db/tables/administrators.ts";
-import {
-  findAdministrator,
-  findSession,
-  listSessionsOf,
-} from "../../db/administrators/administrators.ts";
 import type { Tx } from "../../db/port/port.ts";
-import {
-  failuresOfName,
-  failuresOfNetwork,
-  failuresOfPair,
-  findKnownNetwork,
-  FORGET_ATTEMPTS,
-  FORGET_CONFIRMATIONS,
-  listKnownNetworks,
-  listSignInAttempts,
-} from "../../db/sign-ins/sign-ins.ts";
-import { takeCode } from "../administrators/administrators.ts";
+import { FORGET_CONFIRMATIONS } from "../../db/sign-ins/sign-ins.ts";
+import { confirmations } from "../../db/tables/sign-ins.ts";
 import type { Context } from "../batch/context.ts";
+import { takeCode } from "./credentials.ts";
+import { type Person, type Realm, realmOf } from "./realms.ts";
 
 /**
  * How long a used confirmation is kept, in multiples of CONFIRMATION_MS: longer than it is valid, because the clocks of
  * servers differ.
  */
 const KEPT_CONFIRMATIONS = 3;
-/** Number of failures that are kept for the panel's list. */
+/** Number of failures of a site that are kept for the panel's list. */
 const KEPT_ATTEMPTS = 10_000;
 
 export interface BeginSignIn {
+  site: Site;
   step: SignInStep;
   /** The name as it was typed; empty for an invitation. */
   name: string;
@@ -69,15 +51,17 @@ export interface BegunSignIn {
 /** Records a try to sign in, before it is checked. Refuses: sign_in_limited. */
 export function beginSignIn(tx: Tx, command: BeginSignIn, { now }: Context): BegunSignIn {
   const { step, name, network } = command;
+  const realm = realmOf(command.site);
+  const { rows } = realm;
   const nameTag = tagOfName(name, step);
-  const found = findAdministrator(tx, name);
+  const found = realm.findNamed(tx, name);
   const since = now - FAILURE_WINDOW_MS;
-  const known = findKnownNetwork(tx, name, network);
+  const known = found && rows.findKnownNetwork(tx, found.key, network);
   const knownAt = known && known.signedInAt > now - KNOWN_MS ? known.signedInAt : null;
   const failures = {
-    ofNetwork: failuresOfNetwork(tx, network, since),
-    ofPair: failuresOfPair(tx, nameTag, network, Math.max(since, knownAt ?? 0)),
-    ofName: failuresOfName(tx, nameTag, Math.max(since, found?.signedInAt ?? 0)),
+    ofNetwork: rows.failuresOfNetwork(tx, network, since),
+    ofPair: rows.failuresOfPair(tx, nameTag, network, Math.max(since, knownAt ?? 0)),
+    ofName: rows.failuresOfName(tx, nameTag, Math.max(since, found?.signedInAt ?? 0)),
     isKnown: knownAt !== null,
   };
   const wait = waitAfter(step, failures, now);
@@ -85,12 +69,13 @@ export function beginSignIn(tx: Tx, command: BeginSignIn, { now }: Context): Beg
     throw new Refusal("sign_in_limited", { retryAfterSeconds: Math.ceil(wait / 1000) });
   }
   // Nothing is refused from here on.
-  const attempt = insertAttempt(tx, { ...command, nameTag }, found, now);
+  const attempt = insertAttempt(tx, realm, { ...command, nameTag }, found, now);
   const passwordHash = found?.active ? found.passwordHash : null;
   return { attempt, passwordHash, isKnown: failures.isKnown };
 }
 
 export interface BeginProof {
+  site: Site;
   /** The signed-in session that must prove itself again. */
   id: string;
   address: string;
@@ -103,37 +88,40 @@ export interface BeginProof {
  */
 export function beginProof(tx: Tx, command: BeginProof, { now }: Context): BegunSignIn {
   const { id, address, userAgent } = command;
-  const session = findSession(tx, id);
+  const realm = realmOf(command.site);
+  const session = realm.rows.findSession(tx, id);
   if (!session || session.awaitsCode || !isSessionLive(session, now)) {
     throw refusal("sign_in_refused");
   }
-  const found = findAdministrator(tx, session.administrator);
+  const found = realm.find(tx, session.person);
   if (!found?.active) throw refusal("sign_in_refused");
   // Nothing is refused from here on.
-  const tried = tx.update(panelSessions, session, { failures: session.failures + 1 });
-  const nameTag = tagOfName(found.name, "proof");
+  const used = tx.update(realm.tables.sessions, session, { failures: session.failures + 1 });
+  const nameTag = tagOfName(found.key, "proof");
   // Without a network: failures count for the session only.
-  const attempt = insertAttempt(tx, { nameTag, address, network: "", userAgent }, found, now);
+  const tried = { nameTag, address, network: "", userAgent };
+  const attempt = insertAttempt(tx, realm, tried, found, now);
   // One failure too many ends the session, and this try is not checked.
-  const passwordHash = isSessionLive(tried, now) ? found.passwordHash : null;
+  const passwordHash = isSessionLive(used, now) ? found.passwordHash : null;
   return { attempt, passwordHash, isKnown: true };
 }
 
 function insertAttempt(
   tx: Tx,
+  { tables, rows }: Realm,
   tried: { nameTag: number; address: string; network: string; userAgent: string },
-  found: Administrator | undefined,
+  found: Person | undefined,
   now: number,
 ): number {
-  const [newest] = listSignInAttempts(tx, Number.MAX_SAFE_INTEGER, 1);
+  const [newest] = rows.listAttempts(tx, Number.MAX_SAFE_INTEGER, 1);
   if (newest && newest.seq > KEPT_ATTEMPTS) {
     const before = newest.seq - KEPT_ATTEMPTS;
-    tx.run(FORGET_ATTEMPTS, { before, firstCodeTag: CODE_TAGS, since: now - FAILURE_WINDOW_MS });
+    const since = now - FAILURE_WINDOW_MS;
+    tx.run(rows.FORGET_ATTEMPTS, { before, firstCodeTag: CODE_TAGS, since });
   }
   const { nameTag, address, network, userAgent } = tried;
-  const administrator = found?.name ?? null;
-  const row = { at: now, address, network, nameTag, administrator, userAgent };
-  return tx.insert(signInAttempts, row).seq;
+  const person = found?.key ?? null;
+  return tx.insert(tables.attempts, { at: now, address, network, nameTag, person, userAgent }).seq;
 }
 
 export interface NewSession {
@@ -145,8 +133,10 @@ export interface NewSession {
 }
 
 export interface OpenSession {
+  site: Site;
   attempt: number | null;
-  name: string;
+  /** Key of the person. */
+  person: string;
   /** The hash that the password matched. */
   passwordHash: string;
   session: NewSession;
@@ -157,24 +147,23 @@ export interface OpenSession {
 }
 
 /** Opens a session after the password was right. Returns whether it awaits a code. Refuses: sign_in_refused. */
-export function openSession(
-  tx: Tx,
-  { attempt, name, passwordHash, session, network, hasProvedCode = false }: OpenSession,
-  { now }: Context,
-): boolean {
-  const found = findAdministrator(tx, name);
+export function openSession(tx: Tx, command: OpenSession, { now }: Context): boolean {
+  const { attempt, passwordHash, session, network, hasProvedCode = false } = command;
+  const realm = realmOf(command.site);
+  const found = realm.find(tx, command.person);
   // The password may have been changed while it was checked.
   if (!found?.active || found.passwordHash !== passwordHash) throw refusal("sign_in_refused");
   const awaitsCode = found.totpSecret !== null && !hasProvedCode;
-  const dead = listSessionsOf(tx, name).filter((each) => !isSessionLive(each, now));
-  for (const each of dead) tx.delete(panelSessions, each);
-  end(tx, attempt);
-  if (!awaitsCode) noteSignedIn(tx, found, network, now);
-  insert(tx, session, name, awaitsCode, now);
+  const all = realm.rows.listSessionsOf(tx, found.key);
+  for (const each of all) if (!isSessionLive(each, now)) tx.delete(realm.tables.sessions, each);
+  end(tx, realm, attempt);
+  if (!awaitsCode) noteSignedIn(tx, realm, found, network, now);
+  insert(tx, realm, session, found.key, awaitsCode, now);
   return awaitsCode;
 }
 
 export interface PassCode {
+  site: Site;
   attempt: number;
   /** The session that awaits the code. */
   id: string;
@@ -186,19 +175,21 @@ export interface PassCode {
 /** Replaces a session that awaited the second factor with a new one. Refuses: sign_in_refused, code_wrong. */
 export function passCode(tx: Tx, command: PassCode, { now }: Context): null {
   const { attempt, id, code, session, network } = command;
-  const awaiting = findSession(tx, id);
+  const realm = realmOf(command.site);
+  const awaiting = realm.rows.findSession(tx, id);
   if (!awaiting?.awaitsCode || !isSessionLive(awaiting, now)) throw refusal("sign_in_refused");
-  const found = findAdministrator(tx, awaiting.administrator);
+  const found = realm.find(tx, awaiting.person);
   if (!found?.active) throw refusal("sign_in_refused");
-  takeCode(tx, found, code, now);
-  noteSignedIn(tx, found, network, now);
-  end(tx, attempt);
-  tx.delete(panelSessions, awaiting);
-  insert(tx, session, found.name, false, now);
+  takeCode(tx, realm, found, code, now);
+  noteSignedIn(tx, realm, found, network, now);
+  end(tx, realm, attempt);
+  tx.delete(realm.tables.sessions, awaiting);
+  insert(tx, realm, session, found.key, false, now);
   return null;
 }
 
 export interface ProveAgain {
+  site: Site;
   attempt: number;
   id: string;
   /** A code, or the hash that the password matched. */
@@ -206,34 +197,39 @@ export interface ProveAgain {
 }
 
 /** Records a new proof. No further proof is required for a while. Refuses: sign_in_refused, code_wrong. */
-export function proveAgain(tx: Tx, { attempt, id, proof }: ProveAgain, { now }: Context): null {
-  const session = findSession(tx, id);
+export function proveAgain(tx: Tx, command: ProveAgain, { now }: Context): null {
+  const { attempt, id, proof } = command;
+  const realm = realmOf(command.site);
+  const session = realm.rows.findSession(tx, id);
   if (!session || session.awaitsCode || !isSessionLive(session, now)) {
     throw refusal("sign_in_refused");
   }
-  const found = findAdministrator(tx, session.administrator);
+  const found = realm.find(tx, session.person);
   if (!found?.active) throw refusal("sign_in_refused");
-  if ("code" in proof) takeCode(tx, found, proof.code, now);
+  if ("code" in proof) takeCode(tx, realm, found, proof.code, now);
   else if (found.passwordHash !== proof.passwordHash) throw refusal("sign_in_refused");
-  end(tx, attempt);
-  tx.update(panelSessions, session, { provedAt: now, seenAt: now, failures: 0 });
+  end(tx, realm, attempt);
+  tx.update(realm.tables.sessions, session, { provedAt: now, seenAt: now, failures: 0 });
   return null;
 }
 
 export interface SessionOf {
+  site: Site;
   id: string;
 }
 
-export function noteSession(tx: Tx, { id }: SessionOf, { now }: Context): null {
-  const session = findSession(tx, id);
-  if (session) tx.update(panelSessions, session, { seenAt: now });
+export function noteSession(tx: Tx, { site, id }: SessionOf, { now }: Context): null {
+  const { rows, tables } = realmOf(site);
+  const session = rows.findSession(tx, id);
+  if (session) tx.update(tables.sessions, session, { seenAt: now });
   return null;
 }
 
 /** Signs out. */
-export function endSession(tx: Tx, { id }: SessionOf): null {
-  const session = findSession(tx, id);
-  if (session) tx.delete(panelSessions, session);
+export function endSession(tx: Tx, { site, id }: SessionOf): null {
+  const { rows, tables } = realmOf(site);
+  const session = rows.findSession(tx, id);
+  if (session) tx.delete(tables.sessions, session);
   return null;
 }
 
@@ -250,12 +246,13 @@ export function takeConfirmation(tx: Tx, { id }: TakeConfirmation, { now }: Cont
 }
 
 export interface EndAttempt {
+  site: Site;
   attempt: number;
 }
 
 /** Ends a try that succeeded without opening a session. */
-export function endAttempt(tx: Tx, { attempt }: EndAttempt): null {
-  end(tx, attempt);
+export function endAttempt(tx: Tx, { site, attempt }: EndAttempt): null {
+  end(tx, realmOf(site), attempt);
   return null;
 }
 
@@ -265,35 +262,37 @@ export function endAttempt(tx: Tx, { attempt }: EndAttempt): null {
  */
 function noteSignedIn(
   tx: Tx,
-  administrator: Administrator,
+  realm: Realm,
+  { key: person }: Person,
   network: string | undefined,
   now: number,
 ): void {
-  tx.update(administrators, administrator, { signedInAt: now });
+  const { rows, tables } = realm;
+  realm.change(tx, person, { signedInAt: now });
   if (network === undefined) return;
-  const { name } = administrator;
-  const known = findKnownNetwork(tx, name, network);
-  const others = listKnownNetworks(tx, name).filter((each) => each.network !== network);
+  const known = rows.findKnownNetwork(tx, person, network);
+  const others = rows.listKnownNetworks(tx, person).filter((each) => each.network !== network);
   others.forEach((each, index) => {
     const isOld = each.signedInAt <= now - KNOWN_MS;
-    if (isOld || index >= KNOWN_NETWORKS - 1) tx.delete(knownNetworks, each);
+    if (isOld || index >= KNOWN_NETWORKS - 1) tx.delete(tables.networks, each);
   });
-  if (known) tx.update(knownNetworks, known, { signedInAt: now });
-  else tx.insert(knownNetworks, { administrator: name, network, signedInAt: now });
+  if (known) tx.update(tables.networks, known, { signedInAt: now });
+  else tx.insert(tables.networks, { person, network, signedInAt: now });
 }
 
-function end(tx: Tx, attempt: number | null): void {
-  const found = attempt === null ? undefined : tx.row(signInAttempts.byKey, attempt);
-  if (found) tx.delete(signInAttempts, found);
+function end(tx: Tx, { tables }: Realm, attempt: number | null): void {
+  const found = attempt === null ? undefined : tx.row(tables.attempts.byKey, attempt);
+  if (found) tx.delete(tables.attempts, found);
 }
 
-function insert(tx: Tx, session: NewSession, name: string, awaitsCode: boolean, now: number): void {
-  tx.insert(panelSessions, {
-    ...session,
-    administrator: name,
-    awaitsCode,
-    createdAt: now,
-    seenAt: now,
-    provedAt: now,
-  });
+function insert(
+  tx: Tx,
+  { tables }: Realm,
+  session: NewSession,
+  person: string,
+  awaitsCode: boolean,
+  now: number,
+): void {
+  const times = { createdAt: now, seenAt: now, provedAt: now };
+  tx.insert(tables.sessions, { ...session, person, awaitsCode, ...times });
 }

@@ -2,10 +2,9 @@
 
 /** @jsxImportSource preact */
 
-import type { PanelSession } from "../../db/tables/administrators.ts";
-import { listSessionsOf } from "../../db/administrators/administrators.ts";
+import { PANEL_SIGN_INS } from "../../db/administrators/administrators.ts";
+import type { SignInSession } from "../../db/tables/sign-ins.ts";
 import { PASSWORD_FORM } from "../../domain/administrators/administrators.ts";
-import { refusal } from "../../domain/values/error-table.ts";
 import { isSessionLive } from "../../domain/sign-ins/sign-ins.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
@@ -16,9 +15,9 @@ import { newPassword } from "./set-up.tsx";
 import { Time, Typed } from "../../web/components/shown.tsx";
 
 export async function accountPage(call: Call, panel: Panel): Promise<View> {
-  const { administrator, session } = call.visitor.identity();
-  const { name, role, totpSecret } = administrator;
-  const all = await call.read((reader) => listSessionsOf(reader, name));
+  const { person, session } = call.visitor.identity();
+  const { name, role, totpSecret } = person;
+  const all = await call.read((reader) => PANEL_SIGN_INS.listSessionsOf(reader, name));
   const sessions = all.filter((each) => isSessionLive(each, panel.now()));
   return {
     title: "Account",
@@ -82,7 +81,7 @@ export function Sessions({
   own,
   action,
 }: {
-  sessions: readonly PanelSession[];
+  sessions: readonly SignInSession[];
   /** Id of the session that shows this page. */
   own: string;
   action: string;
@@ -93,20 +92,20 @@ export function Sessions({
       rows={sessions}
       empty="No sessions."
       columns={[
-        { heading: "Administrator", cell: ({ administrator }) => administrator },
+        { heading: "Administrator", cell: ({ person }) => person },
         { heading: "Signed in", cell: ({ createdAt }) => <Time at={createdAt} /> },
         { heading: "Last use", cell: ({ seenAt }) => <Time at={seenAt} /> },
         { heading: "Address", cell: ({ address }) => address },
         { heading: "Browser", cell: ({ userAgent }) => <Typed text={userAgent} /> },
         {
           heading: "End",
-          cell: ({ id, administrator }) =>
+          cell: ({ id, person }) =>
             id === own ? (
               "this one"
             ) : (
-              <Form action={action} hidden={{ session: id, name: administrator }}>
+              <Form action={action} hidden={{ session: id, name: person }}>
                 <button>
-                  End<span class="hidden"> session of {administrator}</span>
+                  End<span class="hidden"> session of {person}</span>
                 </button>
               </Form>
             ),
@@ -117,9 +116,9 @@ export function Sessions({
 }
 
 export async function endOwnSession(submission: Submission): Promise<Redirect> {
-  const { name } = submission.visitor.administrator;
+  const { name: person } = submission.visitor.administrator;
   const session = submission.form.text("session");
-  await submission.submit("revokeSessions", { name, session });
+  await submission.submit("revokeSessions", { site: "panel", person, session });
   return { to: "/account", note: "The session has ended." };
 }
 
@@ -129,15 +128,13 @@ export async function changePassword(submission: Submission, panel: Panel): Prom
   if (current === "") form.addError("current", "current is required");
   const password = newPassword(submission);
   form.check();
-  const { name } = visitor.identity().administrator;
-  const attempt = await visitor.judge(name, async () => {
-    const begun = await visitor.beginProof();
-    if (await panel.passwords.isRight(current, begun.passwordHash, true)) return begun.attempt;
+  const attempt = await visitor.beginPasswordChange(current).catch((error: unknown) => {
     form.addError("current", "Wrong password");
-    throw refusal("sign_in_refused");
+    throw error;
   });
   const passwordHash = await panel.passwords.hash(password);
-  await submission.submit("setAdministratorPassword", { name, passwordHash });
+  const { name: person } = visitor.administrator;
+  await submission.submit("setPassword", { site: "panel", person, passwordHash });
   const cookie = await visitor.renewSession(attempt, passwordHash, true);
   return {
     to: "/account",

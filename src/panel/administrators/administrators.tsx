@@ -7,7 +7,7 @@ import type { Administrator } from "../../db/tables/administrators.ts";
 import {
   findAdministrator,
   listAdministrators,
-  listSessions,
+  PANEL_SIGN_INS,
 } from "../../db/administrators/administrators.ts";
 import { ADMINISTRATOR_NAME_FORM, ROLES } from "../../domain/administrators/administrators.ts";
 import { refusal } from "../../domain/values/error-table.ts";
@@ -33,7 +33,7 @@ export async function administratorsPage(call: Call, panel: Panel): Promise<View
   const now = panel.now();
   const { administrators, sessions } = await call.read((reader) => ({
     administrators: listAdministrators(reader),
-    sessions: listSessions(reader).filter((session) => isSessionLive(session, now)),
+    sessions: PANEL_SIGN_INS.listSessions(reader).filter((session) => isSessionLive(session, now)),
   }));
   return {
     title: "Administrators",
@@ -202,14 +202,14 @@ export async function removeOthersSecondFactor(submission: Submission): Promise<
     danger: true,
     isSensitive: true,
   });
-  await submission.submit("removeSecondFactor", { name });
+  await submission.submit("removeSecondFactor", { site: "panel", person: name });
   return { to: "/administrators", note: `${name} has no second factor now, and is signed out.` };
 }
 
 export async function endOthersSession(submission: Submission): Promise<Redirect> {
   const name = submission.form.text("name");
   const session = submission.form.text("session");
-  await submission.submit("revokeSessions", { name, session });
+  await submission.submit("revokeSessions", { site: "panel", person: name, session });
   return { to: "/administrators", note: `A session of ${name} has ended.` };
 }
 

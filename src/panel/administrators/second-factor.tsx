@@ -3,15 +3,7 @@
 /** @jsxImportSource preact */
 
 import { encode } from "uqr";
-import {
-  authenticatorLink,
-  base32,
-  hashRecoveryCode,
-  recoveryCode,
-  RECOVERY_BYTES,
-  RECOVERY_CODES,
-  SECRET_BYTES,
-} from "../../domain/sign-ins/second-factor.ts";
+import { authenticatorLink } from "../../domain/sign-ins/second-factor.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
@@ -30,7 +22,7 @@ export const ENROLMENT: readonly string[] = [
 ];
 
 export function secondFactorPage(call: Call, { settings, now }: Panel): View {
-  const { name, role, totpSecret, offeredSecret } = call.visitor.identity().administrator;
+  const { name, role, totpSecret, offeredSecret } = call.visitor.administrator;
   const isRequired = settings.needsSecondFactor && role === "owner";
   return {
     title: "Second factor",
@@ -140,9 +132,8 @@ function Picture({ text }: { text: string }) {
   );
 }
 
-export async function offerSecondFactor({ visitor }: Submission, panel: Panel): Promise<Redirect> {
-  const secret = base32(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
-  await panel.writer.submit("offerSecondFactor", { name: visitor.name, secret });
+export async function offerSecondFactor({ visitor }: Submission): Promise<Redirect> {
+  await visitor.offerSecondFactor();
   return { to: "/account/second-factor" };
 }
 
@@ -152,16 +143,7 @@ export async function enableSecondFactor(submission: Submission): Promise<View> 
   const code = form.text("code", 20).replace(/\s/g, "");
   form.check();
   await submission.requireProof();
-  const { name, passwordHash } = visitor.identity().administrator;
-  const codes = Array.from({ length: RECOVERY_CODES }, () =>
-    recoveryCode(crypto.getRandomValues(new Uint8Array(RECOVERY_BYTES))),
-  );
-  const cookie = await visitor.judge(name, async () => {
-    const { attempt } = await visitor.beginProof();
-    const recoveryHashes = codes.map(hashRecoveryCode);
-    await submission.submit("enableSecondFactor", { name, code, recoveryHashes });
-    return visitor.renewSession(attempt, passwordHash!, true);
-  });
+  const { codes, cookie } = await visitor.enableSecondFactor(code);
   return {
     title: "Recovery codes",
     cookie,
@@ -198,8 +180,8 @@ export async function removeOwnSecondFactor(
   if (proof === "") form.addError("proof", "proof is required");
   form.check();
   await visitor.prove(proof);
-  const { name, passwordHash } = visitor.identity().administrator;
-  await submission.submit("removeSecondFactor", { name });
+  const { name, passwordHash } = visitor.administrator;
+  await submission.submit("removeSecondFactor", { site: "panel", person: name });
   const cookie = await visitor.renewSession(null, passwordHash!, false);
   panel.log.info({ administrator: name }, "panel: second factor removed");
   return { to: "/account/second-factor", note: "The second factor is off.", cookie };

@@ -3,15 +3,11 @@
 
 /** @jsxImportSource preact */
 
-import { findInvited } from "../../db/administrators/administrators.ts";
 import { isPassword, PASSWORD_FORM } from "../../domain/administrators/administrators.ts";
 import { INVITATION_TIME } from "../../domain/sign-ins/sign-ins.ts";
-import { refusal } from "../../domain/values/error-table.ts";
 import type { Call, Submission } from "../server/call.ts";
-import type { Panel } from "../server/panel.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
-import { hashSecret } from "../../web/server/session-cookie.ts";
 
 export function setUpPage(_call: Call): View {
   return {
@@ -42,26 +38,13 @@ export function setUpPage(_call: Call): View {
   };
 }
 
-export async function setUp(submission: Submission, panel: Panel): Promise<Redirect> {
+export async function setUp(submission: Submission): Promise<Redirect> {
   const { form, visitor } = submission;
   const token = form.text("token", 100);
   const password = newPassword(submission);
   form.check();
-  return visitor.judge(null, async () => {
-    const { attempt } = await visitor.begin("invitation", "");
-    const invitationHash = hashSecret(token);
-    const invited = await submission.read((reader) => findInvited(reader, invitationHash));
-    if (!invited) throw refusal("invitation_invalid");
-    const passwordHash = await panel.passwords.hash(password);
-    const { name } = await panel.writer.submit("acceptInvitation", {
-      invitationHash,
-      passwordHash,
-    });
-    const { session, cookie } = visitor.newSession();
-    const { network } = visitor;
-    await panel.writer.submit("openSession", { attempt, name, passwordHash, session, network });
-    return { to: "/", note: `Welcome, ${name}.`, cookie };
-  });
+  const { key: name, cookie } = await visitor.acceptInvitation(token, password);
+  return { to: "/", note: `Welcome, ${name}.`, cookie };
 }
 
 /** Returns the field `password`, refused if it cannot be a password. */

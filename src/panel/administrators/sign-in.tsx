@@ -2,15 +2,10 @@
 
 /** @jsxImportSource preact */
 
-import { findAdministrator } from "../../db/administrators/administrators.ts";
-import { refusal } from "../../domain/values/error-table.ts";
 import type { Call, Submission } from "../server/call.ts";
-import type { Panel } from "../server/panel.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
 import { redirect } from "../../web/server/response.ts";
-import { endedCookie } from "../../web/server/cookies.ts";
-import { COOKIE } from "../server/sessions.ts";
 
 export function signInPage(call: Call): View | Response {
   const { visitor, filters } = call;
@@ -40,25 +35,14 @@ export function signInPage(call: Call): View | Response {
   };
 }
 
-export async function signIn(submission: Submission, panel: Panel): Promise<Redirect> {
-  const { form, visitor } = submission;
+export async function signIn({ form, visitor }: Submission): Promise<Redirect> {
   const name = form.text("name", 100).toLowerCase();
   const password = form.secret("password");
   if (password === "") form.addError("password", "password is required");
   form.check();
-  const known = await submission.read((reader) => findAdministrator(reader, name) !== undefined);
-  return visitor.judge(known ? name : null, async () => {
-    const { attempt, passwordHash, isKnown } = await visitor.begin("password", name);
-    const isRight = await panel.passwords.isRight(password, passwordHash, isKnown);
-    if (!isRight || passwordHash === null) throw refusal("sign_in_refused");
-    const { session, cookie } = visitor.newSession();
-    const { network } = visitor;
-    const opened = { attempt, name, passwordHash, session, network };
-    const awaitsCode = await panel.writer.submit("openSession", opened);
-    const next = pathOf(form.raw("next"));
-    if (!awaitsCode) return { to: next, cookie };
-    return { to: `/sign-in/code?${new URLSearchParams({ next })}`, cookie };
-  });
+  const { awaitsCode, cookie } = await visitor.signIn(name, password);
+  const next = pathOf(form.raw("next"));
+  return { to: awaitsCode ? `/sign-in/code?${new URLSearchParams({ next })}` : next, cookie };
 }
 
 export function codePage({ visitor, filters }: Call): View | Response {
@@ -92,26 +76,16 @@ export function codePage({ visitor, filters }: Call): View | Response {
   };
 }
 
-export async function passCode(submission: Submission, panel: Panel): Promise<Redirect> {
-  const { form, visitor } = submission;
+export async function passCode({ form, visitor }: Submission): Promise<Redirect> {
   if (!visitor.isSignedIn() || !visitor.identity().session.awaitsCode) return { to: "/sign-in" };
   const code = form.text("code", 40);
   form.check();
-  const { administrator, session: awaiting } = visitor.identity();
-  return visitor.judge(administrator.name, async () => {
-    const { attempt } = await visitor.begin("code", administrator.name);
-    const { session, cookie } = visitor.newSession();
-    const { network } = visitor;
-    await panel.writer.submit("passCode", { attempt, id: awaiting.id, code, session, network });
-    return { to: pathOf(form.raw("next")), cookie };
-  });
+  const cookie = await visitor.passCode(code);
+  return { to: pathOf(form.raw("next")), cookie };
 }
 
-export async function signOut({ visitor }: Submission, panel: Panel): Promise<Redirect> {
-  if (visitor.isSignedIn()) {
-    await panel.writer.submit("endSession", { id: visitor.identity().session.id });
-  }
-  return { to: "/sign-in", cookie: endedCookie(panel.settings.isSecure, COOKIE) };
+export async function signOut({ visitor }: Submission): Promise<Redirect> {
+  return { to: "/sign-in", cookie: await visitor.signOut() };
 }
 
 /** Returns a path of the panel, so that whoever makes a link cannot choose another site as the target of signing in. */

@@ -3,7 +3,7 @@
 /** @jsxImportSource preact */
 
 import { listOpenAlerts } from "../../db/webhooks/alerts.ts";
-import { listSignInAttempts } from "../../db/sign-ins/sign-ins.ts";
+import { PANEL_SIGN_INS } from "../../db/administrators/administrators.ts";
 import { countDisabledWebhooks, oldestUndeliveredAt } from "../../db/webhooks/webhook-figures.ts";
 import { DISABLED_REASONS, type DisabledReason } from "../../domain/webhooks/webhook-events.ts";
 import { formatSize } from "../../domain/values/units.ts";
@@ -22,7 +22,7 @@ export async function systemPage(call: Call, panel: Panel): Promise<View> {
   const { ready, checks } = await system.readiness();
   const { attempts, oldestAt, disabled, open } = await call.read((reader) => ({
     open: listOpenAlerts(reader).length,
-    attempts: listSignInAttempts(reader, Number.MAX_SAFE_INTEGER, ATTEMPTS),
+    attempts: PANEL_SIGN_INS.listAttempts(reader, Number.MAX_SAFE_INTEGER, ATTEMPTS),
     oldestAt: oldestUndeliveredAt(reader),
     disabled: countDisabledWebhooks(reader),
   }));
@@ -71,7 +71,7 @@ export async function systemPage(call: Call, panel: Panel): Promise<View> {
             { heading: "When (UTC)", cell: ({ at }) => <Time at={at} /> },
             {
               heading: "Administrator",
-              cell: ({ administrator }) => administrator ?? "unknown name",
+              cell: ({ person }) => person ?? "unknown name",
             },
             { heading: "Address", cell: ({ address }) => address },
             { heading: "Browser", cell: ({ userAgent }) => <Typed text={userAgent} /> },

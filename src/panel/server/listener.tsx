@@ -17,8 +17,7 @@ import { links } from "./navigation.ts";
 import type { Panel } from "./panel.ts";
 import type { Route } from "./route.ts";
 import { ROUTES } from "./routes.ts";
-import { COOKIE } from "./sessions.ts";
-import { Visitor } from "./visitor.ts";
+import { COOKIE, Visitor } from "./visitor.ts";
 
 type PanelSite = Site<Visitor, Panel, Role>;
 
@@ -70,7 +69,7 @@ async function admit(
       route.method === "GET" && path !== "/" ? `?${new URLSearchParams({ next: asked })}` : "";
     return redirect(`/sign-in${next}`);
   }
-  const { role, totpSecret } = identity.administrator;
+  const { role, totpSecret } = identity.person;
   if (!mayAct(role, route.role))
     return failureOf(site, 403, "Your role does not allow this.", visitor);
   const mustEnrol = settings.needsSecondFactor && role === "owner" && totpSecret === null;

@@ -6,7 +6,7 @@ import { type Awaitable, type Reader, type ReadStore } from "../../db/port/port.
 import { NUMBERED_TABLES } from "../../db/ledger/number-floors.ts";
 import { type Query, query, select } from "../../db/port/query.ts";
 import { type AnyRow, type AnyTable, number } from "../../db/port/table-definition.ts";
-import { panelSessions } from "../../db/tables/administrators.ts";
+import { panelSignIns } from "../../db/tables/administrators.ts";
 import { catalogueVersion } from "../../db/tables/catalogue.ts";
 import { servers, uptime } from "../../db/tables/database.ts";
 import { accounts } from "../../db/tables/ledger.ts";
@@ -71,7 +71,7 @@ const PIECE_ROWS = 500;
 const NOT_COPIED: readonly AnyTable[] = [
   servers,
   uptime,
-  panelSessions,
+  panelSignIns.sessions,
   dailyTotals,
   hourlySpend,
   totalsPosition,

@@ -3,7 +3,7 @@
 import { beforeEach, expect, test } from "bun:test";
 import {
   findAdministrator,
-  listSessionsOf,
+  PANEL_SIGN_INS,
 } from "../../../src/db/administrators/administrators.ts";
 import { INVITATION_MS } from "../../../src/domain/sign-ins/sign-ins.ts";
 import { hashSecret } from "../../../src/web/server/session-cookie.ts";
@@ -20,13 +20,18 @@ const tokenIn = (text: string) => /\/setup#([\w-]{43})$/m.exec(text)![1]!;
 
 function accept(name: string): void {
   const { invitationHash } = find(name)!;
-  shop.run("acceptInvitation", { invitationHash: invitationHash!, passwordHash: PASSWORD_HASH });
+  shop.run("acceptInvitation", {
+    site: "panel",
+    invitationHash: invitationHash!,
+    passwordHash: PASSWORD_HASH,
+  });
 }
 
 function session(name: string): void {
   shop.run("openSession", {
+    site: "panel",
     attempt: null,
-    name,
+    person: name,
     passwordHash: PASSWORD_HASH,
     session: { id: `${name}-session-0123456`, hash: "0".repeat(64), address: "::1", userAgent: "" },
   });
@@ -78,7 +83,8 @@ test("disable, enable, revoke and remove-second-factor change nothing else, end 
     accept(name);
     session(name);
   }
-  const sessions = (name: string) => shop.read((reader) => listSessionsOf(reader, name)).length;
+  const sessions = (name: string) =>
+    shop.read((reader) => PANEL_SIGN_INS.listSessionsOf(reader, name)).length;
   expect((await shop.cli("panel", "revoke", "alice", "--json")).json).toEqual({
     name: "alice",
     ended: 1,
@@ -122,7 +128,8 @@ test("role gives another role and ends the sessions, never that of the last owne
     accept(name);
     session(name);
   }
-  const sessions = (name: string) => shop.read((reader) => listSessionsOf(reader, name)).length;
+  const sessions = (name: string) =>
+    shop.read((reader) => PANEL_SIGN_INS.listSessionsOf(reader, name)).length;
   const { json } = await shop.cli("panel", "role", "bob", "support", "--json");
   expect(json).toMatchObject({ name: "bob", role: "support" });
   expect([sessions("alice"), sessions("bob")]).toEqual([1, 0]);

@@ -1,7 +1,7 @@
 // The second factor of the sign-in: codes, recovery codes and their removal.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { listSessionsOf } from "../../../src/db/administrators/administrators.ts";
+import { PANEL_SIGN_INS } from "../../../src/db/administrators/administrators.ts";
 import { openPanel, PASSWORD, type TestPanel } from "../../support/worlds/panel.ts";
 import { cookieOf, OTHER_PASSWORD, signingIn } from "./sign-in.ts";
 
@@ -91,8 +91,8 @@ describe("a second factor", () => {
     expect(removed.status).toBe(303);
     expect([await isIn(other), await isIn(cookieOf(removed))]).toEqual([false, true]);
     await enrol(cookieOf(removed));
-    panel.run("removeSecondFactor", { name: "tester" });
-    expect(panel.read((reader) => listSessionsOf(reader, "tester"))).toEqual([]);
+    panel.run("removeSecondFactor", { site: "panel", person: "tester" });
+    expect(panel.read((reader) => PANEL_SIGN_INS.listSessionsOf(reader, "tester"))).toEqual([]);
     expect((await signIn("tester")).headers.get("location")).toBe("/");
   });
 

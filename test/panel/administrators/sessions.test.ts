@@ -61,14 +61,17 @@ describe("a session", () => {
   test.each([
     [
       "a password",
-      (): unknown => panel.run("setAdministratorPassword", { name: "olga", passwordHash: "x" }),
+      (): unknown => panel.run("setPassword", { site: "panel", person: "olga", passwordHash: "x" }),
     ],
     ["a role", (): unknown => panel.run("setAdministratorRole", { name: "olga", role: "support" })],
     [
       "being disabled",
       (): unknown => panel.run("setAdministratorActive", { name: "olga", active: false }),
     ],
-    ["revoke", (): unknown => panel.run("revokeSessions", { name: "olga", session: null })],
+    [
+      "revoke",
+      (): unknown => panel.run("revokeSessions", { site: "panel", person: "olga", session: null }),
+    ],
     [
       "a restore",
       (): unknown =>

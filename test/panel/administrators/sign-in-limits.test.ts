@@ -149,10 +149,10 @@ describe("attempts of others", () => {
         .map(({ network }) => network)
         .sort(),
     ).toEqual([HOME, "192.0.2.25"]);
-    open.run("setAdministratorPassword", { name: "tester", passwordHash: PASSWORD_HASH });
+    open.run("setPassword", { site: "panel", person: "tester", passwordHash: PASSWORD_HASH });
     expect(known()).toEqual([]);
     await signInFrom(HOME);
-    open.run("revokeSessions", { name: "tester", session: null });
+    open.run("revokeSessions", { site: "panel", person: "tester", session: null });
     expect(known()).toEqual([]);
     await open.stop();
   });

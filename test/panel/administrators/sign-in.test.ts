@@ -36,7 +36,7 @@ describe("an invitation", () => {
     expect(() =>
       panel.execute(
         "acceptInvitation",
-        { invitationHash: invitationHash!, passwordHash: "x" },
+        { site: "panel", invitationHash: invitationHash!, passwordHash: "x" },
         late,
       ),
     ).toThrow("invitation_invalid");

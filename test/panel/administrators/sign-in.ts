@@ -50,7 +50,11 @@ export function signingIn(panel: () => TestPanel) {
   function triesFrom(step: "password" | "code") {
     const tryAt = (now: number, name: string, network: string): boolean => {
       try {
-        panel().execute("beginSignIn", { step, name, address: "::1", network, userAgent: "" }, now);
+        panel().execute(
+          "beginSignIn",
+          { site: "panel", step, name, address: "::1", network, userAgent: "" },
+          now,
+        );
         return true;
       } catch (error) {
         expect(error).toMatchObject({ code: "sign_in_limited" });

@@ -65,6 +65,7 @@ async function panelWith(text: string): Promise<{ panel: TestPanel; paths: strin
     userAgent: text.slice(0, 200),
   };
   panel.run("beginSignIn", {
+    site: "panel",
     step: "password",
     name: text,
     address: "::1",

@@ -2,7 +2,10 @@
 
 import { join } from "node:path";
 import { expect, test } from "bun:test";
-import { findAdministrator, listSessions } from "../../../src/db/administrators/administrators.ts";
+import {
+  findAdministrator,
+  PANEL_SIGN_INS,
+} from "../../../src/db/administrators/administrators.ts";
 import { copyDatabase } from "../../../src/storage/backup/copy.ts";
 import { openShop, reseller } from "../../support/worlds/shop.ts";
 import { PASSWORD_HASH } from "../../support/worlds/panel.ts";
@@ -13,10 +16,11 @@ test("sessions end, an administrator who was disabled stays so, and reverted cha
   for (const name of ["alice", "bob"]) {
     const invitationHash = name.padEnd(64, "0");
     shop.run("inviteAdministrator", { name, role: "owner", invitationHash });
-    shop.run("acceptInvitation", { invitationHash, passwordHash: PASSWORD_HASH });
+    shop.run("acceptInvitation", { site: "panel", invitationHash, passwordHash: PASSWORD_HASH });
     shop.run("openSession", {
+      site: "panel",
       attempt: null,
-      name,
+      person: name,
       passwordHash: PASSWORD_HASH,
       session: {
         id: `${name}-0123456789012345`,
@@ -29,7 +33,7 @@ test("sessions end, an administrator who was disabled stays so, and reverted cha
   const file = join(shop.folder, "copy.db");
   copyDatabase(shop.connection.path, file);
   shop.run("setAdministratorActive", { name: "bob", active: false });
-  shop.run("setAdministratorPassword", { name: "alice", passwordHash: "$another" });
+  shop.run("setPassword", { site: "panel", person: "alice", passwordHash: "$another" });
   shop.close();
   const { code, json } = await reseller("restore", file, "--data", shop.folder, "--json");
   expect(code).toBe(0);
@@ -41,7 +45,7 @@ test("sessions end, an administrator who was disabled stays so, and reverted cha
   expect(JSON.stringify(json)).not.toMatch(/argon2|another"/);
   const restored = freshSqliteDatabase(shop.folder);
   restored.read((reader) => {
-    expect(listSessions(reader)).toEqual([]);
+    expect(PANEL_SIGN_INS.listSessions(reader)).toEqual([]);
     expect(findAdministrator(reader, "bob")!.active).toBe(false);
     expect(findAdministrator(reader, "alice")!.active).toBe(true);
   });

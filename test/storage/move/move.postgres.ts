@@ -83,9 +83,9 @@ function randomMarket(shop: Shop, random: Random): void {
   shop.run("createWebhook", { ...hook, username: "alice" });
   const admin = { name: "ada", invitationHash: "1".repeat(64) };
   shop.run("inviteAdministrator", { ...admin, role: "owner" });
-  shop.run("acceptInvitation", { ...admin, passwordHash: "p" });
+  shop.run("acceptInvitation", { ...admin, site: "panel", passwordHash: "p" });
   const from = { address: "::1", network: "::1", userAgent: "u" };
-  shop.run("beginSignIn", { step: "password", name: "ada", ...from });
+  shop.run("beginSignIn", { site: "panel", step: "password", name: "ada", ...from });
   shop.query("INSERT INTO known_networks VALUES ('ada', '::1', 1)");
   shop.run("takeConfirmation", { id: "1700000000000-abcdefghijklmnop" });
   shop.query("INSERT INTO recovery_codes (administrator, hash) VALUES ('ada', ?)", "2".repeat(64));

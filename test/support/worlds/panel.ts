@@ -122,13 +122,18 @@ export async function openPanel({
   const administrator = (name: string, its: Role) => {
     const invitationHash = hashSecret(name);
     database.run("inviteAdministrator", { name, role: its, invitationHash });
-    database.run("acceptInvitation", { invitationHash, passwordHash: PASSWORD_HASH });
+    database.run("acceptInvitation", {
+      site: "panel",
+      invitationHash,
+      passwordHash: PASSWORD_HASH,
+    });
   };
   const session = (name: string, awaitsCode = false) => {
     const [id, secret] = [random(16), random(32)];
     database.run("openSession", {
+      site: "panel",
       attempt: null,
-      name,
+      person: name,
       passwordHash: PASSWORD_HASH,
       session: { id, hash: hashSecret(secret), address: "127.0.0.1", userAgent: "test" },
       hasProvedCode: !awaitsCode,

@@ -1,0 +1,88 @@
+// What the sign-ins of one site need: the rows of its persons, their sessions, and how the audit log names them.
+
+import type { AuditAction } from "../../domain/administrators/audit.ts";
+import type { Site } from "../../domain/sign-ins/sign-ins.ts";
+import {
+  findAdministrator,
+  findInvited,
+  PANEL_SIGN_INS,
+} from "../../db/administrators/administrators.ts";
+import type { Reader, Tx } from "../../db/port/port.ts";
+import type { SignInRows } from "../../db/sign-ins/sign-ins.ts";
+import {
+  type Administrator,
+  administrators,
+  panelSignIns,
+} from "../../db/tables/administrators.ts";
+import type { SignInTables } from "../../db/tables/sign-ins.ts";
+import { authorOf } from "../../domain/administrators/administrators.ts";
+import { refusal, type Refusal } from "../../domain/values/error-table.ts";
+
+/** The columns of a person that sign-ins read and change. */
+export type Credentials = Pick<
+  Administrator,
+  | "active"
+  | "passwordHash"
+  | "invitationHash"
+  | "invitedUntil"
+  | "totpSecret"
+  | "offeredSecret"
+  | "totpStep"
+  | "signedInAt"
+>;
+
+/** A person who signs in, with the key of its row. */
+export interface Person extends Credentials {
+  key: string;
+  role: string;
+  /** The person as the author of changes. */
+  author: string;
+  /** The reseller of a member; null for an administrator. */
+  account: number | null;
+}
+
+type Verb = "accept" | "password" | "revoke" | "second_factor";
+
+export interface Realm {
+  tables: SignInTables;
+  rows: SignInRows;
+  find(reader: Reader, key: string): Person | undefined;
+  /** Finds who signs in with this name. */
+  findNamed(reader: Reader, name: string): Person | undefined;
+  findInvited(reader: Reader, invitationHash: string): Person | undefined;
+  change(tx: Tx, key: string, changes: Partial<Credentials>): void;
+  actions: Record<Verb, AuditAction>;
+  absent(): Refusal;
+}
+
+const administrator = (found: Administrator | undefined): Person | undefined =>
+  found && { ...found, key: found.name, author: authorOf(found.name), account: null };
+
+const PANEL: Realm = {
+  tables: panelSignIns,
+  rows: PANEL_SIGN_INS,
+  find: (reader, key) => administrator(findAdministrator(reader, key)),
+  findNamed: (reader, name) => administrator(findAdministrator(reader, name)),
+  findInvited: (reader, hash) => administrator(findInvited(reader, hash)),
+  change: (tx, name, changes) => void tx.update(administrators, { name }, changes),
+  actions: {
+    accept: "administrator.accept",
+    password: "administrator.password",
+    revoke: "administrator.revoke",
+    second_factor: "administrator.second_factor",
+  },
+  absent: () => refusal("administrator_not_found"),
+};
+
+const REALMS: Record<Site, Realm> = { panel: PANEL };
+
+export function realmOf(site: Site): Realm {
+  return REALMS[site];
+}
+
+/** Returns the person. Refuses that there is no such person. */
+export function requirePerson(realm: Realm, reader: Reader, key: string): Person {
+  const found = realm.find(reader, key);
+  if (!found) throw realm.absent();
+  return found;
+}
