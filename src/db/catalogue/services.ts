@@ -4,6 +4,7 @@ import { priceFor } from "../../domain/catalogue/prices.ts";
 import type { ServiceType } from "../../domain/catalogue/service-types.ts";
 import type { PriceUnit } from "../../domain/catalogue/services.ts";
 import type { Reader, Tx } from "../port/port.ts";
+import { categoryPosition } from "./category-order.ts";
 import { fields, query, select } from "../port/query.ts";
 import { boolean, nullable, number, text } from "../port/table-definition.ts";
 import { catalogueVersion, grants, services } from "../tables/catalogue.ts";
@@ -183,7 +184,7 @@ const NUMBERED = query({
   columns: { ...fields(services, ...NUMBERED_FIELDS), ...PRICES },
   text: `SELECT ${select(services, ...NUMBERED_FIELDS)},
       ${PRICE_PARTS} ${OF_OPEN_SERVICES}
-    ORDER BY services.category, services.number`,
+    ORDER BY ${categoryPosition("services")}, services.category, services.number`,
 });
 
 const IDS = query({
@@ -277,7 +278,7 @@ export function listOpenServices(reader: Reader, account: number): ListedOpenSer
   return reader.all(OPEN, { account }).map((service) => priced(service, discountPpm));
 }
 
-/** The services that a reseller may order, by category, then in the order of creation. */
+/** The services that a reseller may order, by category as the operator ordered them, then in the order of creation. */
 export function listNumberedServices(reader: Reader, account: number): NumberedService[] {
   const { discountPpm } = requirePayer(reader, account);
   return reader.all(NUMBERED, { account }).map((service) => priced(service, discountPpm));

@@ -88,6 +88,16 @@ export const grants = table(
   },
 );
 
+/** Positions of categories in lists, from 1. Categories without a row follow by name. */
+export const categoryOrder = table(
+  "category_order",
+  {
+    category: text().primaryKey(),
+    position: integer().notNull(),
+  },
+  { key: ["category"], lock: catalogueLock },
+);
+
 /** Changes of services and grants, numbered in the order of the commits, because one lock protects all rows. */
 export const serviceChanges = table(
   "service_changes",

@@ -2,7 +2,7 @@
 
 import type { AnyTable } from "../port/table-definition.ts";
 import { administrators, audit, panelSignIns } from "./administrators.ts";
-import { grants, serviceChanges, serviceRoutes, services } from "./catalogue.ts";
+import { categoryOrder, grants, serviceChanges, serviceRoutes, services } from "./catalogue.ts";
 import { idempotency, servers, uptime } from "./database.ts";
 import { attempts, orderCosts, unrecognizedNumbers } from "./delivery.ts";
 import { accounts, transferDetails, transfers } from "./ledger.ts";
@@ -21,6 +21,7 @@ export const TABLES: readonly AnyTable[] = [
   services,
   serviceRoutes,
   grants,
+  categoryOrder,
   serviceChanges,
   keys,
   keyRecharges,

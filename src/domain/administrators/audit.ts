@@ -30,6 +30,7 @@ export const AUDIT_ACTIONS = [
   "provider.delete",
   "provider.pause",
   "provider.resume",
+  "category.order",
   "grant.put",
   "grant.revoke",
   "route.put",

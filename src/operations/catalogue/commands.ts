@@ -1,6 +1,7 @@
 // Commands of this folder, by name.
 
 import { command } from "../batch/command.ts";
+import { orderCategories } from "./category-order.ts";
 import { importGrants } from "./grants.ts";
 import { importServices } from "./service-import.ts";
 import { putRoute, removeRoute } from "./service-routes.ts";
@@ -25,6 +26,7 @@ export const commands = {
   grantService: command(grantService),
   importGrants: command(importGrants),
   revokeService: command(revokeService),
+  orderCategories: command(orderCategories),
   putRoute: command(putRoute),
   removeRoute: command(removeRoute),
 };

@@ -12,6 +12,7 @@ import resellerLimits from "../../../migrations/sqlite/0007_reseller_limits.sql"
 import hourlySpend from "../../../migrations/sqlite/0008_hourly_spend.sql" with { type: "text" };
 import providerBalances from "../../../migrations/sqlite/0009_provider_balances.sql" with { type: "text" };
 import priceRules from "../../../migrations/sqlite/0010_price_rules.sql" with { type: "text" };
+import categoryOrder from "../../../migrations/sqlite/0011_category_order.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -35,6 +36,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 8, name: "0008_hourly_spend", sql: hourlySpend },
   { version: 9, name: "0009_provider_balances", sql: providerBalances },
   { version: 10, name: "0010_price_rules", sql: priceRules },
+  { version: 11, name: "0011_category_order", sql: categoryOrder },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

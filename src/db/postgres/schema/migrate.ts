@@ -10,6 +10,7 @@ import resellerLimits from "../../../../migrations/postgres/0006_reseller_limits
 import hourlySpend from "../../../../migrations/postgres/0007_hourly_spend.sql" with { type: "text" };
 import providerBalances from "../../../../migrations/postgres/0008_provider_balances.sql" with { type: "text" };
 import priceRules from "../../../../migrations/postgres/0009_price_rules.sql" with { type: "text" };
+import categoryOrder from "../../../../migrations/postgres/0010_category_order.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 7, name: "0007_hourly_spend", sql: hourlySpend },
   { version: 8, name: "0008_provider_balances", sql: providerBalances },
   { version: 9, name: "0009_price_rules", sql: priceRules },
+  { version: 10, name: "0010_category_order", sql: categoryOrder },
 ];
 
 /** The number of the advisory lock: "rslr". */
