@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
+import { listServicesAfter } from "../../db/catalogue/service-lists.ts";
 import { errorCode, Refusal, sentenceOf } from "../../domain/values/error-table.ts";
 import { counted, countedWrong } from "../../domain/values/text.ts";
 import { type Catalogue, HEADER_FORM, readCatalogue } from "../../imports/catalogue.ts";
@@ -24,7 +25,7 @@ import {
   withDatabase,
 } from "../kernel/command.ts";
 import { addConfirmation, confirm, CONFIRM_ROWS, type ConfirmOptions } from "../kernel/confirm.ts";
-import { print } from "../output/output.ts";
+import { print, printError } from "../output/output.ts";
 import { startProgress } from "../output/progress.ts";
 import { readAll } from "../kernel/stdin.ts";
 
@@ -32,6 +33,8 @@ import { readAll } from "../kernel/stdin.ts";
 const PROGRESS_ROWS = 5000;
 /** Limit for wrong rows that are listed; further ones are only counted. */
 const NAMED_LIMIT = 1000;
+/** Above the size of any catalogue. */
+const SERVICES_LIMIT = 10_000_000;
 const STDIN = "-";
 
 interface ImportOptions extends CommonOptions, ConfirmOptions {
@@ -58,6 +61,7 @@ export function declareImport(group: Command): void {
         importInto(session, catalogue, options),
       );
       print<object>(options.json, resultOf(imported, isUpdate), () => textOf(imported, options));
+      if (!options.dryRun && !options.json) await noteBelowCost(options);
     });
 }
 
@@ -107,6 +111,17 @@ async function confirmUpdates({ updated }: ImportPlan, options: ConfirmOptions):
       `more than ${CONFIRM_ROWS}`,
     );
   }
+}
+
+/** Names prices below cost after an import. It never asks about them, so that scripts run on. */
+async function noteBelowCost(options: ImportOptions): Promise<void> {
+  const { rows } = await withDatabase(options, ({ store }) =>
+    store.read((reader) => listServicesAfter(reader, { belowCost: true }, null, SERVICES_LIMIT)),
+  );
+  if (rows.length === 0) return;
+  printError(
+    `note: ${counted(rows.length, "service")} sold below cost: see \`service list --below-cost\``,
+  );
 }
 
 /** Returns the result for --json. */

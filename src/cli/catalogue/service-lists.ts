@@ -29,6 +29,7 @@ export interface FilterOptions {
   inactive?: true;
   private?: true;
   public?: true;
+  belowCost?: true;
 }
 
 interface ListOptions extends CommonOptions, PageOptions, FilterOptions, ColumnOptions {
@@ -88,7 +89,8 @@ export function addFilters(command: Command): Command {
     .addOption(new Option("--active", "only active ones").conflicts("inactive"))
     .addOption(new Option("--inactive", "only inactive ones").conflicts("active"))
     .addOption(new Option("--private", "only private ones").conflicts("public"))
-    .addOption(new Option("--public", "only public ones").conflicts("private"));
+    .addOption(new Option("--public", "only public ones").conflicts("private"))
+    .option("--below-cost", "only those priced below the rate of their first provider");
 }
 
 /** Turns options into a filter. Refuses: provider_not_found. */
@@ -100,6 +102,7 @@ export function serviceFilter(reader: Reader, options: FilterOptions): ServiceFi
     manual: options.manual,
     active: options.active ? true : options.inactive ? false : null,
     private: options.private ? true : options.public ? false : null,
+    belowCost: options.belowCost,
   };
 }
 

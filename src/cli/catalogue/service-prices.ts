@@ -6,11 +6,12 @@ import { listServicesAfter } from "../../db/catalogue/service-lists.ts";
 import { findService, type Service } from "../../db/catalogue/services.ts";
 import { planPrices, type PriceChange } from "../../domain/catalogue/services.ts";
 import { refusal } from "../../domain/values/error-table.ts";
-import { jsonAmount } from "../../domain/ledger/money.ts";
+import { formatMicros, jsonAmount } from "../../domain/ledger/money.ts";
 import { asFailure, type CommonOptions, declare, withDatabase } from "../kernel/command.ts";
 import { addConfirmation, confirm, CONFIRM_ROWS, type ConfirmOptions } from "../kernel/confirm.ts";
 import { databaseOf } from "../kernel/database-name.ts";
 import { dollars, print, printError } from "../output/output.ts";
+import { confirmBelowCost } from "./below-cost.ts";
 import { addFilters, type FilterOptions, serviceFilter } from "./service-lists.ts";
 import { table } from "../output/text-table.ts";
 import { percent, serviceId } from "../kernel/values.ts";
@@ -46,6 +47,15 @@ export function declareReprice(group: Command): void {
         if (prices.length > CONFIRM_ROWS) {
           await confirm(options, `change ${prices.length} prices`, `more than ${CONFIRM_ROWS}`);
         }
+        const after = new Map(prices.map((price) => [price.id, price.after]));
+        const changed = services.filter(({ id }) => (after.get(id) ?? 0) > 0);
+        await confirmBelowCost(options, () =>
+          changed.map((before) => {
+            const priceMicros = after.get(before.id)!;
+            const what = `set the price of ${before.id} to ${formatMicros(priceMicros)} USD`;
+            return { what, before, after: { ...before, priceMicros } };
+          }),
+        );
         // The command refuses if a price changed since it was read.
         await withDatabase(options, ({ execute }) => execute("changePrices", { prices }));
       }

@@ -3,6 +3,9 @@
 import { type Command, Option } from "commander";
 import type { Awaitable } from "../../db/port/port.ts";
 import { findService, type Service } from "../../db/catalogue/services.ts";
+import { findProvider } from "../../db/providers/providers.ts";
+import { paidPrice } from "../../db/catalogue/grants.ts";
+import { findUser } from "../../db/users/users.ts";
 import { formatMicros, jsonAmount } from "../../domain/ledger/money.ts";
 import { attempt, Refusal, sentenceOf } from "../../domain/values/error-table.ts";
 import { NO_PROVIDER } from "../../domain/providers/providers.ts";
@@ -11,6 +14,7 @@ import {
   refuseUnfitType,
   standardUnit,
 } from "../../domain/catalogue/service-types.ts";
+import { applyChanges, type UpdateService } from "../../operations/catalogue/services.ts";
 import {
   type CommonOptions,
   declare,
@@ -18,12 +22,13 @@ import {
   type Session,
   withDatabase,
 } from "../kernel/command.ts";
+import { confirmBelowCost } from "./below-cost.ts";
 import { providerNames } from "../providers/provider-names.ts";
 import { declareExport } from "./service-export.ts";
 import { declareImport } from "./service-import.ts";
 import { declareServiceList, serviceJson } from "./service-lists.ts";
 import { declareRoutes } from "./service-routes.ts";
-import { addConfirmation, confirm } from "../kernel/confirm.ts";
+import { addConfirmation, confirm, type ConfirmOptions } from "../kernel/confirm.ts";
 import {
   addServiceOptions,
   requireBounds,
@@ -36,6 +41,11 @@ import { declareReprice } from "./service-prices.ts";
 import { print, printError } from "../output/output.ts";
 import { fields } from "../output/text-table.ts";
 import { price, serviceId, username } from "../kernel/values.ts";
+
+interface GrantOptions extends CommonOptions, ConfirmOptions {
+  user: string;
+  price?: number;
+}
 
 export function declareServices(admin: Command): void {
   const group = declareGroup(admin, "service", "the catalogue");
@@ -61,7 +71,7 @@ function declareCreate(group: Command): void {
     "add a service",
     'reseller admin service create --name "Followers" --price 2.32 --min 10 --max 10000',
   );
-  addServiceOptions(command, true)
+  addConfirmation(addServiceOptions(command, true))
     .option("--id <id>", "id of your choice (default: generated)", serviceId)
     .action(async (options: ServiceOptions, command: Command) => {
       const { provider: name, providerService: service } = options;
@@ -74,12 +84,21 @@ function declareCreate(group: Command): void {
       if ((name === undefined) !== (service === undefined)) {
         command.error("error: --provider and --provider-service must be used together.");
       }
+      const priceMicros = options.price!;
+      if (name !== undefined && priceMicros > 0) {
+        await confirmBelowCost(options, (reader) => {
+          const providerId = findProvider(reader, name)?.providerId ?? null;
+          const terms = { priceMicros, per, max, providerId, providerService: service! };
+          const what = `sell ${options.name!} at ${formatMicros(priceMicros)} USD`;
+          return [{ what, before: null, after: terms }];
+        });
+      }
       await changeService(options, ({ execute }) =>
         execute("createService", {
           id: options.id ?? null,
           name: options.name!,
           ...(options.category === undefined ? {} : { category: options.category }),
-          priceMicros: options.price!,
+          priceMicros,
           per,
           min,
           max,
@@ -121,17 +140,16 @@ function declareUpdate(group: Command): void {
       if (named.length === 0 && service === undefined && !isManual) {
         command.error("error: give at least one option to change.");
       }
-      if (priceMicros === 0) await confirmFree(id, options);
-      const note = isManual ? await formerProviderNote(id, options) : null;
       const given = providerName === undefined ? {} : { name: providerName };
       const linked = service === undefined ? {} : { provider: { ...given, service } };
-      await changeService(options, ({ execute }) =>
-        execute("updateService", {
-          id,
-          changes: Object.fromEntries(named),
-          ...(isManual ? { provider: null } : linked),
-        }),
-      );
+      const update = {
+        changes: Object.fromEntries(named),
+        ...(isManual ? { provider: null } : linked),
+      };
+      if (priceMicros === 0) await confirmFree(id, options);
+      else await confirmUpdate(id, update, options);
+      const note = isManual ? await formerProviderNote(id, options) : null;
+      await changeService(options, ({ execute }) => execute("updateService", { id, ...update }));
       if (note !== null && !options.json) printError(note);
     });
 }
@@ -163,6 +181,21 @@ async function confirmFree(id: string, options: ServiceOptions): Promise<void> {
   await confirm(options, `set the price of ${id} from ${now} USD to 0`, "the service becomes free");
 }
 
+/** Asks before the service is sold below cost. What is refused is left to the command. */
+async function confirmUpdate(
+  id: string,
+  { changes, provider }: Pick<UpdateService, "changes" | "provider">,
+  options: ServiceOptions,
+): Promise<void> {
+  await confirmBelowCost(options, (reader) => {
+    const before = findService(reader, id);
+    if (!before) return [];
+    const after = attempt(() => applyChanges(reader, before, changes, provider));
+    if (after instanceof Refusal) return [];
+    return [{ what: `sell ${id} at ${formatMicros(after.priceMicros)} USD`, before, after }];
+  });
+}
+
 function declareSwitch(group: Command, verb: string, active: boolean, description: string): void {
   declare(group, verb, description, `reseller admin service ${verb} followers`)
     .argument("<id>", "the service", serviceId)
@@ -189,17 +222,19 @@ function declareGrants(group: Command): void {
   const user = () =>
     new Option("--user <username>", "the reseller").argParser(username).makeOptionMandatory();
 
-  declare(
+  const grant = declare(
     group,
     "grant",
     "make a private service available to a reseller, or set the reseller's own price",
     "reseller admin service grant followers --user alice --price 1.90",
-  )
+  );
+  addConfirmation(grant)
     .argument("<id>", "the service", serviceId)
     .addOption(user())
     .option("--price <price>", "price for this reseller (default: the service's price)", price)
-    .action(async (id: string, options: CommonOptions & { user: string; price?: number }) => {
+    .action(async (id: string, options: GrantOptions) => {
       const { user: name, price: priceMicros = null } = options;
+      if (priceMicros !== null) await confirmOwnPrice(id, name, priceMicros, options);
       await withDatabase(options, ({ execute }) =>
         execute("grantService", { id, username: name, priceMicros }),
       );
@@ -216,6 +251,23 @@ function declareGrants(group: Command): void {
       );
       print(options.json, { service: id, username: options.user, revoked: true }, fields);
     });
+}
+
+/** Asks before a reseller pays less than the service costs, if it paid more before. */
+async function confirmOwnPrice(
+  id: string,
+  name: string,
+  priceMicros: number,
+  options: GrantOptions,
+): Promise<void> {
+  await confirmBelowCost(options, (reader) => {
+    const service = findService(reader, id);
+    const user = findUser(reader, name);
+    if (!service || !user) return [];
+    const before = { ...service, priceMicros: paidPrice(reader, service, user) };
+    const what = `sell ${id} to ${name} at ${formatMicros(priceMicros)} USD`;
+    return [{ what, before, after: { ...service, priceMicros } }];
+  });
 }
 
 async function changeService(

@@ -1,6 +1,10 @@
-// The operator's lists of grants.
+// The operator's lists of grants, and what a reseller pays.
 
+import { priceFor } from "../../domain/catalogue/prices.ts";
 import type { Reader } from "../port/port.ts";
+import { grants } from "../tables/catalogue.ts";
+import type { User } from "../users/users.ts";
+import type { Service } from "./services.ts";
 import { query } from "../port/query.ts";
 import { nullable, number, text } from "../port/table-definition.ts";
 
@@ -53,4 +57,13 @@ export function listAllGrants(
     return found.filter(({ username }) => own.has(username));
   }
   return account === null ? reader.all(ALL) : reader.all(OF_RESELLER, { account });
+}
+
+/** Returns what a reseller pays for a service now, whether it may order it or not. */
+export function paidPrice(
+  reader: Reader,
+  { id, priceMicros }: Pick<Service, "id" | "priceMicros">,
+  { account, discountPpm }: Pick<User, "account" | "discountPpm">,
+): number {
+  return priceFor(priceMicros, reader.row(grants.byKey, id, account)?.priceMicros, discountPpm);
 }

@@ -28,6 +28,21 @@ export function marginOf(
   return { costMicros, isBelowCost, percent: percentOf(priceMicros, costMicros) };
 }
 
+/** A price with its margin; null: the margin is unknown. */
+export interface SoldAt {
+  priceMicros: number;
+  margin: Margin | null;
+}
+
+/**
+ * Returns whether a change sells below cost for the first time, or at a lower price than before. Such a change asks
+ * first. `before`: null for something that was not sold.
+ */
+export function fallsBelowCost(before: SoldAt | null, after: SoldAt): boolean {
+  if (!after.margin?.isBelowCost) return false;
+  return !before?.margin?.isBelowCost || after.priceMicros < before.priceMicros;
+}
+
 function costOf(rate: Decimal, unit: RateUnit, per: PriceUnit, max: number): Decimal {
   if (unit === "order" || per === "1000") return rate;
   const units = per === "1" ? 1n : BigInt(max);

@@ -10,7 +10,8 @@ import { counted } from "../../domain/values/text.ts";
 import type { Submission } from "../server/call.ts";
 import type { Redirect } from "../../web/server/results.ts";
 import { List } from "../../web/components/lists.tsx";
-import { MarginText, readMargins } from "./margins.tsx";
+import { readMargins } from "../../db/catalogue/margins.ts";
+import { MarginText } from "./margins.tsx";
 import { listPath, selectedServices } from "./service-selection.ts";
 import { Money, Typed } from "../../web/components/shown.tsx";
 

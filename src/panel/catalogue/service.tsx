@@ -17,7 +17,7 @@ import type { Call, Submission } from "../server/call.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
 import { Field, Fold, Form } from "../../web/components/fields.tsx";
 import { Facts, List } from "../../web/components/lists.tsx";
-import { readMargin } from "./margins.tsx";
+import { readMargin } from "../../db/catalogue/margins.ts";
 import { type ListedRoute, Routes } from "./service-routes.tsx";
 import { TermsFields, termsOf, unitText } from "./service-terms.tsx";
 import { listPath } from "./service-selection.ts";

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { listCommands } from "../../../src/cli/kernel/command-tree.ts";
 import { createProgram } from "../../../src/cli/kernel/program.ts";
 import { openShop, optionsOf, reseller } from "../../support/worlds/shop.ts";
+import { seedRates } from "../../support/seeds/rates.ts";
 import { freshFolder } from "../../support/folders.ts";
 
 function fileOf(name: string, lines: readonly string[]): string {
@@ -26,6 +27,11 @@ const CASES: Record<string, () => string[]> = {
   "admin user debit": () => ["alice", "5", ...ABOVE],
   "admin user erase": () => ["carl", "--reason", "asked"],
   "admin user discount": () => ["bob", "100"],
+  "admin service create": () => {
+    const provider = ["--provider", "acme", "--provider-service", "1"];
+    return ["--name", "N", "--price", "0.5", "--min", "1", "--max", "9", ...provider];
+  },
+  "admin service grant": () => ["synced", "--user", "bob", "--price", "0.5"],
   "admin service update": () => ["followers", "--price", "0"],
   "admin service reprice": () => ["--percent", "10"],
   "admin service import": () => [prices(), "--update"],
@@ -51,6 +57,8 @@ test.each(Object.entries(CASES))("%s", async (words, rest) => {
   const shop = openShop();
   shop.user("carl");
   for (const at of numbers) shop.service({ id: `s${at}`, name: `S${at}` });
+  seedRates(shop, "acme", { "1": "1" });
+  shop.service({ id: "synced", price: "2", provider: { name: "acme", service: "1" } });
   shop.order(100);
   shop.order(100);
   shop.order(100);

@@ -79,7 +79,7 @@ describe("sync", () => {
       { before: { category: "Services" }, after: { category: "Instagram" } },
     ]);
     // By hand: the price stays, the rest follows.
-    await shop.cli("admin", "service", "update", id, "--price", "0.5");
+    await shop.cli("admin", "service", "update", id, "--price", "0.5", "--yes");
     const changed = { ...LISTED, name: "Likes HQ", max: 500 };
     expect((await sync(shop, [changed])).json).toEqual({ ...COUNTS, updated: 1, belowCost: 1 });
     const shown = async () =>

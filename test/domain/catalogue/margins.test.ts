@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseDecimal } from "../../../src/domain/providers/rate-decimals.ts";
-import { marginOf } from "../../../src/domain/catalogue/margins.ts";
+import { fallsBelowCost, type Margin, marginOf } from "../../../src/domain/catalogue/margins.ts";
 import { PRICE_UNITS } from "../../../src/domain/catalogue/services.ts";
 import { isBelowCost } from "../../../src/domain/providers/upstream-services.ts";
 
@@ -49,3 +49,24 @@ test.each([
     });
   },
 );
+
+test.each<
+  [before: [number, boolean | null] | null, after: [number, boolean | null], asks: boolean]
+>([
+  [null, [5, true], true],
+  [null, [5, false], false],
+  [null, [5, null], false],
+  [[6, false], [5, true], true],
+  [[5, null], [5, true], true],
+  [[5, true], [5, true], false],
+  [[5, true], [6, true], false],
+  [[5, true], [4, true], true],
+  [[5, true], [9, false], false],
+])("from %j to %j falls below cost: %p", (before, after, expected) => {
+  const soldAt = ([priceMicros, isBelowCost]: [number, boolean | null]) => {
+    const margin: Margin | null =
+      isBelowCost === null ? null : { costMicros: 1, isBelowCost, percent: null };
+    return { priceMicros, margin };
+  };
+  expect(fallsBelowCost(before && soldAt(before), soldAt(after))).toBe(expected);
+});
