@@ -25,11 +25,7 @@ import {
 import { findService } from "../db/catalogue/services.ts";
 import { findUserByAccount } from "../db/users/users.ts";
 import { HOUR_MS, DAY_MS } from "../domain/values/spans.ts";
-
-/** Rows summed in one step, which takes some milliseconds. */
-const STEP = 4000;
-/** Last day of a window without an end, after all rows. */
-const LAST_DAY = 100_000_000;
+import { pause, splitWindow, STEP, timesOf } from "./windows.ts";
 
 export interface ReportRow extends Amounts {
   /**
@@ -108,25 +104,6 @@ export async function readUncounted(store: ReadStore): Promise<number> {
   return [...counts.values()].reduce((sum, orders) => sum + orders, 0);
 }
 
-function timesOf({ from, to }: TimeWindow): Times {
-  return { from: Math.max(from ?? 0, 0), to: to ?? (LAST_DAY + 1) * DAY_MS - 1 };
-}
-
-/** Splits a window into whole days and the remaining parts. */
-function splitWindow(window: TimeWindow): {
-  days: { first: number; last: number };
-  parts: Times[];
-} {
-  const { from: start, to: end } = timesOf(window);
-  const first = Math.ceil(start / DAY_MS);
-  const last = Math.floor((end + 1) / DAY_MS) - 1;
-  const days = { first, last };
-  if (first > last) return { days, parts: start > end ? [] : [{ from: start, to: end }] };
-  const before = { from: start, to: first * DAY_MS - 1 };
-  const behind = { from: (last + 1) * DAY_MS, to: end };
-  return { days, parts: [before, behind].filter((part) => part.from <= part.to) };
-}
-
 async function addPart(
   sums: Sums,
   store: ReadStore,
@@ -165,11 +142,6 @@ async function addSpan(
     left = step.next;
     if (left) await pause();
   }
-}
-
-/** Lets timers and sockets be handled between two steps. */
-function pause(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function add(sums: Sums, parts: readonly ReportPart[]): void {

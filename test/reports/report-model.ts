@@ -114,6 +114,7 @@ export class ReportModel {
       ...Array<() => void>(6).fill(() => this.#report()),
       ...Array<() => void>(4).fill(() => this.#move()),
       () => this.#settle(),
+      () => this.#adjust(),
       () => this.#sync(),
       () => this.#changeFactor(),
       ...Array<() => void>(3).fill(() => this.count(1 + below(this.#random, 8))),
@@ -128,6 +129,22 @@ export class ReportModel {
   /** Counts rows into the totals, as the job does. */
   count(limit: number): void {
     this.database.execute("countDailyTotals", { limit }, this.#now);
+  }
+
+  /** A credit or debit by one of two operators, or a recharge by a key, also of test money. */
+  #adjust(): void {
+    const amountMicros = 1 + below(this.#random, 900_000_000);
+    const username = this.#pick(["anna", "bert"]);
+    const [owner, { id: keyId, account: resellerAccount }] = this.#pick([...this.#keys]);
+    const isTest = owner.startsWith("test:");
+    const actor = { keyId: null, operator: this.#pick(["tester", "key of nobody"]) };
+    const adjustment = { username, amountMicros, note: null, actor };
+    const recharge = { keyId, resellerAccount, username, amountMicros, isTest };
+    this.#pick([
+      () => void this.database.execute("creditUser", adjustment, this.#now),
+      () => void this.database.execute("debitUser", adjustment, this.#now),
+      () => void this.database.execute("recharge", recharge, this.#now),
+    ])();
   }
 
   #pick<T>(from: readonly T[]): T {

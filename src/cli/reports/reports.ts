@@ -1,4 +1,4 @@
-// `report`: orders, revenue, refunds, net, cost and margin, by day, service, reseller or provider.
+// `report`: orders, revenue, refunds, net, cost and margin, by day, service, reseller or provider; or money (money.ts).
 
 import { type Command, Option } from "commander";
 import { REPORT_HEADER, reportCells } from "../../reports/report-csv.ts";
@@ -18,9 +18,11 @@ import { addWindow, type WindowOptions, windowOf } from "../output/list-pages.ts
 import { dollars, print, printError } from "../output/output.ts";
 import { table } from "../output/text-table.ts";
 import { since } from "../kernel/values.ts";
+import { printMoney } from "./money.ts";
 
 interface ReportOptions extends CommonOptions, WindowOptions {
   by: ReportKey;
+  money?: true;
   csv?: true;
 }
 
@@ -30,13 +32,21 @@ export function declareReports(program: Command): void {
     "report",
     "orders, revenue, refunds, cost and margin of a period, by day, service, reseller or provider",
     "reseller report --by service --since 2026-11-01 --until 2026-11-30",
-  ).addOption(new Option("--by <key>", "how to group rows").choices(REPORT_KEYS).default("day"));
+  )
+    .addOption(new Option("--by <key>", "how to group rows").choices(REPORT_KEYS).default("day"))
+    .addOption(
+      new Option(
+        "--money",
+        "credits by source, charges, refunds, debits, and the sum of balances at both ends",
+      ).conflicts("by"),
+    );
   addWindow(command)
     .addOption(new Option("--csv", "print the result as CSV").conflicts("json"))
     .action(async (options: ReportOptions) => {
       const { by } = options;
       const { from, to } = windowOf(options);
       const window = { from: from ?? since("30d"), to };
+      if (options.money) return printMoney(options, window);
       const { rows, uncounted, unknown } = await withDatabase(options, async ({ store }) => ({
         rows: await readReport(store, by, window),
         uncounted: await readUncounted(store),

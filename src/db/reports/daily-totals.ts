@@ -5,6 +5,7 @@
 
 import type { Reader, Tx } from "../port/port.ts";
 import { query, statement } from "../port/query.ts";
+import { addMoney } from "./money-totals.ts";
 import {
   type Amounts,
   halvesOf,
@@ -205,7 +206,7 @@ const FORGET_SPEND = statement({
   text: "DELETE FROM hourly_spend WHERE hour < :before",
 });
 
-/** Adds the rows after one position, up to another, to the totals of their days, and to the spend of their hours. */
+/** Adds the rows after one position, up to another, to the totals of their days and the spend of their hours. */
 export function addToTotals(
   tx: Tx,
   after: ReportPosition,
@@ -219,6 +220,7 @@ export function addToTotals(
     const range = { after: after[source], upTo: upTo[source] };
     tx.run(ADD_SPEND[source], { ...range, from: firstHour * HOUR_MS });
   }
+  if (upTo.transfers > after.transfers) addMoney(tx, after.transfers, upTo.transfers);
   for (const { source, add } of ADD) {
     if (upTo[source] > after[source]) tx.run(add, { after: after[source], upTo: upTo[source] });
   }

@@ -1,6 +1,7 @@
 // Tables of the totals that reports use. They are written under a lock of the row of totals_position.
 
 import { integer, text } from "drizzle-orm/sqlite-core";
+import type { MoneyFlow, TransferKind } from "../../domain/ledger/ledger.ts";
 import { bigInteger, table } from "../port/table-definition.ts";
 
 export const dailyTotals = table(
@@ -26,6 +27,19 @@ export const hourlySpend = table(
     refundedMicros: bigInteger().notNull(),
   },
   { key: ["hour", "account"] },
+);
+
+export const moneyTotals = table(
+  "money_totals",
+  {
+    day: integer().notNull(),
+    flow: text().$type<MoneyFlow>().notNull(),
+    kind: text().$type<TransferKind>().notNull(),
+    source: text().notNull(),
+    transfers: integer().notNull(),
+    amountMicros: bigInteger().notNull(),
+  },
+  { key: ["day", "flow", "kind", "source"] },
 );
 
 export const totalsPosition = table(

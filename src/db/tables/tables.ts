@@ -8,7 +8,7 @@ import { attempts, orderCosts, unrecognizedNumbers } from "./delivery.ts";
 import { accounts, transferDetails, transfers } from "./ledger.ts";
 import { lateReports, orderEvents, orderRequests, orders, resentOrders } from "./orders.ts";
 import { providerBalances, providerRates, providers } from "./providers.ts";
-import { dailyTotals, hourlySpend, totalsPosition } from "./reports.ts";
+import { dailyTotals, hourlySpend, moneyTotals, totalsPosition } from "./reports.ts";
 import { confirmations } from "./sign-ins.ts";
 import { keyRecharges, keys, limitUse, resellerLimits, users } from "./users.ts";
 import { alerts, webhookAttempts, webhookDeliveries, webhookEvents, webhooks } from "./webhooks.ts";
@@ -49,6 +49,7 @@ export const TABLES: readonly AnyTable[] = [
   orderCosts,
   dailyTotals,
   hourlySpend,
+  moneyTotals,
   totalsPosition,
   alerts,
   administrators,

@@ -4,6 +4,8 @@ import { parseDecimal } from "../../domain/providers/rate-decimals.ts";
 import { microsOf } from "../../domain/delivery/costs.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import type { TotalKind } from "../reports/daily-totals.ts";
+import { LIVE_TRANSFER } from "../ledger/all-transactions.ts";
+import { FLOW, SOURCE } from "../reports/money-totals.ts";
 import { fields, query, select } from "../port/query.ts";
 import { type ReportSource, SOURCES } from "../reports/reports.ts";
 import { DAY_MS } from "../../domain/values/spans.ts";
@@ -59,6 +61,18 @@ export const COST_QUERIES: Record<string, string> = {
   "totals by service": totalsOf("service", "orders.service_id"),
   "totals by reseller": totalsOf("reseller", "CAST(orders.reseller_account AS TEXT)"),
   "totals by provider": totalsOf("provider", "coalesce(CAST(orders.provider_id AS TEXT), '')"),
+  "totals of money": `
+    SELECT 'day ' || day || ', ' || flow || ' ' || kind || ' ' || source AS subject,
+      'the totals lack transfers ' || transfers || ', amount ' || amount || ' micros' AS problem
+    FROM (
+      SELECT day, flow, kind, source, sum(transfers) AS transfers, ${sumInHalves("amount")}
+      FROM (
+        SELECT created_at / ${DAY_MS} AS day, ${FLOW} AS flow, kind, ${SOURCE} AS source, 1 AS transfers,
+          amount_micros AS amount
+        FROM transfers WHERE ${LIVE_TRANSFER} AND seq <= (SELECT transfers FROM totals_position)
+        UNION ALL SELECT day, flow, kind, source, -transfers, -amount_micros FROM money_totals
+      ) AS parts GROUP BY day, flow, kind, source
+    ) AS sums WHERE transfers <> 0 OR amount <> 0`,
 };
 
 const COSTS = query({

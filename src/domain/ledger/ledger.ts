@@ -36,6 +36,10 @@ export const TRANSFER_KINDS = [
 ] as const;
 export type TransferKind = (typeof TRANSFER_KINDS)[number];
 
+/** What a transfer is to the operator: money from outside or back to it, the charge of an order or its refund. */
+export const MONEY_FLOWS = ["credit", "charge", "refund", "debit"] as const;
+export type MoneyFlow = (typeof MONEY_FLOWS)[number];
+
 /** Who caused a change: an API key, or the operator by name (audit.ts). Both null: a server itself. */
 export interface Actor {
   keyId: string | null;

@@ -41,7 +41,8 @@ export async function reportsPage(call: Call, panel: Panel): Promise<View> {
       <>
         <h1>Reports</h1>
         <p class="inline">
-          <a href="/transactions">Transactions of all users</a>
+          <a href="/reports/money">Money</a>
+          <a href="/transactions">Transactions</a>
         </p>
         <Filters action="/reports" filters={filters}>
           <Choice name="by" label="By" options={REPORT_KEYS} value={by} />

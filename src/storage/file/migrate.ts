@@ -13,6 +13,7 @@ import hourlySpend from "../../../migrations/sqlite/0008_hourly_spend.sql" with 
 import providerBalances from "../../../migrations/sqlite/0009_provider_balances.sql" with { type: "text" };
 import priceRules from "../../../migrations/sqlite/0010_price_rules.sql" with { type: "text" };
 import categoryOrder from "../../../migrations/sqlite/0011_category_order.sql" with { type: "text" };
+import moneyTotals from "../../../migrations/sqlite/0012_money_totals.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -37,6 +38,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 9, name: "0009_provider_balances", sql: providerBalances },
   { version: 10, name: "0010_price_rules", sql: priceRules },
   { version: 11, name: "0011_category_order", sql: categoryOrder },
+  { version: 12, name: "0012_money_totals", sql: moneyTotals },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

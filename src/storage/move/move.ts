@@ -11,7 +11,7 @@ import { catalogueVersion } from "../../db/tables/catalogue.ts";
 import { servers, uptime } from "../../db/tables/database.ts";
 import { accounts } from "../../db/tables/ledger.ts";
 import { providers } from "../../db/tables/providers.ts";
-import { dailyTotals, hourlySpend, totalsPosition } from "../../db/tables/reports.ts";
+import { dailyTotals, hourlySpend, moneyTotals, totalsPosition } from "../../db/tables/reports.ts";
 import { keys, users } from "../../db/tables/users.ts";
 import { TABLES } from "../../db/tables/tables.ts";
 import type { Problem, Verification } from "../../db/verify/verify.ts";
@@ -74,6 +74,7 @@ const NOT_COPIED: readonly AnyTable[] = [
   panelSignIns.sessions,
   dailyTotals,
   hourlySpend,
+  moneyTotals,
   totalsPosition,
 ];
 const COPIED_TABLES = TABLES.filter((table) => !NOT_COPIED.includes(table));

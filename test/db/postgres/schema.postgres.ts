@@ -115,6 +115,7 @@ const TAKEN = [
   limitUse("3, 1, 1, 1, 0, 0, 9000000000000000001, NULL"),
   "UPDATE limit_use SET open_orders = 5",
   "INSERT INTO hourly_spend (hour, account, charged_micros, refunded_micros) VALUES (1, 3, 5, 9000000000000000001)",
+  "INSERT INTO money_totals (day, flow, kind, source, transfers, amount_micros) VALUES (1, 'credit', 'recharge', '', 1, 5)",
   "UPDATE services SET dripfeed = 0, type = 'poll', per = '1000'",
   order({
     order_id: "52", id: `'${CUID.replace("a", "x")}'`, status: "'PENDING'", placement: "'queued'", provider_id: "1",
@@ -160,6 +161,7 @@ const REFUSED = [
   limitUse("999, 1, 1, 1, 0, 0, 0, NULL"),
   "UPDATE limit_use SET minute_orders = -1",
   "INSERT INTO hourly_spend (hour, account, charged_micros, refunded_micros) VALUES (1, 3, 5, 5)",
+  "INSERT INTO money_totals (day, flow, kind, source, transfers, amount_micros) VALUES (1, 'gift', 'recharge', '', 1, 5)",
   "UPDATE limit_use SET day_start_micros = -1",
   "UPDATE limit_use SET open_orders = -1",
   "INSERT INTO category_order (category, position) VALUES ('A', 2)",

@@ -7,7 +7,12 @@ import { describe, expect, test } from "bun:test";
 import { Refusal } from "../../../src/domain/values/error-table.ts";
 import type { AnyTable } from "../../../src/db/port/table-definition.ts";
 import { NUMBERED_TABLES } from "../../../src/db/ledger/number-floors.ts";
-import { dailyTotals, hourlySpend, totalsPosition } from "../../../src/db/tables/reports.ts";
+import {
+  dailyTotals,
+  hourlySpend,
+  moneyTotals,
+  totalsPosition,
+} from "../../../src/db/tables/reports.ts";
 import { TABLES } from "../../../src/db/tables/tables.ts";
 import { readReport } from "../../../src/reports/reports.ts";
 import { planCatalogue, requireProvider } from "../../../src/operations/providers/providers.ts";
@@ -30,7 +35,7 @@ const move = (from: string, to: string, ...more: string[]) =>
 const moved = (from: TestDatabase, to: TestDatabase) => move(placeOf(from), placeOf(to), "--json");
 
 /** Totals of reports are counted anew. */
-const COUNTED_ANEW: readonly AnyTable[] = [dailyTotals, hourlySpend, totalsPosition];
+const COUNTED_ANEW: readonly AnyTable[] = [dailyTotals, hourlySpend, moneyTotals, totalsPosition];
 
 /** Those that a market need not have rows of. */
 const MAYBE_EMPTY: ReadonlySet<string> = new Set([
@@ -40,6 +45,7 @@ const MAYBE_EMPTY: ReadonlySet<string> = new Set([
   "panel_sessions",
   "daily_totals",
   "hourly_spend",
+  "money_totals",
 ]);
 
 /** Everything but what only one engine has. */

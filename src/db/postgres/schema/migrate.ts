@@ -11,6 +11,7 @@ import hourlySpend from "../../../../migrations/postgres/0007_hourly_spend.sql" 
 import providerBalances from "../../../../migrations/postgres/0008_provider_balances.sql" with { type: "text" };
 import priceRules from "../../../../migrations/postgres/0009_price_rules.sql" with { type: "text" };
 import categoryOrder from "../../../../migrations/postgres/0010_category_order.sql" with { type: "text" };
+import moneyTotals from "../../../../migrations/postgres/0011_money_totals.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -36,6 +37,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 8, name: "0008_provider_balances", sql: providerBalances },
   { version: 9, name: "0009_price_rules", sql: priceRules },
   { version: 10, name: "0010_category_order", sql: categoryOrder },
+  { version: 11, name: "0011_money_totals", sql: moneyTotals },
 ];
 
 /** The number of the advisory lock: "rslr". */

@@ -1,0 +1,59 @@
+// The money report as lines, for the command line and the panel: first what adds up from the opening to the closing
+// balances, each with its sign, then what follows from it.
+
+import { csvText } from "../domain/values/csv.ts";
+import { formatMicros } from "../domain/ledger/money.ts";
+import type { MoneyFlow, TransferKind } from "../domain/ledger/ledger.ts";
+import { type MoneyReport, signedMicros } from "./money.ts";
+
+export interface ReportLine {
+  line: "opening" | MoneyFlow | "closing" | "unknown" | "revenue" | "net";
+  kind: TransferKind | null;
+  source: string | null;
+  /** Transfers, of unknown orders the orders; null for a sum. */
+  count: number | null;
+  micros: bigint;
+}
+
+export function moneyLines(report: MoneyReport): ReportLine[] {
+  const { lines, unknown } = report;
+  const sum = (line: ReportLine["line"], micros: bigint, count: number | null = null) => {
+    return { line, kind: null, source: null, count, micros };
+  };
+  return [
+    sum("opening", report.openingMicros),
+    ...lines.map((each) => ({
+      line: each.flow,
+      kind: each.kind,
+      source: each.source,
+      count: each.transfers,
+      micros: signedMicros(each),
+    })),
+    sum("closing", report.closingMicros),
+    sum("unknown", unknown.micros, unknown.orders),
+    sum("revenue", report.revenueMicros),
+    sum("net", report.netMicros),
+  ];
+}
+
+/** Returns the meaning of a line for a person. */
+export function lineText({ line, kind, source }: ReportLine): string {
+  const words = {
+    opening: "balances at the first moment",
+    credit: kind === "adjustment" ? "credits by operator" : "credits by key",
+    charge: "charges",
+    refund: kind === "partial_refund" ? "partial refunds" : "refunds",
+    debit: "debits by operator",
+    closing: "balances at the last moment",
+    unknown: "charges of unknown orders",
+    revenue: "revenue: charges less unknown",
+    net: "net: revenue less refunds",
+  }[line];
+  return source === null ? words : `${words.replace(/ by \w+$/, "")}: ${source}`;
+}
+
+export const MONEY_HEADER = "line,kind,source,count,amount";
+
+export function moneyCells({ line, kind, source, count, micros }: ReportLine) {
+  return [line, kind ?? "", csvText(source ?? ""), count ?? "", formatMicros(micros)];
+}
