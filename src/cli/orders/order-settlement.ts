@@ -68,7 +68,7 @@ export function declareSettle(group: Command): void {
       `with --provider: how many order numbers to ask about for each order, at most ${NEARBY_LIMIT} (default: ${NEARBY_DEFAULT})`,
       nearbyNumbers,
     )
-    .option("--dry-run", "with --provider: only show what was found, with the evidence")
+    .option("--dry-run", "with --provider: only show what was found; with --json all the evidence")
     .addOption(settingOption("provider-timeout"));
   addWindow(command);
   addMoneyConfirmation(command).action(async (ids: string[], options: SettleOptions) => {

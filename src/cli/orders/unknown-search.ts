@@ -6,7 +6,11 @@ import type { Reader } from "../../db/port/port.ts";
 import type { Provider } from "../../db/providers/providers.ts";
 import { usernameOf } from "../../db/users/users.ts";
 import { formatMicros, jsonAmount } from "../../domain/ledger/money.ts";
-import type { Finding } from "../../domain/delivery/unknown-matches.ts";
+import {
+  type Finding,
+  shownEvidence,
+  verdictCounts,
+} from "../../domain/delivery/unknown-matches.ts";
 import { counted } from "../../domain/values/text.ts";
 import { readDeliveryScene, SEARCHED_LIMIT } from "../../operations/delivery/unknown-scenes.ts";
 import { requireProvider } from "../../operations/providers/providers.ts";
@@ -58,12 +62,20 @@ export async function settleByProvider(name: string, options: SearchOptions): Pr
   }
   await confirm(options, questionOf(likely), "likely by the provider's answers, but not certain");
   const byId = new Map(likely.map((row) => [String(row.order.orderId), row]));
-  await changeOrders(options, [...byId.keys()], ({ execute }, id) => {
-    const { finding, refundMicros } = byId.get(id)!;
-    const { providerOrder } = finding;
-    const settled = providerOrder === null ? { providerOrder, refundMicros } : { providerOrder };
-    return execute("settleOrder", { id, ...settled, isFirst: true });
-  });
+  const done: Row[] = [];
+  try {
+    await changeOrders(options, [...byId.keys()], async ({ execute }, id) => {
+      const row = byId.get(id)!;
+      const { refundMicros } = row;
+      const { providerOrder } = row.finding;
+      const settled = providerOrder === null ? { providerOrder, refundMicros } : { providerOrder };
+      const order = await execute("settleOrder", { id, ...settled, isFirst: true });
+      done.push(row);
+      return order;
+    });
+  } finally {
+    if (!options.json) printError(`${counted(done.length, "order")} settled: ${doneText(done)}`);
+  }
 }
 
 /** Asks the provider. The database is not kept open while it answers. */
@@ -93,13 +105,17 @@ function printRows(
   { name }: Provider,
   { asked, failure, findings, balance }: NumberSearch,
   rows: readonly Row[],
-  { json }: SearchOptions,
+  { json, dryRun }: SearchOptions,
 ): void {
   const orders = rows.map(jsonOf);
   print(json, { provider: name, asked, failure, balance, orders }, () =>
     table(rows.map(shownOf), `no unknown orders at ${name}`),
   );
-  if (json) return;
+  if (json || rows.length === 0) return;
+  const counts = verdictCounts(rows.map(({ finding }) => finding.verdict));
+  printError(
+    `${counted(rows.length, "unknown order")} at ${name}: ${counts}; it was asked about ${counted(asked, "order number")}`,
+  );
   for (const text of balance) printError(text);
   if (failure !== null) printError(`${name} was not asked about all numbers: ${failure}`);
   const unclear = rows.filter(({ finding }) => finding.verdict === "unclear").length;
@@ -113,6 +129,11 @@ function printRows(
       `only the first ${SEARCHED_LIMIT} unknown orders were searched: repeat it after settling`,
     );
   }
+  if (dryRun && unclear < rows.length) {
+    printError(
+      "nothing was changed: without --dry-run the likely ones are settled, after a confirmation",
+    );
+  }
 }
 
 function shownOf({ order, username, finding }: Row) {
@@ -123,7 +144,7 @@ function shownOf({ order, username, finding }: Row) {
     quantity: order.quantity,
     "charge usd": dollars(order.chargeMicros),
     age: ageText(Date.now() - order.createdAt),
-    evidence: finding.evidence.join("; "),
+    evidence: shownEvidence(finding).shown.join("; "),
   };
 }
 
@@ -151,15 +172,20 @@ function jsonOf({ order, username, finding }: Row) {
 }
 
 function questionOf(likely: readonly Row[]): string {
-  const sent = likely.filter(({ finding }) => finding.verdict === "sent");
-  const lost = likely.filter(({ finding }) => finding.verdict === "not_sent");
+  const { sent, lost, refunded } = sumsOf(likely);
+  const refund = `with a refund of ${refunded} USD`;
+  if (lost === 0) return `settle ${counted(sent, "order")} as sent`;
+  if (sent === 0) return `settle ${counted(lost, "order")} as not sent, ${refund}`;
+  return `settle ${counted(sent, "order")} as sent and ${lost} as not sent, ${refund}`;
+}
+
+function doneText(done: readonly Row[]): string {
+  const { sent, lost, refunded } = sumsOf(done);
+  return `${sent} as sent, ${lost} as not sent, ${refunded} USD refunded`;
+}
+
+function sumsOf(rows: readonly Row[]): { sent: number; lost: number; refunded: string } {
+  const lost = rows.filter(({ finding }) => finding.verdict === "not_sent");
   const micros = lost.reduce((sum, { refundMicros }) => sum + BigInt(refundMicros), 0n);
-  return [
-    ...(sent.length > 0 ? [`settle ${counted(sent.length, "order")} as sent`] : []),
-    ...(lost.length > 0
-      ? [
-          `settle ${counted(lost.length, "order")} as not sent and refund ${formatMicros(micros)} USD`,
-        ]
-      : []),
-  ].join(", ");
+  return { sent: rows.length - lost.length, lost: lost.length, refunded: formatMicros(micros) };
 }

@@ -51,7 +51,7 @@ export const ORDER_RULES: Rules<OrderFacts> = {
     action: "Settle",
     advice: ({ name }) =>
       name === null
-        ? "`reseller admin order list --unknown`, then `reseller admin order settle`"
+        ? "`reseller admin provider list` shows where, then `reseller admin order settle --provider NAME --dry-run`"
         : `\`reseller admin order settle --provider ${name} --dry-run\``,
     alert: ({ name }) => ({ subject: name! }),
     amount: ({ unknown }) => unknown,

@@ -33,7 +33,10 @@ export function balanceEvidence(
   likelySent: ReadonlySet<number>,
 ): string[] {
   if (unknown.length === 0) return [];
-  const texts = [balanceText("before them", before), balanceText("after them", after)];
+  const texts =
+    before && after
+      ? [balanceText("before them", before), balanceText("after them", after)]
+      : [missingText(before, after)];
   if (before && after && before.currency === after.currency) {
     const fell = before.balanceMicros - after.balanceMicros;
     const others = numbered.filter(
@@ -48,11 +51,15 @@ export function balanceEvidence(
   return texts;
 }
 
-function balanceText(when: string, balance: ReportedBalance | null): string {
-  if (!balance) return `our balance ${when} is not known`;
-  const { at, balanceMicros, currency } = balance;
+/** One balance without the other says nothing. */
+function missingText(before: ReportedBalance | null, after: ReportedBalance | null): string {
+  const when = [...(before ? [] : ["before"]), ...(after ? [] : ["after"])].join(" and ");
+  return `our balance there ${when} them is not known, so it cannot be compared`;
+}
+
+function balanceText(when: string, { at, balanceMicros, currency }: ReportedBalance): string {
   const amount = [formatMicros(balanceMicros), currency].join(" ").trim();
-  return `our balance ${when} was ${amount} (${utcText(at)})`;
+  return `our balance there ${when} was ${amount} (${utcText(at)})`;
 }
 
 /** Formats the sum of the expected costs. Orders without a known rate are counted beside it. */

@@ -67,6 +67,18 @@ export interface Finding {
   evidence: string[];
 }
 
+/** Counts findings in words. `verdicts`: one of each order. */
+export function verdictCounts(verdicts: readonly Verdict[]): string {
+  const count = (verdict: Verdict) => verdicts.filter((each) => each === verdict).length;
+  return `${count("sent")} likely sent, ${count("not_sent")} likely not sent, ${count("unclear")} unclear`;
+}
+
+/** Splits the evidence of a finding: every doubt is shown at once, and of what supports a likely finding the first part. */
+export function shownEvidence({ verdict, evidence }: Pick<Finding, "verdict" | "evidence">) {
+  const shown = verdict === "unclear" ? evidence : evidence.slice(0, 1);
+  return { shown, folded: evidence.slice(shown.length) };
+}
+
 interface Found {
   number: bigint;
   report: Report;

@@ -102,7 +102,16 @@ describe("a dry run", () => {
     expect(stdout).toMatch(new RegExp(`^ +${sent} +sent as 103 +alice +100 +0.40 `, "m"));
     expect(stdout).toMatch(/ not sent +alice +300 +1.20 /);
     expect(stdout).toMatch(new RegExp(`^ +${one} +unclear `, "m"));
+    expect(stdout).toContain("all 9 numbers between 110");
+    // The rest of what supports a likely finding is in --json.
+    expect(stdout).not.toContain("no other order of ours fits 103");
+    expect(stderr).toContain(
+      "4 unknown orders at acme: 1 likely sent, 1 likely not sent, 2 unclear; it was asked about ",
+    );
     expect(stderr).toContain("2 orders unclear: look up the link at acme");
+    expect(stderr).toEndWith(
+      "nothing was changed: without --dry-run the likely ones are settled, after a confirmation\n",
+    );
   });
 
   test("shows only orders of the time window, though all others count as evidence", async () => {
@@ -130,12 +139,12 @@ describe("a dry run", () => {
     const { sent } = seedNight();
     // 100, 70 and 70 units, and 300 that were not sent; the provider's answer is the balance now.
     expect(await told()).toMatch(
-      /^our balance before them was 100\.5 USD \(.*\); our balance after them was 100\.84292 USD \(.*\); it rose by 0\.34292, with at least 4 other orders of ours in between; by the provider's rates they cost 1\.502226 in all, those likely sent 0\.27819$/,
+      /^our balance there before them was 100\.5 USD \(.*\); our balance there after them was 100\.84292 USD \(.*\); it rose by 0\.34292, with at least 4 other orders of ours in between; by the provider's rates they cost 1\.502226 in all, those likely sent 0\.27819$/,
     );
     balance(100.5, begin + HOUR_MS);
     balance(97.25, begin + 7 * HOUR_MS);
     balance(90, begin + 8 * HOUR_MS);
-    expect(await told()).toContain("our balance after them was 97.25 USD");
+    expect(await told()).toContain("our balance there after them was 97.25 USD");
     expect(await told()).toContain("it fell by 3.25, with at least 4 other orders");
     expect(upstream.received.filter(({ action }) => action === "balance").length).toBe(1);
     await settle(String(sent), "--placed", "103");
@@ -153,13 +162,21 @@ describe("a dry run", () => {
 });
 
 describe("settling many", () => {
+  test("ends with what was settled and refunded", async () => {
+    seedNight();
+    const { code, stdout, stderr } = await search("--yes");
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^ORDER +DONE +STATUS /m)]);
+    expect(stderr).not.toContain("nothing was changed");
+    expect(stderr).toEndWith("2 orders settled: 1 as sent, 1 as not sent, 1.2 USD refunded\n");
+  });
+
   test("settles the likely ones after a confirmation only, exactly as one by one, and nothing the second time", async () => {
     const { sent, lost, one, other } = seedNight();
     const before = night.shop.dump();
     const asked = await search();
     expect(asked.code).toBe(2);
     expect(asked.stderr).toContain(
-      "settle 1 order as sent, settle 1 order as not sent and refund 1.2 USD needs confirmation",
+      "settle 1 order as sent and 1 as not sent, with a refund of 1.2 USD needs confirmation",
     );
     expect(night.shop.dump()).toBe(before);
     const balance = night.shop.balance("alice");
