@@ -115,13 +115,17 @@ function limitsJson({ own, ...facts }: LimitFacts) {
   };
 }
 
+/** Text for a limit without a value of the reseller's own. Commands do not know the server's settings. */
+const AS_SERVER = "as the server is set";
+
 function limitCells({ own, minuteOrders, dayMicros, monthMicros, openOrders }: LimitFacts) {
-  const limit = (value: Cell) => (value === null ? "default" : value === 0 ? "none" : value);
+  const limit = (value: Cell) =>
+    value === null ? `limit ${AS_SERVER}` : value === 0 ? "no limit" : `limit ${value}`;
   const amount = (micros: number | null) =>
-    micros === null || micros === 0 ? limit(micros) : dollars(micros);
-  const of = (used: Cell, most: Cell) => `${used}, limit ${most}`;
+    limit(micros === null || micros === 0 ? micros : dollars(micros));
+  const of = (used: Cell, most: string) => `${used}; ${most}`;
   return {
-    "rate limit": own.rateLimit === "0" ? "none" : limit(own.rateLimit),
+    "rate limit": own.rateLimit === "0" ? "no limit" : (own.rateLimit ?? AS_SERVER),
     "orders this minute": of(minuteOrders, limit(own.ordersPerMinute)),
     "spend today usd": of(dollars(dayMicros), amount(own.spendPerDayMicros)),
     "spend this month usd": of(dollars(monthMicros), amount(own.spendPerMonthMicros)),
