@@ -218,7 +218,7 @@ function notSentEvidence({ range, order }: Sought, { isOurs, unowned, answers }:
     ...(matched > 0 ? [`${matched} fit other unknown orders`] : []),
   ];
   return [
-    `all ${size} numbers ${rangeText(range)} were asked`,
+    `all ${size} numbers ${rangeText(range)} were asked, and none is left for it`,
     parts.join(", "),
     `the order was sent ${utcText(order.sentFrom)}`,
   ];

@@ -74,6 +74,12 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** Makes parts of a sentence a sentence of its own: with a capital, semicolons between the parts and a full stop. */
+export function sentenceFrom(parts: readonly string[]): string {
+  const text = parts.join("; ");
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
 /** Formats a count of wrong rows: `1 row is wrong`, `2 rows are wrong`. */
 export function countedWrong(rows: number): string {
   return `${counted(rows, "row")} ${rows === 1 ? "is" : "are"} wrong`;

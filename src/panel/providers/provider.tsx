@@ -84,7 +84,7 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
                 ],
                 ["Its currency", <Currency provider={provider} uncounted={uncounted} />],
                 ["Last success (UTC)", <Time at={provider.lastSuccessAt} />],
-                ["Least recent poll (UTC)", <Time at={orders.oldestUncheckedAt} />],
+                ["All orders checked since (UTC)", <Time at={orders.oldestUncheckedAt} />],
                 ["Errors in 24 h", <Errors attempts={attempts} />],
                 ["Markup", provider.markup === null ? "none is stored" : `${provider.markup} %`],
                 ["Last sync (UTC)", <LastSync provider={provider} />],

@@ -83,7 +83,7 @@ export async function providersPage(call: Call, panel: Panel): Promise<View> {
               cell: ({ lastSuccessAt }) => <Time at={lastSuccessAt} />,
             },
             {
-              heading: "Least recent poll (UTC)",
+              heading: "All checked since (UTC)",
               cell: ({ oldestUncheckedAt }) => <Time at={oldestUncheckedAt} />,
             },
             { heading: "Errors in 24 h", cell: ({ attempts }) => <Errors attempts={attempts} /> },

@@ -9,8 +9,13 @@ import type { Reader } from "../../db/port/port.ts";
 import { usernameOf } from "../../db/users/users.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import { NEARBY_DEFAULT, NEARBY_LIMIT } from "../../domain/delivery/number-ranges.ts";
-import type { Finding, Verdict } from "../../domain/delivery/unknown-matches.ts";
-import { counted } from "../../domain/values/text.ts";
+import {
+  type Finding,
+  shownEvidence,
+  type Verdict,
+  verdictCounts,
+} from "../../domain/delivery/unknown-matches.ts";
+import { counted, sentenceFrom } from "../../domain/values/text.ts";
 import { readDeliveryScene, SEARCHED_LIMIT } from "../../operations/delivery/unknown-scenes.ts";
 import { type NumberSearch, searchNumbers } from "../../providers/number-search.ts";
 import { Errors, Field, Form } from "../../web/components/fields.tsx";
@@ -50,10 +55,12 @@ export async function unknownOrdersPage(call: Call): Promise<View> {
   return viewOf(
     name,
     <>
-      <p>
-        It is not known whether {name} received these orders. Ask it for the order numbers near
-        them: that changes nothing, here or there.
-      </p>
+      {rows.length > 0 && (
+        <p>
+          The replies to these orders were lost, so {name} may have received them or not. Ask it
+          about the order numbers near them: that changes nothing, here or there.
+        </p>
+      )}
       {mayChange && rows.length > 0 && <Search name={name} />}
       <List
         caption={`Unknown orders at ${name}`}
@@ -152,10 +159,10 @@ function Search({ name, nearby = NEARBY_DEFAULT }: { name: string; nearby?: numb
       <Form action={`/providers/${name}/unknown`} submit={`Ask ${name}`}>
         <Field
           name="nearby"
-          label="Order numbers for each order"
+          label="Numbers to ask about for each order"
           inputmode="numeric"
           value={nearby}
-          hint={`how many to ask about, at most ${NEARBY_LIMIT}; more if many others order there`}
+          hint={`${NEARBY_DEFAULT} is enough unless many others order there; at most ${NEARBY_LIMIT}`}
         />
       </Form>
     </section>
@@ -171,8 +178,7 @@ function Summary({
   search: NumberSearch;
   rows: readonly Row[];
 }) {
-  const count = (verdict: Verdict) =>
-    rows.filter(({ finding }) => (finding?.verdict ?? "unclear") === verdict).length;
+  const counts = verdictCounts(rows.map(({ finding }) => finding?.verdict ?? "unclear"));
   if (rows.length === 0) return <p class="notice good">No unknown orders: nothing to settle.</p>;
   return (
     <>
@@ -182,13 +188,12 @@ function Summary({
         </p>
       )}
       <p>
-        {counted(asked, "order number")} asked about: {count("sent")} likely sent,{" "}
-        {count("not_sent")} likely not sent, {count("unclear")} unclear. This is no proof: an order
-        that someone placed by hand in the account at {name} may look like ours. Look up unclear
-        orders there by link and time.
+        {counted(rows.length, "order")}: {counts}, by {counted(asked, "order number")}. This is no
+        proof: an order that someone placed by hand in the account at {name} may look like ours.
+        Look up unclear orders there by link and time.
       </p>
       <p>
-        <Typed text={`${balance.join("; ")}.`} />
+        <Typed text={sentenceFrom(balance)} />
       </p>
     </>
   );
@@ -268,14 +273,12 @@ function columnsOf() {
 const EVIDENCE = {
   heading: "Evidence",
   cell: ({ finding }: Row) => {
-    const { verdict, evidence } = finding ?? {
+    const judged = finding ?? {
       verdict: "unclear",
       evidence: ["the provider was not asked about it"],
     };
-    const [text, tone] = WORDS[verdict];
-    // Every doubt is shown at once; the rest of what supports a likely finding is folded.
-    const shown = verdict === "unclear" ? evidence : evidence.slice(0, 1);
-    const folded = evidence.slice(shown.length);
+    const [text, tone] = WORDS[judged.verdict];
+    const { shown, folded } = shownEvidence(judged);
     return (
       <div>
         <Badge state={text} tone={tone} /> <Typed text={shown.join("; ")} />

@@ -144,7 +144,7 @@ export function ConfirmationPage({
             required
           />
         )}
-        <p class="actions">
+        <p class="actions sticky">
           <button class={danger ? "danger" : "primary"}>{title}</button>
           <a href={back}>Go back without changes</a>
         </p>

@@ -116,7 +116,7 @@ describe("the page", () => {
     upstream.always("status", { status: 429, body: "" });
     const { text } = await night.shop.post(PAGE, { nearby: "50" });
     expect(text).toContain("was not asked about all numbers");
-    expect(text).toContain("0 likely sent");
+    expect(text).toContain("4 orders: 0 likely sent, 0 likely not sent, 4 unclear");
   });
 });
 

@@ -59,6 +59,9 @@ test.each([DESKTOP, PHONE])(
     await page.getByRole("button", { name: "Settle the selected orders" }).click();
     const question = "Settle 40 orders: 30 as sent, 10 as not sent";
     expect(await page.getByRole("heading", { level: 1 }).innerText()).toBe(`${question}?`);
+    // Its 40 rows are longer than the window.
+    const { y, height } = (await page.getByRole("button", { name: question }).boundingBox())!;
+    expect(y + height).toBeLessThanOrEqual(view.height);
     await isSound("confirmation");
     const before = panel.balance("alice");
     await page.getByRole("button", { name: question }).click();
