@@ -143,17 +143,21 @@ function Backups({ panel, isOwner }: { panel: Panel; isOwner: boolean }) {
   }
   const { folder, isRunning, backups } = system.backups.status();
   const [newest] = backups;
-  const hoursSince = (at: number) => Math.max(0, Math.floor((panel.now() - at) / HOUR_MS));
+  const hoursSince = (at: number) => {
+    const hours = Math.floor((panel.now() - at) / HOUR_MS);
+    return hours < 1 ? "less than an hour" : `${hours} h`;
+  };
   const { newestRemoteAt } = panel.machine();
   return (
     <section id="backups" data-refresh>
       <h2>Backups</h2>
       <p>
-        {newest ? `The newest is ${hoursSince(newest.begunAt)} h old. ` : "There is none yet. "}
+        {newest ? `The newest is ${hoursSince(newest.begunAt)} old. ` : "There is none yet. "}
         {newest?.verified?.ok === false && <Badge state="failed verification" tone="bad" />}{" "}
-        {newestRemoteAt && `The newest off-site copy is ${hoursSince(newestRemoteAt)} h old. `}
+        {newestRemoteAt && `The newest off-site copy is ${hoursSince(newestRemoteAt)} old. `}
         Backups are in <Typed text={folder} />
-        {isRunning && "; one is being made"}.{" "}
+        {isRunning && "; one is being made"}. Verify recomputes every balance, charge and refund in
+        a backup.{" "}
         {(isRunning || backups.some(({ verified }) => verified?.ok === null)) && (
           <a href="/system">Refresh</a>
         )}
@@ -174,10 +178,12 @@ function Backups({ panel, isOwner }: { panel: Panel; isOwner: boolean }) {
                 {verified && (
                   <>
                     <Badge
-                      state={verified.ok === null ? "running" : verified.ok ? "ok" : "failed"}
+                      state={
+                        verified.ok === null ? "being verified" : verified.ok ? "ok" : "failed"
+                      }
                       tone={verified.ok === null ? "busy" : verified.ok ? "good" : "bad"}
                     />{" "}
-                    <Typed text={verified.detail} />
+                    {verified.ok !== null && <Typed text={verified.detail} />}
                   </>
                 )}
                 {isOwner && verified?.ok !== null && (
