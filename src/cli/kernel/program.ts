@@ -174,7 +174,7 @@ export async function createProgram(
     })
     .addHelpText(
       "after",
-      "\nStart here:\n  reseller quickstart        try a demo in ./data\n  reseller serve             the real thing\n  reseller admin --help      users, keys, services and orders",
+      "\nStart here:\n  reseller quickstart        try a demo in ./data\n  reseller serve             the real thing\n  reseller admin --help      users, keys, services and orders\n\nWhen something is wrong:\n  reseller admin alert list --open     what is wrong now, and the command for it\n  reseller doctor                      checks of the machine and the database",
     );
   const declareAll = async (parent: Command, commands: readonly DeferredCommand[]) => {
     const needed = only === null ? commands : commands.filter((command) => command === only);

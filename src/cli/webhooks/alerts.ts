@@ -30,7 +30,7 @@ interface CreateOptions extends CommonOptions {
 }
 
 export function declareAlerts(admin: Command): void {
-  const group = declareGroup(admin, "alert", "destinations of alerts");
+  const group = declareGroup(admin, "alert", "what is wrong now, and where alerts are sent");
   declareCreate(group);
   declareList(group);
   declareTest(group);
@@ -89,7 +89,7 @@ function declareList(group: Command): void {
   declare(
     group,
     "list",
-    "list destinations of alerts, or with --open the ongoing alerts",
+    "list destinations of alerts, or with --open what is wrong now",
     "reseller admin alert list --open",
   )
     .option("--open", "list ongoing alerts")
