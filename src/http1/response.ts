@@ -80,7 +80,9 @@ export function formatHead(response: AnyResponse, framing: Framing, isLast: bool
   const fields = isText ? response.fields : formatFields(response.headers.toJSON());
   const start = status === 200 ? OK : `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
   const end = isLast ? "connection: close\r\n" : "";
-  return `${start}${fields}${framed(framing)}${end}${date()}\r\n`;
+  // The length of a 304 would be taken for that of the text it stands for.
+  const length = status === 304 ? "" : framed(framing);
+  return `${start}${fields}${length}${end}${date()}\r\n`;
 }
 
 const OK = "HTTP/1.1 200 OK\r\n";
