@@ -3,11 +3,19 @@
 /** @jsxImportSource preact */
 
 import type { ComponentChildren, VNode } from "preact";
+import { type CodeCall, LANGUAGES } from "../code/languages.ts";
+import { type Syntax, tokensOf } from "../code/highlight.ts";
 
-/** Prose with `code` in it. */
+/** Prose with `code` and [links](/docs) in it. */
 export function Prose({ text }: { text: string }) {
   return (
-    <>{text.split("`").map((part, index) => (index % 2 === 0 ? part : <code>{part}</code>))}</>
+    <>
+      {text.split(/(`[^`]+`|\[[^\]]+\]\([^)]+\))/).map((part) => {
+        if (part.startsWith("`")) return <code>{part.slice(1, -1)}</code>;
+        const [, words, address] = /^\[(.+)\]\((.+)\)$/.exec(part) ?? [];
+        return address === undefined ? part : <a href={address}>{words}</a>;
+      })}
+    </>
   );
 }
 
@@ -17,9 +25,21 @@ const PLACEHOLDERS: Readonly<Record<string, VNode>> = {
   RESELLER_KEY_HERE: <span class="key">YOUR_API_KEY</span>,
 };
 
-/** A code block. */
-export function Code({ text, label }: { text: string; label: string }) {
+function filled(text: string): ComponentChildren {
   const parts = text.split(/(RESELLER_URL_HERE|RESELLER_KEY_HERE)/);
+  return parts.length === 1 ? text : parts.map((part) => PLACEHOLDERS[part] ?? part);
+}
+
+/** A code block, coloured. */
+export function Code({
+  text,
+  label,
+  syntax = "text",
+}: {
+  text: string;
+  label: string;
+  syntax?: Syntax;
+}) {
   return (
     <figure>
       <figcaption>
@@ -29,10 +49,18 @@ export function Code({ text, label }: { text: string; label: string }) {
         </button>
       </figcaption>
       <pre tabIndex={0}>
-        <code>{parts.map((part) => PLACEHOLDERS[part] ?? part)}</code>
+        <code>
+          {tokensOf(text.trimEnd(), syntax).map(({ kind, text: token }) =>
+            kind === null ? filled(token) : <span class={kind}>{filled(token)}</span>,
+          )}
+        </code>
       </pre>
     </figure>
   );
+}
+
+export function Json({ value, label }: { value: unknown; label: string }) {
+  return <Code text={JSON.stringify(value, null, 2)} label={label} syntax="json" />;
 }
 
 /**
@@ -72,27 +100,42 @@ export function Table({
   );
 }
 
-/** Shows one of several texts, chosen by tab. `name` is unique in the page. */
-export function Tabs({
-  name,
-  panels,
-}: {
+interface Panel {
+  /** Id of the language, by which the page's script remembers the choice. */
+  id: string;
   name: string;
-  panels: readonly (readonly [tab: string, label: string, text: string])[];
-}) {
+  label: string;
+  syntax: Syntax;
+  text: string;
+}
+
+/** Shows one of several texts, chosen by tab. `name` is unique in the page. */
+export function Tabs({ name, panels }: { name: string; panels: readonly Panel[] }) {
   return (
-    <div class="tabs">
-      {panels.map(([tab], index) => (
+    <div class="tabs" role="group" aria-label="Language">
+      {panels.map(({ id, name: language }, index) => (
         <>
-          <input type="radio" name={name} id={`${name}-${index}`} checked={index === 0} />
-          <label for={`${name}-${index}`}>{tab}</label>
+          <input type="radio" name={name} value={id} id={`${name}-${id}`} checked={index === 0} />
+          <label for={`${name}-${id}`}>{language}</label>
         </>
       ))}
-      {panels.map(([, label, text]) => (
+      {panels.map(({ label, text, syntax }) => (
         <div>
-          <Code text={text} label={label} />
+          <Code text={text} label={label} syntax={syntax} />
         </div>
       ))}
     </div>
   );
+}
+
+/** A call in each language. */
+export function Calls({ name, call }: { name: string; call: CodeCall }) {
+  const panels = LANGUAGES.map(({ id, name: language, syntax, file, write }) => ({
+    id,
+    name: language,
+    label: file,
+    syntax,
+    text: write(call),
+  }));
+  return <Tabs name={name} panels={panels} />;
 }

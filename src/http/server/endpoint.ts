@@ -11,7 +11,7 @@ import type { AnyResponse, TextResponse } from "../../http1/response.ts";
 import { authenticate, type RouteNeeds } from "./auth.ts";
 import { announcesTooMuch } from "../read/body.ts";
 import { UNKNOWN_ADDRESS } from "./client-address.ts";
-import { type ErrorResponse, errorBody } from "./errors.ts";
+import { type ErrorResponse, errorBody, NOT_FOUND } from "./errors.ts";
 import {
   closeUnanswered,
   type EndpointDeps,
@@ -99,11 +99,15 @@ export function publicEndpoint(
   };
 }
 
-/** Returns the Elysia handler of a documentation page, which needs no key. */
-export function openPage(deps: EndpointDeps, route: string, page: () => Promise<Response>) {
-  return async ({ request }: RouteContext): Promise<Response> => {
-    const context = new RequestContext(deps, request, route);
-    return streamResponse(context, await page());
+/** Returns a documentation page; null if there is no such page. */
+export type PageHandler = (context: RouteContext) => Promise<Response | null>;
+
+/** Returns the Elysia handler of documentation pages, which need no key. */
+export function openPage(deps: EndpointDeps, route: string, page: PageHandler) {
+  return async (call: RouteContext): Promise<AnyResponse> => {
+    const context = new RequestContext(deps, call.request, route);
+    const response = await page(call);
+    return response === null ? respond(context, NOT_FOUND) : streamResponse(context, response);
   };
 }
 

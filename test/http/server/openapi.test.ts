@@ -2,158 +2,35 @@
 // callApi checks every other response of the test suite against it.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { parseCatalogue } from "../../../src/cli/catalogue/service-import.ts";
 import type {
   DocumentExample,
-  ExampleRequest,
   OpenApiDocument,
   OpenApiOperation,
   OpenApiResponse,
 } from "../../../src/api-docs/schemas/document.ts";
 import type { Schema } from "../../../src/api-docs/schemas/operation.ts";
-import { renderPage, renderSmmApiPage } from "../../../src/api-docs/page/page.tsx";
+import { pagesOf } from "../../../src/api-docs/page/pages.tsx";
 import { createDocument } from "../../../src/http/server/openapi.ts";
 import { WEBHOOK_EVENT_TYPES } from "../../../src/domain/webhooks/webhook-events.ts";
-import { EVENT_ID, REQUEST_ID, WEBHOOK_ID } from "../../../src/api-docs/schemas/examples.ts";
-import { parseNetwork } from "../../../src/config/networks.ts";
+import { REQUEST_ID } from "../../../src/api-docs/schemas/examples.ts";
 import { ROUTES } from "../../../src/http/server/routes.ts";
-import catalogue from "../../../deploy/catalogue.example.csv" with { type: "text" };
 import { document, expectEventDocumented, operations } from "../../support/http/openapi.ts";
 import type { Body } from "../../support/http/api.ts";
-import { openService, type TestService } from "../../support/worlds/service.ts";
-import { OPERATOR } from "../../support/databases/test-database.ts";
-import { ENGINE } from "../../support/databases/engine.ts";
-import { type Receiver, startReceiver } from "../../support/peers/webhook-receiver.ts";
+import { type ExampleWorld, openExamples, pathOf, STORY } from "../../support/worlds/examples.ts";
+import type { TestService } from "../../support/worlds/service.ts";
 
+let world: ExampleWorld;
 let service: TestService;
 let key: string;
-let testKey: string;
-let receiver: Receiver;
-
-const SHOP_URL = "https://shop.example/hooks";
-
-/** The services that the examples show. */
-const SHOWN = ["instagram-followers", "instagram-likes", "youtube-watch-hours"];
-/** In the order of the examples' story. */
-const STORY = [
-  "listServices",
-  "listServiceChanges",
-  "placeOrder",
-  "placeOrders",
-  "listOrders",
-  "getOrder",
-  "getBalance",
-  "listTransactions",
-  "getUser",
-  "recharge",
-  "createWebhook",
-  "listWebhooks",
-  "getWebhook",
-  "updateWebhook",
-  "testWebhook",
-  "listDeliveries",
-  "replayWebhook",
-  "rotateWebhook",
-  "deleteWebhook",
-  "cancelOrder",
-  "listOrderRequests",
-  "refillOrder",
-  "moveTestOrder",
-  "sendTestEvent",
-];
 
 beforeAll(async () => {
-  receiver = await startReceiver(
-    "HTTP/1.1 503 Unavailable\r\nContent-Length: 15\r\n\r\ncome back later",
-  );
-  actualIds.set(SHOP_URL, `http://127.0.0.1:${receiver.port}/hooks`);
-  const loopback = parseNetwork("127.0.0.0/8")!;
-  service = await openService({ settings: { webhookAllow: [loopback], webhookAllowHttp: true } });
-  service.run("createUser", { username: "demo", name: "Demo", parent: null });
-  service.run("creditUser", {
-    username: "demo",
-    amountMicros: 100_000_000,
-    note: null,
-    publicNote: "quickstart",
-    actor: OPERATOR,
-  });
-  key = service.key("demo", "full").text;
-  const services = parseCatalogue(catalogue).filter(({ id }) => SHOWN.includes(id!));
-  service.run("importServices", { services });
-  service.run("updateService", { id: SHOWN[0]!, changes: { dripfeed: true } });
-  const comments = {
-    id: "instagram-comments",
-    name: "Instagram Comments",
-    type: "custom_comments",
-  } as const;
-  service.service({ ...comments, price: "8", min: 1, max: 1500 });
+  world = await openExamples();
+  ({ service, key } = world);
 });
 
-afterAll(async () => {
-  await service.stop();
-  await receiver.stop();
-});
+afterAll(() => world.stop());
 
-/** Ids, times and request ids differ from run to run; that they have the right form is the schema's part. */
-function masked(value: unknown): unknown {
-  return JSON.parse(
-    JSON.stringify(value)
-      .replaceAll(actualIds.get(SHOP_URL)!, SHOP_URL)
-      .replaceAll(/"durationMs":\d+/g, '"durationMs":0')
-      .replaceAll(/"[a-z0-9]{24}"/g, '"an id"')
-      .replaceAll(/"evt_[a-z0-9]{24}(\.1)?"/g, '"an event"')
-      .replaceAll(/"whsec_[^"]*"/g, '"a secret"')
-      .replaceAll(/"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g, '"a time"'),
-  );
-}
-
-/** On PostgreSQL a refused order may leave a gap, and the examples count the orders that there are. */
-function closeGap(): void {
-  if (ENGINE === "sqlite") return;
-  const orders = service.query("SELECT order_id FROM orders").length;
-  service.query(`SELECT setval('orders_number', ${Math.max(1, orders)}, ${orders > 0})`);
-}
-
-/** What the database has for the ids and the address of the examples. */
-const actualIds = new Map<string, string>();
-
-/** The request with the ids that there are. */
-function withActualIds(request: ExampleRequest): ExampleRequest {
-  let text = JSON.stringify(request);
-  for (const [shown, actual] of actualIds) text = text.replaceAll(shown, actual);
-  return JSON.parse(text) as ExampleRequest;
-}
-
-/** The attempt that listDeliveries shows: what is asked for next sees it. */
-async function deliverTestWebhook(): Promise<void> {
-  const id = actualIds.get(WEBHOOK_ID)!;
-  for (;;) {
-    const { body } = await service.call("GET", `/webhooks/${id}/deliveries`, key);
-    const [delivery] = body.deliveries;
-    if (delivery) return void actualIds.set(EVENT_ID, delivery.eventId);
-    await Bun.sleep(5);
-  }
-}
-
-function pathOf(path: string, { parameters = {} }: ExampleRequest): string {
-  const written = path.replace(/\{(\w+)\}/g, (_, name: string) => parameters[name]!);
-  const query = Object.entries(parameters).filter(([name]) => !path.includes(`{${name}}`));
-  return query.length === 0 ? written : `${written}?${new URLSearchParams(query).toString()}`;
-}
-
-/** The examples that say which request leads to them. */
-function storyOf(operationId: string) {
-  const { method, path, operation } = operations().find(
-    (each) => each.operation.operationId === operationId,
-  )!;
-  return Object.entries(operation.responses).flatMap(([status, { content }]) =>
-    Object.entries(content["application/json"]!.examples ?? {})
-      .filter(([, example]) => example["x-request"] !== undefined)
-      .map(([name, example]) => ({ method, path, status: Number(status), name, example })),
-  );
-}
-
-test.each(["/docs", "/docs/panels", "/openapi.json"])(
+test.each(["/docs", "/docs/panels", "/docs/reference/place-order", "/openapi.json"])(
   "GET %s repeats the request id and sends nosniff",
   async (path) => {
     const { status, headers } = await fetch(service.url + path, {
@@ -163,6 +40,52 @@ test.each(["/docs", "/docs/panels", "/openapi.json"])(
     expect(headers.get("x-content-type-options")).toBe("nosniff");
   },
 );
+
+describe("a browser that has the documentation already", () => {
+  test.each(["/docs", "/docs/reference", "/openapi.json"])("gets a 304 for %s", async (path) => {
+    const first = await fetch(service.url + path);
+    const etag = first.headers.get("etag")!;
+    expect([first.headers.get("cache-control"), etag]).toEqual([
+      "no-cache",
+      expect.stringMatching(/^"[0-9a-f]{32}"$/),
+    ]);
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
+      const again = await fetch(service.url + path, { headers: { "if-none-match": known } });
+      const { status, headers } = again;
+      expect([known, status, headers.get("etag"), headers.get("content-length")]).toEqual([
+        known,
+        304,
+        etag,
+        null,
+      ]);
+      expect(await again.text()).toBe("");
+    }
+    const other = await fetch(service.url + path, { headers: { "if-none-match": '"other"' } });
+    expect([other.status, await other.text()]).toEqual([200, await first.text()]);
+  });
+
+  test("does not ask again for the stylesheet and the script", async () => {
+    const html = await (await fetch(`${service.url}/docs`)).text();
+    const assets = [...html.matchAll(/"(\/docs\/assets\/[^"]+)"/g)].map(([, path]) => path!);
+    expect(assets).toHaveLength(2);
+    for (const path of assets) {
+      const { status, headers } = await fetch(service.url + path);
+      expect([status, headers.get("cache-control"), headers.get("x-content-type-options")]).toEqual(
+        [200, "public, max-age=31536000, immutable", "nosniff"],
+      );
+    }
+  });
+
+  test.each([
+    "/docs/none",
+    "/docs/reference/none",
+    "/docs/reference/recharge",
+    "/docs/assets/0000000000000000/docs.css",
+  ])("gets a 404 for %s", async (path) => {
+    const response = await fetch(service.url + path);
+    expect([response.status, ((await response.json()) as Body).code]).toEqual([404, "not_found"]);
+  });
+});
 
 test("GET / redirects to the documentation", async () => {
   const response = await fetch(`${service.url}/`, { redirect: "manual" });
@@ -267,13 +190,14 @@ describe("the document", () => {
       const brand = "<b>Shop & Sons</b>";
       const named = createDocument({ brand, contact });
       expect(named.info.contact).toEqual({ name: brand, ...member });
-      for (const { html } of [renderPage(named), renderSmmApiPage(named)]) {
-        expect(html).toContain("<h1>&lt;b>Shop &amp; Sons&lt;/b> API");
+      for (const render of pagesOf(named).values()) {
+        const html = render();
+        expect(html).toContain('<a class="brand" href="/docs">&lt;b>Shop &amp; Sons&lt;/b> API');
         expect(html).toContain(`<a href="${link}" rel="noreferrer">${contact}</a>`);
       }
     }
     expect(document.info.title).toBe("Reseller Ordering API");
-    expect(renderPage(document).html).not.toContain("Questions:");
+    expect(pagesOf(document).get("/docs")!()).not.toContain("Questions:");
   });
 
   test("has every route, and no other", () => {
@@ -317,58 +241,13 @@ test("every event is described, with an example that its schema allows", () => {
 
 describe("every example matches the server's response", () => {
   for (const operationId of STORY) {
-    test(operationId, async () => {
-      const story = storyOf(operationId);
-      expect(story.length).toBeGreaterThan(0);
-      if (operationId === "moveTestOrder") await placeTestOrder();
-      for (const { method, path, status, name, example } of story) {
-        if (name === "balance_too_large") enrich();
-        closeGap();
-        if (name === "deliveries") await deliverTestWebhook();
-        if (operationId === "refillOrder" && name === "request") complete("1");
-        const request = withActualIds(example["x-request"]!);
-        const headers = { "x-request-id": REQUEST_ID };
-        const answer = await service.call(
-          method,
-          pathOf(path, request),
-          keyFor(path),
-          request.body,
-          headers,
-        );
-        if (operationId === "createWebhook" && answer.status === 200) {
-          actualIds.set(WEBHOOK_ID, answer.body.webhook.id);
-        }
-        expect([name, answer.status, masked(answer.body)]).toEqual([
-          name,
-          status,
-          masked(example.value),
-        ]);
-      }
-    });
-  }
-
-  const keyFor = (path: string) => (path.startsWith("/test/") ? testKey : key);
-
-  async function placeTestOrder(): Promise<void> {
-    // Not before: its money is a transfer, and the examples of the live side are numbered.
-    testKey = service.key("demo", "full", "all", true).text;
-    closeGap();
-    const order = { service: SHOWN[0], link: "https://test.invalid/pending", quantity: 1000 };
-    expect((await service.call("POST", "/orders", testKey, order)).status).toBe(200);
-  }
-
-  /** What was delivered alone can be refilled. */
-  function complete(id: string): void {
-    service.run("transitionOrder", { id, to: "COMPLETED", note: null, actor: OPERATOR });
-  }
-
-  /** The one example that needs more money than the story has. */
-  function enrich(): void {
-    service.user("rich");
-    for (let credit = 0; credit < 9; credit++) {
-      const amountMicros = 999_000_000_000_000;
-      service.run("creditUser", { username: "rich", amountMicros, note: null, actor: OPERATOR });
-    }
+    test(operationId, () =>
+      world.replay(operationId, ({ method, path, request, key: ownKey }) =>
+        service.call(method, pathOf(path, request), ownKey, request.body, {
+          "x-request-id": REQUEST_ID,
+        }),
+      ),
+    );
   }
 
   test("each CSV example has a header line and a row", async () => {

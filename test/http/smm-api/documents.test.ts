@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SMM_API_EXAMPLES } from "../../../src/api-docs/endpoints/smm-api.ts";
 import { entryOf, Refusal, REFUSALS, textOf } from "../../../src/domain/values/error-table.ts";
-import { renderSmmApiPage } from "../../../src/api-docs/page/page.tsx";
+import { pagesOf } from "../../../src/api-docs/page/pages.tsx";
 import { REFILL_NOT_FOUND } from "../../../src/http/smm-api/errors.ts";
 import { document } from "../../support/http/openapi.ts";
 import { smmClientOf } from "../../support/http/smm-client.ts";
@@ -34,7 +34,7 @@ test("every word of an error or a status is on the page, and in the specificatio
   const specification = await Bun.file(
     new URL("../../../docs/specification/smm-api.md", import.meta.url),
   ).text();
-  const page = renderSmmApiPage(document).html;
+  const page = pagesOf(document).get("/docs/panels")!();
   const words = Object.entries(REFUSALS).flatMap(([code, { smmApi }]) => {
     if (smmApi === undefined) return [];
     if (typeof smmApi === "string") return [smmApi];
