@@ -175,12 +175,14 @@ function columnsOf(
     },
     {
       heading: "Service",
+      grow: true,
       title: ({ serviceName, serviceId }: ListedOrder) =>
         showHidden(`${serviceName} (${serviceId})`),
       cell: ({ serviceName }: ListedOrder) => <Typed text={serviceName} />,
     },
     {
       heading: "Link",
+      grow: true,
       title: ({ link }: ListedOrder) => showHidden(link),
       cell: ({ link }: ListedOrder) => <TypedLink text={link} short />,
     },
@@ -190,7 +192,7 @@ function columnsOf(
       number: true,
       cell: ({ chargeMicros }: ListedOrder) => <Cents micros={chargeMicros} />,
     },
-    { heading: "Remains", number: true, cell: ({ remains }: ListedOrder) => remains },
+    { heading: "Remains", number: true, wide: true, cell: ({ remains }: ListedOrder) => remains },
     {
       heading: "Provider",
       cell: ({ delivery }: ListedOrder) =>

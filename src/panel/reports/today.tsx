@@ -6,7 +6,6 @@
 import { readAttention } from "../../db/reports/attention.ts";
 import { PERIOD_MS } from "../../db/reports/order-counts.ts";
 import { listAuditEntries, type ListedAuditEntry } from "../../db/administrators/audit.ts";
-import type { Micros } from "../../domain/ledger/money.ts";
 import { MICROS_PER_DOLLAR } from "../../domain/ledger/money.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../../domain/orders/order-statuses.ts";
 import {
@@ -28,7 +27,8 @@ import type { Panel } from "../server/panel.ts";
 import type { View } from "../../web/server/results.ts";
 import { Chart } from "../../web/components/chart.tsx";
 import { List } from "../../web/components/lists.tsx";
-import { Badge, centsText, Time, Typed } from "../../web/components/shown.tsx";
+import { Badge, centsText, Time, toneOf, Typed } from "../../web/components/shown.tsx";
+import { Tile } from "../../web/components/tiles.tsx";
 
 /** Time that a page waits for the first count. Later counts take a millisecond. */
 const FIGURES_WAIT_MS = 20;
@@ -164,47 +164,18 @@ function LastDay({ figures, now }: { figures: ActivityFigures; now: number }) {
   );
 }
 
-function Tile<Value extends Micros>({
-  name,
-  value,
-  before,
-  show,
-}: {
-  name: string;
-  value: Value;
-  before: Value;
-  show: (value: Value) => string;
-}) {
-  return (
-    <div class="card tile">
-      {name} <strong>{show(value)}</strong>
-      <small>
-        before: {show(before)}
-        {changeText(value, before)}
-      </small>
-    </div>
-  );
-}
-
-/** Returns the change in percent, in brackets; empty if there was nothing before. */
-function changeText(value: Micros, before: Micros): string {
-  if (Number(before) === 0) return "";
-  const share = (Number(value) - Number(before)) / Math.abs(Number(before));
-  return ` (${share > 0 ? "+" : ""}${Math.round(share * 100)}\u202f%)`;
-}
-
 function countOf({ orders }: Activity): number {
   return ORDER_STATUSES.reduce((sum, status) => sum + orders[status], 0);
 }
 
 /** The series of the chart, from the bottom. */
 const SERIES: readonly (readonly [name: string, statuses: readonly OrderStatus[]])[] = [
-  ["Processing", ["PROCESSING"]],
   ["Completed", ["COMPLETED"]],
+  ["Processing", ["PROCESSING"]],
   ["Pending", ["PENDING"]],
   ["Partial", ["PARTIAL"]],
-  ["Failed", ["FAILED"]],
   ["Cancelled or refunded", ["CANCELLED", "REFUNDED"]],
+  ["Failed", ["FAILED"]],
 ];
 
 function Month({ figures, now }: { figures: ActivityFigures; now: number }) {
@@ -217,6 +188,7 @@ function Month({ figures, now }: { figures: ActivityFigures; now: number }) {
   const labels = days.map((day) => new Date(day).toISOString().slice(5, 10));
   const orders = SERIES.map(([name, statuses]) => ({
     name,
+    tone: toneOf(statuses[0]!),
     values: activity.map((day) => statuses.reduce((sum, status) => sum + day.orders[status], 0)),
   }));
   const dollars = (micros: bigint) => Number(micros) / MICROS_PER_DOLLAR;

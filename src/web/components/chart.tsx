@@ -2,9 +2,13 @@
 
 /** @jsxImportSource preact */
 
+import type { Tone } from "./shown.tsx";
+
 interface Series {
   name: string;
   values: readonly number[];
+  /** The colour, which is that of a badge with the same state. */
+  tone?: Tone;
 }
 
 const WIDTH = 720;
@@ -12,8 +16,6 @@ const HEIGHT = 200;
 const LEFT = 64;
 const BOTTOM = 20;
 const TOP = 8;
-/** Number of series colours in the stylesheet. */
-const COLOURS = 6;
 
 export function Chart({
   title,
@@ -62,14 +64,14 @@ export function Chart({
           let below = 0;
           return (
             <g>
-              {series.map(({ name, values }, index) => {
+              {series.map(({ name, values, tone }) => {
                 const value = values[at] ?? 0;
                 if (value === 0) return null;
                 const y = HEIGHT - BOTTOM - height(below + value);
                 below += value;
                 return (
                   <rect
-                    class={`colour-${index % COLOURS}`}
+                    class={tone}
                     x={LEFT + at * step + step * 0.1}
                     y={y}
                     width={step * 0.8}
@@ -90,10 +92,10 @@ export function Chart({
       </svg>
       {series.length > 1 && (
         <ul class="legend">
-          {series.map(({ name }, index) => (
+          {series.map(({ name, tone }) => (
             <li>
               <svg viewBox="0 0 10 10" aria-hidden="true">
-                <rect class={`colour-${index % COLOURS}`} width="10" height="10" />
+                <rect class={tone} width="10" height="10" />
               </svg>
               {name}
             </li>

@@ -7,6 +7,8 @@ import { type ComponentChildren, createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { showHidden } from "../../domain/values/text.ts";
 import type { Form as Values } from "../server/form.ts";
+import { errorText, type Labels } from "./error-text.ts";
+import { type Chip, Chips, Pop } from "./page-head.tsx";
 
 /** A form that was refused, and is shown again. */
 export interface RefusedForm {
@@ -14,13 +16,18 @@ export interface RefusedForm {
   form: Values;
   /** True once the page has shown the form. The page leaves the form out if its subject no longer exists. */
   isShown?: boolean;
+  /** The labels of the fields that were shown, by name. */
+  labels?: Labels;
 }
 
 /** The refused form of this page; null on any other page. */
 export const Refused = createContext<RefusedForm | null>(null);
 
 /** The form around the fields, with the values that they show. */
-const Current = createContext<{ id: string; form: Values | null }>({ id: "form", form: null });
+const Current = createContext<{ id: string; form: Values | null; labels?: Labels | undefined }>({
+  id: "form",
+  form: null,
+});
 
 /** A form that changes something. It is sent with POST to a route of the table. */
 export function Form({
@@ -41,12 +48,12 @@ export function Form({
   const refused = useContext(Refused);
   const isRefused = refused?.action === action;
   if (isRefused) refused.isShown = true;
-  const form = isRefused ? refused.form : null;
+  const [form, labels] = isRefused ? [refused.form, refused.labels] : [null];
   const id = action.replace(/[^A-Za-z0-9]+/g, "-").slice(1) || "form";
   return (
-    <Current.Provider value={{ id, form }}>
+    <Current.Provider value={{ id, form, labels }}>
       <form method="post" action={action} id={id} novalidate>
-        {form && <Errors id={id} form={form} />}
+        {form && <Errors id={id} form={form} labels={labels} />}
         {Object.entries(hidden).map(([name, value]) => (
           <input type="hidden" name={name} value={value} />
         ))}
@@ -81,27 +88,42 @@ export function Fold({
   );
 }
 
-/** A form for the filters of a list, which are kept in the query string. */
+/**
+ * A form for the filters of a list, which are kept in the query string. With `chips` it is behind a button, with what
+ * is set beside it.
+ */
 export function Filters({
   action,
   filters,
+  chips,
   children,
 }: {
   action: string;
   filters: Values;
+  chips?: readonly Chip[];
   children: ComponentChildren;
 }) {
-  const isFiltered = [...filters.values].some(([name, value]) => name !== "below" && value !== "");
-  return (
+  const isSet = ([name, value]: [string, string]) =>
+    name !== "below" && name !== "earlier" && value !== "";
+  const form = (
     <Current.Provider value={{ id: "filter", form: filters }}>
       <form method="get" action={action} class="filters" role="search" aria-label="Filters">
         {children}
         <p class="actions">
-          <button>Filter</button>
-          {isFiltered && <a href={action}>Clear</a>}
+          <button class={chips ? "primary" : undefined}>Filter</button>
+          {[...filters.values].some(isSet) && <a href={action}>Clear</a>}
         </p>
       </form>
     </Current.Provider>
+  );
+  if (!chips) return form;
+  return (
+    <>
+      <Chips chips={chips} call={{ path: action, filters }} />
+      <Pop button="Filters" open={filters.errors.size > 0}>
+        {form}
+      </Pop>
+    </>
   );
 }
 
@@ -109,13 +131,21 @@ export function Filters({
  * The list of errors, announced by screen readers, with a link to each field. `id`: id of the form, or null if it is
  * not on the page.
  */
-export function Errors({ id, form }: { id: string | null; form: Values }) {
+export function Errors({
+  id,
+  form,
+  labels = new Map(),
+}: {
+  id: string | null;
+  form: Values;
+  labels?: Labels | undefined;
+}) {
   return (
     <div class="notice bad" role="alert">
       <p>Nothing was changed.</p>
       <ul>
         {[...form.errors].map(([name, message]) => {
-          const text = showHidden(message);
+          const text = showHidden(errorText(message, labels));
           return (
             <li>{name === "" || id === null ? text : <a href={`#${id}-${name}`}>{text}</a>}</li>
           );
@@ -132,10 +162,12 @@ interface FieldProps {
   required?: boolean;
 }
 
-function useField({ name, hint, required }: FieldProps, value?: string | number) {
-  const { id: form, form: values } = useContext(Current);
+function useField({ name, label, hint, required }: FieldProps, value?: string | number) {
+  const { id: form, form: values, labels = new Map([[name, label]]) } = useContext(Current);
+  labels.set(name, label);
   const id = `${form}-${name}`;
-  const error = values?.errors.get(name);
+  const message = values?.errors.get(name);
+  const error = message && errorText(message, labels);
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(" ");
   return {
     error,

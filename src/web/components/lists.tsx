@@ -5,6 +5,9 @@
 import type { ComponentChildren } from "preact";
 import type { Form } from "../server/form.ts";
 
+/** Where a cell is on a phone, where each row is a card of two lines. Cells without a place are left out there. */
+type Place = "box" | "title" | "end" | "first" | "second" | "third" | "state";
+
 interface Column<Row> {
   heading: string;
   cell: (row: Row) => ComponentChildren;
@@ -12,6 +15,20 @@ interface Column<Row> {
   number?: boolean;
   /** The whole text of a cell that may be cut off, shown while the pointer is on it. */
   title?: (row: Row) => string;
+  /** Takes the room that other columns leave, in a compact list. */
+  grow?: boolean;
+  /** Left out of narrow windows. */
+  wide?: boolean;
+  place?: Place;
+  /** Name of the order that a click on the heading chooses. */
+  sort?: string;
+}
+
+/** The order of the rows of a list, and the address of the list in another order. */
+export interface Sorting {
+  by: string;
+  isDescending: boolean;
+  href: (by: string) => string;
 }
 
 export function List<Row>({
@@ -20,6 +37,7 @@ export function List<Row>({
   rows,
   empty,
   compact = false,
+  sorting,
 }: {
   /** Caption for screen readers. */
   caption: string;
@@ -29,18 +47,17 @@ export function List<Row>({
   empty: string;
   /** One line for each row: long texts are cut off. */
   compact?: boolean;
+  sorting?: Sorting;
 }) {
   if (rows.length === 0) return <p class="empty">{empty}</p>;
-  const style = ({ number }: Column<Row>) => (number ? "number" : undefined);
+  const hasPlaces = columns.some(({ place }) => place !== undefined);
   return (
-    <table class={compact ? "list compact" : "list"}>
+    <table class={classes("list", compact && "compact", hasPlaces && "cards")}>
       <caption class="hidden">{caption}</caption>
       <thead>
         <tr>
           {columns.map((column) => (
-            <th scope="col" class={style(column)}>
-              {column.heading}
-            </th>
+            <Heading column={column} sorting={sorting} />
           ))}
         </tr>
       </thead>
@@ -48,7 +65,7 @@ export function List<Row>({
         {rows.map((row) => (
           <tr>
             {columns.map((column) => (
-              <td class={style(column)} data-label={column.heading} title={column.title?.(row)}>
+              <td class={styleOf(column)} data-label={column.heading} title={column.title?.(row)}>
                 {column.cell(row)}
               </td>
             ))}
@@ -59,7 +76,46 @@ export function List<Row>({
   );
 }
 
-/** Links between the pages of a list, with the same filters. `next`: the next page's cursor; null at the end. */
+function Heading<Row>({
+  column: { heading, sort, ...column },
+  sorting,
+}: {
+  column: Column<Row>;
+  sorting: Sorting | undefined;
+}) {
+  const isChosen = sort !== undefined && sorting?.by === sort;
+  const [direction, mark] = sorting?.isDescending
+    ? (["descending", "↓"] as const)
+    : (["ascending", "↑"] as const);
+  return (
+    <th scope="col" class={styleOf(column)} aria-sort={isChosen ? direction : undefined}>
+      {sort !== undefined && sorting ? (
+        <a href={sorting.href(sort)}>
+          {heading}
+          {isChosen && ` ${mark}`}
+        </a>
+      ) : (
+        heading
+      )}
+    </th>
+  );
+}
+
+function styleOf<Row>({ number, grow, wide, place }: Partial<Column<Row>>): string | undefined {
+  return classes(number && "number", grow && "grow", wide && "wide", place);
+}
+
+function classes(...names: (string | false | undefined)[]): string | undefined {
+  return names.filter(Boolean).join(" ") || undefined;
+}
+
+/** Limit for the earlier pages that an address holds. */
+const EARLIER_PAGES = 50;
+
+/**
+ * Links between the pages of a list, with the same filters. `next`: the next page's cursor; null at the end. The
+ * address holds the cursors of the earlier pages, so that `Newer` leads back to each of them.
+ */
 export function Pager({
   call,
   next,
@@ -68,19 +124,39 @@ export function Pager({
   next: number | null;
 }) {
   const { values } = call.filters;
-  if (next === null && !values.has("below")) return null;
-  const query = (below: number | null) => {
+  const below = values.get("below");
+  if (next === null && below === null) return null;
+  const earlier = (values.get("earlier") ?? "").split(" ").filter((each) => /^\d+$/.test(each));
+  const hrefOf = (cursor: string | null, pages: readonly string[]) => {
     const changed = new URLSearchParams(values);
     changed.delete("below");
-    if (below !== null) changed.set("below", String(below));
+    changed.delete("earlier");
+    if (cursor !== null) changed.set("below", cursor);
+    if (pages.length > 0) changed.set("earlier", pages.join(" "));
     return `${call.path}?${changed}`;
   };
   return (
     <nav class="pager" aria-label="Pages of the list">
-      {values.has("below") && <a href={query(null)}>Newest</a>}
+      {below !== null && (
+        <a href={hrefOf(earlier.at(-1) ?? null, earlier.slice(0, -1))} rel="prev" class="button">
+          Newer
+        </a>
+      )}
       {next !== null && (
-        <a href={query(next)} rel="next">
+        <a
+          href={hrefOf(
+            String(next),
+            [...earlier, ...(below === null ? [] : [below])].slice(-EARLIER_PAGES),
+          )}
+          rel="next"
+          class="button"
+        >
           Older
+        </a>
+      )}
+      {earlier.length > 0 && (
+        <a href={hrefOf(null, [])} class="button">
+          Newest
         </a>
       )}
     </nav>

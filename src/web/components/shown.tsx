@@ -97,24 +97,27 @@ export function TypedLink({ text, short = false }: { text: string; short?: boole
   );
 }
 
-export type Tone = "good" | "busy" | "bad" | "quiet";
+/** Meanings of colours. Each has a text, a background and a fill in tokens.css. */
+export type Tone = "good" | "busy" | "going" | "bad" | "part" | "quiet";
 
+/** The tones of states, in badges and in charts. */
 const TONES: Record<string, Tone> = {
   PENDING: "busy",
-  PROCESSING: "busy",
+  PROCESSING: "going",
   COMPLETED: "good",
-  PARTIAL: "quiet",
-  CANCELLED: "quiet",
-  REFUNDED: "quiet",
+  PARTIAL: "part",
   FAILED: "bad",
   unknown: "bad",
-  sending: "busy",
+  sending: "going",
   queued: "busy",
   active: "good",
-  inactive: "quiet",
 };
 
+export function toneOf(state: string): Tone {
+  return TONES[state] ?? "quiet";
+}
+
 /** A state as a word. Its colour only repeats the word. */
-export function Badge({ state, tone = TONES[state] ?? "quiet" }: { state: string; tone?: Tone }) {
+export function Badge({ state, tone = toneOf(state) }: { state: string; tone?: Tone }) {
   return <span class={`badge ${tone}`}>{state}</span>;
 }

@@ -1,8 +1,12 @@
 // The stylesheet and the script. The path of each contains a hash of its content, so what a path leads to never
 // changes.
 
+import base from "./assets/base.css" with { type: "text" };
+import frame from "./assets/frame.css" with { type: "text" };
+import lists from "./assets/lists.css" with { type: "text" };
 import script from "./assets/pages.client.js" with { type: "text" };
-import style from "./assets/pages.css" with { type: "text" };
+import parts from "./assets/parts.css" with { type: "text" };
+import tokens from "./assets/tokens.css" with { type: "text" };
 
 interface Asset {
   path: string;
@@ -10,12 +14,32 @@ interface Asset {
   text: string;
 }
 
-/** The stylesheet without indentation and line breaks, which are a sixth of it. */
-const compact = style.replace(/\s*([{};,])\s*|\s+/g, (_, mark?: string) => mark ?? " ");
+const styles = withValues([tokens, base, parts, lists, frame].join("\n"));
 
-export const STYLE = asset("pages.css", "text/css; charset=utf-8", compact);
+export const STYLE = asset("pages.css", "text/css; charset=utf-8", compacted(styles));
 export const SCRIPT = asset("pages.js", "text/javascript; charset=utf-8", script);
 export const ASSETS: readonly Asset[] = [STYLE, SCRIPT];
+
+/** Writes the value of each token that never changes where it is used, which is shorter than its name. */
+function withValues(css: string): string {
+  const defined = [...css.matchAll(/(--[a-z0-9-]+): ([^;]+);\s*/g)];
+  const times = Map.groupBy(defined, ([, name]) => name!);
+  const fixed = [...times].filter(([, found]) => found.length === 1);
+  return fixed.reduce((text, [name, [found]]) => {
+    const [definition, , value] = found!;
+    return text.replace(definition, "").replaceAll(`var(${name})`, value!);
+  }, css);
+}
+
+/** Leaves out comments and needless spaces. */
+function compacted(css: string): string {
+  return css
+    .replace(/\/\*[^]*?\*\//g, "")
+    .replace(/\s+/g, " ")
+    .replace(/ ?([{};,>]) ?/g, "$1")
+    .replaceAll(": ", ":")
+    .replaceAll(";}", "}");
+}
 
 function asset(name: string, type: string, text: string): Asset {
   const hash = new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 16);

@@ -5,6 +5,7 @@
 import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { showHidden } from "../../domain/values/text.ts";
+import type { Note } from "./notes.ts";
 import { SCRIPT, STYLE } from "./assets.ts";
 
 interface Frame {
@@ -12,7 +13,7 @@ interface Frame {
   /** What is beside the name in the head: navigation, and who is signed in. */
   header: ComponentChildren;
   /** Result of the last action. */
-  note?: string | null;
+  note?: Note | null;
 }
 
 export function documentOf(frame: Frame, body: ComponentChildren): string {
@@ -46,8 +47,8 @@ function Document({
         </header>
         <main id="content">
           {note !== null && (
-            <p class="notice good" role="status">
-              {showHidden(note)}
+            <p class={`notice ${note.tone}`} role="status">
+              {showHidden(note.text)}
             </p>
           )}
           {children}

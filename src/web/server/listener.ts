@@ -156,11 +156,12 @@ async function run<Who extends Visitor, Parts extends SiteParts, Role>(
   try {
     const done = await route.action(submission, parts);
     if (!("to" in done)) return viewOf(site, call, done, null);
-    return redirect(done.to, done.cookie, noteCookie(done.note, site.cookie, isSecure));
+    const { to, cookie, note, tone = "good" } = done;
+    return redirect(to, cookie, noteCookie(note, tone, site.cookie, isSecure));
   } catch (error) {
     if (error instanceof ConfirmedBefore) {
       const note = "The form was submitted twice and processed once. Check the result.";
-      return redirect(back.path, noteCookie(note, site.cookie, isSecure));
+      return redirect(back.path, noteCookie(note, "busy", site.cookie, isSecure));
     }
     if (error instanceof ConfirmationNeeded) {
       return confirmationOf(site, call, back.path, form, error);

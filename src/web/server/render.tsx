@@ -23,14 +23,15 @@ export function viewOf<Who extends Visitor, Parts extends SiteParts, Role>(
   const { isSecure } = site.parts.settings;
   const note = visitor.isRefresh() ? null : readNote(visitor.request, site.cookie, isSecure);
   const frame = { title, header: site.header(visitor, path), note };
-  const again: RefusedForm | null = refused && { ...refused };
+  const again: RefusedForm | null = refused && { ...refused, labels: new Map() };
   const page = <Refused.Provider value={again}>{body}</Refused.Provider>;
   let text = documentOf(frame, page);
-  if (again && !again.isShown) {
+  if (again) {
+    // The errors stand above the fields, whose labels are known only now.
     text = documentOf(
       frame,
       <>
-        <Errors id={null} form={again.form} />
+        {!again.isShown && <Errors id={null} form={again.form} />}
         {page}
       </>,
     );

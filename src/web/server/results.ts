@@ -1,6 +1,7 @@
 // What pages and actions return.
 
 import type { ComponentChildren } from "preact";
+import type { NoteTone } from "./notes.ts";
 
 /** A page to show inside the layout. */
 export interface View {
@@ -15,5 +16,7 @@ export interface View {
 export interface Redirect {
   to: string;
   note?: string;
+  /** The note's colour; by default `good`. `busy`: done in part, or with something to look at. */
+  tone?: NoteTone;
   cookie?: string;
 }

@@ -36,7 +36,7 @@ test("filters are taken from the address, and a wrong one is named beside its fi
   expect(subjects((await panel.get("/audit?by=nobody")).text)).toEqual([]);
   expect(subjects((await panel.get("/audit?to=2020-01-01")).text)).toEqual([]);
   const wrong = await panel.get("/audit?from=yesterday");
-  expect(wrong.text).toContain("from must be an ISO 8601 time");
+  expect(wrong.text).toContain("From must be an ISO 8601 time");
   expect(wrong.text).toContain('value="yesterday"');
 });
 

@@ -50,8 +50,8 @@ test("the markup and the limits of scheduled syncs are set, and why one was held
   expect(unpriced.status).toBe(422);
   expect(unpriced.text).toContain("A scheduled sync needs a stored markup, and none is stored");
   const odd = await panel.post("/providers/acme/syncs", { ...limits, markup: "x", every: "5s" });
-  expect(odd.text).toContain("every must be a duration of at least 1m");
-  expect(odd.text).toContain("markup must be a percentage");
+  expect(odd.text).toContain("Every must be a duration of at least 1m");
+  expect(odd.text).toContain("Markup, in percent must be a percentage");
   const done = await panel.post("/providers/acme/syncs", { ...limits, markup: "30", every: "6h" });
   expect(done.status).toBe(303);
   expect(provider()).toMatchObject({
@@ -155,7 +155,7 @@ test("a user's personal data is erased once it is inactive, with a reason", asyn
   expect((await panel.get("/users/erika")).text).not.toContain("Erase personal data");
   panel.run("setUserActive", { username: "erika", active: false });
   expect((await panel.get("/users/erika")).text).toContain("Erase personal data");
-  expect((await panel.post("/users/erika/erase", {})).text).toContain("reason is required");
+  expect((await panel.post("/users/erika/erase", {})).text).toContain("Why is required");
   const { done } = await confirm("/users/erika/erase", { reason: "asked for" });
   expect(done.status).toBe(303);
   const left = panel.query<{ username: string; name: string }>(

@@ -57,7 +57,7 @@ test("every row that is wrong is shown with what was sent, and nothing is set", 
   expect(refused.text).toContain("2 rows are wrong: nothing was imported");
   expect(refused.text).toContain("Service not found");
   expect(refused.text).toContain("A child user cannot hold a grant");
-  expect((await post("")).text).toContain("csv is required");
+  expect((await post("")).text).toContain("Grants as CSV is required");
   expect((await post("name\nx\n")).text).toContain("The list must begin with the line");
   expect(dumpOf(panel, grants)).toBe(before);
 });

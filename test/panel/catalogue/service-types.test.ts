@@ -48,11 +48,11 @@ test("a service is added and changed with its type and drip-feed, and shows both
 test("conflicting values are reported beside their field and change nothing", async () => {
   const before = dumpOf(panel, services);
   for (const [fields, says] of [
-    [{ type: "package" }, "per must be order for a package"],
-    [{ type: "poll", per: "order" }, "per must be 1000 or 1 for this type"],
-    [{ type: "poll", dripfeed: "yes" }, "dripfeed must be no unless the type is Default"],
-    [{ type: "subscriptions" }, "type must be one of default"],
-    [{ dripfeed: "perhaps" }, "dripfeed must be one of no, yes"],
+    [{ type: "package" }, "Per must be order for a package"],
+    [{ type: "poll", per: "order" }, "Per must be 1000 or 1 for this type"],
+    [{ type: "poll", dripfeed: "yes" }, "Drip-feed must be no unless the type is Default"],
+    [{ type: "subscriptions" }, "Type must be one of default"],
+    [{ dripfeed: "perhaps" }, "Drip-feed must be one of no, yes"],
   ] as const) {
     const wrong = await panel.post("/services", { ...TERMS, id: "wrong", ...fields });
     expect([wrong.status, wrong.text.includes(says)]).toEqual([422, true]);

@@ -142,7 +142,7 @@ describe("the list", () => {
     expect(ids(await panel.get("/services?search=VIEWS"))).toEqual(["views"]);
     expect(ids(await panel.get("/services?state=inactive"))).toEqual([]);
     expect((await panel.get("/services?provider=nobody")).text).toContain(
-      "provider must be one of",
+      "Provider must be one of",
     );
     expect(first.text).toContain("&lt;b>Views&lt;/b>");
   });
@@ -194,14 +194,14 @@ describe("a service", () => {
     const before = dumpOf(panel, services);
     const wrong = await panel.post("/services", { ...TERMS, id: "s01", min: "200" });
     expect(wrong.status).toBe(422);
-    expect(wrong.text).toContain("min must not be above max");
+    expect(wrong.text).toContain("Smallest order must not be above Largest order");
     const taken = await panel.post("/services", { ...TERMS, id: "s01" });
     expect(taken.text).toContain('id="services-id-error">A service has that id already');
     const priced = await panel.post("/services/views", { ...TERMS, price: "-1" });
-    expect(priced.text).toContain("price must be a number from 0 to 1000000000");
+    expect(priced.text).toContain("Price in USD must be a number from 0 to 1000000000");
     expect(priced.text).toContain('value="-1"');
     expect((await panel.post("/services", { ...TERMS, provider: "acme" })).text).toContain(
-      "provider service is required",
+      "Its id at the provider is required",
     );
     expect((await panel.get("/services/nothing")).status).toBe(404);
     expect(dumpOf(panel, services)).toBe(before);
@@ -259,8 +259,8 @@ describe("its routes", () => {
       priority: "-1",
     });
     expect(wrong.status).toBe(422);
-    expect(wrong.text).toContain("provider service is required");
-    expect(wrong.text).toContain("priority must be a whole number from 0 to 1000000");
+    expect(wrong.text).toContain("Its id at the provider is required");
+    expect(wrong.text).toContain("Priority must be a whole number from 0 to 1000000");
     const gone = { provider: "bulk", "provider-service": "404" };
     expect((await panel.post("/services/views/routes/remove", gone)).text).toContain(
       "The service has no such route",
@@ -439,7 +439,9 @@ describe("an import", () => {
     expect((await panel.post("/import-services", { csv: "nothing" })).text).toContain(
       "unknown column nothing",
     );
-    expect((await panel.post("/import-services", { csv: "" })).text).toContain("csv is required");
+    expect((await panel.post("/import-services", { csv: "" })).text).toContain(
+      "List as CSV is required",
+    );
     const taken = await panel.post("/import-services", {
       csv: "name,price,min,max,id\nA,1,1,10,s01\n",
     });

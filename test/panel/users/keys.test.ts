@@ -32,13 +32,17 @@ test("a recharge key needs a reach, an order key has neither reach nor limits; o
     const refused = await market.post("/users/alice/keys", { type, reach: "" });
     expect([refused.status, refused.text]).toEqual([
       422,
-      expect.stringContaining("reach is required"),
+      expect.stringContaining("Reach is required"),
     ]);
   }
   for (const [field, value, message] of [
     ["recharge-limit", "1", "An order key cannot recharge"],
-    ["recharge-limit", "0", "recharge limit must be a positive number"],
-    ["recharge-daily", "1.0000001", "recharge daily must be a number with at most six decimals"],
+    ["recharge-limit", "0", "Limit for one recharge, USD must be a positive number"],
+    [
+      "recharge-daily",
+      "1.0000001",
+      "Limit for one day (UTC), USD must be a number with at most six decimals",
+    ],
   ] as const) {
     const refused = await market.post("/users/alice/keys", { type: "order", [field]: value });
     expect([refused.status, refused.text]).toEqual([422, expect.stringContaining(message)]);

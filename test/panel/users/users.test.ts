@@ -37,7 +37,7 @@ describe("the list", () => {
       /A user has that name already.*id="users-username-error"|id="users-username-error">A user has that name/s,
     );
     const child = await market.post("/users", { username: "d2", name: "", parent: "kid" });
-    expect(child.text).toContain("parent must be a reseller");
+    expect(child.text).toContain("Reseller must be a reseller");
   });
 });
 
@@ -85,8 +85,8 @@ describe("money", () => {
   });
 
   test.each([
-    ["1e3", "amount must be a positive number"],
-    ["", "amount is required"],
+    ["1e3", "Amount in USD must be a positive number"],
+    ["", "Amount in USD is required"],
   ])("an amount of %p is refused beside its field and moves nothing", async (amount, message) => {
     const before = market.fingerprint();
     const refused = await market.post("/users/alice/balance", { direction: "credit", amount });
@@ -135,7 +135,7 @@ describe("keys", () => {
     });
     expect([wrong.status, wrong.text]).toEqual([
       422,
-      expect.stringContaining("allow must be networks"),
+      expect.stringContaining("Networks must be networks"),
     ]);
     expect(keysOf("alice").length).toBe(before + 1);
   });

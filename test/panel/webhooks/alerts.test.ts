@@ -27,7 +27,7 @@ test("a URL of any network is made with a secret that is shown once", async () =
 test("a chat of Telegram is made, and its token is on no page", async () => {
   const wrong = await panel.post("/alerts", { url: "", chat: "me", token: "my token" });
   expect(wrong.status).toBe(422);
-  expect(wrong.text).toContain("chat must be");
+  expect(wrong.text).toContain("Chat must be");
   expect(wrong.text).toContain("token must be");
   expect(wrong.text).not.toContain("my token");
   const none = await panel.post("/alerts", { url: "", chat: "", token: "" });

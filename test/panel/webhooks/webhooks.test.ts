@@ -28,12 +28,12 @@ test("a webhook is made with a secret that is shown once, and errors are shown b
     threshold: "-1",
   });
   expect(wrong.status).toBe(422);
-  expect(wrong.text).toContain("events must be a list of *, ");
-  expect(wrong.text).toContain("threshold must be a positive number");
+  expect(wrong.text).toContain("Events must be a list of *, ");
+  expect(wrong.text).toContain("Low balance below, USD must be a positive number");
   const http = await market.post("/users/alice/webhooks", { url: "http://hooks.example/" });
   expect([http.status, http.text]).toEqual([
     422,
-    expect.stringContaining("url must be an https URL"),
+    expect.stringContaining("Address must be an https URL"),
   ]);
   expect(market.query("SELECT id FROM webhooks")).toEqual([]);
 
@@ -107,9 +107,9 @@ test("a webhook is tested; an attempt is shown and sent again", async () => {
   expect(text).toContain(`value="${attempt}"`);
   expect((await market.post(`${path}/replay`, { delivery: attempt })).status).toBe(303);
   expect(waiting().length).toBe(2);
-  expect((await market.post(`${path}/replay`, {})).text).toContain("since is required");
+  expect((await market.post(`${path}/replay`, {})).text).toContain("Since is required");
   expect((await market.post(`${path}/replay`, { since: "2020-01-01" })).text).toContain(
-    "since must be at most 14 days ago",
+    "Since must be at most 14 days ago",
   );
   const since = new Date().toISOString().slice(0, 10);
   expect((await market.post(`${path}/replay`, { since })).status).toBe(303);

@@ -52,7 +52,7 @@ describe.each([
     await page.getByLabel("Id", { exact: true }).fill("followers");
     await press(page, "Add the service");
     const alert = page.getByRole("alert");
-    expect(await alert.textContent()).toContain("min must not be above max");
+    expect(await alert.textContent()).toContain("Smallest order must not be above Largest order");
     await page.getByLabel("Largest order").fill("1000");
     await press(page, "Add the service");
     expect(page.url()).toBe(`${panel.url}/services/followers`);

@@ -85,11 +85,34 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 for (const box of document.querySelectorAll("[data-all]")) {
   box.parentElement.hidden = false;
   box.addEventListener("change", () => {
-    for (const each of box.form.querySelectorAll(`input[name="${box.dataset.all}"]`)) {
-      each.checked = box.checked;
+    for (const each of box.form.elements) {
+      if (each.name === box.dataset.all) each.checked = box.checked;
     }
   });
 }
+
+// Ticked rows: their number and the sum of their amounts, beside the buttons for them.
+function countTicked() {
+  for (const shown of document.querySelectorAll("[data-ticked]")) {
+    const name = shown.dataset.ticked;
+    const ticked = [...document.querySelectorAll(`input[name="${name}"]:checked`)];
+    const amounts = ticked.map(({ dataset }) => Number(dataset.micros));
+    const sum = amounts.reduce((all, each) => all + each, 0) / 1e6;
+    const money = Number.isNaN(sum) ? "" : `, ${sum.toFixed(2)} USD`;
+    shown.textContent = `${ticked.length} ${name}${ticked.length === 1 ? "" : "s"}${money}`;
+  }
+}
+document.addEventListener("change", countTicked);
+countTicked();
+
+// Menus: a click elsewhere and Escape close them.
+function closeMenus(except) {
+  for (const menu of document.querySelectorAll(".pop[open]")) {
+    if (!menu.contains(except)) menu.open = false;
+  }
+}
+document.addEventListener("click", ({ target }) => closeMenus(target));
+document.addEventListener("keydown", ({ key }) => key === "Escape" && closeMenus(null));
 
 // The token of an invitation: moved from the URL's fragment into the field, and removed from the address at once.
 const token = document.getElementById("set-up-token");

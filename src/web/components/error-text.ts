@@ -1,0 +1,17 @@
+// Errors in the words of the page: the name of a field becomes its label.
+
+/** The labels of fields, by name. */
+export type Labels = Map<string, string>;
+
+/** What follows a field's name at the beginning of an error, and what comes before one at its end. */
+const AFTER = "(?= (?:must|is) )";
+const BEFORE = "(?<= (?:above|below|before|after|than|to) )";
+
+export function errorText(message: string, labels: Labels): string {
+  for (const [name, label] of labels) {
+    const plain = name.replaceAll("-", " ");
+    const isName = new RegExp(`^${plain}${AFTER}|${BEFORE}${plain}$`, "g");
+    message = message.replace(isName, () => label);
+  }
+  return message;
+}

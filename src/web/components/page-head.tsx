@@ -1,0 +1,101 @@
+// The head of a page: its title, what it shows in a word or two, tabs, and what opens above the page.
+
+/** @jsxImportSource preact */
+
+import type { ComponentChildren } from "preact";
+
+/** The title, with what belongs beside it: figures, filters, and at the end what can be made or done. */
+export function PageHead({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="head">
+      <h1>{title}</h1>
+      {children}
+    </div>
+  );
+}
+
+export interface Tab {
+  text: string;
+  href: string;
+  isChosen: boolean;
+  /** Shown behind the text, such as a count. */
+  count?: string | undefined;
+}
+
+/** Links of which one is chosen. `label`: what they choose, for screen readers. */
+export function Tabs({
+  label,
+  tabs,
+  children,
+}: {
+  label: string;
+  tabs: readonly Tab[];
+  children?: ComponentChildren;
+}) {
+  return (
+    <nav class="tabs" aria-label={label}>
+      {tabs.map(({ text, href, isChosen, count }) => (
+        <a href={href} aria-current={isChosen ? "true" : undefined}>
+          {text}
+          {count !== undefined && <small> {count}</small>}
+        </a>
+      ))}
+      {children}
+    </nav>
+  );
+}
+
+/** A part that a button opens above the page. `atEnd`: the last in its row, opened to the left. */
+export function Pop({
+  button,
+  open,
+  atEnd,
+  children,
+}: {
+  button: ComponentChildren;
+  open?: boolean | undefined;
+  atEnd?: boolean;
+  children: ComponentChildren;
+}) {
+  return (
+    <details class={atEnd ? "pop end" : "pop"} open={open}>
+      <summary class="button">{button}</summary>
+      <div>{children}</div>
+    </details>
+  );
+}
+
+/** A filter that is set. */
+export interface Chip {
+  /** Names of its fields in the query string. */
+  names: readonly string[];
+  text: ComponentChildren;
+}
+
+/** The filters that are set. Each can be removed by itself. */
+export function Chips({
+  chips,
+  call: { path, filters },
+}: {
+  chips: readonly Chip[];
+  call: { path: string; filters: { values: URLSearchParams } };
+}) {
+  if (chips.length === 0) return null;
+  const without = (names: readonly string[]) => {
+    const rest = new URLSearchParams(filters.values);
+    for (const name of [...names, "below", "earlier"]) rest.delete(name);
+    return `${path}?${rest}`;
+  };
+  return (
+    <ul class="chips">
+      {chips.map(({ names, text }) => (
+        <li>
+          <a href={without(names)}>
+            <span class="hidden">Remove the filter </span>
+            {text} <span aria-hidden="true">×</span>
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
