@@ -66,7 +66,7 @@ export interface Rule<Facts> {
   text: (facts: Facts, now: number) => string;
   /** The page of the panel on which the operator resolves the condition, and what to do there. */
   page: (facts: Facts) => string;
-  action: string;
+  action: string | ((facts: Facts) => string);
   /** What to do without the panel, with the command. */
   advice: (facts: Facts) => string;
   /** The alert that reports the condition; absent or null: none. `kind`: by default the rule's id. */
@@ -95,7 +95,7 @@ export function conditionsOf<Facts>(rules: Rules<Facts>, facts: Facts, now: numb
       severity: rule.severity(facts),
       text: rule.text(facts, now),
       page: rule.page(facts),
-      action: rule.action,
+      action: typeof rule.action === "string" ? rule.action : rule.action(facts),
       advice: rule.advice(facts),
     };
   });

@@ -106,11 +106,11 @@ export const PROVIDER_RULES: Rules<ProviderFacts> = {
       return `${name} has refused orders for lack of funds since ${utcText(outOfFundsAt!)}`;
     },
     // An order that was passed on has another provider now, so this list shows the refunded orders.
-    page: ({ name, outOfFundsAt, held }) =>
-      held
-        ? ordersOf("status=PENDING&placement=queued", name)
-        : `${ordersOf("status=FAILED", name)}&from=${utcText(outOfFundsAt!).slice(0, 10)}`,
-    action: "Top up there. See the orders",
+    page: (facts) =>
+      facts.held
+        ? providerPage(facts)
+        : `${ordersOf("status=FAILED", facts.name)}&from=${utcText(facts.outOfFundsAt!).slice(0, 10)}`,
+    action: ({ held }) => (held ? "Top up there, then resume" : "Top up there. See the orders"),
     advice: ({ name, held }) =>
       held
         ? `top up there; the orders are sent once it reports a balance that covers the first of them, or with \`reseller admin provider resume ${name}\``

@@ -12,7 +12,7 @@ import { Field, Form } from "../../web/components/fields.tsx";
 export function States({ provider, path }: { provider: Provider; path: string }) {
   const { active } = provider;
   return (
-    <section class="card">
+    <section class="card" id="state">
       <h2>State</h2>
       <Form action={`${path}/${active ? "deactivate" : "activate"}`}>
         <p class="actions">

@@ -49,6 +49,7 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
   const { name } = provider;
   const path = `/providers/${name}`;
   const isUnknown = orders.unknown > 0;
+  const mayChange = mayAct(call.visitor.administrator.role, "operator");
   return {
     title: `Provider ${name}`,
     body: (
@@ -57,7 +58,7 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
           {name} {!provider.active && <Badge state="inactive" tone="bad" />}
           {provider.pausedAt !== null && <Badge state="paused" tone="bad" />}
         </h1>
-        {provider.pausedAt !== null && <Paused provider={provider} held={held} />}
+        {provider.pausedAt !== null && <Paused {...{ provider, held, mayChange }} />}
         {provider.syncHeld !== null && (
           <p class="notice busy">
             The scheduled sync was not applied: <Typed text={provider.syncHeld} />. Check its
@@ -96,7 +97,7 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
               <a href={`/audit?subject=${name}`}>Changes in the audit log</a>
             </p>
           </section>
-          {mayAct(call.visitor.administrator.role, "operator") && (
+          {mayChange && (
             <>
               <Changes provider={provider} path={path} />
               <SyncSettings provider={provider} path={path} />
@@ -110,7 +111,15 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
   };
 }
 
-function Paused({ provider, held }: { provider: Provider; held: HeldOrders | null }) {
+function Paused({
+  provider,
+  held,
+  mayChange,
+}: {
+  provider: Provider;
+  held: HeldOrders | null;
+  mayChange: boolean;
+}) {
   const { pausedAt, pausedBy, pausedUntil, unknownInRow } = provider;
   return (
     <p class="notice busy">
@@ -121,7 +130,8 @@ function Paused({ provider, held }: { provider: Provider; held: HeldOrders | nul
       ) : (
         `Unknown submissions in a row: ${unknownInRow}. It gets no orders until it reports our balance or is resumed.`
       )}{" "}
-      Since <Time at={pausedAt} /> UTC. Queued orders go to their next route, or wait.
+      Since <Time at={pausedAt} /> UTC. Queued orders go to their next route, or wait.{" "}
+      {mayChange && <a href="#state">Resume it</a>}
     </p>
   );
 }

@@ -41,6 +41,11 @@ export async function alertsPage(call: Call): Promise<View> {
         <h1>Alerts</h1>
         <section id="alerts" data-refresh>
           <h2>Open and past alerts</h2>
+          {alerts.some(({ resolvedAt }) => resolvedAt === null) && (
+            <p>
+              <a href="/">Today</a> leads to the pages that resolve the open ones.
+            </p>
+          )}
           <Alerts alerts={alerts} />
         </section>
         <h2 id="endpoints">Where alerts are sent</h2>

@@ -120,9 +120,17 @@ test("orders wait for funds by a form, within limits; the page tells what waits"
   const columns = "on_no_funds, hold_ms, hold_limit_micros";
   const [row] = panel.query(`SELECT ${columns} FROM providers WHERE name = 'acme'`);
   expect(Object.values(row!).map(String)).toEqual(["hold", "7200000", "12500000"]);
-  panel.query("UPDATE providers SET paused_at = 1, paused_by = 'funds' WHERE name = 'acme'");
-  expect((await panel.get("/providers/acme")).text).toContain("It lacks funds:");
+  const outOfFunds = "paused_at = 1, paused_by = 'funds', out_of_funds_at = 1";
+  panel.query(`UPDATE providers SET ${outOfFunds} WHERE name = 'acme'`);
+  const { text } = await panel.get("/providers/acme");
+  expect(text).toContain("It lacks funds:");
+  expect(text).toContain('<a href="#state">Resume it</a>');
+  expect(text).toContain('<section class="card" id="state">');
+  expect((await panel.get("/")).text).toContain(
+    '<a href="/providers/acme">Top up there, then resume</a>',
+  );
   await panel.post("/providers/acme/resume");
+  panel.query("UPDATE providers SET out_of_funds_at = NULL");
   expect((await panel.get("/providers/acme")).text).not.toContain("It lacks funds:");
   await panel.post("/providers/acme/hold", { action: "refund", for: "24h", limit: "500" });
 });

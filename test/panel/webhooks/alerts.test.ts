@@ -53,9 +53,12 @@ test("ongoing and past alerts are shown; a test is sent; a deleted endpoint disa
   const page = await panel.get("/alerts");
   expect(page.text).toContain(text.message);
   expect(page.text).toContain('badge bad">open<');
+  const today = '<a href="/">Today</a> leads to the pages that resolve the open ones.';
+  expect(page.text).toContain(today);
   expect((await panel.get("/system")).text).toContain("1 alert is open");
   panel.run("recordAlerts", { begun: [], ended: [text] });
-  expect((await panel.get("/alerts")).text).not.toContain('badge bad">open<');
+  const after = (await panel.get("/alerts")).text;
+  expect([after.includes('badge bad">open<'), after.includes(today)]).toEqual([false, false]);
   const before = queued().length;
   const [{ id }] = endpoints() as [{ id: string }];
   expect((await panel.post(`/alerts/${id}/test`)).status).toBe(303);
