@@ -29,6 +29,8 @@ export interface BadNight {
   /** Orders that wait at `dead`. */
   waiting: number[];
   admin: (...argv: string[]) => Promise<Body>;
+  /** Pays into our account at `poor`. Only for a night with `isPoorByDay`. */
+  topUp(): void;
   end(): Promise<void>;
 }
 
@@ -39,12 +41,14 @@ interface Options {
   waiting: number;
   /** More flags of the server by day. */
   flags?: readonly string[];
+  /** `poor` has no funds in the morning either. */
+  isPoorByDay?: boolean;
 }
 
 /** Lets the night pass, and resolves in the morning. */
 export async function passBadNight(
   folder: string,
-  { unknown, waiting, flags = [] }: Options,
+  { unknown, waiting, flags = [], isPoorByDay = false }: Options,
 ): Promise<BadNight> {
   const upstreams = {
     pages: await startUpstream(),
@@ -105,7 +109,13 @@ export async function passBadNight(
   upstreams.poor.book.clear();
   await stop(server);
 
-  for (const name of NAMES) upstreams[name].always("add", null);
+  const topUp = () => {
+    upstreams.poor.always("add", null);
+    upstreams.poor.always("balance", null);
+  };
+  upstreams.pages.always("add", null);
+  if (isPoorByDay) upstreams.poor.always("balance", json({ balance: "0.05", currency: "USD" }));
+  else topUp();
   await upstreams.dead.up();
   const day = await servingWith({}, folder, "serve", ...retry, ...flags);
   await several(AROUND, "pages", AROUND + unknown, day);
@@ -123,6 +133,7 @@ export async function passBadNight(
     held,
     waiting: unsent,
     admin: (...argv) => binaryJson(folder, "admin", ...argv),
+    topUp,
     async end() {
       await stop(day);
       for (const name of NAMES) await upstreams[name].stop();
@@ -141,6 +152,20 @@ async function addProvider(
   const funds = name === "poor" ? ["--on-no-funds", "hold"] : [];
   await admin("provider", "create", name, "--url", upstream.url, "--key-stdin", ...funds);
   await admin("provider", "sync", name, "--markup", "40%", "--readable-ids");
+}
+
+/** Returns the numbers of the unknown orders that did not end as their provider has them; none: all are settled, and right. */
+export async function wrongSettlements({ admin, unknown }: BadNight): Promise<number[]> {
+  const orders: Body[] = await admin("order", "list", "--limit", "1000");
+  const found = new Map(orders.map((order) => [order.orderId, order]));
+  return [...unknown].flatMap(([orderId, number]) => {
+    const { status, refunded, charge, providerOrder } = found.get(orderId)!;
+    const isRight =
+      number === null
+        ? status === "FAILED" && refunded === charge
+        : status !== "FAILED" && refunded === 0 && providerOrder === number;
+    return isRight ? [] : [orderId];
+  });
 }
 
 /** Waits until the orders of the other two providers were sent. */
