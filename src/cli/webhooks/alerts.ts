@@ -89,7 +89,7 @@ function declareList(group: Command): void {
   declare(
     group,
     "list",
-    "list destinations of alerts, or with --open what is wrong now",
+    "list destinations of alerts, or with --open what is wrong, as of at most 10 seconds ago",
     "reseller admin alert list --open",
   )
     .option("--open", "list ongoing alerts")
