@@ -18,9 +18,10 @@ GRANT UPDATE (subject, before, after) ON audit TO reseller;
 GRANT INSERT, UPDATE ON accounts, users, keys, providers, services, orders, attempts,
   late_reports, order_requests, webhooks, provider_rates, daily_totals, key_recharges, limit_use TO reseller;
 GRANT UPDATE ON catalogue_version, uptime, totals_position TO reseller;
--- What is deleted: grants that were withdrawn, routes that were removed, limits that are the defaults again, answers that are older than their time, leases and markers that have ended,
+-- What is deleted: grants that were withdrawn, routes that were removed, positions of categories, contacts that were
+-- removed, old counts of requests, limits that are the defaults again, answers that are older than their time, leases and markers that have ended,
 -- webhooks that are done with, numbers that a provider did not know, balances that are older than their time.
-GRANT INSERT, UPDATE, DELETE ON grants, service_routes, reseller_limits, idempotency, servers, batches, webhook_deliveries TO reseller;
+GRANT INSERT, UPDATE, DELETE ON grants, service_routes, category_order, user_contacts, key_requests, reseller_limits, idempotency, servers, batches, webhook_deliveries TO reseller;
 GRANT DELETE ON webhooks TO reseller;
 -- Spend of hours that are over.
 GRANT INSERT, UPDATE, DELETE ON hourly_spend TO reseller;

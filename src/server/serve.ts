@@ -94,7 +94,7 @@ export async function startService(
     const figures = createFigures(config, database, pools, log, newestRemoteAt);
     metrics = createMetrics(figures, { version, server: config.server }, knownLabels());
   }
-  const keyUsage = startKeyUsage(writer, log);
+  const keyUsage = startKeyUsage(writer, log, () => database.now());
   const closeDatabase = async () => {
     await keyUsage.stop();
     await database.close();

@@ -80,6 +80,7 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
     observer: metrics ?? NO_OBSERVER,
     now: () => database.now(),
     findKey: (hash) => database.findKey(hash),
+    countKeyRequest: (keyId, isError) => keyUsage.count(keyId, isError),
     recordKeyUse: (keyId, now, caller) => keyUsage.record(keyId, now, caller),
     limits: createRateLimits(config.rateLimit, () => database.servers(), orderLimitsIn(config)),
     trustedProxy: config.trustedProxy,

@@ -6,7 +6,7 @@ import { FULL_DISCOUNT_PPM } from "../../domain/catalogue/prices.ts";
 import { type CommonOptions, declare, withDatabase } from "../kernel/command.ts";
 import { addConfirmation, confirm, type ConfirmOptions } from "../kernel/confirm.ts";
 import { print } from "../output/output.ts";
-import { stateJson, userText, withParent } from "../users/user-output.ts";
+import { stateJson, userText, shownUser } from "../users/user-output.ts";
 import { discount, username } from "../kernel/values.ts";
 
 export function declareDiscount(group: Command): void {
@@ -29,7 +29,7 @@ export function declareDiscount(group: Command): void {
       }
       const changed = await withDatabase(options, async ({ execute, store }) => {
         const { account } = await execute("setDiscount", { username: user, discountPpm });
-        return store.read((reader) => withParent(reader, findUserByAccount(reader, account)!));
+        return store.read((reader) => shownUser(reader, findUserByAccount(reader, account)!));
       });
       print(options.json, stateJson(changed), () => userText(changed));
     },

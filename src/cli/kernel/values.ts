@@ -17,6 +17,8 @@ export function checked<Value>({ read }: kinds.Kind<Value>): (text: string) => V
 
 export const username = checked(kinds.USERNAME);
 export const userDisplayName = checked(kinds.USER_NAME);
+export const email = checked(kinds.EMAIL);
+export const userNote = checked(kinds.USER_NOTE);
 export const administratorName = checked(kinds.ADMINISTRATOR_NAME);
 export const keyLabel = checked(kinds.KEY_LABEL);
 export const keyId = checked(kinds.IDENTIFIER);

@@ -1,6 +1,7 @@
 // Output of the key commands.
 
-import { type ListedKey } from "../../db/users/keys.ts";
+import type { KeyRequests } from "../../db/users/key-requests.ts";
+import type { ListedKey } from "../../db/users/keys.ts";
 import { createsCredit, keyState, keyTypeMay, shownStart } from "../../domain/users/keys.ts";
 import { jsonAmount } from "../../domain/ledger/money.ts";
 import { limitsText } from "../../domain/ledger/recharges.ts";
@@ -28,6 +29,11 @@ export function keyJson(key: ListedKey) {
     replacedBy: key.replacedBy,
     test: key.testOf !== null,
   };
+}
+
+/** Returns a key in a list, with its requests of the last 30 UTC days. */
+export function listedJson({ requests, errors, ...key }: ListedKey & KeyRequests) {
+  return { ...keyJson(key), requests, errors };
 }
 
 /** Returns the key for a person, without the reach of an order key, which cannot reach users. */
@@ -65,7 +71,7 @@ function creditText({ createsCredit: can, reach, rechargeLimit, rechargeDaily }:
 type KeyJson = ReturnType<typeof keyJson>;
 
 /** The columns of `key list`. The default ones fit into 80 columns. */
-export const KEY_LIST: List<KeyJson> = {
+export const KEY_LIST: List<ReturnType<typeof listedJson>> = {
   columns: {
     id: ({ id }) => id,
     start: ({ start }) => start,
@@ -81,6 +87,8 @@ export const KEY_LIST: List<KeyJson> = {
     "last used": ({ lastUsedAt }) => lastUsedAt,
     from: ({ lastAddress }) => lastAddress,
     "replaced by": ({ replacedBy }) => replacedBy,
+    requests: ({ requests }) => requests,
+    errors: ({ errors }) => errors,
     allow: ({ allow }) => allow,
   },
   shown: ["id", "type", "credits", "username", "label", "state", "used"],

@@ -2,6 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { type Command, Option } from "commander";
+import { firstShownDay, readKeyRequests } from "../../db/users/key-requests.ts";
 import { findKey, type ListedKey, listKeys } from "../../db/users/keys.ts";
 import { refusal } from "../../domain/values/error-table.ts";
 import {
@@ -31,7 +32,7 @@ import {
   networks,
   username,
 } from "../kernel/values.ts";
-import { keyJson, keyText, KEY_LIST, creditSentence } from "./key-output.ts";
+import { keyJson, keyText, KEY_LIST, creditSentence, listedJson } from "./key-output.ts";
 
 interface CreateOptions extends CommonOptions {
   user: string;
@@ -108,16 +109,19 @@ export function declareKeys(admin: Command): void {
     .addOption(new Option("--inactive", "only inactive ones").conflicts("active"));
   addColumns(list, KEY_LIST);
   addPaging(list, { what: "id", parse: keyId }).action(async (options: ListOptions) => {
-    const keys = await withDatabase(options, ({ store }) =>
+    const keys = await withDatabase(options, ({ store, now }) =>
       store.read((reader) => {
         const { user, type, active, inactive, cursor = null, limit } = options;
         const account = user === undefined ? null : requireUser(reader, user).account;
         const filter = { account, type, active: active ? true : inactive ? false : null };
         if (cursor !== null && !findKey(reader, cursor)) throw refusal("key_not_found");
-        return listKeys(reader, filter, cursor, limit);
+        const listed = listKeys(reader, filter, cursor, limit);
+        const ids = listed.map(({ id }) => id);
+        const requestsOf = readKeyRequests(reader, ids, firstShownDay(now()));
+        return listed.map((key) => ({ ...key, ...requestsOf(key.id) }));
       }),
     );
-    print(options.json, keys.map(keyJson), (rows) => listTable(KEY_LIST, rows, options));
+    print(options.json, keys.map(listedJson), (rows) => listTable(KEY_LIST, rows, options));
     printMore(options, keys, () => keys.at(-1)!.id);
   });
 

@@ -10,7 +10,7 @@ import { type CommonOptions, declare, withDatabase } from "../kernel/command.ts"
 import { ownOrderLimit, ownRate, ownSpendLimit, username } from "../kernel/values.ts";
 import { dollars, print } from "../output/output.ts";
 import type { Cell } from "../output/text-table.ts";
-import { stateJson, userText, withParent } from "./user-output.ts";
+import { shownJson, userText, shownUser } from "./user-output.ts";
 
 /** Limit for the counted open orders of each status. */
 const COUNTED = 10_000;
@@ -78,19 +78,19 @@ function changesOf(options: LimitOptions): Partial<OwnLimits> {
 }
 
 interface LimitedUser {
-  user: ReturnType<typeof withParent>;
+  user: ReturnType<typeof shownUser>;
   /** Null for a child user, which places no orders. */
   facts: LimitFacts | null;
 }
 
 export function readLimitedUser(reader: Reader, user: User, now: number): LimitedUser {
   const facts = user.parentAccount === null ? readLimitFacts(reader, user, COUNTED, now) : null;
-  return { user: withParent(reader, user), facts };
+  return { user: shownUser(reader, user), facts };
 }
 
 export function printLimitedUser({ json }: CommonOptions, { user, facts }: LimitedUser): void {
   const limits = facts && limitsJson(facts);
-  print(json, { ...stateJson(user), ...limits }, () =>
+  print(json, { ...shownJson(user), ...limits }, () =>
     userText(user, facts ? limitCells(facts) : {}),
   );
 }

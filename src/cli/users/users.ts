@@ -3,6 +3,7 @@
 import { type Command, Option } from "commander";
 import type { Reader } from "../../db/port/port.ts";
 import { type ListedUser, listUsersAfter, type UserFilter } from "../../db/users/user-lists.ts";
+import type { UserContact } from "../../db/users/user-contacts.ts";
 import { findUserByAccount } from "../../db/users/users.ts";
 import { USERNAME_FORM } from "../../domain/users/users.ts";
 import { requireUser } from "../../operations/users/users.ts";
@@ -14,8 +15,8 @@ import { declareLimits, printLimitedUser, readLimitedUser } from "./reseller-lim
 import { addPaging, type PageOptions, printMore, readPages } from "../output/list-pages.ts";
 import { print } from "../output/output.ts";
 import { table } from "../output/text-table.ts";
-import { stateJson, userCells, userJson, userText, withParent } from "./user-output.ts";
-import { searchText, userDisplayName, username } from "../kernel/values.ts";
+import { shownJson, shownUser, stateJson, userCells, userJson, userText } from "./user-output.ts";
+import { email, searchText, userDisplayName, username, userNote } from "../kernel/values.ts";
 
 export function declareUsers(admin: Command): void {
   const group = declareGroup(admin, "user", "resellers, child users and their balances");
@@ -33,14 +34,17 @@ export function declareUsers(admin: Command): void {
       "create a child user of this reseller (default: create a reseller)",
       username,
     )
-    .action(async (name: string, options: CommonOptions & { name?: string; parent?: string }) => {
+    .option("--email <address>", "its e-mail address; only the operator sees it", email)
+    .option("--note <text>", "notes that only the operator sees", userNote)
+    .action(async (name: string, options: CreateOptions) => {
       const created = await withDatabase(options, async ({ execute, store }) => {
         const user = await execute("createUser", {
           username: name,
           name: options.name ?? name,
           parent: options.parent ?? null,
+          ...contactOf(options),
         });
-        return store.read((reader) => withParent(reader, user));
+        return store.read((reader) => shownUser(reader, user));
       });
       print(options.json, userJson(created), () => userText(created));
     });
@@ -77,6 +81,31 @@ function explainDelete(group: Command): void {
   });
 }
 
+interface CreateOptions extends CommonOptions {
+  name?: string;
+  parent?: string;
+  email?: string;
+  note?: string;
+}
+
+function contactOf({ email, note }: CreateOptions) {
+  return { ...(email !== undefined && { email }), ...(note !== undefined && { note }) };
+}
+
+/** False: removed. */
+interface ContactOptions {
+  email?: string | false;
+  note?: string | false;
+}
+
+/** Returns what changes. */
+function contactChanges({ email, note }: ContactOptions): Partial<UserContact> {
+  return {
+    ...(email !== undefined && { email: email || null }),
+    ...(note !== undefined && { note: note || null }),
+  };
+}
+
 interface ListOptions extends CommonOptions, PageOptions {
   search?: string;
   parent?: string;
@@ -94,7 +123,11 @@ function declareList(group: Command): void {
     "list users, oldest first",
     "reseller admin user list --search ann",
   )
-    .option("--search <text>", "only users with this text in the username or the name", searchText)
+    .option(
+      "--search <text>",
+      "only users with this text in the username, the name or the e-mail address",
+      searchText,
+    )
     .option("--parent <username>", "only this reseller's child users", username)
     .addOption(new Option("--resellers", "only resellers").conflicts("children"))
     .addOption(new Option("--children", "only child users").conflicts("resellers"))
@@ -129,31 +162,40 @@ function declareUpdate(group: Command): void {
   declare(
     group,
     "update",
-    "change the username or the display name of a user",
-    "reseller admin user update alice --rename alice2",
+    "change the names, the e-mail address or the notes of a user",
+    "reseller admin user update alice --email ann@example.com",
   )
     .argument("<username>", "the user", username)
     .option("--name <name>", "display name", userDisplayName)
     .option("--rename <username>", "another username", username)
+    .addOption(
+      new Option("--email <address>", "its e-mail address; only the operator sees it").argParser(
+        email,
+      ),
+    )
+    .option("--no-email", "remove its e-mail address")
+    .addOption(new Option("--note <text>", "notes that only the operator sees").argParser(userNote))
+    .option("--no-note", "remove the notes")
     .action(
       async (
         user: string,
-        options: CommonOptions & { name?: string; rename?: string },
+        options: CommonOptions & ContactOptions & { name?: string; rename?: string },
         command: Command,
       ) => {
         const { name, rename } = options;
-        if (name === undefined && rename === undefined) {
-          command.error("error: give --name, --rename, or both.");
-        }
         const changes = {
           ...(name === undefined ? {} : { name }),
           ...(rename === undefined ? {} : { username: rename }),
+          ...contactChanges(options),
         };
+        if (Object.keys(changes).length === 0) {
+          command.error("error: give --name, --rename, --email or --note.");
+        }
         const changed = await withDatabase(options, async ({ execute, store }) => {
           const { account } = await execute("updateUser", { username: user, changes });
-          return store.read((reader) => withParent(reader, findUserByAccount(reader, account)!));
+          return store.read((reader) => shownUser(reader, findUserByAccount(reader, account)!));
         });
-        print(options.json, stateJson(changed), () => userText(changed));
+        print(options.json, shownJson(changed), () => userText(changed));
       },
     );
 }
@@ -164,7 +206,7 @@ function declareSwitch(group: Command, verb: string, active: boolean, descriptio
     .action(async (user: string, options: CommonOptions) => {
       const { changed, keys } = await withDatabase(options, async ({ execute, store }) => {
         const { keys } = await execute("setUserActive", { username: user, active });
-        const changed = await store.read((reader) => withParent(reader, requireUser(reader, user)));
+        const changed = await store.read((reader) => shownUser(reader, requireUser(reader, user)));
         return { changed, keys };
       });
       print(options.json, { ...stateJson(changed), keys }, () => userText(changed, { keys }));

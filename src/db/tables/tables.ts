@@ -10,13 +10,22 @@ import { lateReports, orderEvents, orderRequests, orders, resentOrders } from ".
 import { providerBalances, providerRates, providers } from "./providers.ts";
 import { dailyTotals, hourlySpend, moneyTotals, totalsPosition } from "./reports.ts";
 import { confirmations } from "./sign-ins.ts";
-import { keyRecharges, keys, limitUse, resellerLimits, users } from "./users.ts";
+import {
+  keyRecharges,
+  keyRequests,
+  keys,
+  limitUse,
+  resellerLimits,
+  userContacts,
+  users,
+} from "./users.ts";
 import { alerts, webhookAttempts, webhookDeliveries, webhookEvents, webhooks } from "./webhooks.ts";
 
 /** All tables, in the order in which a batch writes them: each comes after the tables that it refers to. */
 export const TABLES: readonly AnyTable[] = [
   accounts,
   users,
+  userContacts,
   providers,
   services,
   serviceRoutes,
@@ -25,6 +34,7 @@ export const TABLES: readonly AnyTable[] = [
   serviceChanges,
   keys,
   keyRecharges,
+  keyRequests,
   resellerLimits,
   limitUse,
   orders,

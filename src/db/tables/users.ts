@@ -33,6 +33,17 @@ export const users = table(
   },
 );
 
+/** What only the operator sees of a user. A user without it has no row, and a test account never has one. */
+export const userContacts = table(
+  "user_contacts",
+  {
+    account: integer().primaryKey(),
+    email: text(),
+    note: text(),
+  },
+  { key: ["account"], lock: ({ account }) => account },
+);
+
 export const keys = table(
   "keys",
   {
@@ -79,6 +90,18 @@ export const keyRecharges = table(
     key: ["keyId", "day"],
     coalesced: true,
   },
+);
+
+/** Requests with each key on each UTC day. Written by statements that add to a row, without a lock. */
+export const keyRequests = table(
+  "key_requests",
+  {
+    keyId: text().notNull(),
+    day: integer().notNull(),
+    requests: integer().notNull(),
+    errors: integer().notNull(),
+  },
+  { key: ["keyId", "day"] },
 );
 
 /** Limits of resellers that differ from the server's defaults. Null: the default; 0: no limit. */

@@ -14,7 +14,7 @@ const EXAMINED_LIMIT = 10_000;
 
 /** Filters of the list. Absent or null means any value. */
 export interface UserFilter {
-  /** A part of the username or of the name, ignoring the case of ASCII letters. */
+  /** A part of the username, the name or the e-mail address, ignoring the case of ASCII letters. */
   search?: string | null | undefined;
   /** The reseller whose child users are listed. */
   parentAccount?: number | null | undefined;
@@ -26,6 +26,7 @@ export interface UserFilter {
 export interface ListedUser extends User {
   /** The username of a child user's reseller. */
   parent: string | null;
+  email: string | null;
 }
 
 const FILTERS = ["search", "parentAccount", "isChild", "active"] as const;
@@ -37,7 +38,12 @@ const ENDS = query({
 
 const listIn = (order: "ASC" | "DESC") =>
   listByFilters({
-    columns: { ...fields(users), resellerId: nullable(text), parent: nullable(text) },
+    columns: {
+      ...fields(users),
+      resellerId: nullable(text),
+      parent: nullable(text),
+      email: nullable(text),
+    },
     parameters: {
       first: number,
       last: number,
@@ -49,15 +55,16 @@ const listIn = (order: "ASC" | "DESC") =>
     },
     conditions: {
       search: (dialect) =>
-        `(${contains("users.username", ":search")(dialect)} OR ${contains("users.name", ":search")(dialect)})`,
+        `(${["users.username", "users.name", "coalesce(user_contacts.email, '')"].map((column) => contains(column, ":search")(dialect)).join(" OR ")})`,
       parentAccount: "users.parent_account = :parentAccount",
       isChild: "CASE WHEN users.parent_account IS NULL THEN 0 ELSE 1 END = :isChild",
       active: "users.active = :active",
     },
     text: (
       and,
-    ) => `SELECT ${selectAs(users, "users")}, parents.id AS "resellerId", parents.username AS "parent"
+    ) => `SELECT ${selectAs(users, "users")}, parents.id AS "resellerId", parents.username AS "parent", user_contacts.email AS "email"
       FROM users LEFT JOIN users AS parents ON parents.account = users.parent_account
+        LEFT JOIN user_contacts ON user_contacts.account = users.account
       WHERE users.account BETWEEN :first AND :last AND users.test_of IS NULL${and} ORDER BY users.account ${order} LIMIT :limit`,
   });
 

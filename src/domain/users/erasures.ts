@@ -10,6 +10,7 @@ export const ERASED = "erased";
 const PERSONAL: ReadonlySet<string> = new Set([
   "username",
   "name",
+  "email",
   "note",
   "publicNote",
   "label",

@@ -42,7 +42,15 @@ import {
   SYNC_EVERY_LEAST_MS,
 } from "../providers/providers.ts";
 import { KEY_LABEL_LENGTH_LIMIT } from "../users/keys.ts";
-import { isUsername, USERNAME_FORM, USER_NAME_LENGTH_LIMIT } from "../users/users.ts";
+import {
+  EMAIL_FORM,
+  isEmail,
+  isUsername,
+  parseUserNote,
+  USERNAME_FORM,
+  USER_NAME_LENGTH_LIMIT,
+  USER_NOTE_FORM,
+} from "../users/users.ts";
 import { SECRET_GRACE_LIMIT_SECONDS } from "../webhooks/webhooks.ts";
 import { PAGE_LIMIT } from "./limits.ts";
 import { DAY_MS } from "./spans.ts";
@@ -111,6 +119,9 @@ export function whole(least: number, most: number, broken?: string): JsonKind<nu
 
 export const USERNAME = matching(USERNAME_FORM, isUsername);
 export const USER_NAME = label(USER_NAME_LENGTH_LIMIT);
+export const EMAIL = matching(EMAIL_FORM, isEmail);
+/** The operator's notes about a user. */
+export const USER_NOTE = textKind(USER_NOTE_FORM, parseUserNote);
 export const ADMINISTRATOR_NAME = matching(ADMINISTRATOR_NAME_FORM, isAdministratorName);
 export const KEY_LABEL = label(KEY_LABEL_LENGTH_LIMIT);
 /** The id of a service or a key, the name of a provider, the author of a change, or a service's id at a provider. */

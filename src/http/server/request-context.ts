@@ -23,6 +23,8 @@ export interface EndpointDeps extends AuthDeps, InternalErrorDeps {
   observer: Observer;
   /** The proxies whose X-Forwarded-For is trusted. */
   trustedProxy: readonly Network[];
+  /** Counts a request with a known key. `isError`: it got an error. */
+  countKeyRequest(keyId: string, isError: boolean): void;
   /** Called for a request with X-Forwarded-For whose client's address is needed, if no proxy is trusted. */
   noteUntrustedProxy(): void;
   /** The share of successful reads that is logged, 0 to 1. */
@@ -165,6 +167,7 @@ export function recordRequest(context: RequestContext, status: number): void {
   const { deps, route, loggedId: requestId, started, keyId, username, code } = context;
   const { sentMethod: method } = context.request;
   const elapsed = performance.now() - started;
+  if (keyId !== null) deps.countKeyRequest(keyId, code !== null);
   if (context.isInTestMode()) deps.observer.testRequest(status);
   else deps.observer.request(method, route, status, elapsed / 1000);
   if (!isLogged(context, status)) return;

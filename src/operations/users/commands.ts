@@ -6,6 +6,7 @@ import {
   createKey,
   deactivateKeys,
   endExpiredKeys,
+  countKeyRequests,
   recordKeyUsage,
   rotateKey,
   setKeyActive,
@@ -29,5 +30,6 @@ export const commands = {
   deactivateKeys: command(deactivateKeys),
   rotateKey: command(rotateKey, { ids: one }),
   recordKeyUsage: command(recordKeyUsage),
+  countKeyRequests: command(countKeyRequests),
   endExpiredKeys: command(endExpiredKeys),
 };

@@ -27,6 +27,7 @@ import { keys, users } from "../../db/tables/users.ts";
 import { webhooks } from "../../db/tables/webhooks.ts";
 import { findTestAccount, updateUserFields, type User } from "../../db/users/users.ts";
 import { listWebhooks, updateWanted } from "../../db/webhooks/webhooks.ts";
+import { putContact } from "../../db/users/user-contacts.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 import { requireUser } from "./users.ts";
@@ -46,7 +47,7 @@ export interface ErasedUser {
 }
 
 /**
- * Erases the user's names, and the labels, networks and addresses of its keys, which stay inactive. Deletes its
+ * Erases the user's names, e-mail address and notes, and the labels, networks and addresses of its keys, which stay inactive. Deletes its
  * webhooks. Balance, orders and transfers stay. Does nothing for a user that is already erased. Refuses:
  * user_not_found, user_active, user_has_open_orders, user_has_open_requests.
  */
@@ -69,6 +70,7 @@ export function eraseUser(tx: Tx, command: EraseUser, context: Context): ErasedU
   tx.each(accounts, (account) =>
     updateWanted(tx, account, { wantedEvents: 0, lowBalanceMicros: null }),
   );
+  putContact(tx, user.account, { email: null, note: null });
   markErased(tx, user, username, context);
   if (test) markErased(tx, test, testUsername({ username, account: test.account }), context);
   tx.each(held, (key) => {
@@ -96,7 +98,7 @@ export function eraseUser(tx: Tx, command: EraseUser, context: Context): ErasedU
     after: {
       reason: command.reason,
       erased:
-        "names, links, texts of orders, references, notes, labels, networks, addresses, webhooks, stored requests",
+        "names, e-mail address, links, texts of orders, references, notes, labels, networks, addresses, webhooks, stored requests",
       kept: "balance, transfers, orders without links and texts, the audit log without names: for the ledger",
       keys: held.length,
       webhooks: endpoints.length,

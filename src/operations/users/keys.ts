@@ -21,6 +21,7 @@ import {
   type ListedKey,
 } from "../../db/users/keys.ts";
 import { keys, users } from "../../db/tables/users.ts";
+import { addKeyRequests, deleteKeyRequests } from "../../db/users/key-requests.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 import { lockBothAccounts, openTestAccount } from "./test-accounts.ts";
@@ -272,6 +273,26 @@ export function recordKeyUsage(tx: Tx, { uses }: RecordKeyUsage): number {
     tx.update(keys, key, { lastUsedAt: usedAt, lastAddress });
   });
   return uses.length;
+}
+
+/** Days for which the requests of a key are kept. */
+const REQUESTS_KEPT_DAYS = 62;
+
+export interface CountKeyRequests {
+  /** UTC day, in days since 1970. */
+  day: number;
+  counts: { id: string; requests: number; errors: number }[];
+}
+
+/** Adds requests to the counts of their keys, and deletes old counts of those keys. */
+export function countKeyRequests(tx: Tx, { day, counts }: CountKeyRequests): null {
+  addKeyRequests(tx, day, counts);
+  deleteKeyRequests(
+    tx,
+    counts.map(({ id }) => id),
+    day - REQUESTS_KEPT_DAYS,
+  );
+  return null;
 }
 
 /** Returns whether a use is recorded. Compares in both directions: a time from a clock that was ahead must not stay. */

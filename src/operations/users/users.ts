@@ -14,6 +14,7 @@ import {
   updateUserFields,
   type User,
 } from "../../db/users/users.ts";
+import { findContact, putContact, type UserContact } from "../../db/users/user-contacts.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 import { lockBothAccounts, renameTestAccount } from "./test-accounts.ts";
@@ -24,6 +25,9 @@ export interface CreateUser {
   name: string;
   /** The reseller of a child user; null for a reseller. */
   parent: string | null;
+  /** Absent: none. */
+  email?: string;
+  note?: string;
   actor: Actor;
 }
 
@@ -41,45 +45,59 @@ export function createUser(tx: Tx, command: CreateUser, context: Context): User 
     parentAccount: parent?.account ?? null,
     createdAt: context.now,
   });
+  const { email = null, note = null } = command;
+  putContact(tx, account, { email, note });
   audit(tx, context, {
     actor: command.actor,
     action: "user.create",
     subject: command.username,
     account,
     before: null,
-    after: { name: command.name, parent: parent?.username ?? null },
+    after: {
+      name: command.name,
+      parent: parent?.username ?? null,
+      ...(email !== null && { email }),
+      ...(note !== null && { note }),
+    },
   });
   return findUserByAccount(tx, account)!;
 }
 
 export interface UpdateUser {
   username: string;
-  /** Absent: unchanged. */
-  changes: { name?: string; username?: string };
+  /** Absent: unchanged. Null: removed. */
+  changes: { name?: string; username?: string } & Partial<UserContact>;
   actor: Actor;
 }
 
 /**
- * Changes a user's names. Its account and its id stay.
+ * Changes a user's names, e-mail address and notes. Its account and its id stay.
  * Refuses: user_not_found, user_erased, username_taken.
  */
 export function updateUser(tx: Tx, command: UpdateUser, context: Context): { account: number } {
   const before = requireUser(tx, command.username);
   const { account } = before;
   if (before.erasedAt !== null) throw refusal("user_erased");
-  const { username } = command.changes;
+  const { email, note, ...names } = command.changes;
+  const { username } = names;
   const holder = username === undefined ? undefined : findUser(tx, username);
   if (holder && holder.account !== account) throw refusal("username_taken");
   // Nothing is refused from here on.
-  const after = updateUserFields(tx, account, command.changes);
+  const after = updateUserFields(tx, account, names);
   renameTestAccount(tx, { ...before, ...after });
+  const contact = findContact(tx, account);
+  const changed = {
+    email: email === undefined ? contact.email : email,
+    note: note === undefined ? contact.note : note,
+  };
+  putContact(tx, account, changed);
   audit(tx, context, {
     actor: command.actor,
     action: "user.update",
     subject: after.username,
     account,
-    before: { username: before.username, name: before.name },
-    after: { username: after.username, name: after.name },
+    before: { username: before.username, name: before.name, ...contact },
+    after: { username: after.username, name: after.name, ...changed },
   });
   return { account };
 }

@@ -14,6 +14,8 @@ import providerBalances from "../../../migrations/sqlite/0009_provider_balances.
 import priceRules from "../../../migrations/sqlite/0010_price_rules.sql" with { type: "text" };
 import categoryOrder from "../../../migrations/sqlite/0011_category_order.sql" with { type: "text" };
 import moneyTotals from "../../../migrations/sqlite/0012_money_totals.sql" with { type: "text" };
+import userContacts from "../../../migrations/sqlite/0013_user_contacts.sql" with { type: "text" };
+import keyRequests from "../../../migrations/sqlite/0014_key_requests.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -39,6 +41,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 10, name: "0010_price_rules", sql: priceRules },
   { version: 11, name: "0011_category_order", sql: categoryOrder },
   { version: 12, name: "0012_money_totals", sql: moneyTotals },
+  { version: 13, name: "0013_user_contacts", sql: userContacts },
+  { version: 14, name: "0014_key_requests", sql: keyRequests },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

@@ -4,8 +4,8 @@ import { describe, expect, test } from "bun:test";
 import { openShop } from "../../support/worlds/shop.ts";
 
 const USER = ["id", "username", "name", "balance", "childBalance", "resellerId"];
-const LISTED_USER = [...USER, "active", "discount"];
-const LIMITED_USER = [...LISTED_USER, "limits", "used"];
+const LISTED_USER = [...USER, "active", "discount", "email"];
+const LIMITED_USER = [...LISTED_USER, "note", "limits", "used"];
 const ADJUSTED = [...USER, "previousBalance", "amount"];
 const KEY = [
   "id", "type", "reach", "createsCredit", "rechargeLimit", "rechargeDaily", "username", "label", "active", "test", "expiresAt", "allow",
@@ -31,9 +31,9 @@ const SHAPES: [title: string, argv: string[], members: string[]][] = [
   ["user create", ["admin", "user", "create", "carol"], USER],
   ["user create --parent", ["admin", "user", "create", "cora", "--parent", "alice"], USER],
   ["user show", ["admin", "user", "show", "alice"], LIMITED_USER],
-  ["user show, a child user", ["admin", "user", "show", "cora"], LISTED_USER],
+  ["user show, a child user", ["admin", "user", "show", "cora"], [...LISTED_USER, "note"]],
   ["user limits", ["admin", "user", "limits", "alice", "--open-orders", "9"], LIMITED_USER],
-  ["user update", ["admin", "user", "update", "carol", "--name", "Carol"], LISTED_USER],
+  ["user update", ["admin", "user", "update", "carol", "--name", "Carol"], [...LISTED_USER, "note"]],
   ["user deactivate", ["admin", "user", "deactivate", "carol"], [...LISTED_USER, "keys"]],
   ["user activate", ["admin", "user", "activate", "carol"], [...LISTED_USER, "keys"]],
   ["user credit", ["admin", "user", "credit", "alice", "1.5"], ADJUSTED],
@@ -65,8 +65,8 @@ const LISTS: [title: string, argv: string[], members: string[]][] = [
   ["user list", ["admin", "user", "list"], LISTED_USER],
   ["transaction list", ["admin", "transaction", "list", "--user", "alice"], ["seq", "at", "kind", "amount", "balance", "orderId", "note", "publicNote", "reference", "by"]],
   ["service list --user", ["admin", "service", "list", "--user", "alice"], [...SERVICE, "standardPrice", "own"]],
-  ["key list", ["admin", "key", "list"], LISTED_KEY],
-  ["key list --user", ["admin", "key", "list", "--user", "ALICE"], LISTED_KEY],
+  ["key list", ["admin", "key", "list"], [...LISTED_KEY, "requests", "errors"]],
+  ["key list --user", ["admin", "key", "list", "--user", "ALICE"], [...LISTED_KEY, "requests", "errors"]],
   ["service list", ["admin", "service", "list"], SERVICE],
   ["order list", ["admin", "order", "list"], [...ORDER, ...COST, "reportedLate"]],
   ["order list --status --user", ["admin", "order", "list", "--status", "COMPLETED", "--user", "alice"], [...ORDER, ...COST, "reportedLate"]],

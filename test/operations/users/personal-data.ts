@@ -29,6 +29,8 @@ export const PERSONAL_COLUMNS = [
   "transfer_details.reference",
   "transfers.note",
   "unrecognized_numbers.cause",
+  "user_contacts.email",
+  "user_contacts.note",
   "users.name",
   "users.username",
   "webhook_events.body",
@@ -40,6 +42,8 @@ export function seedPersonalData(shop: Shop): Shop {
   seedProvider(shop, { url: "http://127.0.0.1:9" });
   shop.run("updateUser", { username: "alice", changes: { username: SECRET, name: SECRET } });
   shop.run("updateUser", { username: SECRET, changes: { name: `${SECRET} Ltd` } });
+  const contact = { email: `${SECRET}@example.com`, note: `met ${SECRET}\nat the fair` };
+  shop.run("updateUser", { username: SECRET, changes: contact });
   shop.run("createUser", { username: "cora", name: "Cora", parent: SECRET });
   const keyId = keyOfUser(shop);
   const { account } = shop.read((reader) => findUser(reader, SECRET))!;

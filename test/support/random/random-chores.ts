@@ -106,7 +106,7 @@ export class RandomChores extends RandomParts {
   protected keyChange(): RandomCommand {
     const id = this.pick(this.keys);
     const actor = OPERATOR;
-    switch (below(this.random, 6)) {
+    switch (below(this.random, 7)) {
       case 0:
         return this.key(this.pick(USERNAMES));
       case 4: {
@@ -136,6 +136,15 @@ export class RandomChores extends RandomParts {
       }
       case 3:
         return this.command("endExpiredKeys", () => null);
+      case 5: {
+        const day = below(this.random, 100);
+        const counts = [...new Set([id, this.pick(this.keys)])].map((each, errors) => ({
+          id: each,
+          requests: 1 + below(this.random, 5),
+          errors,
+        }));
+        return this.command("countKeyRequests", () => ({ day, counts }));
+      }
       default: {
         const uses = [id, this.pick(this.keys)].map((each) => ({
           id: each,

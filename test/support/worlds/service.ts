@@ -86,6 +86,7 @@ export function apiOf<Parts extends Pick<ServerDatabase, "store" | "findKey" | "
     awaitProvider: (order) => Promise.resolve(order),
     limits: createRateLimits(0),
     recordKeyUse() {},
+    countKeyRequest() {},
     trustedProxy: [],
     noteUntrustedProxy() {},
     logReads: 1,

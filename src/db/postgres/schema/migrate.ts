@@ -12,6 +12,8 @@ import providerBalances from "../../../../migrations/postgres/0008_provider_bala
 import priceRules from "../../../../migrations/postgres/0009_price_rules.sql" with { type: "text" };
 import categoryOrder from "../../../../migrations/postgres/0010_category_order.sql" with { type: "text" };
 import moneyTotals from "../../../../migrations/postgres/0011_money_totals.sql" with { type: "text" };
+import userContacts from "../../../../migrations/postgres/0012_user_contacts.sql" with { type: "text" };
+import keyRequests from "../../../../migrations/postgres/0013_key_requests.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -38,6 +40,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 9, name: "0009_price_rules", sql: priceRules },
   { version: 10, name: "0010_category_order", sql: categoryOrder },
   { version: 11, name: "0011_money_totals", sql: moneyTotals },
+  { version: 12, name: "0012_user_contacts", sql: userContacts },
+  { version: 13, name: "0013_key_requests", sql: keyRequests },
 ];
 
 /** The number of the advisory lock: "rslr". */
