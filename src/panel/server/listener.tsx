@@ -31,6 +31,9 @@ export function startPanel(
   const navigation = links();
   const site: PanelSite = {
     name: "panel",
+    prefix: "",
+    brand: { name: "reseller", logo: null, style: null },
+    assets: [],
     cookie: COOKIE,
     unknownHost:
       "The panel does not answer to this host name. Use its IP address, or start the server with --panel-url and the address that you use.",

@@ -8,10 +8,10 @@ import script from "./assets/pages.client.js" with { type: "text" };
 import parts from "./assets/parts.css" with { type: "text" };
 import tokens from "./assets/tokens.css" with { type: "text" };
 
-interface Asset {
+export interface Asset {
   path: string;
   type: string;
-  text: string;
+  text: string | Uint8Array;
 }
 
 const styles = withValues([tokens, base, parts, lists, frame].join("\n"));
@@ -41,7 +41,12 @@ function compacted(css: string): string {
     .replaceAll(";}", "}");
 }
 
-function asset(name: string, type: string, text: string): Asset {
+/** Returns a file under a path with the hash of its content. */
+export function asset<Text extends Asset["text"]>(
+  name: string,
+  type: string,
+  text: Text,
+): Asset & { text: Text } {
   const hash = new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 16);
   return { path: `/assets/${hash}/${name}`, type, text };
 }

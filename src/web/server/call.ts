@@ -42,7 +42,7 @@ export class Call<Who extends Visitor> {
     query: string,
     readonly params: Readonly<Record<string, string>>,
   ) {
-    this.filters = new Form(new URLSearchParams(query));
+    this.filters = new Form(new URLSearchParams(query), visitor.words.form);
   }
 
   /** Runs queries of src/db/; `body` may run several times. */
@@ -57,7 +57,7 @@ export class Submission<Who extends Visitor> extends Call<Who> {
 
   constructor(call: Call<Who>, parts: CallParts, values: URLSearchParams) {
     super(parts, call.visitor, call.path, "", call.params);
-    this.form = new Form(values);
+    this.form = new Form(values, call.visitor.words.form);
   }
 
   /**
@@ -112,7 +112,7 @@ export class Submission<Who extends Visitor> extends Call<Who> {
       await this.visitor.prove(this.form.secret(PROOF));
     } catch (error) {
       if (!(error instanceof Refusal) || error.code === "service_unavailable") throw error;
-      const { message } = shownRefusal(error, this.form.values);
+      const { message } = shownRefusal(error, this.form.values, this.visitor.words);
       this.form.addError(
         PROOF,
         error.code === "sign_in_limited" ? message : "Wrong password or code",

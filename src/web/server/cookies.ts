@@ -5,13 +5,16 @@ import type { IncomingRequest } from "../../http1/request.ts";
 /** Name prefix with which a browser accepts a cookie only from this host, only over TLS, and for every path. */
 const SECURE_PREFIX = "__Host-";
 
-export function setCookie(isSecure: boolean, name: string, value: string): string {
-  const start = isSecure ? `${SECURE_PREFIX}${name}=${value}; Secure` : `${name}=${value}`;
-  return `${start}; Path=/; HttpOnly; SameSite=Strict`;
+/** `path`: where the site is. With TLS the cookie is for every path, as browsers require of the prefix. */
+export function setCookie(isSecure: boolean, name: string, value: string, path = "/"): string {
+  const start = isSecure
+    ? `${SECURE_PREFIX}${name}=${value}; Secure; Path=/`
+    : `${name}=${value}; Path=${path}`;
+  return `${start}; HttpOnly; SameSite=Strict`;
 }
 
-export function endedCookie(isSecure: boolean, name: string): string {
-  return `${setCookie(isSecure, name, "")}; Max-Age=0`;
+export function endedCookie(isSecure: boolean, name: string, path = "/"): string {
+  return `${setCookie(isSecure, name, "", path)}; Max-Age=0`;
 }
 
 export function readCookie(

@@ -13,6 +13,7 @@ import {
   USERNAME,
   whole,
 } from "../../domain/values/kinds.ts";
+import { ENGLISH, type FormWords } from "./words.ts";
 
 /** Thrown if the form has errors, so that it is shown again. */
 export class FormError extends Error {
@@ -26,7 +27,10 @@ export class Form {
   /** Errors by field name; "" for an error that belongs to no field. */
   readonly errors = new Map<string, string>();
 
-  constructor(readonly values: URLSearchParams) {}
+  constructor(
+    readonly values: URLSearchParams,
+    private readonly words: FormWords = ENGLISH.form,
+  ) {}
 
   /** Returns the text as typed, without white space at its ends; empty if it is absent. */
   raw(name: string): string {
@@ -59,7 +63,7 @@ export class Form {
     if (given === "") return null;
     const found = kind.read(given);
     if ("value" in found) return found.value;
-    this.refuse(name, found.must);
+    this.addError(name, this.words.wrong(name, kind, found.must));
     return placeholder;
   }
 
@@ -158,7 +162,7 @@ export class Form {
   }
 
   #missing<T>(name: string, placeholder: T): T {
-    this.addError(name, `${name.replaceAll("-", " ")} is required`);
+    this.addError(name, this.words.required(name));
     return placeholder;
   }
 }

@@ -7,8 +7,12 @@ import { renderToString } from "preact-render-to-string";
 import { showHidden } from "../../domain/values/text.ts";
 import type { Note } from "./notes.ts";
 import { SCRIPT, STYLE } from "./assets.ts";
+import type { Site } from "./site.ts";
+import type { SiteWords } from "./words.ts";
 
 interface Frame {
+  site: Pick<Site<never, never, never>, "prefix" | "brand">;
+  words: SiteWords;
   title: string;
   /** What is beside the name in the head: navigation, and who is signed in. */
   header: ComponentChildren;
@@ -17,32 +21,48 @@ interface Frame {
 }
 
 export function documentOf(frame: Frame, body: ComponentChildren): string {
-  return `<!doctype html>${renderToString(<Document {...frame}>{body}</Document>)}`;
+  const text = renderToString(<Document {...frame}>{body}</Document>);
+  return `<!doctype html>${below(frame.site.prefix, text)}`;
+}
+
+/** Matches an attribute with a path of the site. Typed text never matches: a quotation mark in it is escaped. */
+const PATHS = / (href|action|src)="\/(?!\/)/g;
+
+/** Puts the prefix of a site before all paths in its pages. So pages are written without it. */
+export function below(prefix: string, html: string): string {
+  return prefix === "" ? html : html.replace(PATHS, ` $1="${prefix}/`);
 }
 
 function Document({
+  site: { brand },
+  words,
   title,
   header,
   note = null,
   children,
 }: Frame & { children?: ComponentChildren }) {
   return (
-    <html lang="en">
+    <html lang={words.language}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>{`${showHidden(title)} – reseller`}</title>
+        <title>{`${showHidden(title)} – ${brand.name}`}</title>
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href={STYLE.path} />
+        {brand.style !== null && <link rel="stylesheet" href={brand.style} />}
         <script src={SCRIPT.path} defer />
       </head>
       <body>
         <a class="skip" href="#content">
-          To the content
+          {words.toContent}
         </a>
         <header>
-          <strong>reseller</strong>
+          {brand.logo === null ? (
+            <strong>{brand.name}</strong>
+          ) : (
+            <img class="logo" src={brand.logo} alt={brand.name} />
+          )}
           {header}
         </header>
         <main id="content">

@@ -20,32 +20,26 @@ import { assetResponse, redirect, secured, withCookies } from "./response.ts";
 import type { ActionRoute, PageRoute, Route } from "./route.ts";
 import { pageAt, type Site, type SiteParts } from "./site.ts";
 import type { Visitor } from "./visitor.ts";
+import { ENGLISH } from "./words.ts";
 
 /** Size limit for a form. The longest form imports a list of services. */
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
 /** Size limit for a form that needs no session. */
 const OPEN_BODY_LIMIT_BYTES = 16 * 1024;
 
-/** Starts the listener. Throws if it cannot listen on the address. */
+/** Starts the listener of a site. Throws if it cannot listen on the address. */
 export function startSite<Who extends Visitor, Parts extends SiteParts, Role>(
   site: Site<Who, Parts, Role>,
   address: Address,
   tls: Certificate | null,
   connections?: ConnectionPool,
 ): Server {
-  const { settings } = site.parts;
-  const finish = (response: Response) => secured(response, settings.isSecure);
-  const { route } = createRouter(site);
+  const { isSecure } = site.parts.settings;
   return listen(
     {
-      handle: async (request) =>
-        finish(
-          isKnownHost(request, settings)
-            ? await route(request)
-            : failureOf(site, 421, site.unknownHost, null),
-        ),
-      refuse: (status) => finish(new Response(null, { status })),
-      fail: (error) => finish(fail(site, error, null)),
+      handle: siteHandler(site),
+      refuse: (status) => secured(new Response(null, { status }), isSecure),
+      fail: (error) => secured(fail(site, error, null), isSecure),
       bodyLimitBytes: BODY_LIMIT_BYTES,
     },
     address,
@@ -54,11 +48,31 @@ export function startSite<Who extends Visitor, Parts extends SiteParts, Role>(
   );
 }
 
+/** Returns what answers the requests of a site, on a listener of its own or below its prefix on another. */
+export function siteHandler<Who extends Visitor, Parts extends SiteParts, Role>(
+  site: Site<Who, Parts, Role>,
+): (request: IncomingRequest) => Promise<Response> {
+  const { settings } = site.parts;
+  const { prefix } = site;
+  const { route } = createRouter(site);
+  return async (request) => {
+    if (!isKnownHost(request, settings)) {
+      return secured(failureOf(site, 421, site.unknownHost, null), settings.isSecure);
+    }
+    const within = prefix === "" ? request : request.withPath(request.path.slice(prefix.length));
+    const response = await route(within);
+    const to = response.headers.get("location");
+    if (to?.startsWith("/")) response.headers.set("location", prefix + to);
+    return secured(response, settings.isSecure);
+  };
+}
+
 function createRouter<Who extends Visitor, Parts extends SiteParts, Role>(
   site: Site<Who, Parts, Role>,
 ): Router<Response> {
   const router = new Router<Response>(site.name, (error) => fail(site, error, null));
-  for (const asset of ASSETS) addGet(site, router, asset.path, () => assetResponse(asset));
+  for (const asset of [...ASSETS, ...site.assets])
+    addGet(site, router, asset.path, () => assetResponse(asset));
   for (const route of site.routes) {
     const handle = (context: RouteContext) => answer(site, route, context);
     if (route.method === "GET") {
@@ -96,7 +110,7 @@ async function noSuchPage<Who extends Visitor, Parts extends SiteParts, Role>(
   const visitor = site.visitorOf(request);
   try {
     await site.recognize(visitor);
-    return failureOf(site, 404, "Page not found.", visitor);
+    return failureOf(site, 404, visitor.words.pageNotFound, visitor);
   } catch (error) {
     return fail(site, error, visitor);
   }
@@ -111,12 +125,7 @@ async function answer<Who extends Visitor, Parts extends SiteParts, Role>(
   const visitor = site.visitorOf(request);
   try {
     if (route.method === "POST" && !isOwn(request, parts.settings)) {
-      return failureOf(
-        site,
-        403,
-        "The form was sent from another site. Nothing was changed.",
-        null,
-      );
+      return failureOf(site, 403, visitor.words.foreignForm, null);
     }
     const [path, query = ""] = request.path.split("?");
     const call = new Call(parts, visitor, path!, query, params);
@@ -160,7 +169,7 @@ async function run<Who extends Visitor, Parts extends SiteParts, Role>(
     return redirect(to, cookie, noteCookie(note, tone, site.cookie, isSecure));
   } catch (error) {
     if (error instanceof ConfirmedBefore) {
-      const note = "The form was submitted twice and processed once. Check the result.";
+      const note = call.visitor.words.sentTwice;
       return redirect(back.path, noteCookie(note, "busy", site.cookie, isSecure));
     }
     if (error instanceof ConfirmationNeeded) {
@@ -178,12 +187,12 @@ async function run<Who extends Visitor, Parts extends SiteParts, Role>(
 
 /** Shows the error beside its field. Rethrows errors that the form cannot show. */
 function noteRefusal(
-  { form }: { form: Form },
+  { form, visitor }: { form: Form; visitor: Visitor },
   error: unknown,
 ): { status: number; retryAfter?: string } {
   if (error instanceof FormError) return { status: 422 };
   if (!(error instanceof Refusal) || error.code === "service_unavailable") throw error;
-  const { message, field } = shownRefusal(error, form.values);
+  const { message, field } = shownRefusal(error, form.values, visitor.words);
   form.addError(field, message);
   if (error.code === "owner_required") return { status: 403 };
   if (error.code !== "sign_in_limited") return { status: 422 };
@@ -200,19 +209,18 @@ function fail<Who extends Visitor, Parts extends SiteParts, Role>(
   error: unknown,
   visitor: Who | null,
 ): Response {
-  if (error instanceof TooLarge) return failureOf(site, 413, "The form is too large.", visitor);
-  if (error instanceof Unreadable)
-    return failureOf(site, 415, "The request is not a form.", visitor);
+  const words = visitor?.words ?? ENGLISH;
+  if (error instanceof TooLarge) return failureOf(site, 413, words.tooLargeForm, visitor);
+  if (error instanceof Unreadable) return failureOf(site, 415, words.notAForm, visitor);
   if (error instanceof Refusal && isAbsence(error)) {
-    return failureOf(site, 404, shownRefusal(error, new Set()).message, visitor);
+    return failureOf(site, 404, shownRefusal(error, new Set(), words).message, visitor);
   }
   const isUnavailable = error instanceof Refusal && error.code === "service_unavailable";
   if (isUnavailable || error instanceof TransientError) {
-    const message = "Service temporarily unavailable: nothing was changed, try again.";
-    return failureOf(site, 503, message, visitor);
+    return failureOf(site, 503, words.unavailable, visitor);
   }
   site.parts.onInternalError(error);
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   site.parts.log.error({ error: text }, `${site.name}: internal error`);
-  return failureOf(site, 500, "Internal error. See the server's log.", visitor);
+  return failureOf(site, 500, words.internalError, visitor);
 }

@@ -12,6 +12,7 @@ import { pageResponse, withCookies } from "./response.ts";
 import type { Site, SiteParts } from "./site.ts";
 import type { View } from "./results.ts";
 import type { Visitor } from "./visitor.ts";
+import { ENGLISH } from "./words.ts";
 
 /** Renders a view. `refused`: the refused form, which the page shows again. */
 export function viewOf<Who extends Visitor, Parts extends SiteParts, Role>(
@@ -22,7 +23,8 @@ export function viewOf<Who extends Visitor, Parts extends SiteParts, Role>(
 ): Response {
   const { isSecure } = site.parts.settings;
   const note = visitor.isRefresh() ? null : readNote(visitor.request, site.cookie, isSecure);
-  const frame = { title, header: site.header(visitor, path), note };
+  const { words } = visitor;
+  const frame = { site, words, title, header: site.header(visitor, path), note };
   const again: RefusedForm | null = refused && { ...refused, labels: new Map() };
   const page = <Refused.Provider value={again}>{body}</Refused.Provider>;
   let text = documentOf(frame, page);
@@ -68,15 +70,19 @@ export function failureOf<Who extends Visitor, Parts extends SiteParts, Role>(
   message: string,
   visitor: Who | null,
 ): Response {
-  const title = `Error ${status}`;
+  const words = visitor?.words ?? ENGLISH;
+  const title = words.error(status);
   const body = (
     <>
       <h1>{title}</h1>
       <p>{message}</p>
       <p>
-        <a href="/">To the {site.name}</a>
+        <a href="/">{words.toSite}</a>
       </p>
     </>
   );
-  return pageResponse(status, documentOf({ title, header: site.header(visitor, "") }, body));
+  return pageResponse(
+    status,
+    documentOf({ site, words, title, header: site.header(visitor, "") }, body),
+  );
 }

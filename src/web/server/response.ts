@@ -2,7 +2,7 @@
 
 import { STRICT_TRANSPORT } from "../../http/server/response-template.ts";
 import { withText } from "../../http1/response.ts";
-import type { ASSETS } from "./assets.ts";
+import type { Asset } from "./assets.ts";
 
 /** Security headers. `no-referrer` would make browsers send `Origin: null`, which the check of the origin refuses. */
 const SECURITY = {
@@ -48,7 +48,8 @@ export function withCookies(
   return response;
 }
 
-export function assetResponse({ text, type }: (typeof ASSETS)[number]): Response {
+export function assetResponse({ text, type }: Asset): Response {
   const headers = { "content-type": type, [CACHING]: "public, max-age=31536000, immutable" };
+  if (typeof text !== "string") return new Response(text as BodyInit, { headers });
   return withText(new Response(text, { headers }), text);
 }

@@ -16,9 +16,14 @@ const VALUE = /^([\w-]{16,64})\.([\w-]{43})$/;
 export function newSessionKey(
   name: string,
   isSecure: boolean,
+  path: string,
 ): { id: string; hash: string; cookie: string } {
   const [id, secret] = [random(16), random(32)];
-  return { id, hash: hashSecret(secret), cookie: setCookie(isSecure, name, `${id}.${secret}`) };
+  return {
+    id,
+    hash: hashSecret(secret),
+    cookie: setCookie(isSecure, name, `${id}.${secret}`, path),
+  };
 }
 
 /** Returns the key in the request's cookie, or null if it has no valid cookie. */

@@ -40,6 +40,8 @@ export interface SessionParts {
   log: Pick<Logger, "info" | "warn">;
   now: () => number;
   settings: { isSecure: boolean };
+  /** Path of the site, to which its cookie is limited; absent: `/`. */
+  path?: string;
   passwords: Passwords;
   /** The proxies whose X-Forwarded-For is trusted. */
   trustedProxy: readonly Network[];
@@ -95,7 +97,8 @@ export abstract class SessionVisitor<Who extends Person> extends Visitor {
     // Every request looks up its session, so a session that ended at one server has ended at all.
     const found = await store.read((reader) => {
       const session = rows.findSession(reader, key.id);
-      if (!session || !isSessionLive(session, at) || !isSecretOf(session, key.secret)) return null;
+      if (!session || !isSessionLive(site, session, at) || !isSecretOf(session, key.secret))
+        return null;
       const person = find(reader, session.person);
       if (!person) return null;
       this.noteSignedIn(reader, person);
@@ -187,7 +190,7 @@ export abstract class SessionVisitor<Who extends Person> extends Visitor {
     if (this.isSignedIn()) {
       await this.parts.writer.submit("endSession", { site, id: this.identity().session.id });
     }
-    return endedCookie(this.parts.settings.isSecure, cookie);
+    return endedCookie(this.parts.settings.isSecure, cookie, this.parts.path);
   }
 
   /** Checks the present password. Returns the try, for renewSession. Refuses: sign_in_refused. */
@@ -224,7 +227,11 @@ export abstract class SessionVisitor<Who extends Person> extends Visitor {
 
   newSession(): { session: NewSession; cookie: string } {
     const { address, userAgent } = this;
-    const { cookie, ...key } = newSessionKey(this.signInSite.cookie, this.parts.settings.isSecure);
+    const { cookie, ...key } = newSessionKey(
+      this.signInSite.cookie,
+      this.parts.settings.isSecure,
+      this.parts.path ?? "/",
+    );
     return { session: { ...key, address, userAgent }, cookie };
   }
 

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import type { Logger } from "../../monitoring/log.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
+import type { Asset } from "./assets.ts";
 import type { Call, CallParts } from "./call.ts";
 import type { OriginSettings } from "./origin.ts";
 import type { PageRoute, Route } from "./route.ts";
@@ -15,9 +16,23 @@ export interface SiteParts extends CallParts {
   onInternalError(error: unknown): void;
 }
 
+/** How the site presents itself. */
+export interface Brand {
+  name: string;
+  /** Path of the logo; null: the name is shown. */
+  logo: string | null;
+  /** Path of a stylesheet with its colours; null: those of the product. */
+  style: string | null;
+}
+
 export interface Site<Who extends Visitor, Parts extends SiteParts, Role> {
   /** Name of the site in messages, such as `panel`. */
   name: string;
+  /** What all its paths begin with, such as `/portal`; empty on a listener of its own. Routes and pages leave it out. */
+  prefix: string;
+  brand: Brand;
+  /** Files besides those of all sites. */
+  assets: readonly Asset[];
   /** Name of the cookie with a session. */
   cookie: string;
   /** Message of the 421 for a browser that uses an unknown host name. */

@@ -5,6 +5,7 @@ import { USER_AGENT_LIMIT } from "../../domain/sign-ins/sign-ins.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { clientAddress, FORWARDED_HEADER } from "../../http/server/client-address.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
+import { ENGLISH, type SiteWords } from "./words.ts";
 
 /** Header of the script's automatic refresh, which does not count as use of the session. */
 const REFRESH = "x-refresh";
@@ -29,6 +30,11 @@ export abstract class Visitor {
   abstract hasProved(now: number): boolean;
   /** Checks the password or a code. Refuses: sign_in_refused, code_wrong, sign_in_limited. */
   abstract prove(proof: string): Promise<void>;
+
+  /** The words of the pages that the visitor sees. */
+  get words(): SiteWords {
+    return ENGLISH;
+  }
 
   isRefresh(): boolean {
     return this.request.headers.has(REFRESH);
