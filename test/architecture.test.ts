@@ -65,9 +65,23 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "reports",
     "config",
   ],
+  portal: [
+    "web",
+    "http",
+    "http1",
+    "webhooks",
+    "writer",
+    "operations",
+    "db",
+    "domain",
+    "monitoring",
+    "reports",
+    "config",
+  ],
   jobs: ["writer", "storage", "domain", "monitoring", "config"],
   server: [
     "panel",
+    "portal",
     "web",
     "http",
     "http1",
@@ -118,8 +132,8 @@ const OWNERS: Record<string, readonly string[]> = {
   bun: ["db/postgres"],
   "bun:sqlite": ["db/sqlite", "storage"],
   "age-encryption": ["offsite"],
-  uqr: ["panel"],
-  preact: ["web", "panel", "api-docs"],
+  uqr: ["panel", "portal"],
+  preact: ["web", "panel", "portal", "api-docs"],
   "preact-render-to-string": ["web", "api-docs"],
   commander: ["cli", "config"],
   "csv-parse": ["imports"],
@@ -284,7 +298,7 @@ const g = await import("./g.ts");
 
   test("of the pages lead to http/server/ only: never to the API's handlers or fields", () => {
     const wrong = offences(({ place, imports }) =>
-      ["web", "panel"].includes(place)
+      ["web", "panel", "portal"].includes(place)
         ? imports
             .map(({ specifier }) => specifier)
             .filter((name) => /\/http\/(?!server\/)/.test(name))

@@ -28,6 +28,12 @@ export interface Setting<Value> extends kinds.ValueKind<Value> {
 export const CONNECTIONS_DEFAULT = 10_000;
 /** Maximum of the default of --max-connections-per-address. */
 export const CONNECTIONS_OF_ADDRESS_DEFAULT = 1000;
+/** Path of the portal on the API's listener. */
+export const PORTAL_PREFIX = "/portal";
+/** Whether visitors of the portal may ask for an account. */
+export const PORTAL_REGISTRATIONS = ["off", "approve", "open"] as const;
+export type PortalRegistration = (typeof PORTAL_REGISTRATIONS)[number];
+const SECOND_FACTORS = ["optional", "required"] as const;
 const CHECKPOINT_MODES = ["internal", "external"] as const;
 
 /** The settings file of the unit deploy/reseller.service. */
@@ -105,11 +111,8 @@ export const SETTINGS = {
     ),
     defaultText: `a quarter of --max-connections, at most ${CONNECTIONS_OF_ADDRESS_DEFAULT}`,
   },
-  brand: optional(kinds.brand, "name of your service, shown on its documentation pages"),
-  contact: optional(
-    kinds.contact,
-    "contact on the documentation pages: an e-mail address or an https URL",
-  ),
+  brand: optional(kinds.brand, "name of your service, shown on its documentation and portal pages"),
+  contact: optional(kinds.contact, "contact on these pages: an e-mail address or an https URL"),
   "metrics-listen": {
     ...kinds.endpoint,
     default: null,
@@ -135,6 +138,42 @@ export const SETTINGS = {
     kinds.amount,
     "100",
     "credits, debits and refunds above this make the panel ask for the password or code again",
+  ),
+  portal: setting(
+    kinds.toggle,
+    "off",
+    "serve the pages of resellers, the portal, at /portal of the API's address",
+  ),
+  "portal-listen": {
+    ...kinds.endpoint,
+    default: null,
+    defaultText: "off",
+    help: "address to serve the portal on instead of the API's; 0 turns it off",
+  },
+  "portal-url": optional(
+    kinds.origin,
+    "public URL of the portal behind a proxy, such as https://shop.example",
+  ),
+  "portal-registration": setting(
+    kinds.choice("MODE", PORTAL_REGISTRATIONS),
+    "off",
+    "whether visitors may ask for an account; approve: you decide; open: they get one with balance 0",
+  ),
+  "portal-second-factor": setting(
+    kinds.choice("MODE", SECOND_FACTORS),
+    "optional",
+    "whether members need a second factor to sign in to the portal",
+  ),
+  "portal-logo": optional(kinds.text("FILE"), "logo of the portal: a PNG, JPEG, WebP or SVG file"),
+  "portal-texts": optional(
+    kinds.text("FILE"),
+    "JSON file with texts of the portal that replace its own, by language and name",
+  ),
+  accent: optional(kinds.color, "colour of links and buttons of the portal, such as #0b57b0"),
+  "legal-name": optional(kinds.brand, "name of your company on statements of the portal"),
+  "legal-address": optional(
+    kinds.brand,
+    "address of your company on statements; commas separate its lines",
   ),
   "confirm-above": setting(
     kinds.amount,
@@ -260,6 +299,12 @@ export function findConflict(config: Config): string | null {
   if (panelListen && !isPanelSecure(config) && !isPanelNear(config) && !panelInsecure) {
     return "the panel would use plain HTTP outside this machine: set --tls-cert and --tls-key, or --panel-url to the https URL of the proxy in front of it, or --panel-insecure on";
   }
+  if (isPortalOn(config) && !isPortalSecure(config) && !isPortalNear(config)) {
+    return "the portal would use plain HTTP outside this machine: set --tls-cert and --tls-key, or --portal-url to the https URL of the proxy in front of it";
+  }
+  if (config.portal && config.portalListen) {
+    return "--portal and --portal-listen must not be used together: the portal has one address";
+  }
   return null;
 }
 
@@ -273,8 +318,31 @@ export function isPanelSecure({
 
 /** Returns whether the panel's listen address and URL are both on this machine. */
 function isPanelNear({ panelListen, panelUrl }: Config): boolean {
-  const hosts = [panelListen!.host, ...(panelUrl === null ? [] : [new URL(panelUrl).hostname])];
+  return isNear(panelListen!.host, panelUrl);
+}
+
+function isNear(listenHost: string, url: string | null): boolean {
+  const hosts = [listenHost, ...(url === null ? [] : [new URL(url).hostname])];
   return hosts.every((host) => isLoopback(host.replace(/^\[|\]$/g, "")));
+}
+
+export function isPortalOn({
+  portal,
+  portalListen,
+}: Pick<Config, "portal" | "portalListen">): boolean {
+  return portal || portalListen !== null;
+}
+
+/** Returns whether browsers use TLS to reach the portal or the proxy before it. */
+export function isPortalSecure({
+  tlsCert,
+  portalUrl,
+}: Pick<Config, "tlsCert" | "portalUrl">): boolean {
+  return portalUrl === null ? tlsCert !== null : portalUrl.startsWith("https:");
+}
+
+function isPortalNear({ host, portalListen, portalUrl }: Config): boolean {
+  return isNear(portalListen?.host ?? host, portalUrl);
 }
 
 /** Returns whether only this machine can reach the panel. */

@@ -57,3 +57,8 @@ declare module "*/samples/webhook.php" {
   const text: string;
   export default text;
 }
+
+declare module "*/assets/common-passwords.txt" {
+  const text: string;
+  export default text;
+}

@@ -109,6 +109,15 @@ export const brand: ValueKind<string> = {
   },
 };
 
+/** A colour with six hexadecimal digits, in lower case. */
+export const color: ValueKind<string> = {
+  ...text("COLOR"),
+  parse(given) {
+    if (/^#[0-9a-f]{6}$/i.test(given)) return given.toLowerCase();
+    throw new InvalidArgumentError("must be a colour such as #0b57b0.");
+  },
+};
+
 export const contact: ValueKind<string> = {
   ...text("CONTACT"),
   parse(given) {

@@ -1,4 +1,4 @@
-// The listeners of the API, the panel and the metrics, and the file with the API's address.
+// The listeners of the API, the panel, the portal and the metrics, and the file with the API's address.
 
 import { rmSync, writeFileSync } from "node:fs";
 import type { Config } from "../config/settings.ts";
@@ -23,6 +23,8 @@ export class ListenError extends Error {
 export interface Listeners {
   api: Server;
   panel: Server | null;
+  /** Null if the portal has no listener of its own. */
+  portal: Server | null;
   /** Stops all listeners; resolves once every request in flight is answered. */
   stop(): Promise<void>;
   /** URL of the metrics; null if there is no metrics listener. */
@@ -32,6 +34,7 @@ export interface Listeners {
 export interface ListenerStarters {
   api: (address: Address) => Server;
   panel: (address: Address) => Server;
+  portal: (address: Address) => Server;
   metrics: (metrics: Metrics, address: Address) => Server;
 }
 
@@ -41,7 +44,7 @@ export function startListeners(
   metrics: Metrics | null,
   starts: ListenerStarters,
 ): Listeners {
-  const { host, port, metricsListen, panelListen } = config;
+  const { host, port, metricsListen, panelListen, portalListen } = config;
   const started: Server[] = [];
   const start = (endpoint: Endpoint, by: (address: Address) => Server) => {
     const server = listen(endpoint, by);
@@ -52,11 +55,12 @@ export function startListeners(
   try {
     const api = start({ host, port }, starts.api);
     const panel = panelListen && start(panelListen, starts.panel);
+    const portal = portalListen && start(portalListen, starts.portal);
     const scraped =
       metrics &&
       metricsListen &&
       start(metricsListen, (address) => starts.metrics(metrics, address));
-    return { api, panel, stop, metricsUrl: scraped && `${urlOf("http", scraped)}/metrics` };
+    return { api, panel, portal, stop, metricsUrl: scraped && `${urlOf("http", scraped)}/metrics` };
   } catch (error) {
     void stop();
     throw error;

@@ -3,7 +3,7 @@
 import { rmSync } from "node:fs";
 import packageJson from "../../package.json" with { type: "json" };
 import { backupFolder, environmentWith, wantsColor } from "../config/flags.ts";
-import { type Config, REMOTE_FLAGS } from "../config/settings.ts";
+import { type Config, isPortalOn, PORTAL_PREFIX, REMOTE_FLAGS } from "../config/settings.ts";
 import { startScheduledSyncs } from "../delivery/catalogue-sync.ts";
 import { type DeliveryService, startDelivery } from "../delivery/delivery.ts";
 import { REFUSAL_CODES } from "../http/server/errors.ts";
@@ -37,7 +37,7 @@ import {
   webhookDeps,
 } from "./wiring.ts";
 import { createFigures } from "./gauges.ts";
-import { panelAddressPath } from "../storage/file/open.ts";
+import { panelAddressPath, portalAddressPath } from "../storage/file/open.ts";
 import type { SqliteOptions } from "./sqlite-database.ts";
 import { type Listeners, startListeners, urlOf, writeAddressFile } from "./listeners.ts";
 
@@ -122,8 +122,16 @@ export async function startService(
       backups: () => backups,
       newestRemoteAt: () => offsite?.newestAt() ?? null,
     });
+    const pages = isPortalOn(config) ? await import("./portal.ts") : null;
+    const portal = pages?.portalDeps(config, started);
+    const below =
+      config.portal && pages
+        ? { prefix: PORTAL_PREFIX, handle: pages.portalHandler(portal!) }
+        : null;
     listeners = startListeners(config, metrics, {
-      api: (address) => startServer(deps, address, tls, smmApiRoutes(deps), pools.api),
+      api: (address) =>
+        startServer(deps, address, tls, { routes: smmApiRoutes(deps), pages: below }, pools.api),
+      portal: (address) => pages!.startPortal(portal!, address, tls, pools.api),
       panel: (address) => site!.startPanel(panel, address, tls, pools.panel),
       metrics: (scraped, address) => startMetricsServer(scraped, address, pools.metrics),
     });
@@ -161,11 +169,20 @@ export async function startService(
   const protocol = tls ? "https" : "http";
   const url = urlOf(protocol, listeners.api);
   const panelUrl = listeners.panel && (config.panelUrl ?? urlOf(protocol, listeners.panel));
+  const portalUrl = portalUrlOf(config, protocol, listeners);
   writeAddressFile(database.addressFile, url, log);
   const panelFile = panelAddressPath(config.data);
   if (panelUrl) writeAddressFile(panelFile, panelUrl, log);
+  const portalFile = portalAddressPath(config.data);
+  if (portalUrl) writeAddressFile(portalFile, portalUrl, log);
   log.info(
-    { url, path: database.description, metrics: listeners.metricsUrl, panel: panelUrl },
+    {
+      url,
+      path: database.description,
+      metrics: listeners.metricsUrl,
+      panel: panelUrl,
+      portal: portalUrl,
+    },
     "started",
   );
   // The compiled program starts with a policy that compiles little (deploy/compile.ts).
@@ -176,7 +193,8 @@ export async function startService(
     panelUrl,
     log,
     backUpNow: () => running.backUpNow(),
-    reload: () => reloadCertificate(config, [listeners.api, listeners.panel], log),
+    reload: () =>
+      reloadCertificate(config, [listeners.api, listeners.panel, listeners.portal], log),
     async stop() {
       log.info({}, "stopping");
       // Listeners and deliveries stop together, because requests wait for the deliveries of their orders.
@@ -195,11 +213,23 @@ export async function startService(
       const jobs = [housekeeping.stop(), totals.stop(), syncs.stop()];
       await Promise.all([...jobs, running.stop(), offsite?.stop()]);
       if (panelUrl) rmSync(panelFile, { force: true });
+      if (portalUrl) rmSync(portalFile, { force: true });
       await closeDatabase();
       log.info({}, "stopped");
       await log.close();
     },
   };
+}
+
+/** Returns the address of the portal for browsers; null without a portal. */
+function portalUrlOf(
+  config: Config,
+  protocol: "http" | "https",
+  { api, portal }: Listeners,
+): string | null {
+  if (portal) return config.portalUrl ?? urlOf(protocol, portal);
+  if (!config.portal) return null;
+  return `${config.portalUrl ?? urlOf(protocol, api)}${PORTAL_PREFIX}`;
 }
 
 async function openDatabase(

@@ -153,7 +153,8 @@ export function panelDeps(
   };
 }
 
-function internalErrors({ database, metrics }: Started): (error: unknown) => void {
+/** Returns what counts internal errors of pages and calls. */
+export function internalErrors({ database, metrics }: Started): (error: unknown) => void {
   return (error) => {
     metrics?.internalError();
     database.onReadError(error);
@@ -278,7 +279,7 @@ export function alertDeps(
   };
 }
 
-function webhookPolicy({ webhookAllow, webhookAllowHttp }: Config): TargetPolicy {
+export function webhookPolicy({ webhookAllow, webhookAllowHttp }: Config): TargetPolicy {
   return { allow: webhookAllow, allowHttp: webhookAllowHttp };
 }
 

@@ -139,7 +139,9 @@ describe("past the limit of the queue", () => {
     const snapshot = createSnapshot(connection);
     const findKey = createKeyFinder(connection.store.reader, snapshot);
     const api = apiOf({ store: snapshot, findKey, writer });
-    const server = startServer(api, { hostname: "127.0.0.1", port: 0 }, null, smmApiRoutes(api));
+    const server = startServer(api, { hostname: "127.0.0.1", port: 0 }, null, {
+      routes: smmApiRoutes(api),
+    });
     const url = `http://127.0.0.1:${server.port}`;
     const before = database.fingerprint();
     const { service } = order();

@@ -138,7 +138,7 @@ export function declarePanel(program: Command): void {
       const rows = await withDatabase(options, ({ store, now }) =>
         store.read((reader) => {
           const live = PANEL_SIGN_INS.listSessions(reader).filter((session) =>
-            isSessionLive(session, now()),
+            isSessionLive("panel", session, now()),
           );
           return listAdministrators(reader).map((each) => ({
             ...administratorJson(each),

@@ -20,6 +20,7 @@ import { commands as about } from "../about/commands.ts";
 import { commands as administrators, panelCommands } from "../administrators/commands.ts";
 import { commands as catalogue } from "../catalogue/commands.ts";
 import { commands as ledger } from "../ledger/commands.ts";
+import { commands as members } from "../members/commands.ts";
 import { commands as orders } from "../orders/commands.ts";
 import { commands as providers } from "../providers/commands.ts";
 import { commands as reports } from "../reports/commands.ts";
@@ -33,6 +34,7 @@ import { usageError } from "./usage.ts";
 /** Commands below `admin`, in the order of its help. */
 export const ADMIN: readonly DeferredCommand[] = [
   ...users,
+  ...members,
   ...catalogue,
   ...providers,
   ...orders,

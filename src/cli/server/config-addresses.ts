@@ -33,10 +33,11 @@ export async function checkAddresses(config: Config): Promise<SettingCheck> {
   );
 }
 
-function configuredListeners({ host, port, panelListen, metricsListen }: Config) {
+function configuredListeners({ host, port, panelListen, portalListen, metricsListen }: Config) {
   const all: { what: string; flag: string; endpoint: Endpoint | null }[] = [
     { what: "", flag: "--host or --port", endpoint: { host, port } },
     { what: "panel on ", flag: "--panel-listen", endpoint: panelListen },
+    { what: "portal on ", flag: "--portal-listen", endpoint: portalListen },
     { what: "metrics on ", flag: "--metrics-listen", endpoint: metricsListen },
   ];
   return all.flatMap(({ endpoint, ...listener }) => (endpoint ? [{ ...listener, endpoint }] : []));

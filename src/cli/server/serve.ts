@@ -11,6 +11,7 @@ import { maskKeys } from "../../domain/users/keys.ts";
 import { logConsole } from "../../monitoring/log.ts";
 import { TlsError } from "../../config/tls.ts";
 import { ListenError } from "../../server/listeners.ts";
+import { PortalFileError } from "../../server/portal-files.ts";
 import { type Service, startService } from "../../server/serve.ts";
 import { handleSignals } from "../../server/signals.ts";
 import {
@@ -100,10 +101,12 @@ async function start(options: Config, command: Command): Promise<Service> {
     return await startService(config, () => process.exit(1), showSettings(command));
   } catch (error) {
     const database = databaseOf(options);
-    if (error instanceof TlsError) throw new CommandFailure(error.message);
+    if (error instanceof TlsError || error instanceof PortalFileError) {
+      throw new CommandFailure(error.message);
+    }
     if (!(error instanceof ListenError)) throw asFailure(error, database);
     throw new CommandFailure(
-      `cannot listen on ${error.address} (${error.message}): choose another --port, --host or --panel-listen, or stop the program that uses it; the database is ${database.shown}`,
+      `cannot listen on ${error.address} (${error.message}): choose another --port, --host, --panel-listen or --portal-listen, or stop the program that uses it; the database is ${database.shown}`,
     );
   }
 }

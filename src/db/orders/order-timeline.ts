@@ -91,7 +91,7 @@ function attemptEntries(reader: Reader, orderId: number): TimelineEntry[] {
 function requestEntries(reader: Reader, orderId: number): TimelineEntry[] {
   return listRequestsOfOrder(reader, orderId).flatMap((request): TimelineEntry[] => {
     const { kind, state, unknown, createdAt, sentAt, changedAt, note } = request;
-    const actor = { keyId: request.keyId, operator: null };
+    const actor = { keyId: request.keyId, operator: request.operator };
     const made = { ...BLANK, at: createdAt, what: "request", to: kind, actor };
     if (state === "requested") return [{ ...made, note }];
     const to = `${kind} ${unknown ? "unknown" : state}`;

@@ -113,10 +113,12 @@ export const orderRequests = table(
     nextAt: integer(),
     tries: integer().notNull().default(0),
     note: text(),
-    keyId: text().notNull(),
+    keyId: text(),
     createdAt: integer().notNull(),
     sentAt: integer(),
     changedAt: integer().notNull(),
+    /** The member that made it, if no key did. */
+    operator: text(),
   },
   {
     key: ["requestId"],

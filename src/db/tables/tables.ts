@@ -6,6 +6,7 @@ import { categoryOrder, grants, serviceChanges, serviceRoutes, services } from "
 import { idempotency, servers, uptime } from "./database.ts";
 import { attempts, orderCosts, unrecognizedNumbers } from "./delivery.ts";
 import { accounts, transferDetails, transfers } from "./ledger.ts";
+import { members, portalSettings, portalSignIns, registrations } from "./members.ts";
 import { lateReports, orderEvents, orderRequests, orders, resentOrders } from "./orders.ts";
 import { providerBalances, providerRates, providers } from "./providers.ts";
 import { dailyTotals, hourlySpend, moneyTotals, totalsPosition } from "./reports.ts";
@@ -67,5 +68,12 @@ export const TABLES: readonly AnyTable[] = [
   panelSignIns.sessions,
   panelSignIns.networks,
   panelSignIns.attempts,
+  members,
+  portalSignIns.codes,
+  portalSignIns.sessions,
+  portalSignIns.networks,
+  portalSignIns.attempts,
+  registrations,
+  portalSettings,
   confirmations,
 ];

@@ -62,6 +62,20 @@ export const AUDIT_ACTIONS = [
   "administrator.revoke",
   "administrator.disable",
   "administrator.enable",
+  "user.portal",
+  "member.invite",
+  "member.accept",
+  "member.register",
+  "member.update",
+  "member.reset",
+  "member.password",
+  "member.role",
+  "member.second_factor",
+  "member.revoke",
+  "member.disable",
+  "member.enable",
+  "registration.approve",
+  "registration.decline",
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

@@ -64,8 +64,9 @@ export function stepOfCode(secret: string, code: string, now: number, last: numb
 }
 
 /** Returns the otpauth link of a secret, for authenticators and as the content of the QR code. */
-export function authenticatorLink(secret: string, name: string): string {
-  return `otpauth://totp/reseller:${encodeURIComponent(name)}?secret=${secret}&issuer=reseller`;
+export function authenticatorLink(secret: string, name: string, issuer = "reseller"): string {
+  const [by, who] = [encodeURIComponent(issuer), encodeURIComponent(name)];
+  return `otpauth://totp/${by}:${who}?secret=${secret}&issuer=${by}`;
 }
 
 /** Formats a recovery code, such as `abcd-efgh-ijkl-mnop`. */

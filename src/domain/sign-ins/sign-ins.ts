@@ -3,13 +3,43 @@
 import { MINUTE_MS, HOUR_MS, DAY_MS } from "../values/spans.ts";
 
 /** The pages that people sign in to. */
-export type Site = "panel";
+export type Site = "panel" | "portal";
+
+interface Lifetimes {
+  invitationMs: number;
+  /** Lifetime of a link to set a new password. */
+  resetMs: number;
+  /** A session ends after this time without use. */
+  idleMs: number;
+  /** A session ends after this time in any case. */
+  mostMs: number;
+}
 
 export const INVITATION_MS = 30 * MINUTE_MS;
 /** The lifetime of an invitation in words. */
 export const INVITATION_TIME = `${INVITATION_MS / MINUTE_MS} minutes`;
 export const SESSION_IDLE_MS = 30 * MINUTE_MS;
 export const SESSION_MOST_MS = 12 * HOUR_MS;
+
+const LIFETIMES: Record<Site, Lifetimes> = {
+  panel: {
+    invitationMs: INVITATION_MS,
+    resetMs: INVITATION_MS,
+    idleMs: SESSION_IDLE_MS,
+    mostMs: SESSION_MOST_MS,
+  },
+  portal: {
+    invitationMs: 72 * HOUR_MS,
+    resetMs: 24 * HOUR_MS,
+    idleMs: 12 * HOUR_MS,
+    mostMs: 14 * DAY_MS,
+  },
+};
+
+export function lifetimesOf(site: Site): Lifetimes {
+  return LIFETIMES[site];
+}
+
 /** Time limit between the password and the code. */
 export const AWAITING_CODE_MS = 5 * MINUTE_MS;
 /** Shortest time between two writes of a session's last use. */
@@ -44,12 +74,14 @@ export interface SessionTimes {
 }
 
 export function isSessionLive(
+  site: Site,
   { awaitsCode, createdAt, seenAt, failures }: SessionTimes,
   now: number,
 ): boolean {
   if (failures > FAILURES_OF_SESSION) return false;
   if (awaitsCode) return now - createdAt < AWAITING_CODE_MS;
-  return now - seenAt < SESSION_IDLE_MS && now - createdAt < SESSION_MOST_MS;
+  const { idleMs, mostMs } = LIFETIMES[site];
+  return now - seenAt < idleMs && now - createdAt < mostMs;
 }
 
 /** Failures in the window: how many, and the times of the oldest and of the last one. */

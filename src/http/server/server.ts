@@ -36,18 +36,31 @@ export interface MountedRoute {
   refuseMethod: (context: RouteContext) => AnyResponse;
 }
 
+/** Pages of another folder that answer every request below their prefix. */
+export interface MountedPages {
+  /** Begins with a slash, such as `/portal`. */
+  prefix: string;
+  handle: (request: IncomingRequest) => Promise<Response>;
+}
+
+/** What other folders add to the API's listener. */
+export interface Mounted {
+  routes?: readonly MountedRoute[];
+  pages?: MountedPages | null;
+}
+
 /** Starts the API server. Throws when the address cannot be listened on. */
 export function startServer(
   deps: ServerDeps,
   address: Address,
   tls: Tls | null,
-  mounted: readonly MountedRoute[] = [],
+  mounted: Mounted = {},
   connections?: ConnectionPool,
 ): Server {
   return listen(handlerOf(deps, mounted), address, tls, connections);
 }
 
-function handlerOf(deps: ServerDeps, mounted: readonly MountedRoute[]): Handler {
+function handlerOf(deps: ServerDeps, mounted: Mounted): Handler {
   return {
     handle: createRouter(deps, mounted).route,
     refuse: (status: Malformed) => respondMalformed(deps, MALFORMED[status]),
@@ -56,7 +69,10 @@ function handlerOf(deps: ServerDeps, mounted: readonly MountedRoute[]): Handler 
   };
 }
 
-function createRouter(deps: ServerDeps, mounted: readonly MountedRoute[]): Router<AnyResponse> {
+function createRouter(
+  deps: ServerDeps,
+  { routes = [], pages = null }: Mounted,
+): Router<AnyResponse> {
   const router = new Router<AnyResponse>("reseller", (error, request) =>
     respondInternalError(deps, request, error),
   );
@@ -87,15 +103,22 @@ function createRouter(deps: ServerDeps, mounted: readonly MountedRoute[]): Route
     // HEAD and OPTIONS are 405 too, docs/specification/http.md#http-paths.
     router.add("ALL", path, refuse);
   }
-  for (const { method, path, handle, refuseMethod } of mounted) {
+  for (const { method, path, handle, refuseMethod } of routes) {
     router.add(method, path, handle);
     router.add("ALL", path, refuseMethod);
   }
   router.addRest(({ request }) => {
+    // Only here, after all routes, so that pages cost a call of the API nothing.
+    if (pages !== null && isBelow(pages, request)) return pages.handle(request);
     const decoded = decodedRequest(request);
     return decoded ? router.route(decoded) : respondWith(deps, request, null, NOT_FOUND);
   });
   return router.compile();
+}
+
+function isBelow({ prefix }: MountedPages, { path }: IncomingRequest): boolean {
+  const next = path[prefix.length];
+  return path.startsWith(prefix) && (next === undefined || next === "/" || next === "?");
 }
 
 /**

@@ -4,6 +4,7 @@ import { commands as administrators } from "../administrators/commands.ts";
 import { commands as catalogue } from "../catalogue/commands.ts";
 import { commands as delivery } from "../delivery/commands.ts";
 import { commands as ledger } from "../ledger/commands.ts";
+import { commands as members } from "../members/commands.ts";
 import { commands as orders } from "../orders/commands.ts";
 import { commands as providers } from "../providers/commands.ts";
 import { commands as reports } from "../reports/commands.ts";
@@ -27,6 +28,7 @@ export const commands = {
   ...webhooks,
   ...administrators,
   ...signIns,
+  ...members,
   ...reports,
   recordResponse: command(recordResponse, { needs: needsOfRecordResponse }),
   expireIdempotencyRecords: command(expireIdempotencyRecords),

@@ -35,15 +35,15 @@ export interface Claimant {
   claim: Claim;
 }
 
-/** An operation that `once` can run. */
-export interface IdempotentOperation<Result> {
+/** An operation that `once` can run. `Caller`: who was checked, such as an API key. */
+export interface IdempotentOperation<Result, Caller = Key> {
   /**
-   * Throws a refusal if the API key may not see the response to an earlier request. Absent: every key of the reseller
+   * Throws a refusal if the caller may not see the response to an earlier request. Absent: every caller of the reseller
    * may see it.
    */
-  refuseReplay?(caller: Key, record: IdempotencyRecord): void;
-  /** Runs the operation. The API key has been checked. */
-  run(caller: Key): Done<Result>;
+  refuseReplay?(caller: Caller, record: IdempotencyRecord): void;
+  /** Runs the operation. The caller has been checked. */
+  run(caller: Caller): Done<Result>;
   /** Returns the current state of the effect, for a duplicate of a request that has no response. */
   current(record: IdempotencyRecord): Result;
 }
@@ -67,6 +67,17 @@ export function once<Result>(
   context: Context,
 ): Outcome<Result> {
   const caller = requireCaller(tx, keyId, permission, context);
+  return onceFor(tx, caller, { resellerAccount, claim }, operation, context);
+}
+
+/** Runs an operation as `once` does, for a caller who has been checked. Refuses what `once` refuses after that. */
+export function onceFor<Result, Caller>(
+  tx: Tx,
+  caller: Caller,
+  { resellerAccount, claim }: Pick<Claimant, "resellerAccount" | "claim">,
+  operation: IdempotentOperation<Result, Caller>,
+  context: Context,
+): Outcome<Result> {
   const earlier = findDuplicate(tx, resellerAccount, claim);
   if (earlier) operation.refuseReplay?.(caller, earlier);
   const stored = earlier && responseOf(earlier);

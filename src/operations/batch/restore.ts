@@ -3,6 +3,7 @@
 import { RESTORED_CAUSE } from "../../domain/delivery/deliveries.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { type Numbers, raiseFloors } from "../../db/ledger/number-floors.ts";
+import { PORTAL_SIGN_INS } from "../../db/members/members.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { PANEL_SIGN_INS } from "../../db/administrators/administrators.ts";
 import { keepDisabled } from "../administrators/administrators.ts";
@@ -38,8 +39,9 @@ export interface CarriedOver {
 export function carryOver(tx: Tx, command: CarryOver, context: Context): CarriedOver {
   const { floors, endedKeys, disabledAdministrators = [], actor } = command;
   const webhooksWaiting = countAllWaiting(tx);
-  // This statement, which ends the sessions that the backup contains, must come before every other write.
+  // These statements, which end the sessions that the backup contains, must come before every other write.
   tx.run(PANEL_SIGN_INS.END_SESSIONS);
+  tx.run(PORTAL_SIGN_INS.END_SESSIONS);
   // Before the audit entries below, so that they get numbers above the floor.
   raiseFloors(tx, floors);
   for (const id of endedKeys) setKeyActive(tx, { id, active: false, actor }, context);

@@ -34,18 +34,36 @@ import type { Refused } from "./order-batches.ts";
 import { applyTransition } from "./order-transitions.ts";
 import { requireOrder } from "./orders.ts";
 
-export interface MakeRequest {
+/** What is asked, of which order, and by whom. */
+export interface AskedRequest {
   resellerAccount: number;
-  keyId: string;
   kind: RequestKind;
   /** Either id of the order. */
   id: string;
 }
 
+export interface MakeRequest extends AskedRequest {
+  keyId: string;
+}
+
 /** Makes a request. Refuses what requireCaller refuses, then what create refuses. */
 export function makeRequest(tx: Tx, command: MakeRequest, context: Context): OrderRequest {
   requireCaller(tx, command.keyId, "order", context);
-  return create(tx, command, refillTimes(tx, command), context);
+  return askRequest(tx, command, byKey(command.keyId), context);
+}
+
+/** Makes a request for a checked caller. Refuses what create refuses. */
+export function askRequest(
+  tx: Tx,
+  asked: AskedRequest,
+  actor: Actor,
+  context: Context,
+): OrderRequest {
+  return create(tx, asked, actor, refillTimes(tx, asked), context);
+}
+
+function byKey(keyId: string): Actor {
+  return { keyId, operator: null };
 }
 
 export interface MakeRequestOnce {
@@ -62,8 +80,7 @@ export function makeRequestOnce(
   const { resellerAccount, keyId } = command.request;
   const claimant = { keyId, resellerAccount, permission: "order", claim: command.claim } as const;
   const run = () => {
-    const times = refillTimes(tx, command.request);
-    const request = create(tx, command.request, times, context);
+    const request = askRequest(tx, command.request, byKey(keyId), context);
     const { orderId, requestId } = request;
     const effect = { orderId, results: JSON.stringify({ request: requestId }) };
     return { result: request, effect, body: requestResponse(request) };
@@ -91,7 +108,9 @@ export function makeRequests(tx: Tx, command: MakeRequests, context: Context): R
   // All queries run before the first write.
   const times = tx.each(ids, (id) => refillTimes(tx, { ...rest, id }));
   return tx.each(ids, (id, index) => {
-    const made = attempt(() => create(tx, { ...rest, id }, times[index]!, context));
+    const made = attempt(() =>
+      create(tx, { ...rest, id }, byKey(rest.keyId), times[index]!, context),
+    );
     return made instanceof Refusal
       ? { refused: made.code, details: made.details }
       : { request: made };
@@ -101,7 +120,7 @@ export function makeRequests(tx: Tx, command: MakeRequests, context: Context): R
 type RefillTimes = ReturnType<typeof readRefillTimes>;
 
 /** Reads when the order ended and when it was last refilled. Only refills depend on these times. */
-function refillTimes(tx: Tx, { kind, id }: MakeRequest): RefillTimes {
+function refillTimes(tx: Tx, { kind, id }: AskedRequest): RefillTimes {
   const order = kind === "refill" ? findOrder(tx, id) : undefined;
   return order ? readRefillTimes(tx, order.orderId) : { endedAt: null, lastRefillAt: null };
 }
@@ -110,8 +129,14 @@ function refillTimes(tx: Tx, { kind, id }: MakeRequest): RefillTimes {
  * Creates a request. A queued order is cancelled at once: it was never sent, and its submission cannot start while this
  * runs. Refuses: order_not_found, request_already_open, order_not_cancellable, order_not_refillable.
  */
-function create(tx: Tx, command: MakeRequest, times: RefillTimes, context: Context): OrderRequest {
-  const { kind, keyId, resellerAccount } = command;
+function create(
+  tx: Tx,
+  command: AskedRequest,
+  actor: Actor,
+  times: RefillTimes,
+  context: Context,
+): OrderRequest {
+  const { kind, resellerAccount } = command;
   const { now } = context;
   const order = requireOrder(tx, command.id);
   if (order.resellerAccount !== resellerAccount) throw refusal("order_not_found");
@@ -121,9 +146,10 @@ function create(tx: Tx, command: MakeRequest, times: RefillTimes, context: Conte
   refuseRequest(kind, { order, service, ...times }, now);
   // Nothing is refused from here on.
   const id = context.createId();
-  const made = { id, orderId, resellerAccount, kind, keyId, createdAt: now, changedAt: now };
+  const author = { keyId: actor.keyId, operator: actor.operator };
+  const made = { id, orderId, resellerAccount, kind, ...author, createdAt: now, changedAt: now };
   if (kind === "cancel" && isQueued(order)) {
-    cancelOrder(tx, order, { keyId, operator: null }, CANCELLED_BEFORE, context);
+    cancelOrder(tx, order, author, CANCELLED_BEFORE, context);
     return insertOrderRequest(tx, { ...made, state: "done", note: CANCELLED_BEFORE });
   }
   const providerId = delivery?.providerId ?? null;
@@ -137,10 +163,10 @@ const CANCELLED_BEFORE = "cancelled on request before it was sent";
 export function cancelUnsent(
   tx: Tx,
   order: Order,
-  { keyId }: Pick<OrderRequest, "keyId">,
+  { keyId, operator }: Pick<OrderRequest, "keyId" | "operator">,
   context: Context,
 ): Order {
-  return cancelOrder(tx, order, { keyId, operator: null }, CANCELLED_BEFORE, context);
+  return cancelOrder(tx, order, { keyId, operator }, CANCELLED_BEFORE, context);
 }
 
 /** Cancels an order: refunds what is left of the charge, and ends an open request to cancel. */

@@ -7,6 +7,13 @@ import {
   findInvited,
   PANEL_SIGN_INS,
 } from "../../db/administrators/administrators.ts";
+import {
+  findInvitedMember,
+  findMember,
+  findMemberByEmail,
+  mayUsePortal,
+  PORTAL_SIGN_INS,
+} from "../../db/members/members.ts";
 import type { Reader, Tx } from "../../db/port/port.ts";
 import type { SignInRows } from "../../db/sign-ins/sign-ins.ts";
 import {
@@ -14,8 +21,10 @@ import {
   administrators,
   panelSignIns,
 } from "../../db/tables/administrators.ts";
+import { type Member, members, portalSignIns } from "../../db/tables/members.ts";
 import type { SignInTables } from "../../db/tables/sign-ins.ts";
 import { authorOf } from "../../domain/administrators/administrators.ts";
+import { memberAuthor } from "../../domain/members/members.ts";
 import { refusal, type Refusal } from "../../domain/values/error-table.ts";
 
 /** The columns of a person that sign-ins read and change. */
@@ -74,7 +83,32 @@ const PANEL: Realm = {
   absent: () => refusal("administrator_not_found"),
 };
 
-const REALMS: Record<Site, Realm> = { panel: PANEL };
+/** A member whose reseller or portal is off cannot sign in. */
+const member = (reader: Reader, found: Member | undefined): Person | undefined =>
+  found && {
+    ...found,
+    key: found.id,
+    author: memberAuthor(found.id),
+    active: mayUsePortal(reader, found),
+  };
+
+const PORTAL: Realm = {
+  tables: portalSignIns,
+  rows: PORTAL_SIGN_INS,
+  find: (reader, key) => member(reader, findMember(reader, key)),
+  findNamed: (reader, email) => member(reader, findMemberByEmail(reader, email)),
+  findInvited: (reader, hash) => member(reader, findInvitedMember(reader, hash)),
+  change: (tx, id, changes) => void tx.update(members, { id }, changes),
+  actions: {
+    accept: "member.accept",
+    password: "member.password",
+    revoke: "member.revoke",
+    second_factor: "member.second_factor",
+  },
+  absent: () => refusal("member_not_found"),
+};
+
+const REALMS: Record<Site, Realm> = { panel: PANEL, portal: PORTAL };
 
 export function realmOf(site: Site): Realm {
   return REALMS[site];

@@ -90,7 +90,7 @@ export function beginProof(tx: Tx, command: BeginProof, { now }: Context): Begun
   const { id, address, userAgent } = command;
   const realm = realmOf(command.site);
   const session = realm.rows.findSession(tx, id);
-  if (!session || session.awaitsCode || !isSessionLive(session, now)) {
+  if (!session || session.awaitsCode || !isSessionLive(command.site, session, now)) {
     throw refusal("sign_in_refused");
   }
   const found = realm.find(tx, session.person);
@@ -102,7 +102,7 @@ export function beginProof(tx: Tx, command: BeginProof, { now }: Context): Begun
   const tried = { nameTag, address, network: "", userAgent };
   const attempt = insertAttempt(tx, realm, tried, found, now);
   // One failure too many ends the session, and this try is not checked.
-  const passwordHash = isSessionLive(used, now) ? found.passwordHash : null;
+  const passwordHash = isSessionLive(command.site, used, now) ? found.passwordHash : null;
   return { attempt, passwordHash, isKnown: true };
 }
 
@@ -155,7 +155,8 @@ export function openSession(tx: Tx, command: OpenSession, { now }: Context): boo
   if (!found?.active || found.passwordHash !== passwordHash) throw refusal("sign_in_refused");
   const awaitsCode = found.totpSecret !== null && !hasProvedCode;
   const all = realm.rows.listSessionsOf(tx, found.key);
-  for (const each of all) if (!isSessionLive(each, now)) tx.delete(realm.tables.sessions, each);
+  for (const each of all)
+    if (!isSessionLive(command.site, each, now)) tx.delete(realm.tables.sessions, each);
   end(tx, realm, attempt);
   if (!awaitsCode) noteSignedIn(tx, realm, found, network, now);
   insert(tx, realm, session, found.key, awaitsCode, now);
@@ -177,7 +178,8 @@ export function passCode(tx: Tx, command: PassCode, { now }: Context): null {
   const { attempt, id, code, session, network } = command;
   const realm = realmOf(command.site);
   const awaiting = realm.rows.findSession(tx, id);
-  if (!awaiting?.awaitsCode || !isSessionLive(awaiting, now)) throw refusal("sign_in_refused");
+  if (!awaiting?.awaitsCode || !isSessionLive(command.site, awaiting, now))
+    throw refusal("sign_in_refused");
   const found = realm.find(tx, awaiting.person);
   if (!found?.active) throw refusal("sign_in_refused");
   takeCode(tx, realm, found, code, now);
@@ -201,7 +203,7 @@ export function proveAgain(tx: Tx, command: ProveAgain, { now }: Context): null 
   const { attempt, id, proof } = command;
   const realm = realmOf(command.site);
   const session = realm.rows.findSession(tx, id);
-  if (!session || session.awaitsCode || !isSessionLive(session, now)) {
+  if (!session || session.awaitsCode || !isSessionLive(command.site, session, now)) {
     throw refusal("sign_in_refused");
   }
   const found = realm.find(tx, session.person);

@@ -30,6 +30,7 @@ import { listWebhooks, updateWanted } from "../../db/webhooks/webhooks.ts";
 import { putContact } from "../../db/users/user-contacts.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
+import { eraseMembers } from "../members/members.ts";
 import { requireUser } from "./users.ts";
 
 export interface EraseUser {
@@ -67,6 +68,7 @@ export function eraseUser(tx: Tx, command: EraseUser, context: Context): ErasedU
   const held = listKeys(tx, { account: user.account });
   const endpoints = accounts.flatMap((account) => listWebhooks(tx, account));
   // Nothing is refused from here on.
+  eraseMembers(tx, user.account);
   tx.each(accounts, (account) =>
     updateWanted(tx, account, { wantedEvents: 0, lowBalanceMicros: null }),
   );
@@ -98,7 +100,7 @@ export function eraseUser(tx: Tx, command: EraseUser, context: Context): ErasedU
     after: {
       reason: command.reason,
       erased:
-        "names, e-mail address, links, texts of orders, references, notes, labels, networks, addresses, webhooks, stored requests",
+        "names, e-mail address, links, texts of orders, references, notes, labels, networks, addresses, webhooks, members, stored requests",
       kept: "balance, transfers, orders without links and texts, the audit log without names: for the ledger",
       keys: held.length,
       webhooks: endpoints.length,

@@ -18,7 +18,7 @@ export async function accountPage(call: Call, panel: Panel): Promise<View> {
   const { person, session } = call.visitor.identity();
   const { name, role, totpSecret } = person;
   const all = await call.read((reader) => PANEL_SIGN_INS.listSessionsOf(reader, name));
-  const sessions = all.filter((each) => isSessionLive(each, panel.now()));
+  const sessions = all.filter((each) => isSessionLive("panel", each, panel.now()));
   return {
     title: "Account",
     body: (

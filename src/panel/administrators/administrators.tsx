@@ -33,7 +33,9 @@ export async function administratorsPage(call: Call, panel: Panel): Promise<View
   const now = panel.now();
   const { administrators, sessions } = await call.read((reader) => ({
     administrators: listAdministrators(reader),
-    sessions: PANEL_SIGN_INS.listSessions(reader).filter((session) => isSessionLive(session, now)),
+    sessions: PANEL_SIGN_INS.listSessions(reader).filter((session) =>
+      isSessionLive("panel", session, now),
+    ),
   }));
   return {
     title: "Administrators",

@@ -16,6 +16,7 @@ import categoryOrder from "../../../migrations/sqlite/0011_category_order.sql" w
 import moneyTotals from "../../../migrations/sqlite/0012_money_totals.sql" with { type: "text" };
 import userContacts from "../../../migrations/sqlite/0013_user_contacts.sql" with { type: "text" };
 import keyRequests from "../../../migrations/sqlite/0014_key_requests.sql" with { type: "text" };
+import members from "../../../migrations/sqlite/0015_members.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -43,6 +44,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 12, name: "0012_money_totals", sql: moneyTotals },
   { version: 13, name: "0013_user_contacts", sql: userContacts },
   { version: 14, name: "0014_key_requests", sql: keyRequests },
+  { version: 15, name: "0015_members", sql: members },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

@@ -44,6 +44,11 @@ export function panelAddressPath(dataDirectory: string): string {
   return join(resolve(dataDirectory), "panel.address");
 }
 
+/** Returns the path of the file in which a running server stores the address of its portal. */
+export function portalAddressPath(dataDirectory: string): string {
+  return join(resolve(dataDirectory), "portal.address");
+}
+
 export interface Instance {
   /** Absolute path of the database. */
   path: string;

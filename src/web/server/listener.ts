@@ -59,7 +59,9 @@ export function siteHandler<Who extends Visitor, Parts extends SiteParts, Role>(
     if (!isKnownHost(request, settings)) {
       return secured(failureOf(site, 421, site.unknownHost, null), settings.isSecure);
     }
-    const within = prefix === "" ? request : request.withPath(request.path.slice(prefix.length));
+    const path = request.path.slice(prefix.length);
+    if (!path.startsWith("/")) return secured(redirect(`${prefix}/${path}`), settings.isSecure);
+    const within = prefix === "" ? request : request.withPath(path);
     const response = await route(within);
     const to = response.headers.get("location");
     if (to?.startsWith("/")) response.headers.set("location", prefix + to);

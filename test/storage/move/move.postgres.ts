@@ -43,6 +43,7 @@ const MAYBE_EMPTY: ReadonlySet<string> = new Set([
   "unrecognized_numbers",
   "servers",
   "panel_sessions",
+  "member_sessions",
   "daily_totals",
   "hourly_spend",
   "money_totals",
@@ -93,6 +94,15 @@ function randomMarket(shop: Shop, random: Random): void {
   const from = { address: "::1", network: "::1", userAgent: "u" };
   shop.run("beginSignIn", { site: "panel", step: "password", name: "ada", ...from });
   shop.query("INSERT INTO known_networks VALUES ('ada', '::1', 1)");
+  const ann = { email: "ann@alice.example", name: "Ann", role: "owner", language: "es" } as const;
+  const asMember = { site: "portal", invitationHash: "3".repeat(64) } as const;
+  shop.run("inviteMember", { ...ann, username: "alice", invitationHash: "3".repeat(64) });
+  const member = shop.run("acceptInvitation", { ...asMember, passwordHash: "p" });
+  shop.run("beginSignIn", { site: "portal", step: "password", name: ann.email, ...from });
+  shop.query("INSERT INTO member_networks VALUES (?, '::1', 1)", member);
+  shop.query("INSERT INTO member_recovery_codes VALUES (?, ?)", member, "4".repeat(64));
+  shop.run("register", { email: "bea@example.com", name: "Bea", language: "tr" });
+  shop.run("setPortal", { username: "alice", changes: { keys: "full" } });
   shop.run("takeConfirmation", { id: "1700000000000-abcdefghijklmnop" });
   shop.query("INSERT INTO recovery_codes (administrator, hash) VALUES ('ada', ?)", "2".repeat(64));
   const asked = { cancel: true, refill: true };

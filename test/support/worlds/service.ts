@@ -229,7 +229,9 @@ async function startClockedServer(
     awaitProvider: (order: Parameters<typeof api.awaitProvider>[0]) =>
       delivery.awaitProvider(order),
   };
-  const server = startServer(deps, { hostname: "127.0.0.1", port: 0 }, null, smmApiRoutes(deps));
+  const server = startServer(deps, { hostname: "127.0.0.1", port: 0 }, null, {
+    routes: smmApiRoutes(deps),
+  });
   const url = `http://127.0.0.1:${server.port}`;
   return {
     url,

@@ -14,6 +14,7 @@ import categoryOrder from "../../../../migrations/postgres/0010_category_order.s
 import moneyTotals from "../../../../migrations/postgres/0011_money_totals.sql" with { type: "text" };
 import userContacts from "../../../../migrations/postgres/0012_user_contacts.sql" with { type: "text" };
 import keyRequests from "../../../../migrations/postgres/0013_key_requests.sql" with { type: "text" };
+import members from "../../../../migrations/postgres/0014_members.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -42,6 +43,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 11, name: "0011_money_totals", sql: moneyTotals },
   { version: 12, name: "0012_user_contacts", sql: userContacts },
   { version: 13, name: "0013_key_requests", sql: keyRequests },
+  { version: 14, name: "0014_members", sql: members },
 ];
 
 /** The number of the advisory lock: "rslr". */

@@ -31,6 +31,7 @@ import {
 import { Tile } from "../../../../src/web/components/tiles.tsx";
 import { Form as Values } from "../../../../src/web/server/form.ts";
 import { documentOf } from "../../../../src/web/server/layout.tsx";
+import { ENGLISH } from "../../../../src/web/server/words.ts";
 
 const TONES: readonly Tone[] = ["good", "busy", "going", "bad", "part", "quiet"];
 const NOW = Date.UTC(2026, 10, 27, 12);
@@ -57,7 +58,9 @@ const ROWS = ORDER_STATUSES.map((status, at) => ({
 /** Returns the page as a document, with the note that follows an action. */
 export function componentsDocument(): string {
   const note = { tone: "good", text: "Order 4812 is completed." } as const;
-  return documentOf({ title: "Components", header: null, note }, <Components />);
+  const site = { prefix: "", brand: { name: "reseller", logo: null, style: null } };
+  const frame = { site, words: ENGLISH, title: "Components", header: null, note };
+  return documentOf(frame, <Components />);
 }
 
 function Part({ title, children }: { title: string; children: ComponentChildren }) {

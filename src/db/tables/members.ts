@@ -1,0 +1,73 @@
+// Tables of the portal: members of resellers, their sign-ins, registrations, and what a reseller's portal allows.
+
+import { integer, text } from "drizzle-orm/sqlite-core";
+import type { Language } from "../../domain/members/languages.ts";
+import type { MemberRole } from "../../domain/members/members.ts";
+import type { KeyType } from "../../domain/users/keys.ts";
+import { type RowOf, table } from "../port/table-definition.ts";
+import { catalogueLock } from "./locks.ts";
+import { credentials, signInTables } from "./sign-ins.ts";
+
+export const members = table(
+  "members",
+  {
+    id: text().primaryKey(),
+    account: integer().notNull(),
+    email: text().notNull(),
+    name: text().notNull(),
+    role: text().$type<MemberRole>().notNull(),
+    language: text().$type<Language>().notNull(),
+    timeZone: text().notNull(),
+    /** Kinds of e-mails, separated by commas. */
+    mails: text().notNull(),
+    ...credentials,
+  },
+  {
+    key: ["id"],
+    unique: { byEmail: ["email"], byInvitation: ["invitationHash"] },
+    folded: ["byEmail"],
+    lock: catalogueLock,
+  },
+);
+
+export type Member = RowOf<typeof members>;
+
+/** The tables of the portal's sign-ins. */
+export const portalSignIns = signInTables(
+  {
+    codes: "member_recovery_codes",
+    sessions: "member_sessions",
+    networks: "member_networks",
+    attempts: "member_attempts",
+  },
+  "member",
+);
+
+export const registrations = table(
+  "registrations",
+  {
+    id: text().primaryKey(),
+    email: text().notNull(),
+    name: text().notNull(),
+    language: text().$type<Language>().notNull(),
+    createdAt: integer().notNull(),
+  },
+  { key: ["id"], unique: { byEmail: ["email"] }, folded: ["byEmail"], lock: catalogueLock },
+);
+
+export type Registration = RowOf<typeof registrations>;
+
+/** What the portal allows to a reseller, where it differs from the defaults. */
+export const portalSettings = table(
+  "portal_settings",
+  {
+    account: integer().primaryKey(),
+    active: integer({ mode: "boolean" }).notNull().default(true),
+    /** The most powerful keys that members may create. */
+    keys: text().$type<KeyType>().notNull().default("order"),
+    lowBalanceMicros: integer(),
+  },
+  { key: ["account"], lock: catalogueLock },
+);
+
+export type PortalSettings = RowOf<typeof portalSettings>;

@@ -1,0 +1,46 @@
+// Refusals about members of resellers and their portal.
+
+import { entry, see } from "../values/refusal-entry.ts";
+
+export const MEMBER_REFUSALS = {
+  member_not_found: entry({
+    message: "Member not found",
+    commandLine: see("admin portal list"),
+    fields: ["email"],
+    isAbsence: true,
+  }),
+  member_email_taken: entry({
+    message: "A member has that e-mail address already",
+    commandLine: see("admin portal list"),
+    fields: ["email"],
+  }),
+  /** Without this owner nobody could manage the reseller's members. */
+  member_last_owner: entry({
+    message: "This is the last active owner",
+    hint: "give another member that role first",
+    fields: ["role"],
+  }),
+  member_not_invited: entry({ message: "The member has no password yet", hint: "invite it again" }),
+  members_limit: entry<{ limit: number }>({
+    message: ({ limit }) => `A reseller has at most ${limit} members`,
+  }),
+  /** The role of the member does not allow it, or the member, its reseller or its portal is switched off. */
+  member_not_allowed: entry({ message: "Your role does not allow this" }),
+  child_has_no_members: entry({
+    message: "Child users have no members",
+    hint: "invite a member of their reseller",
+  }),
+  portal_off: entry({
+    message: "The portal of this reseller is off",
+    commandLine: "turn it on with `reseller admin portal on`",
+  }),
+  registration_not_found: entry({
+    message: "Registration not found",
+    commandLine: see("admin portal registrations"),
+    isAbsence: true,
+  }),
+  registrations_full: entry({
+    message: "Too many registrations are waiting",
+    hint: "try again later",
+  }),
+};

@@ -1,0 +1,42 @@
+// Commands of this folder, by name.
+
+import { command, one } from "../batch/command.ts";
+import {
+  inviteMember,
+  inviteOwnMember,
+  resetMember,
+  setMemberActive,
+  setMemberRole,
+  setOwnMemberActive,
+  setOwnMemberRole,
+  updateMember,
+} from "./members.ts";
+import { makeMemberRequest, placeMemberOrder } from "./portal-orders.ts";
+import { setPortal } from "./portal.ts";
+import {
+  approveRegistration,
+  declineRegistration,
+  openAccount,
+  register,
+} from "./registrations.ts";
+
+/** A member and its reseller. */
+const two = () => 2;
+
+export const commands = {
+  inviteMember: command(inviteMember, { ids: one }),
+  inviteOwnMember: command(inviteOwnMember, { ids: one }),
+  resetMember: command(resetMember),
+  setMemberRole: command(setMemberRole),
+  setOwnMemberRole: command(setOwnMemberRole),
+  setMemberActive: command(setMemberActive),
+  setOwnMemberActive: command(setOwnMemberActive),
+  updateMember: command(updateMember),
+  placeMemberOrder: command(placeMemberOrder, { ids: one }),
+  makeMemberRequest: command(makeMemberRequest, { ids: one }),
+  setPortal: command(setPortal),
+  register: command(register, { ids: one }),
+  openAccount: command(openAccount, { ids: two }),
+  approveRegistration: command(approveRegistration, { ids: two }),
+  declineRegistration: command(declineRegistration),
+};

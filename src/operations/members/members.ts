@@ -1,0 +1,266 @@
+// Members of resellers: inviting, changing and disabling them, by the operator or by an owner among the members. A change
+// after which a session could no longer be trusted ends all sessions of that member. Passwords and second factors:
+// operations/sign-ins/credentials.ts.
+
+import type { AuditAction, AuditFacts } from "../../domain/administrators/audit.ts";
+import type { Actor } from "../../domain/ledger/ledger.ts";
+import { DEFAULT_TIME_ZONE, type Language } from "../../domain/members/languages.ts";
+import { DEFAULT_MAILS, type MemberRole, MEMBERS_LIMIT } from "../../domain/members/members.ts";
+import { ERASED } from "../../domain/users/erasures.ts";
+import { lifetimesOf } from "../../domain/sign-ins/sign-ins.ts";
+import { Refusal, refusal } from "../../domain/values/error-table.ts";
+import {
+  findMember,
+  findMemberByEmail,
+  FORGET_ATTEMPTS_OF,
+  listMembersOf,
+} from "../../db/members/members.ts";
+import type { Tx } from "../../db/port/port.ts";
+import { type Member, members } from "../../db/tables/members.ts";
+import { audit } from "../batch/audit.ts";
+import type { Context } from "../batch/context.ts";
+import { endSessionsOf, forgetNetworks, NO_INVITATION } from "../sign-ins/credentials.ts";
+import { realmOf } from "../sign-ins/realms.ts";
+import { requireUser } from "../users/users.ts";
+import { requireMember } from "./acting.ts";
+
+const PORTAL = realmOf("portal");
+
+/** Who is invited. */
+export interface Invitation {
+  /** In lower case. */
+  email: string;
+  /** Null: the address. */
+  name: string | null;
+  role: MemberRole;
+  language: Language;
+  /** SHA-256 of the token. */
+  invitationHash: string;
+}
+
+export interface InviteMember extends Invitation {
+  username: string;
+  actor: Actor;
+}
+
+/**
+ * Invites a member for the operator. Can be repeated until the invitation is accepted. Returns the member's id. Refuses:
+ * user_not_found, user_erased, child_has_no_members, member_email_taken, members_limit.
+ */
+export function inviteMember(tx: Tx, command: InviteMember, context: Context): string {
+  const { account, parentAccount, erasedAt } = requireUser(tx, command.username);
+  if (erasedAt !== null) throw refusal("user_erased");
+  if (parentAccount !== null) throw refusal("child_has_no_members");
+  return invite(tx, account, command, command.actor, context);
+}
+
+export type InviteOwnMember = Invitation & { actor: Actor };
+
+/** Invites a member for an owner. Refuses what requireMember refuses, member_email_taken, members_limit. */
+export function inviteOwnMember(tx: Tx, command: InviteOwnMember, context: Context): string {
+  const { account } = requireMember(tx, command.actor, "members");
+  return invite(tx, account, command, command.actor, context);
+}
+
+function invite(
+  tx: Tx,
+  account: number,
+  { email, name, role, language, invitationHash }: Invitation,
+  actor: Actor,
+  context: Context,
+): string {
+  const found = findMemberByEmail(tx, email);
+  const isWaiting = found?.account === account && found.passwordHash === null;
+  if (found && !isWaiting) throw refusal("member_email_taken");
+  const active = listMembersOf(tx, account).filter((each) => each.active);
+  if (!found && active.length >= MEMBERS_LIMIT) {
+    throw new Refusal("members_limit", { limit: MEMBERS_LIMIT });
+  }
+  // Nothing is refused from here on.
+  const invitedUntil = context.now + lifetimesOf("portal").invitationMs;
+  const invitation = { role, active: true, invitationHash, invitedUntil };
+  const invited = found
+    ? tx.update(members, found, { ...invitation, ...(name !== null && { name }) })
+    : tx.insert(members, {
+        ...newMember({ id: context.createId(), account, email, name, role, language }, context),
+        ...invitation,
+      });
+  auditMember(tx, actor, "member.invite", invited, null, { email, role }, context);
+  return invited.id;
+}
+
+/** Returns the row of a new member without a password. */
+export function newMember(
+  given: Pick<Member, "id" | "account" | "email" | "role" | "language"> & { name: string | null },
+  { now }: Context,
+) {
+  const defaults = { timeZone: DEFAULT_TIME_ZONE, mails: DEFAULT_MAILS, active: true };
+  return { ...given, ...defaults, name: given.name ?? given.email, createdAt: now };
+}
+
+export interface ResetMember {
+  id: string;
+  /** SHA-256 of the token. */
+  invitationHash: string;
+  actor: Actor;
+}
+
+/**
+ * Lets a member set a new password by a link. The old one works until then. Refuses: member_not_found,
+ * member_not_invited.
+ */
+export function resetMember(tx: Tx, command: ResetMember, context: Context): null {
+  const { id, invitationHash, actor } = command;
+  const found = requireMemberRow(tx, id);
+  if (!found.active) throw refusal("member_not_found");
+  if (found.passwordHash === null) throw refusal("member_not_invited");
+  const invitedUntil = context.now + lifetimesOf("portal").resetMs;
+  const changed = tx.update(members, found, { invitationHash, invitedUntil });
+  auditMember(tx, actor, "member.reset", changed, null, { email: found.email }, context);
+  return null;
+}
+
+export interface SetMemberRole {
+  id: string;
+  role: MemberRole;
+  actor: Actor;
+}
+
+/** Sets a role and ends the member's sessions. Refuses: member_not_found, member_last_owner. */
+export function setMemberRole(tx: Tx, command: SetMemberRole, context: Context): null {
+  return changeRole(tx, requireMemberRow(tx, command.id), command, context);
+}
+
+/** Sets a role for an owner. Refuses what requireMember refuses, member_not_found, member_last_owner. */
+export function setOwnMemberRole(tx: Tx, command: SetMemberRole, context: Context): null {
+  return changeRole(tx, requireColleague(tx, command), command, context);
+}
+
+function changeRole(tx: Tx, found: Member, { role, actor }: SetMemberRole, context: Context): null {
+  if (found.role === role) return null;
+  if (role !== "owner") refuseLastOwner(tx, found);
+  endSessionsOf(tx, PORTAL, found.id);
+  const changed = tx.update(members, found, { role });
+  auditMember(tx, actor, "member.role", changed, { role: found.role }, { role }, context);
+  return null;
+}
+
+export interface SetMemberActive {
+  id: string;
+  active: boolean;
+  actor: Actor;
+}
+
+/**
+ * Enables or disables a member. A disabled one has no sessions and cannot sign in. The operator may also disable the last
+ * owner. Refuses: member_not_found.
+ */
+export function setMemberActive(tx: Tx, command: SetMemberActive, context: Context): null {
+  return changeActive(tx, requireMemberRow(tx, command.id), command, context);
+}
+
+/** Does so for an owner. Refuses what requireMember refuses, member_not_found, member_last_owner. */
+export function setOwnMemberActive(tx: Tx, command: SetMemberActive, context: Context): null {
+  const found = requireColleague(tx, command);
+  if (!command.active) refuseLastOwner(tx, found);
+  return changeActive(tx, found, command, context);
+}
+
+function changeActive(
+  tx: Tx,
+  found: Member,
+  { active, actor }: SetMemberActive,
+  context: Context,
+): null {
+  if (!active) {
+    endSessionsOf(tx, PORTAL, found.id);
+    forgetNetworks(tx, PORTAL, found.id);
+  }
+  const changed = tx.update(members, found, { active, ...(active ? {} : NO_INVITATION) });
+  const action = active ? "member.enable" : "member.disable";
+  auditMember(tx, actor, action, changed, { active: found.active }, { active }, context);
+  return null;
+}
+
+export interface UpdateMember {
+  /** Absent: unchanged. */
+  changes: Partial<Own>;
+  actor: Actor;
+}
+
+/** Changes what members may change of themselves. Refuses what requireMember refuses, member_email_taken. */
+export function updateMember(tx: Tx, { changes, actor }: UpdateMember, context: Context): null {
+  const found = requireMember(tx, actor, "read");
+  const holder = changes.email === undefined ? undefined : findMemberByEmail(tx, changes.email);
+  if (holder && holder.id !== found.id) throw refusal("member_email_taken");
+  const after = { ...factsOf(found), ...changes };
+  tx.update(members, found, changes);
+  auditMember(tx, actor, "member.update", found, factsOf(found), after, context);
+  return null;
+}
+
+/** Erases the members of a reseller. Must come before every other write of its command. */
+export function eraseMembers(tx: Tx, account: number): void {
+  const all = listMembersOf(tx, account);
+  const { rows, tables } = PORTAL;
+  const codes = tx.each(all, ({ id }) => rows.listRecoveryCodes(tx, id)).flat();
+  const networks = tx.each(all, ({ id }) => rows.listKnownNetworks(tx, id)).flat();
+  const sessions = tx.each(all, ({ id }) => rows.listSessionsOf(tx, id)).flat();
+  tx.run(FORGET_ATTEMPTS_OF, { account });
+  for (const each of codes) tx.delete(tables.codes, each);
+  for (const each of networks) tx.delete(tables.networks, each);
+  for (const each of sessions) tx.delete(tables.sessions, each);
+  tx.each(all, (member) =>
+    tx.update(members, member, {
+      email: `${ERASED}-${member.id}@erased.invalid`,
+      name: ERASED,
+      timeZone: DEFAULT_TIME_ZONE,
+      mails: "",
+      active: false,
+      passwordHash: null,
+      totpSecret: null,
+      offeredSecret: null,
+      ...NO_INVITATION,
+    }),
+  );
+}
+
+type Own = Pick<Member, "name" | "email" | "language" | "timeZone" | "mails">;
+
+function factsOf({ name, email, language, timeZone, mails }: Own): AuditFacts {
+  return { name, email, language, timeZone, mails };
+}
+
+/** Returns the member. Refuses: member_not_found. */
+export function requireMemberRow(tx: Tx, id: string): Member {
+  const found = findMember(tx, id);
+  if (!found) throw refusal("member_not_found");
+  return found;
+}
+
+/** Returns a member of the author's reseller. Refuses what requireMember refuses, member_not_found. */
+function requireColleague(tx: Tx, { id, actor }: { id: string; actor: Actor }): Member {
+  const { account } = requireMember(tx, actor, "members");
+  const found = requireMemberRow(tx, id);
+  if (found.account !== account) throw refusal("member_not_found");
+  return found;
+}
+
+function refuseLastOwner(tx: Tx, { id, account }: Member): void {
+  const owners = listMembersOf(tx, account).filter(
+    ({ role, active, passwordHash }) => role === "owner" && active && passwordHash !== null,
+  );
+  if (owners.length === 1 && owners[0]!.id === id) throw refusal("member_last_owner");
+}
+
+function auditMember(
+  tx: Tx,
+  actor: Actor,
+  action: AuditAction,
+  { id, account }: Member,
+  before: AuditFacts | null,
+  after: AuditFacts,
+  context: Context,
+): void {
+  audit(tx, context, { actor, action, subject: id, account, before, after });
+}

@@ -1,0 +1,38 @@
+// What the portal of a reseller allows: the operator switches it off, and decides which keys members may create.
+
+import type { Actor } from "../../domain/ledger/ledger.ts";
+import { findPortalSettings } from "../../db/members/members.ts";
+import type { Tx } from "../../db/port/port.ts";
+import { portalSettings, type PortalSettings } from "../../db/tables/members.ts";
+import { refusal } from "../../domain/values/error-table.ts";
+import { audit } from "../batch/audit.ts";
+import type { Context } from "../batch/context.ts";
+import { requireUser } from "../users/users.ts";
+
+export interface SetPortal {
+  username: string;
+  /** Absent: unchanged. */
+  changes: Partial<Omit<PortalSettings, "account">>;
+  actor: Actor;
+}
+
+/** Changes what the portal of a reseller allows. Refuses: user_not_found, child_has_no_members. */
+export function setPortal(tx: Tx, { username, changes, actor }: SetPortal, context: Context): null {
+  const user = requireUser(tx, username);
+  const { account } = user;
+  if (user.parentAccount !== null) throw refusal("child_has_no_members");
+  const row = tx.row(portalSettings.byKey, account);
+  const { account: _, ...before } = findPortalSettings(tx, account);
+  const after = { ...before, ...changes };
+  if (row) tx.update(portalSettings, row, after);
+  else tx.insert(portalSettings, { account, ...after });
+  audit(tx, context, {
+    actor,
+    action: "user.portal",
+    subject: user.username,
+    account,
+    before,
+    after,
+  });
+  return null;
+}

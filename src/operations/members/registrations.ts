@@ -1,0 +1,138 @@
+// Registrations: a visitor asks for an account. It waits for the operator, or is opened at once. No result tells whether
+// the address is known.
+
+import { type Actor } from "../../domain/ledger/ledger.ts";
+import type { Language } from "../../domain/members/languages.ts";
+import { memberAuthor, REGISTRATIONS_LIMIT } from "../../domain/members/members.ts";
+import { isUsername } from "../../domain/users/users.ts";
+import { lifetimesOf } from "../../domain/sign-ins/sign-ins.ts";
+import { refusal } from "../../domain/values/error-table.ts";
+import { findMemberByEmail } from "../../db/members/members.ts";
+import {
+  countRegistrations,
+  findRegistration,
+  findRegistrationByEmail,
+} from "../../db/members/registrations.ts";
+import type { Reader, Tx } from "../../db/port/port.ts";
+import { members, registrations } from "../../db/tables/members.ts";
+import { findUser } from "../../db/users/users.ts";
+import { audit } from "../batch/audit.ts";
+import type { Context } from "../batch/context.ts";
+import { createUser } from "../users/users.ts";
+import { newMember } from "./members.ts";
+
+interface Visitor {
+  /** In lower case. */
+  email: string;
+  name: string;
+  language: Language;
+}
+
+/** Records a visitor who waits for the operator. Does nothing for a known address. Refuses: registrations_full. */
+export function register(tx: Tx, command: Visitor, context: Context): null {
+  if (countRegistrations(tx) >= REGISTRATIONS_LIMIT) throw refusal("registrations_full");
+  if (findMemberByEmail(tx, command.email)) return null;
+  if (findRegistrationByEmail(tx, command.email)) return null;
+  tx.insert(registrations, { id: context.createId(), ...pick(command), createdAt: context.now });
+  return null;
+}
+
+export interface OpenAccount extends Visitor {
+  /** The hash from Bun.password. */
+  passwordHash: string;
+}
+
+/** Opens a reseller with its first owner at once. Does nothing for a known address. */
+export function openAccount(tx: Tx, command: OpenAccount, context: Context): null {
+  if (findMemberByEmail(tx, command.email)) return null;
+  const memberId = context.createId();
+  const actor = { keyId: null, operator: memberAuthor(memberId) };
+  const username = freeUsername(tx, command.email, memberId);
+  const { name, passwordHash } = command;
+  const { account } = createUser(tx, { username, name, parent: null, actor }, context);
+  const owner = { id: memberId, account, role: "owner" as const };
+  const member = newMember({ ...pick(command), ...owner }, context);
+  tx.insert(members, { ...member, passwordHash });
+  auditRegistration(tx, actor, "member.register", memberId, account, command.email, context);
+  return null;
+}
+
+export interface DecideRegistration {
+  id: string;
+  actor: Actor;
+}
+
+export interface ApproveRegistration extends DecideRegistration {
+  /** Null: made from the address. */
+  username: string | null;
+  /** SHA-256 of the token. */
+  invitationHash: string;
+}
+
+/**
+ * Creates a reseller for a visitor, and invites the visitor as its first owner. Refuses: registration_not_found,
+ * member_email_taken, username_taken.
+ */
+export function approveRegistration(
+  tx: Tx,
+  command: ApproveRegistration,
+  context: Context,
+): { username: string; email: string } {
+  const { actor, invitationHash } = command;
+  const found = requireRegistration(tx, command.id);
+  const { email } = found;
+  if (findMemberByEmail(tx, email)) throw refusal("member_email_taken");
+  const id = context.createId();
+  const username = command.username ?? freeUsername(tx, email, id);
+  const { account } = createUser(tx, { username, name: found.name, parent: null, actor }, context);
+  tx.delete(registrations, found);
+  const owner = { id, account, role: "owner" as const };
+  const invitedUntil = context.now + lifetimesOf("portal").invitationMs;
+  const member = newMember({ ...pick(found), ...owner }, context);
+  tx.insert(members, { ...member, invitationHash, invitedUntil });
+  auditRegistration(tx, actor, "registration.approve", id, account, email, context);
+  return { username, email };
+}
+
+/** Declines a visitor. Refuses: registration_not_found. */
+export function declineRegistration(tx: Tx, command: DecideRegistration, context: Context): null {
+  const found = requireRegistration(tx, command.id);
+  tx.delete(registrations, found);
+  audit(tx, context, {
+    actor: command.actor,
+    action: "registration.decline",
+    subject: found.id,
+    account: null,
+    before: null,
+    after: { decided: "declined" },
+  });
+  return null;
+}
+
+function pick({ email, name, language }: Visitor): Visitor {
+  return { email, name, language };
+}
+
+function requireRegistration(tx: Tx, id: string) {
+  const found = findRegistration(tx, id);
+  if (!found) throw refusal("registration_not_found");
+  return found;
+}
+
+/** Returns the address as a username, or one made from the id. */
+function freeUsername(reader: Reader, email: string, id: string): string {
+  const isFree = isUsername(email) && !findUser(reader, email);
+  return isFree ? email : `reseller-${id}`;
+}
+
+function auditRegistration(
+  tx: Tx,
+  actor: Actor,
+  action: "member.register" | "registration.approve",
+  subject: string,
+  account: number,
+  email: string,
+  context: Context,
+): void {
+  audit(tx, context, { actor, action, subject, account, before: null, after: { email } });
+}

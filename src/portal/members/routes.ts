@@ -1,0 +1,33 @@
+// Routes of this folder.
+
+import { get, post, type Route } from "../server/route.ts";
+import { forgottenPage } from "./forgotten.tsx";
+import {
+  enableSecondFactor,
+  offerSecondFactor,
+  removeOwnSecondFactor,
+  secondFactorPage,
+} from "./second-factor.tsx";
+import { setUp, setUpPage } from "./set-up.tsx";
+import { changePassword, endOwnSession, saveSettings, settingsPage } from "./settings.tsx";
+import { chooseLanguage, codePage, passCode, signIn, signInPage, signOut } from "./sign-in.tsx";
+
+export const routes: readonly Route[] = [
+  get("/sign-in", "anyone", signInPage),
+  post("/sign-in", "anyone", signIn, "/sign-in"),
+  get("/sign-in/code", "anyone", codePage),
+  post("/sign-in/code", "anyone", passCode, "/sign-in/code"),
+  post("/sign-out", "anyone", signOut, "/sign-in"),
+  post("/language", "anyone", chooseLanguage, "/sign-in"),
+  get("/set-up", "anyone", setUpPage),
+  post("/set-up", "anyone", setUp, "/set-up"),
+  get("/forgotten", "anyone", forgottenPage),
+  get("/settings", "read", settingsPage),
+  post("/settings", "read", saveSettings, "/settings"),
+  post("/settings/password", "read", changePassword, "/settings"),
+  post("/settings/sessions", "read", endOwnSession, "/settings"),
+  get("/settings/second-factor", "read", secondFactorPage),
+  post("/settings/second-factor/offer", "read", offerSecondFactor, "/settings/second-factor"),
+  post("/settings/second-factor/enable", "read", enableSecondFactor, "/settings/second-factor"),
+  post("/settings/second-factor/remove", "read", removeOwnSecondFactor, "/settings/second-factor"),
+];

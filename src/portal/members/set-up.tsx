@@ -1,0 +1,68 @@
+// Set-up: whoever has the link of an invitation, or a link to a new password, chooses a password. The token is in the
+// link's fragment, which never reaches a server or a log. The script copies it into the field; without JavaScript the
+// person pastes it.
+
+/** @jsxImportSource preact */
+
+import { findMember } from "../../db/members/members.ts";
+import { isMemberPassword, MEMBER_PASSWORD_LEAST } from "../../domain/members/members.ts";
+import { Field, Form } from "../../web/components/fields.tsx";
+import type { Redirect, View } from "../../web/server/results.ts";
+import { Welcome } from "../parts/welcome.tsx";
+import type { Call, Submission } from "../server/call.ts";
+import type { Portal } from "../server/portal.ts";
+import type { Visitor } from "../server/visitor.ts";
+import { isCommonPassword } from "./common-passwords.ts";
+
+export function setUpPage({ visitor }: Call, portal: Portal): View {
+  const { t } = visitor;
+  return {
+    title: t("setUp.title"),
+    body: (
+      <Welcome visitor={visitor} portal={portal} title={t("setUp.title")}>
+        <p>{t("setUp.text")}</p>
+        <Form action="/set-up" submit={t("site.continue")}>
+          <div id="set-up-token">
+            <Field name="token" label={t("field.token")} hint={t("field.tokenHint")} required />
+          </div>
+          <NewPassword visitor={visitor} label={t("field.password")} />
+        </Form>
+      </Welcome>
+    ),
+  };
+}
+
+export function NewPassword({ visitor: { t }, label }: { visitor: Visitor; label: string }) {
+  return (
+    <Field
+      name="password"
+      label={label}
+      hint={t("field.passwordHint", { least: MEMBER_PASSWORD_LEAST })}
+      type="password"
+      autocomplete="new-password"
+      required
+    />
+  );
+}
+
+export async function setUp(submission: Submission): Promise<Redirect> {
+  const { form, visitor } = submission;
+  const token = form.text("token", 100);
+  const password = newPassword(submission);
+  form.check();
+  const { key, cookie, awaitsCode } = await visitor.acceptInvitation(token, password);
+  if (awaitsCode) return { to: "/sign-in/code", cookie };
+  const { name } = await submission.read((reader) => findMember(reader, key)!);
+  return { to: "/", note: visitor.t("setUp.welcome", { name }), cookie };
+}
+
+/** Returns the field `password`, refused if it cannot be a password or is a common one. */
+export function newPassword({ form, visitor: { t } }: Submission): string {
+  const password = form.secret("password");
+  if (!isMemberPassword(password)) {
+    form.addError("password", t("field.passwordShort", { least: MEMBER_PASSWORD_LEAST }));
+  } else if (isCommonPassword(password)) {
+    form.addError("password", t("field.passwordCommon"));
+  }
+  return password;
+}

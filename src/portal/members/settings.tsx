@@ -1,0 +1,209 @@
+// Settings of the signed-in member: name, e-mail address, language, time zone, e-mails, password, second factor and
+// sessions.
+
+/** @jsxImportSource preact */
+
+import { PORTAL_SIGN_INS } from "../../db/members/members.ts";
+import type { SignInSession } from "../../db/tables/sign-ins.ts";
+import {
+  LANGUAGE_NAMES,
+  LANGUAGES,
+  parseTimeZone,
+  TIME_ZONES,
+} from "../../domain/members/languages.ts";
+import { MAIL_KINDS, MEMBER_NAME_LIMIT, parseEmail } from "../../domain/members/members.ts";
+import { isSessionLive } from "../../domain/sign-ins/sign-ins.ts";
+import { Box, Choice, Field, Form, ForUser } from "../../web/components/fields.tsx";
+import { List } from "../../web/components/lists.tsx";
+import { Typed } from "../../web/components/shown.tsx";
+import type { Redirect, View } from "../../web/server/results.ts";
+import { Time } from "../parts/shown.tsx";
+import type { Call, Submission } from "../server/call.ts";
+import type { Portal } from "../server/portal.ts";
+import type { Visitor } from "../server/visitor.ts";
+import { newPassword, NewPassword } from "./set-up.tsx";
+
+export async function settingsPage(call: Call, { now }: Portal): Promise<View> {
+  const { visitor } = call;
+  const { t } = visitor;
+  const { person, session } = visitor.identity();
+  const all = await call.read((reader) => PORTAL_SIGN_INS.listSessionsOf(reader, person.id));
+  const sessions = all.filter((each) => isSessionLive("portal", each, now()));
+  return {
+    title: t("settings.title"),
+    body: (
+      <>
+        <h1>{t("settings.title")}</h1>
+        <div class="columns">
+          <section class="card">
+            <h2>{t("settings.profile")}</h2>
+            <Profile visitor={visitor} needsProof={!visitor.hasProved(now())} />
+          </section>
+          <div>
+            <section class="card">
+              <h2>{t("field.password")}</h2>
+              <Form action="/settings/password" submit={t("settings.changePassword")}>
+                <ForUser name={person.email} />
+                <Field
+                  name="current"
+                  label={t("field.currentPassword")}
+                  type="password"
+                  autocomplete="current-password"
+                  required
+                />
+                <NewPassword visitor={visitor} label={t("field.newPassword")} />
+              </Form>
+            </section>
+            <section class="card">
+              <h2>{t("code.title")}</h2>
+              <p>{person.totpSecret === null ? t("factor.isOff") : t("factor.isOn")}</p>
+              <p>
+                <a href="/settings/second-factor">{t("settings.secondFactor")}</a>
+              </p>
+            </section>
+          </div>
+        </div>
+        <h2>{t("settings.sessions")}</h2>
+        <Sessions visitor={visitor} sessions={sessions} own={session.id} />
+      </>
+    ),
+  };
+}
+
+function Profile({ visitor, needsProof }: { visitor: Visitor; needsProof: boolean }) {
+  const { t, member } = visitor;
+  const chosen = member.mails.split(",");
+  return (
+    <Form action="/settings" submit={t("site.save")}>
+      <Field name="name" label={t("field.name")} value={member.name} autocomplete="name" required />
+      <Field
+        name="email"
+        label={t("field.email")}
+        value={member.email}
+        hint={t("settings.emailHint")}
+        autocomplete="email"
+        required
+      />
+      <Choice
+        name="language"
+        label={t("field.language")}
+        value={member.language}
+        options={LANGUAGES.map((language) => [language, LANGUAGE_NAMES[language]])}
+      />
+      <Choice
+        name="timeZone"
+        label={t("field.timeZone")}
+        value={member.timeZone}
+        options={TIME_ZONES}
+      />
+      <fieldset>
+        <legend>{t("settings.mails")}</legend>
+        {MAIL_KINDS.map((kind) => (
+          <Box
+            name="mails"
+            value={kind}
+            label={t(`mail.${kind}`)}
+            checked={chosen.includes(kind)}
+          />
+        ))}
+      </fieldset>
+      {needsProof && <ForUser name={member.email} />}
+      {needsProof && (
+        <Field
+          name="proof"
+          label={t("field.proof")}
+          hint={t("settings.proofHint")}
+          type="password"
+          autocomplete="current-password"
+        />
+      )}
+    </Form>
+  );
+}
+
+export async function saveSettings(submission: Submission): Promise<Redirect> {
+  const { form, visitor } = submission;
+  const { t, member } = visitor;
+  const name = form.text("name", MEMBER_NAME_LIMIT);
+  const email = parseEmail(form.text("email"));
+  if (email === null) form.addError("email", t("field.emailWrong"));
+  const language = form.choice("language", LANGUAGES);
+  const timeZone = parseTimeZone(form.text("timeZone"));
+  if (timeZone === null) form.addError("timeZone", t("field.wrong"));
+  const mails = MAIL_KINDS.filter((kind) => form.all("mails").includes(kind)).join(",");
+  form.check();
+  // Whoever gets the mail of an account can take it over.
+  if (email !== member.email) await submission.requireProof();
+  const changes = { name, email: email!, language, timeZone: timeZone!, mails };
+  await submission.submit("updateMember", { changes });
+  return { to: "/settings", note: t("site.saved") };
+}
+
+export async function changePassword(submission: Submission, portal: Portal): Promise<Redirect> {
+  const { form, visitor } = submission;
+  const { t } = visitor;
+  const current = form.secret("current");
+  if (current === "") form.addError("current", t("field.required"));
+  const password = newPassword(submission);
+  form.check();
+  const attempt = await visitor.beginPasswordChange(current).catch((error: unknown) => {
+    form.addError("current", t("field.currentWrong"));
+    throw error;
+  });
+  const passwordHash = await portal.passwords.hash(password);
+  const { id: person } = visitor.member;
+  await submission.submit("setPassword", { site: "portal", person, passwordHash });
+  const cookie = await visitor.renewSession(attempt, passwordHash, true);
+  return { to: "/settings", note: t("settings.passwordChanged"), cookie };
+}
+
+function Sessions({
+  visitor,
+  sessions,
+  own,
+}: {
+  visitor: Visitor;
+  sessions: readonly SignInSession[];
+  /** Id of the session that shows this page. */
+  own: string;
+}) {
+  const { t } = visitor;
+  return (
+    <List
+      caption={t("settings.sessions")}
+      rows={sessions}
+      empty={t("site.none")}
+      columns={[
+        {
+          heading: t("settings.signedIn"),
+          cell: ({ createdAt }) => <Time at={createdAt} visitor={visitor} />,
+        },
+        {
+          heading: t("settings.lastUse"),
+          cell: ({ seenAt }) => <Time at={seenAt} visitor={visitor} />,
+        },
+        { heading: t("settings.address"), cell: ({ address }) => address },
+        { heading: t("settings.browser"), cell: ({ userAgent }) => <Typed text={userAgent} /> },
+        {
+          heading: t("settings.end"),
+          cell: ({ id }) =>
+            id === own ? (
+              t("settings.thisOne")
+            ) : (
+              <Form action="/settings/sessions" hidden={{ session: id }}>
+                <button>{t("settings.end")}</button>
+              </Form>
+            ),
+        },
+      ]}
+    />
+  );
+}
+
+export async function endOwnSession(submission: Submission): Promise<Redirect> {
+  const { form, visitor } = submission;
+  const session = form.text("session");
+  const { id: person } = visitor.member;
+  await submission.submit("revokeSessions", { site: "portal", person, session });
+  return { to: "/settings", note: visitor.t("settings.ended") };
+}

@@ -1,0 +1,31 @@
+// How the portal shows times and the states of orders.
+
+/** @jsxImportSource preact */
+
+import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
+import { Badge, timeText } from "../../web/components/shown.tsx";
+import type { Visitor } from "../server/visitor.ts";
+
+/** A time in the member's time zone, with the time in UTC while the pointer is on it. */
+export function Time({ at, visitor }: { at: number | null; visitor: Pick<Visitor, "formats"> }) {
+  if (at === null) return <span class="none">–</span>;
+  return (
+    <time datetime={new Date(at).toISOString()} title={`${timeText(at)} UTC`} data-zoned>
+      {visitor.formats.time(at)}
+    </time>
+  );
+}
+
+const TONES = {
+  PENDING: "busy",
+  PROCESSING: "busy",
+  COMPLETED: "good",
+  PARTIAL: "quiet",
+  CANCELLED: "quiet",
+  REFUNDED: "quiet",
+  FAILED: "bad",
+} as const;
+
+export function Status({ status, visitor }: { status: OrderStatus; visitor: Pick<Visitor, "t"> }) {
+  return <Badge state={visitor.t(`status.${status}`)} tone={TONES[status]} />;
+}

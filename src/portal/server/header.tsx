@@ -1,0 +1,55 @@
+// The head of the portal's pages: navigation, the balance, and the signed-in member.
+
+/** @jsxImportSource preact */
+
+import { Form } from "../../web/components/fields.tsx";
+import type { Link } from "./navigation.ts";
+import type { Visitor } from "./visitor.ts";
+
+export function Header({
+  visitor,
+  path,
+  navigation,
+}: {
+  visitor: Visitor;
+  /** Path of the request. */
+  path: string;
+  navigation: readonly Link[];
+}) {
+  const { t, formats, member, reseller } = visitor;
+  return (
+    <>
+      <input type="checkbox" id="menu" class="hidden" />
+      <label for="menu" class="button">
+        {t("site.menu")}
+      </label>
+      <nav aria-label={t("site.pages")}>
+        <ul>
+          {navigation
+            .filter(({ permission }) => visitor.may(permission))
+            .map((link) => (
+              <li>
+                <a href={link.path} aria-current={isBelow(path, link.path) ? "page" : undefined}>
+                  {t(link.text)}
+                </a>
+              </li>
+            ))}
+        </ul>
+      </nav>
+      <div class="who">
+        <span title={t("site.balance")}>
+          <span class="hidden">{t("site.balance")}: </span>
+          {formats.cents(reseller.balanceMicros)}
+        </span>
+        <a href="/settings">{member.name}</a>
+        <Form action="/sign-out">
+          <button>{t("site.signOut")}</button>
+        </Form>
+      </div>
+    </>
+  );
+}
+
+function isBelow(path: string, link: string): boolean {
+  return link === "/" ? path === "/" : path === link || path.startsWith(`${link}/`);
+}

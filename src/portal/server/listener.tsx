@@ -1,0 +1,87 @@
+// The portal as a site: who may see which route, and the head of its pages. It has a listener of its own, or is below
+// its prefix on the API's.
+
+/** @jsxImportSource preact */
+
+import { type MemberPermission, mayMember } from "../../domain/members/members.ts";
+import type { ConnectionPool } from "../../http1/connection-pool.ts";
+import type { Address, Certificate, Server } from "../../http1/listen.ts";
+import type { IncomingRequest } from "../../http1/request.ts";
+import { siteHandler, startSite } from "../../web/server/listener.ts";
+import { failureOf } from "../../web/server/render.tsx";
+import { redirect } from "../../web/server/response.ts";
+import type { Site } from "../../web/server/site.ts";
+import { ENROLMENT } from "../members/second-factor.tsx";
+import type { Call } from "./call.ts";
+import { Header } from "./header.tsx";
+import { links } from "./navigation.ts";
+import type { Portal } from "./portal.ts";
+import type { Route } from "./route.ts";
+import { ROUTES } from "./routes.ts";
+import { COOKIE, Visitor } from "./visitor.ts";
+
+type PortalSite = Site<Visitor, Portal, MemberPermission>;
+
+/** Starts the portal on a listener of its own. Throws if it cannot listen on the address. */
+export function startPortal(
+  portal: Portal,
+  address: Address,
+  tls: Certificate | null,
+  connections?: ConnectionPool,
+): Server {
+  return startSite(siteOf(portal), address, tls, connections);
+}
+
+/** Returns what answers the requests below the portal's prefix. */
+export function portalHandler(portal: Portal): (request: IncomingRequest) => Promise<Response> {
+  return siteHandler(siteOf(portal));
+}
+
+function siteOf(portal: Portal): PortalSite {
+  const navigation = links();
+  const site: PortalSite = {
+    name: "portal",
+    cookie: COOKIE,
+    prefix: portal.prefix,
+    brand: portal.brand,
+    assets: portal.assets,
+    unknownHost: portal.texts.en("site.unknownHost"),
+    parts: portal,
+    routes: ROUTES,
+    visitorOf: (request) => new Visitor(portal, request),
+    admit: (route, call) => admit(site, route, call),
+    recognize: (visitor) => visitor.authenticate(),
+    header: (visitor, path) =>
+      visitor?.isSignedIn() &&
+      !visitor.identity().session.awaitsCode && (
+        <Header visitor={visitor} path={path} navigation={navigation} />
+      ),
+  };
+  return site;
+}
+
+/** Returns the response for a visitor who may not see the route, or null for one who may. */
+async function admit(
+  site: PortalSite,
+  route: Route,
+  { visitor, path, filters }: Call,
+): Promise<Response | null> {
+  const { settings } = site.parts;
+  const identity = await visitor.authenticate();
+  if (route.role === "anyone") return null;
+  if (!identity || identity.session.awaitsCode) {
+    if (visitor.isRefresh()) return new Response(null, { status: 401 });
+    if (identity) return redirect("/sign-in/code");
+    const asked = `${path}${filters.values.size > 0 ? `?${filters.values}` : ""}`;
+    const next =
+      route.method === "GET" && path !== "/" ? `?${new URLSearchParams({ next: asked })}` : "";
+    return redirect(`/sign-in${next}`);
+  }
+  const { role, totpSecret } = identity.person;
+  if (!mayMember(role, route.role)) {
+    return failureOf(site, 403, visitor.t("site.roleTooLow"), visitor);
+  }
+  const mustEnrol = settings.needsSecondFactor && totpSecret === null;
+  if (mustEnrol && !ENROLMENT.includes(route.path)) return redirect(ENROLMENT[0]!);
+  return null;
+}

@@ -1,0 +1,50 @@
+// The parts of the server that the portal uses, and its settings.
+
+import type { Network } from "../../config/networks.ts";
+import type { PortalRegistration } from "../../config/settings.ts";
+import type { ReadStore } from "../../db/port/port.ts";
+import type { OrderLimits } from "../../domain/users/reseller-limits.ts";
+import type { CheckWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
+import type { Logger } from "../../monitoring/log.ts";
+import type { Asset } from "../../web/server/assets.ts";
+import type { OriginSettings } from "../../web/server/origin.ts";
+import type { Passwords } from "../../web/server/passwords.ts";
+import type { Brand } from "../../web/server/site.ts";
+import type { Writer } from "../../writer/writer.ts";
+import type { Texts } from "../texts/texts.ts";
+
+export interface PortalSettings extends OriginSettings {
+  /** Moving more than this asks for a password or a code again. */
+  confirmAboveMicros: number;
+  registration: PortalRegistration;
+  /** Whether members must have a second factor. */
+  needsSecondFactor: boolean;
+  /** An e-mail address or an https URL; null: none is shown. */
+  contact: string | null;
+  /** The operator's company, for statements. */
+  legal: { name: string | null; address: string | null };
+  /** The default limits of resellers. */
+  orderLimits: OrderLimits;
+}
+
+export interface Portal {
+  /** Path of the portal on the API's listener; empty on a listener of its own. */
+  prefix: string;
+  brand: Brand;
+  /** The logo and the stylesheet of the brand. */
+  assets: readonly Asset[];
+  texts: Texts;
+  store: ReadStore;
+  /** The store for long reads, such as files to download. */
+  slowStore: ReadStore;
+  writer: Pick<Writer, "submit">;
+  log: Pick<Logger, "info" | "warn" | "error">;
+  now: () => number;
+  /** Checks whether a webhook can be sent to a URL. */
+  checkWebhookUrl: CheckWebhookUrl;
+  settings: PortalSettings;
+  passwords: Passwords;
+  /** The proxies whose X-Forwarded-For is trusted. */
+  trustedProxy: readonly Network[];
+  onInternalError(error: unknown): void;
+}

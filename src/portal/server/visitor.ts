@@ -1,0 +1,124 @@
+// The visitor who sent a request to the portal: the member with its reseller, and the language of the pages. How visitors
+// sign in: web/server/session-visitor.ts.
+
+import {
+  findInvitedMember,
+  findMember,
+  findMemberByEmail,
+  findPortalSettings,
+  mayUsePortal,
+  PORTAL_SIGN_INS,
+} from "../../db/members/members.ts";
+import type { Reader } from "../../db/port/port.ts";
+import type { Member, PortalSettings } from "../../db/tables/members.ts";
+import { findUserByAccount, type User } from "../../db/users/users.ts";
+import type { Actor } from "../../domain/ledger/ledger.ts";
+import {
+  DEFAULT_TIME_ZONE,
+  isLanguage,
+  type Language,
+  languageFor,
+} from "../../domain/members/languages.ts";
+import { memberAuthor, type MemberPermission, mayMember } from "../../domain/members/members.ts";
+import type { IncomingRequest } from "../../http1/request.ts";
+import { readCookie } from "../../web/server/cookies.ts";
+import { SessionVisitor, type SignInSite } from "../../web/server/session-visitor.ts";
+import type { SiteWords } from "../../web/server/words.ts";
+import type { Translate } from "../texts/catalogue.ts";
+import { type Formats, formatsOf } from "../texts/formats.ts";
+import { wordsOf } from "../texts/words.ts";
+import type { Portal } from "./portal.ts";
+
+/** Name of the portal's session cookie. */
+export const COOKIE = "reseller-portal";
+/** Name of the cookie with the language that a visitor chose before signing in. */
+export const LANGUAGE_COOKIE = "reseller-portal-language";
+
+const SIGN_INS: SignInSite<Member> = {
+  site: "portal",
+  cookie: COOKIE,
+  rows: PORTAL_SIGN_INS,
+  find(reader, id) {
+    const found = findMember(reader, id);
+    return found && mayUsePortal(reader, found) ? found : undefined;
+  },
+  findNamed: findMemberByEmail,
+  findInvited: findInvitedMember,
+  keyOf: ({ id }) => id,
+};
+
+export class Visitor extends SessionVisitor<Member> {
+  #reseller: User | null = null;
+  #allowed: PortalSettings | null = null;
+
+  constructor(
+    private readonly portal: Portal,
+    request: Pick<IncomingRequest, "headers" | "address">,
+  ) {
+    super({ ...portal, path: portal.prefix === "" ? "/" : portal.prefix }, SIGN_INS, request);
+  }
+
+  /** The signed-in member. Not available on pages that need no sign-in. */
+  get member(): Member {
+    return this.identity().person;
+  }
+
+  /** The e-mail address, which members sign in with. */
+  get name(): string {
+    return this.member.email;
+  }
+
+  /** The member's reseller, as it was when the request arrived. */
+  get reseller(): User {
+    if (!this.#reseller) throw new Error("nobody is signed in");
+    return this.#reseller;
+  }
+
+  /** The account whose orders, keys and transactions the pages show. */
+  get account(): number {
+    return this.member.account;
+  }
+
+  /** What the operator allows in the reseller's portal. */
+  get allowed(): PortalSettings {
+    if (!this.#allowed) throw new Error("nobody is signed in");
+    return this.#allowed;
+  }
+
+  /** Returns whether the member's role allows it. It only decides what a page shows: operations check it again. */
+  may(permission: MemberPermission): boolean {
+    return mayMember(this.member.role, permission);
+  }
+
+  actor(): Actor {
+    return { keyId: null, operator: memberAuthor(this.member.id) };
+  }
+
+  get language(): Language {
+    if (this.isSignedIn()) return this.member.language;
+    const chosen = readCookie(this.request, this.portal.settings.isSecure, LANGUAGE_COOKIE) ?? "";
+    return isLanguage(chosen) ? chosen : languageFor(this.request.headers.get("accept-language"));
+  }
+
+  /** Translates a text of the portal. */
+  get t(): Translate {
+    return this.portal.texts[this.language];
+  }
+
+  get formats(): Formats {
+    return formatsOf(this.language, this.isSignedIn() ? this.member.timeZone : DEFAULT_TIME_ZONE);
+  }
+
+  override get words(): SiteWords {
+    return wordsOf(this.language, this.t);
+  }
+
+  protected override noteSignedIn(reader: Reader, { account }: Member): void {
+    this.#reseller = findUserByAccount(reader, account)!;
+    this.#allowed = findPortalSettings(reader, account);
+  }
+
+  protected loggedAs(member: string | null): Record<string, string | null> {
+    return { member };
+  }
+}

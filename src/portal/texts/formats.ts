@@ -1,0 +1,62 @@
+// Amounts, numbers, dates and times in a member's language and time zone.
+
+import type { Language } from "../../domain/members/languages.ts";
+import { formatMicros, type Micros } from "../../domain/ledger/money.ts";
+
+const CENT_MICROS = 10_000n;
+
+export interface Formats {
+  language: Language;
+  timeZone: string;
+  number(value: number): string;
+  /** An amount with two decimals. An amount of less than a cent keeps all its digits. */
+  cents(micros: Micros): string;
+  /** An amount with all its digits, at least two decimals. */
+  money(micros: Micros): string;
+  date(at: number): string;
+  time(at: number): string;
+}
+
+const made = new Map<string, Formats>();
+/** Number of combinations that are kept. */
+const KEPT = 500;
+
+/** Returns the formats of a language and a time zone, made once. */
+export function formatsOf(language: Language, timeZone: string): Formats {
+  const key = `${language} ${timeZone}`;
+  let found = made.get(key);
+  if (!found) {
+    if (made.size >= KEPT) made.clear();
+    made.set(key, (found = createFormats(language, timeZone)));
+  }
+  return found;
+}
+
+function createFormats(language: Language, timeZone: string): Formats {
+  const number = new Intl.NumberFormat(language);
+  const currency = { style: "currency", currency: "USD", currencyDisplay: "narrowSymbol" } as const;
+  const cents = new Intl.NumberFormat(language, currency);
+  const exact = new Intl.NumberFormat(language, { ...currency, maximumFractionDigits: 6 });
+  const date = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeZone });
+  const time = new Intl.DateTimeFormat(language, {
+    dateStyle: "medium",
+    timeStyle: "short",
+    timeZone,
+  });
+  // Intl formats decimal text exactly, also above 2^53.
+  const decimal = (micros: Micros) => formatMicros(micros) as `${number}`;
+  const money = (micros: Micros) => exact.format(decimal(micros));
+  return {
+    language,
+    timeZone,
+    number: (value) => number.format(value),
+    cents(micros) {
+      const value = BigInt(micros);
+      const isTiny = value !== 0n && -CENT_MICROS < value && value < CENT_MICROS;
+      return isTiny ? money(micros) : cents.format(decimal(micros));
+    },
+    money,
+    date: (at) => date.format(at),
+    time: (at) => time.format(at),
+  };
+}

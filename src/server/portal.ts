@@ -1,0 +1,71 @@
+// Builds the dependencies of the portal from the settings. It is loaded only if the portal is on.
+
+import { readFileSync } from "node:fs";
+import { type Config, isPortalSecure, orderLimitsIn, PORTAL_PREFIX } from "../config/settings.ts";
+import { readSmallFile } from "../config/small-files.ts";
+import { createBrand } from "../portal/server/brand.ts";
+import type { Portal } from "../portal/server/portal.ts";
+import { createTexts, parseOverrides } from "../portal/texts/texts.ts";
+import { createPasswords } from "../web/server/passwords.ts";
+import { checkNewUrl } from "../webhooks/new-url.ts";
+import { PortalFileError } from "./portal-files.ts";
+import { internalErrors, type Started, webhookPolicy } from "./wiring.ts";
+
+export { portalHandler, startPortal } from "../portal/server/listener.tsx";
+
+const LOGO_LIMIT_BYTES = 512 * 1024;
+const TEXTS_LIMIT_BYTES = 1024 * 1024;
+
+export function portalDeps(config: Config, started: Started): Portal {
+  const { database, log } = started;
+  const { store, slowStore, writer } = database;
+  const logo = config.portalLogo && fileOf("portal-logo", config.portalLogo, readLogo);
+  const brand = fileOf("portal-logo", config.portalLogo ?? "", () =>
+    createBrand({ name: config.brand, accent: config.accent, logo: logo || null }),
+  );
+  const overrides = config.portalTexts
+    ? fileOf("portal-texts", config.portalTexts, (path) =>
+        parseOverrides(readSmallFile(path, TEXTS_LIMIT_BYTES)),
+      )
+    : {};
+  return {
+    prefix: config.portalListen ? "" : PORTAL_PREFIX,
+    ...brand,
+    texts: createTexts(overrides),
+    store,
+    slowStore,
+    writer,
+    log,
+    now: () => database.now(),
+    checkWebhookUrl: (text) => checkNewUrl(text, webhookPolicy(config)),
+    settings: {
+      url: config.portalUrl,
+      isSecure: isPortalSecure(config),
+      confirmAboveMicros: config.panelConfirmAbove,
+      registration: config.portalRegistration,
+      needsSecondFactor: config.portalSecondFactor === "required",
+      contact: config.contact,
+      legal: { name: config.legalName, address: config.legalAddress },
+      orderLimits: orderLimitsIn(config),
+    },
+    passwords: createPasswords(),
+    trustedProxy: config.trustedProxy,
+    onInternalError: internalErrors(started),
+  };
+}
+
+function readLogo(path: string): Uint8Array {
+  const bytes = readFileSync(path);
+  if (bytes.length > LOGO_LIMIT_BYTES) {
+    throw new Error(`it is longer than ${LOGO_LIMIT_BYTES} bytes`);
+  }
+  return bytes;
+}
+
+function fileOf<T>(flag: string, path: string, read: (path: string) => T): T {
+  try {
+    return read(path);
+  } catch (error) {
+    throw new PortalFileError(`--${flag} ${path}: ${(error as Error).message}`);
+  }
+}
