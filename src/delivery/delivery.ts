@@ -61,7 +61,7 @@ export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService
   const interruptions = createInterruptionCheck(deps, workers, workers.isStopping);
   /**
    * Ends the waits for orders that another server has submitted, because nothing announces its outcomes here. Returns
-   * whether any order is left that is not in flight at this server.
+   * whether any remaining order is not in flight at this server.
    */
   const endWaits = async (now: number): Promise<boolean> => {
     const elsewhere = waiting.orderIds().filter((orderId) => !workers.isInFlight(orderId));
@@ -105,7 +105,7 @@ export async function startDelivery(deps: DeliveryDeps): Promise<DeliveryService
     },
     async isOnTime() {
       if (!ticker.isTicking()) return false;
-      // Late test orders make no server unready.
+      // Late test orders do not make the server unready.
       const live = workers.all().filter(({ providerId }) => providerId !== SANDBOX_PROVIDER);
       const behind = await Promise.all(live.map(({ poller }) => poller.isBehind()));
       return !behind.includes(true);

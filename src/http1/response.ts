@@ -1,5 +1,5 @@
-// Turns a response into bytes of HTTP/1.1. Most are a TextResponse, whose text and fields are known. Of a Response whose
-// text is known, the text is attached to it: reading it would take another turn of the event loop.
+// Turns a response into bytes of HTTP/1.1. Most are a TextResponse, whose text and fields are known. For a Response,
+// code that knows its text attaches it, because reading the text would take another turn of the event loop.
 
 import { STATUS_CODES } from "node:http";
 

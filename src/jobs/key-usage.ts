@@ -8,9 +8,9 @@ import { Refusal } from "../domain/values/error-table.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
 
-/** Interval at which counts are stored. A crash loses those of this time. */
+/** Interval at which counts are stored. A crash loses the counts since the last time. */
 const COUNT_MS = KEY_USE_INTERVAL_MS;
-/** Maximum delay until `key list` shows a use. A crash loses the uses of this time. */
+/** Maximum delay until `key list` shows a use. A crash loses the uses since the last time. */
 const FLUSH_MS = 10_000;
 
 export interface KeyUsage {

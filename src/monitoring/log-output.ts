@@ -35,8 +35,8 @@ export interface LogOutput {
 /** Creates the output. `lossNotice` makes the line that says how many lines were lost. */
 export function openLogOutput(lossNotice: (lines: number) => string): LogOutput {
   /**
-   * The collected lines as UTF-8, in the first `length` bytes. Each line is encoded at once: kept as one text that
-   * grows, they take a read 0.7 µs more of 8.6 µs in the program, because they stay in memory as many small pieces.
+   * The collected lines as UTF-8, in the first `length` bytes. Each line is encoded at once. One growing text would
+   * stay in memory as many small pieces, which takes 0.7 µs more of the 8.6 µs of a read.
    */
   let lines: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
   let length = 0;

@@ -80,7 +80,7 @@ function checkSubmissions({ pausedProviders }: ReadinessOptions): Promise<Check>
 
 /** Reports resellers that spend far more than usual, without their names. Always ok. */
 function checkSpend({ unusualSpenders }: ReadinessOptions): Promise<Check> {
-  return noted(unusualSpenders, (found) => `unusual of ${counted(found, "reseller")}`);
+  return noted(unusualSpenders, (found) => `unusually high for ${counted(found, "reseller")}`);
 }
 
 /** Returns a check that is always ok, with a detail unless the count is 0. */

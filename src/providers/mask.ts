@@ -91,8 +91,8 @@ function fold(code: number): number {
 }
 
 /**
- * Returns texts of which one is in the base64 form of any text with the key. There is one for each place where the key
- * may begin in a group of three bytes.
+ * Returns pieces of base64: the base64 form of any text with the key contains one of them. There is one piece for each
+ * place where the key may begin in a group of three bytes.
  */
 function base64Of(key: string): string[] {
   const pieces = [0, 1, 2].map((before) => {

@@ -15,7 +15,7 @@ import { type ProviderApi, ProviderFailure, STATUS_BATCH_LIMIT } from "./provide
 const CALLS_LIMIT = 200;
 /** Limit for calls in a row without a clear answer. Halving a batch until the bad entry is found takes seven. */
 const FAILURES_LIMIT = 9;
-/** Time between two calls, which follow one another. */
+/** Pause between one call and the next. */
 const PAUSE_MS = 100;
 
 export interface NumberSearch {
@@ -36,8 +36,8 @@ export interface SearchOptions {
 }
 
 /**
- * Searches a provider for its unknown orders. `read` reads what is known here. It gets the numbers of which the
- * provider has orders, and is called again after the answers, because orders may have been placed while it was asked.
+ * Searches a provider for its unknown orders. `read` reads what is known here. It gets the numbers that the provider
+ * knows. It is called again after the answers, because orders may have been placed in the meantime.
  */
 export async function searchNumbers(
   api: Pick<ProviderApi, "status" | "balance">,

@@ -24,8 +24,8 @@ export interface ProviderAddress {
 /** Orders and refills for the command line, which never calls the sandbox. */
 const NO_SANDBOX: SandboxDeps = {
   now: Date.now,
-  orders: () => Promise.reject(new Error("the sandbox is a server's")),
-  refills: () => Promise.reject(new Error("the sandbox is a server's")),
+  orders: () => Promise.reject(new Error("only a server can call the sandbox")),
+  refills: () => Promise.reject(new Error("only a server can call the sandbox")),
 };
 
 /** Returns the API of a provider. Opens no connection: each call opens one or reuses an idle one. */

@@ -35,7 +35,10 @@ export const WORD_LIMIT = 64;
 const FAILURE = /^(error|fail|failed)$/i;
 /** Errors about an unknown order: `Incorrect order ID`, `Order not found`, `order doesn't exist`. */
 const NO_SUCH_ORDER = /\border|\bnot? (be )?found|\bno such|exist/i;
-/** The plain ones among them, after punctuation became spaces: `orders.error.incorrect_order_id`. */
+/**
+ * The errors of NO_SUCH_ORDER that can mean nothing else, after punctuation became spaces:
+ * `orders.error.incorrect_order_id`.
+ */
 const NO_ORDER =
   /(incorrect|invalid|wrong|unknown|no such|not found|nonexistent)( \w+)? order|order( \w+){0,3} (not found|incorrect|invalid|unknown|not exist|nonexistent)/;
 /** Errors that say nothing about an order, although they name orders. */
@@ -237,7 +240,7 @@ function isUnrecognized(found: unknown): boolean {
   return errorTexts(found).some((text) => NO_SUCH_ORDER.test(text));
 }
 
-/** Whether an entry says so in words that can mean nothing else. */
+/** Whether an entry says in plain words that the order does not exist. */
 function isDenied(found: unknown): boolean {
   const words = errorTexts(found).map((text) => text.toLowerCase().replace(/[^a-z]+/g, " "));
   return words.some((text) => NO_ORDER.test(text)) && !words.some((text) => NO_ANSWER.test(text));

@@ -1,5 +1,5 @@
-// The money report as lines, for the command line and the panel: first what adds up from the opening to the closing
-// balances, each with its sign, then what follows from it.
+// The money report as lines, for the command line and the panel. First come the lines that lead from the opening to the
+// closing balances, each with its sign, then the figures that follow from them.
 
 import { csvText } from "../domain/values/csv.ts";
 import { formatMicros } from "../domain/ledger/money.ts";

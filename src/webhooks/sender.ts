@@ -35,9 +35,7 @@ export type WebhookFailure =
   /** The server was stopped during the attempt. Nothing is recorded; the attempt is made again. */
   | "stopped";
 
-/**
- * Where an alert goes: to a Telegram chat, with the bot's token as its secret, or if null to the URL, in any network.
- */
+/** Where an alert goes: to a Telegram chat, with the bot's token as its secret. Null: to the URL, in any network. */
 export interface AlertTarget {
   telegramChat: string | null;
 }

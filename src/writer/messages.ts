@@ -23,10 +23,10 @@ export type FromThread =
   | { closed: true }
   | { fatal: string };
 
-/** The replies to a batch; the other members of the message that carries them. */
+/** The message with the replies to a batch. */
 type Replies = Extract<FromThread, { replies: unknown }>;
 
-/** Marks the line of a reply that is a text, and stands before the text itself. Other lines are JSON. */
+/** Begins a line that holds a reply's text. All other lines are JSON. */
 const TEXT = "=";
 
 /** Writes a message of the thread: a line of JSON, then one for each reply. */

@@ -14,7 +14,10 @@ export interface OffloadedCheckpoint {
   idle(): Promise<void>;
 }
 
-/** Creates it without starting a checkpoint. `onFatal` is called when the database or its disk fails. */
+/**
+ * Returns the functions that start and await these checkpoints. `onFatal` is called when the database or its disk
+ * fails.
+ */
 export function createOffloadedCheckpoint(
   thread: URL,
   path: string,

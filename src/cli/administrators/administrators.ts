@@ -1,4 +1,4 @@
-// `panel …`: manages the administrators of the operator's panel. Only here can the first administrator be created.
+// `panel …`: manages the administrators of the operator's panel. The panel itself cannot create the first one.
 
 import { existsSync, readFileSync } from "node:fs";
 import type { Command } from "commander";

@@ -24,7 +24,7 @@ export function declareDiscount(group: Command): void {
         await confirm(
           options,
           `give ${user} 100 % off`,
-          "every service without an own price becomes free",
+          "every service without a price of its own becomes free",
         );
       }
       const changed = await withDatabase(options, async ({ execute, store }) => {

@@ -99,7 +99,9 @@ function leadingWords(argv: readonly string[]): readonly string[] {
   return end < 0 ? words : words.slice(0, end);
 }
 
-/** Returns the only command that the command line needs, or null if it needs all: it names none, or one about all. */
+/**
+ * Returns the only command that the command line needs. Null if it needs all: it names none, or one that describes all.
+ */
 export function commandNamed(argv: readonly string[]): DeferredCommand | null {
   const [first, second] = leadingWords(argv);
   const [commands, name] = first === "admin" ? [ADMIN, second] : [TOP, first];

@@ -27,7 +27,7 @@ export function* diffLines(plan: SyncPlan): Generator<string> {
     yield `? entry ${entry}${whose} cannot be read, left out: ${reason}`;
   }
   if (plan.unreadable.some(({ service }) => service === null)) {
-    yield "? an entry has no service id and may belong to any service, so no service was treated as no longer listed";
+    yield "? an entry without a service id may be any of our services, so none of them counts as delisted";
   }
   for (const { id, name, priceMicros, rate, isPackage } of plan.belowCost) {
     const ours = formatMicros(priceMicros);

@@ -31,7 +31,7 @@ export function addHold(command: Command): Command {
     )
     .option(
       "--hold-limit <amount>",
-      "most that the held orders may have been charged together, in USD (default: 500)",
+      "limit for the charges of all held orders together, in USD (default: 500)",
       amount,
     );
 }

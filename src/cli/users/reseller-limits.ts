@@ -28,7 +28,7 @@ export function declareLimits(group: Command): void {
   declare(
     group,
     "limits",
-    "limit a reseller; 0: no limit; default: as the server is set; the next request obeys",
+    "limit a reseller from its next request on; 0: no limit; default: the server's limit",
     "reseller admin user limits alice --orders-per-minute 60 --spend-per-day 500",
   )
     .argument("<username>", "the reseller", username)
@@ -116,7 +116,7 @@ function limitsJson({ own, ...facts }: LimitFacts) {
 }
 
 /** Text for a limit without a value of the reseller's own. Commands do not know the server's settings. */
-const AS_SERVER = "as the server is set";
+const AS_SERVER = "the server's default";
 
 function limitCells({ own, minuteOrders, dayMicros, monthMicros, openOrders }: LimitFacts) {
   const limit = (value: Cell) =>

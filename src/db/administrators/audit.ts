@@ -30,7 +30,7 @@ export interface AuditFilter {
   account?: number | undefined;
   action?: AuditAction | undefined;
   subject?: string | undefined;
-  /** The author as the log has it, or one of the names in it, such as alice in `reseller (alice)`: see isAuthor. */
+  /** A whole author, or one of the names in it, such as alice in `reseller (alice)`: see isAuthor. */
   by?: string | undefined;
   /** Earliest time, included. */
   since?: number | undefined;

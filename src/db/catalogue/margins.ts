@@ -1,4 +1,4 @@
-// Margins of services at the rates that the last sync brought.
+// Margins of services at the rates of the last sync.
 
 import { type Margin, marginOf } from "../../domain/catalogue/margins.ts";
 import type { Route } from "../../domain/catalogue/service-routes.ts";
@@ -14,7 +14,7 @@ export type MarginTerms = Pick<
 >;
 
 /**
- * Returns the margin, or null if it is unknown: no sync has brought a rate, or the rate to USD of its currency is
+ * Returns the margin, or null if it is unknown: no sync has stored a rate, or the rate to USD of its currency is
  * unknown.
  */
 export function readMargin(

@@ -3,7 +3,7 @@
 
 import {
   changesOf,
-  cursorBehind,
+  cursorAfter,
   NOTHING_OWN,
   type NumberedChange,
   numberChanges,
@@ -84,7 +84,7 @@ export interface ChangesPage {
 /** Returns the cursor after the last recorded change. */
 export function findLastChange(reader: Reader): number {
   const last = reader.one(LAST, { to: Number.MAX_SAFE_INTEGER })!.seq;
-  return last === null ? 0 : cursorBehind(last);
+  return last === null ? 0 : cursorAfter(last);
 }
 
 /**
@@ -110,7 +110,7 @@ export function listServiceChanges(
     if (later.length > room) return { changes, cursor: changes.at(-1)!.seq, isEnd: false };
   }
   const seen = found.length === ROWS ? found.at(-1)!.seq : (reader.one(LAST, { to })!.seq ?? from);
-  const cursor = seen === 0 ? 0 : Math.max(since, cursorBehind(seen));
+  const cursor = seen === 0 ? 0 : Math.max(since, cursorAfter(seen));
   return { changes, cursor, isEnd: seen >= last };
 }
 

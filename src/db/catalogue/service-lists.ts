@@ -1,6 +1,6 @@
 // The catalogue for the operator in pages: the whole catalogue, or as one reseller sees it. Rates and margins are
-// computed, so a list by them, or of prices below cost, reads the terms of all services that match. A catalogue has at
-// most some ten thousand.
+// computed. So a list that is sorted by them, or shows only prices below cost, reads the terms of all services that
+// match: at most some ten thousand.
 
 import { type Margin, marginOf } from "../../domain/catalogue/margins.ts";
 import { priceFor } from "../../domain/catalogue/prices.ts";
@@ -26,7 +26,7 @@ export interface ServiceFilter {
   private?: boolean | null | undefined;
   /** Only the services that this reseller may order, at its prices. */
   resellerAccount?: number | null | undefined;
-  /** Only those whose price, for that reseller or in the catalogue, is below the rate of their first provider. */
+  /** Only services whose price, for that reseller or in the catalogue, is below the rate of their first provider. */
   belowCost?: boolean | null | undefined;
 }
 
@@ -94,7 +94,7 @@ const FROM = `FROM services
 
 type StoredSort = Exclude<ServiceSort, "rate" | "margin">;
 
-/** SQL of the values by which services are sorted before their ids. `of`: the table or its alias. */
+/** SQL for the values by which services are sorted; equal ones are sorted by id. `of`: the table or its alias. */
 const KEYS: Record<StoredSort, (of: string) => string[]> = {
   category: (of) => [categoryPosition(of), `${of}.category`, `${of}.name`],
   name: (of) => [`${of}.name`],

@@ -74,7 +74,7 @@ const DUE_ON_PROBATION = query({
     ORDER BY coalesce(unknown_orders, 0), orders.next_submit_at, orders.order_id LIMIT :limit`,
 });
 
-// An order that was never tried is due at its creation. It counts as due even if the caller's clock is behind.
+// An order without attempts is due at its creation, even if the caller's clock is behind.
 const ATTEMPTED = query({
   parameters: { orderIds: numbers, now: number },
   columns: fields(orders, "orderId"),

@@ -43,8 +43,8 @@ export function heldMicrosBefore(reader: Reader, providerId: number, orderId: nu
 }
 
 /**
- * Returns what the order that was placed first among those waiting costs at the provider, in its currency. Null: no
- * order waits, or its rate is not known.
+ * Returns the cost at the provider, in its currency, of the oldest order that waits. Null: no order waits, or the rate
+ * is not known.
  */
 export function costOfFirstHeld(reader: Reader, providerId: number): Decimal | null {
   const first = reader.one(FIRST, { providerId });

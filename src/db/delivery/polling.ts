@@ -1,4 +1,4 @@
-// Polling: the orders that are due, and the delay of polling behind its schedule. Late reports: orders/late-reports.ts.
+// Polling: the orders that are due, and how late the polls are. Late reports: orders/late-reports.ts.
 
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import type { Reader, Tx } from "../port/port.ts";

@@ -69,7 +69,7 @@ const LIST = listByFilters({
     ORDER BY transfers.seq DESC LIMIT :limit`,
 });
 
-/** The ranges of numbers in which the transactions of a window are, newest first. Read them once for a whole export. */
+/** Returns ranges of transfer numbers that contain a window's transactions, newest first. An export calls it once. */
 export function spansOfWindow(reader: Reader, window: TimeWindow): Span[] {
   return reader.spans("transfers", null, window);
 }
@@ -113,7 +113,10 @@ export function listAllTransactionsBelow(
   return { rows, next: hasMore ? first : null };
 }
 
-/** Returns the first number that a page reads. An order's few transfers are found by their index. */
+/**
+ * Returns the first number that a page reads. For one order the page reads from the first, because an index finds its
+ * few transfers.
+ */
 function examinedFrom(
   reader: Reader,
   last: number,

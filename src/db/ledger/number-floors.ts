@@ -19,7 +19,7 @@ export const NUMBERED_TABLES = [
 export type NumberedTable = (typeof NUMBERED_TABLES)[number];
 export type Numbers = Record<NumberedTable, number>;
 
-/** Minimum count of numbers to skip when it is unknown which were issued after a backup. */
+/** Least count of numbers to skip when it is unknown which numbers were issued after a backup. */
 export const MARGIN = 1_000_000;
 
 export function numbersBy(number: (table: NumberedTable) => number): Numbers {

@@ -138,7 +138,7 @@ function examine(
   return { rows, next: null };
 }
 
-/** The parameters that both kinds of query take, for each span of the list. */
+/** The parameters that both kinds of queries take, one set for each span of the list. */
 function valuesOf(reader: Reader, filters: OrderListQuery, below: number) {
   const { resellerAccount: account, status, window } = filters;
   const spans = spansBelow(reader, "orders", { account, window, below });

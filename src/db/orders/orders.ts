@@ -49,7 +49,7 @@ export function updateOrder(tx: Tx, order: Order): void {
   tx.update(orders, order, { ...changes, ...delivery });
 }
 
-/** The orders of which an order is one: the failed one that it was placed for, and the one placed for it. */
+/** The failed order that an order was placed for, and the order that was placed for it. */
 export interface Resends {
   resends: number | null;
   resentAs: number | null;
@@ -76,7 +76,7 @@ export function raiseSequences(tx: Tx, to: number): number {
 
 /** SQL condition that excludes test orders, for the operator's figures and lists. */
 export const LIVE_ORDER_CONDITION = `(orders.provider_id IS NULL OR orders.provider_id <> ${SANDBOX_PROVIDER})`;
-/** SQL for the number of orders that the operator must settle. Test orders are left to their developers. */
+/** SQL for the number of orders that the operator must settle. Excludes test orders, which their developers settle. */
 export const UNKNOWN_PLACEMENTS = `SELECT count(*) FROM orders
   WHERE placement = 'unknown' AND status = 'PENDING' AND ${LIVE_ORDER_CONDITION}`;
 export const IS_TEST_ORDER = `orders.provider_id = ${SANDBOX_PROVIDER}`;

@@ -105,7 +105,7 @@ function whyOtherSchema(
 }
 
 const BEFORE_RELEASE =
-  "was created by a version before 0.9.0, which was never released and cannot be upgraded: go on with the program that created it, or start a new database";
+  "was created by a version before 0.9.0, which was never released and cannot be upgraded: use the program that created it, or start a new database";
 
 /** Returns whether the first migration has another name, as in versions before the first release. */
 function isBeforeRelease(

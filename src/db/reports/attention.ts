@@ -92,7 +92,7 @@ const FACTS = query({
 
 /**
  * Lists all providers by name, without the sandbox. Leaves out `uncountedCosts`, which takes more than index searches.
- * What waits for funds is counted for the providers that lack them; the limit of a hold bounds it.
+ * For a provider that lacks funds it counts the waiting orders, whose number the limit of a hold bounds.
  */
 export function listProviderAttention(reader: Reader): ProviderFacts[] {
   return reader.all(PROVIDERS).map(({ providerId, currency, rateToUsd, ...facts }) => {

@@ -1,4 +1,4 @@
-// The spend of resellers in the running hour, by the totals: they are counted within a minute.
+// The spend of resellers in the running hour, from totals that are at most a minute old.
 
 import {
   isUnusual,

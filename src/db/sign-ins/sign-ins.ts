@@ -74,8 +74,8 @@ export function signInRows({ codes, sessions, networks, attempts }: SignInTables
   });
   return {
     /**
-     * Deletes old attempts, except wrong codes that still count, so that a flood of other attempts cannot make them
-     * forgotten. `firstCodeTag`: tags from this number on are of codes.
+     * Deletes old attempts, except wrong codes that still count, so that a flood of other attempts cannot push them
+     * out. `firstCodeTag`: tags from this number on are of codes.
      */
     FORGET_ATTEMPTS: statement({
       parameters: { before: number, firstCodeTag: number, since: number },

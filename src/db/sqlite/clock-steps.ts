@@ -26,7 +26,7 @@ export const STEPS_IN_ROWS = [...TIMED_TABLES.values()]
   )
   .join(" UNION ALL ");
 
-/** Records the steps of all rows. Needed after rows were inserted past the row port. */
+/** Records the steps of all rows. Needed after rows were inserted without the row port. */
 export function recordAllClockSteps(sqlite: Database): void {
   // Without WHERE the parser takes ON CONFLICT for the ON of a join.
   sqlite.run(
@@ -72,7 +72,7 @@ class TableClock {
 
   note(number: number, time: number): void {
     const { last } = this;
-    // No row can be between two successive numbers. Before others the database is asked, so once for most batches.
+    // No row lies between two successive numbers. For any other number the database is asked: once in most batches.
     const before = last?.number === number - 1 ? last : this.#prepared.before.get(number);
     if (before && time < before.time) this.#prepared.record.run(number, time, before.time);
     this.last = { number, time };

@@ -21,7 +21,7 @@ const ADD = statement({
       SELECT keys.id, :day, value ->> 'requests', value ->> 'errors'
       FROM json_each(:counts) JOIN keys ON keys.id = value ->> 'id' WHERE TRUE
       ON CONFLICT (key_id, day) DO UPDATE SET requests = requests + excluded.requests, errors = errors + excluded.errors`,
-    // In one sequence at every server, so that none waits for the other in a circle.
+    // Every server writes the keys in the same order, so that servers never wait for each other in a circle.
     postgres: `INSERT INTO key_requests AS counted (key_id, day, requests, errors)
       SELECT keys.id, :day, given.requests, given.errors
       FROM json_to_recordset(CAST(CAST(:counts AS text) AS json)) AS given (id text, requests bigint, errors bigint)
@@ -54,10 +54,10 @@ const OF_ACCOUNTS = query({
     WHERE keys.reseller_account IN (:accounts) GROUP BY keys.reseller_account`,
 });
 
-/** Number of UTC days, with today, of which pages and lists show the counts. */
+/** Number of UTC days, including today, whose counts pages and lists show. */
 const SHOWN_DAYS = 30;
 
-/** Returns the first of the days of which counts are shown, in days since 1970. `now`: milliseconds since 1970. */
+/** Returns the first day whose counts are shown, in days since 1970. `now`: milliseconds since 1970. */
 export function firstShownDay(now: number): number {
   return Math.floor(now / DAY_MS) - SHOWN_DAYS + 1;
 }

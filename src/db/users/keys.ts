@@ -49,7 +49,7 @@ export interface Key extends CallerKey {
   rechargeDailyMicros: number | null;
   /** The id of the first in the chain of keys that were rotated to this one; null: this is the first. */
   originId: string | null;
-  /** Time of the first refused recharge on the latest day with one; null: none since the limits were changed. */
+  /** On the latest day with a refused recharge, the time of the first one; null: none since the limits were changed. */
   rechargeRefusedAt: number | null;
 }
 

@@ -1,6 +1,6 @@
-// The audit log: its actions, and the facts that it records about a change, which are the differing fields before and
-// after it. A change that alters nothing has no entry. Secrets are never recorded. Changes of orders by a
-// server itself are in the order events.
+// The audit log: its actions, and the facts of each change: the fields that differ, before and after it. A change that
+// alters nothing has no entry. Secrets are never recorded. Changes of orders that a server makes itself are in the
+// order events.
 
 export const AUDIT_ACTIONS = [
   "user.create",
@@ -80,8 +80,8 @@ export const AUDIT_ACTIONS = [
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /**
- * Returns whether `name` is the author that the log calls `operator`: the whole text, or one of the names in a text
- * such as `reseller (alice) as nightly-import`.
+ * Returns whether `name` is an author in the text `operator`: the whole text, or one of its names, such as alice in
+ * `reseller (alice) as nightly-import`.
  */
 export function isAuthor(operator: string, name: string): boolean {
   if (operator === name) return true;

@@ -61,7 +61,8 @@ export interface Rule<Facts> {
   /** `unknown`: cannot be decided from the facts; an open alert stays open. */
   holds: (facts: Facts, now: number) => boolean | "unknown";
   /**
-   * What is wrong. `text`, `page`, `advice` and `amount` are called only when the rule holds; `alert` also if unknown.
+   * What is wrong. `text`, `page`, `advice` and `amount` are called only when the rule holds; `alert` also when the
+   * answer is `unknown`.
    */
   text: (facts: Facts, now: number) => string;
   /** The page of the panel on which the operator resolves the condition, and what to do there. */

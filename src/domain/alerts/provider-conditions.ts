@@ -105,7 +105,7 @@ export const PROVIDER_RULES: Rules<ProviderFacts> = {
       if (held) return heldText(name, held);
       return `${name} has refused orders for lack of funds since ${utcText(outOfFundsAt!)}`;
     },
-    // An order that was passed on has another provider now, so this list shows the refunded orders.
+    // Lists the refunded orders. Orders that went to another route have another provider now.
     page: (facts) =>
       facts.held
         ? providerPage(facts)

@@ -4,11 +4,11 @@ import { formatMicros, MICROS_PER_DOLLAR } from "../ledger/money.ts";
 import { DAY_MS, HOUR_MS } from "../values/spans.ts";
 import type { Rules } from "./conditions.ts";
 
-/** How many times the usual spend of an hour is reported. */
+/** An hour's spend is reported from this many times the usual spend. */
 export const SPEND_FACTOR = 10;
-/** Least spend of an hour that is reported, so that small and new resellers are not. */
+/** An hour's spend below this is never reported, because small and new resellers vary much. */
 export const SPEND_LEAST_MICROS = 100 * MICROS_PER_DOLLAR;
-/** Days before today from which the usual spend is known. */
+/** Number of days before today whose spend counts as usual. */
 export const USUAL_DAYS = 28;
 
 /** A reseller's spend of the running hour: charges less refunds. */
@@ -22,7 +22,10 @@ export interface SpendFacts {
   totalMicros: bigint;
 }
 
-/** Returns the mean spend of the hours before this one, of at most USUAL_DAYS and today, since the user was created. */
+/**
+ * Returns the usual spend of an hour: the mean since the user was created, over today and at most USUAL_DAYS before,
+ * without the running hour.
+ */
 export function usualMicros({ createdAt, hourMicros, totalMicros }: SpendFacts, now: number) {
   const hour = Math.floor(now / HOUR_MS);
   const first = (Math.floor(now / DAY_MS) - USUAL_DAYS) * (DAY_MS / HOUR_MS);
@@ -45,7 +48,7 @@ export const SPEND_RULES: Rules<SpendFacts> = {
     holds: isUnusual,
     // Without the reseller's name, because an erasure does not reach alerts that were sent.
     text: (facts, now) =>
-      `Reseller ${facts.id} spent ${formatMicros(facts.hourMicros)} USD in this hour; usual are ${formatMicros(usualMicros(facts, now))}`,
+      `Reseller ${facts.id} spent ${formatMicros(facts.hourMicros)} USD in this hour; usual is ${formatMicros(usualMicros(facts, now))}`,
     page: ({ username }) => `/users/${username}`,
     action: "See the user, limit it or deactivate its keys",
     advice: () =>

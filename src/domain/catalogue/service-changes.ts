@@ -135,7 +135,7 @@ export function publicChange({ seq, service, at, field, before, after }: Numbere
 /** How many numbers of the feed each recorded change takes. Each changed field has one. */
 const FIELDS_A_ROW = 8;
 
-/** Numbers the changes that a reseller sees of the recorded change `seq`. */
+/** Gives a number in the feed to each field that the recorded change `seq` changes for a reseller. */
 export function numberChanges(
   { seq, service, at }: { seq: number; service: string; at: number },
   changes: readonly ServiceChange[],
@@ -154,6 +154,6 @@ export function changeNumberOfCursor(cursor: number): number {
 }
 
 /** Returns the cursor after all fields of a recorded change. */
-export function cursorBehind(seq: number): number {
+export function cursorAfter(seq: number): number {
   return seq * FIELDS_A_ROW + FIELDS_A_ROW - 1;
 }

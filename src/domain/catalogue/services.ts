@@ -21,8 +21,9 @@ export interface SmmTerms {
 }
 
 /**
- * Describes a service as /api/v2 does: by type and rate. Returns null for a default service with a price per order,
- * which /api/v2 cannot express, unless min equals max: that is a package. docs/specification/smm-api.md#v2-services.
+ * Describes a service as /api/v2 does: by type and rate. A default service with a price per order is a package there if
+ * min equals max. Otherwise /api/v2 cannot express it, and the result is null.
+ * docs/specification/smm-api.md#v2-services.
  */
 export function smmTerms(service: {
   type: ServiceType;

@@ -47,7 +47,7 @@ export function balanceEvidence(
   }
   const all = costText(unknown);
   const likely = costText(unknown.filter(({ orderId }) => likelySent.has(orderId)));
-  texts.push(`by the provider's rates they cost ${all} in all, those likely sent ${likely}`);
+  texts.push(`by the provider's rates all of them cost ${all}, and those likely sent ${likely}`);
   return texts;
 }
 

@@ -5,7 +5,10 @@ import { type Decimal, parseDecimal } from "../providers/rate-decimals.ts";
 import { formatMicros, TRANSFER_LIMIT_MICROS } from "../ledger/money.ts";
 import type { ReportedStatus } from "./reported-status.ts";
 
-/** `charge`: reported by the provider. `rate`: computed from its rate. `foreign`: reported, its rate to USD unknown. */
+/**
+ * `charge`: reported by the provider. `rate`: computed from its rate. `foreign`: reported in a currency whose rate to
+ * USD is not known.
+ */
 export const COST_BASES = ["charge", "rate", "foreign"] as const;
 export type CostBasis = (typeof COST_BASES)[number];
 
@@ -87,7 +90,7 @@ export function microsOf(amount: Decimal, rateToUsd: string): number | null {
   return micros <= BigInt(TRANSFER_LIMIT_MICROS) ? Number(micros) : null;
 }
 
-/** Returns the expected currency of a provider's amounts; null: the first that it reports. */
+/** Returns the currency that a provider's amounts must have; null: the first that it reports decides. */
 export function expectedCurrency({ currency, rateToUsd }: CurrencyTerms): string | null {
   return currency ?? (rateToUsd === "1" ? DOLLARS : null);
 }

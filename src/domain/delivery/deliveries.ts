@@ -59,7 +59,8 @@ export function placementOf(delivery: Pick<Delivery, "placement"> | null): Place
 export type AttemptOutcome = "sending" | "accepted" | "refused" | "not_sent" | "unknown";
 
 /**
- * Returns whether an attempt without an outcome was interrupted: its server is not the caller (`server`) and not live.
+ * Returns whether an attempt without an outcome was interrupted: it was made by another server than `server`, the
+ * caller, and that server does not run any more.
  */
 export function isInterrupted(
   attempt: { server: string | null; isServerLive: boolean },

@@ -1,5 +1,5 @@
-// Whether an order number that a provider answers for may be one of our unknown orders: by its charge, its quantity and
-// its status. docs/specification/delivery.md#delivery-search.
+// Decides whether a provider's order may be one of our unknown orders: by its charge, its quantity and its status.
+// docs/specification/delivery.md#delivery-search.
 
 import { type Decimal, parseDecimal } from "../providers/rate-decimals.ts";
 import { type CurrencyTerms, expectedCurrency } from "./costs.ts";
@@ -7,22 +7,22 @@ import type { NumberedOrder, SoughtOrder } from "./number-ranges.ts";
 import type { Report } from "./polling.ts";
 import { statusOfWord } from "./reported-status.ts";
 
-/** The fewest decimals to which a provider is taken to round a charge. */
+/** A provider's charges are assumed to have at least this many decimals. */
 const DECIMALS_MINIMUM = 2;
-/** A charge of fewer units of its last decimal says little: many orders round to it. */
+/** A charge of fewer units of its last decimal proves little, because many charges are rounded to it. */
 const UNITS_MINIMUM = 20n;
-/** The status of an order that was not begun: all of its quantity remains. */
+/** The reported status of an order that was not begun: its whole quantity remains. */
 const NOT_BEGUN = "pending";
 
 /** `fits`: the charge is the expected one. `possible`: nothing could be compared. `differs`: something contradicts. */
 export type Fit = "fits" | "possible" | "differs";
 
-/** What the provider's charges are compared by. */
+/** What is known of the provider's charges, to compare others with them. */
 export interface ChargeTerms {
   currency: CurrencyTerms;
-  /** Decimals of its charges. */
+  /** The greatest number of decimals in its charges, at least DECIMALS_MINIMUM. */
   decimals: number;
-  /** Orders of ours with their charges, which a new order for the same service should have in proportion. */
+  /** Our orders with their charges. A new order for the same service should be charged in proportion. */
   charged: readonly { order: NumberedOrder; charge: Decimal }[];
 }
 
@@ -59,7 +59,10 @@ export function fitOf(order: SoughtOrder, report: Report, terms: ChargeTerms): F
   return scaled(charge, terms.decimals)! >= UNITS_MINIMUM ? "fits" : "possible";
 }
 
-/** A pending order whose whole quantity does not remain is another order. 0 means that the provider does not count yet. */
+/**
+ * Returns whether a pending order has another quantity than ours: its remains differ. Remains of 0 mean that the
+ * provider does not count yet.
+ */
 function hasOtherQuantity({ quantity, hasPlainCount }: SoughtOrder, report: Report): boolean {
   const { word, remains } = report;
   if (!hasPlainCount || remains === null || remains === 0) return false;
@@ -91,7 +94,7 @@ interface ExpectedCharge {
 
 /**
  * Returns the charges that the order may have: by the provider's rate, and in proportion to those of our orders for the
- * same service. The orders have at least its quantity, so that their rounding does not grow.
+ * same service. Only orders of at least its quantity are used: from smaller ones, the rounding error would grow.
  */
 function expectedCharges(order: SoughtOrder, { charged }: ChargeTerms): ExpectedCharge[] {
   const { expected, providerService, quantity } = order;
@@ -109,7 +112,7 @@ function expectedCharges(order: SoughtOrder, { charged }: ChargeTerms): Expected
   ];
 }
 
-/** Whether the charge is `part` ÷ `whole` of an expected one, rounded up or down to the provider's decimals. */
+/** Returns whether the charge is `part` ÷ `whole` of an expected one, rounded up or down to the provider's decimals. */
 function isRounded(
   charge: Decimal,
   { amount, numerator, denominator, isRounded: isInexact }: ExpectedCharge,

@@ -1,11 +1,10 @@
-// Ranges of order numbers: between which numbers of a provider an unknown order lies if the provider has it. A provider
-// numbers orders as they arrive, so the numbers of our orders before and after it are the ends of its range.
-// docs/specification/delivery.md#delivery-search.
+// Ranges of order numbers. A provider numbers orders as they arrive. So if it has an unknown order, the order's number
+// lies between those of our orders sent before and after it. docs/specification/delivery.md#delivery-search.
 
 import type { Decimal } from "../providers/rate-decimals.ts";
 import { MINUTE_MS } from "../values/spans.ts";
 
-/** How long after a submission ended without an answer the provider may still take the order. */
+/** Time after a submission without an answer in which the order may still arrive at the provider. */
 export const LATE_ARRIVAL_MS = 5 * MINUTE_MS;
 /** Limit for the numbers that are asked about for each order. */
 export const NEARBY_LIMIT = 5000;
@@ -24,9 +23,11 @@ export interface SoughtOrder {
   sentUntil: number;
   /** Its cost by the provider's rate, in the provider's currency; null: the rate is not known. */
   expected: Decimal | null;
-  /** Whether the provider counts what remains of it in units of the quantity. */
+  /** Whether the provider reports what remains of the order in units of its quantity. */
   hasPlainCount: boolean;
-  /** The submission was made unknown by a restore. The database may lack orders that were sent after the backup. */
+  /**
+   * Whether a restore made the submission unknown. The database may then lack orders that were sent after the backup.
+   */
   isRestored: boolean;
 }
 
@@ -54,7 +55,7 @@ export interface NumberRange {
 }
 
 /**
- * Returns the range of an order. The upper end is an order sent after this one could still have arrived late. Attempts
+ * Returns the range of an order. Its upper end is an order that was sent when this one could no longer arrive. Attempts
  * are compared by number and by time, so that a clock that was set back only widens the range.
  */
 export function rangeOf(order: SoughtOrder, numbered: readonly NumberedOrder[]): NumberRange {
@@ -70,15 +71,17 @@ export function rangeOf(order: SoughtOrder, numbered: readonly NumberedOrder[]):
   return { lower, upper };
 }
 
-/** Returns whether a number lies in the range. A range without ends contains nothing: it says nothing. */
+/**
+ * Returns whether a number lies in the range. A range without ends contains no number, because nothing is known of it.
+ */
 export function isInRange({ lower, upper }: NumberRange, number: bigint): boolean {
   if (!lower && !upper) return false;
   return (!lower || number > lower.number) && (!upper || number < upper.number);
 }
 
 /**
- * Returns whether the provider's numbers grow with time: whenever one order was answered before another was sent, its
- * number is lower.
+ * Returns whether the provider's numbers grow with time: an order that was answered before another was sent has the
+ * lower number.
  */
 export function areNumbersOrdered(numbered: readonly NumberedOrder[]): boolean {
   const byStart = numbered.toSorted((a, b) => a.startedAt - b.startedAt);
@@ -100,8 +103,8 @@ export function sizeOf({ lower, upper }: NumberRange): bigint | null {
 }
 
 /**
- * Returns the numbers of a range to ask about: at most `nearby`, without `ours`, closest to where the order's time
- * falls between the ends.
+ * Returns the numbers of a range to ask about: at most `nearby`, nearest to the expected number first, without those in
+ * `ours`.
  */
 export function numbersNear(
   order: SoughtOrder,

@@ -1,5 +1,5 @@
-// Matches unknown orders with the order numbers that their provider answers for. A finding is advice with its evidence:
-// only the operator settles. On any doubt it is `unclear`, because a wrong settlement loses money.
+// Matches unknown orders with orders that their provider knows. A finding is advice with its evidence: only the
+// operator settles. A doubtful finding is `unclear`, because a wrong settlement loses money.
 // docs/specification/delivery.md#delivery-search.
 
 import { utcText } from "../values/times.ts";
@@ -31,7 +31,10 @@ export interface DeliveryScene {
   /** Other orders that may have one of the numbers. */
   rivals: readonly RivalOrder[];
   numbered: readonly NumberedOrder[];
-  /** Our orders that have one of the asked numbers, by number, of every provider that may be the same account. */
+  /**
+   * Our orders that have one of the numbers, by number. Includes orders of every provider that may use the same
+   * account.
+   */
   taken: ReadonlyMap<string, TakenNumber>;
   currency: CurrencyTerms;
   balances: BalancesAround;
@@ -39,13 +42,13 @@ export interface DeliveryScene {
 
 export interface TakenNumber {
   orderId: number;
-  /** The number is from a settlement, which may have been wrong, and not from the provider's answer. */
+  /** Whether a settlement gave the number, which may have been wrong. Otherwise the provider's answer gave it. */
   isSettled: boolean;
 }
 
 export type Verdict = "sent" | "not_sent" | "unclear";
 
-/** A number that the provider knows and no order of ours has. */
+/** A number that the provider knows and that none of our orders has. */
 export interface Candidate {
   providerOrder: string;
   fit: Exclude<Fit, "differs">;
@@ -63,7 +66,7 @@ export interface Finding {
   providerOrder: string | null;
   /** Numbers that may be the order's. */
   candidates: Candidate[];
-  /** Why, in sentences without a full stop. */
+  /** The reasons, as sentences without full stops. */
   evidence: string[];
 }
 
@@ -73,7 +76,10 @@ export function verdictCounts(verdicts: readonly Verdict[]): string {
   return `${count("sent")} likely sent, ${count("not_sent")} likely not sent, ${count("unclear")} unclear`;
 }
 
-/** Splits the evidence of a finding: every doubt is shown at once, and of what supports a likely finding the first part. */
+/**
+ * Splits the evidence of a finding: the first part is shown at once. It has every doubt, but only one reason for a
+ * likely finding.
+ */
 export function shownEvidence({ verdict, evidence }: Pick<Finding, "verdict" | "evidence">) {
   const shown = verdict === "unclear" ? evidence : evidence.slice(0, 1);
   return { shown, folded: evidence.slice(shown.length) };
@@ -87,9 +93,9 @@ interface Found {
 interface Sought {
   order: SoughtOrder;
   range: NumberRange;
-  /** The numbers that may be its own. */
+  /** The numbers that may be the order's. */
   matches: { found: Found; fit: Exclude<Fit, "differs"> }[];
-  /** Numbers that may be its own, but another order was settled with. */
+  /** Numbers that may be the order's, but belong to another order by a settlement. */
   settled: (Found & TakenNumber)[];
 }
 
@@ -135,7 +141,7 @@ export function judgeUnknown(
   });
 }
 
-/** Returns those of the numbers that lie in the order's range and may be its own. */
+/** Returns those of the numbers that lie in the order's range and may be the order's. */
 function matchesOf<Each extends Found>(
   order: SoughtOrder,
   range: NumberRange,
@@ -218,7 +224,7 @@ function notSentEvidence({ range, order }: Sought, { isOurs, unowned, answers }:
     ...(matched > 0 ? [`${matched} fit other unknown orders`] : []),
   ];
   return [
-    `all ${size} numbers ${rangeText(range)} were asked, and none is left for it`,
+    `all ${size} numbers ${rangeText(range)} were asked, and none is left for this order`,
     parts.join(", "),
     `the order was sent ${utcText(order.sentFrom)}`,
   ];
@@ -258,7 +264,7 @@ function doubtsOf(
     doubts.push(`${reportText(found)}: no order of ours has it, and it does not fit`);
   }
   if (strange.length > NAMED_LIMIT) doubts.push(`${strange.length} such numbers`);
-  if (!lower) doubts.push("no earlier order of ours there to begin at");
+  if (!lower) doubts.push("no earlier order of ours there, at whose number to begin");
   if (!upper) {
     const minutes = LATE_ARRIVAL_MS / MINUTE_MS;
     doubts.push(
@@ -269,7 +275,7 @@ function doubtsOf(
   for (const end of [lower, upper]) {
     const isKnown = answers.get(String(end.number))?.word != null;
     if (!isKnown)
-      doubts.push(`it does not answer for ${end.number}, which is order ${end.orderId}`);
+      doubts.push(`it does not answer for ${end.number}, the number of order ${end.orderId}`);
   }
   const { asked, clear, size } = coverage(range, answers, isOurs);
   if (asked < size!) doubts.push(`${askedText(asked, size)} ${rangeText(range)}: ask about more`);

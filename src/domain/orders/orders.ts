@@ -15,7 +15,10 @@ export function isOrderNumber(text: string): boolean {
   return ORDER_NUMBER.test(text);
 }
 
-/** Refuses a charge that only a balance raised above 2^53 by refunds could pay. Refuses: charge_too_large. */
+/**
+ * Refuses a charge above TRANSFER_LIMIT_MICROS. Only a balance that refunds raised above 2^53 could pay it. Refuses:
+ * charge_too_large.
+ */
 export function refuseChargeAboveLimit(chargeMicros: number): void {
   if (chargeMicros > TRANSFER_LIMIT_MICROS) throw refusal("charge_too_large");
 }

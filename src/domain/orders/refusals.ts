@@ -80,7 +80,7 @@ export const ORDER_REFUSALS = {
     members: ({ period, endsAt }) => ({ limit: `spend-per-${period}`, endsAt: isoText(endsAt) }),
     smmApi: "Spend limit reached",
   }),
-  /** Ends with an open order, not at a time, so it is no 429. */
+  /** The limit ends when an order ends, not at a known time, so the status is not 429. */
   open_orders_exceeded: entry<{ allowed: number }>({
     status: 403,
     message: ({ allowed }) =>

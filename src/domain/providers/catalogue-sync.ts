@@ -90,9 +90,7 @@ function planListing(
   if (becomes === "reactivated") plan.returned.push({ id, name });
 }
 
-/**
- * Throws if the list would empty the catalogue: more likely the provider renamed its types than dropped all services.
- */
+/** Throws if the list would empty the catalogue: probably the provider only renamed its types. */
 function refuseEmptied(
   target: ReadonlyMap<string, TargetService>,
   known: readonly KnownService[],

@@ -28,8 +28,8 @@ export interface FundHold extends HoldSettings {
 }
 
 /**
- * Returns how long after its creation an order of this provider is retried. While the provider lacks funds, the hold
- * counts. Afterwards, the orders that waited have `placeRetryMs` from then on.
+ * Returns how long after its creation an order of this provider is retried. While the provider lacks funds, `holdMs`
+ * applies. After the hold, the orders that waited are retried for another `placeRetryMs`.
  */
 export function retryMsAt(
   { pausedBy, holdMs, heldUntil }: FundHold,

@@ -56,7 +56,7 @@ export function appliedLimits(own: OwnOrderLimits, defaults: OrderLimits): Order
 
 /**
  * What a reseller has used of its limits. Its spend is read from its account: all charges less all refunds so far, less
- * what they were when the period began.
+ * the same sum at the start of the period.
  */
 export interface LimitUse {
   /** The UTC minute, day and month, each as its number since 1970. */
@@ -68,7 +68,7 @@ export interface LimitUse {
   /** Charges less refunds before the day and before the month. */
   dayStartMicros: bigint;
   monthStartMicros: bigint;
-  /** The open orders, or more: orders that ended are taken off by a count. Null: not counted. */
+  /** At least the number of open orders: a count removes orders that ended. Null: not counted. */
   openOrders: number | null;
 }
 
@@ -93,9 +93,9 @@ function utcMinuteOf(time: number): number {
 }
 
 /**
- * Returns the use of the running periods. A period that begins starts at what was spent until now. Refunds of what was
- * spent before a period lower its start, so that they never raise what may be spent. Open orders are counted anew each
- * minute, because a server with other limits does not count them.
+ * Returns the use of the running periods. A new period starts at the present sum of spend. A refund for an earlier
+ * period lowers that start, so refunds never raise what may be spent. Open orders are counted again each minute,
+ * because servers with other limits do not count them.
  */
 export function currentUse(stored: LimitUse | undefined, netMicros: bigint, now: number): LimitUse {
   const [minute, day, month] = [utcMinuteOf(now), utcDayOf(now), utcMonthOf(now)];
@@ -113,7 +113,7 @@ export function currentUse(stored: LimitUse | undefined, netMicros: bigint, now:
   };
 }
 
-/** Returns the use of the running periods, in which these amounts were spent already. Open orders are counted anew. */
+/** Returns the use of the running periods, given what was already spent in them. Open orders are counted again. */
 export function useWithSpend(
   stored: LimitUse | undefined,
   netMicros: bigint,

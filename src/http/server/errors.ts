@@ -18,7 +18,7 @@ export interface ErrorResponse {
   headers?: Record<string, string>;
   /** Further members of the body. */
   members?: Record<string, unknown>;
-  /** The text under /api/smmApi; an error without one is an internal error there. */
+  /** The text under /api/v2; an error without one is an internal error there. */
   smmApi?: string;
 }
 

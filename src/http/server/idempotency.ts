@@ -47,9 +47,10 @@ export function readClaim(request: IncomingRequest, body: Uint8Array): Claim | n
 type Caller = { key: Pick<Call["key"], "resellerAccount"> } & Pick<Call, "requestId">;
 
 /**
- * Responds to a request that makes a claim. `act` submits its command; a text is the body of its 200. `currentResponse` makes the body of a 200 from
- * the command's effect. `wait` makes the final response if that takes more than the command (an order waits for its
- * provider). It returns the body of a 200 or throws a Refusal, as a handler does.
+ * Responds to a request that makes a claim. `act` submits its command. If the result is a text, it is the body of the
+ * 200. `currentResponse` makes the body of a 200 from the command's effect. `wait` makes the final response if that
+ * takes more than the command (an order waits for its provider). It returns the body of a 200 or throws a Refusal, as a
+ * handler does.
  */
 export async function respondOnce<Effect>(
   deps: ClaimDeps,

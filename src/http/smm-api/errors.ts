@@ -9,8 +9,8 @@ export const INCORRECT_ORDER = REFUSALS.order_not_found.smmApi;
 export const REFILL_NOT_FOUND = "Refill not found";
 
 /**
- * Statuses that are sent unchanged. Any other is sent as 200, because panels would lose its message or send the request
- * again. A status below means that nothing was changed, that it is unknown what was, or that the request is at fault.
+ * Statuses that are sent unchanged: nothing was changed, it is unknown what was changed, or the request is at fault.
+ * Any other status is sent as 200, because panels would lose its message or send the request again.
  */
 const KEPT_STATUSES = new Set([405, 413, 429, 431, 500, 503]);
 

@@ -106,8 +106,8 @@ export function setAdministratorActive(
 }
 
 /**
- * After a restore: disables an administrator again who was disabled since the backup, even the last owner. The sessions
- * have already ended.
+ * After a restore: disables an administrator who was disabled after the backup was made, even the last owner. The
+ * sessions have already ended.
  */
 export function keepDisabled(tx: Tx, name: string, actor: Actor, context: Context): void {
   const found = findAdministrator(tx, name);

@@ -144,7 +144,7 @@ function planUpdate(
     applyChanges(reader, before, Object.fromEntries(differing), changedProvider),
   );
   if (after instanceof Refusal) {
-    // Everything else was checked before, so a changed field does not fit an unchanged one.
+    // All other faults were refused above, so here a changed field does not fit an unchanged one.
     if (!UNFIT.has(after.code)) throw after;
     return void plan.problems.push(new Refusal("import_type_unfit", { index }));
   }

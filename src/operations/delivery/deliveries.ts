@@ -137,7 +137,7 @@ function awaitPause(
   const isNew = nextSubmitAt === order.createdAt;
   const isOver =
     isExpired(order, 1, context.now, retryMs) ||
-    // Counted once for each order: counting takes as long as there are orders that wait.
+    // Counted once for each order, because the time to count grows with the number of orders that wait.
     (isNew && exceedsHold(tx, order, providerId, context.now));
   if (!onward?.isImmediate && isOver) {
     const note =

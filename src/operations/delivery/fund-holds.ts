@@ -23,7 +23,9 @@ export function isHeldAfter(
   return fitsHold(reader, order, order.delivery.providerId, now);
 }
 
-/** Returns whether the order would have to wait for funds at the provider, where too much waits already. */
+/**
+ * Returns whether the order would have to wait for funds at a provider where the limit for waiting orders is reached.
+ */
 export function exceedsHold(
   reader: Reader,
   order: OrderWithDelivery,

@@ -33,7 +33,7 @@ export interface Onward {
 
 /**
  * Returns the route after an attempt with this result; null when all routes have refused, or when the order would have
- * to wait for funds at a provider at which too much waits already. Runs before the attempt is finished. `isHeld`: the
+ * to wait for funds and the limit for waiting orders is reached. Runs before the attempt is finished. `isHeld`: the
  * order waits for funds at its provider unless another route is ready.
  */
 export function routeAfter(

@@ -31,8 +31,8 @@ const ATTEMPTS_AFTER = 20_000;
 const ATTEMPTS_LIMIT = 100_000;
 
 /**
- * Reads the scene in several short reads. `known`: numbers that the provider knows, of which the scene says which order
- * of ours has them.
+ * Reads the scene in several short reads. `known`: numbers that the provider knows; the scene names our orders with
+ * them.
  */
 export async function readDeliveryScene(
   store: ReadStore,
@@ -45,7 +45,7 @@ export async function readDeliveryScene(
     twins: listTwins(reader, provider),
   }));
   const atHost = twins.map((each) => each.providerId);
-  // An order at another account of the host has a number that this account does not know.
+  // If this account does not know an order's number, the order is at another account of the host.
   const atAccount = new Set(
     twins.filter(({ key }) => key === provider.key).map((each) => each.providerId),
   );

@@ -57,7 +57,9 @@ interface Confirmed {
 
 export type PlaceOrderFor = OrderFor & Confirmed;
 
-/** Decides an order of placeOrderFor without placing it. Returns its charge. Refuses what placeOrderFor refuses. */
+/**
+ * Previews placeOrderFor: decides the order without placing it. Returns its charge. Refuses what placeOrderFor refuses.
+ */
 export function previewOrderFor(reader: Reader, command: OrderFor, now: number): Preview {
   const { terms, placing } = placingFor(reader, command, { actor: SYSTEM_ACTOR });
   return previewOf(reader, terms, placing, now);
@@ -120,7 +122,7 @@ export interface Resending extends RouteChoice {
 
 export type ResendOrder = Resending & Confirmed;
 
-/** Decides an order of resendOrder without placing it. Refuses what resendOrder refuses. */
+/** Previews resendOrder: decides the order without placing it. Refuses what resendOrder refuses. */
 export function previewResend(reader: Reader, command: Resending, now: number): Preview {
   const { terms, placing } = resendingOf(reader, command, { actor: SYSTEM_ACTOR });
   return previewOf(reader, terms, placing, now);

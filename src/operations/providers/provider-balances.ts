@@ -51,9 +51,9 @@ export interface RecordProviderBalance {
 }
 
 /**
- * Records a balance. This ends a pause for unknown outcomes, and one for lack of funds if the balance covers the order
- * that has waited longest, or is above 0 if its cost is not known. The provider's queued orders become due at once.
- * Does nothing if the provider was deleted.
+ * Records a balance. This ends a pause for unknown outcomes. It ends a pause for lack of funds if the balance covers
+ * the order that has waited longest, or, if that order's cost is not known, if it is above 0. The provider's queued
+ * orders become due at once. Does nothing if the provider was deleted.
  */
 export function recordProviderBalance(
   tx: Tx,

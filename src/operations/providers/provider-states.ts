@@ -86,7 +86,8 @@ export interface SetProviderPaused {
 
 /**
  * Pauses or resumes a provider. Queued orders of a paused one take the next route, or wait; submissions in flight run
- * to their end. Only the operator, or the end of its time, ends a pause by the operator. Refuses: provider_not_found.
+ * to their end. A pause by the operator ends only when its time is over or the operator resumes the provider. Refuses:
+ * provider_not_found.
  */
 export function setProviderPaused(tx: Tx, command: SetProviderPaused, context: Context): null {
   const { paused, forMs = null, actor } = command;

@@ -50,7 +50,7 @@ export interface SetPassword {
   actor: Actor;
 }
 
-/** Sets a password, ends all sessions and forgets the known networks. Refuses that there is no such person. */
+/** Sets a password, ends all sessions and forgets the known networks. Refuses an unknown person. */
 export function setPassword(
   tx: Tx,
   { site, person, passwordHash, actor }: SetPassword,
@@ -73,7 +73,7 @@ export interface RevokeSessions {
   actor: Actor;
 }
 
-/** Ends sessions. Returns how many. Refuses that there is no such person, session_not_found. */
+/** Ends sessions. Returns how many. Refuses an unknown person, session_not_found. */
 export function revokeSessions(
   tx: Tx,
   { site, person, session, actor }: RevokeSessions,
@@ -119,7 +119,7 @@ export interface EnableSecondFactor {
 }
 
 /**
- * Turns the offered second factor on and ends all sessions. Refuses that there is no such person,
+ * Turns the offered second factor on and ends all sessions. Refuses an unknown person,
  * second_factor_present, second_factor_absent, code_wrong.
  */
 export function enableSecondFactor(
@@ -153,7 +153,7 @@ export interface RemoveSecondFactor {
   actor: Actor;
 }
 
-/** Turns the second factor off and ends all sessions. Refuses that there is no such person, second_factor_absent. */
+/** Turns the second factor off and ends all sessions. Refuses an unknown person, second_factor_absent. */
 export function removeSecondFactor(
   tx: Tx,
   { site, person, actor }: RemoveSecondFactor,

@@ -114,7 +114,7 @@ export function realmOf(site: Site): Realm {
   return REALMS[site];
 }
 
-/** Returns the person. Refuses that there is no such person. */
+/** Returns the person. Refuses an unknown person. */
 export function requirePerson(realm: Realm, reader: Reader, key: string): Person {
   const found = realm.find(reader, key);
   if (!found) throw realm.absent();

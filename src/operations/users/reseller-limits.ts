@@ -1,4 +1,4 @@
-// Limits of resellers: setting them, and holding orders to them in the transaction that places the order.
+// Limits of resellers: sets them, and checks orders against them in the transaction that places the order.
 // docs/specification/users.md#reseller-limits.
 
 import type { Actor } from "../../domain/ledger/ledger.ts";
@@ -126,7 +126,10 @@ export function countOrder(tx: Tx, account: number, check: LimitCheck): void {
   putLimitUse(tx, account, check.use);
 }
 
-/** Counts an order of the operator, which no limit refuses, as an open one. Its charge counts as spend by itself. */
+/**
+ * Counts an order of the operator as an open one. No limit refuses it. Its charge needs no counting here, because spend
+ * is read from the account.
+ */
 export function countOperatorOrder(tx: Tx, account: number): void {
   const use = findLimitUse(tx, account);
   if (!use || use.openOrders === null) return;

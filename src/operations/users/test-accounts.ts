@@ -50,7 +50,10 @@ export function insertTestAccount(
   });
 }
 
-/** Renames a test account with its user, because another user may get the old username, and a test account too. */
+/**
+ * Renames a test account with its user. Another user may then take the old username, and get a test account of that
+ * name.
+ */
 export function renameTestAccount(tx: Tx, user: Pick<User, "account" | "username" | "name">): void {
   const found = findTestAccount(tx, user.account);
   if (found) updateUserFields(tx, found.account, { username: testUsername(user), name: user.name });

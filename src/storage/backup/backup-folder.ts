@@ -53,8 +53,8 @@ export function newestFirst<T extends { begunAt: number }>(all: readonly T[], no
 }
 
 /**
- * Returns the entries after the first `keep`. Leaves out the first verified one: however many backups with problems
- * follow, the last verified backup is kept.
+ * Returns the entries to remove: those after the first `keep`, except the newest verified one. So the last verified
+ * backup stays, even if many with problems follow it.
  */
 export function outdated<T extends { isVerified: boolean }>(all: readonly T[], keep: number): T[] {
   const verified = all.find(({ isVerified }) => isVerified);

@@ -139,7 +139,7 @@ describe("a dry run", () => {
     const { sent } = seedNight();
     // 100, 70 and 70 units, and 300 that were not sent; the provider's answer is the balance now.
     expect(await told()).toMatch(
-      /^our balance there before them was 100\.5 USD \(.*\); our balance there after them was 100\.84292 USD \(.*\); it rose by 0\.34292, with at least 4 other orders of ours in between; by the provider's rates they cost 1\.502226 in all, those likely sent 0\.27819$/,
+      /^our balance there before them was 100\.5 USD \(.*\); our balance there after them was 100\.84292 USD \(.*\); it rose by 0\.34292, with at least 4 other orders of ours in between; by the provider's rates all of them cost 1\.502226, and those likely sent 0\.27819$/,
     );
     balance(100.5, begin + HOUR_MS);
     balance(97.25, begin + 7 * HOUR_MS);
@@ -290,7 +290,7 @@ describe("an order is unclear", () => {
     const lost = seedLost();
     upstream.book.clear();
     expect(await verdicts()).toEqual({ [lost]: "unclear" });
-    expect(await evidenceOf(lost)).toContain("it does not answer for 100, which is order 1");
+    expect(await evidenceOf(lost)).toContain("it does not answer for 100, the number of order 1");
   });
 
   test("while no order was accepted late enough after it", async () => {

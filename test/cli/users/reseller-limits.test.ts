@@ -16,11 +16,11 @@ async function shownLimits(): Promise<Record<string, string>> {
 test("user show says of each limit whether it is the server's, none, or the reseller's own", async () => {
   const limits = (...flags: string[]) => shop.cli("admin", "user", "limits", "alice", ...flags);
   const server = {
-    "rate limit": "as the server is set",
-    "orders this minute": "0; limit as the server is set",
-    "spend today usd": "0.00; limit as the server is set",
-    "spend this month usd": "0.00; limit as the server is set",
-    "open orders": "0; limit as the server is set",
+    "rate limit": "the server's default",
+    "orders this minute": "0; limit the server's default",
+    "spend today usd": "0.00; limit the server's default",
+    "spend this month usd": "0.00; limit the server's default",
+    "open orders": "0; limit the server's default",
   };
   expect(await shownLimits()).toEqual(server);
   await limits("--rate-limit", "0", "--open-orders", "0", "--spend-per-day", "0");

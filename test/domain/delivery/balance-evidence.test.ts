@@ -37,7 +37,7 @@ test("says how far the balance fell, exactly, and what the orders would cost", (
     "our balance there before them was 9000000000 USD (1970-01-01 00:00:01 UTC)",
     "our balance there after them was 8999999999.999999 USD (1970-01-01 00:00:30 UTC)",
     "it fell by 0.000001, with at least 2 other orders of ours in between",
-    "by the provider's rates they cost 0.10000000000000000002 and 1 order without a known rate in all, those likely sent 0.1",
+    "by the provider's rates all of them cost 0.10000000000000000002 and 1 order without a known rate, and those likely sent 0.1",
   ]);
 });
 

@@ -1,7 +1,7 @@
-// Runs one batch in one transaction. If its commands declared their needs, that takes two turns: BEGIN, locks, loads
-// and numbers; then the writes and COMMIT. In between, the commands run in memory, repeatedly until nothing is missing.
-// If a lock turns out to be missing, the transaction is rolled back, all locks are taken anew in their order, and
-// everything is read again under them.
+// Runs one batch in one transaction. If its commands declared their needs, that takes two turns. The first has BEGIN,
+// locks, loads and numbers, the second the writes and COMMIT. In between, the commands run in memory, repeatedly until
+// nothing is missing. If a lock turns out to be missing, the transaction is rolled back, all locks are taken anew in
+// their order, and everything is read again under them.
 
 import type { Job, Outcome } from "../../port/port.ts";
 import { type AnyRow, type AnyTable, keyOfRow } from "../../port/table-definition.ts";
@@ -30,7 +30,7 @@ const BEGIN: Statement = { text: "BEGIN", values: [] };
 const COMMIT: Statement = { text: "COMMIT", values: [] };
 const ROLLBACK: Statement = { text: "ROLLBACK", values: [] };
 /**
- * Number of loaded rows above which a batch computes for seconds between its turns. It may then hold its locks for
+ * Number of loaded rows above which a batch computes for seconds between its turns. Such a batch may hold its locks for
  * longer than the setting in store.ts allows.
  */
 const LARGE_ROWS = 2000;

@@ -1,6 +1,6 @@
 // Refuses batches while commits wait for a synchronous standby that is unavailable. Nothing of a refused batch was
-// sent, so the refusal is correct whatever happens to the waiting commits. Waiting sessions stay on PostgreSQL after
-// their connections were given up. Once no session waits any more, commits are acknowledged again.
+// sent, so the refusal is correct whatever happens to the waiting commits. PostgreSQL keeps a waiting session even
+// after this program has given up its connection. Once no session waits any more, commits are acknowledged again.
 // docs/decisions/0027-lost-commits-by-marker-row.md
 
 import type { Address } from "../connection/address.ts";

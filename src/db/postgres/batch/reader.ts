@@ -1,6 +1,6 @@
-// Reads outside transactions: a synchronous body runs again until nothing is missing. The rows that the bodies of one
-// turn of the event loop miss are loaded together. Every statement sees what is committed when it runs, so a later
-// round of a body may see a later state.
+// Reads outside transactions: a synchronous body runs again until nothing is missing. All bodies of one turn of the
+// event loop load their missing rows together. Every statement sees what is committed when it runs, so a later round of
+// a body may see a later state.
 
 import {
   type TimedTable,

@@ -198,8 +198,8 @@ export function arrayOf(values: readonly Value[]): string {
 }
 
 /**
- * Returns a quoted element of an array. Uses JSON.stringify for texts that it escapes in the same way: for a stored
- * response it takes 1.8 µs, a replacement 4.2 µs.
+ * Returns a quoted element of an array. For texts that JSON escapes in the same way, JSON.stringify is faster: 1.8 µs
+ * for a stored response instead of 4.2 µs.
  */
 function elementOf(text: string): string {
   if (!/["\\]/.test(text)) return `"${text}"`;

@@ -65,7 +65,7 @@ export class Lane {
             );
             return error.outcomes.map(() => ({ threw: unknown }));
           }
-          // The batch was not committed and can no longer be.
+          // The batch was not committed, and its COMMIT can no longer succeed.
           if (performance.now() < deadline) continue;
           const transient = new TransientError(error.message, { cause: error });
           return error.outcomes.map(() => ({ threw: transient }));
@@ -143,8 +143,8 @@ export class Lane {
 
   /**
    * Returns whether a batch was committed; null if no primary answers within primaryWaitMs. The question waits for the
-   * batch's transaction if it is still running. It also inserts the marker, so that a batch that was not committed can
-   * no longer be.
+   * batch's transaction if it is still running. It also inserts the marker, after which the batch can no longer be
+   * committed.
    */
   async #resolve(batchId: string): Promise<boolean | null> {
     const deadline = performance.now() + this.options.primaryWaitMs;

@@ -1,5 +1,5 @@
-// Compares the tables, constraints, indexes, triggers and functions of the database with those of the migrations. It
-// reads the latter after applying the migrations in the session's temporary schema, and rolls them back.
+// Compares the tables, constraints, indexes, triggers and functions of the database with those of the migrations. To
+// read what the migrations create, it applies them in the session's temporary schema and rolls them back.
 
 import type { Address } from "../connection/address.ts";
 import { connectForCommand } from "../connection/open-for-command.ts";
