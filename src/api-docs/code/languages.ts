@@ -52,6 +52,7 @@ export function callOf(
   };
 }
 
+/** Not in the shell's example: zsh, to which it is pasted, takes no comments. */
 const KEY_COMMENT = ["New for each request.", "Keep it: a retry sends the same key."] as const;
 
 function curl({ method, path, body, isIdempotent }: CodeCall): string {
@@ -64,10 +65,7 @@ function curl({ method, path, body, isIdempotent }: CodeCall): string {
     ...(isIdempotent ? ['-H "Idempotency-Key: $key"'] : []),
     ...(body ? [`-d '${jsonInShell(body)}'`] : []),
   ];
-  const key = `# ${KEY_COMMENT.join(" ")}
-key=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')
-
-`;
+  const key = "key=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')\n";
   return (isIdempotent ? key : "") + lines.join(" \\\n  ");
 }
 

@@ -28,7 +28,7 @@ const LIMITS: Record<LimitName, readonly [counts: string, next: string]> = {
     "429: wait `Retry-After` seconds.",
   ],
   "unknown-keys": ["Requests of your address with keys that do not exist.", "429: check the key."],
-  "orders-per-minute": ["Orders in a minute of the clock.", "429: wait `Retry-After` seconds."],
+  "orders-per-minute": ["Orders since the minute began.", "429: wait `Retry-After` seconds."],
   "spend-per-day": [
     "Charges less refunds since midnight UTC, in millionths of a dollar.",
     "429: wait until `endsAt`, or ask your operator.",

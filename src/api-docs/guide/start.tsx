@@ -45,19 +45,20 @@ const ORDER: CodeCall = {
 };
 
 function QuickStart() {
-  const files = LANGUAGES.map(({ file }) => `\`${file}\``).join(", ");
+  const files = LANGUAGES.slice(1)
+    .map(({ file }) => `\`${file}\``)
+    .join(", ");
   return (
     <>
       <OwnKey />
       <h3>1. Set your key</h3>
       <p>
-        The examples read it from the environment, so that it is in no program. Set it in the
-        terminal in which you run them:
+        <Prose text="The examples read it from the variable `RESELLER_KEY`, so that it is in no program. Set it in the terminal in which you run them:" />
       </p>
       <Code text="export RESELLER_KEY='RESELLER_KEY_HERE'" label="Terminal" syntax="shell" />
       <p>
         <Prose
-          text={`Paste a curl example into the terminal, or save an example under its name (${files}) and run it with \`sh\`, \`node\`, \`python3\` or \`php\`. Nothing has to be installed. Choose a language once: all pages remember it.`}
+          text={`Paste a curl example into the terminal. Save any other under its name (${files}) and run it with \`node\`, \`python3\` or \`php\`. Nothing else has to be installed. Choose a language once: all pages remember it. In PowerShell set the variable with \`$env:RESELLER_KEY = '…'\`; the curl examples need a POSIX shell, such as Git Bash.`}
         />
       </p>
       <h3>2. Read your balance</h3>
@@ -69,19 +70,17 @@ function QuickStart() {
       </p>
       <h3>4. Place an order</h3>
       <p>
-        <Prose text="This call spends money. With a [test key](/docs/testing) it costs test money. Replace service and link by yours:" />
+        <Prose text="This call spends money; with a [test key](/docs/testing) it spends test money. Replace the service and the link:" />
       </p>
       <Calls name="try-order" call={ORDER} />
       <p>
-        <Prose text="Each run makes a new `Idempotency-Key` and so a new order. If no answer arrives, send the same request with the same `Idempotency-Key`: the order is placed only once. In a program, store the key with the order before you send it: see [Retrying safely](/docs/errors#idempotency)." />
+        <Prose text="Each run makes a new `Idempotency-Key`, and so a new order. If no answer arrives, send the same request with the same `Idempotency-Key`, and the order is placed only once: in the terminal, run the `curl` command again without the line above it. A program stores the `Idempotency-Key` with its order before it sends it: see [Retrying safely](/docs/errors#idempotency)." />
       </p>
       <h3>5. Follow the order</h3>
+      <p>This lists your newest order:</p>
+      <Calls name="try-status" call={get("/orders?limit=1")} />
       <p>
-        <Prose text="Put the `orderId` of the answer in the place of `1`:" />
-      </p>
-      <Calls name="try-status" call={get("/orders/1")} />
-      <p>
-        <Prose text="The [life of an order](/docs/orders) explains `status`. To be told of each change instead of asking, register a [webhook](/docs/webhooks). Complete programs are in [Sample programs](/docs/samples)." />
+        <Prose text="[Read one order](/docs/reference/get-order) by its `orderId`. The [life of an order](/docs/orders) explains `status`. To be told of each change instead of asking, register a [webhook](/docs/webhooks). Complete programs are in [Sample programs](/docs/samples)." />
       </p>
     </>
   );

@@ -99,10 +99,17 @@ function Parameters({
 function Examples({ endpoint: { path, method, operation } }: { endpoint: Endpoint }) {
   const { operationId: id, responses } = operation;
   const [first, ...others] = examplesOf(operation);
+  const call = callOf(method, path, operation, first!["x-request"] ?? {});
   const csv = Object.values(responses["200"]!.content["text/csv"]?.examples ?? {})[0];
   return (
     <div class="code">
-      <Calls name={id} call={callOf(method, path, operation, first!["x-request"] ?? {})} />
+      <Calls name={id} call={call} />
+      <p class="note">
+        <Prose text="The example reads your key from `RESELLER_KEY`: [set it once](/docs#quick-start)." />
+        {call.isIdempotent && (
+          <Prose text=" Each run makes a new `Idempotency-Key`. A retry must send the same one: [Retrying safely](/docs/errors#idempotency)." />
+        )}
+      </p>
       <Json value={first!.value} label="200" />
       {others.map(({ summary, value, "x-request": { body, parameters } = {} }) => (
         <details>
@@ -140,7 +147,7 @@ function Errors({ endpoint, shared, level: Heading }: ArticleParts) {
     <>
       <Heading id={`${id}.errors`}>Errors</Heading>
       <ErrorTable errors={own} about={`Errors: ${summary}`} />
-      <p class="common">
+      <p class="note">
         And those of any call:{" "}
         {codes.map((code, index) => (
           <>

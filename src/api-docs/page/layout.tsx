@@ -83,7 +83,7 @@ function Header({ title }: { title: string }) {
           type="search"
           id="search"
           aria-label="Search the documentation"
-          placeholder="Search calls, fields, errors"
+          placeholder="Search"
           autocomplete="off"
           spellcheck={false}
         />
