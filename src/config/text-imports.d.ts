@@ -23,7 +23,7 @@ declare module "*/samples/order.sh" {
   export default text;
 }
 
-declare module "*/samples/order.js" {
+declare module "*/samples/order.mjs" {
   const text: string;
   export default text;
 }
@@ -43,7 +43,7 @@ declare module "*/samples/panel.php" {
   export default text;
 }
 
-declare module "*/samples/webhook.js" {
+declare module "*/samples/webhook.mjs" {
   const text: string;
   export default text;
 }

@@ -3,7 +3,7 @@
 /** @jsxImportSource preact */
 
 import curlSample from "../../../docs/samples/order.sh" with { type: "text" };
-import jsSample from "../../../docs/samples/order.js" with { type: "text" };
+import jsSample from "../../../docs/samples/order.mjs" with { type: "text" };
 import phpSample from "../../../docs/samples/order.php" with { type: "text" };
 import pythonSample from "../../../docs/samples/order.py" with { type: "text" };
 import { LANGUAGES } from "../code/languages.ts";

@@ -2,7 +2,7 @@
 
 /** @jsxImportSource preact */
 
-import jsSample from "../../../docs/samples/webhook.js" with { type: "text" };
+import jsSample from "../../../docs/samples/webhook.mjs" with { type: "text" };
 import phpSample from "../../../docs/samples/webhook.php" with { type: "text" };
 import pythonSample from "../../../docs/samples/webhook.py" with { type: "text" };
 import { WEBHOOK_ATTEMPTS, WEBHOOK_STEPS_MS } from "../../domain/webhooks/webhook-schedule.ts";

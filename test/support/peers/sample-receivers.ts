@@ -7,7 +7,7 @@ const SAMPLES = new URL("../../../docs/samples", import.meta.url).pathname;
 
 /** How each is started. */
 export const WEBHOOK_SAMPLES: Record<string, (file: string, port: number) => string[]> = {
-  "webhook.js": (file) => ["node", file],
+  "webhook.mjs": (file) => ["node", file],
   "webhook.py": (file) => ["python3", file],
   "webhook.php": (file, port) => ["php", "-S", `127.0.0.1:${port}`, file],
 };

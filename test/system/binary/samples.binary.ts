@@ -12,7 +12,7 @@ import { WEBHOOK_SAMPLES } from "../../support/peers/sample-receivers.ts";
 const SAMPLES = new URL("../../../docs/samples", import.meta.url).pathname;
 const INTERPRETERS: Record<string, string[]> = {
   "order.sh": ["sh"],
-  "order.js": ["node"],
+  "order.mjs": ["node"],
   "order.py": ["python3"],
   "order.php": ["php"],
   "panel.php": ["php"],

@@ -1,4 +1,4 @@
-// Receives webhooks and believes only what is signed. Node 18 or later, nothing to install.
+// Receives webhooks and believes only what is signed. Node 20 or later, nothing to install.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 

@@ -1,4 +1,4 @@
-// Places an order, then reads it. Node 18 or later, Bun, Deno.
+// Places an order, then reads it. Node 20 or later, Bun, Deno.
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
 const { RESELLER_URL, RESELLER_KEY, RESELLER_PENDING = "pending-order.json" } = process.env;
