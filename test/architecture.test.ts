@@ -140,7 +140,7 @@ const OWNERS: Record<string, readonly string[]> = {
   "prom-client": ["monitoring"],
   limiter: ["http"],
   "ipaddr.js": ["config"],
-  valibot: ["providers", "offsite"],
+  valibot: ["providers", "offsite", "imports"],
   "@paralleldrive/cuid2": ["db"],
 };
 

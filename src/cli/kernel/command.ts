@@ -13,7 +13,8 @@ import {
 } from "../../db/port/port.ts";
 import { databaseOpenErrorOf } from "../../db/postgres/connection/open-error.ts";
 import { openErrorOf } from "../../storage/file/open-error.ts";
-import { closeForCommand, openForCommand } from "../../storage/file/open.ts";
+import { LEASE_MS } from "../../db/delivery/server-leases.ts";
+import { closeForCommand, openAlone, openForCommand } from "../../storage/file/open.ts";
 import { Refusal, sentenceOf } from "../../domain/values/error-table.ts";
 import {
   type CommandInput,
@@ -96,14 +97,18 @@ export interface Session {
   ) => Awaitable<CommandOutput<Name>>;
 }
 
-/** Opens the database for `body` and closes it. Throws refusals and database errors as CommandFailure. */
+/**
+ * Opens the database for `body` and closes it. Throws refusals and database errors as CommandFailure. `isAlone`: refuses
+ * a running server, and on SQLite keeps others from starting.
+ */
 export async function withDatabase<T>(
   options: CommonOptions,
   body: (session: Session) => Awaitable<T>,
+  isAlone = false,
 ): Promise<T> {
   const database = databaseOf(options);
   try {
-    const { close, ...opened } = await open(database, options);
+    const { close, ...opened } = await open(database, options, isAlone);
     try {
       return await body(sessionOn(opened, options.as));
     } finally {
@@ -119,6 +124,7 @@ type Opened = Pick<Session, "store" | "now">;
 async function open(
   database: DatabaseName,
   { json }: CommonOptions,
+  isAlone: boolean,
 ): Promise<Opened & { close: () => Awaitable<void> }> {
   if (database.address !== null) {
     const postgres = await import("../../db/postgres/connection/open-for-command.ts");
@@ -127,11 +133,31 @@ async function open(
       onAcknowledging: (acknowledges) =>
         acknowledges || json || printError(waitsForStandby(database)),
     });
+    if (isAlone) await refuseServers(opened.store, database);
     return { ...opened, close: () => opened.store.close() };
+  }
+  if (isAlone) {
+    const alone = openAlone(database.data);
+    const close = () => {
+      closeForCommand(alone);
+      alone.release();
+    };
+    return { store: alone.store, now: Date.now, close };
   }
   const connection = openForCommand(database.data);
   const { store } = connection;
   return { store, now: Date.now, close: () => closeForCommand(connection) };
+}
+
+/** Throws CommandFailure if a server uses the PostgreSQL database. */
+async function refuseServers(store: Store, { shown }: DatabaseName): Promise<void> {
+  const { listRunningServers } = await import("../../db/postgres/connection/sessions.ts");
+  const [server] = await store.read((reader) => listRunningServers(reader));
+  if (!server) return;
+  await store.close();
+  throw new CommandFailure(
+    `${shown} is in use by the server ${server.name}: stop it first; one that was killed counts as running for ${LEASE_MS / 1000} s`,
+  );
 }
 
 function waitsForStandby({ shown }: DatabaseName): string {

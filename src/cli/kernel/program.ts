@@ -19,6 +19,7 @@ import type { DeferredCommand } from "./deferred-command.ts";
 import { commands as about } from "../about/commands.ts";
 import { commands as administrators, panelCommands } from "../administrators/commands.ts";
 import { commands as catalogue } from "../catalogue/commands.ts";
+import { commands as imports } from "../imports/commands.ts";
 import { commands as ledger } from "../ledger/commands.ts";
 import { commands as members } from "../members/commands.ts";
 import { commands as orders } from "../orders/commands.ts";
@@ -41,6 +42,7 @@ export const ADMIN: readonly DeferredCommand[] = [
   ...webhooks,
   ...ledger,
   ...administrators,
+  ...imports,
 ];
 /** Commands below the program that follow `admin` in its help. */
 const OTHERS = [...reports, ...panelCommands, ...server, ...storage, ...checkCommands, ...about];

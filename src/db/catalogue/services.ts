@@ -56,10 +56,11 @@ export interface Service {
   routeDelisted: boolean;
 }
 
+/** A new service. It gets the next number, unless an import gives it its number in another panel. */
 export type NewService = Omit<
   Service,
   "number" | "suspended" | "providerPriority" | "routeDelisted"
->;
+> & { number?: number };
 
 /** An active service that a reseller may order, at that reseller's price. */
 export type OpenService = Pick<

@@ -1,8 +1,10 @@
 // Revenue, refunds and costs of orders by day, service, reseller or provider: sums over ranges of rows, so that many
-// rows can be read in steps. Test orders are left out. Stored totals are in daily-totals.ts.
+// rows can be read in steps. Test orders are left out, and orders that were imported from another panel. Stored totals are
+// in daily-totals.ts.
 
 import { stepAbove } from "./row-ranges.ts";
 import { LIVE_ORDER_CONDITION } from "../orders/orders.ts";
+import { SOLD_HERE_CONDITION } from "../imports/imports.ts";
 import type { Reader, Span } from "../port/port.ts";
 import { query } from "../port/query.ts";
 import { type Kinds, nullable, number, text } from "../port/table-definition.ts";
@@ -24,6 +26,8 @@ export interface ReportPart extends Amounts {
   /** The number of a day since 1970 (UTC), the id of a service, an account, or a provider's number (empty: manual). */
   key: string;
 }
+
+const REPORTED_ORDER_CONDITION = `${LIVE_ORDER_CONDITION} AND ${SOLD_HERE_CONDITION}`;
 
 /** The tables from which a report is counted: orders with their charges, transfers for refunds, changes of costs. */
 export const REPORT_SOURCES = ["orders", "transfers", "order_costs"] as const;
@@ -56,7 +60,7 @@ interface Source {
 
 export const SOURCES: Record<ReportSource, Source> = {
   orders: {
-    rows: `orders WHERE ${LIVE_ORDER_CONDITION}`,
+    rows: `orders WHERE ${REPORTED_ORDER_CONDITION}`,
     number: "orders.order_id",
     amount: "orders.charge_micros",
     at: "orders.created_at",
@@ -66,14 +70,14 @@ export const SOURCES: Record<ReportSource, Source> = {
     // coalesce does not imply "IS NOT NULL". Without coalesce, PostgreSQL may read the whole partial index
     // transfers_once_an_order, because its statistics call it empty until ANALYZE has seen the first orders.
     rows: `transfers JOIN orders ON orders.order_id = coalesce(transfers.order_id, 0)
-      WHERE transfers.kind IN ('refund', 'partial_refund') AND ${LIVE_ORDER_CONDITION}`,
+      WHERE transfers.kind IN ('refund', 'partial_refund') AND ${REPORTED_ORDER_CONDITION}`,
     number: "transfers.seq",
     amount: "transfers.amount_micros",
     at: "transfers.created_at",
     orders: "0",
   },
   order_costs: {
-    rows: `order_costs JOIN orders ON orders.order_id = order_costs.order_id WHERE ${LIVE_ORDER_CONDITION}`,
+    rows: `order_costs JOIN orders ON orders.order_id = order_costs.order_id WHERE ${REPORTED_ORDER_CONDITION}`,
     number: "order_costs.seq",
     amount: "order_costs.change_micros",
     at: "order_costs.created_at",
@@ -149,7 +153,7 @@ const UNKNOWN = byKey((by) => {
     parameters: { from: number, to: number },
     columns: { key: text, orders: number, thousands: number, rest: number },
     text: `SELECT ${key} AS "key", count(*) AS "orders", ${halvesOf("orders.charge_micros")} FROM orders
-      WHERE placement = 'unknown' AND status = 'PENDING' AND ${LIVE_ORDER_CONDITION}
+      WHERE placement = 'unknown' AND status = 'PENDING' AND ${REPORTED_ORDER_CONDITION}
         AND orders.created_at BETWEEN :from AND :to GROUP BY ${key}`,
   });
 });

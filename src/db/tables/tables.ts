@@ -5,6 +5,7 @@ import { administrators, audit, panelSignIns } from "./administrators.ts";
 import { categoryOrder, grants, serviceChanges, serviceRoutes, services } from "./catalogue.ts";
 import { idempotency, servers, uptime } from "./database.ts";
 import { attempts, orderCosts, unrecognizedNumbers } from "./delivery.ts";
+import { importedServices, importedUsers, panelImport, pastOrders } from "./imports.ts";
 import { accounts, transferDetails, transfers } from "./ledger.ts";
 import { members, portalSettings, portalSignIns, registrations } from "./members.ts";
 import { lateReports, orderEvents, orderRequests, orders, resentOrders } from "./orders.ts";
@@ -38,6 +39,10 @@ export const TABLES: readonly AnyTable[] = [
   keyRequests,
   resellerLimits,
   limitUse,
+  panelImport,
+  importedUsers,
+  importedServices,
+  pastOrders,
   orders,
   resentOrders,
   attempts,

@@ -68,6 +68,7 @@ export const keys = table(
     rechargeDailyMicros: integer(),
     originId: text(),
     rechargeRefusedAt: integer(),
+    imported: integer({ mode: "boolean" }).notNull().default(false),
   },
   {
     key: ["id"],

@@ -51,6 +51,8 @@ export interface Key extends CallerKey {
   originId: string | null;
   /** On the latest day with a refused recharge, the time of the first one; null: none since the limits were changed. */
   rechargeRefusedAt: number | null;
+  /** Whether it is a key of another panel, which should be rotated. */
+  imported: boolean;
 }
 
 export interface ListedKey extends Key {

@@ -12,6 +12,7 @@ import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { OPEN_REQUEST_CONDITION } from "../tables/orders.ts";
 import { type Check, queryCheck } from "./verify.ts";
 import { COST_QUERIES } from "./verify-costs.ts";
+import { IMPORT_QUERIES } from "./verify-imports.ts";
 
 /**
  * Sums the column `amount` in two halves, because sum() fails when an intermediate sum exceeds 64 bits. The credits
@@ -254,6 +255,10 @@ const QUERIES: Record<string, string> = {
     ) AS effects GROUP BY order_id, transfer_seq, request HAVING count(*) > 1`,
 };
 
-export const QUERY_CHECKS: readonly Check[] = Object.entries({ ...QUERIES, ...COST_QUERIES }).map(
+export const QUERY_CHECKS: readonly Check[] = Object.entries({
+  ...QUERIES,
+  ...COST_QUERIES,
+  ...IMPORT_QUERIES,
+}).map(
   ([name, sql]) => queryCheck(name, sql),
 );

@@ -23,6 +23,7 @@ export const AUDIT_ACTIONS = [
   "service.activate",
   "service.deactivate",
   "service.delete",
+  "panel.import",
   "provider.create",
   "provider.update",
   "provider.activate",

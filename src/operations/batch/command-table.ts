@@ -3,6 +3,7 @@
 import { commands as administrators } from "../administrators/commands.ts";
 import { commands as catalogue } from "../catalogue/commands.ts";
 import { commands as delivery } from "../delivery/commands.ts";
+import { commands as imports } from "../imports/commands.ts";
 import { commands as ledger } from "../ledger/commands.ts";
 import { commands as members } from "../members/commands.ts";
 import { commands as orders } from "../orders/commands.ts";
@@ -30,6 +31,7 @@ export const commands = {
   ...signIns,
   ...members,
   ...reports,
+  ...imports,
   recordResponse: command(recordResponse, { needs: needsOfRecordResponse }),
   expireIdempotencyRecords: command(expireIdempotencyRecords),
   carryOver: command(carryOver),

@@ -67,6 +67,8 @@ export interface ServiceTerms {
 }
 
 export interface CreateService extends ServiceTerms {
+  /** Its number in another panel, which must be free; absent: the next number. */
+  number?: number;
   actor: Actor;
 }
 

@@ -19,6 +19,7 @@ import {
   eraseWebhookEvents,
   listAuditRows,
 } from "../../db/users/erasures.ts";
+import { erasePastOrders } from "../../db/imports/imports.ts";
 import { listKeys } from "../../db/users/keys.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { audit as auditTable } from "../../db/tables/administrators.ts";
@@ -123,6 +124,7 @@ type Piece = { account: number; after: number; limit: number };
 /** The steps, in order. The audit log is last: after an interrupted erasure it still shows what is left to erase. */
 const ERASURE_STEPS: readonly ((tx: Tx, piece: Piece, username: string) => Erased)[] = [
   ...ENDED_STATUSES.map((status) => (tx: Tx, piece: Piece) => eraseOrders(tx, piece, status)),
+  (tx, piece) => erasePastOrders(tx, piece),
   (tx, { account }) => eraseTransferNotes(tx, account),
   (tx, piece) => eraseIdempotencyRecords(tx, piece),
   (tx, piece) => {

@@ -88,6 +88,32 @@ function insertKey(
   return { ...key, username: user.username };
 }
 
+/** A key of another panel, as an Order Key. */
+export interface ImportedKeyRow extends Pick<CreateKey, "hash" | "start" | "label" | "actor"> {
+  account: number;
+  /** Whether the user is active. */
+  active: boolean;
+}
+
+/** Inserts a key that was imported from another panel. */
+export function insertImportedKey(tx: Tx, row: ImportedKeyRow, context: Context): void {
+  const { account, active, hash, start, label, actor } = row;
+  const key = tx.insert(keys, {
+    id: context.createId(),
+    resellerAccount: account,
+    hash,
+    start,
+    type: "order",
+    reach: "all",
+    label,
+    active,
+    suspended: !active,
+    createdAt: context.now,
+    imported: true,
+  });
+  auditKey(tx, context, actor, "key.create", null, key);
+}
+
 export interface SetKeyActive {
   id: string;
   active: boolean;

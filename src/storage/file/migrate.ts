@@ -17,6 +17,7 @@ import moneyTotals from "../../../migrations/sqlite/0012_money_totals.sql" with 
 import userContacts from "../../../migrations/sqlite/0013_user_contacts.sql" with { type: "text" };
 import keyRequests from "../../../migrations/sqlite/0014_key_requests.sql" with { type: "text" };
 import members from "../../../migrations/sqlite/0015_members.sql" with { type: "text" };
+import movingIn from "../../../migrations/sqlite/0016_moving_in.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -45,6 +46,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 13, name: "0013_user_contacts", sql: userContacts },
   { version: 14, name: "0014_key_requests", sql: keyRequests },
   { version: 15, name: "0015_members", sql: members },
+  { version: 16, name: "0016_moving_in", sql: movingIn },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

@@ -139,6 +139,24 @@ export function openForCommand(dataDirectory: string, mayBeUnfinished = false): 
   }
 }
 
+/** Pages of the write-ahead log after which a command without a server beside it copies them into the file: 16 MB. */
+const CHECKPOINT_PAGES = 4000;
+
+/** Opens the database like openForCommand, and keeps servers out until `release` is called. */
+export function openAlone(dataDirectory: string): Connection & { release: () => void } {
+  // Checks that the database exists before taking the lock, which would create the folder.
+  closeForCommand(openForCommand(dataDirectory));
+  const release = lockDataDirectory(dataDirectory);
+  try {
+    const connection = openForCommand(dataDirectory);
+    connection.sqlite.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    return { ...connection, release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
 /**
  * Closes the connection of openForCommand. close(true) also finalizes its prepared statements. Otherwise Bun closes the
  * connection when the process ends, with a checkpoint, which delays the writer of a running server.

@@ -15,6 +15,7 @@ import moneyTotals from "../../../../migrations/postgres/0011_money_totals.sql" 
 import userContacts from "../../../../migrations/postgres/0012_user_contacts.sql" with { type: "text" };
 import keyRequests from "../../../../migrations/postgres/0013_key_requests.sql" with { type: "text" };
 import members from "../../../../migrations/postgres/0014_members.sql" with { type: "text" };
+import movingIn from "../../../../migrations/postgres/0015_moving_in.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -44,6 +45,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 12, name: "0012_user_contacts", sql: userContacts },
   { version: 13, name: "0013_key_requests", sql: keyRequests },
   { version: 14, name: "0014_members", sql: members },
+  { version: 15, name: "0015_moving_in", sql: movingIn },
 ];
 
 /** The number of the advisory lock: "rslr". */

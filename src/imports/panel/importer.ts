@@ -1,0 +1,356 @@
+// Imports the tables of another panel: once to see what would happen, then again to write it. Rows are read in pieces,
+// so orders may be more than memory holds. docs/specification/imports.md#moving-in.
+
+import { IMPORT_PROBLEMS, type RowOutcome } from "../../domain/imports/import-problems.ts";
+import { isPastStatus } from "../../domain/orders/past-orders.ts";
+import type { ImportedOrder } from "../../operations/imports/orders.ts";
+import type { ImportedService } from "../../operations/imports/services.ts";
+import type { ImportedKey, ImportedUser } from "../../operations/imports/users.ts";
+import { FileError, RowError } from "../records.ts";
+import { type FoundNames, isWanted, missingColumn, RowReader } from "./cells.ts";
+import type { PanelMap, PanelTable } from "./map.ts";
+import { readKey, readOrder, readService, readUser } from "./read-rows.ts";
+import { isDump, readTable } from "./table-file.ts";
+
+/** Rows that are written in one transaction. A server of the database does not run meanwhile. */
+const BATCH_ROWS = 1000;
+/** Limits for listed errors and notes. Further ones are only counted. */
+const WRONG_LISTED = 1000;
+const NOTES_LISTED = 1000;
+
+/** How messages name a row of each table, and the field that identifies it. */
+const NAMES = {
+  users: ["user", "id"],
+  services: ["service", "number"],
+  orders: ["order", "number"],
+  keys: ["key of user", "user"],
+} as const satisfies Record<PanelTable, readonly [string, string]>;
+/** Limit for an id in a message. */
+const SHOWN_ID_LENGTH = 64;
+
+type Awaitable<T> = T | Promise<T>;
+
+/** The rows of each table. */
+interface Rows {
+  users: ImportedUser;
+  services: ImportedService;
+  keys: ImportedKey;
+  orders: ImportedOrder;
+}
+
+/** The database: what it would do with rows, and what it does. */
+export interface ImportTarget {
+  /** Ids in the other panel of the users that were imported before. */
+  sources(): Awaitable<Set<string>>;
+  plan: { [Table in PanelTable]: (rows: readonly Rows[Table][]) => Awaitable<RowOutcome[]> };
+  write: { [Table in PanelTable]: (rows: readonly Rows[Table][]) => Awaitable<RowOutcome[]> };
+  /** Keeps the numbers up to these for the import. */
+  begin(highest: { orders: number; services: number }): Awaitable<unknown>;
+  finish(report: ImportReport): Awaitable<unknown>;
+}
+
+export type PanelFiles = Partial<Record<PanelTable, string>>;
+
+export interface TableReport {
+  read: number;
+  new: number;
+  /** Were imported before. */
+  same: number;
+  refused: number;
+}
+
+export interface ImportReport {
+  users: TableReport;
+  services: TableReport;
+  orders: TableReport;
+  keys: TableReport;
+  /** Of new users. */
+  balanceMicros: bigint;
+  /** New orders that ended in the other panel. */
+  pastOrders: number;
+  /** New orders that are open: at providers, and by hand. */
+  openAtProviders: number;
+  openByHand: number;
+  /** What the new open orders were charged. */
+  openChargesMicros: bigint;
+  /** Users without a key, when keys are imported. */
+  withoutKey: number;
+  /** What rules of the mapping changed. */
+  notes: string[];
+  wrong: RowError[];
+  wrongCount: number;
+}
+
+export type ImportProgress = (table: PanelTable, rows: number) => void;
+
+/** Thrown when rows are refused and nothing was imported. */
+export class RefusedRows extends Error {
+  override name = "RefusedRows";
+  constructor(readonly report: ImportReport) {
+    super("rows are refused");
+  }
+}
+
+export interface ImportOptions {
+  files: PanelFiles;
+  map: PanelMap;
+  dryRun: boolean;
+  /** Imports the other rows if some are refused. */
+  skipRefused: boolean;
+  progress: ImportProgress;
+  /** Asks before anything is written. Throws if it must not be. */
+  confirm(plan: ImportReport): Promise<void>;
+}
+
+/** Plans the import, then writes it unless it is a dry run. Throws FileError and RefusedRows, having changed nothing. */
+export async function importPanel(
+  target: ImportTarget,
+  options: ImportOptions,
+): Promise<ImportReport> {
+  const planned = new Pass(target, options, false);
+  const plan = await planned.run();
+  if (options.dryRun) return plan;
+  if (plan.wrongCount > 0 && !options.skipRefused) throw new RefusedRows(plan);
+  await options.confirm(plan);
+  await target.begin(planned.highest);
+  const report = await new Pass(target, options, true).run();
+  await target.finish(report);
+  return report;
+}
+
+class Pass {
+  readonly report: ImportReport = {
+    users: emptyTable(),
+    services: emptyTable(),
+    orders: emptyTable(),
+    keys: emptyTable(),
+    balanceMicros: 0n,
+    pastOrders: 0,
+    openAtProviders: 0,
+    openByHand: 0,
+    openChargesMicros: 0n,
+    withoutKey: 0,
+    notes: [],
+    wrong: [],
+    wrongCount: 0,
+  };
+  readonly highest = { orders: 0, services: 0 };
+  readonly #notes = new Set<string>();
+  /** Users that are, or will be, imported. */
+  #sources = new Set<string>();
+  readonly #services = new Map<number, ImportedService>();
+
+  constructor(
+    readonly target: ImportTarget,
+    readonly options: ImportOptions,
+    readonly isWriting: boolean,
+  ) {}
+
+  async run(): Promise<ImportReport> {
+    this.#sources = await this.target.sources();
+    await this.#users();
+    await this.#importedServices();
+    await this.#keys();
+    await this.#orders();
+    this.report.notes = [...this.#notes];
+    return this.report;
+  }
+
+  async #users(): Promise<void> {
+    const seen = { sources: new Set<string>(), usernames: new Set<string>() };
+    const { usernameTwice } = this.options.map.rules;
+    const read = (row: RowReader): ImportedUser => {
+      const user = readUser(row, this.#note);
+      if (seen.sources.has(user.source)) row.fail(`id ${user.source} appears twice`);
+      seen.sources.add(user.source);
+      if (seen.usernames.has(user.username.toLowerCase())) {
+        if (usernameTwice === "refuse") {
+          row.fail(
+            `username ${user.username} appears twice, perhaps with another case: map one under [users.values.username], or set \`usernameTwice = "suffix"\` under [rules]`,
+          );
+        }
+        user.username = `${user.username.slice(0, 63 - user.source.length)}-${user.source}`;
+        this.#note(`user ${user.source} is ${user.username}`);
+      }
+      seen.usernames.add(user.username.toLowerCase());
+      return user;
+    };
+    await this.#table("users", ["id", "username"], read, (user, outcome) => {
+      this.#sources.add(user.source);
+      if (outcome === "new") this.report.balanceMicros += BigInt(user.balanceMicros);
+    });
+  }
+
+  async #importedServices(): Promise<void> {
+    const { providers } = this.options.map;
+    const seen = new Set<number>();
+    const read = (row: RowReader): ImportedService => {
+      const service = readService(row, providers);
+      if (seen.has(service.number)) row.fail(`number ${service.number} appears twice`);
+      seen.add(service.number);
+      return service;
+    };
+    const required = ["number", "name", "price", "min", "max"];
+    await this.#table("services", required, read, (service) => {
+      this.#services.set(service.number, service);
+      this.highest.services = Math.max(this.highest.services, service.number);
+    });
+  }
+
+  async #keys(): Promise<void> {
+    const hashes = new Set<string>();
+    const read = (row: RowReader): ImportedKey | null => {
+      const key = readKey(row);
+      if (key === null) {
+        this.report.withoutKey += 1;
+        return null;
+      }
+      this.#requireUser(row, key.source);
+      if (hashes.has(key.hash)) row.fail("another row has the same key: make one of the users a new key");
+      hashes.add(key.hash);
+      return key;
+    };
+    await this.#table("keys", ["user", "key"], read, () => {});
+  }
+
+  async #orders(): Promise<void> {
+    const { providers } = this.options.map;
+    const names = new Map([...this.#services].map(([number, { name }]) => [number, name]));
+    const seen = new Set<number>();
+    const read = (row: RowReader): ImportedOrder => {
+      const order = readOrder(row, providers, names, this.#note);
+      if (seen.has(order.orderId)) row.fail(`number ${order.orderId} appears twice`);
+      seen.add(order.orderId);
+      this.#requireUser(row, order.source);
+      const service = this.#services.get(order.serviceNumber);
+      const { deliveredBy } = order;
+      if (deliveredBy && deliveredBy.service === null && service?.provider?.name === deliveredBy.name) {
+        deliveredBy.service = service.provider.service;
+      }
+      return order;
+    };
+    const required = ["number", "user", "service", "link", "quantity", "charge", "status", "createdAt"];
+    await this.#table("orders", required, read, (order, outcome) => {
+      this.highest.orders = Math.max(this.highest.orders, order.orderId);
+      if (outcome === "new") this.#countOrder(order);
+    });
+  }
+
+  #countOrder({ status, deliveredBy, chargeMicros }: ImportedOrder): void {
+    if (isPastStatus(status)) {
+      this.report.pastOrders += 1;
+      return;
+    }
+    if (deliveredBy) this.report.openAtProviders += 1;
+    else this.report.openByHand += 1;
+    this.report.openChargesMicros += BigInt(chargeMicros);
+  }
+
+  #requireUser(row: RowReader, source: string): void {
+    if (!this.#sources.has(source)) row.fail(`user ${source} is not imported`);
+  }
+
+  readonly #note = (what: string): void => {
+    if (this.#notes.size < NOTES_LISTED) this.#notes.add(what);
+  };
+
+  /** Reads a table, and plans or writes its rows. `accept` gets each row that is, or was, imported. */
+  async #table<Table extends PanelTable>(
+    table: Table,
+    required: readonly string[],
+    read: (row: RowReader) => Rows[Table] | null,
+    accept: (row: Rows[Table], outcome: RowOutcome) => void,
+  ): Promise<void> {
+    const path = this.options.files[table];
+    if (path === undefined) return;
+    const { map, progress } = this.options;
+    const counts = this.report[table];
+    const run = (this.isWriting ? this.target.write : this.target.plan)[table];
+    const names = await this.#lookUp(path, table);
+    const [noun, field] = NAMES[table];
+    let batch: { place: string; row: Rows[Table] }[] = [];
+    const flush = async () => {
+      const rows = batch.map(({ row }) => row);
+      const outcomes = await run(rows);
+      outcomes.forEach((outcome, index) => {
+        const { place, row } = batch[index]!;
+        if (outcome === "new" || outcome === "same") {
+          counts[outcome] += 1;
+          accept(row, outcome);
+        } else this.#refuse(table, new RowError(place, IMPORT_PROBLEMS[outcome]));
+      });
+      batch = [];
+      progress(table, counts.read);
+    };
+    for await (const found of this.#rowsOf(path, table, required)) {
+      for (const wrong of found.wrong) {
+        counts.read += 1;
+        this.#refuse(table, wrong);
+      }
+      for (const row of found.rows) {
+        if (!isWanted(row, map.tables[table])) continue;
+        counts.read += 1;
+        const reader = new RowReader(row, map.tables[table], map.rules, names);
+        reader.place += `, ${noun} ${reader.text(field).slice(0, SHOWN_ID_LENGTH)}`;
+        try {
+          const made = read(reader);
+          if (made !== null) batch.push({ place: reader.place, row: made });
+        } catch (error) {
+          if (!(error instanceof RowError)) throw error;
+          this.#refuse(table, error);
+        }
+        if (batch.length === BATCH_ROWS) await flush();
+      }
+    }
+    if (batch.length > 0) await flush();
+  }
+
+  async *#rowsOf(path: string, table: PanelTable, required: readonly string[]) {
+    const { rules, tables } = this.options.map;
+    const name = nameOf(path);
+    let isFirst = true;
+    for await (const piece of readTable({ path, name, table: tables[table].table, rules })) {
+      const [first] = piece.rows;
+      if (isFirst && first) {
+        isFirst = false;
+        const missing = missingColumn(first, tables[table], required);
+        if (missing !== null) {
+          throw new FileError(
+            `${name} has no column ${missing} for ${table}; it has ${Object.keys(first.cells).join(", ")}: map the columns with --map or --format`,
+          );
+        }
+      }
+      yield piece;
+    }
+  }
+
+  /** Reads the names behind ids from the other tables of a dump. A CSV has the names themselves. */
+  async #lookUp(path: string, table: PanelTable): Promise<FoundNames> {
+    const found = new Map<string, Map<string, string>>();
+    if (!isDump(path)) return found;
+    const { rules, tables } = this.options.map;
+    for (const [field, lookup] of Object.entries(tables[table].lookups ?? {})) {
+      const names = new Map<string, string>();
+      for await (const { rows } of readTable({ path, name: nameOf(path), table: lookup.table, rules })) {
+        for (const { cells } of rows) names.set(cells[lookup.key] ?? "", cells[lookup.value] ?? "");
+      }
+      found.set(field, names);
+    }
+    return found;
+  }
+
+  #refuse(table: PanelTable, error: RowError): void {
+    this.report[table].refused += 1;
+    this.report.wrongCount += 1;
+    if (this.report.wrong.length < WRONG_LISTED) this.report.wrong.push(error);
+  }
+}
+
+function emptyTable(): TableReport {
+  return { read: 0, new: 0, same: 0, refused: 0 };
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
