@@ -22,6 +22,7 @@ import {
   sumUnknown,
   type Times,
 } from "../db/reports/reports.ts";
+import { sumImported } from "../db/imports/imported-sums.ts";
 import { findService } from "../db/catalogue/services.ts";
 import { findUserByAccount } from "../db/users/users.ts";
 import { HOUR_MS, DAY_MS } from "../domain/values/spans.ts";
@@ -42,11 +43,15 @@ export interface ReportRow extends Amounts {
 
 type Sums = Map<string, Amounts>;
 
-/** Returns the rows of a report: days by date, other keys with the largest revenue first. */
+/**
+ * Returns the rows of a report: days by date, other keys with the largest revenue first. `includesImported`: also what
+ * was sold in another panel, which is known by every key but the provider.
+ */
 export async function readReport(
   store: ReadStore,
   by: ReportKey,
   window: TimeWindow,
+  includesImported = false,
 ): Promise<ReportRow[]> {
   const { days, parts } = splitWindow(window);
   const { counted, totals, last, unknown } = await store.read((reader) => ({
@@ -71,6 +76,9 @@ export async function readReport(
     totals,
     unknown.map(({ key, micros }) => ({ ...noAmounts(), key, revenueMicros: -micros })),
   );
+  if (includesImported && by !== "provider") {
+    add(totals, await store.read((reader) => sumImported(reader, by, timesOf(window))));
+  }
   const keys = [...totals.keys()];
   const labels = await store.read((reader) => labelsOf(reader, by, keys));
   const rows = [...totals.values()].map((amounts, at) => rowOf(amounts, labels[at]!));
@@ -171,7 +179,7 @@ function labelsOf(
 ): Pick<ReportRow, "key" | "name">[] {
   if (by === "day") return keys.map((key) => ({ key: dayOf(Number(key)), name: null }));
   if (by === "service") {
-    return reader.each(keys, (key) => ({ key, name: findService(reader, key)!.name }));
+    return reader.each(keys, (key) => ({ key, name: findService(reader, key)?.name ?? null }));
   }
   if (by === "reseller") {
     return reader.each(keys, (key) => ({

@@ -23,6 +23,7 @@ import { printMoney } from "./money.ts";
 interface ReportOptions extends CommonOptions, WindowOptions {
   by: ReportKey;
   money?: true;
+  imported?: true;
   csv?: true;
 }
 
@@ -41,14 +42,22 @@ export function declareReports(program: Command): void {
       ).conflicts("by"),
     );
   addWindow(command)
+    .addOption(
+      new Option("--imported", "include orders that were imported from another panel").conflicts(
+        "money",
+      ),
+    )
     .addOption(new Option("--csv", "print the result as CSV").conflicts("json"))
     .action(async (options: ReportOptions) => {
-      const { by } = options;
+      const { by, imported = false } = options;
+      if (imported && by === "provider") {
+        command.error("error: providers of imported orders are not known: use --by day, service or reseller.");
+      }
       const { from, to } = windowOf(options);
       const window = { from: from ?? since("30d"), to };
       if (options.money) return printMoney(options, window);
       const { rows, uncounted, unknown } = await withDatabase(options, async ({ store }) => ({
-        rows: await readReport(store, by, window),
+        rows: await readReport(store, by, window, imported),
         uncounted: await readUncounted(store),
         unknown: await readUnknown(store, window),
       }));

@@ -28,6 +28,7 @@ export function keyJson(key: ListedKey) {
     lastAddress: key.lastAddress,
     replacedBy: key.replacedBy,
     test: key.testOf !== null,
+    imported: key.imported,
   };
 }
 
@@ -82,6 +83,7 @@ export const KEY_LIST: List<ReturnType<typeof listedJson>> = {
     label: ({ label }) => label,
     state: ({ state }) => state,
     test: ({ test }) => test,
+    imported: ({ imported }) => imported,
     expires: ({ expiresAt }) => expiresAt,
     used: ({ lastUsedAt }) => lastUsedAt && ageText(Date.now() - Date.parse(lastUsedAt)),
     "last used": ({ lastUsedAt }) => lastUsedAt,

@@ -54,6 +54,7 @@ interface ListOptions extends CommonOptions, PageOptions, ColumnOptions {
   type?: KeyType;
   active?: true;
   inactive?: true;
+  imported?: true;
   cursor?: string;
 }
 
@@ -106,14 +107,16 @@ export function declareKeys(admin: Command): void {
     .option("--user <username>", "only keys of this reseller", username)
     .addOption(new Option("--type <type>", "only keys of this type").choices(KEY_TYPES))
     .addOption(new Option("--active", "only active ones").conflicts("inactive"))
-    .addOption(new Option("--inactive", "only inactive ones").conflicts("active"));
+    .addOption(new Option("--inactive", "only inactive ones").conflicts("active"))
+    .option("--imported", "only keys of another panel, which should be rotated");
   addColumns(list, KEY_LIST);
   addPaging(list, { what: "id", parse: keyId }).action(async (options: ListOptions) => {
     const keys = await withDatabase(options, ({ store, now }) =>
       store.read((reader) => {
-        const { user, type, active, inactive, cursor = null, limit } = options;
+        const { user, type, active, inactive, imported, cursor = null, limit } = options;
         const account = user === undefined ? null : requireUser(reader, user).account;
-        const filter = { account, type, active: active ? true : inactive ? false : null };
+        const isActive = active ? true : inactive ? false : null;
+        const filter = { account, type, active: isActive, imported };
         if (cursor !== null && !findKey(reader, cursor)) throw refusal("key_not_found");
         const listed = listKeys(reader, filter, cursor, limit);
         const ids = listed.map(({ id }) => id);

@@ -222,3 +222,18 @@ export function erasePastOrders(
   tx.run(ERASE_LINKS, { orderIds });
   return { rows: orderIds.length, next: orderIds.at(-1)! };
 }
+
+const OPEN_BY_PROVIDER = query({
+  columns: { provider: nullable(text), orders: number, oldestAt: number },
+  text: `SELECT providers.name AS "provider", count(*) AS "orders", min(orders.created_at) AS "oldestAt"
+    FROM orders LEFT JOIN providers ON providers.provider_id = orders.provider_id
+    WHERE orders.order_id <= ${ORDERS_THROUGH} AND orders.status = 'PROCESSING'
+    GROUP BY providers.name ORDER BY providers.name`,
+});
+
+/** Counts the imported orders that are still open, by provider; null: by hand. */
+export function countOpenByProvider(
+  reader: Reader,
+): { provider: string | null; orders: number; oldestAt: number }[] {
+  return reader.all(OPEN_BY_PROVIDER);
+}

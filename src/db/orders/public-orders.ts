@@ -1,8 +1,11 @@
-// Orders as the API returns them, with half of their columns, found by their ids or by the caller's reference.
+// Orders as the API returns them, with half of their columns, found by their ids or by the caller's reference. Orders
+// that ended in another panel are found by the same ids.
 
 import { PUBLIC_FIELDS, type PublicOrder } from "../../domain/orders/order-members.ts";
 import { isOrderNumber } from "../../domain/orders/orders.ts";
 import { isCuid } from "../../domain/values/text.ts";
+import { pastOrderOutcome, publicPastOrder } from "../../domain/orders/past-orders.ts";
+import { listPastOrders, type OwnedPastOrder } from "../imports/imports.ts";
 import type { Order } from "./orders.ts";
 import type { Reader } from "../port/port.ts";
 import { byDialect, fields, isOneOf, query, select } from "../port/query.ts";
@@ -63,11 +66,18 @@ const OUTCOMES = query({
   text: namedText(`SELECT ${select(orders, ...OUTCOME_COLUMNS)} FROM orders`),
 });
 
-/** Finds an order by its number or its cuid2, with only the columns that the API returns. */
+/** Finds an order by its number or its id, with only the columns that the API returns. */
 export function findPublicOrder(reader: Reader, id: string): OwnedPublicOrder | undefined {
-  if (isOrderNumber(id)) return reader.one(PUBLIC_BY_ORDER_ID, { orderId: Number(id) });
-  if (isCuid(id)) return reader.one(PUBLIC_BY_ID, { id });
-  return undefined;
+  const order = isOrderNumber(id)
+    ? reader.one(PUBLIC_BY_ORDER_ID, { orderId: Number(id) })
+    : isCuid(id)
+      ? reader.one(PUBLIC_BY_ID, { id })
+      : undefined;
+  return order ?? publicPast(listPastOrders(reader, [id]).get(id));
+}
+
+function publicPast(order: OwnedPastOrder | undefined): OwnedPublicOrder | undefined {
+  return order && { ...publicPastOrder(order), resellerAccount: order.resellerAccount };
 }
 
 /** Finds an order by its reseller's reference. */
@@ -79,12 +89,13 @@ export function findOrderByReference(
   return reader.row(orders.byReference, resellerAccount, reference);
 }
 
-/** Returns the orders with these ids (numbers or cuid2s), each under both of its ids. Leaves out missing orders. */
+/** Returns the orders with these ids, each under both of its ids. Leaves out missing orders. */
 export function listOrdersById(
   reader: Reader,
   ids: readonly string[],
 ): Map<string, OwnedPublicOrder> {
-  return byEitherId(reader.all(NAMED, idsByKind(ids)));
+  const found = byEitherId(reader.all(NAMED, idsByKind(ids)));
+  return withPast(reader, ids, found, (order) => publicPast(order)!);
 }
 
 /** Like listOrdersById, with the outcomes of the orders. */
@@ -92,7 +103,21 @@ export function listOrderOutcomes(
   reader: Reader,
   ids: readonly string[],
 ): Map<string, OrderOutcome> {
-  return byEitherId(reader.all(OUTCOMES, idsByKind(ids)));
+  const found = byEitherId(reader.all(OUTCOMES, idsByKind(ids)));
+  return withPast(reader, ids, found, pastOrderOutcome);
+}
+
+/** Adds the past orders among the ids that were not found. */
+function withPast<T>(
+  reader: Reader,
+  ids: readonly string[],
+  found: Map<string, T>,
+  toOrder: (order: OwnedPastOrder) => T,
+): Map<string, T> {
+  const missing = ids.filter((id) => !found.has(id));
+  if (missing.length === 0) return found;
+  for (const [id, order] of listPastOrders(reader, missing)) found.set(id, toOrder(order));
+  return found;
 }
 
 function idsByKind(ids: readonly string[]) {

@@ -1,6 +1,7 @@
 // The facts that `doctor` reads from the rows of a database with the current schema.
 
 import { CREDIT_KEYS, UNLIMITED_CREDIT_KEYS } from "../users/keys.ts";
+import { KEYS_TO_ROTATE } from "../imports/imports.ts";
 import { LIVE_ORDER_CONDITION, UNKNOWN_PLACEMENTS } from "../orders/orders.ts";
 import { OLDEST_DUE_POLL } from "../delivery/polling.ts";
 import { LAST_ROW_COLUMNS, LAST_ROW_TIMES, lastRowAt } from "../reports/last-row.ts";
@@ -27,6 +28,8 @@ export interface RowFacts {
   creditKeys: number;
   /** Number of those keys that can add it to any user without a daily limit. */
   unlimitedCreditKeys: number;
+  /** Number of keys of another panel that still work and were not rotated. */
+  keysToRotate: number;
   /** Resellers whose spend of the running hour is judged. */
   spenders: SpendFacts[];
 }
@@ -40,6 +43,7 @@ const FACTS = query({
     failedWebhooks: number,
     creditKeys: number,
     unlimitedCreditKeys: number,
+    keysToRotate: number,
   },
   text: `SELECT
     ${LAST_ROW_TIMES},
@@ -48,7 +52,8 @@ const FACTS = query({
     (${OLDEST_DUE_POLL} AND ${LIVE_ORDER_CONDITION}) AS "oldestDuePollAt",
     (${FAILED_WEBHOOKS}) AS "failedWebhooks",
     (${CREDIT_KEYS}) AS "creditKeys",
-    (${UNLIMITED_CREDIT_KEYS}) AS "unlimitedCreditKeys"`,
+    (${UNLIMITED_CREDIT_KEYS}) AS "unlimitedCreditKeys",
+    (${KEYS_TO_ROTATE}) AS "keysToRotate"`,
 });
 
 export function readRowFacts(reader: Reader, now: number): RowFacts {

@@ -92,6 +92,8 @@ export interface KeyFilter {
   type?: KeyType | null | undefined;
   /** Whether the key is active, expired or not. */
   active?: boolean | null | undefined;
+  /** Whether it is a key of another panel. */
+  imported?: boolean | null | undefined;
 }
 
 const LIST = listByFilters({
@@ -100,6 +102,7 @@ const LIST = listByFilters({
     account: number,
     type: text,
     active: boolean,
+    imported: boolean,
     afterTime: number,
     after: text,
     limit: number,
@@ -108,6 +111,7 @@ const LIST = listByFilters({
     account: "users.account = :account",
     type: "keys.type = :type",
     active: "keys.active = :active",
+    imported: "keys.imported = :imported",
     after: "(keys.created_at, keys.id) > (:afterTime, :after)",
   },
   text: (and) => `SELECT ${select(keys)}, users.username AS username
@@ -172,7 +176,7 @@ export function listKeys(
 ): ListedKey[] {
   const last = after === null ? undefined : reader.row(keys.byKey, after);
   const values = { ...filter, afterTime: last?.createdAt ?? 0, after: last?.id, limit };
-  return reader.all(LIST(givenNames(values, ["account", "type", "active", "after"])), values);
+  return reader.all(LIST(givenNames(values, ["account", "type", "active", "imported", "after"])), values);
 }
 
 /** Lists the live keys that begin with these characters, which startOfKey returns. Reads all keys. */

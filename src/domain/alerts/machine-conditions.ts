@@ -157,6 +157,19 @@ export const KEY_RULES: Rules<CreditKeyFacts> = {
   },
 };
 
+export const IMPORTED_KEY_RULES: Rules<{ keysToRotate: number }> = {
+  imported_keys: {
+    severity: () => "note",
+    holds: ({ keysToRotate }) => keysToRotate > 0,
+    text: ({ keysToRotate }) =>
+      `${counted(keysToRotate, "key")} of another panel still ${keysToRotate === 1 ? "works" : "work"}: that panel knows ${keysToRotate === 1 ? "it" : "them"}`,
+    page: () => "/imported",
+    action: "See what was imported",
+    advice: () =>
+      "ask the customers to rotate them: see `reseller admin key list --imported`, then `reseller admin key rotate`",
+  },
+};
+
 export const LIMITED_KEY_RULES: Rules<{ id: string }> = {
   recharge_limited: {
     severity: () => "note",

@@ -1,7 +1,7 @@
 // Past orders: orders that ended in another panel and were imported under their numbers there. They moved no money here
 // and never change. docs/specification/imports.md#past-orders.
 
-import { OPEN_STATUSES, type OrderStatus } from "./order-statuses.ts";
+import { OPEN_STATUSES, type OrderStatus, refundIn } from "./order-statuses.ts";
 import type { PublicOrder } from "./order-members.ts";
 
 export type PastStatus = Exclude<OrderStatus, "PENDING" | "PROCESSING">;
@@ -57,4 +57,11 @@ export function publicPastOrder(order: PastOrderFields): PublicOrder {
     reference: null,
     extra: null,
   };
+}
+
+/** Returns the order with what it cost in the end: what was called off or refunded there cost nothing. */
+export function pastOrderOutcome<Order extends PastOrderFields>(order: Order) {
+  const { chargeMicros, status } = order;
+  const refundedMicros = refundIn(status) === "everything" ? chargeMicros : 0;
+  return { ...order, id: pastOrderId(order.orderId), refundedMicros };
 }

@@ -3,6 +3,7 @@
 
 import type { Network } from "../../config/networks.ts";
 import { TransientError } from "../../db/port/port.ts";
+import { IMPORTED_KEY_LEAST } from "../../domain/users/imported-keys.ts";
 import { looksLikeTestKey, maskKeys } from "../../domain/users/keys.ts";
 import { REQUEST_ID_PATTERN } from "../../domain/values/limits.ts";
 import { Refusal, refusal } from "../../domain/values/error-table.ts";
@@ -52,8 +53,9 @@ const REQUEST_ID = new RegExp(REQUEST_ID_PATTERN);
 export class RequestContext implements AuthRequest {
   readonly started = performance.now();
   readonly requestId: string;
-  /** The request id with keys masked: a caller may have put one there. */
-  readonly loggedId: string;
+  /** The request id with keys of our form masked: a caller may have put one there. */
+  readonly #maskedId: string;
+  readonly #hasGivenId: boolean;
   keyId: string | null = null;
   username: string | null = null;
   isTest = false;
@@ -75,7 +77,15 @@ export class RequestContext implements AuthRequest {
     const given = request.headers.get("x-request-id");
     const isGiven = given !== null && REQUEST_ID.test(given);
     this.requestId = isGiven ? given : crypto.randomUUID();
-    this.loggedId = isGiven ? maskKeys(given) : this.requestId;
+    this.#hasGivenId = isGiven;
+    this.#maskedId = isGiven ? maskKeys(given) : this.requestId;
+  }
+
+  /** The request id for the log, without the key of the request: an imported key may have any form. */
+  get loggedId(): string {
+    const { keyText } = this;
+    const mayHold = this.#hasGivenId && keyText !== null && keyText.length >= IMPORTED_KEY_LEAST;
+    return mayHold ? this.#maskedId.replaceAll(keyText, "***") : this.#maskedId;
   }
 
   /** Returns whether the response goes to a test key. If no key was found, the text of the sent key decides. */

@@ -25,6 +25,7 @@ import {
 } from "../../db/orders/order-requests.ts";
 import { findOrder, type Order } from "../../db/orders/orders.ts";
 import type { Tx } from "../../db/port/port.ts";
+import { findPastOrder } from "../../db/imports/imports.ts";
 import { findService } from "../../db/catalogue/services.ts";
 import { audit } from "../batch/audit.ts";
 import { requireCaller } from "../batch/callers.ts";
@@ -138,6 +139,7 @@ function create(
 ): OrderRequest {
   const { kind, resellerAccount } = command;
   const { now } = context;
+  refusePastOrder(tx, command);
   const order = requireOrder(tx, command.id);
   if (order.resellerAccount !== resellerAccount) throw refusal("order_not_found");
   const { orderId, delivery } = order;
@@ -155,6 +157,12 @@ function create(
   const providerId = delivery?.providerId ?? null;
   const nextAt = providerId === null ? null : now;
   return insertOrderRequest(tx, { ...made, state: "requested", providerId, nextAt });
+}
+
+/** Refuses a request for an order that ended in another panel. Refuses: order_not_cancellable, order_not_refillable. */
+function refusePastOrder(tx: Tx, { id, kind, resellerAccount }: MakeRequest): void {
+  if (findPastOrder(tx, id)?.resellerAccount !== resellerAccount) return;
+  throw refusal(kind === "cancel" ? "order_not_cancellable" : "order_not_refillable");
 }
 
 const CANCELLED_BEFORE = "cancelled on request before it was sent";

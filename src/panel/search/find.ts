@@ -2,10 +2,12 @@
 
 import { listOperatorOrders } from "../../db/orders/operator-orders.ts";
 import type { OperatorOrderFilter } from "../../db/orders/operator-order-filter.ts";
+import { findPastOrder } from "../../db/imports/imports.ts";
 import { listServicesAfter } from "../../db/catalogue/service-lists.ts";
 import type { Reader } from "../../db/port/port.ts";
 import { listProviders } from "../../db/providers/providers.ts";
 import { listKeysByStart } from "../../db/users/keys.ts";
+import { usernameOf } from "../../db/users/users.ts";
 import { listUsersBelow } from "../../db/users/user-lists.ts";
 import { isOrderNumber } from "../../domain/orders/orders.ts";
 import { LINK_PART, REFERENCE } from "../../domain/values/kinds.ts";
@@ -68,6 +70,13 @@ function findOrders(reader: Reader, text: string): Found[] {
       const what = `${why}${status}, ${username}, ${serviceName}, ${link}`;
       found.set(orderId, { title: `Order ${orderId}`, text: what, path: `/orders/${orderId}` });
     }
+  }
+  const past = findPastOrder(reader, text);
+  if (past) {
+    const { orderId, status, serviceName, link } = past;
+    const what = `imported, ${status}, ${usernameOf(reader, past.resellerAccount)}, ${serviceName}, ${link}`;
+    const title = `Order ${orderId}`;
+    found.set(orderId, { title, text: what, path: `/imported/orders/${orderId}` });
   }
   return [...found.values()].slice(0, SHOWN);
 }

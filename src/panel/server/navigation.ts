@@ -19,6 +19,7 @@ const DAILY: readonly Entry[] = [
 const SETTINGS: readonly Entry[] = [
   ["/alerts", "Alerts"],
   ["/audit", "Audit"],
+  ["/imported", "Moving in"],
   ["/system", "System"],
   ["/administrators", "Administrators"],
 ];

@@ -22,6 +22,7 @@
 import { routes as administrators } from "../administrators/routes.ts";
 import { routes as catalogue } from "../catalogue/routes.ts";
 import { routes as ledger } from "../ledger/routes.ts";
+import { routes as imports } from "../imports/routes.ts";
 import { routes as orders } from "../orders/routes.ts";
 import { routes as providers } from "../providers/routes.ts";
 import { routes as reports } from "../reports/routes.ts";
@@ -39,5 +40,6 @@ export const ROUTES: readonly Route[] = [
   ...catalogue,
   ...providers,
   ...webhooks,
+  ...imports,
   ...search,
 ];

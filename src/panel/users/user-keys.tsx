@@ -68,6 +68,7 @@ export function Keys({
             cell: (key) => (
               <>
                 {key.type} {key.testOf !== null && <Badge state="test" />}
+                {key.imported && <Badge state="imported: rotate" tone="bad" />}
                 {createsCredit(key) && <Badge state="creates credit" tone="bad" />}
               </>
             ),

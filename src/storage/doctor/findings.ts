@@ -9,7 +9,12 @@ import {
 } from "../../domain/alerts/conditions.ts";
 import { NUMBER_RULES, ORDER_RULES } from "../../domain/alerts/provider-conditions.ts";
 import { SPEND_RULES } from "../../domain/alerts/spend-conditions.ts";
-import { KEY_RULES, MACHINE_RULES, WEBHOOK_RULES } from "../../domain/alerts/machine-conditions.ts";
+import {
+  IMPORTED_KEY_RULES,
+  KEY_RULES,
+  MACHINE_RULES,
+  WEBHOOK_RULES,
+} from "../../domain/alerts/machine-conditions.ts";
 
 export type State = "ok" | "warn" | "fail";
 
@@ -79,6 +84,7 @@ export function rowFindings(facts: RowFacts, now: number): Finding[] {
       KEY_RULES,
       facts,
     ),
+    judge("imported keys", unlessNone("none", facts.keysToRotate), IMPORTED_KEY_RULES, facts),
     judged("spend of resellers", unlessNone("none is unusual", spends.length), spends),
   ];
 }

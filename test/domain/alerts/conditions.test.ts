@@ -75,6 +75,7 @@ const ROWS = {
   failedWebhooks: 0,
   creditKeys: 0,
   unlimitedCreditKeys: 0,
+  keysToRotate: 0,
   spenders: [] as SpendFacts[],
 };
 
@@ -219,6 +220,7 @@ test("wrong numbers, late reports, requests, webhooks and keys are reported from
   expect(alerts({ limitedKeys: ["k1"] })).toHaveLength(1);
   expect(states({ ...ROWS, creditKeys: 2, unlimitedCreditKeys: 1 })).toEqual(["warn"]);
   expect(states({ ...ROWS, creditKeys: 2 })).toEqual([]);
+  expect(states({ ...ROWS, keysToRotate: 1 })).toEqual(["warn"]);
 });
 
 /** Spends ten times its usual: 28 days and the hours of today until NOW at 10 USD an hour. */
