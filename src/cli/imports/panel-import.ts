@@ -95,10 +95,14 @@ function filesOf(options: PanelImportOptions): PanelFiles {
     requireFile(files[name]);
   }
   if (options.dump !== undefined && !isDump(options.dump)) {
-    throw new CommandFailure(`${options.dump} must end in .sql: give CSV files with --users and so on`);
+    throw new CommandFailure(
+      `${options.dump} must end in .sql: give CSV files with --users and so on`,
+    );
   }
   if (Object.keys(files).length === 0) {
-    throw new CommandFailure("no file was given: name one with --users, --services, --orders, --keys or --dump");
+    throw new CommandFailure(
+      "no file was given: name one with --users, --services, --orders, --keys or --dump",
+    );
   }
   return files;
 }
@@ -177,7 +181,7 @@ function targetOf({ store, execute }: Session): ImportTarget {
       users: (rows) => store.read((reader) => planUsers(reader, rows)),
       services: (rows) => store.read((reader) => planServices(reader, rows)),
       keys: (rows) => store.read((reader) => planKeys(reader, rows)),
-      orders: (rows) => store.read((reader) => planOrders(reader, rows, false)),
+      orders: (rows) => store.read((reader) => planOrders(reader, rows)),
     },
     write: {
       users: (users) => execute("importUsers", { users }),
@@ -270,7 +274,9 @@ function sentences(report: ImportReport): string[] {
     );
   }
   if (keys.new > 0) {
-    lines.push(`Keys: the other panel knows the ${keys.new} imported ones. Ask your customers to rotate them.`);
+    lines.push(
+      `Keys: the other panel knows the ${keys.new} imported ones. Ask your customers to rotate them.`,
+    );
   }
   if (withoutKey > 0) lines.push(`Users without a key: ${withoutKey}.`);
   return lines;

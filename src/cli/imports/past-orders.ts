@@ -21,7 +21,8 @@ interface PastOptions extends CommonOptions {
   csv?: true;
 }
 
-const HEADER = "number,user,service,serviceName,link,quantity,charge,status,startCount,remains,createdAt,provider,providerOrder";
+const HEADER =
+  "number,user,service,serviceName,link,quantity,charge,status,startCount,remains,createdAt,provider,providerOrder";
 
 export function declarePastOrders(group: Command): void {
   declare(

@@ -51,7 +51,9 @@ export function declareReports(program: Command): void {
     .action(async (options: ReportOptions) => {
       const { by, imported = false } = options;
       if (imported && by === "provider") {
-        command.error("error: providers of imported orders are not known: use --by day, service or reseller.");
+        command.error(
+          "error: providers of imported orders are not known: use --by day, service or reseller.",
+        );
       }
       const { from, to } = windowOf(options);
       const window = { from: from ?? since("30d"), to };

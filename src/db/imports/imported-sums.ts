@@ -7,7 +7,13 @@ import { DAY_MS } from "../../domain/values/spans.ts";
 import { refundIn } from "../../domain/orders/order-statuses.ts";
 import { ENDED_STATUSES } from "../../domain/orders/order-statuses.ts";
 import { statusList } from "../orders/order-statuses.ts";
-import { halvesOf, microsOf, type ReportKey, type ReportPart, type Times } from "../reports/reports.ts";
+import {
+  halvesOf,
+  microsOf,
+  type ReportKey,
+  type ReportPart,
+  type Times,
+} from "../reports/reports.ts";
 import { ORDERS_THROUGH } from "./imports.ts";
 
 /** What an imported order can be reported by: the providers of the other panel are not ours. */

@@ -27,7 +27,8 @@ export function findPanelImport(reader: Reader): PanelImport | undefined {
 export function beginPanelImport(tx: Tx, ordersThrough: number, now: number): void {
   const before = findPanelImport(tx);
   if (!before) tx.insert(panelImport, { id: ID, ordersThrough, startedAt: now });
-  else if (before.ordersThrough < ordersThrough) tx.update(panelImport, { id: ID }, { ordersThrough });
+  else if (before.ordersThrough < ordersThrough)
+    tx.update(panelImport, { id: ID }, { ordersThrough });
 }
 
 export function finishPanelImport(tx: Tx, now: number): void {
@@ -120,7 +121,10 @@ export function countImported(reader: Reader): ImportCounts {
 export const KEYS_TO_ROTATE = `SELECT count(*) FROM keys
   WHERE imported = 1 AND active = 1 AND ended = 0 AND replaced_by IS NULL`;
 
-const TO_ROTATE = query({ columns: { keys: number }, text: `SELECT (${KEYS_TO_ROTATE}) AS "keys"` });
+const TO_ROTATE = query({
+  columns: { keys: number },
+  text: `SELECT (${KEYS_TO_ROTATE}) AS "keys"`,
+});
 
 export function countKeysToRotate(reader: Reader): number {
   return reader.one(TO_ROTATE)!.keys;

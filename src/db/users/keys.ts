@@ -176,7 +176,10 @@ export function listKeys(
 ): ListedKey[] {
   const last = after === null ? undefined : reader.row(keys.byKey, after);
   const values = { ...filter, afterTime: last?.createdAt ?? 0, after: last?.id, limit };
-  return reader.all(LIST(givenNames(values, ["account", "type", "active", "imported", "after"])), values);
+  return reader.all(
+    LIST(givenNames(values, ["account", "type", "active", "imported", "after"])),
+    values,
+  );
 }
 
 /** Lists the live keys that begin with these characters, which startOfKey returns. Reads all keys. */

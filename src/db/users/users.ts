@@ -39,6 +39,10 @@ export interface NewUser {
   parentAccount: number | null;
   createdAt: number;
   testOf?: number;
+  /** Absent: true. */
+  active?: boolean;
+  /** Absent: none. */
+  discountPpm?: number;
 }
 
 const ALL = query({

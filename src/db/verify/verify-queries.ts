@@ -259,6 +259,4 @@ export const QUERY_CHECKS: readonly Check[] = Object.entries({
   ...QUERIES,
   ...COST_QUERIES,
   ...IMPORT_QUERIES,
-}).map(
-  ([name, sql]) => queryCheck(name, sql),
-);
+}).map(([name, sql]) => queryCheck(name, sql));

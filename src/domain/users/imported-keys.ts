@@ -17,12 +17,15 @@ const HASH = /^\$[0-9a-z]{1,10}\$/;
 /** Why a text is no key that can be imported; null if it is one. Never contains the text. */
 export function importedKeyProblem(text: string): string | null {
   if (text.startsWith(OWN_PREFIX)) return "it looks like a key of this program: make it a new one";
-  if (HASH.test(text)) return "it is a hash, and the key behind it is not known: make the user a new key";
+  if (HASH.test(text))
+    return "it is a hash, and the key behind it is not known: make the user a new key";
   if (!KEY.test(text)) return "it must be visible ASCII characters only: make the user a new key";
   if (text.length < IMPORTED_KEY_LEAST || text.length > IMPORTED_KEY_MOST) {
     return `it must have ${IMPORTED_KEY_LEAST} to ${IMPORTED_KEY_MOST} characters: make the user a new key`;
   }
-  return entropyOf(text) < IMPORTED_KEY_BITS ? "it is easy to guess: make the user a new key" : null;
+  return entropyOf(text) < IMPORTED_KEY_BITS
+    ? "it is easy to guess: make the user a new key"
+    : null;
 }
 
 /** Returns the characters that are stored to recognise an imported key. */

@@ -61,7 +61,9 @@ export class RowReader {
     const text = this.required(field);
     const match = /^(-?)(\d{1,10})(?:\.(\d+))?$/.exec(text);
     if (!match) {
-      return this.fail(`${field} must be a plain number such as 1234.5, without exponent, sign of a currency or separators`);
+      return this.fail(
+        `${field} must be a plain number such as 1234.5, without exponent, sign of a currency or separators`,
+      );
     }
     const [, sign, whole, decimals = ""] = match;
     const rest = decimals.slice(6);
@@ -98,7 +100,9 @@ export class RowReader {
     if (/^\d{10}$/.test(text)) return Number(text) * 1000;
     if (/^\d{13}$/.test(text)) return Number(text);
     const found =
-      /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?) ?(Z|UTC|[+-]\d\d:?\d\d)?)?$/.exec(text);
+      /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?) ?(Z|UTC|[+-]\d\d:?\d\d)?)?$/.exec(
+        text,
+      );
     if (found) {
       const [, year, month, day, clock, zone] = found;
       return this.#timeOf(field, [year!, month!, day!], clock, zone ?? timeZone);
@@ -125,7 +129,9 @@ export class RowReader {
     const offset = zone === "UTC" ? "Z" : zone.replace(/(\d\d):?(\d\d)$/, "$1:$2");
     const time = Date.parse(`${date}T${clock ?? "00:00"}${offset}`);
     // A day that the month does not have becomes one of the next month.
-    const isDay = !Number.isNaN(Date.parse(`${date}T00:00Z`)) && new Date(`${date}T00:00Z`).toISOString().startsWith(date);
+    const isDay =
+      !Number.isNaN(Date.parse(`${date}T00:00Z`)) &&
+      new Date(`${date}T00:00Z`).toISOString().startsWith(date);
     if (Number.isNaN(time) || !isDay || time < 0) this.fail(`${field} is no time that exists`);
     return time;
   }

@@ -202,7 +202,9 @@ export class DumpParser {
       this.#expect(")");
     }
     if (columns === null) {
-      this.#fail(`the columns of ${this.table} are not known: dump with CREATE TABLE or with column names`);
+      this.#fail(
+        `the columns of ${this.table} are not known: dump with CREATE TABLE or with column names`,
+      );
     }
     if (!this.#keyword("VALUES") && !this.#keyword("VALUE")) {
       this.#fail("only INSERT … VALUES can be read");

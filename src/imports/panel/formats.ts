@@ -27,7 +27,11 @@ export const FORMATS = {
       },
       only: { role: ["user"] },
     },
-    keys: { table: "general_users", columns: { user: "id", key: "api_key" }, only: { role: ["user"] } },
+    keys: {
+      table: "general_users",
+      columns: { user: "id", key: "api_key" },
+      only: { role: ["user"] },
+    },
     services: {
       table: "services",
       columns: {

@@ -206,7 +206,8 @@ class Pass {
         return null;
       }
       this.#requireUser(row, key.source);
-      if (hashes.has(key.hash)) row.fail("another row has the same key: make one of the users a new key");
+      if (hashes.has(key.hash))
+        row.fail("another row has the same key: make one of the users a new key");
       hashes.add(key.hash);
       return key;
     };
@@ -224,16 +225,35 @@ class Pass {
       this.#requireUser(row, order.source);
       const service = this.#services.get(order.serviceNumber);
       const { deliveredBy } = order;
-      if (deliveredBy && deliveredBy.service === null && service?.provider?.name === deliveredBy.name) {
+      if (
+        deliveredBy &&
+        deliveredBy.service === null &&
+        service?.provider?.name === deliveredBy.name
+      ) {
         deliveredBy.service = service.provider.service;
       }
       return order;
     };
-    const required = ["number", "user", "service", "link", "quantity", "charge", "status", "createdAt"];
-    await this.#table("orders", required, read, (order, outcome) => {
+    const required = [
+      "number",
+      "user",
+      "service",
+      "link",
+      "quantity",
+      "charge",
+      "status",
+      "createdAt",
+    ];
+    /** Returns the outcome once the services of this import are here. */
+    const settle = (order: ImportedOrder, outcome: RowOutcome): RowOutcome => {
+      if (outcome !== "service_missing" || !this.#services.has(order.serviceNumber)) return outcome;
+      return order.deliveredBy?.service === null ? "provider_service_missing" : "new";
+    };
+    const accept = (order: ImportedOrder, outcome: RowOutcome) => {
       this.highest.orders = Math.max(this.highest.orders, order.orderId);
       if (outcome === "new") this.#countOrder(order);
-    });
+    };
+    await this.#table("orders", required, read, accept, settle);
   }
 
   #countOrder({ status, deliveredBy, chargeMicros }: ImportedOrder): void {
@@ -260,6 +280,7 @@ class Pass {
     required: readonly string[],
     read: (row: RowReader) => Rows[Table] | null,
     accept: (row: Rows[Table], outcome: RowOutcome) => void,
+    settle: (row: Rows[Table], outcome: RowOutcome) => RowOutcome = (_, outcome) => outcome,
   ): Promise<void> {
     const path = this.options.files[table];
     if (path === undefined) return;
@@ -272,8 +293,9 @@ class Pass {
     const flush = async () => {
       const rows = batch.map(({ row }) => row);
       const outcomes = await run(rows);
-      outcomes.forEach((outcome, index) => {
+      outcomes.forEach((found, index) => {
         const { place, row } = batch[index]!;
+        const outcome = this.isWriting ? found : settle(row, found);
         if (outcome === "new" || outcome === "same") {
           counts[outcome] += 1;
           accept(row, outcome);
@@ -331,7 +353,12 @@ class Pass {
     const { rules, tables } = this.options.map;
     for (const [field, lookup] of Object.entries(tables[table].lookups ?? {})) {
       const names = new Map<string, string>();
-      for await (const { rows } of readTable({ path, name: nameOf(path), table: lookup.table, rules })) {
+      for await (const { rows } of readTable({
+        path,
+        name: nameOf(path),
+        table: lookup.table,
+        rules,
+      })) {
         for (const { cells } of rows) names.set(cells[lookup.key] ?? "", cells[lookup.value] ?? "");
       }
       found.set(field, names);
@@ -353,4 +380,3 @@ function emptyTable(): TableReport {
 function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
-

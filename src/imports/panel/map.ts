@@ -133,7 +133,9 @@ export function readMap(file: string, text: string): GivenMap {
     const given = [columns, values, lookups].flatMap((part) => Object.keys(part ?? {}));
     const unknown = given.find((field) => !known.includes(field));
     if (unknown === undefined) continue;
-    throw new FileError(`${file}: ${table} has no field ${unknown}; its fields are ${known.join(", ")}`);
+    throw new FileError(
+      `${file}: ${table} has no field ${unknown}; its fields are ${known.join(", ")}`,
+    );
   }
   return read.output;
 }

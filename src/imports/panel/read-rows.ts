@@ -7,10 +7,7 @@ import {
   parseServiceType,
   standardUnit,
 } from "../../domain/catalogue/service-types.ts";
-import {
-  AMOUNT_LIMIT_MICROS,
-  formatMicros,
-} from "../../domain/ledger/money.ts";
+import { AMOUNT_LIMIT_MICROS, formatMicros } from "../../domain/ledger/money.ts";
 import { isProviderOrder } from "../../domain/delivery/deliveries.ts";
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { QUANTITY_LIMIT } from "../../domain/orders/orders.ts";
@@ -61,7 +58,8 @@ export function readUser(row: RowReader, note: Note): ImportedUser {
       `the user owes ${formatMicros(-balance)} USD: settle it in the other panel, or set \`negativeBalance = "zero"\` under [rules] to import it with 0`,
     );
   }
-  if (balance < 0) note(`user ${source} owes ${formatMicros(-balance)} USD and gets a balance of 0`);
+  if (balance < 0)
+    note(`user ${source} owes ${formatMicros(-balance)} USD and gets a balance of 0`);
   if (balance > AMOUNT_LIMIT_MICROS) {
     row.fail(`balance must be at most ${formatMicros(AMOUNT_LIMIT_MICROS)} USD`);
   }
@@ -120,7 +118,9 @@ function providerNameOf(row: RowReader, providers: PanelMap["providers"]): strin
   const id = row.text("provider");
   if (isNone(id)) return null;
   if (!Object.hasOwn(providers, id)) {
-    row.fail(`provider ${id} is not mapped: add \`"${id}" = "NAME"\` under [providers] of the mapping, or "" for by hand`);
+    row.fail(
+      `provider ${id} is not mapped: add \`"${id}" = "NAME"\` under [providers] of the mapping, or "" for by hand`,
+    );
   }
   return providers[id] === "" ? null : providers[id]!;
 }

@@ -44,7 +44,9 @@ export async function* readTable(source: TableSource): AsyncGenerator<RowsPiece>
 
 function* readDump({ path, name, table, rules }: TableSource): Generator<RowsPiece> {
   if (table === undefined) {
-    throw new FileError(`${name} is a dump, but the mapping names no table: add \`table = "…"\` to it`);
+    throw new FileError(
+      `${name} is a dump, but the mapping names no table: add \`table = "…"\` to it`,
+    );
   }
   const parser = new DumpParser(name, table);
   let count = 0;
@@ -99,7 +101,10 @@ async function* readCsv({ path, name, rules }: TableSource): AsyncGenerator<Rows
   failed.catch(() => {});
   try {
     for (const text of readText(path, name, rules.encoding)) {
-      await Promise.race([new Promise<void>((resolve) => parser.write(text, () => resolve())), failed]);
+      await Promise.race([
+        new Promise<void>((resolve) => parser.write(text, () => resolve())),
+        failed,
+      ]);
       refuseHeader(header, name);
       yield piece;
       piece = { rows: [], wrong: [] };
@@ -114,7 +119,8 @@ async function* readCsv({ path, name, rules }: TableSource): AsyncGenerator<Rows
 }
 
 function refuseHeader(header: readonly string[] | null, name: string): void {
-  if (header === null) throw new FileError(`${name} is empty: its first line must name the columns`);
+  if (header === null)
+    throw new FileError(`${name} is empty: its first line must name the columns`);
   const twice = header.find((column, index) => header.indexOf(column) < index);
   if (twice !== undefined) throw new FileError(`${name}: column ${twice} appears twice`);
 }

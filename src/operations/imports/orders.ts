@@ -55,15 +55,8 @@ interface OpenTerms {
   providerService: string | null;
 }
 
-/**
- * Says what an import would do with each row now. `isComplete` false: services of the same import may be missing still,
- * and orders have not been given a range yet.
- */
-export function planOrders(
-  reader: Reader,
-  rows: readonly ImportedOrder[],
-  isComplete: boolean,
-): RowOutcome[] {
+/** Says what an import would do with each row now. A user that is not here yet counts as imported. */
+export function planOrders(reader: Reader, rows: readonly ImportedOrder[]): RowOutcome[] {
   const through = findPanelImport(reader)?.ordersThrough ?? 0;
   const highest = highestOrderNumber(reader);
   const isClosed = highest > through;
@@ -80,10 +73,9 @@ export function planOrders(
     if (isClosed && orderId > through) return "order_number_late";
     if (isPastStatus(status)) return "new";
     const { service, provider, providerService } = openTerms(reader, row);
-    if (!service && isComplete) return "service_missing";
-    if (row.deliveredBy === null) return "new";
-    if (!provider) return "provider_unknown";
-    return service && providerService === null ? "provider_service_missing" : "new";
+    if (row.deliveredBy !== null && !provider) return "provider_unknown";
+    if (!service) return "service_missing";
+    return provider && providerService === null ? "provider_service_missing" : "new";
   });
 }
 
@@ -163,7 +155,7 @@ export interface ImportOrders {
 /** Writes the orders that are new. Their users must have been imported. Returns what was done with each row. */
 export function importOrders(tx: Tx, command: ImportOrders, context: Context): RowOutcome[] {
   const { orders: rows, actor } = command;
-  const outcomes = planOrders(tx, rows, true);
+  const outcomes = planOrders(tx, rows);
   const owners = tx.each(rows, ({ source }) => tx.row(importedUsers.byKey, source)?.account);
   const isNewOpen = (row: ImportedOrder, index: number) =>
     outcomes[index] === "new" && !isPastStatus(row.status);

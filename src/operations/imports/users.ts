@@ -9,7 +9,7 @@ import type { Reader, Tx } from "../../db/port/port.ts";
 import { postTransfer } from "../../db/ledger/ledger.ts";
 import { importedUsers } from "../../db/tables/imports.ts";
 import { keys, users } from "../../db/tables/users.ts";
-import { findUser, insertUser, updateUserFields } from "../../db/users/users.ts";
+import { findUser, insertUser } from "../../db/users/users.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 import { insertImportedKey } from "../users/keys.ts";
@@ -63,8 +63,9 @@ function createImported(tx: Tx, row: ImportedUser, actor: Actor, context: Contex
     name,
     parentAccount: null,
     createdAt: context.now,
+    active,
+    discountPpm,
   });
-  updateUserFields(tx, account, { active, discountPpm });
   tx.insert(importedUsers, { source, account, balanceMicros });
   postTransfer(tx, {
     debitAccount: cashAccount(false),

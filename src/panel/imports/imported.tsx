@@ -55,7 +55,8 @@ export async function importedPage(call: Call): Promise<View> {
         <h1>Moving in</h1>
         {started.finishedAt === null && (
           <p class="notice bad">
-            The import did not run to its end. Repeat the same command: it adds only what is missing.
+            The import did not run to its end. Repeat the same command: it adds only what is
+            missing.
           </p>
         )}
         <Facts

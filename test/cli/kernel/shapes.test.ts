@@ -8,7 +8,7 @@ const LISTED_USER = [...USER, "active", "discount", "email"];
 const LIMITED_USER = [...LISTED_USER, "note", "limits", "used"];
 const ADJUSTED = [...USER, "previousBalance", "amount"];
 const KEY = [
-  "id", "type", "reach", "createsCredit", "rechargeLimit", "rechargeDaily", "username", "label", "active", "test", "expiresAt", "allow",
+  "id", "type", "reach", "createsCredit", "rechargeLimit", "rechargeDaily", "username", "label", "active", "test", "imported", "expiresAt", "allow",
 ]; // prettier-ignore
 const NEW_KEY = [...KEY, "key"];
 const LISTED_KEY = [...KEY, "start", "state", "lastUsedAt", "lastAddress", "replacedBy"];

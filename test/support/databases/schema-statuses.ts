@@ -1,6 +1,7 @@
 // Finds the lists of order statuses in the text of a schema, which cannot derive them from the table of statuses.
 
 import {
+  ENDED_STATUSES,
   FINAL_STATUSES,
   OPEN_STATUSES,
   ORDER_STATUSES,
@@ -36,6 +37,8 @@ export function requiredStatusLists(): string[] {
   const lists = [
     ORDER_STATUSES,
     OPEN_STATUSES,
+    // Past orders.
+    ENDED_STATUSES,
     FINAL_STATUSES,
     refunding("nothing"),
     refunding("everything"),

@@ -71,7 +71,17 @@ function* services({ services: count }: OldPanelSize): Generator<Row> {
   const random = generator(2);
   for (let number = 1; number <= count; number += 1) {
     const price = ((random() % 100_000) / 10_000 + 0.01).toFixed(4);
-    yield [number, `Followers, ${number}`, `Category ${number % 40}`, price, 10, 100_000, 1, 3, number + 5000];
+    yield [
+      number,
+      `Followers, ${number}`,
+      `Category ${number % 40}`,
+      price,
+      10,
+      100_000,
+      1,
+      3,
+      number + 5000,
+    ];
   }
 }
 
@@ -142,10 +152,14 @@ export function writeOldPanelDump(folder: string, size: OldPanelSize): string {
   writer.add("-- MySQL dump 10.13\n/*!40101 SET NAMES utf8mb4 */;\n");
   const table = (name: string, columns: string, rows: Iterable<Row>) => {
     const declared = columns.split(",").map((column) => `  \`${column}\` text`);
-    writer.add(`DROP TABLE IF EXISTS \`${name}\`;\nCREATE TABLE \`${name}\` (\n${declared.join(",\n")}\n);\n`);
+    writer.add(
+      `DROP TABLE IF EXISTS \`${name}\`;\nCREATE TABLE \`${name}\` (\n${declared.join(",\n")}\n);\n`,
+    );
     let count = 0;
     for (const row of rows) {
-      const cells = row.map((cell) => (typeof cell === "string" ? `'${cell.replaceAll("'", "\\'")}'` : cell));
+      const cells = row.map((cell) =>
+        typeof cell === "string" ? `'${cell.replaceAll("'", "\\'")}'` : cell,
+      );
       writer.add(count % INSERT_ROWS === 0 ? `INSERT INTO \`${name}\` VALUES ` : ",");
       writer.add(`(${cells.join()})`);
       count += 1;
@@ -163,7 +177,19 @@ export function writeOldPanelDump(folder: string, size: OldPanelSize): string {
   table("general_users", "id,role,first_name,last_name,email,balance,api_key,status", accounts());
   const catalogue = function* (): Generator<Row> {
     for (const [number, name, , price, min, max, active, provider, service] of services(size)) {
-      yield [number!, Number(number) % 40, name!, price!, min!, max!, "default", 0, active!, provider!, service!];
+      yield [
+        number!,
+        Number(number) % 40,
+        name!,
+        price!,
+        min!,
+        max!,
+        "default",
+        0,
+        active!,
+        provider!,
+        service!,
+      ];
     }
   };
   table(
