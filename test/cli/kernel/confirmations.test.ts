@@ -19,6 +19,7 @@ const numbers = Array.from({ length: 25 }, (_, index) => index);
 const grants = () =>
   fileOf("grants.csv", ["service,username", ...numbers.map((at) => `s${at},bob`)]);
 const prices = () => fileOf("list.csv", ["id,price", ...numbers.map((at) => `s${at},9`)]);
+const oldUsers = () => fileOf("users.csv", ["id,username,balance", "1,dora,5"]);
 const ABOVE = ["--confirm-above", "0"];
 
 /** How each asks; a command that is not here fails the first test. Those of PostgreSQL and of backups have tests of their own. */
@@ -36,6 +37,7 @@ const CASES: Record<string, () => string[]> = {
   "admin service reprice": () => ["--percent", "10"],
   "admin service import": () => [prices(), "--update"],
   "admin grant import": () => [grants()],
+  "admin import panel": () => ["--users", oldUsers(), ...ABOVE],
   "admin order cancel": () => ["1", ...ABOVE],
   "admin order fail": () => ["1", ...ABOVE],
   "admin order partial": () => ["1", "--remains", "5", ...ABOVE],

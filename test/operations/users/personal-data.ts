@@ -25,6 +25,7 @@ export const PERSONAL_COLUMNS = [
   "orders.extra",
   "orders.link",
   "orders.reference",
+  "past_orders.link",
   "transfer_details.public_note",
   "transfer_details.reference",
   "transfers.note",
@@ -50,6 +51,7 @@ export function seedPersonalData(shop: Shop): Shop {
   const personal: Personal = { shop, caller: { resellerAccount: account, keyId } };
   failingWebhook(shop);
   payments(shop);
+  pastOrder(personal);
   ordersByHand(personal);
   typedOrders(personal);
   ordersAtProvider(personal);
@@ -100,6 +102,17 @@ function payments(shop: Shop): void {
   shop.run("creditUser", { ...texts, reference: `invoice ${SECRET}` });
   shop.run("debitUser", texts);
   shop.run("creditUser", { username: SECRET, amountMicros: 5, note: null, reference: SECRET });
+}
+
+/** An order of another panel, which the user had moved in from. */
+function pastOrder({ shop, caller }: Personal): void {
+  shop.run("beginImport", { orders: 5, services: 0 });
+  shop.query(
+    `INSERT INTO imported_users (source, account, balance_micros) VALUES ('7', ${caller.resellerAccount}, 0)`,
+  );
+  shop.query(
+    `INSERT INTO past_orders VALUES (5, ${caller.resellerAccount}, 9, 'S', '${LINK}', 1, 1, 'COMPLETED', 0, 0, 1, NULL, NULL)`,
+  );
 }
 
 function end(shop: Shop, orderId: number, to: "COMPLETED" | "CANCELLED"): void {
