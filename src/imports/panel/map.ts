@@ -9,7 +9,7 @@ export type PanelTable = (typeof PANEL_TABLES)[number];
 
 /** Our fields of each table. */
 export const PANEL_FIELDS = {
-  users: ["id", "username", "name", "balance", "discount", "active"],
+  users: ["id", "username", "name", "email", "balance", "discount", "active"],
   services: [
     "number",
     "name",

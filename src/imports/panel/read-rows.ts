@@ -16,6 +16,7 @@ import { importedKeyProblem, startOfImportedKey } from "../../domain/users/impor
 import {
   CATEGORY,
   DISCOUNT,
+  EMAIL,
   IDENTIFIER,
   KEY_LABEL,
   label,
@@ -67,6 +68,7 @@ export function readUser(row: RowReader, note: Note): ImportedUser {
     source,
     username,
     name: row.text("name") === "" ? username : row.kind("name", USER_NAME),
+    email: row.text("email") === "" ? null : row.kind("email", EMAIL),
     balanceMicros: Math.max(balance, 0),
     discountPpm: row.text("discount") === "" ? 0 : row.kind("discount", DISCOUNT),
     active: row.flag("active", true),

@@ -7,6 +7,7 @@ import type { RowOutcome } from "../../domain/imports/import-problems.ts";
 import { discountPercent } from "../../domain/catalogue/prices.ts";
 import type { Reader, Tx } from "../../db/port/port.ts";
 import { postTransfer } from "../../db/ledger/ledger.ts";
+import { putContact } from "../../db/users/user-contacts.ts";
 import { importedUsers } from "../../db/tables/imports.ts";
 import { keys, users } from "../../db/tables/users.ts";
 import { findUser, insertUser } from "../../db/users/users.ts";
@@ -19,6 +20,8 @@ export interface ImportedUser {
   source: string;
   username: string;
   name: string;
+  /** Null: none. */
+  email: string | null;
   balanceMicros: number;
   discountPpm: number;
   active: boolean;
@@ -56,7 +59,7 @@ export function importUsers(tx: Tx, { users: rows, actor }: ImportUsers, context
 }
 
 function createImported(tx: Tx, row: ImportedUser, actor: Actor, context: Context): void {
-  const { source, username, name, balanceMicros, discountPpm, active } = row;
+  const { source, username, name, email, balanceMicros, discountPpm, active } = row;
   const account = insertUser(tx, {
     id: context.createId(),
     username,
@@ -66,6 +69,7 @@ function createImported(tx: Tx, row: ImportedUser, actor: Actor, context: Contex
     active,
     discountPpm,
   });
+  putContact(tx, account, { email, note: null });
   tx.insert(importedUsers, { source, account, balanceMicros });
   postTransfer(tx, {
     debitAccount: cashAccount(false),
@@ -87,6 +91,7 @@ function createImported(tx: Tx, row: ImportedUser, actor: Actor, context: Contex
     before: null,
     after: {
       name,
+      ...(email !== null && { email }),
       parent: null,
       imported: source,
       balanceMicros,

@@ -160,7 +160,7 @@ function create(
 }
 
 /** Refuses a request for an order that ended in another panel. Refuses: order_not_cancellable, order_not_refillable. */
-function refusePastOrder(tx: Tx, { id, kind, resellerAccount }: MakeRequest): void {
+function refusePastOrder(tx: Tx, { id, kind, resellerAccount }: AskedRequest): void {
   if (findPastOrder(tx, id)?.resellerAccount !== resellerAccount) return;
   throw refusal(kind === "cancel" ? "order_not_cancellable" : "order_not_refillable");
 }

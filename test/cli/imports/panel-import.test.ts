@@ -11,7 +11,6 @@ import { dumpOf, freshDatabase, type TestDatabase } from "../../support/database
 import { verifyStore } from "../../support/databases/verify.ts";
 import {
   OLD_PANEL_MAP,
-  oldKeyOf,
   writeOldPanelCsv,
   writeOldPanelDump,
 } from "../../support/seeds/old-panel.ts";
@@ -61,7 +60,7 @@ function contents(database: TestDatabase): string {
 
 const CSV = {
   users:
-    "id,username,name,balance,discount,active\n7,Alice,Alice Ltd,12.5,10,1\n8,bob,,0.0000,,0\n",
+    "id,username,name,email,balance,discount,active\n7,Alice,Alice Ltd,a@example.com,12.5,10,1\n8,bob,,,0.0000,,0\n",
   services:
     "number,name,category,price,min,max,type,provider,providerService\n42,Followers,Instagram,0.9000,10,5000,Default,3,77\n43,Pack,,5,,,Package,,\n",
   orders: `number,user,service,link,quantity,charge,status,startCount,remains,createdAt,provider,providerOrder
@@ -100,6 +99,9 @@ test("users, services, keys and orders come with their ids, and the ledger adds 
     balanceMicros: 12_500_000n,
     discountPpm: 100_000,
   });
+  expect(database.query("SELECT account, email FROM user_contacts")).toEqual([
+    { account: alice.account, email: "a@example.com" },
+  ]);
   expect(database.read((reader) => findUser(reader, "bob"))).toMatchObject({ active: false });
   expect(
     database.query("SELECT number, id, price_micros, per FROM services ORDER BY number"),
@@ -220,7 +222,7 @@ test("a repeated import adds what is missing, and touches nothing that changed h
   await reseller("admin", "user", "credit", "alice", "3", ...optionsOf(database));
   const more = {
     ...CSV,
-    users: `${CSV.users}9,carol,,4,,\n`,
+    users: `${CSV.users}9,carol,,,4,,\n`,
     orders: `${CSV.orders}1200,9,42,https://example.com/z,100,0.5,processing,,100,2024-12-31 00:00:00,3,8999\n1199,9,42,x,1,0,completed,,,2024-12-30,,\n`,
   };
   const { json } = await imports(database, more);

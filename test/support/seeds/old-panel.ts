@@ -59,7 +59,8 @@ function* users({ users: count }: OldPanelSize): Generator<Row> {
   const random = generator(1);
   for (let id = 1; id <= count; id += 1) {
     const balance = ((random() % 1_000_000) / 10_000).toFixed(4);
-    yield [id, `reseller${id}`, `Reseller ${id}`, balance, id % 50 === 0 ? 0 : 1];
+    const email = `reseller${id}@example.com`;
+    yield [id, email, `Reseller ${id}`, email, balance, id % 50 === 0 ? 0 : 1];
   }
 }
 
@@ -120,7 +121,7 @@ const TABLES = { users, services, orders, keys } as const;
 export type OldTable = keyof typeof TABLES;
 
 const CSV_HEADERS: Record<OldTable, string> = {
-  users: "id,username,name,balance,active",
+  users: "id,username,name,email,balance,active",
   services: "number,name,category,price,min,max,active,provider,providerService",
   orders:
     "number,user,service,link,quantity,charge,status,startCount,remains,createdAt,provider,providerService,providerOrder",
@@ -170,7 +171,7 @@ export function writeOldPanelDump(folder: string, size: OldPanelSize): string {
   const categories = Array.from({ length: 40 }, (_, id): Row => [id, `Category ${id}`]);
   table("categories", "id,name", categories);
   const accounts = function* (): Generator<Row> {
-    for (const [id, email, name, balance, status] of users(size)) {
+    for (const [id, email, name, , balance, status] of users(size)) {
       yield [id!, "user", name!, "", email!, balance!, oldKeyOf(Number(id)), status!];
     }
   };
