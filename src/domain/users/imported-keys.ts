@@ -54,8 +54,9 @@ function periodOf(text: string): string {
 
 /** Leaves out each character that continues a run: the same step as between the two before it, of at most one. */
 function withoutRuns(text: string): string[] {
-  const codes = [...text].map((character) => character.charCodeAt(0));
-  return [...text].filter((_, index) => {
+  const characters = text.split("");
+  const codes = characters.map((character) => character.charCodeAt(0));
+  return characters.filter((_, index) => {
     if (index < 2) return true;
     const step = codes[index]! - codes[index - 1]!;
     return Math.abs(step) > 1 || step !== codes[index - 1]! - codes[index - 2]!;

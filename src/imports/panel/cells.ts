@@ -91,7 +91,7 @@ export class RowReader {
   time(field: string): number {
     const { missingDate, timeZone, dates } = this.rules;
     const text = this.text(field);
-    if (text === "" || /^0000-00-00/.test(text)) {
+    if (text === "" || text.startsWith("0000-00-00")) {
       if (missingDate !== null) return Date.parse(`${missingDate}T00:00:00Z`);
       return this.fail(
         `${field} is missing: set \`missingDate = "2020-01-01"\` under [rules] of the mapping, or such`,

@@ -169,7 +169,10 @@ export function importOrders(tx: Tx, command: ImportOrders, context: Context): R
     const account = owners[index];
     if (account === undefined) throw new Error(`user ${row.source} of the other panel is missing`);
     const terms = open[index];
-    if (!terms) return void insertPast(tx, row, account);
+    if (!terms) {
+      insertPast(tx, row, account);
+      return;
+    }
     const { before, after } = terms.times;
     const earliest = Math.max(previous, before ?? 0);
     // Times of orders grow with their numbers, which lists by time rely on.
