@@ -9,7 +9,7 @@ if (!RESELLER_URL || !RESELLER_KEY) {
   process.exit(2);
 }
 
-/** Sends a request until the API answers it. Anything else, such as a proxy's 502, is no answer: it may have arrived. */
+/** Sends a request until the API answers it. Anything else, such as a proxy's 502, is no answer: the request may have arrived. */
 async function call(method, path, { key, body } = {}) {
   const headers = { "x-api-key": RESELLER_KEY, "Content-Type": "application/json" };
   if (key) headers["Idempotency-Key"] = key;
@@ -39,8 +39,8 @@ async function call(method, path, { key, body } = {}) {
   process.exit(1);
 }
 
-// What is sent, and the Idempotency-Key that it has in all tries, stay in a file (in your program: in its database) until
-// it is known what became of the order, also where this program is stopped meanwhile.
+// All tries send the same request with the same Idempotency-Key. Both stay in a file until the outcome is known, even if
+// this program is stopped. In your program, keep them in its database.
 const body = { service: "instagram-followers", link: "https://example.com/me", quantity: 1000 };
 if (!existsSync(RESELLER_PENDING)) {
   const pending = JSON.stringify({ key: crypto.randomUUID(), body });
@@ -48,7 +48,7 @@ if (!existsSync(RESELLER_PENDING)) {
   renameSync(`${RESELLER_PENDING}.new`, RESELLER_PENDING);
 }
 const placed = await call("POST", "/orders", JSON.parse(readFileSync(RESELLER_PENDING, "utf8")));
-// A key that is refused says nothing of the tries before.
+// A refused key does not show whether an earlier try arrived.
 if (![401, 403].includes(placed.http)) rmSync(RESELLER_PENDING);
 if (placed.status === "error") {
   console.error(`${placed.code}: ${placed.message}`);

@@ -13,7 +13,7 @@ function fail(string $message): void
     exit(1);
 }
 
-/** Sends a request until the API answers it. Anything else, such as a proxy's 502, is no answer: it may have arrived. */
+/** Sends a request until the API answers it. Anything else, such as a proxy's 502, is no answer: the request may have arrived. */
 function call(string $method, string $path, ?string $key = null, ?array $body = null): array
 {
     $headers = ['x-api-key: ' . getenv('RESELLER_KEY'), 'Content-Type: application/json'];
@@ -50,8 +50,8 @@ function call(string $method, string $path, ?string $key = null, ?array $body = 
     fail('No answer yet (' . ($status ? "HTTP $status" : 'no response') . "). $next");
 }
 
-// What is sent, and the Idempotency-Key that it has in all tries, stay in a file (in your program: in its database) until
-// it is known what became of the order, also where this program is stopped meanwhile.
+// All tries send the same request with the same Idempotency-Key. Both stay in a file until the outcome is known, even if
+// this program is stopped. In your program, keep them in its database.
 if (!file_exists($file)) {
     $body = ['service' => 'instagram-followers', 'link' => 'https://example.com/me', 'quantity' => 1000];
     file_put_contents("$file.new", json_encode(['key' => bin2hex(random_bytes(16)), 'body' => $body]));
@@ -59,7 +59,7 @@ if (!file_exists($file)) {
 }
 $pending = json_decode(file_get_contents($file), true);
 $placed = call('POST', '/orders', $pending['key'], $pending['body']);
-// A key that is refused says nothing of the tries before.
+// A refused key does not show whether an earlier try arrived.
 if (!in_array($placed['http'], [401, 403])) {
     unlink($file);
 }

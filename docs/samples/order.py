@@ -15,7 +15,7 @@ PENDING = os.environ.get("RESELLER_PENDING", "pending-order.json")
 
 
 class NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect would make another request of the order."""
+    """Follows no redirect, which would change the request."""
 
     def redirect_request(self, *_):
         return None
@@ -25,7 +25,7 @@ opener = urllib.request.build_opener(NoRedirect)
 
 
 def send(request):
-    """Status, Retry-After and JSON of the response; None for what it does not have."""
+    """Returns status, Retry-After and JSON of the response; None for what it lacks."""
     status, after = None, ""
     try:
         try:
@@ -40,7 +40,7 @@ def send(request):
 
 
 def call(method, path, key=None, body=None):
-    """Sends a request until the API answers it. Anything else, such as a proxy's 502, is no answer: it may have arrived."""
+    """Sends a request until the API answers it. Anything else, such as a proxy's 502, is no answer: the request may have arrived."""
     headers = {"x-api-key": os.environ["RESELLER_KEY"], "Content-Type": "application/json"}
     if key:
         headers["Idempotency-Key"] = key
@@ -59,8 +59,8 @@ def call(method, path, key=None, body=None):
     raise SystemExit(f"No answer yet ({got}). {again if key else placed}")
 
 
-# What is sent, and the Idempotency-Key that it has in all tries, stay in a file (in your program: in its database) until
-# it is known what became of the order, also where this program is stopped meanwhile.
+# All tries send the same request with the same Idempotency-Key. Both stay in a file until the outcome is known, even if
+# this program is stopped. In your program, keep them in its database.
 if not os.path.exists(PENDING):
     order = {"service": "instagram-followers", "link": "https://example.com/me", "quantity": 1000}
     with open(PENDING + ".new", "w") as file:
@@ -71,7 +71,7 @@ if not os.path.exists(PENDING):
 with open(PENDING) as file:
     pending = json.load(file)
 status, placed = call("POST", "/orders", pending["key"], pending["body"])
-# A key that is refused says nothing of the tries before.
+# A refused key does not show whether an earlier try arrived.
 if status not in (401, 403):
     os.remove(PENDING)
 if placed["status"] == "error":

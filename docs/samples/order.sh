@@ -1,6 +1,6 @@
 #!/bin/sh
-# Places an order. One Idempotency-Key for all tries: however often it is sent, it is placed once. The key stays in a file until
-# it is known what became of the order, also where this script is stopped meanwhile.
+# Places one order, however often it is sent: all tries have the same Idempotency-Key. The key stays in a file until the
+# outcome is known, even if this script is stopped.
 set -eu
 : "${RESELLER_URL:?Set it to the address of the server, such as http://127.0.0.1:8080}"
 : "${RESELLER_KEY:?Set it to your API key}"
@@ -20,10 +20,10 @@ for wait in 0 1 2 4 8; do
     "$RESELLER_URL/api/v1/orders") || continue
   status=$(printf '%s' "$answer" | tail -n 1)
   case $status in 429 | 500 | 503) continue ;; esac
-  # Anything else than the API's JSON, such as a proxy's 502, is no answer: the request may have arrived.
+  # Anything but the API's JSON, such as a proxy's 502, is no answer: the request may have arrived.
   case $answer in '{"status":"success","order":'* | '{"status":"error",'*'"code":"'*) ;; *) continue ;; esac
   printf '%s\n' "$answer" | sed '$d'
-  # A key that is refused says nothing of the tries before.
+  # A refused key does not show whether an earlier try arrived.
   case $status in 401 | 403) ;; *) rm "$pending" ;; esac
   [ "$status" = 200 ] && exit
   exit 1

@@ -54,15 +54,15 @@ foreach ($services as $service) {
     $unit = $service['type'] === 'Package' ? 'for all of it' : 'for 1000';
     echo "{$service['service']}: {$service['name']}, {$service['rate']} USD $unit\n";
 }
-// With a reference of your own the order is placed once, however often it is sent. It stays in a file (in your program: in
-// its database) until it is known what became of the order.
+// With a reference of your own the order is placed once, however often it is sent. It stays in a file until the outcome is
+// known. In your program, keep it in its database.
 if (!file_exists($file)) {
     $order = ['service' => 1, 'link' => 'https://example.com/me', 'quantity' => 1000];
     file_put_contents("$file.new", json_encode($order + ['reference' => bin2hex(random_bytes(16))]));
     rename("$file.new", $file);
 }
 $placed = panel('add', 'order', json_decode(file_get_contents($file), true));
-// A key that is refused says nothing of the tries before.
+// A refused key does not show whether an earlier try arrived.
 if (($placed['error'] ?? '') !== 'Invalid API key') {
     unlink($file);
 }

@@ -1,4 +1,4 @@
-// Receives webhooks and believes only what is signed. Node 20 or later, nothing to install.
+// Receives webhooks and accepts only those with a valid signature. Node 20 or later, nothing to install.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 
@@ -39,7 +39,7 @@ function handle({ type, data }) {
 createServer(async (request, response) => {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
-  // The bytes as they came: JSON that is parsed and written anew has another signature.
+  // The bytes as received: JSON that is parsed and written again has another signature.
   const body = Buffer.concat(chunks);
   const genuine = isGenuine(request.headers, body);
   if (genuine) handle(JSON.parse(body));

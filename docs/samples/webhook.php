@@ -1,5 +1,5 @@
 <?php
-// Receives webhooks and believes only what is signed. PHP 8, no extension needed:
+// Receives webhooks and accepts only those with a valid signature. PHP 8, no extension needed:
 // php -S 127.0.0.1:$PORT webhook.php
 
 if (!getenv('WEBHOOK_SECRET')) {
@@ -30,7 +30,7 @@ function handle(array $event): void
 {
     $text = $event['type'];
     if (str_starts_with($text, 'order.')) {
-        // An event may come twice, or after a later one: go by the highest $event['data']['sequence'] of an order,
+        // An event may come twice, or after a later one: compare with the highest $event['data']['sequence'] of an order,
         // which belongs in your database.
         $order = $event['data']['order'];
         $text = "order {$order['orderId']} is {$order['status']}";
@@ -38,7 +38,7 @@ function handle(array $event): void
     file_put_contents('php://stdout', "$text\n");
 }
 
-// The bytes as they came: JSON that is parsed and written anew has another signature.
+// The bytes as received: JSON that is parsed and written again has another signature.
 $body = file_get_contents('php://input');
 $genuine = isGenuine($body);
 if ($genuine) {

@@ -1,4 +1,4 @@
-"""Receives webhooks and believes only what is signed. Python 3.8 or later, nothing to install."""
+"""Receives webhooks and accepts only those with a valid signature. Python 3.8 or later, nothing to install."""
 
 import base64
 import hashlib
@@ -41,7 +41,7 @@ def handle(event):
 
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
-        # The bytes as they came: JSON that is parsed and written anew has another signature.
+        # The bytes as received: JSON that is parsed and written again has another signature.
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         genuine = is_genuine(self.headers, body)
         if genuine:
