@@ -8,7 +8,7 @@ export interface Notation {
   padding: string;
   name: (name: string) => string;
   text: (text: string) => string;
-  /** What stands for true, false and null. */
+  /** The words for true, false and null. */
   constants: Readonly<Record<string, string>>;
 }
 

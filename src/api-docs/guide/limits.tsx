@@ -89,7 +89,7 @@ function Sizes() {
 export const LIMITS_PAGE: GuidePage = {
   path: "/docs/limits",
   title: "Limits",
-  lead: "How much your key may do, and how an answer tells you.",
+  lead: "How much your key may do, and how answers show it.",
   sections: [
     {
       id: "limits",

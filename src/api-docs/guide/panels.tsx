@@ -5,7 +5,9 @@
 import sample from "../../../docs/samples/panel.php" with { type: "text" };
 import { typeTerms } from "../../domain/catalogue/service-types.ts";
 import type { SmmOrderWord, SmmRefillWord } from "../../domain/orders/smm-words.ts";
-import { Code, Json, Prose, Table } from "../page/parts.tsx";
+import { formsOf } from "../code/forms.ts";
+import { LANGUAGES } from "../code/languages.ts";
+import { Code, Json, Prose, Table, Tabs } from "../page/parts.tsx";
 import type { GuidePage } from "./guide.ts";
 import { OwnKey } from "./start.tsx";
 import { TYPE_ROWS } from "../schemas/order-fields-by-type.ts";
@@ -93,7 +95,7 @@ const REFILLS: Record<SmmRefillWord, string> = {
   Rejected: "Declined: the order does not change.",
 };
 
-/** What stands for each action in /api/v1. */
+/** The call of /api/v1 for each action. */
 const ACTIONS: readonly (readonly [action: string, call: string])[] = [
   ["services", "[List services](/docs/reference/list-services) with `fields=all`"],
   [
@@ -137,6 +139,8 @@ function Programs() {
   );
 }
 
+const ADD = formsOf(SMM_API_EXAMPLES.find(({ name }) => name === "add")!.fields);
+
 function Actions() {
   return (
     <>
@@ -153,6 +157,19 @@ function Actions() {
           <>{fields.join(", ") || "–"}</>,
           <>{charged}</>,
         ])}
+      />
+      <p>
+        <Prose text="An order in each language. Every other action is the same call with other fields. The example reads your key from `RESELLER_KEY`: [set it once](/docs#quick-start)." />
+      </p>
+      <Tabs
+        name="panel-add"
+        panels={LANGUAGES.map(({ id, name, syntax, file }) => ({
+          id,
+          name,
+          syntax,
+          label: file,
+          text: ADD[id]!,
+        }))}
       />
       {SMM_API_EXAMPLES.map(({ name, fields, response }) => (
         <div class="pair">

@@ -32,7 +32,7 @@ function Crediting() {
           <Prose text="Wait until the payment is confirmed: credit cannot be taken back by this API." />
         </li>
         <li>
-          <Prose text="[Add credit](#recharge) with an `Idempotency-Key` made from the payment's own id. However often your payment service tells you of it, the payment is credited once." />
+          <Prose text="[Add credit](#recharge) with an `Idempotency-Key` made from the payment's own id. Then a payment that is reported twice is credited once." />
         </li>
         <li>
           <Prose text="Without an answer, send the same request again with the same `Idempotency-Key`: see [Retrying safely](/docs/errors#idempotency). Keys are kept for at least 24 hours. Record in your own database which payments are credited." />

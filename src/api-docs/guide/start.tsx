@@ -80,7 +80,7 @@ function QuickStart() {
       <p>This lists your newest order:</p>
       <Calls name="try-status" call={get("/orders?limit=1")} />
       <p>
-        <Prose text="[Read one order](/docs/reference/get-order) by its `orderId`. The [life of an order](/docs/orders) explains `status`. To be told of each change instead of asking, register a [webhook](/docs/webhooks). Complete programs are in [Sample programs](/docs/samples)." />
+        <Prose text="[Read one order](/docs/reference/get-order) by its `orderId`. The [life of an order](/docs/orders) explains `status`. To receive changes instead of asking for them, register a [webhook](/docs/webhooks). Complete programs are in [Sample programs](/docs/samples)." />
       </p>
     </>
   );

@@ -26,7 +26,7 @@ function Receiving() {
   return (
     <>
       <p>
-        <Prose text="Instead of polling your orders, have changes sent to you: [register](/docs/reference/create-webhook) an https address and keep the `secret` of the answer, which is shown once. Each event is one `POST` in the form of Standard Webhooks 1.0.0, so its libraries can verify it:" />
+        <Prose text="Receive changes instead of polling your orders: [register](/docs/reference/create-webhook) an https address and keep the `secret` of the answer, which is shown once. Each event is one `POST` in the form of Standard Webhooks 1.0.0, so its libraries can verify it:" />
       </p>
       <Code text={REQUEST} label="An event" />
       <Table
@@ -164,7 +164,7 @@ const FAILURES = [
 export const WEBHOOKS: GuidePage = {
   path: "/docs/webhooks",
   title: "Webhooks",
-  lead: "Be told of each change of an order, your balance or a service.",
+  lead: "Receive each change of an order, your balance or a service.",
   sections: [
     {
       id: "receiving-webhooks",

@@ -110,6 +110,14 @@ describe.each([...LANGUAGES])("in $name", (language) => {
     expect(isRun).toBe(true);
   });
 
+  test("an order by /api/v2 is placed, and each run places another", async () => {
+    const { service, key } = world;
+    const code = (await examplesOn(`${service.url}/docs/panels`, language)).get("panel-add")!;
+    const orders = [await run(language, code, key), await run(language, code, key)];
+    expect(orders).toEqual([{ order: expect.any(Number) }, { order: expect.any(Number) }]);
+    expect(orders[0]).not.toEqual(orders[1]);
+  });
+
   test("the quick start runs from its first step to its last, and again", async () => {
     const { service, key } = world;
     const steps = await examplesOn(`${service.url}/docs`, language);
