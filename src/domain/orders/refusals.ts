@@ -49,16 +49,19 @@ export const ORDER_REFUSALS = {
   }),
   quantity_below_minimum: entry<{ min: number }>({
     status: 400,
+    fields: ["quantity"],
     message: ({ min }) => `Minimum order is ${min}`,
     smmApi: "neworder.error.min_quantity",
   }),
   quantity_above_maximum: entry<{ max: number }>({
     status: 400,
+    fields: ["quantity"],
     message: ({ max }) => `Maximum order is ${max}`,
     smmApi: ABOVE_MAXIMUM,
   }),
   charge_too_large: entry({
     status: 400,
+    fields: ["quantity"],
     message: `quantity must be small enough to keep the charge at or below ${formatMicros(TRANSFER_LIMIT_MICROS)}`,
     smmApi: ABOVE_MAXIMUM,
   }),

@@ -6,10 +6,9 @@ import { listOrdersBelow } from "../../db/orders/order-lists.ts";
 import type { OwnedPublicOrder } from "../../db/orders/public-orders.ts";
 import { ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
 import { orderedQuantity } from "../../domain/orders/order-fields.ts";
-import { List } from "../../web/components/lists.tsx";
+import { List, Pager } from "../../web/components/lists.tsx";
 import { Typed, TypedLink } from "../../web/components/shown.tsx";
 import type { View } from "../../web/server/results.ts";
-import { Pages } from "../parts/pages.tsx";
 import { Status, Time } from "../parts/shown.tsx";
 import type { Call } from "../server/call.ts";
 import type { Visitor } from "../server/visitor.ts";
@@ -35,7 +34,7 @@ export async function ordersPage(call: Call): Promise<View> {
       <>
         <h1>{t("orders.title")}</h1>
         <OrderList visitor={visitor} rows={page.rows} />
-        <Pages call={call} next={page.next} />
+        <Pager call={call} next={page.next} />
       </>
     ),
   };
@@ -55,7 +54,10 @@ export function OrderList({
       rows={rows}
       empty={t("orders.empty")}
       columns={[
-        { heading: t("orders.number"), cell: ({ orderId }) => orderId },
+        {
+          heading: t("orders.number"),
+          cell: ({ orderId }) => <a href={`/orders/${orderId}`}>{orderId}</a>,
+        },
         { heading: t("orders.service"), cell: ({ serviceName }) => <Typed text={serviceName} /> },
         { heading: t("orders.link"), cell: ({ link }) => <TypedLink text={link} short /> },
         {

@@ -1,6 +1,16 @@
 // Routes of this folder.
 
-import { get, type Route } from "../server/route.ts";
+import { get, post, type Route } from "../server/route.ts";
+import { chooseServicePage } from "./choose-service.tsx";
+import { newOrderPage, placeOrder } from "./new-order.tsx";
+import { askRequest, orderPage } from "./order.tsx";
 import { ordersPage } from "./orders.tsx";
 
-export const routes: readonly Route[] = [get("/orders", "read", ordersPage)];
+export const routes: readonly Route[] = [
+  get("/orders", "read", ordersPage),
+  get("/orders/:order", "read", orderPage),
+  post("/orders/:order/:kind", "order", askRequest, "/orders/:order"),
+  get("/new-order", "order", chooseServicePage),
+  get("/new-order/:service", "order", newOrderPage),
+  post("/new-order/:service", "order", placeOrder, "/new-order/:service"),
+];

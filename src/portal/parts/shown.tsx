@@ -2,6 +2,7 @@
 
 /** @jsxImportSource preact */
 
+import type { PriceUnit } from "../../domain/catalogue/services.ts";
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { Badge, timeText } from "../../web/components/shown.tsx";
 import type { Visitor } from "../server/visitor.ts";
@@ -28,4 +29,14 @@ const TONES = {
 
 export function Status({ status, visitor }: { status: OrderStatus; visitor: Pick<Visitor, "t"> }) {
   return <Badge state={visitor.t(`status.${status}`)} tone={TONES[status]} />;
+}
+
+/** Returns what a service costs, with the unit. */
+export function priceText(
+  { t, formats }: Pick<Visitor, "t" | "formats">,
+  { priceMicros, per }: { priceMicros: number; per: PriceUnit },
+): string {
+  const price = formats.money(priceMicros);
+  if (per === "order") return t("newOrder.perOrder", { price });
+  return per === "1" ? t("newOrder.per1", { price }) : t("newOrder.per1000", { price });
 }

@@ -7,7 +7,9 @@ import { ROUTES } from "./routes.ts";
 
 const PAGES: readonly (readonly [path: string, text: Extract<Key, `nav.${string}`>])[] = [
   ["/", "nav.overview"],
+  ["/new-order", "nav.newOrder"],
   ["/orders", "nav.orders"],
+  ["/settings", "nav.settings"],
 ];
 
 export interface Link {

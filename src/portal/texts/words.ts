@@ -31,9 +31,51 @@ function createWords(language: Language, t: Translate): SiteWords {
     refusal: (refused) => refusalText(t, refused),
     form: {
       required: () => t("field.required"),
-      wrong: () => t("field.wrong"),
+      wrong: (_name, kind) => kindText(t, kind.form),
+    },
+    parts: {
+      nothingChanged: t("parts.nothingChanged"),
+      errorOf: (label, message) => (label === undefined ? message : `${label}: ${message}`),
+      filters: t("parts.filters"),
+      filter: t("parts.filter"),
+      clear: t("parts.clear"),
+      removeFilter: t("parts.removeFilter"),
+      listPages: t("parts.listPages"),
+      newest: t("parts.newest"),
+      newer: t("parts.newer"),
+      older: t("parts.older"),
+      chart: (title) => t("parts.chart", { title }),
+      table: t("parts.table"),
+      day: t("parts.day"),
+      shownOnce: t("parts.shownOnce"),
+      copy: t("site.copy"),
+      copied: t("site.copied"),
+      done: t("parts.done"),
+      moneyMoves: t("parts.moneyMoves"),
+      backUnchanged: t("site.cancel"),
+      proof: t("field.proof"),
+      proofBecause: () => t("parts.proofBecause"),
+      proofRequired: t("field.required"),
+      proofWrong: t("field.proofWrong"),
+      grace: {
+        "0": t("grace.0"),
+        "1": t("grace.1"),
+        "24": t("grace.24"),
+        "168": t("grace.168"),
+      },
     },
   };
+}
+
+const WHOLE_FORM = /^a whole number from (\d+) to (\d+)$/;
+const TEXT_FORM = /^1 to (\d+) characters/;
+
+/** Returns what a field must be, from the form of its kind (domain/values/kinds.ts). */
+function kindText(t: Translate, form: string): string {
+  const [, least, most] = WHOLE_FORM.exec(form) ?? [];
+  if (least !== undefined) return t("field.whole", { least: Number(least), most: Number(most) });
+  const [, limit] = TEXT_FORM.exec(form) ?? [];
+  return limit === undefined ? t("field.wrong") : t("field.text", { limit: Number(limit) });
 }
 
 /** Returns the text of a refusal. One that the portal has no text for is shown as the API says it. */

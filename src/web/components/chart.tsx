@@ -2,6 +2,7 @@
 
 /** @jsxImportSource preact */
 
+import { useWords } from "./words.ts";
 import type { Tone } from "./shown.tsx";
 
 interface Series {
@@ -29,6 +30,7 @@ export function Chart({
   series: readonly Series[];
   format?: (value: number) => string;
 }) {
+  const words = useWords();
   const totals = labels.map((_, at) =>
     series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0),
   );
@@ -41,11 +43,7 @@ export function Chart({
   return (
     <figure class="chart">
       <figcaption>{title}</figcaption>
-      <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        role="img"
-        aria-label={`${title}: the table below has the numbers`}
-      >
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={words.chart(title)}>
         {[0, 0.5, 1].map((share) => (
           <g>
             <line
@@ -103,12 +101,12 @@ export function Chart({
         </ul>
       )}
       <details>
-        <summary>Table</summary>
+        <summary>{words.table}</summary>
         <table class="list">
           <caption class="hidden">{title}</caption>
           <thead>
             <tr>
-              <th scope="col">Day</th>
+              <th scope="col">{words.day}</th>
               {series.map(({ name }) => (
                 <th scope="col" class="number">
                   {name}

@@ -7,6 +7,7 @@ import { type ComponentChildren, createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { showHidden } from "../../domain/values/text.ts";
 import type { Form as Values } from "../server/form.ts";
+import { useWords } from "./words.ts";
 import { errorText, type Labels } from "./error-text.ts";
 import { type Chip, Chips, Pop } from "./page-head.tsx";
 
@@ -96,22 +97,33 @@ export function Filters({
   action,
   filters,
   chips,
+  live,
   children,
 }: {
   action: string;
   filters: Values;
   chips?: readonly Chip[];
+  /** Id of the part of the page that follows what is typed, with JavaScript. */
+  live?: string;
   children: ComponentChildren;
 }) {
   const isSet = ([name, value]: [string, string]) =>
     name !== "below" && name !== "earlier" && value !== "";
+  const words = useWords();
   const form = (
     <Current.Provider value={{ id: "filter", form: filters }}>
-      <form method="get" action={action} class="filters" role="search" aria-label="Filters">
+      <form
+        method="get"
+        action={action}
+        class="filters"
+        role="search"
+        aria-label={words.filters}
+        data-live={live}
+      >
         {children}
         <p class="actions">
-          <button class={chips ? "primary" : undefined}>Filter</button>
-          {[...filters.values].some(isSet) && <a href={action}>Clear</a>}
+          <button class={chips ? "primary" : undefined}>{words.filter}</button>
+          {[...filters.values].some(isSet) && <a href={action}>{words.clear}</a>}
         </p>
       </form>
     </Current.Provider>
@@ -120,7 +132,7 @@ export function Filters({
   return (
     <>
       <Chips chips={chips} call={{ path: action, filters }} />
-      <Pop button="Filters" open={filters.errors.size > 0}>
+      <Pop button={words.filters} open={filters.errors.size > 0}>
         {form}
       </Pop>
     </>
@@ -140,12 +152,13 @@ export function Errors({
   form: Values;
   labels?: Labels | undefined;
 }) {
+  const words = useWords();
   return (
     <div class="notice bad" role="alert">
-      <p>Nothing was changed.</p>
+      <p>{words.nothingChanged}</p>
       <ul>
         {[...form.errors].map(([name, message]) => {
-          const text = showHidden(errorText(message, labels));
+          const text = showHidden(words.errorOf(labels.get(name), errorText(message, labels)));
           return (
             <li>{name === "" || id === null ? text : <a href={`#${id}-${name}`}>{text}</a>}</li>
           );

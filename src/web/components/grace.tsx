@@ -5,19 +5,14 @@
 import { HOUR_MS } from "../../domain/values/spans.ts";
 import type { Form } from "../server/form.ts";
 import { Choice } from "./fields.tsx";
+import { useWords } from "./words.ts";
 
-/** Numbers of hours, as the form sends them, with the texts of the options. */
-const WORDS = {
-  "0": "0 hours: it ends at once",
-  "1": "an hour",
-  "24": "a day",
-  "168": "a week",
-} as const;
-
-const HOURS = Object.keys(WORDS) as (keyof typeof WORDS)[];
+/** Numbers of hours, as the form sends them. */
+const HOURS = ["0", "1", "24", "168"] as const;
 
 export function Grace({ label }: { label: string }) {
-  const options = HOURS.map((hours) => [hours, WORDS[hours]] as const);
+  const { grace } = useWords();
+  const options = HOURS.map((hours) => [hours, grace[hours]] as const);
   return <Choice name="grace" label={label} value="24" options={options} />;
 }
 

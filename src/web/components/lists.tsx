@@ -4,6 +4,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { Form } from "../server/form.ts";
+import { useWords } from "./words.ts";
 
 /** Where a cell is on a phone, where each row is a card of two lines. Cells without a place are left out there. */
 type Place = "box" | "title" | "end" | "first" | "second" | "third" | "state";
@@ -123,6 +124,7 @@ export function Pager({
   call: { path: string; filters: Form };
   next: number | null;
 }) {
+  const words = useWords();
   const { values } = call.filters;
   const below = values.get("below");
   if (next === null && below === null) return null;
@@ -136,10 +138,10 @@ export function Pager({
     return `${call.path}?${changed}`;
   };
   return (
-    <nav class="pager" aria-label="Pages of the list">
+    <nav class="pager" aria-label={words.listPages}>
       {below !== null && (
         <a href={hrefOf(earlier.at(-1) ?? null, earlier.slice(0, -1))} rel="prev" class="button">
-          Newer
+          {words.newer}
         </a>
       )}
       {next !== null && (
@@ -151,12 +153,12 @@ export function Pager({
           rel="next"
           class="button"
         >
-          Older
+          {words.older}
         </a>
       )}
       {earlier.length > 0 && (
         <a href={hrefOf(null, [])} class="button">
-          Newest
+          {words.newest}
         </a>
       )}
     </nav>

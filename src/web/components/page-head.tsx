@@ -3,6 +3,7 @@
 /** @jsxImportSource preact */
 
 import type { ComponentChildren } from "preact";
+import { useWords } from "./words.ts";
 
 /** The title, with what belongs beside it: figures, filters, and at the end what can be made or done. */
 export function PageHead({ title, children }: { title: string; children?: ComponentChildren }) {
@@ -80,6 +81,7 @@ export function Chips({
   chips: readonly Chip[];
   call: { path: string; filters: { values: URLSearchParams } };
 }) {
+  const words = useWords();
   if (chips.length === 0) return null;
   const without = (names: readonly string[]) => {
     const rest = new URLSearchParams(filters.values);
@@ -91,7 +93,7 @@ export function Chips({
       {chips.map(({ names, text }) => (
         <li>
           <a href={without(names)}>
-            <span class="hidden">Remove the filter </span>
+            <span class="hidden">{words.removeFilter} </span>
             {text} <span aria-hidden="true">×</span>
           </a>
         </li>

@@ -3,6 +3,7 @@
 /** @jsxImportSource preact */
 
 import type { View } from "../server/results.ts";
+import { useWords } from "./words.ts";
 
 /**
  * Shows the text of a new key, of which only a hash is stored, or a secret, which no other page shows. `path`: where
@@ -14,15 +15,24 @@ export function shownOnce(text: string, title: string, path: string): View {
     body: (
       <>
         <h1>{title}</h1>
-        <p class="notice busy">This is shown once: copy it now. It cannot be looked up later.</p>
-        <pre id="key">{text}</pre>
-        <p class="actions">
-          <button type="button" data-copy="key" hidden>
-            Copy
-          </button>
-          <a href={path}>Done</a>
-        </p>
+        <Shown text={text} path={path} />
       </>
     ),
   };
+}
+
+function Shown({ text, path }: { text: string; path: string }) {
+  const words = useWords();
+  return (
+    <>
+      <p class="notice busy">{words.shownOnce}</p>
+      <pre id="key">{text}</pre>
+      <p class="actions">
+        <button type="button" data-copy="key" data-copied={words.copied} hidden>
+          {words.copy}
+        </button>
+        <a href={path}>{words.done}</a>
+      </p>
+    </>
+  );
 }

@@ -95,7 +95,7 @@ export class Submission<Who extends Visitor> extends Call<Who> {
   async requireProof(): Promise<void> {
     if (this.visitor.hasProved(this.parts.now())) return;
     if (this.form.secret(PROOF) === "")
-      this.form.addError(PROOF, "Enter your password or a code again");
+      this.form.addError(PROOF, this.visitor.words.parts.proofRequired);
     this.form.check();
     await this.#prove();
     this.form.check();
@@ -115,7 +115,7 @@ export class Submission<Who extends Visitor> extends Call<Who> {
       const { message } = shownRefusal(error, this.form.values, this.visitor.words);
       this.form.addError(
         PROOF,
-        error.code === "sign_in_limited" ? message : "Wrong password or code",
+        error.code === "sign_in_limited" ? message : this.visitor.words.parts.proofWrong,
       );
     }
   }

@@ -10,6 +10,7 @@ import { Field, Form, ForUser } from "../components/fields.tsx";
 import { CONFIRMATION_MS } from "../../domain/sign-ins/sign-ins.ts";
 import { random } from "./random.ts";
 import { refusal } from "../../domain/values/error-table.ts";
+import { useWords } from "../components/words.ts";
 import { moneyText } from "../components/shown.tsx";
 
 export interface Confirmation {
@@ -104,6 +105,7 @@ export function ConfirmationPage({
   needed: ConfirmationNeeded;
 }) {
   const { title, moves, details, danger, isSensitive } = confirmation;
+  const words = useWords();
   const carried = [...form.values].filter(([name]) => !CONFIRMATION_FIELDS.includes(name));
   const plan = digestOf(confirmation);
   return (
@@ -111,7 +113,7 @@ export function ConfirmationPage({
       <h1>{title}?</h1>
       {moves.length > 0 && (
         <table class="moves">
-          <caption>Money that will move</caption>
+          <caption>{words.moneyMoves}</caption>
           <tbody>
             {moves.map(({ account, micros }) => (
               <tr>
@@ -137,8 +139,8 @@ export function ConfirmationPage({
         {needsProof && (
           <Field
             name={PROOF}
-            label="Your password, or a code of your second factor"
-            hint={`Asked for again because of ${isSensitive ? "what this allows" : "the amount"}.`}
+            label={words.proof}
+            hint={words.proofBecause(isSensitive ?? false)}
             type="password"
             autocomplete="current-password"
             required
@@ -146,7 +148,7 @@ export function ConfirmationPage({
         )}
         <p class="actions sticky">
           <button class={danger ? "danger" : "primary"}>{title}</button>
-          <a href={back}>Go back without changes</a>
+          <a href={back}>{words.backUnchanged}</a>
         </p>
       </Form>
     </>

@@ -8,6 +8,7 @@ import { showHidden } from "../../domain/values/text.ts";
 import type { Note } from "./notes.ts";
 import { SCRIPT, STYLE } from "./assets.ts";
 import type { Site } from "./site.ts";
+import { Words } from "../components/words.ts";
 import type { SiteWords } from "./words.ts";
 
 interface Frame {
@@ -21,7 +22,11 @@ interface Frame {
 }
 
 export function documentOf(frame: Frame, body: ComponentChildren): string {
-  const text = renderToString(<Document {...frame}>{body}</Document>);
+  const text = renderToString(
+    <Words.Provider value={frame.words}>
+      <Document {...frame}>{body}</Document>
+    </Words.Provider>,
+  );
   return `<!doctype html>${below(frame.site.prefix, text)}`;
 }
 

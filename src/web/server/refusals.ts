@@ -11,10 +11,11 @@ export function shownRefusal(
 ): { message: string; field: string } {
   const { fields = [] } = entryOf(refused);
   const { details } = refused;
+  const named = details !== null && "field" in details ? [details.field] : fields;
   const row = details !== null && "index" in details ? `Row ${details.index + 1}: ` : "";
   return {
     message: row + words.refusal(refused),
-    field: fields.find((field) => sent.has(field)) ?? "",
+    field: named.find((field) => sent.has(field)) ?? "",
   };
 }
 

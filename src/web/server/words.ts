@@ -19,6 +19,38 @@ export interface SiteWords {
   /** What a refusal says and advises. */
   refusal: (refused: Refusal) => string;
   form: FormWords;
+  parts: PartWords;
+}
+
+/** Words of shared components. */
+export interface PartWords {
+  nothingChanged: string;
+  /** An error in the list above a form. */
+  errorOf: (label: string | undefined, message: string) => string;
+  filters: string;
+  filter: string;
+  clear: string;
+  removeFilter: string;
+  listPages: string;
+  newest: string;
+  newer: string;
+  older: string;
+  /** Names a chart for screen readers. */
+  chart: (title: string) => string;
+  table: string;
+  day: string;
+  shownOnce: string;
+  copy: string;
+  copied: string;
+  done: string;
+  moneyMoves: string;
+  backUnchanged: string;
+  proof: string;
+  proofBecause: (isSensitive: boolean) => string;
+  proofRequired: string;
+  proofWrong: string;
+  /** How long an old key stays valid, by hours. */
+  grace: Record<"0" | "1" | "24" | "168", string>;
 }
 
 /** Errors beside the fields of a form. */
@@ -46,5 +78,37 @@ export const ENGLISH: SiteWords = {
   form: {
     required: (name) => `${spaced(name)} is required`,
     wrong: (name, _kind, must) => `${spaced(name)} must be ${must}`,
+  },
+  parts: {
+    nothingChanged: "Nothing was changed.",
+    errorOf: (_label, message) => message,
+    filters: "Filters",
+    filter: "Filter",
+    clear: "Clear",
+    removeFilter: "Remove the filter",
+    listPages: "Pages of the list",
+    newest: "Newest",
+    newer: "Newer",
+    older: "Older",
+    chart: (title) => `${title}: the table below has the numbers`,
+    table: "Table",
+    day: "Day",
+    shownOnce: "This is shown once: copy it now. It cannot be looked up later.",
+    copy: "Copy",
+    copied: "Copied",
+    done: "Done",
+    moneyMoves: "Money that will move",
+    backUnchanged: "Go back without changes",
+    proof: "Your password, or a code of your second factor",
+    proofBecause: (isSensitive) =>
+      `Asked for again because of ${isSensitive ? "what this allows" : "the amount"}.`,
+    proofRequired: "Enter your password or a code again",
+    proofWrong: "Wrong password or code",
+    grace: {
+      "0": "0 hours: it ends at once",
+      "1": "an hour",
+      "24": "a day",
+      "168": "a week",
+    },
   },
 };

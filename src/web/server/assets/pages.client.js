@@ -44,7 +44,7 @@ function relativeText(at, now) {
 
 function nameTimes(within) {
   const now = Date.now();
-  for (const time of within.querySelectorAll("time[datetime]")) {
+  for (const time of within.querySelectorAll("time[datetime]:not([data-zoned])")) {
     const at = new Date(time.dateTime);
     const utc = `${time.dateTime.slice(0, 19).replace("T", " ")} UTC`;
     time.title = `${exact.format(at)}\n${utc}`;
@@ -66,7 +66,7 @@ dropZones(document);
 nameTimes(document);
 setInterval(() => nameTimes(document), 60_000);
 document.addEventListener("click", ({ target }) => {
-  if (!target.matches("time")) return;
+  if (!target.matches("time:not([data-zoned])")) return;
   if (!("exact" in target.dataset)) target.dataset.exact = "";
   else delete target.dataset.exact;
   nameTimes(target.parentElement);
@@ -77,7 +77,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   button.hidden = false;
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-    button.textContent = "Copied";
+    button.textContent = button.dataset.copied ?? "Copied";
   });
 }
 
@@ -104,6 +104,25 @@ function countTicked() {
 }
 document.addEventListener("change", countTicked);
 countTicked();
+
+// Search as one types: a form with data-live shows the part of its page that it names again after each change.
+for (const form of document.querySelectorAll("form[data-live]")) {
+  let [wait, last] = [0, 0];
+  const show = async () => {
+    const turn = (last += 1);
+    const address = `${form.action}?${new URLSearchParams(new FormData(form))}`;
+    const response = await fetch(address);
+    if (!response.ok || response.redirected) return;
+    const next = parse(await response.text()).getElementById(form.dataset.live);
+    if (!next || turn !== last) return;
+    document.getElementById(form.dataset.live).replaceWith(document.importNode(next, true));
+    history.replaceState(null, "", address);
+  };
+  form.addEventListener("input", () => {
+    clearTimeout(wait);
+    wait = setTimeout(() => show().catch(() => {}), 200);
+  });
+}
 
 // Menus: a click elsewhere and Escape close them.
 function closeMenus(except) {

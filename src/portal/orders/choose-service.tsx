@@ -1,0 +1,117 @@
+// New order, first step: the service, by category and search. With JavaScript the list follows what is typed.
+
+/** @jsxImportSource preact */
+
+import { listNumberedServices, type NumberedService } from "../../db/catalogue/services.ts";
+import { Choice, Field, Filters } from "../../web/components/fields.tsx";
+import { List } from "../../web/components/lists.tsx";
+import { Typed } from "../../web/components/shown.tsx";
+import type { View } from "../../web/server/results.ts";
+import { priceText } from "../parts/shown.tsx";
+import type { Call } from "../server/call.ts";
+import type { Visitor } from "../server/visitor.ts";
+
+/** Number of services that are listed. Others are found by searching. */
+const SHOWN = 50;
+
+export async function chooseServicePage(call: Call): Promise<View> {
+  const { visitor, filters } = call;
+  const { t } = visitor;
+  const services = await call.read((reader) => listNumberedServices(reader, visitor.account));
+  const categories = [...new Set(services.map(({ category }) => category))];
+  const [category, search] = [filters.raw("category"), filters.raw("q")];
+  const words = wordsIn(search);
+  const found = services.filter(
+    (service) =>
+      (category === "" || service.category === category) &&
+      words.every((word) => textOf(service).includes(word)),
+  );
+  return {
+    title: t("newOrder.title"),
+    body: (
+      <>
+        <h1>{t("newOrder.title")}</h1>
+        {services.length === 0 ? (
+          <p class="empty">{t("newOrder.noServices")}</p>
+        ) : (
+          <>
+            <Filters action="/new-order" filters={filters} live="services">
+              <Field name="q" label={t("newOrder.search")} />
+              <Choice
+                name="category"
+                label={t("newOrder.category")}
+                any={t("newOrder.anyCategory")}
+                options={categories}
+              />
+            </Filters>
+            <div id="services" aria-live="polite">
+              <p class="hint">
+                {t("newOrder.found", { count: found.length })}
+                {found.length > SHOWN && ` ${t("newOrder.more", { shown: SHOWN })}`}
+              </p>
+              <Services visitor={visitor} services={found.slice(0, SHOWN)} />
+            </div>
+          </>
+        )}
+      </>
+    ),
+  };
+}
+
+function wordsIn(search: string): string[] {
+  return search.toLowerCase().split(/\s+/).filter(Boolean);
+}
+
+function textOf({ number, name, category }: NumberedService): string {
+  return `${number} ${name} ${category}`.toLowerCase();
+}
+
+function Services({
+  visitor,
+  services,
+}: {
+  visitor: Visitor;
+  services: readonly NumberedService[];
+}) {
+  const { t, formats } = visitor;
+  return (
+    <List
+      caption={t("orders.service")}
+      rows={services}
+      empty={t("newOrder.none")}
+      compact
+      columns={[
+        { heading: t("orders.number"), cell: ({ number }) => String(number), place: "third" },
+        {
+          heading: t("orders.service"),
+          cell: ({ name, number }) => (
+            <a href={`/new-order/${number}`}>
+              <Typed text={name} />
+            </a>
+          ),
+          title: ({ name }) => name,
+          grow: true,
+          place: "title",
+        },
+        {
+          heading: t("newOrder.category"),
+          cell: ({ category }) => <Typed text={category} />,
+          wide: true,
+        },
+        {
+          heading: t("newOrder.price"),
+          number: true,
+          cell: (service) => priceText(visitor, service),
+          place: "end",
+        },
+        {
+          heading: t("orders.quantity"),
+          number: true,
+          cell: ({ min, max }) =>
+            t("newOrder.bounds", { min: formats.number(min), max: formats.number(max) }),
+          place: "first",
+        },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,219 @@
+// New order, second step: the fields of the service's type; then what it costs and the balance after it, before anything
+// is placed. The token of the form that places the order is its idempotency key: sent twice, it places one order.
+
+/** @jsxImportSource preact */
+
+import { findOpenService, findOpenServiceByNumber } from "../../db/catalogue/services.ts";
+import type { Reader } from "../../db/port/port.ts";
+import { findOwnLimits } from "../../db/users/reseller-limits.ts";
+import { typeTerms } from "../../domain/catalogue/service-types.ts";
+import {
+  DRIP_FIELDS,
+  EXTRA_FIELDS,
+  type ExtraField,
+  givenFields,
+  LINE_FIELDS,
+  MAY_BE_EMPTY,
+} from "../../domain/orders/order-fields.ts";
+import { appliedLimits } from "../../domain/users/reseller-limits.ts";
+import { refusal } from "../../domain/values/error-table.ts";
+import { LINK, QUANTITY, REFERENCE } from "../../domain/values/kinds.ts";
+import { previewMemberOrder } from "../../operations/members/portal-orders.ts";
+import { Area, Field, Form } from "../../web/components/fields.tsx";
+import { Facts } from "../../web/components/lists.tsx";
+import { Typed, TypedLines } from "../../web/components/shown.tsx";
+import { random } from "../../web/server/random.ts";
+import type { Redirect, View } from "../../web/server/results.ts";
+import { priceText } from "../parts/shown.tsx";
+import type { Call, Submission } from "../server/call.ts";
+import type { Portal } from "../server/portal.ts";
+import type { Visitor } from "../server/visitor.ts";
+
+const SERVICE_NUMBER = /^\d{1,15}$/;
+const TOKEN = /^[\w-]{22}$/;
+const TOKEN_BYTES = 16;
+
+/** Finds the service by its number, at the reseller's price. Refuses: service_not_found. */
+function requireService(reader: Reader, visitor: Visitor, number: string) {
+  const { account, reseller } = visitor;
+  const found = SERVICE_NUMBER.test(number)
+    ? findOpenServiceByNumber(reader, account, Number(number))
+    : undefined;
+  const service = found && findOpenService(reader, reseller, found.id);
+  if (!service) throw refusal("service_not_found");
+  return service;
+}
+
+export async function newOrderPage(call: Call): Promise<View> {
+  const { visitor, params } = call;
+  const { t, formats } = visitor;
+  const number = params["service"]!;
+  const service = await call.read((reader) => requireService(reader, visitor, number));
+  const { quantity, fields } = typeTerms(service.type);
+  const typed = (name: string) => call.filters.raw(name);
+  return {
+    title: t("newOrder.title"),
+    body: (
+      <div class="narrow">
+        <h1>
+          <Typed text={service.name} />
+        </h1>
+        <p>
+          {priceText(visitor, service)} · <a href="/new-order">{t("newOrder.otherService")}</a>
+        </p>
+        <Form action={`/new-order/${number}`} submit={t("newOrder.review")}>
+          <Field
+            name="link"
+            label={t("orders.link")}
+            hint={t("newOrder.linkHint")}
+            value={typed("link")}
+            required
+          />
+          {quantity === "named" && (
+            <Field
+              name="quantity"
+              label={t("orders.quantity")}
+              inputmode="numeric"
+              hint={t("newOrder.bounds", {
+                min: formats.number(service.min),
+                max: formats.number(service.max),
+              })}
+              value={typed("quantity")}
+              required
+            />
+          )}
+          {[...fields, ...(service.dripfeed ? DRIP_FIELDS : [])].map((field) => (
+            <ExtraInput visitor={visitor} field={field} value={typed(field)} />
+          ))}
+          <Field
+            name="reference"
+            label={t("orders.reference")}
+            hint={t("newOrder.referenceHint")}
+            value={typed("reference")}
+          />
+        </Form>
+      </div>
+    ),
+  };
+}
+
+function ExtraInput({
+  visitor: { t },
+  field,
+  value,
+}: {
+  visitor: Visitor;
+  field: ExtraField;
+  value: string;
+}) {
+  const label = t(`extra.${field}`);
+  if (LINE_FIELDS.has(field)) {
+    return <Area name={field} label={label} hint={t("newOrder.linesHint")} value={value} />;
+  }
+  const hint =
+    field === "runs"
+      ? t("newOrder.runsHint")
+      : field === "interval"
+        ? t("newOrder.intervalHint")
+        : "";
+  return <Field name={field} label={label} hint={hint} value={value} />;
+}
+
+/** Shows the order before it is placed, or with the token of that page places it. */
+export async function placeOrder(submission: Submission, portal: Portal): Promise<View | Redirect> {
+  const { form, visitor } = submission;
+  const link = form.required("link", LINK, "");
+  const quantity = form.optional("quantity", QUANTITY, 1);
+  const reference = form.optional("reference", REFERENCE, "");
+  form.check();
+  const texts = textsOf(submission);
+  const asked = { link, quantity, reference, ...givenFields(texts) };
+  const { account: resellerAccount } = visitor;
+  const read = await submission.read((reader) => {
+    const { id } = requireService(reader, visitor, submission.params["service"]!);
+    const terms = { ...asked, service: id, resellerAccount };
+    const token = form.raw("token");
+    const preview = TOKEN.test(token) ? null : previewMemberOrder(reader, terms, portal.now());
+    const limits = appliedLimits(
+      findOwnLimits(reader, resellerAccount),
+      portal.settings.orderLimits,
+    );
+    return { id, token, preview, limits };
+  });
+  const { id: service, token, preview, limits } = read;
+  if (preview !== null) {
+    const values = { link, quantity: form.raw("quantity"), reference: reference ?? "", ...texts };
+    return reviewView(submission, values, preview);
+  }
+  const { orderId, replayed } = await submission.submit("placeMemberOrder", {
+    order: { ...asked, service },
+    chargeMicros: Number(form.raw("charge")),
+    ...(limits && { limits }),
+    claim: { key: `portal:${token}`, requestHash: hashOf({ ...asked, service }) },
+  });
+  const { t } = visitor;
+  const note = replayed
+    ? t("order.sentBefore")
+    : t("order.placedNote", { number: String(orderId) });
+  return { to: `/orders/${orderId}`, note };
+}
+
+/** Returns the fields of the service's type: those that are filled in, and those that the form has and may be empty. */
+function textsOf({ form }: Submission): Partial<Record<ExtraField, string>> {
+  const given = EXTRA_FIELDS.filter(
+    (field) => form.raw(field) !== "" || (MAY_BE_EMPTY.has(field) && form.values.has(field)),
+  );
+  return Object.fromEntries(given.map((field) => [field, form.raw(field)]));
+}
+
+function hashOf(order: object): string {
+  return Bun.SHA256.hash(JSON.stringify(order), "hex");
+}
+
+/** Shows what the order costs, and the balance after it. */
+function reviewView(
+  { visitor, path }: Submission,
+  values: Record<string, string>,
+  { service, chargeMicros, balanceMicros }: ReturnType<typeof previewMemberOrder>,
+): View {
+  const { t, formats } = visitor;
+  const given = Object.entries(values).filter(([, value]) => value !== "");
+  const amount = formats.money(chargeMicros);
+  return {
+    title: t("newOrder.reviewTitle"),
+    body: (
+      <div class="narrow">
+        <h1>{t("newOrder.reviewTitle")}</h1>
+        <Facts
+          facts={[
+            [t("orders.service"), <Typed text={service.name} />],
+            ...given.map(
+              ([name, value]) => [labelOf(visitor, name), <TypedLines text={value} />] as const,
+            ),
+            [t("newOrder.price"), priceText(visitor, service)],
+            [t("orders.charge"), <strong>{amount}</strong>],
+            [t("newOrder.balanceAfter"), formats.money(balanceMicros - BigInt(chargeMicros))],
+          ]}
+        />
+        <Form
+          action={path}
+          hidden={{
+            ...Object.fromEntries(given),
+            charge: chargeMicros,
+            token: random(TOKEN_BYTES),
+          }}
+        >
+          <p class="actions">
+            <button class="primary">{t("newOrder.place", { amount })}</button>
+            <a href={`${path}?${new URLSearchParams(given)}`}>{t("newOrder.change")}</a>
+          </p>
+        </Form>
+      </div>
+    ),
+  };
+}
+
+function labelOf({ t }: Visitor, name: string): string {
+  if (name === "link" || name === "quantity" || name === "reference") return t(`orders.${name}`);
+  return t(`extra.${name as ExtraField}`);
+}
