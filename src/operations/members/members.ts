@@ -110,8 +110,20 @@ export interface ResetMember {
  * member_not_invited.
  */
 export function resetMember(tx: Tx, command: ResetMember, context: Context): null {
-  const { id, invitationHash, actor } = command;
-  const found = requireMemberRow(tx, id);
+  return reset(tx, requireMemberRow(tx, command.id), command, context);
+}
+
+/** Does so for an owner. Refuses what requireMember refuses, then the same. */
+export function resetOwnMember(tx: Tx, command: ResetMember, context: Context): null {
+  return reset(tx, requireColleague(tx, command), command, context);
+}
+
+function reset(
+  tx: Tx,
+  found: Member,
+  { invitationHash, actor }: ResetMember,
+  context: Context,
+): null {
   if (!found.active) throw refusal("member_not_found");
   if (found.passwordHash === null) throw refusal("member_not_invited");
   const invitedUntil = context.now + lifetimesOf("portal").resetMs;

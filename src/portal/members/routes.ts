@@ -1,6 +1,15 @@
 // Routes of this folder.
 
 import { get, post, type Route } from "../server/route.ts";
+import { register, registrationPage } from "./registration.tsx";
+import {
+  changeRole,
+  disableMember,
+  enableMember,
+  inviteMember,
+  resetMemberPassword,
+  teamPage,
+} from "./team.tsx";
 import { forgottenPage } from "./forgotten.tsx";
 import {
   enableSecondFactor,
@@ -22,10 +31,18 @@ export const routes: readonly Route[] = [
   get("/set-up", "anyone", setUpPage),
   post("/set-up", "anyone", setUp, "/set-up"),
   get("/forgotten", "anyone", forgottenPage),
+  get("/register", "anyone", registrationPage),
+  post("/register", "anyone", register, "/register"),
   get("/settings", "read", settingsPage),
   post("/settings", "read", saveSettings, "/settings"),
   post("/settings/password", "read", changePassword, "/settings"),
   post("/settings/sessions", "read", endOwnSession, "/settings"),
+  get("/members", "members", teamPage),
+  post("/members", "members", inviteMember, "/members"),
+  post("/members/:member/role", "members", changeRole, "/members"),
+  post("/members/:member/disable", "members", disableMember, "/members"),
+  post("/members/:member/enable", "members", enableMember, "/members"),
+  post("/members/:member/password", "members", resetMemberPassword, "/members"),
   get("/settings/second-factor", "read", secondFactorPage),
   post("/settings/second-factor/offer", "read", offerSecondFactor, "/settings/second-factor"),
   post("/settings/second-factor/enable", "read", enableSecondFactor, "/settings/second-factor"),

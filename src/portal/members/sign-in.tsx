@@ -17,6 +17,7 @@ export function signInPage(call: Call, portal: Portal): View | Response {
   const { visitor, filters } = call;
   const { t } = visitor;
   if (visitor.isSignedIn() && !visitor.identity().session.awaitsCode) return redirect("/");
+  const { registration } = portal.settings;
   const next = filters.raw("next");
   return {
     title: t("signIn.title"),
@@ -45,6 +46,13 @@ export function signInPage(call: Call, portal: Portal): View | Response {
         <p>
           <a href="/forgotten">{t("signIn.forgotten")}</a>
         </p>
+        {registration !== "off" && (
+          <p>
+            <a href="/register">
+              {t(registration === "open" ? "signIn.registerOpen" : "signIn.register")}
+            </a>
+          </p>
+        )}
       </Welcome>
     ),
   };

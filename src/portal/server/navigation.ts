@@ -9,6 +9,7 @@ const PAGES: readonly (readonly [path: string, text: Extract<Key, `nav.${string}
   ["/", "nav.overview"],
   ["/new-order", "nav.newOrder"],
   ["/orders", "nav.orders"],
+  ["/members", "nav.members"],
   ["/settings", "nav.settings"],
 ];
 

@@ -55,6 +55,7 @@ export const en = {
   "nav.overview": "Overview",
   "nav.newOrder": "New order",
   "nav.orders": "Orders",
+  "nav.members": "Members",
   "nav.settings": "Settings",
 
   // Fields
@@ -96,6 +97,35 @@ export const en = {
   "reset.text": "Ask for a link to choose a new password. It works once, for 24 hours.",
   "reset.contact": "Write to us from the address of your account, and we send you the link:",
   "reset.owner": "If you are not the owner of the account, its owner can also help you.",
+
+  // Registration
+  "register.text": "Tell us who you are. You get a link once we have agreed.",
+  "register.textOpen": "Your account is ready at once, with a balance of 0.",
+  "register.name": "Your name or company",
+  "register.have": "I have an account",
+  "register.waits": "Thank you. You will hear from us.",
+  "register.opened":
+    "Sign in with your new account. If the address was in use already, its account stays as it is.",
+
+  // Members
+  "team.title": "Members",
+  "team.state": "State",
+  "team.active": "Active",
+  "team.invited": "Invited",
+  "team.disabled": "Disabled",
+  "team.lastSignIn": "Last sign-in",
+  "team.roleOf": "Role of {name}",
+  "team.actions": "Actions",
+  "team.you": "You",
+  "team.disable": "Disable",
+  "team.enable": "Enable",
+  "team.newPassword": "Link to a new password",
+  "team.invite": "Invite a member",
+  "team.linkTitle": "Link for {name}",
+  "team.linkText":
+    "Give this link to the person over a channel that nobody else can read. It works once, for {hours} hours, and cannot be shown again.",
+  "team.changed": "{name} was changed.",
+  "team.proofTitle": "Give this person all rights",
 
   // Second factor
   "factor.text": "A code from an authenticator app on your phone, in addition to the password.",
@@ -256,6 +286,11 @@ export const en = {
   },
   "refusal.code_wrong": "Wrong code",
   "refusal.invitation_invalid": "The link was used or has expired. Ask for another one.",
+  "refusal.member_not_found": "Member not found.",
+  "refusal.member_last_owner": "This is the last owner. Make another member an owner first.",
+  "refusal.member_not_invited": "This member has no password yet. Invite it again.",
+  "refusal.members_limit": "There are too many members.",
+  "refusal.registrations_full": "Too many people are waiting. Try again later.",
   "refusal.member_email_taken": "This address cannot be used. Choose another one.",
   "refusal.session_not_found": "The session has already ended.",
   "refusal.second_factor_present": "There is a second factor already.",

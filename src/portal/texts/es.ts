@@ -57,6 +57,7 @@ export const es: Catalogue = {
   "nav.overview": "Resumen",
   "nav.newOrder": "Nuevo pedido",
   "nav.orders": "Pedidos",
+  "nav.members": "Miembros",
   "nav.settings": "Ajustes",
 
   // Fields
@@ -99,6 +100,35 @@ export const es: Catalogue = {
     "Pida un enlace para elegir una contraseña nueva. Funciona una vez, durante 24 horas.",
   "reset.contact": "Escríbanos desde la dirección de su cuenta y le enviaremos el enlace:",
   "reset.owner": "Si no es el propietario de la cuenta, su propietario también puede ayudarle.",
+
+  // Registration
+  "register.text": "Díganos quién es. Recibirá un enlace cuando lo aprobemos.",
+  "register.textOpen": "Su cuenta está lista de inmediato, con saldo 0.",
+  "register.name": "Su nombre o empresa",
+  "register.have": "Ya tengo una cuenta",
+  "register.waits": "Gracias. Tendrá noticias nuestras.",
+  "register.opened":
+    "Inicie sesión con su nueva cuenta. Si la dirección ya estaba en uso, su cuenta queda como estaba.",
+
+  // Members
+  "team.title": "Miembros",
+  "team.state": "Estado",
+  "team.active": "Activo",
+  "team.invited": "Invitado",
+  "team.disabled": "Desactivado",
+  "team.lastSignIn": "Último inicio de sesión",
+  "team.roleOf": "Rol de {name}",
+  "team.actions": "Acciones",
+  "team.you": "Usted",
+  "team.disable": "Desactivar",
+  "team.enable": "Activar",
+  "team.newPassword": "Enlace a una contraseña nueva",
+  "team.invite": "Invitar a un miembro",
+  "team.linkTitle": "Enlace para {name}",
+  "team.linkText":
+    "Entregue este enlace a la persona por un canal que nadie más pueda leer. Funciona una vez, durante {hours} horas, y no se puede volver a mostrar.",
+  "team.changed": "Se modificó a {name}.",
+  "team.proofTitle": "Dar a esta persona todos los derechos",
 
   // Second factor
   "factor.text":
@@ -265,6 +295,11 @@ export const es: Catalogue = {
   },
   "refusal.code_wrong": "Código incorrecto",
   "refusal.invitation_invalid": "El enlace ya se usó o ha caducado. Pida otro.",
+  "refusal.member_not_found": "No se encontró el miembro.",
+  "refusal.member_last_owner": "Es el último propietario. Nombre antes a otro propietario.",
+  "refusal.member_not_invited": "Este miembro aún no tiene contraseña. Invítelo de nuevo.",
+  "refusal.members_limit": "Hay demasiados miembros.",
+  "refusal.registrations_full": "Hay demasiadas personas en espera. Inténtelo más tarde.",
   "refusal.member_email_taken": "No se puede usar esta dirección. Elija otra.",
   "refusal.session_not_found": "La sesión ya ha terminado.",
   "refusal.second_factor_present": "Ya hay un segundo factor.",

@@ -58,6 +58,7 @@ export const ptBr: Catalogue = {
   "nav.overview": "Visão geral",
   "nav.newOrder": "Novo pedido",
   "nav.orders": "Pedidos",
+  "nav.members": "Membros",
   "nav.settings": "Configurações",
 
   // Fields
@@ -99,6 +100,35 @@ export const ptBr: Catalogue = {
   "reset.text": "Peça um link para escolher uma nova senha. Ele funciona uma vez, por 24 horas.",
   "reset.contact": "Escreva para nós do endereço da sua conta e enviaremos o link:",
   "reset.owner": "Se você não é o proprietário da conta, o proprietário também pode ajudar.",
+
+  // Registration
+  "register.text": "Diga quem você é. Você recebe um link quando aprovarmos.",
+  "register.textOpen": "Sua conta fica pronta na hora, com saldo 0.",
+  "register.name": "Seu nome ou empresa",
+  "register.have": "Já tenho uma conta",
+  "register.waits": "Obrigado. Você terá notícias nossas.",
+  "register.opened":
+    "Entre com sua nova conta. Se o endereço já estava em uso, a conta dele fica como estava.",
+
+  // Members
+  "team.title": "Membros",
+  "team.state": "Situação",
+  "team.active": "Ativo",
+  "team.invited": "Convidado",
+  "team.disabled": "Desativado",
+  "team.lastSignIn": "Última entrada",
+  "team.roleOf": "Função de {name}",
+  "team.actions": "Ações",
+  "team.you": "Você",
+  "team.disable": "Desativar",
+  "team.enable": "Ativar",
+  "team.newPassword": "Link para uma nova senha",
+  "team.invite": "Convidar um membro",
+  "team.linkTitle": "Link para {name}",
+  "team.linkText":
+    "Entregue este link à pessoa por um canal que ninguém mais possa ler. Ele funciona uma vez, por {hours} horas, e não pode ser mostrado de novo.",
+  "team.changed": "{name} foi alterado.",
+  "team.proofTitle": "Dar a esta pessoa todos os direitos",
 
   // Second factor
   "factor.text": "Um código de um aplicativo autenticador no celular, além da senha.",
@@ -260,6 +290,11 @@ export const ptBr: Catalogue = {
   },
   "refusal.code_wrong": "Código incorreto",
   "refusal.invitation_invalid": "O link já foi usado ou expirou. Peça outro.",
+  "refusal.member_not_found": "Membro não encontrado.",
+  "refusal.member_last_owner": "É o último proprietário. Torne antes outro membro proprietário.",
+  "refusal.member_not_invited": "Este membro ainda não tem senha. Convide-o de novo.",
+  "refusal.members_limit": "Há membros demais.",
+  "refusal.registrations_full": "Há pessoas demais esperando. Tente mais tarde.",
   "refusal.member_email_taken": "Este endereço não pode ser usado. Escolha outro.",
   "refusal.session_not_found": "A sessão já foi encerrada.",
   "refusal.second_factor_present": "Já existe um segundo fator.",

@@ -57,6 +57,7 @@ export const ru: Catalogue = {
   "nav.overview": "Обзор",
   "nav.newOrder": "Новый заказ",
   "nav.orders": "Заказы",
+  "nav.members": "Участники",
   "nav.settings": "Настройки",
 
   // Fields
@@ -99,6 +100,35 @@ export const ru: Catalogue = {
     "Запросите ссылку, чтобы выбрать новый пароль. Она действует один раз в течение 24 часов.",
   "reset.contact": "Напишите нам с адреса вашей учётной записи, и мы пришлём ссылку:",
   "reset.owner": "Если вы не владелец учётной записи, вам может помочь и её владелец.",
+
+  // Registration
+  "register.text": "Расскажите, кто вы. Вы получите ссылку, когда мы одобрим запрос.",
+  "register.textOpen": "Учётная запись готова сразу, с нулевым балансом.",
+  "register.name": "Ваше имя или компания",
+  "register.have": "У меня есть учётная запись",
+  "register.waits": "Спасибо. Мы свяжемся с вами.",
+  "register.opened":
+    "Войдите с новой учётной записью. Если адрес уже использовался, его учётная запись не меняется.",
+
+  // Members
+  "team.title": "Участники",
+  "team.state": "Состояние",
+  "team.active": "Активен",
+  "team.invited": "Приглашён",
+  "team.disabled": "Отключён",
+  "team.lastSignIn": "Последний вход",
+  "team.roleOf": "Роль: {name}",
+  "team.actions": "Действия",
+  "team.you": "Вы",
+  "team.disable": "Отключить",
+  "team.enable": "Включить",
+  "team.newPassword": "Ссылка на новый пароль",
+  "team.invite": "Пригласить участника",
+  "team.linkTitle": "Ссылка для {name}",
+  "team.linkText":
+    "Передайте эту ссылку по каналу, который никто больше не читает. Она действует один раз ({hours} ч) и больше не показывается.",
+  "team.changed": "Изменено: {name}.",
+  "team.proofTitle": "Дать этому человеку все права",
 
   // Second factor
   "factor.text": "Код из приложения-аутентификатора на телефоне в дополнение к паролю.",
@@ -266,6 +296,12 @@ export const ru: Catalogue = {
   },
   "refusal.code_wrong": "Неверный код",
   "refusal.invitation_invalid": "Ссылка уже использована или устарела. Запросите новую.",
+  "refusal.member_not_found": "Участник не найден.",
+  "refusal.member_last_owner":
+    "Это последний владелец. Сначала назначьте владельцем другого участника.",
+  "refusal.member_not_invited": "У этого участника ещё нет пароля. Пригласите его снова.",
+  "refusal.members_limit": "Слишком много участников.",
+  "refusal.registrations_full": "Слишком много ожидающих. Попробуйте позже.",
   "refusal.member_email_taken": "Этот адрес использовать нельзя. Выберите другой.",
   "refusal.session_not_found": "Сеанс уже завершён.",
   "refusal.second_factor_present": "Второй фактор уже есть.",

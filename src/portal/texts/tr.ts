@@ -57,6 +57,7 @@ export const tr: Catalogue = {
   "nav.overview": "Genel bakış",
   "nav.newOrder": "Yeni sipariş",
   "nav.orders": "Siparişler",
+  "nav.members": "Üyeler",
   "nav.settings": "Ayarlar",
 
   // Fields
@@ -99,6 +100,35 @@ export const tr: Catalogue = {
     "Yeni bir parola seçmek için bağlantı isteyin. Bağlantı 24 saat içinde bir kez çalışır.",
   "reset.contact": "Hesabınızın adresinden bize yazın, bağlantıyı size gönderelim:",
   "reset.owner": "Hesabın sahibi değilseniz sahibi de size yardımcı olabilir.",
+
+  // Registration
+  "register.text": "Bize kim olduğunuzu söyleyin. Onayladığımızda bir bağlantı alırsınız.",
+  "register.textOpen": "Hesabınız 0 bakiyeyle hemen hazır olur.",
+  "register.name": "Adınız ya da şirketiniz",
+  "register.have": "Hesabım var",
+  "register.waits": "Teşekkürler. Sizinle iletişime geçeceğiz.",
+  "register.opened":
+    "Yeni hesabınızla giriş yapın. Adres zaten kullanılıyorsa hesabı olduğu gibi kalır.",
+
+  // Members
+  "team.title": "Üyeler",
+  "team.state": "Durum",
+  "team.active": "Etkin",
+  "team.invited": "Davet edildi",
+  "team.disabled": "Devre dışı",
+  "team.lastSignIn": "Son giriş",
+  "team.roleOf": "{name} rolü",
+  "team.actions": "İşlemler",
+  "team.you": "Siz",
+  "team.disable": "Devre dışı bırak",
+  "team.enable": "Etkinleştir",
+  "team.newPassword": "Yeni parola bağlantısı",
+  "team.invite": "Üye davet et",
+  "team.linkTitle": "{name} için bağlantı",
+  "team.linkText":
+    "Bu bağlantıyı kişiye başkasının okuyamayacağı bir yoldan verin. {hours} saat içinde bir kez çalışır ve yeniden gösterilemez.",
+  "team.changed": "{name} değiştirildi.",
+  "team.proofTitle": "Bu kişiye tüm yetkileri ver",
 
   // Second factor
   "factor.text": "Parolaya ek olarak telefonunuzdaki doğrulama uygulamasından bir kod.",
@@ -259,6 +289,11 @@ export const tr: Catalogue = {
   },
   "refusal.code_wrong": "Kod yanlış",
   "refusal.invitation_invalid": "Bağlantı kullanılmış ya da süresi dolmuş. Yenisini isteyin.",
+  "refusal.member_not_found": "Üye bulunamadı.",
+  "refusal.member_last_owner": "Bu son sahip. Önce başka bir üyeyi sahip yapın.",
+  "refusal.member_not_invited": "Bu üyenin henüz parolası yok. Yeniden davet edin.",
+  "refusal.members_limit": "Çok fazla üye var.",
+  "refusal.registrations_full": "Çok fazla kişi bekliyor. Daha sonra yeniden deneyin.",
   "refusal.member_email_taken": "Bu adres kullanılamaz. Başka bir adres seçin.",
   "refusal.session_not_found": "Oturum zaten sona ermiş.",
   "refusal.second_factor_present": "Zaten bir ikinci faktör var.",
