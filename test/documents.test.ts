@@ -182,13 +182,6 @@ test("every log line in the operations guide is one that the program writes", ()
   ).toEqual([]);
 });
 
-test("every decision is listed, and in the order of its number", () => {
-  const records = filesBelow("docs/decisions").filter((path) => /\/\d{4}-/.test(path));
-  const listed = matches(read("docs/decisions/README.md"), /^\| \[(\d{4}\]\([^)]+)\)/gm);
-  const wanted = records.map((path) => basename(path)).toSorted();
-  expect(listed).toEqual(wanted.map((name) => `${name.slice(0, 4)}](${name}`));
-});
-
 test("the list of settings is the one that `bun run docs` writes from their rows", () => {
   expect(documentedList()).toBe(settingsList());
 });
