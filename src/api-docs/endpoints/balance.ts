@@ -30,7 +30,8 @@ export const getBalance: Operation = {
   id: "getBalance",
   tag: "Balance",
   summary: "Read your balance",
-  description: "The amount that you can spend on orders. Needs an Order Key or Full Access.",
+  description:
+    "Returns the amount that you can spend on orders. Needs an Order Key or Full Access.",
   response: "Balance",
   examples: [
     {
@@ -47,7 +48,7 @@ export const listTransactions: Operation = {
   tag: "Balance",
   summary: "Read your statement",
   description:
-    "Every movement of your balance, newest first, straight from the ledger: the amounts add up to the balance to the last millionth of a dollar. With `Accept: text/csv` the whole statement comes as one CSV file, and `limit` is ignored. Needs an Order Key or Full Access.",
+    "Returns every movement of your balance, newest first, straight from the ledger: the amounts add up to the balance to the last millionth of a dollar. With `Accept: text/csv` the whole statement comes as one CSV file, and `limit` is ignored. Needs an Order Key or Full Access.",
   parameters: [
     {
       name: "kind",

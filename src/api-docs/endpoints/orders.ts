@@ -163,7 +163,7 @@ export const listOrders: Operation = {
   id: "listOrders",
   tag: "Orders",
   summary: "List orders",
-  description: `Your orders, newest first, a page at a time; or with \`ids\` up to ${IDS_LIMIT} orders by id, in the order of \`ids\`. Orders placed while you read the pages do not shift them: no order is missing or listed twice. Only a \`nextCursor\` of null marks the end: with \`service\` a page before it may be short or empty. With \`Accept: text/csv\` all matching orders come as one CSV file, and \`limit\` is ignored. ${NEEDS_ORDER_KEY}`,
+  description: `Returns your orders, newest first, a page at a time; or with \`ids\` up to ${IDS_LIMIT} orders by id, in the order of \`ids\`. Orders placed while you read the pages do not shift them: no order is missing or listed twice. Only a \`nextCursor\` of null marks the end: with \`service\` a page before it may be short or empty. With \`Accept: text/csv\` all matching orders come as one CSV file, and \`limit\` is ignored. ${NEEDS_ORDER_KEY}`,
   parameters: [
     filter("status", "Only orders in this state.", { type: "string", enum: ORDER_STATUSES }),
     filter("service", "Only orders of the service with this id.", {
@@ -230,7 +230,7 @@ export const getOrder: Operation = {
   id: "getOrder",
   tag: "Orders",
   summary: "Read an order",
-  description: `By its order number or its internal id. ${NEEDS_ORDER_KEY}`,
+  description: `Returns an order, by its order number or its internal id. ${NEEDS_ORDER_KEY}`,
   parameters: [
     {
       name: "id",
@@ -267,7 +267,7 @@ export const placeOrders: Operation = {
   id: "placeOrders",
   tag: "Orders",
   summary: `Place up to ${BATCH_LIMIT} orders`,
-  description: `Each is a body of \`POST /orders\` and gets the answer of a single call; a refused order does not affect the others. All are placed in one durable commit. The whole body is at most ${BODY_LIMIT_TEXT}. ${NEEDS_ORDER_KEY}`,
+  description: `Places several orders in one durable commit. Each is a body of \`POST /orders\` and gets the answer of a single call; a refused order does not affect the others. The whole body is at most ${BODY_LIMIT_TEXT}. ${NEEDS_ORDER_KEY}`,
   body: "BatchRequest",
   idempotent: true,
   response: "Batch",

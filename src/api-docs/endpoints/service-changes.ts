@@ -14,7 +14,7 @@ export const listServiceChanges: Operation = {
   tag: "Services",
   summary: "Follow the changes of services",
   description:
-    "Every change of the services that your key may order, at the price that you pay, oldest first. `since=0` is the beginning. Apply the changes since 0 to an empty list, or those since a cursor to the list of that time: the result is the list of `GET /services`. A service that becomes available comes with all its fields: name, price, per, min and max with `before` null, then `available`. Ask again with `nextCursor` until it stays the same: a page before the end may be short or empty. `since=now` returns the current cursor: take it, read `GET /services` once, and follow from there. After your operator restored a backup, earlier cursors may be refused: start again. Needs an Order Key or Full Access.",
+    "Returns every change of the services that your key may order, at the price that you pay, oldest first. `since=0` is the beginning. Apply the changes since 0 to an empty list, or those since a cursor to the list of that time: the result is the list of `GET /services`. A service that becomes available comes with all its fields: name, price, per, min and max with `before` null, then `available`. Ask again with `nextCursor` until it stays the same: a page before the end may be short or empty. `since=now` returns the current cursor: take it, read `GET /services` once, and follow from there. After your operator restored a backup, earlier cursors may be refused: start again. Needs an Order Key or Full Access.",
   parameters: [
     {
       name: "since",

@@ -8,7 +8,7 @@ export const listServices: Operation = {
   tag: "Services",
   summary: "List services",
   description:
-    "The services that your key may order, at the price that you pay, sorted by name, then id. Needs an Order Key or Full Access.",
+    "Returns the services that your key may order, at the price that you pay, sorted by name, then id. Needs an Order Key or Full Access.",
   parameters: [
     {
       name: "fields",

@@ -10,7 +10,7 @@ export const getUser: Operation = {
   tag: "Users",
   summary: "Look up a user",
   description:
-    "A user's details and balances. Needs a Recharge Key or Full Access; a key whose reach is `children` sees its reseller's child users only.",
+    "Returns a user's details and balances. Needs a Recharge Key or Full Access; a key whose reach is `children` sees its reseller's child users only.",
   parameters: [
     {
       name: "username",
@@ -52,7 +52,7 @@ export const recharge: Operation = {
   tag: "Users",
   summary: "Add credit to a user",
   description:
-    "A main user's `balance` or a child user's `childBalance` is credited. Send an Idempotency-Key: a payment must not be credited twice. Needs a Recharge Key or Full Access, within the key's reach and its limits for one recharge and for a UTC day.",
+    "Credits a main user's `balance` or a child user's `childBalance`. Send an Idempotency-Key: a payment must not be credited twice. Needs a Recharge Key or Full Access, within the key's reach and its limits for one recharge and for a UTC day.",
   body: "RechargeRequest",
   idempotent: true,
   response: "Recharged",

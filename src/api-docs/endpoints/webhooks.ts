@@ -41,7 +41,7 @@ export const createWebhook: Operation = {
   id: "createWebhook",
   tag: "Webhooks",
   summary: "Create an endpoint",
-  description: `Events of your orders, your balance and your services are sent to its URL from now on, signed with its secret. At most ${WEBHOOKS_LIMIT} endpoints. ${NEEDS_ORDER_KEY}`,
+  description: `Registers a URL. Events of your orders, your balance and your services are sent to it from now on, signed with the secret that only this answer shows. At most ${WEBHOOKS_LIMIT} endpoints. ${NEEDS_ORDER_KEY}`,
   body: "WebhookRequest",
   response: "WebhookSecretAnswer",
   examples: [
@@ -77,7 +77,7 @@ export const listWebhooks: Operation = {
   id: "listWebhooks",
   tag: "Webhooks",
   summary: "List your endpoints",
-  description: `Oldest first, without their secrets. ${NEEDS_ORDER_KEY}`,
+  description: `Returns your endpoints, oldest first, without their secrets. ${NEEDS_ORDER_KEY}`,
   response: "Webhooks",
   examples: [
     {
@@ -93,7 +93,7 @@ export const getWebhook: Operation = {
   id: "getWebhook",
   tag: "Webhooks",
   summary: "Read an endpoint",
-  description: NEEDS_ORDER_KEY,
+  description: `Returns an endpoint, without its secret. ${NEEDS_ORDER_KEY}`,
   parameters: [idParameter],
   response: "WebhookAnswer",
   examples: [
@@ -112,7 +112,7 @@ export const updateWebhook: Operation = {
   id: "updateWebhook",
   tag: "Webhooks",
   summary: "Change an endpoint",
-  description: `Members that the body does not have stay unchanged; \`balanceLowBelow\` null ends the warning. ${NEEDS_ORDER_KEY}`,
+  description: `Changes the members that the body has; the others stay as they are. \`balanceLowBelow\` null ends the warning. ${NEEDS_ORDER_KEY}`,
   parameters: [idParameter],
   body: "WebhookChanges",
   response: "WebhookAnswer",
@@ -159,7 +159,7 @@ export const listDeliveries: Operation = {
   id: "listDeliveries",
   tag: "Webhooks",
   summary: "List the deliveries",
-  description: `Every attempt of the last 30 days, newest first. ${NEEDS_ORDER_KEY}`,
+  description: `Returns every attempt of the last 30 days, newest first. ${NEEDS_ORDER_KEY}`,
   parameters: [idParameter, ...PAGE_PARAMETERS.filter(({ name }) => /limit|cursor/.test(name))],
   response: "Deliveries",
   examples: [
@@ -243,7 +243,7 @@ export const rotateWebhook: Operation = {
   id: "rotateWebhook",
   tag: "Webhooks",
   summary: "Change the secret",
-  description: `A new secret signs from now on. For \`graceSeconds\`, a day unless you say otherwise, the old one signs too, and earlier ones until the end of their own grace. With 0 only the new secret signs. ${NEEDS_ORDER_KEY}`,
+  description: `Makes a new secret, which signs from now on. For \`graceSeconds\`, a day unless you say otherwise, the old one signs too, and earlier ones until the end of their own grace. With 0 only the new secret signs. ${NEEDS_ORDER_KEY}`,
   parameters: [idParameter],
   body: "RotateRequest",
   isBodyOptional: true,
@@ -272,7 +272,7 @@ export const deleteWebhook: Operation = {
   id: "deleteWebhook",
   tag: "Webhooks",
   summary: "Delete an endpoint",
-  description: `Nothing more is sent to it. ${NEEDS_ORDER_KEY}`,
+  description: `Deletes an endpoint: nothing more is sent to it. ${NEEDS_ORDER_KEY}`,
   parameters: [idParameter],
   response: "WebhookAnswer",
   examples: [
