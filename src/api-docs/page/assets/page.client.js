@@ -146,6 +146,8 @@ search.form.addEventListener("keydown", (event) => {
 search.form.addEventListener("focusout", ({ relatedTarget }) => {
   if (!search.form.contains(relatedTarget)) close();
 });
+// Safari moves the focus away from the search before a click reaches its link.
+list.addEventListener("mousedown", (event) => event.preventDefault());
 list.addEventListener("click", ({ target }) => target.closest("a") && close());
 document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.target.matches("input")) return;
