@@ -69,8 +69,14 @@ const respondAsset: PageHandler = async ({ request }) => {
   return withText(new Response(asset.text, { headers }), asset.text);
 };
 
+/** Returns the path, decoded once. One that cannot be decoded stays as it is, and has no page. */
 function pathOf({ path }: IncomingRequest): string {
-  return path.split("?")[0]!;
+  const [encoded] = path.split("?");
+  try {
+    return decodeURIComponent(encoded!);
+  } catch {
+    return encoded!;
+  }
 }
 
 interface Tagged {

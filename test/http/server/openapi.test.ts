@@ -30,16 +30,19 @@ beforeAll(async () => {
 
 afterAll(() => world.stop());
 
-test.each(["/docs", "/docs/panels", "/docs/reference/place-order", "/openapi.json"])(
-  "GET %s repeats the request id and sends nosniff",
-  async (path) => {
-    const { status, headers } = await fetch(service.url + path, {
-      headers: { "x-request-id": "mine" },
-    });
-    expect([status, headers.get("x-request-id")]).toEqual([200, "mine"]);
-    expect(headers.get("x-content-type-options")).toBe("nosniff");
-  },
-);
+test.each([
+  "/docs",
+  "/docs/panels",
+  "/docs/%70anels?from=here",
+  "/docs/reference/place-order",
+  "/openapi.json",
+])("GET %s repeats the request id and sends nosniff", async (path) => {
+  const { status, headers } = await fetch(service.url + path, {
+    headers: { "x-request-id": "mine" },
+  });
+  expect([status, headers.get("x-request-id")]).toEqual([200, "mine"]);
+  expect(headers.get("x-content-type-options")).toBe("nosniff");
+});
 
 describe("a browser that has the documentation already", () => {
   test.each(["/docs", "/docs/reference", "/openapi.json"])("gets a 304 for %s", async (path) => {
@@ -78,6 +81,7 @@ describe("a browser that has the documentation already", () => {
 
   test.each([
     "/docs/none",
+    "/docs/%zz",
     "/docs/reference/none",
     "/docs/reference/recharge",
     "/docs/assets/0000000000000000/docs.css",
