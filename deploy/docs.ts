@@ -1,34 +1,28 @@
-// `bun run docs`: writes the parts of the documentation that are made from the code: the list of the settings.
+// `bun run docs`: writes the sample of a settings file, deploy/settings.example.env, from the settings.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { variableOf } from "../src/config/flags.ts";
 import { SETTINGS } from "../src/config/settings.ts";
 
-const CONFIGURATION = new URL("../docs/configuration.md", import.meta.url);
-const GENERATED = /(?<=<!-- settings: generated -->\n\n)[^]*?(?=\n\n<!-- \/settings -->)/;
+const SAMPLE = new URL("settings.example.env", import.meta.url);
 
-/** Returns the list between the marks of docs/configuration.md: one line for each setting, with its default if it has one. */
-export function settingsList(): string {
-  return Object.entries(SETTINGS)
-    .map(([flag, { default: value, defaultText, help }]) => {
-      const isUnset = value === null || (Array.isArray(value) && value.length === 0);
-      const isText = isUnset || defaultText.includes(" ");
-      const shown = isText ? defaultText : `\`${defaultText}\``;
-      return `- \`${variableOf(flag)}\`${shown === "none" ? "" : ` (${shown})`}: ${help}`;
-    })
-    .join("\n");
+const HEAD = `# The settings of reseller, each with its default. Every line is a comment: copy those that you change to
+# /etc/reseller/reseller.env, without the #. docs/configuration.md explains this file and the other ways to set them.`;
+
+/** Returns the sample: for each setting its help, and its variable with the default as a comment. */
+export function settingsSample(): string {
+  const entries = Object.entries(SETTINGS).map(([flag, { default: value, defaultText, help }]) => {
+    const isUnset = value === null || (Array.isArray(value) && value.length === 0);
+    const isValue = !isUnset && !defaultText.includes(" ");
+    const inWords = isValue || defaultText === "none" ? "" : ` (default: ${defaultText})`;
+    return `# ${help}${inWords}\n#${variableOf(flag)}=${isValue ? defaultText : ""}\n`;
+  });
+  return [`${HEAD}\n`, ...entries].join("\n");
 }
 
-/** Returns the list as the document has it, or null if its marks are missing. */
-export function documentedList(): string | null {
-  return GENERATED.exec(readFileSync(CONFIGURATION, "utf8"))?.[0] ?? null;
+/** Returns the sample as the file has it. */
+export function writtenSample(): string {
+  return readFileSync(SAMPLE, "utf8");
 }
 
-if (import.meta.main) {
-  const text = readFileSync(CONFIGURATION, "utf8");
-  if (!GENERATED.test(text)) throw new Error("docs/configuration.md has no marks for the list");
-  writeFileSync(
-    CONFIGURATION,
-    text.replace(GENERATED, () => settingsList()),
-  );
-}
+if (import.meta.main) writeFileSync(SAMPLE, settingsSample());

@@ -4,9 +4,12 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { expect, test } from "bun:test";
 import type { Command } from "commander";
-import { documentedList, settingsList } from "../deploy/docs.ts";
+import { settingsSample, writtenSample } from "../deploy/docs.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { createProgram } from "../src/cli/kernel/program.ts";
+import { parseEnvFile } from "../src/config/env-file.ts";
+import { variableOf } from "../src/config/flags.ts";
+import { SETTINGS } from "../src/config/settings.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const SPECIFICATION = "docs/specification";
@@ -182,8 +185,9 @@ test("every log line in the operations guide is one that the program writes", ()
   ).toEqual([]);
 });
 
-test("the list of settings is the one that `bun run docs` writes from their rows", () => {
-  expect(documentedList()).toBe(settingsList());
+test("the sample of a settings file is the one that `bun run docs` writes, and sets nothing", () => {
+  expect(writtenSample()).toBe(settingsSample());
+  expect(parseEnvFile(settingsSample())).toEqual(new Map());
 });
 
 test("a noun has one file name in the folders of the rules, the rows, the operations and the interfaces", () => {
@@ -245,7 +249,7 @@ test("the compose file gives its servers settings that the program has, and name
     services: Record<string, { environment?: Record<string, string> }>;
   };
   const servers = [services["one"]!, services["two"]!].map(({ environment }) => environment!);
-  const known = new Set(matches(read("docs/configuration.md"), /`(RESELLER_[A-Z_]+)`/g));
+  const known = new Set(Object.keys(SETTINGS).map(variableOf));
   const settings = servers.flatMap((environment) => Object.keys(environment));
   expect(settings.filter((name) => !known.has(name))).toEqual([]);
   expect(servers.map((environment) => environment["RESELLER_SERVER"])).toEqual(["one", "two"]);

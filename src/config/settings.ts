@@ -39,7 +39,7 @@ const CHECKPOINT_MODES = ["internal", "external"] as const;
 /** The settings file of the unit deploy/reseller.service. */
 export const DEFAULT_ENV_FILE = "/etc/reseller/reseller.env";
 
-/** The settings by flag, in the order of help, `config show` and docs/configuration.md. */
+/** The settings by flag, in the order of help, `config show` and deploy/settings.example.env. */
 export const SETTINGS = {
   data: setting(
     kinds.text("DIR"),
