@@ -37,9 +37,6 @@ export const SERVICE_SORTS = [
   "price",
   "rate",
   "margin",
-  "min",
-  "max",
-  "state",
   "provider",
 ] as const;
 export type ServiceSort = (typeof SERVICE_SORTS)[number];
@@ -100,9 +97,6 @@ const KEYS: Record<StoredSort, (of: string) => string[]> = {
   name: (of) => [`${of}.name`],
   number: (of) => [`${of}.number`],
   price: (of) => [`${of}.price_micros`, `${of}.name`],
-  min: (of) => [`${of}.min`, `${of}.name`],
-  max: (of) => [`${of}.max`, `${of}.name`],
-  state: (of) => [`1 - ${of}.active`, `${of}.name`],
   provider: (of) => [
     `coalesce((SELECT providers.name COLLATE "binary" FROM providers WHERE providers.provider_id = ${of}.provider_id), '')`,
     `${of}.name`,

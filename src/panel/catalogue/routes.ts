@@ -1,8 +1,10 @@
 // Routes of this folder.
 
 import { get, post, type Route } from "../server/route.ts";
+import { categoriesPage, moveCategory, orderByName } from "./categories.tsx";
 import { grantsPage, importGrants } from "./grant-import.tsx";
 import { importPage, importServices } from "./service-import.tsx";
+import { createService, newServicePage } from "./new-service.tsx";
 import { changePrices } from "./service-prices.tsx";
 import { putRoute, removeRoute } from "./service-routes.tsx";
 import {
@@ -16,13 +18,17 @@ import {
 } from "./service.tsx";
 import { switchServices } from "./service-switches.tsx";
 import { grantsCsvPage, servicesCsv } from "./services-csv.ts";
-import { createService, servicesPage } from "./services.tsx";
+import { servicesPage } from "./services.tsx";
 
 export const routes: readonly Route[] = [
   get("/services", "support", servicesPage),
   get("/services.csv", "support", servicesCsv),
   get("/grants.csv", "support", grantsCsvPage),
-  post("/services", "operator", createService, "/services"),
+  get("/new-service", "operator", newServicePage),
+  post("/services", "operator", createService, "/new-service"),
+  get("/categories", "support", categoriesPage),
+  post("/categories", "operator", moveCategory, "/categories"),
+  post("/categories/by-name", "operator", orderByName, "/categories"),
   post("/service-prices", "operator", changePrices, "/services"),
   post("/service-states", "operator", switchServices, "/services"),
   get("/import-services", "operator", importPage),

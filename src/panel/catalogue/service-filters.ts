@@ -9,6 +9,9 @@ import { BY_HAND, KINDS } from "./service-terms.tsx";
 
 export const STATES = ["active", "inactive"] as const;
 
+/** Name of the box for prices below cost. */
+export const BELOW_COST = "below-cost";
+
 /** Reads the filters. `payer`: the reseller whose price list is shown. */
 export function filterOf(filters: Values, reader: Reader): ServiceFilter & { payer: User | null } {
   const providers = listProviders(reader);
@@ -27,6 +30,7 @@ export function filterOf(filters: Values, reader: Reader): ServiceFilter & { pay
     manual: provider === BY_HAND ? true : null,
     providerId: found?.providerId ?? null,
     resellerAccount: payer?.account,
+    belowCost: filters.isChecked(BELOW_COST),
     payer: payer ?? null,
   };
 }

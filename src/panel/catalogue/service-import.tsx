@@ -7,6 +7,9 @@ import { counted } from "../../domain/values/text.ts";
 import { HEADER_FORM, readCatalogue } from "../../imports/catalogue.ts";
 import { lineOf, RowError } from "../../imports/records.ts";
 import { type ImportPlan, planImport } from "../../operations/catalogue/service-import.ts";
+import { readMargins } from "../../db/catalogue/margins.ts";
+import type { Margin } from "../../domain/catalogue/margins.ts";
+import { MarginText } from "./margins.tsx";
 import type { Submission } from "../server/call.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
 import { Area, Box, Form } from "../../web/components/fields.tsx";
@@ -59,7 +62,17 @@ export async function importServices(submission: Submission): Promise<Redirect |
     await submission.confirm({
       title: `Add ${plan.created.length} and change ${counted(plan.updated.length, "service")}`,
       moves: [],
-      details: <Changes plan={plan} />,
+      details: (
+        <Changes
+          plan={plan}
+          margins={await submission.read((reader) =>
+            readMargins(
+              reader,
+              plan.updated.map(({ after }) => after),
+            ),
+          )}
+        />
+      ),
       plan: { created: plan.created, updated: plan.updated },
     });
   }
@@ -72,7 +85,14 @@ function byLine(a: RowError, b: RowError): number {
   return lineOf(a.place) - lineOf(b.place);
 }
 
-function Changes({ plan: { created, updated, unchanged } }: { plan: ImportPlan }) {
+function Changes({
+  plan: { created, updated, unchanged },
+  margins,
+}: {
+  plan: ImportPlan;
+  /** By id, at the new prices. */
+  margins: ReadonlyMap<string, Margin>;
+}) {
   const prices = updated.filter(({ before, after }) => before.priceMicros !== after.priceMicros);
   return (
     <>
@@ -108,6 +128,11 @@ function Changes({ plan: { created, updated, unchanged } }: { plan: ImportPlan }
             heading: "New price USD",
             number: true,
             cell: ({ after }) => <Money micros={after.priceMicros} />,
+          },
+          {
+            heading: "New margin",
+            number: true,
+            cell: ({ after }) => <MarginText margin={margins.get(after.id)} />,
           },
         ]}
       />

@@ -26,15 +26,17 @@ export async function changePrices(submission: Submission): Promise<Redirect> {
   const prices = planPrices(services, percent!);
   if (prices.length === 0) form.addError("percent", "No price would change");
   const count = counted(prices.length, "price");
-  const after = new Map(prices.slice(0, SHOWN_LIMIT).map((price) => [price.id, price.after]));
   const margins = await submission.read((reader) => {
-    const shown = services.filter(({ id }) => after.has(id));
-    return readMargins(reader, shown, ({ id }) => after.get(id)!);
+    const changed = new Map(prices.map((price) => [price.id, price.after]));
+    const priced = services.filter(({ id }) => changed.has(id));
+    return readMargins(reader, priced, ({ id }) => changed.get(id)!);
   });
+  const below = [...margins.values()].filter(({ isBelowCost }) => isBelowCost).length;
   await submission.confirm({
     title: `Change ${count} by ${form.raw("percent").replace(/%$/, "")} %`,
     moves: [],
-    details: <Prices prices={prices} services={services} margins={margins} />,
+    details: <Prices {...{ prices, services, margins, below }} />,
+    danger: below > 0,
     plan: prices,
   });
   await submission.submit("changePrices", { prices });
@@ -45,15 +47,23 @@ function Prices({
   prices,
   services,
   margins,
+  below,
 }: {
   prices: readonly PriceChange[];
   services: readonly Service[];
   /** The margins at the new prices. */
   margins: ReadonlyMap<string, Margin>;
+  /** Number of the new prices that are below cost. */
+  below: number;
 }) {
   const names = new Map(services.map(({ id, name }) => [id, name]));
   return (
     <>
+      {below > 0 && (
+        <p class="notice bad">
+          {counted(below, "new price")} below what the provider charges: see the margins.
+        </p>
+      )}
       <p>Orders that were placed keep their price. A later sync keeps the new prices.</p>
       <List
         caption="New prices"

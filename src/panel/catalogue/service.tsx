@@ -10,7 +10,8 @@ import { listRoutes } from "../../db/catalogue/service-routes.ts";
 import { findService, type Service } from "../../db/catalogue/services.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import type { Margin } from "../../domain/catalogue/margins.ts";
-import { refusal } from "../../domain/values/error-table.ts";
+import { attempt, Refusal, refusal } from "../../domain/values/error-table.ts";
+import { applyChanges } from "../../operations/catalogue/services.ts";
 import type { Route } from "../../domain/catalogue/service-routes.ts";
 import { typeTerms } from "../../domain/catalogue/service-types.ts";
 import type { Call, Submission } from "../server/call.ts";
@@ -19,10 +20,12 @@ import { Field, Fold, Form } from "../../web/components/fields.tsx";
 import { Facts, List } from "../../web/components/lists.tsx";
 import { readMargin } from "../../db/catalogue/margins.ts";
 import { type ListedRoute, Routes } from "./service-routes.tsx";
+import { BelowCost, confirmBelowCost, MarginText, Rate } from "./margins.tsx";
+import { confirmOwnPrice } from "./own-price.ts";
 import { TermsFields, termsOf, unitText } from "./service-terms.tsx";
 import { listPath } from "./service-selection.ts";
 import { ServiceStates } from "./services.tsx";
-import { Badge, Money, Time, Typed } from "../../web/components/shown.tsx";
+import { Money, Time, Typed } from "../../web/components/shown.tsx";
 import { userPath } from "../users/shown-user.ts";
 
 const HISTORY = 100;
@@ -57,10 +60,10 @@ export async function servicePage(call: Call): Promise<View> {
         <h1>
           <Typed text={service.name} /> <ServiceStates service={service} />
         </h1>
-        <BelowCost routes={routes} providers={providers} service={service} />
+        <Losses routes={routes} providers={providers} service={service} />
         <div class="columns">
           <section class="card">
-            <ServiceFacts service={service} provider={provider} />
+            <ServiceFacts service={service} provider={provider} margin={routes[0]?.margin} />
             {mayChange && (
               <Form action={`${path}/${service.active ? "deactivate" : "activate"}`}>
                 <p class="actions">
@@ -70,6 +73,9 @@ export async function servicePage(call: Call): Promise<View> {
                       ? "no new orders; placed orders continue"
                       : "orders are taken again"}
                   </small>
+                  <a class="button" href={`/new-service?from=${id}`}>
+                    Duplicate
+                  </a>
                 </p>
               </Form>
             )}
@@ -121,7 +127,7 @@ export async function servicePage(call: Call): Promise<View> {
   };
 }
 
-function BelowCost({
+function Losses({
   service,
   routes,
   providers,
@@ -172,7 +178,16 @@ function Price({ facts }: { facts: ListedAuditEntry["before"] }) {
   );
 }
 
-function ServiceFacts({ service, provider }: { service: Service; provider: string | undefined }) {
+function ServiceFacts({
+  service,
+  provider,
+  margin,
+}: {
+  service: Service;
+  provider: string | undefined;
+  /** At the first route. */
+  margin: Margin | null | undefined;
+}) {
   const byHand = [
     service.nameByHand && "name",
     service.categoryByHand && "category",
@@ -196,6 +211,12 @@ function ServiceFacts({ service, provider }: { service: Service; provider: strin
             <Money micros={service.priceMicros} /> per {unitText(service.per)}
           </>,
         ],
+        ...(margin
+          ? [
+              ["Rate USD", <Rate margin={margin} />] as const,
+              ["Margin", <MarginText margin={margin} />] as const,
+            ]
+          : []),
         ["Type", typeTerms(service.type).words],
         ["Drip-feed", service.dripfeed ? "yes" : "no"],
         ["Orders of", `${service.min} to ${service.max}`],
@@ -255,8 +276,7 @@ function Grants({
                 "the catalogue's"
               ) : (
                 <>
-                  <Money micros={priceMicros} />{" "}
-                  {margin?.isBelowCost && <Badge state="below cost" tone="bad" />}
+                  <Money micros={priceMicros} /> {margin?.isBelowCost && <BelowCost />}
                 </>
               ),
           },
@@ -308,11 +328,16 @@ export async function updateService(submission: Submission): Promise<Redirect> {
   const isSame =
     serviceProvider?.name === provider &&
     (serviceProvider?.service ?? null) === before.providerService;
-  await submission.submit("updateService", {
-    id,
+  const update = {
     changes: Object.fromEntries(differing),
     ...(isSame ? {} : { provider: serviceProvider }),
+  };
+  await confirmBelowCost(submission, "Save below cost", (reader) => {
+    const after = attempt(() => applyChanges(reader, before, update.changes, update.provider));
+    // What is refused is shown beside its field by the command.
+    return after instanceof Refusal ? [] : [{ name: after.name, before, after }];
   });
+  await submission.submit("updateService", { id, ...update });
   return { to: `/services/${id}`, note: "The service was saved." };
 }
 
@@ -346,11 +371,9 @@ export async function grantService(submission: Submission): Promise<Redirect> {
   const { form } = submission;
   const id = submission.params["service"]!;
   const username = form.username("username");
-  await submission.submit("grantService", {
-    id,
-    username,
-    priceMicros: form.optionalPrice("price"),
-  });
+  const priceMicros = form.optionalPrice("price");
+  await confirmOwnPrice(submission, { id, username, priceMicros });
+  await submission.submit("grantService", { id, username, priceMicros });
   return { to: `/services/${id}#grants`, note: `${username} has the grant.` };
 }
 

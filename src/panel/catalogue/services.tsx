@@ -1,36 +1,47 @@
-// Services: the catalogue, new services, and changes of many prices at once.
+// Services: the catalogue with rates and margins, sorted and filtered, and changes of many services at once.
 
 /** @jsxImportSource preact */
 
-import { namesOfProviders } from "../../db/providers/providers.ts";
-import { type ListedService, listServicesAfter } from "../../db/catalogue/service-lists.ts";
+import { readMargins } from "../../db/catalogue/margins.ts";
+import {
+  type ListedService,
+  listServicesAfter,
+  SERVICE_SORTS,
+  type ServiceOrder,
+} from "../../db/catalogue/service-lists.ts";
 import type { Service } from "../../db/catalogue/services.ts";
+import { namesOfProviders } from "../../db/providers/providers.ts";
 import type { User } from "../../db/users/users.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import type { Margin } from "../../domain/catalogue/margins.ts";
 import { priceFor } from "../../domain/catalogue/prices.ts";
-import { IDENTIFIER_FORM, showHidden } from "../../domain/values/text.ts";
-import type { Call, Submission } from "../server/call.ts";
-import type { Redirect, View } from "../../web/server/results.ts";
-import { Box, Choice, Field, Filters, Fold, Form } from "../../web/components/fields.tsx";
-import { List } from "../../web/components/lists.tsx";
-import { readMargins } from "../../db/catalogue/margins.ts";
-import { MarginText, Rate } from "./margins.tsx";
-import { filterOf, STATES } from "./service-filters.ts";
-import { SelectedSwitches, ServiceSwitch } from "./service-switches.tsx";
-import { BY_HAND, KINDS, TermsFields, termsOf } from "./service-terms.tsx";
+import { showHidden } from "../../domain/values/text.ts";
+import { Bulk, RowBox } from "../../web/components/bulk.tsx";
+import { Box, Choice, Field, Filters, Form } from "../../web/components/fields.tsx";
+import { List, type Sorting } from "../../web/components/lists.tsx";
+import { type Chip, PageHead, Pop } from "../../web/components/page-head.tsx";
 import { Badge, Money, Typed } from "../../web/components/shown.tsx";
+import type { Form as Values } from "../../web/server/form.ts";
+import type { View } from "../../web/server/results.ts";
+import type { Call } from "../server/call.ts";
+import { MarginText, Rate } from "./margins.tsx";
+import { BELOW_COST, filterOf, STATES } from "./service-filters.ts";
+import { SelectedSwitches, ServiceSwitch } from "./service-switches.tsx";
+import { BY_HAND, KINDS } from "./service-terms.tsx";
 
 const PAGE = 50;
+/** By category as the operator ordered them, then by name. */
+const FIRST_ORDER: ServiceOrder = { by: "category", descending: false };
 
 export async function servicesPage(call: Call): Promise<View> {
   const { filters } = call;
+  const order = orderOf(filters);
   const { rows, next, names, payer, margins } = await call.read((reader) => {
     const { payer, ...filter } = filterOf(filters, reader);
     const page =
       filters.errors.size > 0
         ? { rows: [], next: null }
-        : listServicesAfter(reader, filter, filters.raw("after") || null, PAGE);
+        : listServicesAfter(reader, filter, filters.raw("after") || null, PAGE, order);
     const names = namesOfProviders(reader);
     const priceOf = (service: ListedService) => paidBy(payer, service);
     return { ...page, names, payer, margins: readMargins(reader, page.rows, priceOf) };
@@ -40,10 +51,11 @@ export async function servicesPage(call: Call): Promise<View> {
   const mayReprice = mayChange && payer === null && rows.length > 0;
   const list = (
     <List
-      caption="Services, by name"
+      caption="Services"
       compact
       rows={rows}
       empty="No matching services."
+      sorting={sortingOf(call, order)}
       columns={columnsOf(names, mayReprice, payer, margins)}
     />
   );
@@ -51,51 +63,202 @@ export async function servicesPage(call: Call): Promise<View> {
     title: "Catalogue",
     body: (
       <>
-        <h1>Catalogue</h1>
-        <Filters action="/services" filters={filters}>
-          <Field name="search" label="Name contains, or id" />
-          <Choice name="state" label="State" any="any" options={STATES} />
-          <Choice name="kind" label="Open to" any="any" options={KINDS} />
-          {names.size > 0 && (
-            <Choice
-              name="provider"
-              label="Provider"
-              any="any"
-              options={[BY_HAND, ...names.values()]}
-            />
-          )}
-          <Field name="user" label="Price list of reseller" />
-        </Filters>
+        <PageHead title="Catalogue">
+          <Search filters={filters} />
+          <Filters action="/services" filters={filters} chips={chipsOf(filters)}>
+            <Choice name="state" label="State" any="any" options={STATES} />
+            <Choice name="kind" label="Open to" any="any" options={KINDS} />
+            {names.size > 0 && (
+              <Choice
+                name="provider"
+                label="Provider"
+                any="any"
+                options={[BY_HAND, ...names.values()]}
+              />
+            )}
+            <Field name="user" label="Price list of reseller" />
+            <Box name={BELOW_COST} label="only prices below cost" />
+            <KeptFilters filters={filters} except={SHOWN_FILTERS} />
+          </Filters>
+          <span class="inline end">
+            {mayReprice && <Reprice query={queryOf(call)} />}
+            <Lists call={call} payer={payer} mayChange={mayChange} hasProviders={names.size > 0} />
+            {mayChange && (
+              <a class="button primary" href="/new-service">
+                New service
+              </a>
+            )}
+          </span>
+        </PageHead>
         {mayReprice ? (
           <Form action="/service-prices" hidden={{ query: queryOf(call) }}>
-            <div class="together">
-              <span class="box" hidden>
-                <input type="checkbox" id="all-services" data-all="service" />
-                <label for="all-services">All on this page</label>
-              </span>
-              <Field
-                name="percent"
-                label="Change prices by percent"
-                hint="such as 10 or -2.5"
-                inputmode="text"
-              />
-              <Box name="all" label="all services that match the filters" />
-              <button>Show the new prices</button>
-              <SelectedSwitches />
-            </div>
             {list}
+            <Bulk name="service">
+              <SelectedSwitches />
+              <span class="inline">
+                <input
+                  name="percent"
+                  aria-label="Change their prices by percent"
+                  placeholder="10 or -2.5"
+                  autocomplete="off"
+                />
+                <button>Change prices by percent</button>
+              </span>
+            </Bulk>
           </Form>
         ) : (
           list
         )}
         <More call={call} next={next} />
-        <p class="actions">
-          {payer === null && <a href={`/services.csv?${queryOf(call)}`}>CSV of this list</a>}
-          <a href="/grants.csv">Resellers’ prices as CSV</a>
-        </p>
-        {mayChange && <NewService names={[...names.values()]} />}
       </>
     ),
+  };
+}
+
+/** Fields of the filters that are behind the button. */
+const SHOWN_FILTERS = ["state", "kind", "provider", "user", BELOW_COST];
+
+/** The field that is always in sight. */
+function Search({ filters }: { filters: Values }) {
+  return (
+    <form method="get" action="/services" class="inline" role="search" aria-label="Services">
+      <input
+        type="search"
+        name="search"
+        value={filters.raw("search")}
+        placeholder="Name or id"
+        aria-label="Name contains, or id"
+      />
+      <KeptFilters filters={filters} except={["search"]} />
+      <button>Search</button>
+    </form>
+  );
+}
+
+/** The filters that a form does not show, so that sending it keeps them. */
+function KeptFilters({ filters, except }: { filters: Values; except: readonly string[] }) {
+  const kept = [...filters.values].filter(
+    ([name, value]) => value !== "" && name !== "after" && !except.includes(name),
+  );
+  return (
+    <>
+      {kept.map(([name, value]) => (
+        <input type="hidden" name={name} value={value} />
+      ))}
+    </>
+  );
+}
+
+function chipsOf(filters: Values): Chip[] {
+  const texts: Record<string, string> = {
+    search: "Name or id",
+    state: "State",
+    kind: "Open to",
+    provider: "Provider",
+    user: "Price list of",
+  };
+  const chips = Object.entries(texts).flatMap(([name, text]): Chip[] => {
+    const value = filters.raw(name);
+    if (value === "") return [];
+    return [
+      {
+        names: [name, "after"],
+        text: (
+          <>
+            {text}: <Typed text={value} />
+          </>
+        ),
+      },
+    ];
+  });
+  if (filters.isChecked(BELOW_COST))
+    chips.push({ names: [BELOW_COST, "after"], text: "Below cost" });
+  return chips;
+}
+
+/** Changes the prices of all services of the list. */
+function Reprice({ query }: { query: string }) {
+  return (
+    <Pop button="Change prices" atEnd>
+      <Form action="/service-prices" hidden={{ query }}>
+        <p>Of all services that match the filters. You see each new price first.</p>
+        <Field
+          name="percent"
+          label="Change prices by percent"
+          hint="such as 10 or -2.5"
+          inputmode="text"
+        />
+        <p class="actions">
+          <button class="primary" name="all" value="yes">
+            Show the new prices
+          </button>
+        </p>
+      </Form>
+    </Pop>
+  );
+}
+
+function Lists({
+  call,
+  payer,
+  mayChange,
+  hasProviders,
+}: {
+  call: Call;
+  payer: User | null;
+  mayChange: boolean;
+  hasProviders: boolean;
+}) {
+  return (
+    <Pop button="Lists" atEnd>
+      <ul class="found">
+        {mayChange && (
+          <>
+            <li>
+              <a href="/import-services">Import a list</a>
+            </li>
+            <li>
+              <a href="/import-grants">Import resellers' prices</a>
+            </li>
+            {hasProviders && (
+              <li>
+                <a href="/providers">Sync a provider's list</a>
+              </li>
+            )}
+          </>
+        )}
+        <li>
+          <a href="/categories">Order of categories</a>
+        </li>
+        {payer === null && (
+          <li>
+            <a href={`/services.csv?${queryOf(call)}`}>CSV of this list</a>
+          </li>
+        )}
+        <li>
+          <a href="/grants.csv">Resellers’ prices as CSV</a>
+        </li>
+      </ul>
+    </Pop>
+  );
+}
+
+/** Reads the order of the list: `price`, or `-price` for the highest first. */
+function orderOf(filters: Values): ServiceOrder {
+  const given = filters.raw("sort");
+  const by = SERVICE_SORTS.find((sort) => sort === given.replace(/^-/, ""));
+  return by ? { by, descending: given.startsWith("-") } : FIRST_ORDER;
+}
+
+function sortingOf(call: Call, { by, descending }: ServiceOrder): Sorting {
+  const query = new URLSearchParams(queryOf(call));
+  return {
+    by,
+    isDescending: descending,
+    href(sort) {
+      query.set("sort", sort === by && !descending ? `-${sort}` : sort);
+      return `/services?${query}`;
+    },
   };
 }
 
@@ -108,33 +271,52 @@ function columnsOf(
 ) {
   const select = {
     heading: "Select",
+    place: "box" as const,
     cell: ({ id }: ListedService) => (
-      <input type="checkbox" name="service" value={id} aria-label={`Select service ${id}`} />
+      <RowBox name="service" value={id} label={`Select service ${id}`} />
     ),
   };
   const switched = {
     heading: "Switch",
+    place: "state" as const,
     cell: (service: ListedService) => <ServiceSwitch service={service} />,
   };
   return [
     ...(maySelect ? [select] : []),
     {
+      heading: "Number",
+      number: true,
+      wide: true,
+      sort: "number",
+      cell: ({ number }: ListedService) => number,
+    },
+    {
       heading: "Service",
-      title: ({ name }: ListedService) => showHidden(name),
-      cell: ({ id, name }: ListedService) => (
-        <a href={`/services/${id}`}>
-          <Typed text={name} />
-        </a>
+      grow: true,
+      sort: "name",
+      place: "title" as const,
+      title: ({ id, name }: ListedService) => showHidden(`${name} (${id})`),
+      cell: (service: ListedService) => (
+        <>
+          <ServiceStates service={service} isShort />
+          <a href={`/services/${service.id}`}>
+            <Typed text={service.name} />
+          </a>
+        </>
       ),
     },
-    { heading: "Number", number: true, cell: ({ number }: ListedService) => number },
-    { heading: "Id", cell: ({ id }: ListedService) => <code>{id}</code> },
-    { heading: "Category", cell: ({ category }: ListedService) => <Typed text={category} /> },
+    {
+      heading: "Category",
+      sort: "category",
+      title: ({ category }: ListedService) => showHidden(category),
+      cell: ({ category }: ListedService) => <Typed text={category} />,
+    },
     ...(payer
       ? [
           {
             heading: "Its price USD",
             number: true,
+            place: "end" as const,
             cell: (service: ListedService) => (
               <Price micros={paidBy(payer, service)} per={service.per} />
             ),
@@ -144,28 +326,31 @@ function columnsOf(
     {
       heading: payer ? "Catalogue USD" : "Price USD",
       number: true,
+      sort: "price",
+      ...(payer ? {} : { place: "end" as const }),
       cell: ({ priceMicros, per }: ListedService) => <Price micros={priceMicros} per={per} />,
     },
     {
       heading: "Rate USD",
       number: true,
+      sort: "rate",
       cell: ({ id }: ListedService) => <Rate margin={margins.get(id)} />,
     },
     {
       heading: "Margin",
       number: true,
+      sort: "margin",
+      place: "first" as const,
       cell: ({ id }: ListedService) => <MarginText margin={margins.get(id)} />,
-    },
-    { heading: "Min", number: true, cell: ({ min }: ListedService) => min },
-    { heading: "Max", number: true, cell: ({ max }: ListedService) => max },
-    {
-      heading: "State",
-      cell: (service: ListedService) => <ServiceStates service={service} />,
     },
     {
       heading: "Provider",
-      cell: ({ providerId, providerService }: ListedService) =>
-        providerId === null ? BY_HAND : `${names.get(providerId)} ${providerService}`,
+      sort: "provider",
+      wide: true,
+      title: ({ providerService }: ListedService) =>
+        providerService === null ? "" : `its service ${providerService}`,
+      cell: ({ providerId }: ListedService) =>
+        providerId === null ? BY_HAND : names.get(providerId),
     },
     ...(maySelect ? [switched] : []),
   ];
@@ -183,27 +368,37 @@ function paidBy(payer: User | null, { priceMicros, ownPriceMicros }: ListedServi
   return payer ? priceFor(priceMicros, ownPriceMicros, payer.discountPpm) : priceMicros;
 }
 
-export function ServiceStates({ service }: { service: Service }) {
+/** `isShort`: only what is unusual, before the name in a list. */
+export function ServiceStates({
+  service,
+  isShort = false,
+}: {
+  service: Service;
+  isShort?: boolean;
+}) {
+  const { active, private: isPrivate, delisted } = service;
   return (
     <>
-      <Badge state={service.active ? "active" : "inactive"} />
-      {service.private && (
+      {(!isShort || !active) && (
         <>
-          {" "}
-          <Badge state="private" />
+          <Badge state={active ? "active" : "inactive"} />{" "}
         </>
       )}
-      {service.delisted && (
+      {isPrivate && (
         <>
-          {" "}
-          <Badge state="delisted" tone="bad" />
+          <Badge state="private" />{" "}
+        </>
+      )}
+      {delisted && (
+        <>
+          <Badge state="delisted" tone="bad" />{" "}
         </>
       )}
     </>
   );
 }
 
-/** Links to further pages. Services are listed by name, so a page continues after the last service's id. */
+/** Links to further pages. A page continues after the last service's id. */
 function More({ call, next }: { call: Call; next: string | null }) {
   const isLater = call.filters.raw("after") !== "";
   if (next === null && !isLater) return null;
@@ -212,9 +407,13 @@ function More({ call, next }: { call: Call; next: string | null }) {
   if (next !== null) query.set("after", next);
   return (
     <nav class="pager" aria-label="Pages of the list">
-      {isLater && <a href={`/services?${first}`}>First</a>}
+      {isLater && (
+        <a class="button" href={`/services?${first}`}>
+          First
+        </a>
+      )}
       {next !== null && (
-        <a href={`/services?${query}`} rel="next">
+        <a href={`/services?${query}`} rel="next" class="button">
           Next
         </a>
       )}
@@ -222,37 +421,9 @@ function More({ call, next }: { call: Call; next: string | null }) {
   );
 }
 
-/** Returns the filters without the cursor. */
+/** Returns the filters and the order, without the cursor. */
 function queryOf(call: Call): string {
   const query = new URLSearchParams(call.filters.values);
   query.delete("after");
   return query.toString();
-}
-
-function NewService({ names }: { names: readonly string[] }) {
-  return (
-    <>
-      <h2>New services</h2>
-      <p class="actions">
-        <a href="/import-services">Import a list</a>
-        <a href="/import-grants">Import resellers' prices</a>
-        {names.length > 0 && <a href="/providers">Sync a provider's list</a>}
-      </p>
-      <Fold action={"/services"} summary="Add one service">
-        <Form action="/services" submit="Add the service">
-          <TermsFields names={names} />
-          <Field name="id" label="Id" hint={`${IDENTIFIER_FORM}; empty: a new one`} />
-        </Form>
-      </Fold>
-    </>
-  );
-}
-
-export async function createService(submission: Submission): Promise<Redirect> {
-  const { form } = submission;
-  const { terms, serviceProvider } = termsOf(form);
-  const id = form.optionalIdentifier("id");
-  const provider = serviceProvider === null ? {} : { provider: serviceProvider };
-  const created = await submission.submit("createService", { id, ...terms, ...provider });
-  return { to: `/services/${created.id}`, note: `${created.name} was added.` };
 }

@@ -3,6 +3,7 @@
 /** @jsxImportSource preact */
 
 import type { OwnPrice } from "../../db/users/user-figures.ts";
+import { confirmOwnPrice } from "../catalogue/own-price.ts";
 import type { Submission } from "../server/call.ts";
 import type { Redirect } from "../../web/server/results.ts";
 import { Field, Fold, Form } from "../../web/components/fields.tsx";
@@ -93,11 +94,9 @@ export async function setOwnPrice(submission: Submission): Promise<Redirect> {
   const { form, params } = submission;
   const username = params["user"]!;
   const id = form.identifier("service");
-  await submission.submit("grantService", {
-    id,
-    username,
-    priceMicros: form.optionalPrice("price"),
-  });
+  const priceMicros = form.optionalPrice("price");
+  await confirmOwnPrice(submission, { id, username, priceMicros });
+  await submission.submit("grantService", { id, username, priceMicros });
   return { to: pathOf(username), note: `The price of ${id} was saved.` };
 }
 

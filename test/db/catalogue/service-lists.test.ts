@@ -81,9 +81,6 @@ function keysOf(
     price: [service.priceMicros, name],
     rate: [margin?.costMicros ?? null, name],
     margin: [margin?.percent == null ? null : Number(margin.percent), name],
-    min: [service.min, name],
-    max: [service.max, name],
-    state: [service.active ? 0 : 1, name],
     provider: [providers.get(service.providerId ?? 0) ?? "", name],
   };
   return [...keys[by], id];

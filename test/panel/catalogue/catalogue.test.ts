@@ -91,7 +91,13 @@ test("a sync uses the stored markup, can be limited to some services, and derive
   expect(panel.read((reader) => listServices(reader)).map(({ name }) => name)).not.toContain(
     "Shares",
   );
-  expect((await panel.post("/providers/acme/sync", { markup: "" })).status).toBe(422);
+  expect((await panel.post("/providers/acme/sync", { markup: "much" })).status).toBe(422);
+  panel.query("UPDATE providers SET sync_every = NULL, markup = NULL");
+  const unpriced = await panel.post("/providers/acme/sync", {});
+  expect([unpriced.status, unpriced.text]).toEqual([
+    422,
+    expect.stringContaining("Markup in percent is required"),
+  ]);
 });
 
 test("a provider is deactivated with its services, activated again, and deleted when nothing refers to it", async () => {
