@@ -1,7 +1,13 @@
 // Routes of this folder.
 
 import { get, post, type Route } from "../server/route.ts";
-import { activateUser, deactivateUser, eraseUser, renameUser } from "./user-account.tsx";
+import {
+  activateUser,
+  changeContact,
+  deactivateUser,
+  eraseUser,
+  renameUser,
+} from "./user-account.tsx";
 import { adjustBalance } from "./user-balance.tsx";
 import { setLimits } from "./reseller-limits.tsx";
 import { setDiscount } from "./user-discount.tsx";
@@ -28,6 +34,7 @@ export const routes: readonly Route[] = [
   post("/users/:user/discount", "operator", setDiscount, "/users/:user"),
   post("/users/:user/limits", "operator", setLimits, "/users/:user"),
   post("/users/:user/rename", "operator", renameUser, "/users/:user"),
+  post("/users/:user/contact", "operator", changeContact, "/users/:user"),
   post("/users/:user/deactivate", "operator", deactivateUser, "/users/:user"),
   post("/users/:user/activate", "operator", activateUser, "/users/:user"),
   post("/users/:user/erase", "owner", eraseUser, "/users/:user"),

@@ -6,16 +6,28 @@ import { listKeys } from "../../db/users/keys.ts";
 import type { User } from "../../db/users/users.ts";
 import { createsCredit } from "../../domain/users/keys.ts";
 import { USER_NAME_LENGTH_LIMIT, USERNAME_FORM } from "../../domain/users/users.ts";
+import type { UserContact } from "../../db/users/user-contacts.ts";
+import { EMAIL, USER_NOTE } from "../../domain/values/kinds.ts";
 import { eraseWholly } from "../../operations/users/erasures.ts";
 import type { Submission } from "../server/call.ts";
 import type { Redirect } from "../../web/server/results.ts";
-import { Field, Fold, Form } from "../../web/components/fields.tsx";
+import { Area, Field, Fold, Form } from "../../web/components/fields.tsx";
 import { Time } from "../../web/components/shown.tsx";
 import { requireShownUser, userPath } from "./shown-user.ts";
 
 const REASON_LIMIT = 500;
 
-export function Account({ user, path, isOwner }: { user: User; path: string; isOwner: boolean }) {
+export function Account({
+  user,
+  contact,
+  path,
+  isOwner,
+}: {
+  user: User;
+  contact: UserContact;
+  path: string;
+  isOwner: boolean;
+}) {
   if (user.erasedAt !== null) return <Erased at={user.erasedAt} />;
   return (
     <section class="card">
@@ -24,6 +36,22 @@ export function Account({ user, path, isOwner }: { user: User; path: string; isO
         <Form action={`${path}/rename`} submit="Rename">
           <Field name="username" label="Username" hint={USERNAME_FORM} value={user.username} />
           <Field name="name" label="Name" value={user.name} />
+        </Form>
+      </Fold>
+      <Fold action={`${path}/contact`} summary="E-mail and notes">
+        <Form action={`${path}/contact`} submit="Save">
+          <Field
+            name="email"
+            label="E-mail"
+            hint="only operators see it"
+            value={contact.email ?? ""}
+          />
+          <Area
+            name="note"
+            label="Notes"
+            hint="only operators see them"
+            value={contact.note ?? ""}
+          />
         </Form>
       </Fold>
       {user.parentAccount === null && (
@@ -77,9 +105,9 @@ export async function eraseUser(submission: Submission): Promise<Redirect> {
     danger: true,
     details: (
       <p>
-        Names, links of its orders, references, notes, labels of keys, webhooks and stored requests
-        are erased for good. Balance, orders and transfers stay for the ledger. Backups and off-site
-        copies hold the data until they are deleted.
+        Names, e-mail address, notes, links of its orders, references, notes, labels of keys,
+        webhooks and stored requests are erased for good. Balance, orders and transfers stay for the
+        ledger. Backups and off-site copies hold the data until they are deleted.
       </p>
     ),
   });
@@ -106,6 +134,15 @@ export async function renameUser(submission: Submission): Promise<Redirect> {
   }
   await submission.submit("updateUser", { username: before, changes: { username, name } });
   return { to: userPath(username), note: "The names were saved." };
+}
+
+export async function changeContact(submission: Submission): Promise<Redirect> {
+  const { form } = submission;
+  const username = submission.params["user"]!;
+  const email = form.optional("email", EMAIL, "");
+  const note = form.optional("note", USER_NOTE, "");
+  await submission.submit("updateUser", { username, changes: { email, note } });
+  return { to: userPath(username), note: "The e-mail and the notes were saved." };
 }
 
 export async function deactivateUser(submission: Submission): Promise<Redirect> {

@@ -4,16 +4,35 @@
 
 import { REFERENCE, NOTE } from "../../domain/values/kinds.ts";
 import type { Submission } from "../server/call.ts";
+import { confirmationFields } from "../../web/server/confirmation.tsx";
 import type { Redirect } from "../../web/server/results.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
 import { Money, moneyText } from "../../web/components/shown.tsx";
 import { requireShownUser, userPath } from "./shown-user.ts";
 
-/** Form for a credit or debit. `path`: path of the user. */
-export function Balance({ path }: { path: string }) {
+const DIRECTIONS = ["credit", "debit"] as const;
+type Direction = (typeof DIRECTIONS)[number];
+const VERBS: Record<Direction, string> = { credit: "Credit", debit: "Debit" };
+
+/** Form for a credit or debit. Its buttons say the amount, and up to `most` micros that is the confirmation. */
+export function Balance({
+  username,
+  now,
+  most,
+}: {
+  username: string;
+  /** Milliseconds since 1970. */
+  now: number;
+  most: number;
+}) {
+  const says = (direction: Direction) => ({
+    "data-says": `${VERBS[direction]} {} USD`,
+    "data-confirms": `${VERBS[direction]} ${username}; ${username} ${direction === "debit" ? "-" : ""}{}`,
+    "data-most": most,
+  });
   return (
-    <section class="card">
-      <Form action={`${path}/balance`}>
+    <section class="card" id="balance">
+      <Form action={`${userPath(username)}/balance`} hidden={confirmationFields(now)}>
         <h2>Credit or debit</h2>
         <div class="pair">
           <Field name="amount" label="Amount in USD" inputmode="decimal" required />
@@ -28,11 +47,11 @@ export function Balance({ path }: { path: string }) {
           <Field name="public-note" label="Note to the user" hint="the user can read it" />
         </div>
         <p class="actions">
-          <button class="primary" name="direction" value="credit">
-            Credit
+          <button class="primary" name="direction" value="credit" {...says("credit")}>
+            {VERBS.credit}
           </button>
-          <button name="direction" value="debit">
-            Debit
+          <button name="direction" value="debit" {...says("debit")}>
+            {VERBS.debit}
           </button>
         </p>
       </Form>
@@ -42,7 +61,7 @@ export function Balance({ path }: { path: string }) {
 
 export async function adjustBalance(submission: Submission): Promise<Redirect> {
   const { form } = submission;
-  const direction = form.choice("direction", ["credit", "debit"]);
+  const direction = form.choice("direction", DIRECTIONS);
   const amountMicros = form.amount("amount");
   const reference = form.optional("reference", REFERENCE, "");
   const note = form.optional("note", NOTE, "");
@@ -54,7 +73,7 @@ export async function adjustBalance(submission: Submission): Promise<Redirect> {
   const { username, balanceMicros } = user;
   const micros = direction === "credit" ? amountMicros : -amountMicros;
   await submission.confirm({
-    title: `${direction === "credit" ? "Credit" : "Debit"} ${username}`,
+    title: `${VERBS[direction]} ${username}`,
     moves: [{ account: username, micros }],
     details: (
       <p>

@@ -4,6 +4,7 @@
 
 import { randomBytes } from "node:crypto";
 import { KEY_NETWORKS } from "../../config/networks.ts";
+import type { KeyRequests } from "../../db/users/key-requests.ts";
 import { findKey, type ListedKey } from "../../db/users/keys.ts";
 import {
   createsCredit,
@@ -39,12 +40,15 @@ const LIFETIME_LIMIT_DAYS = 36_525;
 
 export function Keys({
   keys,
+  requestsOf,
   path,
   mayChange,
   mayCredit,
   now,
 }: {
   keys: readonly ListedKey[];
+  /** Requests of the last 30 UTC days, by key id. */
+  requestsOf: (keyId: string) => KeyRequests;
   /** Path of the user. */
   path: string;
   mayChange: boolean;
@@ -80,6 +84,12 @@ export function Keys({
           { heading: "State", cell: (key) => <State of={key} now={now} /> },
           { heading: "Expires (UTC)", cell: ({ expiresAt }) => <Time at={expiresAt} /> },
           { heading: "Last used (UTC)", cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+          {
+            heading: "Requests in 30 days",
+            number: true,
+            cell: ({ id }) => requestsOf(id).requests,
+          },
+          { heading: "Errors", number: true, cell: ({ id }) => requestsOf(id).errors },
           { heading: "Last address", cell: ({ lastAddress }) => lastAddress ?? "–" },
           { heading: "Allowed from", cell: ({ allow }) => allow || "anywhere" },
           ...(mayChange

@@ -12,6 +12,15 @@ import {
   readUserFigures,
   type UserFigures,
 } from "../../db/users/user-figures.ts";
+import { readCountedSpend } from "../../db/reports/reseller-spend.ts";
+import {
+  firstShownDay,
+  type KeyRequests,
+  readAccountRequests,
+  readKeyRequests,
+} from "../../db/users/key-requests.ts";
+import { findContact, type UserContact } from "../../db/users/user-contacts.ts";
+import { counted } from "../../domain/values/text.ts";
 import { type LimitFacts, readLimitFacts } from "../../db/users/reseller-limits.ts";
 import { findUserByAccount, type User } from "../../db/users/users.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
@@ -21,7 +30,7 @@ import type { Call } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import type { View } from "../../web/server/results.ts";
 import { Facts, List } from "../../web/components/lists.tsx";
-import { Badge, Money, Time, Typed } from "../../web/components/shown.tsx";
+import { Badge, Money, Time, Typed, TypedLines } from "../../web/components/shown.tsx";
 import { requireShownUser, userPath } from "./shown-user.ts";
 import { Account } from "./user-account.tsx";
 import { Balance } from "./user-balance.tsx";
@@ -36,12 +45,18 @@ import { listUserWebhooks, type UserWebhook, Webhooks } from "./user-webhooks.ts
 const COUNTED = 10_000;
 const LINES = 10;
 const CHILDREN = 50;
+const SPENT_DAYS = 30;
 const KEYS = 200;
 
 interface ShownUser {
   user: User;
   parent: string | null;
   figures: UserFigures;
+  contact: UserContact;
+  /** What it spent in the last 30 UTC days, in micros. */
+  spent: bigint;
+  requests: KeyRequests;
+  requestsOf: (keyId: string) => KeyRequests;
   limits: LimitFacts;
   lines: TransactionRow[];
   keys: ListedKey[];
@@ -55,13 +70,23 @@ function readShownUser(reader: Reader, username: string, now: number): ShownUser
   const { account, parentAccount } = user;
   const window = { from: null, to: null };
   const query = { account, kind: null, orderId: null, window };
+  const keys = listKeys(reader, { account }, null, KEYS);
+  const from = firstShownDay(now);
   return {
     user,
     parent: parentAccount === null ? null : findUserByAccount(reader, parentAccount)!.username,
     figures: readUserFigures(reader, account, COUNTED),
+    contact: findContact(reader, account),
+    spent: readCountedSpend(reader, [account], SPENT_DAYS, now)(account),
+    requests: readAccountRequests(reader, [account], from)(account),
+    requestsOf: readKeyRequests(
+      reader,
+      keys.map(({ id }) => id),
+      from,
+    ),
     limits: readLimitFacts(reader, user, COUNTED, now),
     lines: listTransactionsBelow(reader, query, Number.MAX_SAFE_INTEGER, LINES).rows,
-    keys: listKeys(reader, { account }, null, KEYS),
+    keys,
     prices: listOwnPrices(reader, account),
     webhooks: listUserWebhooks(reader, user),
     children: listChildren(reader, account, 0, CHILDREN),
@@ -72,7 +97,7 @@ export async function userPage(call: Call, panel: Panel): Promise<View> {
   const shown = await call.read((reader) =>
     readShownUser(reader, call.params["user"]!, panel.now()),
   );
-  const { user, limits, lines, keys, prices, webhooks, children } = shown;
+  const { user, contact, limits, lines, keys, requestsOf, prices, webhooks, children } = shown;
   const { username } = user;
   const path = userPath(username);
   const { role } = call.visitor.administrator;
@@ -85,12 +110,23 @@ export async function userPage(call: Call, panel: Panel): Promise<View> {
         <h1>
           {username} {!user.active && <Badge state="inactive" tone="bad" />}
         </h1>
+        {contact.note !== null && (
+          <div class="notice quiet">
+            <TypedLines text={contact.note} />
+          </div>
+        )}
         <div class="columns">
           <section class="card">
             <UserFacts {...shown} />
           </section>
-          {mayAct(role, "owner") && <Balance path={path} />}
-          {mayChange && <Account user={user} path={path} isOwner={mayAct(role, "owner")} />}
+          {mayAct(role, "owner") && (
+            <Balance
+              username={username}
+              now={panel.now()}
+              most={panel.settings.confirmAboveMicros}
+            />
+          )}
+          {mayChange && <Account {...{ user, contact, path }} isOwner={mayAct(role, "owner")} />}
         </div>
         <h2>Transactions</h2>
         <Transactions lines={lines} />
@@ -106,6 +142,7 @@ export async function userPage(call: Call, panel: Panel): Promise<View> {
           <>
             <Keys
               keys={keys}
+              requestsOf={requestsOf}
               path={path}
               mayChange={mayChange}
               mayCredit={mayAct(role, "owner")}
@@ -154,10 +191,10 @@ export async function userPage(call: Call, panel: Panel): Promise<View> {
   };
 }
 
-function UserFacts({ user, parent, figures }: ShownUser) {
+function UserFacts({ user, contact, parent, figures, spent, requests }: ShownUser) {
   const { username } = user;
   const orders = `/orders?user=${encodeURIComponent(username)}`;
-  const counted = ORDER_STATUSES.filter((status) => figures.orders[status] > 0);
+  const present = ORDER_STATUSES.filter((status) => figures.orders[status] > 0);
   return (
     <Facts
       facts={[
@@ -168,11 +205,15 @@ function UserFacts({ user, parent, figures }: ShownUser) {
           </strong>,
         ],
         ["Spent USD", <Money micros={user.depositedMicros - user.balanceMicros} />],
+        ["Spent in 30 days USD", <Money micros={spent} />],
         ["Credits less debits USD", <Money micros={user.depositedMicros} />],
         ...(user.discountPpm > 0
           ? ([["Discount", `${discountPercent(user.discountPpm)} %`]] as const)
           : []),
         ["Name", <Typed text={user.name} />],
+        ...(contact.email === null
+          ? []
+          : ([["E-mail", <a href={`mailto:${contact.email}`}>{contact.email}</a>]] as const)),
         [
           "Kind",
           parent === null ? (
@@ -188,12 +229,18 @@ function UserFacts({ user, parent, figures }: ShownUser) {
         ["Last order (UTC)", <Time at={figures.lastOrderAt} />],
         ["Key last used (UTC)", <Time at={figures.keyUsedAt} />],
         [
+          "Requests in 30 days",
+          requests.errors === 0
+            ? requests.requests
+            : `${requests.requests}, ${counted(requests.errors, "error")}`,
+        ],
+        [
           "Orders",
-          counted.length === 0 ? (
+          present.length === 0 ? (
             "none"
           ) : (
             <span class="states">
-              {counted.map((status) => {
+              {present.map((status) => {
                 const count = figures.orders[status];
                 return (
                   <a href={`${orders}&status=${status}`}>

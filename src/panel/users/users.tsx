@@ -2,20 +2,30 @@
 
 /** @jsxImportSource preact */
 
-import type { User } from "../../db/users/users.ts";
-import { findUser, findUserByAccount } from "../../db/users/users.ts";
+import { useContext } from "preact/hooks";
+import { readCountedSpend } from "../../db/reports/reseller-spend.ts";
+import {
+  firstShownDay,
+  type KeyRequests,
+  readAccountRequests,
+} from "../../db/users/key-requests.ts";
 import { readUserFigures, type UserFigures } from "../../db/users/user-figures.ts";
-import { listUsersBelow } from "../../db/users/user-lists.ts";
+import { type ListedUser, listUsersBelow } from "../../db/users/user-lists.ts";
+import { findUser } from "../../db/users/users.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import { USER_NAME_LENGTH_LIMIT, USERNAME_FORM } from "../../domain/users/users.ts";
-import type { Call, Submission } from "../server/call.ts";
-import type { Redirect, View } from "../../web/server/results.ts";
-import { Choice, Field, Filters, Form } from "../../web/components/fields.tsx";
+import { EMAIL } from "../../domain/values/kinds.ts";
+import { showHidden } from "../../domain/values/text.ts";
+import { Choice, Field, Filters, Form, Refused } from "../../web/components/fields.tsx";
 import { List, Pager } from "../../web/components/lists.tsx";
+import { type Chip, PageHead, Pop } from "../../web/components/page-head.tsx";
 import { Badge, Cents, Time, Typed } from "../../web/components/shown.tsx";
+import type { Form as Values } from "../../web/server/form.ts";
+import type { Redirect, View } from "../../web/server/results.ts";
+import type { Call, Submission } from "../server/call.ts";
+import type { Panel } from "../server/panel.ts";
 import { userPath } from "./shown-user.ts";
 import { createOrderKey } from "./user-keys.tsx";
-import type { Panel } from "../server/panel.ts";
 
 const PAGE = 50;
 /** Limit for the counted orders of each user and status. */
@@ -23,17 +33,23 @@ const COUNTED = 1000;
 /** Value of the button that also makes a key. */
 const WITH_KEY = "key";
 
-interface Row extends User {
+/** UTC days, with today, of which spend and errors are shown. */
+const DAYS = 30;
+
+interface Row extends ListedUser {
   figures: UserFigures;
-  parent: string | null;
+  /** What it spent in the last days, in micros. */
+  spent: bigint;
+  requests: KeyRequests;
 }
 
-export async function usersPage(call: Call): Promise<View> {
+export async function usersPage(call: Call, panel: Panel): Promise<View> {
   const { filters } = call;
   const kind = filters.optionalChoice("kind", ["reseller", "child"]);
   const state = filters.optionalChoice("state", ["active", "inactive"]);
   const search = filters.optionalText("search");
   const parent = filters.optionalUsername("parent");
+  const now = panel.now();
   const { rows, next } = await call.read((reader) => {
     const reseller = parent === null ? null : findUser(reader, parent);
     if (reseller === undefined) filters.addError("parent", "User not found");
@@ -45,65 +61,86 @@ export async function usersPage(call: Call): Promise<View> {
       active: state && state === "active",
     };
     const page = listUsersBelow(reader, filter, filters.below(), PAGE);
+    const accounts = page.rows.map(({ account }) => account);
+    const spentBy = readCountedSpend(reader, accounts, DAYS, now);
+    const requestsOf = readAccountRequests(reader, accounts, firstShownDay(now));
     return {
       rows: reader.each(page.rows, (user): Row => {
-        const { parentAccount: parent } = user;
-        return {
-          ...user,
-          figures: readUserFigures(reader, user.account, COUNTED),
-          parent: parent === null ? null : findUserByAccount(reader, parent)!.username,
-        };
+        const { account } = user;
+        const figures = readUserFigures(reader, account, COUNTED);
+        return { ...user, figures, spent: spentBy(account), requests: requestsOf(account) };
       }),
       next: page.next,
     };
   });
+  const { role } = call.visitor.administrator;
   return {
     title: "Resellers",
     body: (
       <>
-        <h1>Resellers</h1>
-        <Filters action="/users" filters={filters}>
-          <Field name="search" label="Name contains" />
-          <Choice
-            name="kind"
-            label="Kind"
-            any="all"
-            options={[
-              ["reseller", "resellers"],
-              ["child", "child users"],
-            ]}
-          />
-          <Field name="parent" label="Child users of" />
-          <Choice name="state" label="State" any="any" options={["active", "inactive"]} />
-        </Filters>
+        <PageHead title="Resellers">
+          <Search filters={filters} />
+          <Filters action="/users" filters={filters} chips={chipsOf(filters)}>
+            <Choice
+              name="kind"
+              label="Kind"
+              any="all"
+              options={[
+                ["reseller", "resellers"],
+                ["child", "child users"],
+              ]}
+            />
+            <Field name="parent" label="Child users of" />
+            <Choice name="state" label="State" any="any" options={["active", "inactive"]} />
+          </Filters>
+          {mayAct(role, "operator") && (
+            <span class="inline end">
+              <NewUser />
+            </span>
+          )}
+        </PageHead>
         <List
           caption="Users, newest first"
+          compact
           rows={rows}
           empty="No matching users."
           columns={[
             {
               heading: "User",
-              cell: ({ username }) => <a href={`/users/${username}`}>{username}</a>,
-            },
-            { heading: "Name", cell: ({ name }) => <Typed text={name} /> },
-            {
-              heading: "Kind",
+              place: "title",
               cell: (user) => (
                 <>
-                  {user.parent === null ? "reseller" : `child of ${user.parent}`}{" "}
-                  {!user.active && <Badge state="inactive" />}
+                  {!user.active && (
+                    <>
+                      <Badge state="inactive" />{" "}
+                    </>
+                  )}
+                  <a href={userPath(user.username)}>{user.username}</a>
                 </>
               ),
             },
             {
+              heading: "Name",
+              grow: true,
+              place: "first",
+              title: ({ name, email }) => showHidden(email === null ? name : `${name}, ${email}`),
+              cell: ({ name }) => <Typed text={name} />,
+            },
+            {
+              heading: "Kind",
+              wide: true,
+              cell: (user) => (user.parent === null ? "reseller" : `child of ${user.parent}`),
+            },
+            {
               heading: "Balance USD",
               number: true,
+              place: "end",
               cell: ({ balanceMicros }) => <Cents micros={balanceMicros} />,
             },
             {
-              heading: "Spent USD",
+              heading: "Spent in 30 days",
               number: true,
-              cell: (user) => <Cents micros={user.depositedMicros - user.balanceMicros} />,
+              cell: ({ spent }) => <Cents micros={spent} />,
             },
             {
               heading: "Orders",
@@ -114,34 +151,85 @@ export async function usersPage(call: Call): Promise<View> {
                 </a>
               ),
             },
-            { heading: "Last order", cell: ({ figures }) => <Time at={figures.lastOrderAt} /> },
-            { heading: "Key last used", cell: ({ figures }) => <Time at={figures.keyUsedAt} /> },
+            {
+              heading: "Last order",
+              place: "state",
+              cell: ({ figures }) => <Time at={figures.lastOrderAt} />,
+            },
+            {
+              heading: "Key last used",
+              wide: true,
+              cell: ({ figures }) => <Time at={figures.keyUsedAt} />,
+            },
+            {
+              heading: "Errors in 30 days",
+              number: true,
+              wide: true,
+              title: ({ requests }) => `of ${requests.requests} requests`,
+              cell: ({ requests }) => requests.errors,
+            },
           ]}
         />
         <Pager call={call} next={next} />
-        {mayAct(call.visitor.administrator.role, "operator") && (
-          <>
-            <h2>New user</h2>
-            <Form action="/users">
-              <Field name="username" label="Username" hint={USERNAME_FORM} required />
-              <Field name="name" label="Name" hint="a display name; empty: the username" />
-              <Field
-                name="parent"
-                label="Reseller"
-                hint="only for a child user; leave empty to create a reseller"
-              />
-              <p class="actions">
-                <button class="primary">Create the user</button>
-                <button name="with" value={WITH_KEY}>
-                  Create with an order key
-                </button>
-              </p>
-            </Form>
-          </>
-        )}
       </>
     ),
   };
+}
+
+/** The field that is always in sight. It keeps the filters that are set. */
+function Search({ filters }: { filters: Values }) {
+  return (
+    <form method="get" action="/users" class="inline" role="search" aria-label="Resellers">
+      <input
+        type="search"
+        name="search"
+        value={filters.raw("search")}
+        placeholder="Name or e-mail"
+        aria-label="Name or e-mail contains"
+      />
+      {["kind", "parent", "state"].map(
+        (name) =>
+          filters.raw(name) !== "" && <input type="hidden" name={name} value={filters.raw(name)} />,
+      )}
+      <button>Search</button>
+    </form>
+  );
+}
+
+function chipsOf(filters: Values): Chip[] {
+  const texts = { search: "Name", kind: "Kind", parent: "Child users of", state: "State" };
+  return Object.entries(texts).flatMap(([name, text]) => {
+    const value = filters.raw(name);
+    const shown = (
+      <>
+        {text}: <Typed text={value} />
+      </>
+    );
+    return value === "" ? [] : [{ names: [name], text: shown }];
+  });
+}
+
+function NewUser() {
+  return (
+    <Pop button="New reseller" atEnd open={useContext(Refused)?.action === "/users"}>
+      <Form action="/users">
+        <Field name="username" label="Username" hint={USERNAME_FORM} required />
+        <Field name="name" label="Name" hint="a display name; empty: the username" />
+        <Field name="email" label="E-mail" hint="only operators see it" />
+        <Field
+          name="parent"
+          label="Reseller"
+          hint="only for a child user; leave empty to create a reseller"
+        />
+        <p class="actions">
+          <button class="primary" name="with" value={WITH_KEY}>
+            Create with an order key
+          </button>
+          <button>Create the user</button>
+        </p>
+      </Form>
+    </Pop>
+  );
 }
 
 /** Returns `1000+` if the count of a status reached its limit. */
@@ -156,9 +244,10 @@ export async function createUser(submission: Submission, panel: Panel): Promise<
   const username = form.username("username");
   const name = form.optionalText("name", USER_NAME_LENGTH_LIMIT) ?? username;
   const parent = form.optionalUsername("parent");
+  const email = form.optional("email", EMAIL, "");
   const withKey = form.raw("with") === WITH_KEY;
   if (withKey && parent !== null) form.addError("parent", "A child user cannot hold a key");
-  await submission.submit("addUser", { username, name, parent });
+  await submission.submit("addUser", { username, name, parent, ...(email !== null && { email }) });
   if (withKey) {
     try {
       return await createOrderKey(submission, username);

@@ -6,7 +6,13 @@ import type { ComponentChildren } from "preact";
 import { useWords } from "./words.ts";
 
 /** The title, with what belongs beside it: figures, filters, and at the end what can be made or done. */
-export function PageHead({ title, children }: { title: string; children?: ComponentChildren }) {
+export function PageHead({
+  title,
+  children,
+}: {
+  title: ComponentChildren;
+  children?: ComponentChildren;
+}) {
   return (
     <div class="head">
       <h1>{title}</h1>

@@ -87,6 +87,18 @@ export function requireConfirmation(
   return once;
 }
 
+/**
+ * Returns hidden fields for a form whose buttons say the amount that they move. The script fills in what the button
+ * says, and then no page asks. Without it, or if the button is older than CONFIRMATION_MS, one does.
+ */
+export function confirmationFields(now: number): Record<string, string> {
+  return { [CONFIRMED]: "", [CONFIRMATION_ID]: newConfirmationId(now) };
+}
+
+function newConfirmationId(now: number): string {
+  return `${now}-${random(12)}`;
+}
+
 export function ConfirmationPage({
   action,
   back,
@@ -133,7 +145,7 @@ export function ConfirmationPage({
           <input type="hidden" name={name} value={value} />
         ))}
         <input type="hidden" name={CONFIRMED} value={confirmedText(confirmation)} />
-        <input type="hidden" name={CONFIRMATION_ID} value={`${now}-${random(12)}`} />
+        <input type="hidden" name={CONFIRMATION_ID} value={newConfirmationId(now)} />
         {plan !== null && <input type="hidden" name={PLAN} value={plan} />}
         {needsProof && <ForUser name={name} />}
         {needsProof && (

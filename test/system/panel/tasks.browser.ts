@@ -28,9 +28,11 @@ interface Task {
   title: string;
   clicks: number;
   fields: number;
+  /** Clicks that it takes more without JavaScript. */
+  more?: number;
   /** Makes what it is about; returns what the steps need to know. */
   prepare: (market: PanelMarket) => number;
-  run: (person: Person & { market: PanelMarket }, id: number) => Promise<void>;
+  run: (person: Person & { market: PanelMarket; hasScript: boolean }, id: number) => Promise<void>;
 }
 
 const TASKS: readonly Task[] = [
@@ -70,17 +72,21 @@ const TASKS: readonly Task[] = [
   },
   {
     title: "Give alice 25 USD and show who did it",
-    clicks: 5,
+    clicks: 4,
+    more: 1,
     fields: 2,
     prepare: () => 0,
-    async run({ click, type, text, market }) {
+    async run({ click, type, text, market, hasScript }) {
       await click("Resellers");
       await click("alice");
       await type("Amount in USD", "25");
       await type("Note", "invoice 12");
-      await click("Credit");
-      expect(await text()).toContain("+25.00 USD");
-      await click("Credit alice");
+      if (hasScript) await click("Credit 25.00 USD");
+      else {
+        await click("Credit");
+        expect(await text()).toContain("+25.00 USD");
+        await click("Credit alice");
+      }
       expect(market.balance("alice")).toBe(125_000_000);
       await click("Changes in the audit log");
       expect(await text()).toMatch(/panel:tester\s+user\.credit\s+alice/);
@@ -155,11 +161,12 @@ const TASKS: readonly Task[] = [
   },
   {
     title: "Make a reseller and its API key",
-    clicks: 2,
+    clicks: 3,
     fields: 1,
     prepare: () => 0,
     async run({ click, type, text, market }) {
       await click("Resellers");
+      await click("New reseller");
       await type("Username", "newshop");
       await click("Create with an order key");
       const [key] = /rk_[0-9A-Za-z]{28}/.exec(await text())!;
@@ -231,7 +238,9 @@ const TASKS: readonly Task[] = [
 
 // Without JavaScript the tasks of a month are done each time.
 describe.each(runs([true], [true, false]))("with JavaScript: %p", (javaScriptEnabled) => {
-  test.each([...TASKS])("$title: $clicks clicks", async ({ clicks, fields, prepare, run }) => {
+  test.each([...TASKS])("$title: $clicks clicks", async (task) => {
+    const { fields, prepare, run } = task;
+    const clicks = task.clicks + (javaScriptEnabled ? 0 : (task.more ?? 0));
     const market = seedPanelMarket(await openPanel());
     const id = prepare(market);
     const { page, complaints, close } = await visit(browser, market, {
@@ -240,7 +249,7 @@ describe.each(runs([true], [true, false]))("with JavaScript: %p", (javaScriptEna
     });
     await page.goto(`${market.url}/`);
     const person = personAt(page);
-    await run({ ...person, market }, id);
+    await run({ ...person, market, hasScript: javaScriptEnabled }, id);
     expect(person.counts).toEqual({ clicks, fields });
     expect(complaints).toEqual([]);
     await close();

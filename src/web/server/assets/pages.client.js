@@ -124,6 +124,31 @@ for (const form of document.querySelectorAll("form[data-live]")) {
   });
 }
 
+// Buttons that say the amount that is typed, as data-says and data-confirms have it with {} in its place. Up to data-most
+// micros, what the button says is confirmed by pressing it.
+function amountText(text) {
+  const [, whole, decimals = ""] = /^\s*0*(\d{1,9})(?:\.(\d{1,6}))?\s*$/.exec(text) ?? [];
+  if (whole === undefined || Number(text) === 0) return null;
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, "\u202f");
+  return `${grouped}.${decimals.replace(/0+$/, "").padEnd(2, "0")}`;
+}
+for (const button of document.querySelectorAll("[data-says]")) {
+  const { says, confirms, most } = button.dataset;
+  const { amount, confirmed } = button.form.elements;
+  const plain = button.textContent;
+  const say = () => {
+    const text = amountText(amount.value);
+    button.textContent = text ? says.replace("{}", text) : plain;
+  };
+  amount.addEventListener("input", say);
+  say();
+  button.addEventListener("click", () => {
+    const text = amountText(amount.value);
+    const isShown = text && Number(amount.value) * 1e6 <= Number(most);
+    confirmed.value = isShown ? confirms.replace("{}", text) : "";
+  });
+}
+
 // Menus: a click elsewhere and Escape close them.
 function closeMenus(except) {
   for (const menu of document.querySelectorAll(".pop[open]")) {
