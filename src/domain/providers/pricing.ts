@@ -21,7 +21,17 @@ const ROUNDINGS = {
 
 /** `0.01`: up to the next whole cent. `x.x9`: up to the next price that ends so, such as 1.29. */
 export type PriceRounding = keyof typeof ROUNDINGS;
-export const PRICE_ROUNDINGS = Object.keys(ROUNDINGS) as PriceRounding[];
+export const PRICE_ROUNDINGS: readonly PriceRounding[] = [
+  "none",
+  "0.0001",
+  "0.001",
+  "0.01",
+  "0.1",
+  "1",
+  "x.xx9",
+  "x.x9",
+  "x.99",
+];
 
 /** Percentages by the name of the category at the provider, as decimal text. */
 export type CategoryMarkups = Readonly<Record<string, string>>;

@@ -83,5 +83,5 @@ export async function updateHold(submission: Submission): Promise<Redirect> {
   };
   form.check();
   await submission.submit("updateProvider", { name, changes });
-  return { to: `/providers/${name}`, note: "What happens without funds was saved." };
+  return { to: `/providers/${name}/settings`, note: "What happens without funds was saved." };
 }

@@ -9,6 +9,9 @@ import type { Submission } from "../server/call.ts";
 import type { Redirect } from "../../web/server/results.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
 
+/** Name of the hidden field of forms in the list of providers, to which they lead back. */
+export const OF_LIST = "list";
+
 export function States({ provider, path }: { provider: Provider; path: string }) {
   const { active } = provider;
   return (
@@ -72,13 +75,17 @@ export async function pauseProvider(submission: Submission): Promise<Redirect> {
   const forMs = submission.form.optional("for", PAUSE_FOR, 0);
   await submission.submit("setProviderPaused", { name, paused: true, forMs });
   const time = forMs === null ? "" : ` for ${formatDuration(forMs)}`;
-  return { to: `/providers/${name}`, note: `${name} is paused${time}: it gets no orders.` };
+  return { to: backTo(submission), note: `${name} is paused${time}: it gets no orders.` };
 }
 
 export async function resumeProvider(submission: Submission): Promise<Redirect> {
   const name = submission.params["provider"]!;
   await submission.submit("setProviderPaused", { name, paused: false });
-  return { to: `/providers/${name}`, note: `${name} gets orders again.` };
+  return { to: backTo(submission), note: `${name} gets orders again.` };
+}
+
+function backTo({ form, params }: Submission): string {
+  return form.isChecked(OF_LIST) ? "/providers" : `/providers/${params["provider"]!}`;
 }
 
 async function setActive(submission: Submission, active: boolean): Promise<Redirect> {

@@ -10,7 +10,9 @@ import { countsOf, delistedRoutes } from "../../domain/providers/sync-counts.ts"
 import { formatMicros } from "../../domain/ledger/money.ts";
 import { typeTerms } from "../../domain/catalogue/service-types.ts";
 import type { NewServices } from "../../domain/providers/providers.ts";
-import { counted, isIdentifier } from "../../domain/values/text.ts";
+import { MARKUP } from "../../domain/values/kinds.ts";
+import { readCategoryMarkups } from "../../domain/providers/pricing.ts";
+import { counted, isIdentifier, showHidden } from "../../domain/values/text.ts";
 import { planCatalogue, type SyncOptions } from "../../operations/providers/providers.ts";
 import { ProviderFailure } from "../../providers/provider.ts";
 import type { Submission } from "../server/call.ts";
@@ -20,7 +22,6 @@ import type { Form as Values } from "../../web/server/form.ts";
 import { List } from "../../web/components/lists.tsx";
 import { requireProvider } from "./provider.tsx";
 import { Money, Typed } from "../../web/components/shown.tsx";
-import { requireMarkup } from "./sync-settings.tsx";
 
 /** Limit for the lines of each kind that a preview shows. */
 const SHOWN_LIMIT = 200;
@@ -28,10 +29,13 @@ const SHOWN_LIMIT = 200;
 export async function syncProvider(submission: Submission, panel: Panel): Promise<Redirect> {
   const { form, params } = submission;
   const name = params["provider"]!;
-  const markup = requireMarkup(form, "markup");
+  const given = form.optional("markup", MARKUP, "0");
   const only = selectedServices(form);
-  form.check();
   const provider = await submission.read((reader) => requireProvider(reader, name));
+  const markup = given ?? provider.markup;
+  if (markup === null) form.addError("markup", "markup is required");
+  form.check();
+  if (markup === null) throw new Error("the form was checked");
   const options = { ...optionsOf(provider, only, form.isChecked("private")), markup };
   const upstream = await fetchServices(form, panel, provider);
   const plan = await makePlan(submission, provider, upstream, options);
@@ -51,7 +55,7 @@ export async function syncProvider(submission: Submission, panel: Panel): Promis
   const text = Object.entries(counts).flatMap(([what, count]) =>
     count === 0 ? [] : [`${count} ${WORDS[what as keyof typeof counts]}`],
   );
-  return { to: `/providers/${name}`, note: `Synced: ${text.join(", ")}.` };
+  return { to: `/providers/${name}/prices`, note: `Synced: ${text.join(", ")}.` };
 }
 
 const WORDS: Record<keyof ReturnType<typeof countsOf>, string> = {
@@ -129,6 +133,7 @@ function Preview({
   /** False if only some services are synced. */
   isWhole: boolean;
 }) {
+  const own = Object.entries(readCategoryMarkups(provider.categoryMarkups));
   return (
     <>
       {provider.rateToUsd !== "1" && (
@@ -138,7 +143,10 @@ function Preview({
         </p>
       )}
       <p>
-        With a markup of {markup} %, which is {isWhole ? "stored" : "for these services only"}.{" "}
+        With a markup of {markup} %, which is {isWhole ? "stored" : "for these services only"}
+        {own.length > 0 &&
+          `, ${own.map(([category, percent]) => `${percent} % for ${showHidden(category)}`).join(", ")}`}
+        {provider.roundPrices !== "none" && `, and prices rounded up to ${provider.roundPrices}`}.{" "}
         {plan.unchanged} services do not change. Terms that were set by hand are kept. If the list
         or the catalogue changes before you confirm, nothing is done.
       </p>

@@ -8,6 +8,8 @@ import { countAttemptsSince } from "../../db/providers/provider-figures.ts";
 import type { Reader } from "../../db/port/port.ts";
 import { findProvider, type Provider, readProviderOrders } from "../../db/providers/providers.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
+import { listServicesOfProvider } from "../../db/catalogue/services.ts";
+import { readCategoryMarkups } from "../../domain/providers/pricing.ts";
 import { expectedCurrency } from "../../domain/delivery/costs.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
 import { refusal } from "../../domain/values/error-table.ts";
@@ -20,95 +22,150 @@ import { Box, Field, Form } from "../../web/components/fields.tsx";
 import { Facts } from "../../web/components/lists.tsx";
 import { Held, HoldForm } from "./fund-holds.tsx";
 import { States } from "./provider-states.tsx";
-import {
-  Balance,
-  CurrencyFields,
-  currencyOf,
-  Errors,
-  requireKey,
-  requireUrl,
-  testAddress,
-} from "./providers.tsx";
+import { askBalance, Balance } from "./provider-balances.tsx";
+import { ProviderHead, providerPath, UNKNOWN_TAB } from "./provider-head.tsx";
+import { CurrencyFields, currencyOf, Errors, requireKey, requireUrl } from "./providers.tsx";
 import { Badge, Time, Typed } from "../../web/components/shown.tsx";
 import { SyncSettings } from "./sync-settings.tsx";
 import { DAY_MS } from "../../domain/values/spans.ts";
 
+/** What every page of a provider reads. */
+function readProvider(reader: Reader, name: string) {
+  const provider = requireProvider(reader, name);
+  return { provider, orders: readProviderOrders(reader, provider.providerId) };
+}
+
 export async function providerPage(call: Call, panel: Panel): Promise<View> {
   const since = panel.now() - DAY_MS;
   const { provider, held, orders, attempts, uncounted } = await call.read((reader) => {
-    const found = requireProvider(reader, call.params["provider"]!);
-    const { providerId } = found;
+    const found = readProvider(reader, call.params["provider"]!);
+    const { providerId, pausedBy } = found.provider;
     return {
-      provider: found,
-      held: found.pausedBy === "funds" ? readHeldOrders(reader, providerId) : null,
+      ...found,
+      held: pausedBy === "funds" ? readHeldOrders(reader, providerId) : null,
       uncounted: countForeignCosts(reader).get(providerId) ?? 0,
-      orders: readProviderOrders(reader, providerId),
       attempts: countAttemptsSince(reader, since).filter((each) => each.providerId === providerId),
     };
   });
   const { name } = provider;
-  const path = `/providers/${name}`;
+  const path = providerPath(name);
   const isUnknown = orders.unknown > 0;
   const mayChange = mayAct(call.visitor.administrator.role, "operator");
   return {
     title: `Provider ${name}`,
     body: (
       <>
-        <h1>
-          {name} {!provider.active && <Badge state="inactive" tone="bad" />}
-          {provider.pausedAt !== null && <Badge state="paused" tone="bad" />}
-        </h1>
+        <ProviderHead provider={provider} tab="" unknown={orders.unknown} mayChange={mayChange} />
         {provider.pausedAt !== null && <Paused {...{ provider, held, mayChange }} />}
         {provider.syncHeld !== null && (
           <p class="notice busy">
-            The scheduled sync was not applied: <Typed text={provider.syncHeld} />. Check its
-            changes, and apply them by hand.
+            The scheduled sync was not applied: <Typed text={provider.syncHeld} />.{" "}
+            <a href={`${path}/prices`}>Check its changes, and apply them by hand.</a>
           </p>
         )}
         <div class="columns">
           <section class="card">
             <Facts
               facts={[
-                ["Address", <Typed text={provider.url} />],
                 ["Balance", <Balance provider={provider} panel={panel} />],
                 ["Alert below", lowBalanceText(provider)],
                 ["Open orders", <a href={`/orders?provider=${name}`}>{orders.open}</a>],
                 [
                   "Unknown",
                   isUnknown ? (
-                    <a href={`${path}/unknown`}>
+                    <a href={path + UNKNOWN_TAB}>
                       <Badge state={`${orders.unknown} to settle`} tone="bad" />
                     </a>
                   ) : (
                     "0"
                   ),
                 ],
-                ["Its currency", <Currency provider={provider} uncounted={uncounted} />],
+                ["Errors in 24 h", <Errors attempts={attempts} />],
                 ["Last success (UTC)", <Time at={provider.lastSuccessAt} />],
                 ["All orders checked since (UTC)", <Time at={orders.oldestUncheckedAt} />],
-                ["Errors in 24 h", <Errors attempts={attempts} />],
-                ["Markup", provider.markup === null ? "none is stored" : `${provider.markup} %`],
+                ["Its currency", <Currency provider={provider} uncounted={uncounted} />],
+                ["Markup", markupText(provider)],
                 ["Last sync (UTC)", <LastSync provider={provider} />],
+                ["Address", <Typed text={provider.url} />],
                 ["Added (UTC)", <Time at={provider.createdAt} />],
               ]}
             />
-            <p class="actions">
+            <div class="actions">
+              {mayChange && (
+                <Form action={`${path}/test`}>
+                  <button>Test it: ask for our balance</button>
+                </Form>
+              )}
               <a href={`/services?provider=${name}`}>Its services</a>
               <a href={`/audit?subject=${name}`}>Changes in the audit log</a>
-            </p>
+            </div>
           </section>
-          {mayChange && (
-            <>
-              <Changes provider={provider} path={path} />
-              <SyncSettings provider={provider} path={path} />
-              <HoldForm provider={provider} path={path} />
-              <States provider={provider} path={path} />
-            </>
-          )}
+          {mayChange && <States provider={provider} path={path} />}
         </div>
       </>
     ),
   };
+}
+
+/** The markup, rounding and schedule by which its list becomes our catalogue, and a sync by hand. */
+export async function providerPricesPage(call: Call): Promise<View> {
+  const { provider, orders, categories } = await call.read((reader) => {
+    const found = readProvider(reader, call.params["provider"]!);
+    const services = listServicesOfProvider(reader, found.provider.providerId);
+    return { ...found, categories: [...new Set(services.map(({ category }) => category))] };
+  });
+  const path = providerPath(provider.name);
+  const mayChange = mayAct(call.visitor.administrator.role, "operator");
+  return {
+    title: `Prices of ${provider.name}`,
+    body: (
+      <>
+        <ProviderHead
+          provider={provider}
+          tab="/prices"
+          unknown={orders.unknown}
+          mayChange={mayChange}
+        />
+        {mayChange ? (
+          <div class="columns">
+            <SyncForm provider={provider} path={path} />
+            <SyncSettings provider={provider} categories={categories} path={path} />
+          </div>
+        ) : (
+          <p>Markup: {markupText(provider)}.</p>
+        )}
+      </>
+    ),
+  };
+}
+
+export async function providerSettingsPage(call: Call): Promise<View> {
+  const { provider, orders } = await call.read((reader) =>
+    readProvider(reader, call.params["provider"]!),
+  );
+  const path = providerPath(provider.name);
+  return {
+    title: `Settings of ${provider.name}`,
+    body: (
+      <>
+        <ProviderHead provider={provider} tab="/settings" unknown={orders.unknown} mayChange />
+        <div class="columns">
+          <Connection provider={provider} path={path} />
+          <HoldForm provider={provider} path={path} />
+        </div>
+      </>
+    ),
+  };
+}
+
+function markupText({ markup, categoryMarkups, roundPrices }: Provider): string {
+  const own = Object.keys(readCategoryMarkups(categoryMarkups)).length;
+  const parts = [
+    markup === null ? "none is stored" : `${markup} %`,
+    ...(own === 0 ? [] : [`another for ${own === 1 ? "a category" : `${own} categories`}`]),
+    ...(roundPrices === "none" ? [] : [`rounded up to ${roundPrices}`]),
+  ];
+  return parts.join(", ");
 }
 
 function Paused({
@@ -160,59 +217,55 @@ function Currency({ provider, uncounted }: { provider: Provider; uncounted: numb
   );
 }
 
-function Changes({ provider, path }: { provider: Provider; path: string }) {
+function SyncForm({ provider, path }: { provider: Provider; path: string }) {
   return (
-    <>
-      <section class="card">
-        <Form action={`${path}/test`}>
-          <h2>Test</h2>
-          <p>Asks the provider for our balance, which tests the address and the key.</p>
-          <p class="actions">
-            <button>Test it</button>
-          </p>
-        </Form>
-        <Form action={`${path}/sync`} submit="Preview the sync">
-          <h2>Sync its services</h2>
+    <section class="card">
+      <Form action={`${path}/sync`} submit="Preview the sync">
+        <h2>Sync its services</h2>
+        <p>Brings its list into the catalogue. You see every change first.</p>
+        {provider.markup === null && (
           <Field
             name="markup"
             label="Markup in percent"
-            hint="added to the provider's rates, for new services and for services whose price a sync set; saved for later syncs"
+            hint="added to its rates; saved for later syncs"
             inputmode="decimal"
-            value={provider.markup ?? ""}
             required
           />
-          <Field
-            name="only"
-            label="Only these services"
-            hint="their ids at the provider, separated by commas; empty: all"
-          />
-          <Box name="private" label="New services only for resellers with a grant" />
-        </Form>
-      </section>
-      <section class="card">
-        <Form action={path} submit="Save">
-          <h2>Address and key</h2>
-          <Field name="url" label="Address of its API" type="url" value={provider.url} />
-          <Field
-            name="key"
-            label="Another key"
-            type="password"
-            hint="empty: keep the present key; required for a new address; never shown"
-          />
-          <Field name="name" label="Name" hint={IDENTIFIER_FORM} value={provider.name} />
-          <CurrencyFields provider={provider} />
-          <Field
-            name="low-balance"
-            label="Alert when our balance at the provider falls below"
-            inputmode="decimal"
-            value={
-              provider.lowBalanceMicros === null ? "" : formatMicros(provider.lowBalanceMicros)
-            }
-            hint="in the provider's currency; empty: no alert"
-          />
-        </Form>
-      </section>
-    </>
+        )}
+        <Field
+          name="only"
+          label="Only these services"
+          hint="their ids at the provider, separated by commas; empty: all"
+        />
+        <Box name="private" label="New services only for resellers with a grant" />
+      </Form>
+    </section>
+  );
+}
+
+function Connection({ provider, path }: { provider: Provider; path: string }) {
+  return (
+    <section class="card">
+      <Form action={path} submit="Save">
+        <h2>Address and key</h2>
+        <Field name="url" label="Address of its API" type="url" value={provider.url} />
+        <Field
+          name="key"
+          label="Another key"
+          type="password"
+          hint="empty: keep the present key; required for a new address; never shown"
+        />
+        <Field name="name" label="Name" hint={IDENTIFIER_FORM} value={provider.name} />
+        <CurrencyFields provider={provider} />
+        <Field
+          name="low-balance"
+          label="Alert when our balance at the provider falls below"
+          inputmode="decimal"
+          value={provider.lowBalanceMicros === null ? "" : formatMicros(provider.lowBalanceMicros)}
+          hint="in the provider's currency; empty: no alert"
+        />
+      </Form>
+    </section>
   );
 }
 
@@ -253,7 +306,7 @@ export async function updateProvider(submission: Submission): Promise<Redirect> 
   };
   await submission.submit("updateProvider", { name: params["provider"]!, changes });
   return {
-    to: `/providers/${name ?? params["provider"]!}`,
+    to: `${providerPath(name ?? params["provider"]!)}/settings`,
     note: "The provider was saved. Calls use these settings from now on.",
   };
 }
@@ -261,7 +314,7 @@ export async function updateProvider(submission: Submission): Promise<Redirect> 
 export async function testProvider(submission: Submission, panel: Panel): Promise<Redirect> {
   const name = submission.params["provider"]!;
   const provider = await submission.read((reader) => requireProvider(reader, name));
-  const { ok, text } = await testAddress(panel, provider);
+  const { ok, text } = await askBalance(panel, provider);
   if (!ok) submission.form.addError("", text);
   submission.form.check();
   return { to: `/providers/${name}`, note: text };

@@ -2,7 +2,7 @@
 
 /** @jsxImportSource preact */
 
-import { RATE_TO_USD, CURRENCY, PROVIDER_URL } from "../../domain/values/kinds.ts";
+import { useContext } from "preact/hooks";
 import { type AttemptCount, countAttemptsSince } from "../../db/providers/provider-figures.ts";
 import {
   findProvider,
@@ -12,24 +12,23 @@ import {
   readProviderOrders,
 } from "../../db/providers/providers.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
-import { formatMicros } from "../../domain/ledger/money.ts";
 import { isProviderKey } from "../../domain/providers/providers.ts";
 import { refusal } from "../../domain/values/error-table.ts";
+import { CURRENCY, PROVIDER_URL, RATE_TO_USD } from "../../domain/values/kinds.ts";
+import { DAY_MS } from "../../domain/values/spans.ts";
 import { IDENTIFIER_FORM } from "../../domain/values/text.ts";
-import {
-  PROTOCOL_DEFAULT,
-  PROTOCOL_NAMES,
-  type ProviderAddress,
-} from "../../providers/protocols.ts";
-import { ProviderFailure } from "../../providers/provider.ts";
+import { PROTOCOL_DEFAULT, PROTOCOL_NAMES } from "../../providers/protocols.ts";
+import { Box, Choice, Field, Form, Refused } from "../../web/components/fields.tsx";
+import { List } from "../../web/components/lists.tsx";
+import { PageHead, Pop } from "../../web/components/page-head.tsx";
+import { Badge, Time, Typed } from "../../web/components/shown.tsx";
+import type { Form as Values } from "../../web/server/form.ts";
+import type { Redirect, View } from "../../web/server/results.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
-import type { Redirect, View } from "../../web/server/results.ts";
-import { Box, Choice, Field, Form } from "../../web/components/fields.tsx";
-import type { Form as Values } from "../../web/server/form.ts";
-import { List } from "../../web/components/lists.tsx";
-import { Badge, Time, Typed } from "../../web/components/shown.tsx";
-import { DAY_MS } from "../../domain/values/spans.ts";
+import { answerText, Balance, fetchBalance, recordBalance } from "./provider-balances.tsx";
+import { providerPath, ProviderStates, UNKNOWN_TAB } from "./provider-head.tsx";
+import { OF_LIST } from "./provider-states.tsx";
 
 export interface ShownProvider extends Provider, ProviderOrders {
   /** Attempts of the last 24 h by outcome. */
@@ -51,79 +50,123 @@ export async function providersPage(call: Call, panel: Panel): Promise<View> {
     title: "Providers",
     body: (
       <>
-        <h1>Providers</h1>
+        <PageHead title="Providers">
+          {mayChange && (
+            <span class="inline end">
+              {rows.length > 0 && (
+                <Form action="/provider-balances">
+                  <button>Refresh all balances</button>
+                </Form>
+              )}
+              <NewProvider />
+            </span>
+          )}
+        </PageHead>
         <List
           caption="Providers"
           rows={rows}
           empty="No providers yet: services are delivered by hand."
-          columns={[
-            {
-              heading: "Provider",
-              cell: ({ name, pausedAt }) => (
-                <>
-                  <a href={`/providers/${name}`}>{name}</a>{" "}
-                  {pausedAt !== null && <Badge state="paused" tone="bad" />}
-                </>
-              ),
-            },
-            { heading: "Address", cell: ({ url }) => <Typed text={url} /> },
-            {
-              heading: "Balance",
-              number: true,
-              cell: (provider) => <Balance provider={provider} panel={panel} />,
-            },
-            {
-              heading: "Open",
-              number: true,
-              cell: ({ name, open }) => <a href={`/orders?provider=${name}`}>{open}</a>,
-            },
-            { heading: "Unknown", number: true, cell: (provider) => <Unknown {...provider} /> },
-            {
-              heading: "Last success (UTC)",
-              cell: ({ lastSuccessAt }) => <Time at={lastSuccessAt} />,
-            },
-            {
-              heading: "All checked since (UTC)",
-              cell: ({ oldestUncheckedAt }) => <Time at={oldestUncheckedAt} />,
-            },
-            { heading: "Errors in 24 h", cell: ({ attempts }) => <Errors attempts={attempts} /> },
-          ]}
+          columns={columnsOf(panel, mayChange)}
         />
-        {mayChange && (
-          <section class="card narrow-card">
-            <Form action="/providers" submit="Add and test">
-              <h2>New provider</h2>
-              <Field name="name" label="Name" hint={IDENTIFIER_FORM} required />
-              <Field name="url" label="Address of its API" type="url" required />
-              <Field
-                name="key"
-                label="Our key at the provider"
-                type="password"
-                hint="stored, and never shown again"
-                required
-              />
-              <CurrencyFields />
-              {PROTOCOL_NAMES.length > 1 && (
-                <Choice
-                  name="protocol"
-                  label="Protocol"
-                  options={PROTOCOL_NAMES}
-                  value={PROTOCOL_DEFAULT}
-                />
-              )}
-              <Box name="untested" label="Add it without the test" />
-            </Form>
-          </section>
-        )}
       </>
     ),
   };
 }
 
+function columnsOf(panel: Panel, mayChange: boolean) {
+  return [
+    {
+      heading: "Provider",
+      place: "title" as const,
+      cell: (provider: ShownProvider) => (
+        <>
+          <a href={providerPath(provider.name)}>{provider.name}</a> <ProviderStates {...provider} />
+        </>
+      ),
+    },
+    { heading: "Address", wide: true, cell: ({ url }: ShownProvider) => <Typed text={url} /> },
+    {
+      heading: "Balance",
+      place: "first" as const,
+      cell: (provider: ShownProvider) => <Balance provider={provider} panel={panel} />,
+    },
+    {
+      heading: "Open",
+      number: true,
+      cell: ({ name, open }: ShownProvider) => <a href={`/orders?provider=${name}`}>{open}</a>,
+    },
+    {
+      heading: "Unknown",
+      number: true,
+      place: "end" as const,
+      cell: (provider: ShownProvider) => <Unknown {...provider} />,
+    },
+    {
+      heading: "Last success (UTC)",
+      cell: ({ lastSuccessAt }: ShownProvider) => <Time at={lastSuccessAt} />,
+    },
+    {
+      heading: "All checked since (UTC)",
+      wide: true,
+      cell: ({ oldestUncheckedAt }: ShownProvider) => <Time at={oldestUncheckedAt} />,
+    },
+    {
+      heading: "Errors in 24 h",
+      cell: ({ attempts }: ShownProvider) => <Errors attempts={attempts} />,
+    },
+    ...(mayChange
+      ? [
+          {
+            heading: "Orders",
+            place: "state" as const,
+            cell: ({ name, pausedAt }: ShownProvider) => (
+              <Form
+                action={`${providerPath(name)}/${pausedAt === null ? "pause" : "resume"}`}
+                hidden={{ [OF_LIST]: "yes" }}
+              >
+                <button aria-label={`${pausedAt === null ? "Pause" : "Resume"} ${name}`}>
+                  {pausedAt === null ? "Pause" : "Resume"}
+                </button>
+              </Form>
+            ),
+          },
+        ]
+      : []),
+  ];
+}
+
+function NewProvider() {
+  return (
+    <Pop button="New provider" atEnd open={useContext(Refused)?.action === "/providers"}>
+      <Form action="/providers" submit="Add and test">
+        <Field name="name" label="Name" hint={IDENTIFIER_FORM} required />
+        <Field name="url" label="Address of its API" type="url" required />
+        <Field
+          name="key"
+          label="Our key at the provider"
+          type="password"
+          hint="stored, and never shown again"
+          required
+        />
+        <CurrencyFields />
+        {PROTOCOL_NAMES.length > 1 && (
+          <Choice
+            name="protocol"
+            label="Protocol"
+            options={PROTOCOL_NAMES}
+            value={PROTOCOL_DEFAULT}
+          />
+        )}
+        <Box name="untested" label="Add it without the test" />
+      </Form>
+    </Pop>
+  );
+}
+
 function Unknown({ name, unknown }: ShownProvider) {
   if (unknown === 0) return <>0</>;
   return (
-    <a href={`/providers/${name}/unknown`}>
+    <a href={providerPath(name) + UNKNOWN_TAB}>
       <Badge state={`${unknown} to settle`} tone="bad" />
     </a>
   );
@@ -143,42 +186,6 @@ export function Errors({ attempts }: { attempts: readonly AttemptCount[] }) {
   );
 }
 
-/** The balances that were last asked for, by provider. Showing a page never calls a provider. */
-const balances = new WeakMap<Panel["connect"], Map<number, { text: string; at: number }>>();
-
-export function Balance({ provider, panel }: { provider: Provider; panel: Panel }) {
-  const known = balances.get(panel.connect)?.get(provider.providerId);
-  return (
-    <>
-      {known ? (
-        <>
-          <Typed text={known.text} /> <Time at={known.at} />
-        </>
-      ) : (
-        <NotedBalance provider={provider} />
-      )}
-      {provider.outOfFundsAt !== null && (
-        <>
-          {" "}
-          <Badge state="out of funds" tone="bad" /> <Time at={provider.outOfFundsAt} />
-        </>
-      )}
-    </>
-  );
-}
-
-/** The balance that was last read for the alert about low balances. */
-function NotedBalance({ provider }: { provider: Provider }) {
-  const { balanceMicros, balanceCurrency, balanceAt } = provider;
-  if (balanceMicros === null) return <>not asked</>;
-  return (
-    <>
-      <Typed text={`${formatMicros(balanceMicros)} ${balanceCurrency ?? ""}`.trim()} />{" "}
-      <Time at={balanceAt} />
-    </>
-  );
-}
-
 export async function createProvider(submission: Submission, panel: Panel): Promise<Redirect> {
   const { form } = submission;
   const name = form.identifier("name");
@@ -193,21 +200,20 @@ export async function createProvider(submission: Submission, panel: Panel): Prom
   if (isTaken) throw refusal("provider_name_taken");
   const address = { protocol, url, key };
   // Asked before the provider is created, so that a wrong address or key is not stored.
-  const asked = form.isChecked("untested") ? null : await ask(panel, address);
-  if (asked?.ok === false) {
+  const asked = form.isChecked("untested") ? null : await fetchBalance(panel, address);
+  if (asked && !asked.balance) {
     const { text } = asked;
     form.addError(
       "key",
-      `${text} It was not added: check the address and the key, or add it untested`,
+      `The test failed: ${text}. It was not added: check the address and the key, or add it untested`,
     );
     form.check();
   }
   const { providerId } = await submission.submit("createProvider", { name, ...address, ...terms });
-  if (asked === null) {
-    return { to: `/providers/${name}`, note: `${name} was added, and not tested.` };
-  }
-  await keep(panel, providerId, asked.balance!);
-  return { to: `/providers/${name}`, note: `${name} was added. ${asked.text}` };
+  const to = providerPath(name);
+  if (!asked?.balance) return { to, note: `${name} was added, and not tested.` };
+  await recordBalance(panel, providerId, asked.balance);
+  return { to, note: `${name} was added. ${answerText(asked.balance)}` };
 }
 
 /** Fields for the currency of a provider, new or existing. */
@@ -249,35 +255,4 @@ export function requireKey(form: Values): string | null {
   if (key === "") return null;
   if (!isProviderKey(key)) form.refuse("key", "1 to 1024 visible characters");
   return key;
-}
-
-/** Tests the address and the key by asking for our balance. */
-export async function testAddress(
-  panel: Panel,
-  provider: ProviderAddress & Pick<Provider, "providerId">,
-): Promise<{ ok: boolean; text: string }> {
-  const asked = await ask(panel, provider);
-  if (asked.ok) await keep(panel, provider.providerId, asked.balance!);
-  return asked;
-}
-
-async function ask(
-  panel: Panel,
-  address: ProviderAddress,
-): Promise<{ ok: boolean; text: string; balance?: string }> {
-  try {
-    const asked = await panel.connect(address).balance(new AbortController().signal);
-    const balance = `${asked.balance} ${asked.currency}`.trim();
-    return { ok: true, text: `It answers: our balance there is ${balance}.`, balance };
-  } catch (error) {
-    if (!(error instanceof ProviderFailure)) throw error;
-    return { ok: false, text: `The test failed: ${error.message}.` };
-  }
-}
-
-/** Stores a balance for the pages. */
-async function keep(panel: Panel, providerId: number, text: string): Promise<void> {
-  const known = balances.get(panel.connect) ?? new Map<number, { text: string; at: number }>();
-  balances.set(panel.connect, known.set(providerId, { text, at: panel.now() }));
-  await panel.writer.submit("noteProviderSuccess", { providerId });
 }

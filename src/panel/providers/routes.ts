@@ -10,7 +10,14 @@ import {
 } from "./provider-states.tsx";
 import { updateHold } from "./fund-holds.tsx";
 import { syncProvider } from "./provider-sync.tsx";
-import { providerPage, testProvider, updateProvider } from "./provider.tsx";
+import { refreshBalances } from "./provider-balances.tsx";
+import {
+  providerPage,
+  providerPricesPage,
+  providerSettingsPage,
+  testProvider,
+  updateProvider,
+} from "./provider.tsx";
 import { createProvider, providersPage } from "./providers.tsx";
 import { updateSyncs } from "./sync-settings.tsx";
 import { searchUnknown, unknownOrdersPage } from "./unknown-orders.tsx";
@@ -19,12 +26,15 @@ import { settleUnknown } from "./unknown-settlement.tsx";
 export const routes: readonly Route[] = [
   get("/providers", "support", providersPage),
   post("/providers", "operator", createProvider, "/providers"),
+  post("/provider-balances", "operator", refreshBalances, "/providers"),
   get("/providers/:provider", "support", providerPage),
-  post("/providers/:provider", "operator", updateProvider, "/providers/:provider"),
+  get("/providers/:provider/prices", "support", providerPricesPage),
+  get("/providers/:provider/settings", "operator", providerSettingsPage),
+  post("/providers/:provider", "operator", updateProvider, "/providers/:provider/settings"),
   post("/providers/:provider/test", "operator", testProvider, "/providers/:provider"),
-  post("/providers/:provider/sync", "operator", syncProvider, "/providers/:provider"),
-  post("/providers/:provider/syncs", "operator", updateSyncs, "/providers/:provider"),
-  post("/providers/:provider/hold", "operator", updateHold, "/providers/:provider"),
+  post("/providers/:provider/sync", "operator", syncProvider, "/providers/:provider/prices"),
+  post("/providers/:provider/syncs", "operator", updateSyncs, "/providers/:provider/prices"),
+  post("/providers/:provider/hold", "operator", updateHold, "/providers/:provider/settings"),
   post("/providers/:provider/activate", "operator", activateProvider, "/providers/:provider"),
   post("/providers/:provider/deactivate", "operator", deactivateProvider, "/providers/:provider"),
   post("/providers/:provider/pause", "operator", pauseProvider, "/providers/:provider"),

@@ -44,7 +44,7 @@ describe.each([
       as: "tester",
     });
     await page.goto(`${panel.url}/services`);
-    await page.getByText("Add one service").click();
+    await page.getByRole("link", { name: "New service" }).click();
     await page.getByLabel("Name", { exact: true }).fill("Followers");
     await page.getByLabel("Price in USD").fill("2.5");
     await page.getByLabel("Smallest order").fill("100");
@@ -63,8 +63,8 @@ describe.each([
     expect(await status(page)).toBe("alice has the grant.");
     await page.goto(`${panel.url}/services`);
     await page.getByLabel("Select service followers").check();
-    await page.getByLabel("Change prices by percent").fill("10");
-    await press(page, "Show the new prices");
+    await page.getByLabel("Change their prices by percent").fill("10");
+    await press(page, "Change prices by percent");
     expect(await cellsOf(page, "Present price USD")).toEqual(["2.50"]);
     expect(await cellsOf(page, "New price USD")).toEqual(["2.75"]);
     if (javaScriptEnabled) await expectSound(page, unexpected(complaints));
@@ -105,11 +105,13 @@ describe.each([
     }); // prettier-ignore
     upstream.services = [entry(1, "1"), entry(2, "2")];
     await page.goto(`${panel.url}/providers`);
+    await page.locator("summary", { hasText: "New provider" }).click();
     await page.getByLabel("Name", { exact: true }).fill("acme");
     await page.getByLabel("Address of its API").fill(upstream.url);
     await page.getByLabel("Our key at the provider").fill(PROVIDER_KEY);
     await press(page, "Add and test");
     expect(await status(page)).toContain("It answers: our balance there is");
+    await page.getByRole("link", { name: "Prices and syncs" }).click();
     await page.getByLabel("Markup in percent").fill("50");
     await press(page, "Preview the sync");
     expect(await cellsOf(page, "Price USD")).toEqual(["1.50", "3.00"]);
@@ -125,6 +127,7 @@ describe.each([
     expect(await cellsOf(page, "Price USD")).toEqual(["1.50", "6.00"]);
     await press(page, "Sync acme: change 2 services");
     expect(await status(page)).toBe("Synced: 2 added.");
+    await page.getByRole("link", { name: "Overview" }).click();
     await page.getByRole("link", { name: "Its services" }).click();
     expect(await cellsOf(page, "Service")).toEqual(["Likes 1", "Likes 2"]);
     await close();
