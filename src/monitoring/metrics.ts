@@ -13,7 +13,6 @@ import { createObserver } from "./event-metrics.ts";
 import { addConnectionFigures } from "./connection-metrics.ts";
 import { addProcessFigures } from "./process-metrics.ts";
 import { gauge } from "./read-gauge.ts";
-import type { OrderCounts } from "../reports/status-counter.ts";
 
 export interface Metrics extends Observer {
   contentType: string;
@@ -142,7 +141,7 @@ function orderGauge(
   name: string,
   help: string,
   figures: Figures,
-  side: keyof OrderCounts,
+  side: "live" | "test",
 ): void {
   new Gauge({
     name,

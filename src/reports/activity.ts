@@ -7,7 +7,7 @@ import type { ReadStore } from "../db/port/port.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../domain/orders/order-statuses.ts";
 import { DAY_MS } from "../domain/values/spans.ts";
 import { type Changes, createRunningCount } from "./running-count.ts";
-import { noOrders } from "./status-counter.ts";
+import { noCharges, noOrders } from "./status-counter.ts";
 
 /** Number of days that are kept, including today. */
 export const ACTIVITY_DAYS = 30;
@@ -16,6 +16,8 @@ export const ACTIVITY_DAYS = 30;
 export interface Activity {
   /** Number of orders created, by their status now. */
   orders: Record<OrderStatus, number>;
+  /** What the orders of each status were charged. */
+  charges: Record<OrderStatus, bigint>;
   chargedMicros: bigint;
   refundedMicros: bigint;
   /** Change of the costs of orders; negative if costs fell. */
@@ -37,7 +39,7 @@ export function createActivityCounter(
   now: () => number = Date.now,
 ): ActivityCounter {
   const periods: Periods = new Map();
-  const { read, isCounted } = createRunningCount<ActivityFigures>({
+  return createRunningCount<ActivityFigures>({
     store,
     settlesAfterMs,
     now,
@@ -55,20 +57,7 @@ export function createActivityCounter(
       apply(young, newest);
       return (start, to) => sumOf([periods, young], start, to);
     },
-  });
-  return async (waitMs) => {
-    const counting = read();
-    if (isCounted()) return counting;
-    let timer: Timer | undefined;
-    const timeout = new Promise<null>((resolve) => {
-      timer = setTimeout(() => resolve(null), waitMs);
-    });
-    try {
-      return await Promise.race([counting, timeout]);
-    } finally {
-      clearTimeout(timer);
-    }
-  };
+  }).readWithin;
 }
 
 /** Returns the start of the day of a time, in UTC. */
@@ -77,12 +66,21 @@ export function startOfDay(time: number): number {
 }
 
 function nothing(): Activity {
-  return { orders: noOrders(), chargedMicros: 0n, refundedMicros: 0n, costMicros: 0n };
+  return {
+    orders: noOrders(),
+    charges: noCharges(),
+    chargedMicros: 0n,
+    refundedMicros: 0n,
+    costMicros: 0n,
+  };
 }
 
 function apply(periods: Periods, { orders, money }: Changes): void {
-  for (const { period, status, isTest, orders: count } of orders) {
-    if (!isTest) inPeriod(periods, period).orders[status] += count;
+  for (const { period, status, isTest, orders: count, chargedMicros } of orders) {
+    if (isTest) continue;
+    const activity = inPeriod(periods, period);
+    activity.orders[status] += count;
+    activity.charges[status] += chargedMicros;
   }
   for (const { period, kind, isTest, micros } of money) {
     if (isTest) continue;
@@ -106,7 +104,10 @@ function sumOf(sources: readonly Periods[], from: number, to: number): Activity 
     for (let period = first; period < end; period++) {
       const found = periods.get(period);
       if (!found) continue;
-      for (const status of ORDER_STATUSES) sum.orders[status] += found.orders[status];
+      for (const status of ORDER_STATUSES) {
+        sum.orders[status] += found.orders[status];
+        sum.charges[status] += found.charges[status];
+      }
       sum.chargedMicros += found.chargedMicros;
       sum.refundedMicros += found.refundedMicros;
       sum.costMicros += found.costMicros;

@@ -46,8 +46,8 @@ export interface RunningCountOptions<Result> {
 export interface RunningCount<Result> {
   /** Brings the count up to date. Concurrent calls share one count. */
   read: () => Promise<Result>;
-  /** Whether the first count is done. */
-  isCounted: () => boolean;
+  /** As `read`; null if the first count takes longer than `waitMs`. It continues in the background. */
+  readWithin: (waitMs: number) => Promise<Result | null>;
 }
 
 type Position = OrderPosition & Record<MoneySource["table"], number>;
@@ -150,11 +150,24 @@ export function createRunningCount<Result>({
     return take(changes, young);
   };
 
-  return {
-    read: () =>
-      (counting ??= refresh().finally(() => {
-        counting = null;
-      })),
-    isCounted: () => position !== null,
+  const read = (): Promise<Result> =>
+    (counting ??= refresh().finally(() => {
+      counting = null;
+    }));
+
+  const readWithin = async (waitMs: number): Promise<Result | null> => {
+    const reading = read();
+    if (position !== null) return reading;
+    let timer: Timer | undefined;
+    const timeout = new Promise<null>((resolve) => {
+      timer = setTimeout(() => resolve(null), waitMs);
+    });
+    try {
+      return await Promise.race([reading, timeout]);
+    } finally {
+      clearTimeout(timer);
+    }
   };
+
+  return { read, readWithin };
 }

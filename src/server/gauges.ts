@@ -27,7 +27,9 @@ export function createFigures(
 ): Figures {
   const { writer, slowStore, figures, file, settlesAfterMs } = database;
   const folder = backupFolder(config);
-  const countStatuses = createStatusCounter(slowStore, settlesAfterMs, () => database.now());
+  const { read: countStatuses } = createStatusCounter(slowStore, settlesAfterMs, () =>
+    database.now(),
+  );
   const backups = (now: number): NewestBackups | null => {
     if (file === null) return null;
     try {

@@ -16,6 +16,7 @@ import type { ServerDeps } from "../http/server/server.ts";
 import type { Backups } from "../jobs/backups.ts";
 import type { KeyUsage } from "../jobs/key-usage.ts";
 import { createActivityCounter } from "../reports/activity.ts";
+import { createStatusCounter } from "../reports/status-counter.ts";
 import type { Logger } from "../monitoring/log.ts";
 import { type Metrics } from "../monitoring/metrics.ts";
 import { NO_OBSERVER } from "../monitoring/observer.ts";
@@ -126,14 +127,17 @@ export function panelDeps(
   const { database, log, delivery } = started;
   const { store, slowStore, settlesAfterMs, writer } = database;
   const sources = { newestRemoteAt, hasBackupFailed: () => backups()?.hasFailed() ?? false };
-  const activity = createActivityCounter(slowStore, settlesAfterMs, () => database.now());
+  const now = () => database.now();
+  const activity = createActivityCounter(slowStore, settlesAfterMs, now);
+  const { readWithin: statuses } = createStatusCounter(slowStore, settlesAfterMs, now);
   return {
     store,
     slowStore,
     writer,
     log,
-    now: () => database.now(),
+    now,
     activity,
+    statuses,
     checkWebhookUrl: (text) => checkNewUrl(text, webhookPolicy(config)),
     connect: (provider) => connectProvider(provider, config.providerTimeout),
     machine: () => machineFacts(config, database, sources),

@@ -19,8 +19,15 @@ test.each(ENGINES)(
     const expectAll = async (expected: object) => {
       for (const count of [...counters, createActivityCounter(shop.store)]) {
         const figures = (await count(60_000))!;
-        const { orders, ...money } = figures(now - DAY_MS, now + DAY_MS);
+        const { orders, charges, ...money } = figures(now - DAY_MS, now + DAY_MS);
         const { PENDING, PROCESSING, FAILED } = orders;
+        // Each order costs 1 USD.
+        const million = (count: number) => BigInt(count) * 1_000_000n;
+        expect(charges).toMatchObject({
+          PENDING: million(PENDING),
+          PROCESSING: million(PROCESSING),
+          FAILED: million(FAILED),
+        });
         expect({ PENDING, PROCESSING, FAILED, ...money }).toEqual(expected as never);
       }
     };

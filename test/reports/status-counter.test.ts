@@ -17,7 +17,7 @@ test("a gap in the numbers costs no time, however wide: before the first count a
   void transact(connection.store, (tx) => raiseFloor(tx, "orders", 10 ** 12));
   expect(shop.order(10)).toBe(10 ** 12 + 1);
   const reader = openReader(connection.path);
-  const count = createStatusCounter(reader.store);
+  const { read: count } = createStatusCounter(reader.store);
   expect((await count()).live.PROCESSING).toBe(1);
   void transact(connection.store, (tx) => raiseFloor(tx, "orders", 10 ** 15));
   expect([shop.order(10), shop.order(10)]).toEqual([10 ** 15 + 1, 10 ** 15 + 2]);
@@ -30,10 +30,15 @@ test.each(ENGINES)(
   async (engine) => {
     const shop = await seedStoreShop(await freshStore(engine));
     // All rows are settled for the one, and none for the other.
-    const [settled, young] = [0, 3_600_000].map((ms) => createStatusCounter(shop.store, ms));
-    const expectCounts = async (counts: object) => {
+    const [settled, young] = [0, 3_600_000].map((ms) => createStatusCounter(shop.store, ms).read);
+    const expectCounts = async (counts: Record<string, number>) => {
+      // Each order costs 1 USD.
+      const charges = Object.fromEntries(
+        Object.entries(counts).map(([status, orders]) => [status, BigInt(orders) * 1_000_000n]),
+      );
       for (const count of [young!, settled!]) {
-        expect(await count()).toMatchObject({ live: counts, test: { PENDING: 0, PROCESSING: 0 } });
+        const test = { PENDING: 0, PROCESSING: 0 };
+        expect(await count()).toMatchObject({ live: counts, test, charges });
       }
     };
     await expectCounts({ PENDING: 0, PROCESSING: 0, FAILED: 0 });
@@ -50,7 +55,7 @@ test.each(ENGINES)(
     await expectCounts({ PENDING: 1, PROCESSING: 2, FAILED: 0 });
     await expectCounts({ PENDING: 1, PROCESSING: 2, FAILED: 0 });
     // A fresh counter counts by the present states.
-    const fresh = createStatusCounter(shop.store);
+    const { read: fresh } = createStatusCounter(shop.store);
     expect((await fresh()).live).toMatchObject({ PENDING: 1, PROCESSING: 2, FAILED: 0 });
     // Another server's order, numbered long ago and committed now.
     const far = 1000;

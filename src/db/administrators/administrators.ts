@@ -2,9 +2,15 @@
 
 import type { Reader } from "../port/port.ts";
 import { fields, query, select } from "../port/query.ts";
-import { number } from "../port/table-definition.ts";
+import { number, text } from "../port/table-definition.ts";
 import { signInRows } from "../sign-ins/sign-ins.ts";
-import { type Administrator, administrators, panelSignIns } from "../tables/administrators.ts";
+import {
+  type Administrator,
+  administrators,
+  panelSignIns,
+  type SavedView,
+  savedViews,
+} from "../tables/administrators.ts";
 
 /** The queries of the panel's sign-ins. */
 export const PANEL_SIGN_INS = signInRows(panelSignIns);
@@ -19,6 +25,17 @@ const OWNERS = query({
   text: `SELECT count(*) AS owners FROM administrators
     WHERE role = 'owner' AND active = 1 AND password_hash IS NOT NULL`,
 });
+
+const VIEWS = query({
+  parameters: { administrator: text },
+  columns: fields(savedViews),
+  text: `SELECT ${select(savedViews)} FROM saved_views WHERE administrator = :administrator ORDER BY name`,
+});
+
+/** The views that an administrator saved, by name. */
+export function listSavedViews(reader: Reader, administrator: string): SavedView[] {
+  return reader.all(VIEWS, { administrator });
+}
 
 export function findAdministrator(reader: Reader, name: string): Administrator | undefined {
   return reader.row(administrators.byKey, name);

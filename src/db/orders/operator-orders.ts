@@ -2,6 +2,7 @@
 // the list is read from an index. Filters without an index (service, provider, most placements, text in the link)
 // examine a bounded number of orders. The next page then continues after the last examined order.
 
+import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { isOrderNumber } from "../../domain/orders/orders.ts";
 import type { OperatorOrderFilter } from "./operator-order-filter.ts";
 import { orderSource, type Source } from "./operator-order-sources.ts";
@@ -16,9 +17,11 @@ import {
   number,
   numbers,
   text,
+  textOf,
   texts,
   type Typed,
 } from "../port/table-definition.ts";
+import { halvesOf, microsOf } from "../reports/reports.ts";
 import { orders } from "../tables/orders.ts";
 
 const LISTED = { ...fields(orders), username: text };
@@ -43,10 +46,19 @@ const PARAMETERS: Kinds = {
   ...WINDOW_PARAMETERS,
 };
 
+/** The number and the charges of the orders with a status. */
+const SUMS = {
+  status: textOf<OrderStatus>(),
+  orders: number,
+  thousands: number,
+  rest: number,
+};
+
 interface Queries {
   page: Query<Typed<typeof LISTED>, Kinds>;
   /** Counts the orders that the page's query examined, and returns the lowest number among them. */
   extent: Query<Typed<typeof EXTENT>, Kinds>;
+  sums: Query<Typed<typeof SUMS>, Kinds>;
 }
 
 /**
@@ -77,6 +89,40 @@ export function listOperatorOrders(
     if (left <= 0) return { rows, next: lowest };
   }
   return { rows, next: null };
+}
+
+/** Limit for orders that are examined to count a list, which takes about 10 ms. */
+export const COUNTED_LIMIT = 10_000;
+
+export interface OrderSums {
+  /** Statuses without orders are left out. */
+  byStatus: ReadonlyMap<OrderStatus, { orders: number; chargedMicros: bigint }>;
+  /** False if there are more orders than were examined. */
+  isWhole: boolean;
+}
+
+/**
+ * Counts the orders of a list by status, whatever status the filter names, and sums their charges. Only the newest
+ * orders are examined, COUNTED_LIMIT of them.
+ */
+export function sumOperatorOrders(reader: Reader, filter: OperatorOrderFilter): OrderSums {
+  const isUnknown = filter.placement === "unknown" && filter.status === "PENDING";
+  const all = isUnknown ? filter : { ...filter, status: null };
+  const source = orderSource(all, COUNTED_LIMIT);
+  const { sums, extent } = queriesFor(source, isTimed(windowOf(filter)));
+  const byStatus = new Map<OrderStatus, { orders: number; chargedMicros: bigint }>();
+  let left = COUNTED_LIMIT;
+  for (const span of spansOf(reader, filter, Number.MAX_SAFE_INTEGER)) {
+    const values = { ...valuesOf(all), ...span, limit: left, shown: 0 };
+    for (const { status, orders, thousands, rest } of reader.all(sums, values)) {
+      const sum = byStatus.get(status) ?? { orders: 0, chargedMicros: 0n };
+      const chargedMicros = sum.chargedMicros + microsOf(thousands, rest);
+      byStatus.set(status, { orders: sum.orders + orders, chargedMicros });
+    }
+    left -= reader.one(extent, values)!.examined;
+    if (left <= 0) break;
+  }
+  return { byStatus, isWhole: left > 0 };
 }
 
 /** The parts of the list inside the time window, newest first. */
@@ -123,22 +169,31 @@ function queriesFor(source: Source, byTime: boolean): Queries {
         const named = byTime ? "WHERE :from <= :to" : "";
         return `SELECT count(*) AS "examined", min(order_id) AS "lowest" FROM ${examined} ${named}`;
       }),
+      sums: queryNaming(PARAMETERS, SUMS, (dialect) => sumsText(source, byTime, dialect)),
     };
     made.set(key, queries);
   }
   return queries;
 }
 
-function pageText(source: Source, byTime: boolean, dialect: Dialect): string {
-  const conditions = [
+function sumsText(source: Source, byTime: boolean, dialect: Dialect): string {
+  return `SELECT orders.status AS "status", count(*) AS "orders", ${halvesOf("orders.charge_micros")}
+    FROM orders WHERE ${conditionsOf(source, byTime, dialect)} GROUP BY orders.status`;
+}
+
+function conditionsOf(source: Source, byTime: boolean, dialect: Dialect): string {
+  return [
     isOneOf("orders.order_id", source.numbers(byTime, dialect), dialect),
     ...source.remaining.map((condition) => REMAINING[condition](dialect)),
     ...(byTime ? ["orders.created_at BETWEEN :from AND :to"] : []),
-  ];
+  ].join(" AND ");
+}
+
+function pageText(source: Source, byTime: boolean, dialect: Dialect): string {
   return `SELECT ${select(orders)}, users.username AS username
     FROM orders JOIN users AS owners ON owners.account = orders.reseller_account
       JOIN users ON users.account = coalesce(owners.test_of, owners.account)
-    WHERE ${conditions.join(" AND ")} ORDER BY orders.order_id DESC LIMIT :shown`;
+    WHERE ${conditionsOf(source, byTime, dialect)} ORDER BY orders.order_id DESC LIMIT :shown`;
 }
 
 /** SQL of the filters that the source of the numbers does not apply itself. */

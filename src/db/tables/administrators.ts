@@ -13,6 +13,8 @@ export const administrators = table(
     name: text().primaryKey(),
     role: text().$type<Role>().notNull(),
     ...credentials,
+    /** The time zone of the times that are shown; null: UTC. */
+    timeZone: text(),
   },
   {
     key: ["name"],
@@ -22,6 +24,20 @@ export const administrators = table(
 );
 
 export type Administrator = RowOf<typeof administrators>;
+
+/** Lists of orders with filters, which administrators saved by a name. */
+export const savedViews = table(
+  "saved_views",
+  {
+    administrator: text().notNull(),
+    name: text().notNull(),
+    /** The filters as a query string. */
+    query: text().notNull(),
+  },
+  { key: ["administrator", "name"], lock: catalogueLock },
+);
+
+export type SavedView = RowOf<typeof savedViews>;
 
 /** The tables of the panel's sign-ins. */
 export const panelSignIns = signInTables(

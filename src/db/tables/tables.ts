@@ -1,7 +1,7 @@
 // Lists all tables of the database. The other files of this folder define them: columns, keys, locks and row types.
 
 import type { AnyTable } from "../port/table-definition.ts";
-import { administrators, audit, panelSignIns } from "./administrators.ts";
+import { administrators, audit, panelSignIns, savedViews } from "./administrators.ts";
 import { categoryOrder, grants, serviceChanges, serviceRoutes, services } from "./catalogue.ts";
 import { idempotency, servers, uptime } from "./database.ts";
 import { attempts, orderCosts, unrecognizedNumbers } from "./delivery.ts";
@@ -69,6 +69,7 @@ export const TABLES: readonly AnyTable[] = [
   totalsPosition,
   alerts,
   administrators,
+  savedViews,
   panelSignIns.codes,
   panelSignIns.sessions,
   panelSignIns.networks,

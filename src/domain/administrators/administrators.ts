@@ -29,3 +29,16 @@ export const PASSWORD_FORM = `${PASSWORD_LEAST} to ${PASSWORD_MOST} characters`;
 export function isPassword(text: string): boolean {
   return text.length >= PASSWORD_LEAST && text.length <= PASSWORD_MOST && text.isWellFormed();
 }
+
+/** Limits for the views that an administrator saves: their number, and the lengths of a name and of the filters. */
+export const SAVED_VIEWS_LIMIT = 20;
+export const VIEW_NAME_LIMIT = 60;
+export const VIEW_QUERY_LIMIT = 2000;
+
+/** The time zone of administrators who chose none. */
+export const DEFAULT_TIME_ZONE = "UTC";
+
+/** Returns the names of all time zones, such as `Europe/Berlin`. */
+export function timeZones(): string[] {
+  return [DEFAULT_TIME_ZONE, ...Intl.supportedValuesOf("timeZone")];
+}

@@ -21,6 +21,11 @@ export const ADMINISTRATOR_REFUSALS = {
     hint: "invite another first",
     commandLine: see("panel invite NAME --role owner"),
   }),
+  saved_views_full: entry<{ limit: number }>({
+    message: ({ limit }) => `You have ${limit} saved views already`,
+    hint: "remove one first",
+    fields: ["name"],
+  }),
   second_factor_absent: entry({ message: "There is no second factor" }),
   second_factor_present: entry({
     message: "There is a second factor already",

@@ -6,9 +6,13 @@ import {
   setAdministratorActive,
   setAdministratorRole,
 } from "./administrators.ts";
+import { removeView, saveView, setTimeZone } from "./administrator-settings.ts";
 
 export const commands = {
   inviteAdministrator: command(inviteAdministrator),
   setAdministratorRole: command(setAdministratorRole),
   setAdministratorActive: command(setAdministratorActive),
+  setTimeZone: command(setTimeZone),
+  saveView: command(saveView),
+  removeView: command(removeView),
 };

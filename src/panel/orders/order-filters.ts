@@ -4,18 +4,32 @@ import { REFERENCE, LINK_PART } from "../../domain/values/kinds.ts";
 import type { OperatorOrderFilter } from "../../db/orders/operator-order-filter.ts";
 import { isOrderNumber } from "../../domain/orders/orders.ts";
 import { isCuid } from "../../domain/values/text.ts";
-import type { Reader } from "../../db/port/port.ts";
+import type { Reader, TimeWindow } from "../../db/port/port.ts";
 import { findProvider } from "../../db/providers/providers.ts";
 import { findService } from "../../db/catalogue/services.ts";
 import { accountOfOrders, findUser } from "../../db/users/users.ts";
 import { PLACEMENTS } from "../../domain/delivery/deliveries.ts";
 import { ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
+import { startOfDay } from "../../reports/activity.ts";
+import { DAY_MS } from "../../domain/values/spans.ts";
 import type { Form } from "../../web/server/form.ts";
 
 const IDS_LIMIT = 200;
 
+/** Periods that end now, in UTC days including today, with their names. */
+export const PERIODS = [
+  ["1", "Today"],
+  ["7", "7 days"],
+  ["30", "30 days"],
+] as const;
+const DAYS = PERIODS.map(([days]) => days);
+
 /** Returns the filter, or null if a field is wrong. Errors are shown beside their fields. */
-export function readOrderFilter(filters: Form, reader: Reader): OperatorOrderFilter | null {
+export function readOrderFilter(
+  filters: Form,
+  reader: Reader,
+  now: number,
+): OperatorOrderFilter | null {
   const found = <T>(name: string, given: string | null, find: (text: string) => T | undefined) => {
     if (given === null) return null;
     const row = find(given);
@@ -38,13 +52,22 @@ export function readOrderFilter(filters: Form, reader: Reader): OperatorOrderFil
     providerId: provider?.providerId,
     placement: filters.optionalChoice("placement", PLACEMENTS),
     late: filters.isChecked("late"),
-    window: filters.window(),
+    window: windowOf(filters, now),
     ids: idsOf(filters),
     reference: filters.optional("reference", REFERENCE, ""),
     providerOrder: filters.optionalText("provider-order"),
     link: filters.optional("link", LINK_PART, ""),
   };
   return filters.errors.size > 0 ? null : filter;
+}
+
+/** Returns the time window: the chosen period, or the dates. */
+function windowOf(filters: Form, now: number): TimeWindow {
+  const { from, to } = filters.window();
+  const days = filters.optionalChoice("days", DAYS);
+  if (days === null) return { from, to };
+  const since = startOfDay(now) - (Number(days) - 1) * DAY_MS;
+  return { from: Math.max(since, from ?? 0), to };
 }
 
 /** Returns the order numbers and ids, which are separated by spaces, commas or semicolons. */

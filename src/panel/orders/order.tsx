@@ -18,7 +18,7 @@ import { Settlement, Unrecognized } from "./order-settlement.tsx";
 import { OrderFacts } from "./order-facts.tsx";
 import { changesOf, HEADINGS, previewChange, VERBS } from "./order-change.ts";
 import { OpenRequests, OrderSummary } from "./order-summary.tsx";
-import { States } from "./orders.tsx";
+import { States } from "./order-list.tsx";
 import { Badge, Money, moneyText, Time, Typed } from "../../web/components/shown.tsx";
 import { readShownOrder, type ShownOrder } from "./shown-order.ts";
 

@@ -63,10 +63,10 @@ const CELLS = Object.values(COLUMNS);
 
 export async function ordersCsv(call: Call, panel: Panel): Promise<View | Response> {
   const { filter, names } = await call.read((reader) => ({
-    filter: readOrderFilter(call.filters, reader),
+    filter: readOrderFilter(call.filters, reader, panel.now()),
     names: namesOfProviders(reader),
   }));
-  if (!filter) return ordersPage(call);
+  if (!filter) return ordersPage(call, panel);
   const read = async (below: number) => {
     const { rows, next, costs, late } = await call.read((reader) => {
       const page = listOperatorOrders(reader, filter, below, STEP);

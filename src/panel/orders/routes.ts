@@ -9,11 +9,15 @@ import { correctLink, resendOrder } from "./order-resend.tsx";
 import { settleOrder } from "./order-settlement.tsx";
 import { orderPage } from "./order.tsx";
 import { ordersCsv } from "./orders-csv.ts";
-import { changeOrders, ordersPage } from "./orders.tsx";
+import { changeOrders } from "./order-changes.tsx";
+import { ordersPage } from "./orders.tsx";
+import { removeView, saveView } from "./saved-filters.tsx";
 
 export const routes: readonly Route[] = [
   get("/orders", "support", ordersPage),
   get("/orders.csv", "support", ordersCsv),
+  post("/save-view", "support", saveView, "/orders"),
+  post("/remove-view", "support", removeView, "/orders"),
   post("/orders/change", "operator", changeOrders, "/orders"),
   get("/orders/:order", "support", orderPage),
   post("/orders/:order/change", "operator", changeOrder, "/orders/:order"),

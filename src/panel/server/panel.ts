@@ -10,6 +10,7 @@ import type { Logger } from "../../monitoring/log.ts";
 import type { ProviderAddress } from "../../providers/protocols.ts";
 import type { ProviderApi } from "../../providers/provider.ts";
 import type { ActivityCounter } from "../../reports/activity.ts";
+import type { OrderCounts } from "../../reports/status-counter.ts";
 import type { OriginSettings } from "../../web/server/origin.ts";
 import type { Passwords } from "../../web/server/passwords.ts";
 import type { Writer } from "../../writer/writer.ts";
@@ -33,6 +34,8 @@ export interface Panel {
   log: Pick<Logger, "info" | "warn" | "error">;
   now: () => number;
   activity: ActivityCounter;
+  /** Counts of all orders by status; null if the first count takes longer than `waitMs`. */
+  statuses: (waitMs: number) => Promise<OrderCounts | null>;
   /** Checks whether a webhook can be sent to a URL. */
   checkWebhookUrl: CheckWebhookUrl;
   /** Connects to a provider, to test it and to read its list. */

@@ -18,6 +18,7 @@ import userContacts from "../../../migrations/sqlite/0013_user_contacts.sql" wit
 import keyRequests from "../../../migrations/sqlite/0014_key_requests.sql" with { type: "text" };
 import members from "../../../migrations/sqlite/0015_members.sql" with { type: "text" };
 import movingIn from "../../../migrations/sqlite/0016_moving_in.sql" with { type: "text" };
+import administratorSettings from "../../../migrations/sqlite/0017_administrator_settings.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -47,6 +48,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 14, name: "0014_key_requests", sql: keyRequests },
   { version: 15, name: "0015_members", sql: members },
   { version: 16, name: "0016_moving_in", sql: movingIn },
+  { version: 17, name: "0017_administrator_settings", sql: administratorSettings },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

@@ -18,8 +18,10 @@ interface Column<Row> {
   title?: (row: Row) => string;
   /** Takes the room that other columns leave, in a compact list. */
   grow?: boolean;
-  /** Left out of narrow windows. */
+  /** Left out of windows narrower than a laptop's. */
   wide?: boolean;
+  /** Left out of windows narrower than a large screen's. */
+  widest?: boolean;
   place?: Place;
   /** Name of the order that a click on the heading chooses. */
   sort?: string;
@@ -96,14 +98,21 @@ function Heading<Row>({
           {isChosen && ` ${mark}`}
         </a>
       ) : (
-        heading
+        // A column of boxes is as narrow as they are.
+        <span class={column.place === "box" ? "hidden" : undefined}>{heading}</span>
       )}
     </th>
   );
 }
 
-function styleOf<Row>({ number, grow, wide, place }: Partial<Column<Row>>): string | undefined {
-  return classes(number && "number", grow && "grow", wide && "wide", place);
+function styleOf<Row>({
+  number,
+  grow,
+  wide,
+  widest,
+  place,
+}: Partial<Column<Row>>): string | undefined {
+  return classes(number && "number", grow && "grow", wide && "wide", widest && "widest", place);
 }
 
 function classes(...names: (string | false | undefined)[]): string | undefined {

@@ -117,7 +117,12 @@ export function toneOf(state: string): Tone {
   return TONES[state] ?? "quiet";
 }
 
+/** A state as a word: `Pending` for PENDING. */
+export function stateText(state: string): string {
+  return /^[A-Z]+$/.test(state) ? state[0]! + state.slice(1).toLowerCase() : state;
+}
+
 /** A state as a word. Its colour only repeats the word. */
 export function Badge({ state, tone = toneOf(state) }: { state: string; tone?: Tone }) {
-  return <span class={`badge ${tone}`}>{state}</span>;
+  return <span class={`badge ${tone}`}>{stateText(state)}</span>;
 }

@@ -203,7 +203,7 @@ function moveLiveOrder(shop: Sandbox, { order, to }: Extract<Step, { kind: "move
 /** What the operator's lists and metrics say. */
 async function reports(sandbox: Sandbox) {
   const { store, clock } = sandbox;
-  const counts = await createStatusCounter(store)();
+  const counts = await createStatusCounter(store).read();
   const window = { from: null, to: null };
   const books: ReportRow[][] = [];
   for (const by of REPORT_KEYS) books.push(await readReport(store, by, window));

@@ -5,6 +5,7 @@ import { checkNewUrl } from "../../../src/webhooks/new-url.ts";
 import type { Role } from "../../../src/domain/administrators/administrators.ts";
 import { NO_ORDER_LIMITS } from "../../../src/domain/users/reseller-limits.ts";
 import { createActivityCounter } from "../../../src/reports/activity.ts";
+import { createStatusCounter } from "../../../src/reports/status-counter.ts";
 import { createLog } from "../../../src/monitoring/log.ts";
 import { startPanel } from "../../../src/panel/server/listener.tsx";
 import type { Panel, PanelSettings } from "../../../src/panel/server/panel.ts";
@@ -94,6 +95,7 @@ export async function openPanel({
     log: { ...createLog("silent"), info: note, warn: note, error: note },
     now: () => clock.now,
     activity: createActivityCounter(opened.store),
+    statuses: createStatusCounter(opened.store).readWithin,
     checkWebhookUrl: (text) => checkNewUrl(text, { allow: [], allowHttp: false }, resolvePublic),
     connect: (provider) => connectProvider(provider, 600_000),
     machine: () => ({}),

@@ -16,6 +16,7 @@ import userContacts from "../../../../migrations/postgres/0012_user_contacts.sql
 import keyRequests from "../../../../migrations/postgres/0013_key_requests.sql" with { type: "text" };
 import members from "../../../../migrations/postgres/0014_members.sql" with { type: "text" };
 import movingIn from "../../../../migrations/postgres/0015_moving_in.sql" with { type: "text" };
+import administratorSettings from "../../../../migrations/postgres/0016_administrator_settings.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -46,6 +47,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 13, name: "0013_key_requests", sql: keyRequests },
   { version: 14, name: "0014_members", sql: members },
   { version: 15, name: "0015_moving_in", sql: movingIn },
+  { version: 16, name: "0016_administrator_settings", sql: administratorSettings },
 ];
 
 /** The number of the advisory lock: "rslr". */
