@@ -13,7 +13,12 @@ export function Prose({ text }: { text: string }) {
       {text.split(/(`[^`]+`|\[[^\]]+\]\([^)]+\))/).map((part) => {
         if (part.startsWith("`")) return <code>{part.slice(1, -1)}</code>;
         const [, words, address] = /^\[(.+)\]\((.+)\)$/.exec(part) ?? [];
-        return address === undefined ? part : <a href={address}>{words}</a>;
+        if (address === undefined) return part;
+        return (
+          <a href={address}>
+            <Prose text={words!} />
+          </a>
+        );
       })}
     </>
   );

@@ -24,6 +24,11 @@ describe.each([...PAGES])("%s", (path, html) => {
     expect(ids.filter((id, place) => ids.indexOf(id) !== place)).toEqual([]);
   });
 
+  test("shows no mark of the text's own form", () => {
+    const shown = html.replace(/<pre[^]*?<\/pre>|<[^>]+>/g, "");
+    expect(/`.{0,40}|\]\(.{0,40}/.exec(shown)?.[0]).toBeUndefined();
+  });
+
   test("has only links that lead somewhere, and loads only from this server", () => {
     const lost = matches(html, /\bhref="([^"]+)"/g).filter((href) => {
       if (/^(data:,|\/openapi\.json|\/docs\/assets\/.*)$/.test(href)) return false;
