@@ -1,6 +1,6 @@
 // Whether every program that has a certificate of the guide uses the one that lies on its machine.
 
-import { type Machines, soon } from "./machines.ts";
+import { type Machines, soon } from "../../support/machines.ts";
 
 const SERVED = [
   { program: "PostgreSQL", port: 5432, option: "-starttls postgres" },

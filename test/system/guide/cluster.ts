@@ -1,6 +1,6 @@
 // The database machines as their own tools show them.
 
-import { type Machines, soon } from "./machines.ts";
+import { type Machines, soon } from "../../support/machines.ts";
 
 const READY_LIMIT_MS = 180_000;
 

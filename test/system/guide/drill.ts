@@ -5,7 +5,7 @@ import { audit, describeFindings, isClean } from "../failover/audit.ts";
 import { SERVICES } from "../failover/binary-servers.ts";
 import { type Entry, Journal } from "../failover/journal.ts";
 import type { Cluster } from "./cluster.ts";
-import { type Machines, soon } from "./machines.ts";
+import { type Machines, soon } from "../../support/machines.ts";
 import { Writers } from "./writers.ts";
 
 const SEED = 1;

@@ -1,7 +1,7 @@
 // A database put back to an earlier moment: what was there then is there, what came later is not.
 
 import type { Cluster } from "./cluster.ts";
-import { soon } from "./machines.ts";
+import { soon } from "../../support/machines.ts";
 
 const ARCHIVE_LIMIT_MS = 120_000;
 

@@ -14,7 +14,7 @@ import { readBlocks } from "./blocks.ts";
 import { certificatesInUse } from "./certificates.ts";
 import { Cluster } from "./cluster.ts";
 import { drill } from "./drill.ts";
-import { Machines, prepareBase } from "./machines.ts";
+import { type Base, Machines, prepareBase } from "../../support/machines.ts";
 import { restoreEarlierMoment } from "./restore.ts";
 
 const DATABASES = ["db1", "db2", "db3"];
@@ -25,6 +25,19 @@ const ADDRESSES = [
   { name: "backup1", address: "10.0.0.21" },
 ];
 const NAMES = ADDRESSES.map(({ name }) => name);
+const BASE: Base = {
+  suite: "bookworm",
+  downloaded: [
+    "etcd-server",
+    "etcd-client",
+    "postgresql",
+    "postgresql-client",
+    "patroni",
+    "python3-etcd",
+    "pgbackrest",
+    "ssl-cert",
+  ],
+};
 const DATA_OF_FIRST_START = "rm -rf /var/lib/etcd/default\n";
 
 const { values } = parseArgs({
@@ -46,13 +59,16 @@ const say = (text: string) =>
 
 const blocks = readBlocks(NAMES);
 const done = new Set<number>();
-prepareBase();
+const base = prepareBase(BASE);
 const packages = mkdtempSync(join(tmpdir(), "reseller-guide-"));
 const deb =
   values.package ??
-  (await buildDeb(join(ROOT, "dist/reseller"), "amd64", packages, Math.floor(Date.now() / 1000)));
+  (await buildDeb(join(ROOT, "dist/reseller"), "amd64", packages, {
+    date: Math.floor(Date.now() / 1000),
+    maintainer: "reseller test <test@example.com>",
+  }));
 say("package built");
-const machines = new Machines(ADDRESSES);
+const machines = new Machines(ADDRESSES, base);
 const cluster = new Cluster(machines, DATABASES);
 for (const signal of ["SIGINT", "SIGTERM"]) {
   process.on(signal, () => void machines.remove().then(() => process.exit(1)));

@@ -1,7 +1,7 @@
 // On each database machine a writer that, several times a second, writes a row to the PostgreSQL of that machine alone and notes
 // when the COMMIT was acknowledged. Its notes tell which machines took writes, and when.
 
-import type { Machines } from "./machines.ts";
+import type { Machines } from "../../support/machines.ts";
 
 interface Write {
   machine: string;

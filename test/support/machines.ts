@@ -1,34 +1,19 @@
 // Machines with Debian's own systemd, packages and first start: containers of systemd-nspawn, each with a file system over one
 // shared base and a network namespace behind one switch. They reach each other and nothing else.
 
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
-/** Kept, because it takes minutes to make. */
-const BASE = "/var/tmp/reseller-guide-base";
 const MIRROR = "http://deb.debian.org/debian";
-const SUITE = "bookworm";
-/** What a machine has before anyone follows the guide. */
-const INCLUDED = "dbus,sudo,openssl,openssh-server,ca-certificates,curl,procps";
-/** What the guide installs: downloaded once, because the machines cannot reach a mirror. */
-const DOWNLOADED = [
-  "etcd-server",
-  "etcd-client",
-  "postgresql",
-  "postgresql-client",
-  "patroni",
-  "python3-etcd",
-  "pgbackrest",
-  "ssl-cert",
-];
+/** What a machine has before anyone follows a document. */
+const INCLUDED = "dbus,sudo,openssl,openssh-server,ca-certificates,curl,procps,xz-utils";
+
+/** The file system that machines share. */
+export interface Base {
+  suite: "bookworm" | "trixie";
+  /** The packages that a document installs: downloaded once, because the machines cannot reach a mirror. */
+  downloaded: readonly string[];
+}
 /** TERM has the manager end the container; killed, it would leave it running. */
 const CONTAINER =
   "setpriv --pdeathsig=TERM systemd-nspawn --boot --quiet --register=no --keep-unit --link-journal=no " +
@@ -50,24 +35,28 @@ export function run(...command: string[]): string {
   return stdout.toString();
 }
 
-export function prepareBase(): void {
-  const ready = join(BASE, "ready");
-  const content = [SUITE, INCLUDED, ...DOWNLOADED].join(" ");
-  if (existsSync(ready) && readFileSync(ready, "utf8") === content) return;
-  rmSync(BASE, { recursive: true, force: true });
-  run("debootstrap", `--include=${INCLUDED}`, SUITE, BASE, MIRROR);
+/** Makes the base unless it is there. It is kept, because it takes minutes to make. Returns its folder. */
+export function prepareBase({ suite, downloaded }: Base): string {
+  const content = [suite, INCLUDED, ...downloaded].join(" ");
+  const name = new Bun.CryptoHasher("sha256").update(content).digest("hex").slice(0, 12);
+  const base = `/var/tmp/reseller-base-${suite}-${name}`;
+  const ready = join(base, "ready");
+  if (existsSync(ready)) return base;
+  rmSync(base, { recursive: true, force: true });
+  run("debootstrap", `--include=${INCLUDED}`, suite, base, MIRROR);
   const sources = [
-    `deb ${MIRROR} ${SUITE} main`,
-    `deb ${MIRROR} ${SUITE}-updates main`,
-    `deb ${MIRROR}-security ${SUITE}-security main`,
+    `deb ${MIRROR} ${suite} main`,
+    `deb ${MIRROR} ${suite}-updates main`,
+    `deb ${MIRROR}-security ${suite}-security main`,
   ];
-  writeFileSync(join(BASE, "etc/apt/sources.list"), `${sources.join("\n")}\n`);
+  writeFileSync(join(base, "etc/apt/sources.list"), `${sources.join("\n")}\n`);
   // Its packages are not what a lost machine is tried with.
-  writeFileSync(join(BASE, "etc/dpkg/dpkg.cfg.d/unsafe-io"), "force-unsafe-io\n");
-  copyFileSync("/etc/resolv.conf", join(BASE, "etc/resolv.conf"));
-  run("chroot", BASE, "apt-get", "update", "-qq");
-  run("chroot", BASE, "apt-get", "install", "-y", "-qq", "--download-only", ...DOWNLOADED);
+  writeFileSync(join(base, "etc/dpkg/dpkg.cfg.d/unsafe-io"), "force-unsafe-io\n");
+  copyFileSync("/etc/resolv.conf", join(base, "etc/resolv.conf"));
+  run("chroot", base, "apt-get", "update", "-qq");
+  run("chroot", base, "apt-get", "install", "-y", "-qq", "--download-only", ...downloaded);
   writeFileSync(ready, content);
+  return base;
 }
 
 export class Machines {
@@ -75,7 +64,11 @@ export class Machines {
   readonly #switch = `guide-${process.pid}`;
   readonly #containers = new Map<string, { nspawn: Bun.Subprocess; init: number }>();
 
-  constructor(readonly all: readonly Address[]) {
+  constructor(
+    readonly all: readonly Address[],
+    /** The folder of their base. */
+    private readonly base: string,
+  ) {
     run("ip", "netns", "add", this.#switch);
     run("ip", "-n", this.#switch, "link", "add", "name", "switch", "type", "bridge");
     run("ip", "-n", this.#switch, "link", "set", "switch", "up");
@@ -206,7 +199,7 @@ export class Machines {
       join(this.#folder, name, each),
     );
     for (const folder of [upper!, work!, root!]) mkdirSync(folder, { recursive: true });
-    const layers = `lowerdir=${BASE},upperdir=${upper},workdir=${work}`;
+    const layers = `lowerdir=${this.base},upperdir=${upper},workdir=${work}`;
     run("mount", "-t", "overlay", "overlay", "-o", layers, root!);
     const ssh = join(root!, "root/.ssh");
     mkdirSync(ssh, { recursive: true, mode: 0o700 });
