@@ -3,4 +3,6 @@
 import { join } from "node:path";
 import { compile, ROOT } from "./compile.ts";
 
-await compile(null, join(ROOT, "dist/reseller"));
+const program = join(ROOT, "dist/reseller");
+await compile(null, program);
+console.log(`built: ${program}`);

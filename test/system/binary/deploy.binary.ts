@@ -60,7 +60,7 @@ function steps(document: string, machine: string, port: number): string[] {
     block!
       .replace(/(?<=[\s"=])\/(var\/lib|etc|usr\/local\/bin)\//g, `${machine}/$1/`)
       .replaceAll("127.0.0.1:8080", `127.0.0.1:${port}`)
-      .replaceAll("127.0.0.1:9090", "127.0.0.1:0"),
+      .replace(/127\.0\.0\.1:(8081|9090)/g, "127.0.0.1:0"),
   );
 }
 

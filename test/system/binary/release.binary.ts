@@ -19,8 +19,8 @@ import { binary } from "../../support/binary.ts";
 import { freshFolder } from "../../support/folders.ts";
 
 const INSTALL = new URL("../../../deploy/install.sh", import.meta.url).pathname;
-/** In seconds since 1970. */
-const DATE = 1_795_000_000;
+const LINTIAN = ["lintian", "--allow-root", "--display-info", "--pedantic"];
+const RELEASE = { date: 1_795_000_000, maintainer: "reseller test <test@example.com>" };
 
 interface CommandResult {
   code: number;
@@ -75,8 +75,21 @@ describe("install.sh", () => {
     writeFileSync(join(release, "SHA256SUMS"), stdout);
   }
 
-  async function install(folder: string): Promise<CommandResult> {
-    return run(["sh", INSTALL, folder], { RELEASE_URL: `http://127.0.0.1:${server.port}` });
+  async function install(
+    folder: string,
+    environment: Record<string, string> = {},
+  ): Promise<CommandResult> {
+    const RELEASE_URL = `http://127.0.0.1:${server.port}`;
+    return run(["sh", INSTALL, folder], { RELEASE_URL, ...environment });
+  }
+
+  /** Signs the sums with a new key. Returns the public key. */
+  async function sign(): Promise<string> {
+    const keys = freshFolder();
+    const [secret, open] = [join(keys, "secret"), join(keys, "public")];
+    await run(["minisign", "-G", "-W", "-s", secret, "-p", open]);
+    await run(["minisign", "-S", "-s", secret, "-m", join(release, "SHA256SUMS")]);
+    return readFileSync(open, "utf8").trim().split("\n").at(-1)!;
   }
 
   test("installs the program for this machine, in the place of the one before", async () => {
@@ -105,6 +118,32 @@ describe("install.sh", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  test("installs a release that is signed with the key of the script", async () => {
+    await publish("echo reseller 1");
+    const folder = freshFolder();
+    expect(await install(folder, { RELEASE_KEY: await sign() })).toMatchObject({ code: 0 });
+    expect(readdirSync(folder)).toEqual(["reseller"]);
+  });
+
+  test.each([
+    ["signed with another key", async () => void (await sign())],
+    [
+      "whose sums were changed after they were signed",
+      async () => {
+        const sums = join(release, "SHA256SUMS");
+        writeFileSync(sums, `${readFileSync(sums, "utf8")}\n`);
+      },
+    ],
+    ["without a signature", async () => rmSync(join(release, "SHA256SUMS.minisig"))],
+  ])("with a key, installs nothing of a release %s", async (_, damage) => {
+    await publish("echo reseller 1");
+    const key = await sign();
+    await damage();
+    const folder = freshFolder();
+    expect((await install(folder, { RELEASE_KEY: key })).code).not.toBe(0);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   test("keeps the installed program if the new one does not run on this machine", async () => {
     await publish("exit 127");
     const folder = freshFolder();
@@ -117,7 +156,7 @@ describe("install.sh", () => {
 test("the Debian package has the expected files, writable only by root, and is reproducible byte for byte", async () => {
   const [one, other] = await Promise.all(
     [freshFolder(), freshFolder()].map((folder) =>
-      buildDeb(program(folder, "echo reseller 1"), "amd64", folder, DATE),
+      buildDeb(program(folder, "echo reseller 1"), "amd64", folder, RELEASE),
     ),
   );
   expect(readFileSync(one!).equals(readFileSync(other!))).toBeTrue();
@@ -135,7 +174,16 @@ test("the Debian package has the expected files, writable only by root, and is r
     "./usr/share/bash-completion/completions/reseller": "-rw-r--r--",
     "./usr/share/doc/reseller/changelog.gz": "-rw-r--r--",
     "./usr/share/doc/reseller/copyright": "-rw-r--r--",
-    "./usr/share/doc/reseller/litestream.yml": "-rw-r--r--",
+    "./usr/share/doc/reseller/CHANGELOG.md.gz": "-rw-r--r--",
+    "./usr/share/doc/reseller/examples/Caddyfile": "-rw-r--r--",
+    "./usr/share/doc/reseller/examples/alerts.yml": "-rw-r--r--",
+    "./usr/share/doc/reseller/examples/catalogue.example.csv": "-rw-r--r--",
+    "./usr/share/doc/reseller/examples/fail2ban/filter.conf": "-rw-r--r--",
+    "./usr/share/doc/reseller/examples/fail2ban/jail.conf": "-rw-r--r--",
+    "./usr/share/doc/reseller/examples/grafana-dashboard.json": "-rw-r--r--",
+    "./usr/share/doc/reseller/examples/litestream.yml": "-rw-r--r--",
+    "./usr/share/lintian/overrides/reseller": "-rw-r--r--",
+    "./usr/share/reseller/reseller.env": "-rw-r--r--",
     "./usr/share/fish/vendor_completions.d/reseller.fish": "-rw-r--r--",
     "./usr/share/man/man1/reseller.1.gz": "-rw-r--r--",
     "./usr/share/zsh/vendor-completions/_reseller": "-rw-r--r--",
@@ -151,6 +199,18 @@ test("the Debian package has the expected files, writable only by root, and is r
   ]);
   expect(unit).toContain("ExecStart=/usr/bin/reseller serve");
   expect(unit).not.toContain("/usr/local");
+});
+
+// With a small program, because lintian takes 20 s for the real one: test/system/release/install.ts does that.
+test("lintian finds nothing in the Debian package", async () => {
+  const folder = freshFolder();
+  const file = await buildDeb("/bin/true", "amd64", folder, RELEASE);
+  const { stdout } = await run([...LINTIAN, file]);
+  // The overrides for the real program are not needed for this one.
+  const findings = stdout
+    .split("\n")
+    .filter((line) => !/ unused-override | unused overrides?$/.test(line));
+  expect(findings).toEqual([""]);
 });
 
 test("the manual page names every setting, and man has nothing to say against it", async () => {
@@ -178,7 +238,7 @@ test("what a release is made from is named by its content: the actions of its wo
 });
 
 test("the bill of materials lists every dependency with its version and licence", () => {
-  const { components } = JSON.parse(billOfMaterials(DATE)) as {
+  const { components } = JSON.parse(billOfMaterials(RELEASE.date)) as {
     components: { name: string; version: string; licenses: { license: { id: string } }[] }[];
   };
   const found = new Map(components.map((component) => [component.name, component]));
