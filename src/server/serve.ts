@@ -27,6 +27,7 @@ import { limitCalls } from "../providers/call.ts";
 import { startProviderBalances } from "../delivery/provider-balances.ts";
 import { startAlerts } from "../alerts/alerts.ts";
 import { startWebhooks } from "../webhooks/worker.ts";
+import type { ThreadAhead } from "../writer/thread-ahead.ts";
 import {
   alertDeps,
   apiDeps,
@@ -59,11 +60,13 @@ export interface Service {
 
 /**
  * Starts the server; resolves once it is ready. `end` is called after a fatal database error, once the log is written.
+ * `thread`: the writer's, if it was started ahead.
  */
 export async function startService(
   config: Config & Pick<SqliteOptions, "thread">,
   end: () => void,
   configuration: SystemFacts["configuration"] = [],
+  thread: ThreadAhead | null = null,
 ): Promise<Service> {
   const log = createLog(config.logLevel, config.logFormat, wantsColor());
   const onFatal = () => void log.close().then(end);
@@ -80,7 +83,7 @@ export async function startService(
       pending.value()?.ticker.wake();
     },
   };
-  const database = await openDatabase(config, events);
+  const database = await openDatabase(config, events, thread);
   const { writer } = database;
   const files = planOwnFiles(config);
   const { warning, ...allowed } = files;
@@ -235,10 +238,11 @@ function portalUrlOf(
 async function openDatabase(
   config: Config & Pick<SqliteOptions, "thread">,
   events: DatabaseEvents,
+  thread: ThreadAhead | null,
 ): Promise<ServerDatabase> {
   if (config.database === null) {
     const { openSqliteDatabase } = await import("./sqlite-database.ts");
-    return openSqliteDatabase(config, events);
+    return openSqliteDatabase(config, events, thread);
   }
   const { openPostgresDatabase } = await import("./postgres-database.ts");
   return openPostgresDatabase(config, events);

@@ -19,6 +19,7 @@ import { freeBytesIn, sizeOf } from "../storage/file/files.ts";
 import { hasLitestream } from "../storage/file/litestream.ts";
 import { pendingMigrations } from "../storage/file/migrate.ts";
 import { addressPath, claimDataDirectory, openReader } from "../storage/file/open.ts";
+import type { ThreadAhead } from "../writer/thread-ahead.ts";
 import { startWriter, type WriterOptions } from "../writer/writer.ts";
 import type { DatabaseEvents, ServerDatabase } from "./database.ts";
 
@@ -36,6 +37,7 @@ export interface SqliteOptions {
 export async function openSqliteDatabase(
   { data, diskFloor, checkpoint, thread = WRITER_THREAD }: SqliteOptions,
   { log, onFatal, onCommit }: DatabaseEvents,
+  ahead: ThreadAhead | null = null,
 ): Promise<ServerDatabase> {
   const { path, migrationCopy, release } = claimDataDirectory(data, Date.now());
   const folder = dirname(path);
@@ -47,6 +49,7 @@ export async function openSqliteDatabase(
   const writer = await startWriter({
     path,
     thread,
+    ahead,
     mode: checkpoint,
     onBatch(commands, seconds) {
       // A caller must read its own writes: the next read takes a new snapshot.

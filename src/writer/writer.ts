@@ -8,6 +8,7 @@ import type { CheckpointMode } from "../storage/file/checkpoint.ts";
 import { messageOf, type ToThread } from "./messages.ts";
 import { createOffloadedCheckpoint } from "./offloaded-checkpoint.ts";
 import { createCommandQueue, QUEUE_LIMIT } from "./queue.ts";
+import type { ThreadAhead } from "./thread-ahead.ts";
 import { createWriteProbe } from "./write-probe.ts";
 
 export interface Writer {
@@ -37,6 +38,8 @@ export interface WriterOptions {
   onWritable?: (writable: boolean) => void;
   /** The entry file of the thread: src/writer/thread.ts. */
   thread: URL;
+  /** The thread, if it was started ahead. */
+  ahead?: ThreadAhead | null;
   /** Called after each batch, committed or failed, before the promises of its commands settle. */
   onBatch?: (commands: number, seconds: number) => void;
   queueLimit?: number;
@@ -49,7 +52,7 @@ export interface WriterOptions {
 /** Starts the thread and resolves once it has opened the database. */
 export async function startWriter(options: WriterOptions): Promise<Writer> {
   const { path, thread, onFatal, queueLimit = QUEUE_LIMIT, mode = "internal" } = options;
-  const worker = new Worker(thread);
+  const worker = options.ahead?.take() ?? new Worker(thread);
   const send = (message: ToThread) => worker.postMessage(JSON.stringify(message));
   const opened = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();

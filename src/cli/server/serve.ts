@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { freezeConfig, serveOptions, showSettings, unknownVariables } from "../../config/flags.ts";
 import { type Config, findConflict } from "../../config/settings.ts";
 import { missingForRemote } from "../../config/remote-values.ts";
+import { WRITER_THREAD } from "../../config/source-files.ts";
 import { refusedWithPostgres } from "../../config/sqlite-settings.ts";
 import { requireRecipient } from "../../offsite/encryption.ts";
 import { listAdministrators } from "../../db/administrators/administrators.ts";
@@ -12,8 +13,9 @@ import { logConsole } from "../../monitoring/log.ts";
 import { TlsError } from "../../config/tls.ts";
 import { ListenError } from "../../server/listeners.ts";
 import { PortalFileError } from "../../server/portal-files.ts";
-import { type Service, startService } from "../../server/serve.ts";
+import type { Service } from "../../server/serve.ts";
 import { handleSignals } from "../../server/signals.ts";
+import { startThreadAhead } from "../../writer/thread-ahead.ts";
 import {
   asFailure,
   CommandFailure,
@@ -98,7 +100,10 @@ async function start(options: Config, command: Command): Promise<Service> {
   try {
     if (options.backupRecipient !== null) await requireRecipient(options.backupRecipient);
     const config = freezeConfig(options);
-    return await startService(config, () => process.exit(1), showSettings(command));
+    const thread = config.database === null ? startThreadAhead(WRITER_THREAD) : null;
+    // Loaded only now: most files of the program, while the thread loads its own.
+    const { startService } = await import("../../server/serve.ts");
+    return await startService(config, () => process.exit(1), showSettings(command), thread);
   } catch (error) {
     const database = databaseOf(options);
     if (error instanceof TlsError || error instanceof PortalFileError) {
