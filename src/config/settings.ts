@@ -170,10 +170,10 @@ export const SETTINGS = {
     "JSON file with texts of the portal that replace its own, by language and name",
   ),
   accent: optional(kinds.color, "colour of links and buttons of the portal, such as #0b57b0"),
-  "legal-name": optional(kinds.brand, "name of your company on statements of the portal"),
+  "legal-name": optional(kinds.brand, "name of your company on invoices and statements"),
   "legal-address": optional(
     kinds.brand,
-    "address of your company on statements; commas separate its lines",
+    "address of your company on invoices and statements; commas separate its lines",
   ),
   "confirm-above": setting(
     kinds.amount,
@@ -288,6 +288,16 @@ export function orderLimitsIn(
     spendPerMonthMicros: spendPerMonth,
     openOrders,
   };
+}
+
+/** Returns who issues invoices; null unless name and address are set. */
+export function sellerIn({ legalName, legalAddress }: Pick<Config, "legalName" | "legalAddress">): {
+  sellerName: string;
+  sellerAddress: string;
+} | null {
+  if (legalName === null || legalAddress === null) return null;
+  const lines = legalAddress.split(",").map((line) => line.trim());
+  return { sellerName: legalName, sellerAddress: lines.filter((line) => line !== "").join("\n") };
 }
 
 /** Returns the conflict between settings that are each valid by themselves, or null. */

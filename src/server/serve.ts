@@ -3,7 +3,13 @@
 import { rmSync } from "node:fs";
 import packageJson from "../../package.json" with { type: "json" };
 import { backupFolder, environmentWith, wantsColor } from "../config/flags.ts";
-import { type Config, isPortalOn, PORTAL_PREFIX, REMOTE_FLAGS } from "../config/settings.ts";
+import {
+  type Config,
+  isPortalOn,
+  PORTAL_PREFIX,
+  REMOTE_FLAGS,
+  sellerIn,
+} from "../config/settings.ts";
 import { startScheduledSyncs } from "../delivery/catalogue-sync.ts";
 import { type DeliveryService, startDelivery } from "../delivery/delivery.ts";
 import { REFUSAL_CODES } from "../http/server/errors.ts";
@@ -13,6 +19,7 @@ import { startServer } from "../http/server/server.ts";
 import { SMM_API_ROUTES, smmApiRoutes } from "../http/smm-api/routes.ts";
 import { type Backups, startBackups } from "../jobs/backups.ts";
 import { startDailyTotals } from "../jobs/daily-totals.ts";
+import { startInvoices } from "../jobs/invoices.ts";
 import { startHousekeeping } from "../jobs/housekeeping.ts";
 import { type Offsite, startOffsite } from "../jobs/offsite.ts";
 import { startKeyUsage } from "../jobs/key-usage.ts";
@@ -161,6 +168,7 @@ export async function startService(
   });
   const isLeader = () => database.isLeader();
   const totals = startDailyTotals(writer, log, { isLeader });
+  const invoices = startInvoices(writer, log, { isLeader, seller: sellerIn(config) });
   offsite = copyOffsite(config, database, log);
   const running = (backups = backUp(config, database, offsite, log));
   const watching = alertDeps(config, started, delivery, toSend, {
@@ -213,7 +221,7 @@ export async function startService(
       ]);
       await delivered;
       if (!drained) log.warn({}, "requests were still in flight after 10 s");
-      const jobs = [housekeeping.stop(), totals.stop(), syncs.stop()];
+      const jobs = [housekeeping.stop(), totals.stop(), invoices.stop(), syncs.stop()];
       await Promise.all([...jobs, running.stop(), offsite?.stop()]);
       if (panelUrl) rmSync(panelFile, { force: true });
       if (portalUrl) rmSync(portalFile, { force: true });

@@ -13,6 +13,7 @@ interface AdjustOptions extends CommonOptions, ConfirmOptions {
   note?: string;
   publicNote?: string;
   reference?: string;
+  invoice?: boolean;
 }
 
 export function declareAdjustments(group: Command): void {
@@ -37,6 +38,9 @@ function declareAdjustment(
     .option("--reference <text>", "your reference; repeating it has no second effect", reference)
     .option("--note <text>", "note for operators; the user never sees it", note)
     .option("--public-note <text>", "note shown to the user in GET /transactions", note);
+  if (verb === "credit") {
+    command.option("--no-invoice", "nobody paid for it, so no invoice follows");
+  }
   addMoneyConfirmation(command).action(
     async (user: string, micros: number, options: AdjustOptions) => {
       await confirmMoney(options, micros, `${verb} ${user} ${formatMicros(micros)} USD`);
@@ -47,6 +51,7 @@ function declareAdjustment(
           note: options.note ?? null,
           publicNote: options.publicNote ?? null,
           reference: options.reference ?? null,
+          invoice: options.invoice ?? true,
         }),
       );
       show(adjusted, micros, options);

@@ -1,6 +1,7 @@
 // Reports a restore: what it did and what the operator must check, as JSON and for a person.
 
 import type { KeyState } from "../../storage/backup/restore-changes.ts";
+import type { CarriedInvoices } from "../../operations/ledger/invoice-restore.ts";
 import type { Numbers } from "../../db/ledger/number-floors.ts";
 import type { Restored } from "../../storage/backup/restore.ts";
 import type { Totals } from "../../storage/backup/totals.ts";
@@ -14,6 +15,7 @@ const CHANGES_SHOWN = 50;
 export interface Outcome extends Restored {
   /** Number of webhook deliveries that will be sent, although some may have been sent since the backup. */
   webhooksWaiting: number;
+  invoices: CarriedInvoices;
   /** The highest used numbers. New orders, transfers, audit entries and services get higher numbers. */
   floors: Numbers;
 }
@@ -21,7 +23,7 @@ export interface Outcome extends Restored {
 export function result(
   database: string,
   ok: boolean,
-  { since, after, keptAside, floors, webhooksWaiting, fault }: Outcome,
+  { since, after, keptAside, floors, webhooksWaiting, invoices, fault }: Outcome,
 ) {
   const { ended, revived, lost } = since.keys;
   return {
@@ -41,6 +43,7 @@ export function result(
     },
     keys: { ended: ended.map(keyJson), revived: revived.map(keyJson), lost: lost.map(keyJson) },
     webhooksWaiting,
+    invoices,
     changes: since.changes,
   };
 }
@@ -61,6 +64,7 @@ export function report(path: string, file: string, outcome: Outcome): string {
     table(totals, ""),
     numbers(outcome),
     webhooks(outcome),
+    ...invoicesText(outcome.invoices),
     section(
       `ended since the backup, and so deactivated now (${countedKeys(ended)}):`,
       ended.map(row),
@@ -94,6 +98,19 @@ function numbers({ since, floors }: Outcome): string {
 function webhooks({ webhooksWaiting: waiting }: Outcome): string {
   if (waiting === 0) return "";
   return `webhook events waiting in the backup (${waiting}): all are sent, some for the second time, with their original ids`;
+}
+
+/** Says what a restore did to the numbers of invoices; nothing if there are none. */
+export function invoicesText({ invoices, series }: CarriedInvoices): string[] {
+  if (series !== null) {
+    return [
+      `it is not known which invoices were issued since: the next one begins the series ${series}; compare those that were sent with \`reseller admin invoice list\``,
+    ];
+  }
+  if (invoices === 0) return [];
+  return [
+    `invoices issued since the backup (${invoices}): they are kept, so that no number is missing; correct those whose credits were taken back`,
+  ];
 }
 
 function section(title: string, rows: readonly Row[]): string {

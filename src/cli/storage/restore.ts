@@ -8,6 +8,7 @@ import type { Store } from "../../db/port/port.ts";
 import { MICROS_PER_DOLLAR } from "../../domain/ledger/money.ts";
 import type { SinceBackup } from "../../storage/backup/replaced-database.ts";
 import { restoreDatabase } from "../../storage/backup/restore.ts";
+import type { CarriedInvoices } from "../../operations/ledger/invoice-restore.ts";
 import { execute } from "../../operations/batch/execute.ts";
 import { asFailure, CommandFailure, declare, signed } from "../kernel/command.ts";
 import { addMoneyConfirmation, type ConfirmOptions, confirmMoney } from "../kernel/confirm.ts";
@@ -95,6 +96,7 @@ async function restore(
   const now = Date.now();
   let floors: SinceBackup["floors"] | undefined;
   let webhooksWaiting = 0;
+  let invoices: CarriedInvoices = { invoices: 0, series: null };
   const carryOver = async (staged: Store, since: SinceBackup) => {
     const moved = BigInt(since.movedDollars) * BigInt(MICROS_PER_DOLLAR);
     const what = `take back ${since.movedDollars} USD in transactions that the backup does not have`;
@@ -103,13 +105,18 @@ async function restore(
     const endedKeys = since.keys.ended.map(({ id }) => id);
     await execute(staged, "skipSequences", null, now);
     const disabledAdministrators = since.disabled;
-    const carried = signed<"carryOver">({ floors, endedKeys, disabledAdministrators });
-    ({ webhooksWaiting } = await execute(staged, "carryOver", carried, now));
+    const carried = signed<"carryOver">({
+      floors,
+      endedKeys,
+      disabledAdministrators,
+      invoices: since.invoices,
+    });
+    ({ webhooksWaiting, invoices } = await execute(staged, "carryOver", carried, now));
   };
   try {
     const terms = { now, acceptsUnverified: options.unverified ?? false };
     const restored = await restoreDatabase(file, options.data, terms, carryOver);
-    return { ...restored, floors: floors ?? restored.since.floors, webhooksWaiting };
+    return { ...restored, floors: floors ?? restored.since.floors, webhooksWaiting, invoices };
   } catch (error) {
     const failure = asFailure(error, database);
     if (!(failure instanceof CommandFailure)) throw failure;

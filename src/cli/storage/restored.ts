@@ -10,6 +10,8 @@ import { numbersAfterRestore } from "../../db/postgres/schema/row-numbers.ts";
 import { LEASE_MS } from "../../db/delivery/server-leases.ts";
 import { listRunningServers } from "../../db/postgres/connection/sessions.ts";
 import { counted } from "../../domain/values/text.ts";
+import type { CarriedInvoices } from "../../operations/ledger/invoice-restore.ts";
+import { invoicesText } from "./restore-report.ts";
 import { execute } from "../../operations/batch/execute.ts";
 import {
   CommandFailure,
@@ -33,6 +35,7 @@ interface Carried {
   unknownOrders: number;
   webhooksWaiting: number;
   usableKeys: number;
+  invoices: CarriedInvoices;
 }
 
 export function declareRestored(program: Command): void {
@@ -89,7 +92,7 @@ function carryOver(options: RestoredOptions, shown: string): Promise<Carried> {
     const orders = `${counted(found.unplaced, "order")} queued or being sent will be unknown`;
     await confirm(options, `treat ${shown} as restored`, `this cannot be undone: ${orders}`);
     await execute(store, "skipSequences", null, now);
-    const carried = signed<"carryOver">({ floors, endedKeys: [] });
+    const carried = signed<"carryOver">({ floors, endedKeys: [], invoices: null });
     const done = await execute(store, "carryOver", carried, now);
     return { ...done, floors, usableKeys: found.usableKeys };
   });
@@ -116,12 +119,21 @@ function result(database: string, ok: boolean, carried: Carried) {
     audit: floors.audit + 1,
     service: floors.services + 1,
   };
-  return { ok, database, next, unknownOrders, webhooksWaiting, usableKeys };
+  return {
+    ok,
+    database,
+    next,
+    unknownOrders,
+    webhooksWaiting,
+    usableKeys,
+    invoiceSeries: carried.invoices.series,
+  };
 }
 
 function report(database: string, carried: Carried): string {
-  const { floors, unknownOrders, webhooksWaiting, usableKeys } = carried;
+  const { floors, unknownOrders, webhooksWaiting, usableKeys, invoices } = carried;
   return [
+    ...invoicesText(invoices),
     `the next order is number ${floors.orders + 1}, the next transaction ${floors.transfers + 1}: above any number that may have been issued; --order-numbers-from sets the next order's number`,
     `orders that may have been sent since the restored moment and are now unknown: ${unknownOrders}: settle them (\`reseller admin order list --unknown\`)`,
     `webhook events waiting: ${webhooksWaiting}: all are sent, some for the second time, with their original ids`,

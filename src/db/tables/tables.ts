@@ -6,6 +6,7 @@ import { categoryOrder, grants, serviceChanges, serviceRoutes, services } from "
 import { idempotency, servers, uptime } from "./database.ts";
 import { attempts, orderCosts, unrecognizedNumbers } from "./delivery.ts";
 import { importedServices, importedUsers, panelImport, pastOrders } from "./imports.ts";
+import { billingDetails, invoiceItems, invoices, invoiceSettings } from "./invoices.ts";
 import { accounts, transferDetails, transfers } from "./ledger.ts";
 import { members, portalSettings, portalSignIns, registrations } from "./members.ts";
 import { lateReports, orderEvents, orderRequests, orders, resentOrders } from "./orders.ts";
@@ -52,6 +53,10 @@ export const TABLES: readonly AnyTable[] = [
   orderRequests,
   transfers,
   transferDetails,
+  invoiceSettings,
+  billingDetails,
+  invoices,
+  invoiceItems,
   idempotency,
   uptime,
   servers,

@@ -13,6 +13,7 @@ import { OPEN_REQUEST_CONDITION } from "../tables/orders.ts";
 import { type Check, queryCheck } from "./verify.ts";
 import { COST_QUERIES } from "./verify-costs.ts";
 import { IMPORT_QUERIES } from "./verify-imports.ts";
+import { INVOICE_QUERIES } from "./verify-invoices.ts";
 
 /**
  * Sums the column `amount` in two halves, because sum() fails when an intermediate sum exceeds 64 bits. The credits
@@ -259,4 +260,5 @@ export const QUERY_CHECKS: readonly Check[] = Object.entries({
   ...QUERIES,
   ...COST_QUERIES,
   ...IMPORT_QUERIES,
+  ...INVOICE_QUERIES,
 }).map(([name, sql]) => queryCheck(name, sql));

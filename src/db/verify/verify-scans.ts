@@ -15,6 +15,7 @@ import { orders } from "../tables/orders.ts";
 import { users } from "../tables/users.ts";
 import { type Check, inPieces } from "./verify.ts";
 import { COST_SCAN } from "./verify-costs.ts";
+import { INVOICE_SCAN } from "./verify-invoices.ts";
 import { listWebhooks } from "../webhooks/webhooks.ts";
 
 const parameters = { after: number, limit: number };
@@ -237,4 +238,11 @@ const wanted: Check = {
   },
 };
 
-export const SCAN_CHECKS: readonly Check[] = [responses, terms, statements, COST_SCAN, wanted];
+export const SCAN_CHECKS: readonly Check[] = [
+  responses,
+  terms,
+  statements,
+  COST_SCAN,
+  INVOICE_SCAN,
+  wanted,
+];

@@ -41,6 +41,37 @@ export const LEDGER_REFUSALS = {
     message: ({ limitMicros, leftMicros }) =>
       `This API key may recharge at most ${formatMicros(limitMicros)} a day; ${formatMicros(leftMicros)} is left today`,
   }),
+  invoice_not_found: entry({
+    message: "Invoice not found",
+    commandLine: see("admin invoice list"),
+    isAbsence: true,
+  }),
+  invoice_is_correction: entry({
+    message: "A correction cannot be corrected",
+    hint: "correct the invoice that it corrects",
+  }),
+  invoice_corrected: entry({ message: "Nothing is left of the invoice to correct" }),
+  /** The details: what earlier corrections have left of the invoice, in USD. */
+  invoice_amount_too_large: entry<{ left: string }>({
+    message: ({ left }) => `amount must be at most ${left}, which is left of the invoice`,
+    fields: ["amount"],
+  }),
+  invoice_seller_missing: entry({
+    message: "An invoice needs the name and the address of its seller, and a reseller",
+    hint: "set --legal-name and --legal-address of the server and start it",
+    fields: ["for"],
+  }),
+  /** The details: the only number with which the series goes on. */
+  invoice_number_fixed: entry<{ next: number }>({
+    message: ({ next }) => `The next invoice of this series is number ${next}: it has no gaps`,
+    hint: "begin a new series with another prefix",
+    fields: ["next-number"],
+  }),
+  billing_of_child_user: entry({
+    message: "A child user gets no invoices",
+    hint: "it pays its reseller",
+    fields: ["username"],
+  }),
   /** The details: the earlier adjustment that used the reference for another amount, or in the other direction. */
   adjustment_reference_taken: entry<AdjustmentMade>({
     message: ({ direction, amountMicros, createdAt, seq }) =>

@@ -18,6 +18,8 @@ const PERSONAL: ReadonlySet<string> = new Set([
   "url",
   "link",
   "reference",
+  "address",
+  "taxId",
 ]);
 
 /** Returns the username after the erasure, which is unique because it contains the user's id. */

@@ -10,7 +10,9 @@ import { keepDisabled } from "../administrators/administrators.ts";
 import type { Context } from "./context.ts";
 import { setKeyActive } from "../users/keys.ts";
 import { raiseSequences } from "../../db/orders/orders.ts";
+import type { InvoicesSince } from "../../db/ledger/invoices.ts";
 import { countAllWaiting } from "../../db/webhooks/webhook-deliveries.ts";
+import { type CarriedInvoices, carryInvoices } from "../ledger/invoice-restore.ts";
 import { markQueuedUnknown } from "../delivery/mark-unknown.ts";
 import { markPerhapsSent } from "../delivery/order-request-deliveries.ts";
 
@@ -21,10 +23,13 @@ export interface CarryOver {
   endedKeys: string[];
   /** Names of administrators of the panel who were disabled since the backup. */
   disabledAdministrators?: string[];
+  /** The invoices issued since the backup; null or absent: it is not known which. */
+  invoices?: InvoicesSince | null;
   actor: Actor;
 }
 
 export interface CarriedOver {
+  invoices: CarriedInvoices;
   /** Number of waiting webhook deliveries. They are sent, although they may have been sent since the backup. */
   webhooksWaiting: number;
   /** Number of queued orders whose submission was marked as unknown. */
@@ -32,7 +37,8 @@ export interface CarriedOver {
 }
 
 /**
- * Carries over what must not go back in time. Numbers continue above the floors. Ended keys and disabled administrators
+ * Carries over what must not go back in time. Numbers continue above the floors, and those of
+ * invoices without a gap. Ended keys and disabled administrators
  * stay so. Queued orders and requests become unknown. Waiting webhook deliveries are sent: receivers recognise a
  * repeated event by its id, but a lost event cannot be recovered. Refuses: key_not_found.
  */
@@ -44,11 +50,12 @@ export function carryOver(tx: Tx, command: CarryOver, context: Context): Carried
   tx.run(PORTAL_SIGN_INS.END_SESSIONS);
   // Before the audit entries below, so that they get numbers above the floor.
   raiseFloors(tx, floors);
+  const invoices = carryInvoices(tx, command.invoices ?? null, context);
   for (const id of endedKeys) setKeyActive(tx, { id, active: false, actor }, context);
   for (const name of disabledAdministrators) keepDisabled(tx, name, actor, context);
   const unknownOrders = markQueuedUnknown(tx, { cause: RESTORED_CAUSE }, context);
   markPerhapsSent(tx, RESTORED_CAUSE, context);
-  return { webhooksWaiting, unknownOrders };
+  return { webhooksWaiting, unknownOrders, invoices };
 }
 
 /**

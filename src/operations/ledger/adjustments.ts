@@ -17,6 +17,7 @@ import { findUserByAccount, type User } from "../../db/users/users.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 import { requireUser } from "../users/users.ts";
+import { noteInvoiceItem } from "./invoices.ts";
 import { recordCreditEvent, recordDebitEvents } from "../webhooks/webhook-events.ts";
 
 export interface AdjustBalance {
@@ -29,6 +30,8 @@ export interface AdjustBalance {
   publicNote?: string | null;
   /** The operator's reference, unique for the user. Repeating the adjustment with it has no second effect. */
   reference?: string | null;
+  /** False: a credit that nobody paid for, so no invoice follows. */
+  invoice?: boolean;
   actor: Actor;
 }
 
@@ -46,7 +49,9 @@ export function creditUser(tx: Tx, command: AdjustBalance, context: Context): Ad
   const earlier = findEarlier(tx, command, user, "credit");
   if (earlier) return earlier;
   refuseCreditAboveLimit(user, command.amountMicros);
-  const adjusted = adjust(tx, command, context, user, cashAccount(false), user.account);
+  const { seq, ...adjusted } = adjust(tx, command, context, user, cashAccount(false), user.account);
+  const { amountMicros, invoice = true } = command;
+  if (invoice) noteInvoiceItem(tx, user, { seq, amountMicros }, context);
   recordCreditEvent(tx, user, command.amountMicros, "adjustment", context);
   return adjusted;
 }
@@ -57,7 +62,14 @@ export function debitUser(tx: Tx, command: AdjustBalance, context: Context): Adj
   const earlier = findEarlier(tx, command, user, "debit");
   if (earlier) return earlier;
   refuseDebitAboveBalance(user.balanceMicros, command.amountMicros);
-  const adjusted = adjust(tx, command, context, user, user.account, cashAccount(false));
+  const { seq: _, ...adjusted } = adjust(
+    tx,
+    command,
+    context,
+    user,
+    user.account,
+    cashAccount(false),
+  );
   recordDebitEvents(tx, user, command.amountMicros, context);
   return adjusted;
 }
@@ -108,8 +120,8 @@ function adjust(
   user: User,
   debitAccount: number,
   creditAccount: number,
-): AdjustedBalance {
-  postTransfer(tx, {
+): AdjustedBalance & { seq: number } {
+  const seq = postTransfer(tx, {
     debitAccount,
     creditAccount,
     amountMicros: command.amountMicros,
@@ -130,7 +142,8 @@ function adjust(
     before: { balanceMicros: user.balanceMicros },
     after: { balanceMicros: adjusted.balanceMicros, ...textsOf(command) },
   });
-  return { user: adjusted, previousBalanceMicros: user.balanceMicros, earlier: null };
+  const { balanceMicros: previousBalanceMicros } = user;
+  return { user: adjusted, previousBalanceMicros, earlier: null, seq: seq! };
 }
 
 /** Returns the texts as the audit log stores them: the note always, the other texts only if given. */

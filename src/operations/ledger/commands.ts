@@ -2,6 +2,8 @@
 
 import { command } from "../batch/command.ts";
 import { adjustBalance, creditUser, debitUser } from "./adjustments.ts";
+import { correctInvoice, issueInvoices } from "./invoices.ts";
+import { setBilling, setInvoicing } from "./invoicing.ts";
 import {
   countTestAccounts,
   needsOfRecharge,
@@ -14,6 +16,10 @@ export const commands = {
   creditUser: command(creditUser),
   debitUser: command(debitUser),
   adjustBalance: command(adjustBalance),
+  issueInvoices: command(issueInvoices),
+  correctInvoice: command(correctInvoice),
+  setInvoicing: command(setInvoicing),
+  setBilling: command(setBilling),
   recharge: command(recharge, { ids: countTestAccounts, needs: needsOfRecharge }),
   rechargeOnce: command(rechargeOnce, {
     ids: ({ recharge }) => countTestAccounts(recharge),

@@ -8,7 +8,9 @@ import { type Need, needLock, needNumbers, needRow, type Tx } from "../../db/por
 import type { Key } from "../../db/users/keys.ts";
 import { postTransfer } from "../../db/ledger/ledger.ts";
 import { addRecharged, rechargedOn } from "../../db/ledger/recharges.ts";
+import { SETTINGS_ID } from "../../db/ledger/invoices.ts";
 import type { IdempotencyRecord } from "../../db/tables/database.ts";
+import { invoiceSettings } from "../../db/tables/invoices.ts";
 import { transfers } from "../../db/tables/ledger.ts";
 import { keys, users } from "../../db/tables/users.ts";
 import { findTestAccount, findUser, type User } from "../../db/users/users.ts";
@@ -23,6 +25,7 @@ import { audit } from "../batch/audit.ts";
 import { requireCaller } from "../batch/callers.ts";
 import type { Context } from "../batch/context.ts";
 import { type Done, needsOfClaim, once, type Outcome } from "../batch/idempotency.ts";
+import { noteInvoiceItem } from "./invoices.ts";
 import { insertTestAccount } from "../users/test-accounts.ts";
 import { recordCreditEvent } from "../webhooks/webhook-events.ts";
 
@@ -63,6 +66,7 @@ export function needsOfRecharge({ keyId, resellerAccount, username }: Recharge):
     needLock(resellerAccount),
     needRow(keys.byKey, keyId),
     needRow(users.byUsername, username),
+    needRow(invoiceSettings.byKey, SETTINGS_ID),
     needNumbers(transfers),
   ];
 }
@@ -154,6 +158,8 @@ function credit(
     note: null,
     createdAt: context.now,
   });
+  const { amountMicros } = command;
+  noteInvoiceItem(tx, { ...found, account, testOf }, { seq: transferSeq!, amountMicros }, context);
   addRecharged(tx, caller, day, command.amountMicros);
   const recharged = { ...user, balanceMicros: previousBalanceMicros + command.amountMicros };
   audit(tx, context, {

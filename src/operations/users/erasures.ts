@@ -24,6 +24,7 @@ import { listKeys } from "../../db/users/keys.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { audit as auditTable } from "../../db/tables/administrators.ts";
 import { WEBHOOK_QUEUE_LOCK } from "../../db/tables/locks.ts";
+import { billingDetails } from "../../db/tables/invoices.ts";
 import { keys, users } from "../../db/tables/users.ts";
 import { webhooks } from "../../db/tables/webhooks.ts";
 import { findTestAccount, updateUserFields, type User } from "../../db/users/users.ts";
@@ -102,7 +103,7 @@ export function eraseUser(tx: Tx, command: EraseUser, context: Context): ErasedU
       reason: command.reason,
       erased:
         "names, e-mail address, links, texts of orders, references, notes, labels, networks, addresses, webhooks, members, stored requests",
-      kept: "balance, transfers, orders without links and texts, the audit log without names: for the ledger",
+      kept: "balance, transfers, invoices, orders without links and texts, the audit log without names: for the ledger",
       keys: held.length,
       webhooks: endpoints.length,
     },
@@ -126,6 +127,7 @@ const ERASURE_STEPS: readonly ((tx: Tx, piece: Piece, username: string) => Erase
   ...ENDED_STATUSES.map((status) => (tx: Tx, piece: Piece) => eraseOrders(tx, piece, status)),
   (tx, piece) => erasePastOrders(tx, piece),
   (tx, { account }) => eraseTransferNotes(tx, account),
+  (tx, { account }) => eraseBillingDetails(tx, account),
   (tx, piece) => eraseIdempotencyRecords(tx, piece),
   (tx, piece) => {
     tx.lock(WEBHOOK_QUEUE_LOCK);
@@ -162,6 +164,13 @@ export function eraseHistory(tx: Tx, command: EraseHistory): ErasedPiece {
   const { rows, next } = ERASURE_STEPS[step]!(tx, { account, after, limit }, user.username);
   if (next !== null) return { rows, next: { step, after: next } };
   return { rows, next: step + 1 < ERASURE_STEPS.length ? { step: step + 1, after: 0 } : null };
+}
+
+/** Erases to whom invoices are made out. Issued invoices keep it: the law wants them kept. */
+function eraseBillingDetails(tx: Tx, account: number): Erased {
+  const billing = tx.row(billingDetails.byKey, account);
+  if (billing) tx.delete(billingDetails, { account });
+  return { rows: billing ? 1 : 0, next: null };
 }
 
 function eraseAudit(tx: Tx, piece: Piece, username: string, ofChildren: boolean): Erased {

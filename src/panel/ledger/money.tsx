@@ -77,7 +77,11 @@ export async function moneyPage(call: Call, panel: Panel): Promise<View> {
                 return SUMS.includes(line.line) ? <strong>{text}</strong> : text;
               },
             },
-            { heading: "Count", number: true, cell: ({ count }) => count ?? "" },
+            {
+              heading: "Count",
+              number: true,
+              cell: ({ count }) => <Typed text={count === null ? null : String(count)} />,
+            },
             {
               heading: "Amount USD",
               number: true,

@@ -43,6 +43,7 @@ export async function reportsPage(call: Call, panel: Panel): Promise<View> {
         <p class="inline">
           <a href="/reports/money">Money</a>
           <a href="/transactions">Transactions</a>
+          <a href="/invoices">Invoices</a>
         </p>
         <Filters action="/reports" filters={filters}>
           <Choice name="by" label="By" options={REPORT_KEYS} value={by} />

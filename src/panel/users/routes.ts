@@ -10,6 +10,7 @@ import {
 } from "./user-account.tsx";
 import { adjustBalance } from "./user-balance.tsx";
 import { setLimits } from "./reseller-limits.tsx";
+import { setBilling } from "./user-billing.tsx";
 import { setDiscount } from "./user-discount.tsx";
 import {
   activateKey,
@@ -32,6 +33,7 @@ export const routes: readonly Route[] = [
   get("/users/:user", "support", userPage),
   post("/users/:user/balance", "owner", adjustBalance, "/users/:user"),
   post("/users/:user/discount", "operator", setDiscount, "/users/:user"),
+  post("/users/:user/billing", "operator", setBilling, "/users/:user"),
   post("/users/:user/limits", "operator", setLimits, "/users/:user"),
   post("/users/:user/rename", "operator", renameUser, "/users/:user"),
   post("/users/:user/contact", "operator", changeContact, "/users/:user"),

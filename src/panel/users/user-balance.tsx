@@ -6,7 +6,7 @@ import { REFERENCE, NOTE } from "../../domain/values/kinds.ts";
 import type { Submission } from "../server/call.ts";
 import { confirmationFields } from "../../web/server/confirmation.tsx";
 import type { Redirect } from "../../web/server/results.ts";
-import { Field, Form } from "../../web/components/fields.tsx";
+import { Box, Field, Form } from "../../web/components/fields.tsx";
 import { Money, moneyText } from "../../web/components/shown.tsx";
 import { requireShownUser, userPath } from "./shown-user.ts";
 
@@ -19,11 +19,14 @@ export function Balance({
   username,
   now,
   most,
+  hasInvoices,
 }: {
   username: string;
   /** Milliseconds since 1970. */
   now: number;
   most: number;
+  /** Whether its credits get invoices. */
+  hasInvoices: boolean;
 }) {
   const says = (direction: Direction) => ({
     "data-says": `${VERBS[direction]} {} USD`,
@@ -46,6 +49,7 @@ export function Balance({
           <Field name="note" label="Note" hint="only operators see it" />
           <Field name="public-note" label="Note to the user" hint="the user can read it" />
         </div>
+        {hasInvoices && <Box name="no-invoice" label="Nobody paid for it: no invoice" />}
         <p class="actions">
           <button class="primary" name="direction" value="credit" {...says("credit")}>
             {VERBS.credit}
@@ -82,7 +86,8 @@ export async function adjustBalance(submission: Submission): Promise<Redirect> {
       </p>
     ),
   });
-  const texts = { note, publicNote, reference };
+  const invoice = !form.isChecked("no-invoice");
+  const texts = { note, publicNote, reference, invoice };
   const adjustment = { username, amountMicros, direction, ...texts };
   const { earlier } = await submission.submit("adjustBalance", adjustment);
   const to = userPath(username);

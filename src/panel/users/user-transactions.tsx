@@ -10,7 +10,7 @@ import {
 } from "../../db/ledger/transactions.ts";
 import { TRANSFER_KINDS } from "../../domain/ledger/ledger.ts";
 import { csvResponse } from "../../http/server/csv.ts";
-import { authorOf, transactionCells, TRANSACTIONS_HEADER } from "../../reports/transactions-csv.ts";
+import { transactionCells, TRANSACTIONS_HEADER } from "../../reports/transactions-csv.ts";
 import type { Call } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import type { View } from "../../web/server/results.ts";
@@ -64,7 +64,10 @@ export function Transactions({
           cell: ({ orderId }) =>
             orderId === null ? "–" : <a href={`/orders/${orderId}`}>{orderId}</a>,
         },
-        { heading: "By", cell: (line) => <Typed text={authorOf(line)} /> },
+        {
+          heading: "By",
+          cell: ({ operator, keyId }) => (keyId === null ? <Typed text={operator} /> : "API key"),
+        },
         { heading: "Reference", cell: ({ reference }) => <Typed text={reference} /> },
         { heading: "Note", cell: ({ note }) => <Typed text={note} /> },
         { heading: "Note to the user", cell: ({ publicNote }) => <Typed text={publicNote} /> },

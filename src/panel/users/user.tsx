@@ -2,6 +2,8 @@
 
 /** @jsxImportSource preact */
 
+import { readInvoiceSettings } from "../../db/ledger/invoices.ts";
+import { type BillingDetails, billingDetails } from "../../db/tables/invoices.ts";
 import { listKeys, type ListedKey } from "../../db/users/keys.ts";
 import type { Reader } from "../../db/port/port.ts";
 import { listTransactionsBelow, type TransactionRow } from "../../db/ledger/transactions.ts";
@@ -34,6 +36,7 @@ import { Badge, Money, Time, Typed, TypedLines } from "../../web/components/show
 import { requireShownUser, userPath } from "./shown-user.ts";
 import { Account } from "./user-account.tsx";
 import { Balance } from "./user-balance.tsx";
+import { Billing } from "./user-billing.tsx";
 import { Discount } from "./user-discount.tsx";
 import { Limits, LimitsForm } from "./reseller-limits.tsx";
 import { Keys } from "./user-keys.tsx";
@@ -62,6 +65,8 @@ interface ShownUser {
   keys: ListedKey[];
   prices: OwnPrice[];
   webhooks: UserWebhook[];
+  billing: BillingDetails | null;
+  hasInvoices: boolean;
   children: { username: string; name: string; balanceMicros: bigint }[];
 }
 
@@ -89,6 +94,8 @@ function readShownUser(reader: Reader, username: string, now: number): ShownUser
     keys,
     prices: listOwnPrices(reader, account),
     webhooks: listUserWebhooks(reader, user),
+    billing: reader.row(billingDetails.byKey, account) ?? null,
+    hasInvoices: parentAccount === null && readInvoiceSettings(reader).mode !== "off",
     children: listChildren(reader, account, 0, CHILDREN),
   };
 }
@@ -98,6 +105,7 @@ export async function userPage(call: Call, panel: Panel): Promise<View> {
     readShownUser(reader, call.params["user"]!, panel.now()),
   );
   const { user, contact, limits, lines, keys, requestsOf, prices, webhooks, children } = shown;
+  const { billing, hasInvoices } = shown;
   const { username } = user;
   const path = userPath(username);
   const { role } = call.visitor.administrator;
@@ -124,6 +132,7 @@ export async function userPage(call: Call, panel: Panel): Promise<View> {
               username={username}
               now={panel.now()}
               most={panel.settings.confirmAboveMicros}
+              hasInvoices={hasInvoices}
             />
           )}
           {mayChange && <Account {...{ user, contact, path }} isOwner={mayAct(role, "owner")} />}
@@ -136,6 +145,7 @@ export async function userPage(call: Call, panel: Panel): Promise<View> {
           )}
           <a href={`${path}/transactions`}>All transactions</a>
           <a href={`${path}/transactions.csv`}>as CSV</a>
+          {isReseller && <a href={`/invoices?user=${encodeURIComponent(username)}`}>Invoices</a>}
           <a href={`/audit?user=${encodeURIComponent(username)}`}>Changes in the audit log</a>
         </p>
         {isReseller && (
@@ -159,6 +169,11 @@ export async function userPage(call: Call, panel: Panel): Promise<View> {
             {mayChange && (
               <section class="card narrow-card">
                 <Discount user={user} path={path} />
+              </section>
+            )}
+            {mayChange && (
+              <section class="card narrow-card">
+                <Billing billing={billing} path={path} />
               </section>
             )}
             <h2>Child users</h2>

@@ -21,6 +21,8 @@ import {
 } from "../../db/ledger/number-floors.ts";
 import { highestNumber, canBeIssued, margins, NUMBERED } from "../../db/sqlite/row-numbers.ts";
 import { openReader } from "../file/open.ts";
+import { lastInvoice, readInvoicesSince } from "./replaced-invoices.ts";
+import type { InvoicesSince } from "../../db/ledger/invoices.ts";
 import { type Totals, totalsOf } from "./totals.ts";
 import { errorCode } from "../../domain/values/error-table.ts";
 
@@ -50,6 +52,8 @@ export interface SinceBackup {
    * Settings that were changed since the backup. Filled only if the replaced database is a continuation of the backup.
    */
   changes: Change[];
+  /** The invoices issued since the backup; null: it is not known which. */
+  invoices: InvoicesSince | null;
 }
 
 /** Compares the backup with the database at `path`, which it replaces; null if there is none. Only reads. */
@@ -66,9 +70,11 @@ export function readSinceBackup(backup: Database, path: string | null, now: numb
  * Returns whether a command wrote to the database at `path` after it was read: the lock keeps out servers, but not
  * commands.
  */
-export function hasNewRows(path: string, { issued }: SinceBackup): boolean {
+export function hasNewRows(path: string, { issued, invoices }: SinceBackup): boolean {
   const sqlite = openReplaced(path);
   try {
+    const known = invoices?.rows.at(-1)?.invoiceId;
+    if (sqlite && known !== undefined && lastInvoice(sqlite) > known) return true;
     return NUMBERED_TABLES.some((table) => {
       const highest = sqlite && numberIssued(sqlite, table);
       return (highest ?? 0) > issued[table];
@@ -114,6 +120,7 @@ function compare(
       isKnown: unknownBecause === null,
       now,
     }),
+    invoices: unknownBecause === null ? read((sqlite) => readInvoicesSince(backup, sqlite)) : null,
     disabled: (isContinuation && read(readDisabledAdministrators)) || [],
     changes: [
       ...changesOfShared(readKeyTerms(backup), keyTerms),

@@ -19,6 +19,7 @@ import keyRequests from "../../../migrations/sqlite/0014_key_requests.sql" with 
 import members from "../../../migrations/sqlite/0015_members.sql" with { type: "text" };
 import movingIn from "../../../migrations/sqlite/0016_moving_in.sql" with { type: "text" };
 import administratorSettings from "../../../migrations/sqlite/0017_administrator_settings.sql" with { type: "text" };
+import invoices from "../../../migrations/sqlite/0018_invoices.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -49,6 +50,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 15, name: "0015_members", sql: members },
   { version: 16, name: "0016_moving_in", sql: movingIn },
   { version: 17, name: "0017_administrator_settings", sql: administratorSettings },
+  { version: 18, name: "0018_invoices", sql: invoices },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

@@ -3,6 +3,7 @@
 
 import base from "./assets/base.css" with { type: "text" };
 import frame from "./assets/frame.css" with { type: "text" };
+import invoice from "./assets/invoice.css" with { type: "text" };
 import lists from "./assets/lists.css" with { type: "text" };
 import script from "./assets/pages.client.js" with { type: "text" };
 import parts from "./assets/parts.css" with { type: "text" };
@@ -14,7 +15,7 @@ export interface Asset {
   text: string | Uint8Array;
 }
 
-const styles = withValues([tokens, base, parts, lists, frame].join("\n"));
+const styles = withValues([tokens, base, parts, lists, frame, invoice].join("\n"));
 
 export const STYLE = asset("pages.css", "text/css; charset=utf-8", compacted(styles));
 export const SCRIPT = asset("pages.js", "text/javascript; charset=utf-8", script);

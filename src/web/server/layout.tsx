@@ -38,6 +38,23 @@ export function below(prefix: string, html: string): string {
   return prefix === "" ? html : html.replace(PATHS, ` $1="${prefix}/`);
 }
 
+/** Returns a document as a file of its own: it contains its stylesheet and has no header and no script. */
+export function fileOf(title: string, body: ComponentChildren): string {
+  return `<!doctype html>${renderToString(
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>{showHidden(title)}</title>
+        <style dangerouslySetInnerHTML={{ __html: STYLE.text }} />
+      </head>
+      <body>
+        <main>{body}</main>
+      </body>
+    </html>,
+  )}`;
+}
+
 function Document({
   site: { brand },
   words,

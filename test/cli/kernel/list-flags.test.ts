@@ -35,6 +35,10 @@ let keyId: string;
 beforeAll(async () => {
   shop = openShop();
   shop.order(100);
+  const changes = { mode: "credit", sellerName: "s", sellerAddress: "a" } as const;
+  shop.run("setInvoicing", { changes });
+  shop.run("creditUser", { username: "alice", amountMicros: 5, note: null });
+  shop.run("issueInvoices", { limit: 1 });
   const url = "https://1.1.1.1/x";
   const made = await shop.cli(
     "admin",
@@ -86,6 +90,8 @@ describe("--since and --until, or --from and --to, are the same window in", () =
     ["admin transaction list", ["--user", "alice"]],
     ["admin transaction list", ["--all"]],
     ["admin transaction export", []],
+    ["admin invoice list", []],
+    ["admin invoice export", []],
     ["admin audit list", []],
     ["report", []],
   ];

@@ -73,6 +73,64 @@ const request = (changes: Record<string, string>) => {
 };
 const OTHER_REQUEST = { request_id: "31", id: `'${CUID.replace("a", "r")}'` };
 
+/** An invoice with some of its values changed. */
+const invoice = (changes: Record<string, string>) => {
+  const values = {
+    invoice_id: "9", prefix: "'A-'", number: "9", kind: "'invoice'", account: "3", corrects: "NULL", issued_at: "1",
+    month: "NULL", total_micros: "12", tax_micros: "2", tax_ppm: "200000", tax_text: "'VAT'", seller_name: "'s'",
+    seller_address: "'a'", seller_tax_id: "''", buyer_name: "'b'", buyer_address: "''", buyer_tax_id: "''",
+    lines: "'[]'", carried_over: "0", ...changes,
+  }; // prettier-ignore
+  return `INSERT INTO invoices (${Object.keys(values).join()}) VALUES (${Object.values(values).join()})`;
+};
+const CORRECTION = { kind: "'correction'", corrects: "1", total_micros: "-12", tax_micros: "-2" };
+
+const credit = (seq: number) =>
+  `INSERT INTO transfers (seq, debit_account, credit_account, amount_micros, kind, operator, created_at, balance_after_micros) VALUES (${seq}, 1, 3, 5, 'adjustment', 'o', 1, 5)`;
+
+/** Statements about invoices that both must accept. */
+const INVOICES = [
+  "UPDATE invoice_settings SET mode = 'month', seller_name = 's', seller_address = 'a', next_number = 7",
+  "INSERT INTO billing_details (account, name, address, tax_id, tax_ppm, tax_text) VALUES (3, 'n', '', '', 0, 'reverse charge')",
+  invoice({ invoice_id: "1", number: "1" }),
+  invoice({ ...CORRECTION, invoice_id: "2", number: "2" }),
+  invoice({
+    invoice_id: "3",
+    number: "1",
+    prefix: "''",
+    account: "NULL",
+    carried_over: "1",
+    month: "683",
+    corrects: "1",
+  }),
+  credit(73),
+  credit(74),
+  "INSERT INTO invoice_items (seq, account, month, created_at, amount_micros) VALUES (73, 3, 1, 1, 5)",
+  "INSERT INTO invoice_items (seq, account, month, created_at, amount_micros, invoice_id) VALUES (74, 3, 1, 1, 5, 3)",
+];
+
+const WRONG_INVOICES: readonly Record<string, string>[] = [
+  { invoice_id: "1" },
+  { number: "1" },
+  { number: "0" },
+  { kind: "'receipt'" },
+  { account: "999" },
+  { corrects: "99" },
+  { corrects: "9" },
+  { total_micros: "0", tax_micros: "0" },
+  { total_micros: "-12" },
+  { tax_micros: "13" },
+  { tax_ppm: "1000001" },
+  { seller_name: "''" },
+  { seller_address: "''" },
+  { buyer_name: "''" },
+  { lines: "'{}'" },
+  { lines: "'['" },
+  { carried_over: "2" },
+  { ...CORRECTION, corrects: "NULL" },
+  { ...CORRECTION, total_micros: "12", tax_micros: "2" },
+];
+
 const WRONG_REQUESTS: readonly Record<string, string>[] = [
   { kind: "'other'" },
   { state: "'odd'" },
@@ -121,6 +179,7 @@ const TAKEN = [
   "UPDATE limit_use SET open_orders = 5",
   "INSERT INTO hourly_spend (hour, account, charged_micros, refunded_micros) VALUES (1, 3, 5, 9000000000000000001)",
   "INSERT INTO money_totals (day, flow, kind, source, transfers, amount_micros) VALUES (1, 'credit', 'recharge', '', 1, 5)",
+  ...INVOICES,
   "UPDATE services SET dripfeed = 0, type = 'poll', per = '1000'",
   order({
     order_id: "52", id: `'${CUID.replace("a", "x")}'`, status: "'PENDING'", placement: "'queued'", provider_id: "1",
@@ -148,6 +207,21 @@ const TAKEN = [
 
 /** Statements that both must refuse. */
 const REFUSED = [
+  ...WRONG_INVOICES.map(invoice),
+  "UPDATE invoices SET reason = 'x'",
+  "DELETE FROM invoices",
+  "UPDATE invoice_items SET amount_micros = 6 WHERE seq = 73",
+  "UPDATE invoice_items SET invoice_id = 1 WHERE seq = 74",
+  "DELETE FROM invoice_items",
+  "INSERT INTO invoice_items (seq, account, month, created_at, amount_micros) VALUES (9999, 3, 1, 1, 5)",
+  "UPDATE invoice_settings SET mode = 'week'",
+  "UPDATE invoice_settings SET mode = 'month', seller_name = ''",
+  "UPDATE invoice_settings SET next_number = 0",
+  "INSERT INTO invoice_settings SELECT 2, mode, prefix, 1, 1, '', '', '', 0, '' FROM invoice_settings",
+  "INSERT INTO billing_details (account, name, address, tax_id) VALUES (3, 'n', '', '')",
+  "INSERT INTO billing_details (account, name, address, tax_id) VALUES (999, 'n', '', '')",
+  "UPDATE billing_details SET name = ''",
+  "UPDATE billing_details SET tax_ppm = 1000001",
   ...["recharge_limit_micros", "recharge_daily_micros"].flatMap((column) => [
     `UPDATE keys SET ${column} = 0`,
     `UPDATE keys SET ${column} = -1`,

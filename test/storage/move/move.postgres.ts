@@ -18,6 +18,7 @@ import { readReport } from "../../../src/reports/reports.ts";
 import { planCatalogue, requireProvider } from "../../../src/operations/providers/providers.ts";
 import { claimDataDirectory, lockDataDirectory } from "../../../src/storage/file/open.ts";
 import { fillInBulk } from "../../support/databases/bulk.ts";
+import { verifyStore } from "../../support/databases/verify.ts";
 import { openShop, reseller, type Shop } from "../../support/worlds/shop.ts";
 import { below, type Random, randomFrom } from "../../support/random/seeded.ts";
 import {
@@ -123,7 +124,16 @@ function randomMarket(shop: Shop, random: Random): void {
   for (const balance of [5, -0.25]) {
     shop.run("recordProviderBalance", { providerId: 1, balance, currency: "USD" });
   }
+  const seller = { sellerName: "Panel \u{1f600}", sellerAddress: "Street 1\nCity" };
+  const changes = { mode: "credit", prefix: "A-", nextNumber: 7, taxPpm: 200_000, ...seller };
+  shop.run("setInvoicing", { changes: changes as never });
+  const billing = { name: "Älice", address: "x", taxId: "", taxPpm: 0, taxText: "reverse charge" };
+  shop.run("setBilling", { username: "alice", billing });
+  shop.run("creditUser", { username: "alice", amountMicros: 5, note: null });
+  shop.run("issueInvoices", { limit: 1 });
   const steps: (() => unknown)[] = [
+    () => shop.run("issueInvoices", { limit: 2 }),
+    () => shop.run("correctInvoice", { prefix: "A-", number: 7 + below(random, 5), amountMicros: null, reason: "wrong", reissue: below(random, 2) === 0 }),
     () => shop.order(10 + below(random, 500)),
     () => shop.run("transitionOrder", { id: String(1 + below(random, 40)), to: (["COMPLETED", "CANCELLED", "FAILED", "REFUNDED"] as const)[below(random, 4)]!, note: "ümlaut \u{1f600}", actor: OPERATOR }),
     () => shop.run("transitionOrder", { id: String(1 + below(random, 40)), to: "PARTIAL", remains: below(random, 10), note: null, actor: OPERATOR }),
@@ -258,6 +268,36 @@ describe("no number is given again:", () => {
       database.close();
     }
   });
+});
+
+test("invoices go on without a gap after a move and the way back, and what was due is invoiced once", async () => {
+  const shop = openShop({ database: freshSqliteDatabase() });
+  const changes = { mode: "credit", sellerName: "s", sellerAddress: "a", prefix: "A-" } as const;
+  shop.run("setInvoicing", { changes });
+  const credit = (database: TestDatabase) =>
+    database.run("creditUser", { username: "bob", amountMicros: 5, note: null });
+  credit(shop);
+  credit(shop);
+  shop.run("issueInvoices", { limit: 1 });
+  const there = freshPostgresDatabase();
+  const back = freshSqliteDatabase();
+  for (const [from, to] of [
+    [shop, there],
+    [there, back],
+  ] as const) {
+    expect((await moved(from, to)).code).toBe(0);
+    credit(to);
+    expect(to.run("issueInvoices", { limit: 50 })).toBe(from === shop ? 2 : 1);
+  }
+  const found = back.query("SELECT prefix, number FROM invoices ORDER BY invoice_id");
+  expect(found.map(({ prefix, number }) => `${String(prefix)}${Number(number)}`)).toEqual([
+    "A-1",
+    "A-2",
+    "A-3",
+    "A-4",
+  ]);
+  expect(await verifyStore(back)).toEqual([]);
+  for (const database of [there, back]) database.close();
 });
 
 describe("gaps at the end of numbers, which PostgreSQL leaves after rollbacks,", () => {

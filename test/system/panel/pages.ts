@@ -58,6 +58,10 @@ export const PAGES: readonly PageToOpen[] = [
   { name: "provider-unknown", path: "/providers/acme/unknown" },
   { name: "reports", path: "/reports" },
   { name: "reports-by-service", path: "/reports?by=service" },
+  { name: "money", path: "/reports/money" },
+  { name: "transactions-of-all", path: "/transactions" },
+  { name: "invoices", path: "/invoices" },
+  { name: "invoice", path: "/invoices/2026-1" },
   { name: "system", path: "/system" },
   { name: "administrators", path: "/administrators" },
   { name: "account", path: "/account" },
@@ -85,6 +89,9 @@ export const WRONG: readonly {
   { path: "/users/alice", action: "/users/alice/webhooks", typed: { url: "ftp://x" } },
   { path: "/users/alice", action: "/users/alice/prices", typed: { price: "dear" } },
   { path: "/users/alice", action: "/users/alice/limits", typed: { "open-orders": "many" } },
+  { path: "/users/alice", action: "/users/alice/billing", typed: { address: "x", tax: "much" } },
+  { path: "/invoices", action: "/invoicing", typed: { prefix: "2026", tax: "much" } },
+  { path: "/invoices/2026-1", action: "/invoices/2026-1/correct", typed: { amount: "much" } },
   { path: "/users/alice", action: "/users/alice/discount", typed: { percent: "200" } },
   { path: "/new-service", action: "/services", typed: { min: "10", max: "1", price: "x" } },
   { path: "/services", action: "/service-prices", typed: { percent: "ten" } },
@@ -146,7 +153,11 @@ function failWebhook(panel: TestPanel): string {
 export function fillMarket(panel: TestPanel): { webhook: string } {
   panel.user("alice", "1000");
   panel.user("bob", "20", "alice");
+  const seller = { sellerName: HARMFUL, sellerAddress: `${HARMFUL}\n${"long".repeat(40)}` };
+  const changes = { mode: "credit", prefix: "2026-", taxPpm: 200_000, ...seller } as const;
+  panel.run("setInvoicing", { changes });
   panel.run("creditUser", { username: "alice", amountMicros: 5_000_000, note: HARMFUL });
+  panel.run("issueInvoices", { limit: 1 });
   panel.service({ id: "followers", name: "Followers" });
   panel.service({ id: "likes", name: "Likes, fast", price: "0.9" });
   const key = panel.key("alice", "full");

@@ -17,6 +17,7 @@ import keyRequests from "../../../../migrations/postgres/0013_key_requests.sql" 
 import members from "../../../../migrations/postgres/0014_members.sql" with { type: "text" };
 import movingIn from "../../../../migrations/postgres/0015_moving_in.sql" with { type: "text" };
 import administratorSettings from "../../../../migrations/postgres/0016_administrator_settings.sql" with { type: "text" };
+import invoices from "../../../../migrations/postgres/0017_invoices.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -48,6 +49,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 14, name: "0014_members", sql: members },
   { version: 15, name: "0015_moving_in", sql: movingIn },
   { version: 16, name: "0016_administrator_settings", sql: administratorSettings },
+  { version: 17, name: "0017_invoices", sql: invoices },
 ];
 
 /** The number of the advisory lock: "rslr". */
