@@ -8,6 +8,8 @@ import type { Reader } from "../../db/port/port.ts";
 import { listProviders } from "../../db/providers/providers.ts";
 import { listKeysByStart } from "../../db/users/keys.ts";
 import { usernameOf } from "../../db/users/users.ts";
+import { listAccountsByEmail } from "../../db/users/user-contacts.ts";
+import { findUserByAccount } from "../../db/users/users.ts";
 import { listUsersBelow } from "../../db/users/user-lists.ts";
 import { isOrderNumber } from "../../domain/orders/orders.ts";
 import { LINK_PART, REFERENCE } from "../../domain/values/kinds.ts";
@@ -83,7 +85,11 @@ function findOrders(reader: Reader, text: string): Found[] {
 
 function findUsers(reader: Reader, text: string): Found[] {
   const { rows } = listUsersBelow(reader, { search: text }, Number.MAX_SAFE_INTEGER, SHOWN);
-  return rows.map(({ username, name, active }) => ({
+  // A whole address is found in all users, a part of one in the newest.
+  const accounts = listAccountsByEmail(reader, text, SHOWN);
+  const byEmail = reader.each(accounts, (account) => findUserByAccount(reader, account)!);
+  const found = new Map([...rows, ...byEmail].map((user) => [user.account, user]));
+  return [...found.values()].slice(0, SHOWN).map(({ username, name, active }) => ({
     title: username,
     text: active ? name : `${name}, inactive`,
     path: `/users/${username}`,

@@ -24,7 +24,7 @@ export async function searchPage(call: Call): Promise<View | Response> {
         {given === "" ? (
           <p class="empty">
             Type an order's number or id, its number at the provider, a reference, a part of a link,
-            a user, a service, a provider, or the beginning of a key.
+            a reseller or its e-mail, a service, a provider, or the beginning of a key.
           </p>
         ) : kinds.length === 0 ? (
           <p class="empty">

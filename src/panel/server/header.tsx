@@ -34,12 +34,14 @@ export function Header(head: Head) {
           type="search"
           name="q"
           id="search"
-          aria-label="Search orders, users, services, providers and keys"
+          aria-label="Search orders, resellers, services, providers and keys"
           placeholder="Search"
           maxlength={200}
           data-key="/"
+          data-finds="/search/list"
         />
         <button>Find</button>
+        <output class="hidden" />
       </form>
       <input type="checkbox" id="menu" class="hidden" />
       <label for="menu" class="button">

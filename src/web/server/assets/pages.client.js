@@ -149,6 +149,69 @@ for (const button of document.querySelectorAll("[data-says]")) {
   });
 }
 
+// A box with data-finds shows results from that address while one types: arrows choose one, Enter opens it.
+for (const box of document.querySelectorAll("[data-finds]")) {
+  const said = box.form.querySelector("output");
+  let [list, wait, last] = [null, 0, 0];
+  const options = () => [...(list?.querySelectorAll("[role=option]") ?? [])];
+  const chosen = () => list?.querySelector("[aria-selected=true]");
+  const close = () => {
+    list?.remove();
+    list = null;
+    last += 1;
+    box.ariaExpanded = "false";
+    box.removeAttribute("aria-activedescendant");
+  };
+  const show = async () => {
+    const turn = (last += 1);
+    const text = box.value.trim();
+    if (text === "") return close();
+    const response = await fetch(`${box.dataset.finds}?${new URLSearchParams({ q: text })}`);
+    const next = response.ok && parse(await response.text()).getElementById("finds");
+    if (!next || turn !== last) return;
+    close();
+    said.textContent = next.dataset.count;
+    if (!next.hasChildNodes()) return;
+    list = document.importNode(next, true);
+    box.form.append(list);
+    box.ariaExpanded = "true";
+    box.setAttribute("aria-controls", list.id);
+  };
+  const choose = (step) => {
+    const all = options();
+    const at = all.indexOf(chosen());
+    const next = all.at(at < 0 ? (step > 0 ? 0 : -1) : (at + step) % all.length);
+    for (const each of all) each.ariaSelected = String(each === next);
+    box.setAttribute("aria-activedescendant", next.id);
+    next.scrollIntoView({ block: "nearest" });
+  };
+  box.role = "combobox";
+  box.autocomplete = "off";
+  box.ariaAutoComplete = "list";
+  box.ariaExpanded = "false";
+  box.addEventListener("input", () => {
+    clearTimeout(wait);
+    wait = setTimeout(() => show().catch(close), 150);
+  });
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") close();
+    else if (!list) return;
+    else if (event.key === "ArrowDown") choose(1);
+    else if (event.key === "ArrowUp") choose(-1);
+    else if (event.key === "Enter" && chosen()) location.href = chosen().dataset.href;
+    else return;
+    event.preventDefault();
+  });
+  box.addEventListener("blur", close);
+  // Pressing a result must not take the focus from the box, which would close the list first.
+  box.form.addEventListener("mousedown", (event) => {
+    const option = event.target.closest("[role=option]");
+    if (!option) return;
+    event.preventDefault();
+    location.href = option.dataset.href;
+  });
+}
+
 // Menus: a click elsewhere and Escape close them.
 function closeMenus(except) {
   for (const menu of document.querySelectorAll(".pop[open]")) {
