@@ -1,5 +1,5 @@
-// A call of the API as code that runs unchanged, in each language. The key comes from the environment, so that it is in no
-// program. A call that takes an Idempotency-Key makes a new one each time it is run.
+// A call of the API as code that runs unchanged, in each language. The key comes from the environment, so that no
+// program contains it. A call that takes an Idempotency-Key makes a new one each time it is run.
 
 import type { ExampleRequest, OpenApiOperation } from "../schemas/document.ts";
 import type { Syntax } from "./highlight.ts";

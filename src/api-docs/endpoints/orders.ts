@@ -44,7 +44,7 @@ export const placeOrder: Operation = {
   id: "placeOrder",
   tag: "Orders",
   summary: "Place an order",
-  description: `Charges your balance and places the order; either both happen or neither. The charge is \`price × quantity ÷ 1000\` (or as your operator prices the service), rounded up to a millionth of a dollar. The fields of an order besides its link depend on the type of its service, which \`GET /services?fields=all\` shows: see [types](/docs/orders#types). If a provider delivers the order, the answer waits some seconds for the provider's; an order that the provider has not confirmed by then is PENDING. ${NEEDS_ORDER_KEY}`,
+  description: `Charges your balance and places the order; either both happen or neither. The charge is \`price × quantity ÷ 1000\` (or as your operator prices the service), rounded up to a millionth of a dollar. The fields of an order besides its link depend on the type of its service, which \`GET /services?fields=all\` shows: see [types](/docs/orders#types). If a provider delivers the order, the answer waits some seconds for the provider's answer; an order that the provider has not confirmed by then is PENDING. ${NEEDS_ORDER_KEY}`,
   body: "OrderRequest",
   idempotent: true,
   response: "OrderCreatedAnswer",

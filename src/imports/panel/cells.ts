@@ -87,7 +87,7 @@ export class RowReader {
     return Number.isNaN(number) ? this.fail(`${field} must be a whole number`) : number;
   }
 
-  /** Reads a time in milliseconds. Throws for one that may be two different days. */
+  /** Reads a time in milliseconds. Throws if it may mean two different days. */
   time(field: string): number {
     const { missingDate, timeZone, dates } = this.rules;
     const text = this.text(field);

@@ -43,7 +43,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 export class DumpParser {
   #text = "";
   #at = 0;
-  /** The line at the place up to which lines were counted. */
+  /** The number of the line at `#counted`, the place up to which lines were counted. */
   #line = 1;
   #counted = 0;
   #state: State = "between";
@@ -53,7 +53,7 @@ export class DumpParser {
   #columns: string[] = [];
   #rows: DumpRow[] = [];
   #isEnded = false;
-  /** The place of a backslash, before which there is none from the last place that was asked for. */
+  /** The place of the next backslash, as `#backslashFrom` last found it. */
   #backslash = -1;
 
   /** `file` is the name used in messages. */
@@ -102,7 +102,7 @@ export class DumpParser {
     this.#backslash = -1;
   }
 
-  /** Returns the line of a place, which must not be before one that was asked for. */
+  /** Returns the number of the line with this place. Places must be asked for in ascending order. */
   #lineAt(at: number): number {
     for (;;) {
       const found = this.#text.indexOf("\n", this.#counted);
@@ -112,7 +112,7 @@ export class DumpParser {
     }
   }
 
-  /** Refuses the dump. Near the end of the text, waits for more of it: the token may go on there. */
+  /** Refuses the dump. Near the end of the text it waits for more text instead, because the token may go on there. */
   #fail(problem: string): never {
     if (!this.#isEnded && this.#text.length - this.#at < LOOK_AHEAD) throw INCOMPLETE;
     throw new FileError(`${this.file}, line ${this.#lineAt(this.#at)}: ${problem}`);

@@ -54,7 +54,7 @@ export type PanelFiles = Partial<Record<PanelTable, string>>;
 export interface TableReport {
   read: number;
   new: number;
-  /** Were imported before. */
+  /** Rows that an earlier import has written. */
   same: number;
   refused: number;
 }
@@ -64,7 +64,7 @@ export interface ImportReport {
   services: TableReport;
   orders: TableReport;
   keys: TableReport;
-  /** Of new users. */
+  /** The balances of the new users. */
   balanceMicros: bigint;
   /** New orders that ended in the other panel. */
   pastOrders: number;
@@ -98,7 +98,7 @@ export interface ImportOptions {
   /** Imports the other rows if some are refused. */
   skipRefused: boolean;
   progress: ImportProgress;
-  /** Asks before anything is written. Throws if it must not be. */
+  /** Asks for permission to write. Throws if it is not given. */
   confirm(plan: ImportReport): Promise<void>;
 }
 

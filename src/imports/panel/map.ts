@@ -54,7 +54,7 @@ const TABLE = v.strictObject({
   values: v.optional(v.record(v.string(), TEXTS)),
   /** Their column = the values of the rows to import. Other rows are left out. */
   only: v.optional(v.record(v.string(), v.array(v.string()))),
-  /** For one of our fields: the table of the dump in which its value is the name of a row. */
+  /** For a field of ours that holds an id: the table of the dump that has the name for this id. */
   lookups: v.optional(
     v.record(v.string(), v.strictObject({ table: v.string(), key: v.string(), value: v.string() })),
   ),

@@ -201,7 +201,7 @@ function remainsOf(row: RowReader, status: OrderStatus, quantity: number, note: 
   return status === "COMPLETED" ? 0 : remains;
 }
 
-/** Reads a count. Tables have texts, negative numbers and too large ones there, which decide nothing. */
+/** Reads a count. A text, a negative number or one that is too large is replaced, because the count decides nothing. */
 function countOf(row: RowReader, field: string, most: number, absent: number, note: Note): number {
   const text = row.text(field);
   if (text === "") return absent;

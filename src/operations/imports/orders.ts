@@ -109,8 +109,8 @@ export interface BeginImport {
 }
 
 /**
- * Keeps the numbers of the import's orders and services for it: new ones are given above them. Orders that were placed
- * here since an earlier import keep the range as it is.
+ * Reserves the numbers of the import's orders and services: new ones get higher numbers. If orders were placed here
+ * since an earlier import, the range stays as it is.
  */
 export function beginImport(tx: Tx, command: BeginImport, { now }: Context): null {
   const through = findPanelImport(tx)?.ordersThrough ?? 0;

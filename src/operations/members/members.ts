@@ -113,7 +113,7 @@ export function resetMember(tx: Tx, command: ResetMember, context: Context): nul
   return reset(tx, requireMemberRow(tx, command.id), command, context);
 }
 
-/** Does so for an owner. Refuses what requireMember refuses, then the same. */
+/** Runs resetMember for an owner. Refuses what requireMember refuses, then what resetMember refuses. */
 export function resetOwnMember(tx: Tx, command: ResetMember, context: Context): null {
   return reset(tx, requireColleague(tx, command), command, context);
 }
@@ -171,7 +171,7 @@ export function setMemberActive(tx: Tx, command: SetMemberActive, context: Conte
   return changeActive(tx, requireMemberRow(tx, command.id), command, context);
 }
 
-/** Does so for an owner. Refuses what requireMember refuses, member_not_found, member_last_owner. */
+/** Runs setMemberActive for an owner. Refuses what requireMember refuses, member_not_found, member_last_owner. */
 export function setOwnMemberActive(tx: Tx, command: SetMemberActive, context: Context): null {
   const found = requireColleague(tx, command);
   if (!command.active) refuseLastOwner(tx, found);

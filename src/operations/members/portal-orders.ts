@@ -16,7 +16,7 @@ import { createOrder, decideOrder, type NewOrderTerms } from "../orders/orders.t
 import { beginCheck } from "../users/reseller-limits.ts";
 import { requireMember } from "./acting.ts";
 
-/** Decides an order of placeMemberOrder without placing it. Refuses what createOrder refuses, but no limit. */
+/** Previews placeMemberOrder: decides the order without placing it. Refuses what createOrder refuses, except limits. */
 export function previewMemberOrder(reader: Reader, terms: NewOrderTerms, now: number) {
   const { service, quantity, charge, reseller } = decideOrder(
     reader,

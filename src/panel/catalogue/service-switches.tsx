@@ -66,7 +66,7 @@ export async function switchServices(submission: Submission): Promise<Redirect> 
     submission.submit("setServiceActive", { id, active }),
   );
   const failed = done.filter((each) => each.status === "rejected");
-  // Once one is switched, an error must not read as if none were.
+  // If one was switched, the error must not read as if none was.
   if (failed.length === done.length) throw failed[0]!.reason;
   const rest = failed.length === 0 ? "" : `, ${failed.length} could not be: try again`;
   const count = counted(done.length - failed.length, "service");

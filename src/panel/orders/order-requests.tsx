@@ -126,7 +126,7 @@ function columnsOf(names: ReadonlyMap<number, string>, mayDecide: boolean) {
   ];
 }
 
-/** The state as callers see it, except that only the panel shows when the result of a call is unknown. */
+/** The state as callers see it. Only the panel also shows when the result of a call is unknown. */
 export function RequestState({ request }: { request: Pick<ListedRequest, "state" | "unknown"> }) {
   const { state, unknown } = request;
   return unknown ? <Badge state="unknown" /> : <Badge state={state} tone={TONES[state]} />;

@@ -146,7 +146,7 @@ export async function decideRequests(submission: Submission, panel: Panel): Prom
     result.status === "rejected" ? [{ id: possible[at]!.id, error: result.reason }] : [],
   );
   const done = possible.length - failures.length;
-  // Once one is decided, an error must not read as if none were.
+  // If one was decided, the error must not read as if none was.
   if (done === 0) throw failures[0]!.error;
   const refused = failures.map(({ id, error }) => `request ${id}: ${wordsOf(error, panel)}`);
   const why = refused.length === 0 ? "" : ` Not ${refused.join("; ")}.`;
@@ -211,8 +211,8 @@ function Plans({ plans }: { plans: readonly Plan[] }) {
 }
 
 /**
- * Decides a request. Approving the cancellation of an order delivered by hand cancels it. The button that was clicked
- * said the refund; if it is another one now, or a large one, it is confirmed first.
+ * Decides a request. Approving the cancellation of an order delivered by hand cancels it. The button showed the refund.
+ * If the refund has changed since, or is large, it is confirmed first.
  */
 export async function decideRequest(submission: Submission, panel: Panel): Promise<Redirect> {
   const { form, params } = submission;

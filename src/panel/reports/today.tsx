@@ -35,7 +35,7 @@ const FIGURES_WAIT_MS = 20;
 /** Number of audit entries searched for changes by administrators. The log also holds recharges by keys. */
 const AUDIT_ENTRIES_LIMIT = 100;
 const CHANGES = 8;
-/** Open requests that are searched for those that wait for the operator, and how many of these are shown. */
+/** How many open requests are searched for those that wait for the operator, and how many of these are shown. */
 const REQUESTS_SEARCHED = 50;
 const REQUESTS = 5;
 

@@ -18,7 +18,7 @@ import { isCuid } from "../../domain/values/text.ts";
 
 /** Limit for the results of each kind. */
 const SHOWN = 8;
-/** A shorter text is in too many links. */
+/** The fewest letters to search for in links: too many links contain a shorter text. */
 const LINK_LEAST = 3;
 /** What every key begins with. */
 const KEY = /^rk_/;
@@ -26,7 +26,7 @@ const KEY = /^rk_/;
 export interface Found {
   /** Such as `Order 12`. */
   title: string;
-  /** What was found in it, and more to recognise it by. */
+  /** The text that matched, and more by which to recognise the thing. */
   text: string;
   path: string;
 }
@@ -37,8 +37,8 @@ export interface FoundKind {
 }
 
 /**
- * Returns what matches the text, by kind; kinds without a match are left out. The number of an order finds nothing else:
- * it may be a part of many names.
+ * Returns what matches the text, by kind; kinds without a match are left out. For an order's number it returns only
+ * that order, because the number may be a part of many names.
  */
 export function find(reader: Reader, text: string): FoundKind[] {
   const orders = { heading: "Orders", found: findOrders(reader, text) };

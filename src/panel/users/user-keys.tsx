@@ -333,7 +333,7 @@ function termsOf(form: Values) {
   return { type, reach, ...limitsOf(form) };
 }
 
-/** Returns what a new and a changed key have alike. */
+/** Returns the fields that the forms of new and of changed keys share. */
 function descriptionOf(form: Values) {
   return {
     label: form.optionalText("label", KEY_LABEL_LENGTH_LIMIT) ?? "",

@@ -26,7 +26,10 @@ export function RowBox({
   );
 }
 
-/** The bar with the buttons. With JavaScript it counts and sums the ticked rows; the next page does without it. */
+/**
+ * The bar with the buttons. With JavaScript it shows the number and the sum of the ticked rows. Without, the next page
+ * shows them.
+ */
 export function Bulk({
   name,
   children,

@@ -16,7 +16,7 @@ interface Column<Row> {
   number?: boolean;
   /** The whole text of a cell that may be cut off, shown while the pointer is on it. */
   title?: (row: Row) => string;
-  /** Takes the room that other columns leave, in a compact list. */
+  /** Takes the room that the other columns of a compact list leave. */
   grow?: boolean;
   /** Left out of windows narrower than a laptop's. */
   wide?: boolean;

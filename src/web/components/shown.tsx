@@ -81,12 +81,12 @@ export function TypedLines({ text }: { text: string }) {
 
 const WEB = /^https?:\/\//i;
 
-/** The part of a web address that nearly all have. */
+/** The beginning that nearly all web addresses share. */
 const COMMON = /^https?:\/\/(www\.)?(?=.)/i;
 
 /**
- * An address that someone typed. It is a link if it is a web address. The server never fetches it. `short`: without
- * what nearly all addresses begin with.
+ * An address that someone typed. It is a link if it is a web address. The server never fetches it. `short`: without the
+ * beginning that nearly all share.
  */
 export function TypedLink({ text, short = false }: { text: string; short?: boolean }) {
   if (!WEB.test(text) || !URL.canParse(text)) return <Typed text={text} />;

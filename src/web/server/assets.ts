@@ -21,7 +21,7 @@ export const STYLE = asset("pages.css", "text/css; charset=utf-8", compacted(sty
 export const SCRIPT = asset("pages.js", "text/javascript; charset=utf-8", script);
 export const ASSETS: readonly Asset[] = [STYLE, SCRIPT];
 
-/** Writes the value of each token that never changes where it is used, which is shorter than its name. */
+/** Replaces the name of each token that never changes by its value, which is shorter. */
 function withValues(css: string): string {
   const defined = [...css.matchAll(/(--[a-z0-9-]+): ([^;]+);\s*/g)];
   const times = Map.groupBy(defined, ([, name]) => name!);

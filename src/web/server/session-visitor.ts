@@ -84,7 +84,7 @@ export abstract class SessionVisitor<Who extends Person> extends Visitor {
     super(request, parts.trustedProxy);
   }
 
-  /** Reads more of what every page shows, in the read of the session. */
+  /** Reads what else every page shows. Called in the read of the session. */
   protected noteSignedIn(_reader: Reader, _person: Who): void {}
 
   /** Looks up the session. Returns null if there is no live one. */

@@ -56,7 +56,7 @@ export interface PartWords {
 /** Errors beside the fields of a form. */
 export interface FormWords {
   required: (name: string) => string;
-  /** `must`: what the kind says of this value, in English. */
+  /** `must`: the form that the kind requires, in English. */
   wrong: (name: string, kind: Kind<unknown>, must: string) => string;
 }
 
