@@ -388,7 +388,7 @@ describe("only its owner touches", () => {
     ]);
   });
 
-  test("services, grants and discounts: operations/catalogue/service-changes.ts, which tells resellers", () => {
+  test("services, grants and discounts: operations/catalogue/service-changes.ts, which informs resellers", () => {
     const WRITES =
       /\.(insert|update|delete)\(\s*(services|grants)\b|(INTO|UPDATE|FROM) (services|grants) SET/;
     expect(filesWith(WRITES)).toEqual(["db/catalogue/services.ts"]);
@@ -451,7 +451,7 @@ describe("only its owner touches", () => {
 });
 
 describe("files", () => {
-  test("lie in a folder that is known, at most one more below it", () => {
+  test("lie in known folders, at most one folder below them", () => {
     for (const { path, place } of sources) {
       expect([path, path.replace(ENGINES, "db").split("/").length <= 3]).toEqual([path, true]);
       expect([path, Object.keys(MAY_IMPORT).includes(place)]).toEqual([path, true]);

@@ -157,7 +157,7 @@ test("a delisted route is named by the sync, in the list of routes and under ATT
   expect(await attention()).toEqual([]);
 });
 
-test("order show tells the provider of each attempt", async () => {
+test("order show names the provider of each attempt", async () => {
   const id = orderOf(shop, "unknown");
   const { json, stdout } = await shop.cli("admin", "order", "show", id, "--json");
   expect(json.timeline).toMatchObject([

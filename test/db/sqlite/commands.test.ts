@@ -57,7 +57,7 @@ describe("when SQLite fails a statement, only its command is rolled back and the
   });
 });
 
-test("when SQLite rolls the whole transaction back, the command that made it do so fails and the others are carried out", () => {
+test("when SQLite rolls back the whole transaction, the command that caused it fails and the others are carried out", () => {
   installTrap("transfers", "ROLLBACK");
   const replies = run([place("a"), place("boom"), place("c")]);
   expect(replies.map(kindOf)).toEqual(["done", "failed", "done"]);

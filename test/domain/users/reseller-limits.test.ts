@@ -138,7 +138,7 @@ test.each([
   },
 );
 
-test("a limit of a reseller's own replaces the default, 0 too; without any there is no check", () => {
+test("a reseller's own limit replaces the default, even if it is 0; without any limit there is no check", () => {
   const defaults = { ...NO_ORDER_LIMITS, openOrders: 5, ordersPerMinute: 3 };
   const own = { ...NO_OWN_LIMITS, openOrders: 0, spendPerDayMicros: 7 };
   expect(appliedLimits(own, defaults)).toEqual({

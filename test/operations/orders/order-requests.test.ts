@@ -73,7 +73,7 @@ async function sentByA(shop: StoreShop) {
 }
 
 describe.each(ENGINES)("on %s", (engine) => {
-  test("a request whose order another provider took is sent by that provider only, even if servers saw it at the first", async () => {
+  test("a request whose order has moved to another provider is sent only there, even by servers that read it before", async () => {
     const shop = await open(engine);
     const url = "http://127.0.0.1:1/";
     const bulk = { name: "bulk", protocol: "smm-api", url, key: "secret", actor };

@@ -288,7 +288,7 @@ describe.each(ENGINES)("on %s", (engine) => {
     await ended(world);
   });
 
-  test("what waits, its charges and what is needed at the provider are told", async () => {
+  test("the orders that wait, their charges and the balance that is needed are reported", async () => {
     const world = await open(engine);
     await setRate(world, "0.25");
     const orders = [await world.order(), await world.order(), await world.order()];

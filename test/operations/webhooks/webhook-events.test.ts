@@ -96,7 +96,7 @@ const types = async (shop: Shop) => (await shop.events()).map(({ body }) => body
 const sequences = async (shop: Shop) => (await shop.events()).map(({ body }) => body.data.sequence);
 
 describe.each(ENGINES)("on %s", (engine) => {
-  test("a transition is an event: the order's status shape with what was refunded, the status before, and a sequence", async () => {
+  test("a transition is an event: the order in status form, its refund, the status before, and a sequence", async () => {
     const shop = await openShop(engine);
     const alice = await shop.reseller("alice");
     await shop.webhook("alice");

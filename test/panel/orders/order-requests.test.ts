@@ -88,7 +88,7 @@ test("approving a cancellation shows the refund before it is paid, and records t
   expect(market.balance("alice") - before).toBe(232_000);
 });
 
-test("a button that says the refund approves with one click, and twice refunds once", async () => {
+test("a button that shows the refund approves with one click, and two clicks refund once", async () => {
   const orderId = market.order();
   const id = ask(orderId);
   const before = market.balance("alice");
@@ -117,7 +117,7 @@ test.each(["", "0", "231999", "232001", "0232000", "2.32e5", "all"])(
   },
 );
 
-test("a refund above the limit of the settings is confirmed with a password, whatever the button said", async () => {
+test("a refund above the limit of the settings is confirmed with a password, whatever the button shows", async () => {
   market.run("creditUser", { username: "alice", amountMicros: 500_000_000, note: null });
   const dear = { id: "dear", price: "50" };
   market.service(dear);

@@ -107,7 +107,7 @@ test("a pause for a time says when it ends, and a wrong time is refused beside i
   await panel.post("/providers/acme/resume");
 });
 
-test("orders wait for funds by a form, within limits; the page tells what waits", async () => {
+test("a form makes orders wait for funds, within limits; the page shows what waits", async () => {
   for (const [fields, wrong] of [
     [{ action: "hold", for: "59m", limit: "10" }, "1h to 30d"],
     [{ action: "hold", for: "2h", limit: "0" }, "positive number"],

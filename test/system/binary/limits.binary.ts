@@ -205,7 +205,7 @@ test("32 orders at once get exactly the number that a reseller's limit allows, b
   await stop(server);
 });
 
-test("of 32 orders at once, a reseller's rate lets exactly its burst through, for all keys of the reseller together", async () => {
+test("a reseller's rate lets exactly its burst through, of 32 orders at once with several keys of the reseller", async () => {
   const folder = freshFolder();
   const { server, key } = await stall(folder, "--rate-limit", "5/h");
   const admin = (...argv: string[]) => binaryJson(folder, "admin", ...argv);
@@ -225,7 +225,7 @@ test("of 32 orders at once, a reseller's rate lets exactly its burst through, fo
   await stop(server);
 });
 
-test("of 32 orders at once on two servers, each lets half of a reseller's burst through; once one stops, the other lets the whole through", async () => {
+test("two servers let half of a reseller's burst through each, of 32 orders at once; when one stops, the other lets all of it through", async () => {
   const postgres = await cluster();
   const name = await postgres.createDatabase();
   const folder = freshFolder();

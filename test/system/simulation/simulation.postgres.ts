@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import type { Engine } from "./databases.ts";
 import { simulate } from "./simulate.ts";
 
-test("a market on PostgreSQL goes as the same one on SQLite, step by step", async () => {
+test("a market takes the same steps on PostgreSQL as on SQLite", async () => {
   for (const seed of [2, 3]) {
     const onSqlite = await traceOf(seed);
     expect(await traceOf(seed, "postgres")).toEqual(onSqlite);
