@@ -101,7 +101,7 @@ test("a port in use: exit 1 with advice, and the folder is free again", async ()
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   const lines = stderr.trim().split("\n");
   expect(lines.at(-1)).toBe(
-    `error: cannot listen on 127.0.0.1:${port} (EADDRINUSE): choose another --port, --host or --panel-listen, or stop the program that uses it; the database is ${folder}/data/reseller.db`,
+    `error: cannot listen on 127.0.0.1:${port} (EADDRINUSE): choose another --port, --host, --panel-listen or --portal-listen, or stop the program that uses it; the database is ${folder}/data/reseller.db`,
   );
   await stop(await serving(folder, "serve"));
   await stop(first);
