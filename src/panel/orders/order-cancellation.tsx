@@ -41,6 +41,12 @@ export function Running({
   );
 }
 
+/** What ending an order means at its provider, said before it is chosen. */
+export function Warnings({ running, to }: { running: RunningDelivery | null; to: OperatorTarget }) {
+  if (running === null || to === "COMPLETED") return null;
+  return <p class="notice busy">{runningText(running, asks(running, to))}</p>;
+}
+
 /** Asks the provider to cancel, if it can be asked. After `refused` the order must not be changed. */
 export async function askToCancel(
   { form }: Submission,

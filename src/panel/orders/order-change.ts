@@ -3,11 +3,7 @@
 import type { Order } from "../../db/orders/orders.ts";
 import { refuseOperatorTransition } from "../../domain/delivery/deliveries.ts";
 import { decideTransition, type OrderTransition } from "../../domain/orders/transition-decision.ts";
-import {
-  type OperatorTarget,
-  type OrderStatus,
-  transitionsFrom,
-} from "../../domain/orders/order-statuses.ts";
+import { type OperatorTarget, transitionsFrom } from "../../domain/orders/order-statuses.ts";
 import { attempt, Refusal } from "../../domain/values/error-table.ts";
 
 /** The changes that an operator may make to an order, in the sequence of their buttons. */
@@ -19,14 +15,6 @@ export const VERBS: Record<OperatorTarget, string> = {
   REFUNDED: "Refund",
 };
 export const TARGETS = Object.keys(VERBS) as OperatorTarget[];
-
-/** Headings for the changes that end an order, by its status. */
-export const HEADINGS: Partial<Record<OrderStatus, string>> = {
-  PENDING: "Cancel the order",
-  PROCESSING: "Finish",
-  COMPLETED: "Refund",
-  PARTIAL: "Refund",
-};
 
 /** Returns the decision that the operation `transitionOrder` would make now. */
 export function previewChange(

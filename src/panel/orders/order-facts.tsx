@@ -12,7 +12,15 @@ import { Facts } from "../../web/components/lists.tsx";
 import type { ShownOrder } from "./shown-order.ts";
 import { Money, Time, Typed, TypedLines, TypedLink } from "../../web/components/shown.tsx";
 
-export function OrderFacts({ order, username, provider, cost, resent }: ShownOrder) {
+export function OrderFacts({
+  order,
+  username,
+  provider,
+  cost,
+  resent,
+  routes,
+  timeline,
+}: ShownOrder) {
   const { delivery } = order;
   return (
     <Facts
@@ -46,7 +54,9 @@ export function OrderFacts({ order, username, provider, cost, resent }: ShownOrd
         ...(delivery
           ? ([
               ["Number at the provider", delivery.providerOrder ?? "–"],
+              ["Route", <ItsRoute order={order} provider={provider} routes={routes} />],
               ["Last answered poll (UTC)", <Time at={delivery.polledAt} />],
+              ["Last reply", <Typed text={lastReply(timeline)} />],
               ["Cost", cost ? <Typed text={costText(cost)} /> : "not known"],
               ["Margin USD", cost ? <Money micros={marginOf(order, cost)} /> : "–"],
             ] as const)
@@ -54,6 +64,31 @@ export function OrderFacts({ order, username, provider, cost, resent }: ShownOrd
       ]}
     />
   );
+}
+
+/** The service's id at the provider, and its place among the routes that the service has now. */
+function ItsRoute({
+  order: { delivery },
+  provider,
+  routes,
+}: Pick<ShownOrder, "order" | "provider" | "routes">) {
+  const at = routes.findIndex(
+    (route) =>
+      route.provider === provider?.name && route.providerService === delivery?.providerService,
+  );
+  const place = at === -1 ? "" : `, ${at + 1} of ${routes.length}`;
+  return (
+    <>
+      service <Typed text={delivery?.providerService} />
+      {place}
+    </>
+  );
+}
+
+/** The provider's last words about the order, with our key masked. */
+function lastReply(timeline: ShownOrder["timeline"]): string | null {
+  const words = timeline.findLast(({ provider, note }) => provider !== null && note !== null);
+  return words?.note ?? null;
 }
 
 function ItsProvider({ order, provider }: Pick<ShownOrder, "order" | "provider">) {

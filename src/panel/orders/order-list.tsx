@@ -8,9 +8,9 @@ import { placementOf } from "../../domain/delivery/deliveries.ts";
 import { lateText } from "../../domain/orders/late-reports.ts";
 import { showHidden } from "../../domain/values/text.ts";
 import { RowBox } from "../../web/components/bulk.tsx";
-import { Form } from "../../web/components/fields.tsx";
 import { List } from "../../web/components/lists.tsx";
-import { Badge, Cents, moneyText, Time, Typed, TypedLink } from "../../web/components/shown.tsx";
+import { NeverPlaced } from "./order-settlement.tsx";
+import { Badge, Cents, Time, Typed, TypedLink } from "../../web/components/shown.tsx";
 
 /** Id of the form for the ticked orders. The boxes in the rows belong to it. */
 export const TICKED = "orders-change";
@@ -118,18 +118,6 @@ export function OrderList({
         },
       ]}
     />
-  );
-}
-
-/** Ends an unknown order as not placed, after a confirmation. */
-function NeverPlaced({ order: { orderId, chargeMicros, refundedMicros } }: { order: ListedOrder }) {
-  return (
-    <Form action={`/orders/${orderId}/settle`} hidden={{ settlement: "not-placed" }}>
-      <button>
-        Refund {moneyText(chargeMicros - refundedMicros)} USD
-        <span class="hidden"> for order {orderId}</span>
-      </button>
-    </Form>
   );
 }
 

@@ -44,6 +44,22 @@ export function Settlement({ order, isCorrection }: { order: Order; isCorrection
   );
 }
 
+/** Ends an unknown order as not placed, after a confirmation. */
+export function NeverPlaced({
+  order: { orderId, chargeMicros, refundedMicros },
+}: {
+  order: Pick<Order, "orderId" | "chargeMicros" | "refundedMicros">;
+}) {
+  return (
+    <Form action={`/orders/${orderId}/settle`} hidden={{ settlement: "not-placed" }}>
+      <button>
+        Refund {moneyText(chargeMicros - refundedMicros)} USD
+        <span class="hidden"> for order {orderId}</span>
+      </button>
+    </Form>
+  );
+}
+
 export function Unrecognized({ found, provider }: { found: UnrecognizedNumber; provider: string }) {
   return (
     <p class="notice bad">

@@ -2,159 +2,77 @@
 
 /** @jsxImportSource preact */
 
-import type { Order } from "../../db/orders/orders.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import { placementOf } from "../../domain/delivery/deliveries.ts";
-import type { OperatorTarget } from "../../domain/orders/order-statuses.ts";
-import { isLinkCorrectable } from "../../domain/orders/operator-orders.ts";
-import { Refusal } from "../../domain/values/error-table.ts";
 import type { Call } from "../server/call.ts";
 import type { View } from "../../web/server/results.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
-import { LinkCorrection, Resend } from "./order-resend.tsx";
-import { LateDecision } from "./late-reports.tsx";
-import { Settlement, Unrecognized } from "./order-settlement.tsx";
+import { PageHead } from "../../web/components/page-head.tsx";
+import { Unrecognized } from "./order-settlement.tsx";
 import { OrderFacts } from "./order-facts.tsx";
-import { changesOf, HEADINGS, previewChange, VERBS } from "./order-change.ts";
+import { Decision, Item, OrderMenu, PrimaryAction } from "./order-menu.tsx";
 import { OpenRequests, OrderSummary } from "./order-summary.tsx";
 import { States } from "./order-list.tsx";
-import { Badge, Money, moneyText, Time, Typed } from "../../web/components/shown.tsx";
+import { Badge, Money, Time, Typed } from "../../web/components/shown.tsx";
 import { readShownOrder, type ShownOrder } from "./shown-order.ts";
 
 export async function orderPage(call: Call): Promise<View> {
   const shown = await call.read((reader) => readShownOrder(reader, call.params["order"]!));
   const { order, timeline } = shown;
   const mayChange = mayAct(call.visitor.administrator.role, "operator");
+  const path = `/orders/${order.orderId}`;
   return {
     title: `Order ${order.orderId}`,
     body: (
       <>
-        <h1>
-          Order {order.orderId}{" "}
-          <States status={order.status} placement={placementOf(order.delivery)} />{" "}
+        <PageHead title={`Order ${order.orderId}`}>
+          <States status={order.status} placement={placementOf(order.delivery)} />
           {isTestOrder(order) && <Badge state="test" />}
-        </h1>
+          <span class="end">{mayChange && <PrimaryAction order={order} />}</span>
+        </PageHead>
         <OrderSummary {...shown} />
         <OpenRequests {...shown} />
         {shown.unrecognized && (
           <Unrecognized found={shown.unrecognized} provider={shown.provider?.name ?? ""} />
         )}
         <div class="columns">
-          <section class="card">
-            <OrderFacts {...shown} />
+          <section>
+            {mayChange && <Decision {...shown} />}
+            <h2>What happened</h2>
+            <ol class="timeline" id="timeline" data-refresh>
+              <li>
+                <Time at={order.createdAt} /> <strong>created</strong> by{" "}
+                <Typed text={shown.username} />
+              </li>
+              {timeline.map((entry) => (
+                <li>
+                  <Entry entry={entry} />
+                </li>
+              ))}
+            </ol>
           </section>
-          {mayChange && (
-            <section class="card first">
-              <Changes {...shown} />
+          <div>
+            <section class="card">
+              <OrderFacts {...shown} />
             </section>
-          )}
+            <section class="card narrow-card">
+              {mayChange ? <OrderMenu {...shown} /> : <h2>Actions</h2>}
+              <Item title="Note…" action={`${path}/note`}>
+                <Form action={`${path}/note`} submit="Add the note">
+                  <Field
+                    name="text"
+                    label="Note for other administrators"
+                    hint="callers never see it"
+                  />
+                </Form>
+              </Item>
+            </section>
+          </div>
         </div>
-        <h2>What happened</h2>
-        <ol class="timeline" id="timeline" data-refresh>
-          <li>
-            <Time at={order.createdAt} /> <strong>created</strong> by{" "}
-            <Typed text={shown.username} />
-          </li>
-          {timeline.map((entry) => (
-            <li>
-              <Entry entry={entry} />
-            </li>
-          ))}
-        </ol>
-        <section class="card narrow-card">
-          <Form action={`/orders/${order.orderId}/note`} submit="Add the note">
-            <Field name="text" label="Note for other administrators" hint="callers never see it" />
-          </Form>
-        </section>
       </>
     ),
   };
-}
-
-/** Buttons for the possible changes in one form. Each names its refund, so that the confirmation shows nothing unexpected. */
-function Changes(shown: ShownOrder) {
-  const { order, late, isCorrectable } = shown;
-  const changes = changesOf(order);
-  const path = `/orders/${order.orderId}`;
-  const isUnknown = order.status === "PENDING" && placementOf(order.delivery) === "unknown";
-  const simple = changes.filter((to) => to !== "PARTIAL");
-  return (
-    <>
-      {late && <LateDecision order={order} report={late} />}
-      {(isUnknown || isCorrectable) && <Settlement order={order} isCorrection={isCorrectable} />}
-      {simple.length > 0 && (
-        <Form action={`${path}/change`}>
-          <h2>{HEADINGS[order.status]}</h2>
-          <Notes />
-          <p class="actions">
-            {simple.map((to) => (
-              <button name="to" value={to} class={to === "COMPLETED" ? "primary" : undefined}>
-                {VERBS[to]}
-                {refundText(order, to)}
-              </button>
-            ))}
-          </p>
-        </Form>
-      )}
-      {order.status === "PROCESSING" && (
-        <Form action={`${path}/progress`} submit="Save the progress">
-          <h2>Progress</h2>
-          <div class="pair">
-            <Field
-              name="start-count"
-              label="Start count"
-              inputmode="numeric"
-              value={order.startCount}
-            />
-            <Field name="remains" label="Remains" inputmode="numeric" value={order.remains} />
-          </div>
-        </Form>
-      )}
-      {changes.includes("PARTIAL") && (
-        <Form action={`${path}/partial`}>
-          <h2>End early</h2>
-          <Field
-            name="remains"
-            label="Not delivered"
-            inputmode="numeric"
-            required
-            hint={`at most ${order.quantity}; the reseller gets back the same share of the charge`}
-          />
-          <Notes />
-          <p class="actions">
-            <button>End early and refund that part</button>
-          </p>
-        </Form>
-      )}
-      {isLinkCorrectable(order) && <LinkCorrection order={order} />}
-      <Resend {...shown} />
-      {changes.length === 0 && !isUnknown && !late && (
-        <p>
-          {order.status === "PENDING"
-            ? "The order is being sent to its provider: it can be changed once that is done."
-            : `${order.status} is final: the order can no longer be changed.`}
-        </p>
-      )}
-    </>
-  );
-}
-
-function Notes() {
-  return (
-    <div class="pair">
-      <Field name="note" label="Note" hint="note for operators; the user never sees it" />
-      <Field name="public-note" label="Note to the reseller" hint="shown with the refund" />
-    </div>
-  );
-}
-
-function refundText(order: Order, to: OperatorTarget): string {
-  const change = previewChange(order, to);
-  if (change instanceof Refusal || change.refundMicros === 0) return "";
-  return to === "REFUNDED"
-    ? ` ${moneyText(change.refundMicros)} USD`
-    : `, refund ${moneyText(change.refundMicros)} USD`;
 }
 
 /** Words for the entries of the timeline. The words of attempts are followed by the provider's name. */

@@ -20,6 +20,7 @@ import { shownStart } from "../../domain/users/keys.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import type { OrderCost } from "../../domain/delivery/costs.ts";
 import { isSettlementCorrectable } from "../../domain/delivery/deliveries.ts";
+import { findRunning, type RunningDelivery } from "../../operations/orders/order-cancellation.ts";
 import { refusal } from "../../domain/values/error-table.ts";
 
 /** Limit for open requests of an order: one of each kind can be open. */
@@ -41,6 +42,8 @@ export interface ShownOrder {
   /** Open requests to cancel or refill the order. */
   requests: ListedRequest[];
   resent: Resends;
+  /** What its provider may still deliver; null if nothing. */
+  running: RunningDelivery | null;
   /** The routes of its service. */
   routes: NamedRoute[];
 }
@@ -85,6 +88,7 @@ export function readShownOrder(reader: Reader, id: string): ShownOrder {
       REQUESTS,
     ),
     resent: findResends(reader, order.orderId),
+    running: findRunning(reader, order),
     routes: listNamedRoutes(reader, order.serviceId),
   };
 }

@@ -21,6 +21,7 @@ import { type NumberSearch, searchNumbers } from "../../providers/number-search.
 import { Errors, Field, Form } from "../../web/components/fields.tsx";
 import { List } from "../../web/components/lists.tsx";
 import { Badge, Money, Time, Typed, TypedLink } from "../../web/components/shown.tsx";
+import { NeverPlaced } from "../orders/order-settlement.tsx";
 import type { Form as Values } from "../../web/server/form.ts";
 import type { View } from "../../web/server/results.ts";
 import type { Call, Submission } from "../server/call.ts";
@@ -66,7 +67,17 @@ export async function unknownOrdersPage(call: Call): Promise<View> {
         caption={`Unknown orders at ${name}`}
         rows={rows}
         empty="No unknown orders: nothing is to be settled."
-        columns={columnsOf()}
+        columns={[
+          ...columnsOf(),
+          ...(mayChange
+            ? [
+                {
+                  heading: "If it was never placed",
+                  cell: ({ order }: Row) => <NeverPlaced order={order} />,
+                },
+              ]
+            : []),
+        ]}
       />
     </>,
   );

@@ -37,8 +37,11 @@ export function Form({
   submit,
   danger,
   hidden = {},
+  id: given,
 }: {
   action: string;
+  /** Distinguishes forms of a page with the same action, which have different hidden values. */
+  id?: string;
   children?: ComponentChildren;
   /** The button's text. Without it the form has its own buttons. */
   submit?: string;
@@ -47,10 +50,14 @@ export function Form({
   hidden?: Readonly<Record<string, string | number>>;
 }) {
   const refused = useContext(Refused);
-  const isRefused = refused?.action === action;
+  const isSent = ([name, value]: [string, string | number]) =>
+    refused?.form.raw(name) === String(value);
+  const isRefused =
+    refused?.action === action && (given === undefined || Object.entries(hidden).every(isSent));
   if (isRefused) refused.isShown = true;
   const [form, labels] = isRefused ? [refused.form, refused.labels] : [null];
-  const id = action.replace(/[^A-Za-z0-9]+/g, "-").slice(1) || "form";
+  const own = action.replace(/[^A-Za-z0-9]+/g, "-").slice(1) || "form";
+  const id = given === undefined ? own : `${own}-${given}`;
   return (
     <Current.Provider value={{ id, form, labels }}>
       <form method="post" action={action} id={id} novalidate>

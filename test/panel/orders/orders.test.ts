@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { seedPanelMarket, type PanelMarket } from "../../support/seeds/panel-market.ts";
+import { stateText } from "../../../src/web/components/shown.tsx";
 import { hiddenFields, openPanel } from "../../support/worlds/panel.ts";
 
 let market: PanelMarket;
@@ -171,7 +172,7 @@ describe("one order", () => {
     const { text } = await market.get(`/orders/${id}`);
     expect(text).toContain("panel:tester");
     expect(text).toContain("as agreed");
-    expect(text).toContain(`${to} is final`);
+    expect(text).toContain(`${stateText(to)} is final`);
   });
 
   test("is completed at once, and refunded after a confirmation", async () => {
