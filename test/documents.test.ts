@@ -122,6 +122,13 @@ test("every rule of the specification that the code cites exists, and is not cit
   expect(wrong).toEqual([]);
 });
 
+test("no document holds a rest of a merge", () => {
+  const wrong = offences(DOCUMENTS, (document) =>
+    matches(read(document), /^((?:<{7}|>{7}|(?:> ){5}).*)$/gm),
+  );
+  expect(wrong).toEqual([]);
+});
+
 test("each anchor of the specification is given once", () => {
   const ids = filesBelow(SPECIFICATION).flatMap((path) => matches(read(path), /<a id="([^"]+)">/g));
   expect(ids.length).toBeGreaterThan(50);
