@@ -54,11 +54,13 @@ export function signInRows({ codes, sessions, networks, attempts }: SignInTables
     columns: COUNTS,
     text: `SELECT ${SELECTED} FROM ${attempts.name} WHERE name_tag = :nameTag AND at > :since`,
   });
+  // The sum keeps the index of names from being used: an attack on one name leaves thousands of rows there, but few of
+  // one network.
   const OF_PAIR = query({
     parameters: { nameTag: number, network: text, since: number },
     columns: COUNTS,
     text: `SELECT ${SELECTED} FROM ${attempts.name}
-      WHERE network = :network AND name_tag = :nameTag AND at > :since`,
+      WHERE network = :network AND name_tag + 0 = :nameTag AND at > :since`,
   });
   const KNOWN_OF = query({
     parameters: { person: text },

@@ -91,6 +91,8 @@ export interface Failures {
   lastAt: number | null;
 }
 
+export const NO_FAILURES: Failures = { count: 0, firstAt: null, lastAt: null };
+
 /** The step of signing in that is tried. Proofs in a signed-in session are not included: they are never delayed. */
 export type SignInStep = "password" | "code" | "invitation";
 

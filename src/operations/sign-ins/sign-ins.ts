@@ -9,6 +9,7 @@ import {
   isSessionLive,
   KNOWN_MS,
   KNOWN_NETWORKS,
+  NO_FAILURES,
   type SignInStep,
   type Site,
   tagOfName,
@@ -61,7 +62,11 @@ export function beginSignIn(tx: Tx, command: BeginSignIn, { now }: Context): Beg
   const failures = {
     ofNetwork: rows.failuresOfNetwork(tx, network, since),
     ofPair: rows.failuresOfPair(tx, nameTag, network, Math.max(since, knownAt ?? 0)),
-    ofName: rows.failuresOfName(tx, nameTag, Math.max(since, found?.signedInAt ?? 0)),
+    // Only codes are delayed by name. For passwords there may be thousands of rows, one from each network of an attack.
+    ofName:
+      step === "code"
+        ? rows.failuresOfName(tx, nameTag, Math.max(since, found?.signedInAt ?? 0))
+        : NO_FAILURES,
     isKnown: knownAt !== null,
   };
   const wait = waitAfter(step, failures, now);
