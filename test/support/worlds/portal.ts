@@ -34,6 +34,7 @@ const SETTINGS: PortalSettings = {
 interface PortalOptions {
   settings?: Partial<PortalSettings>;
   prefix?: string;
+  texts?: Portal["texts"];
   /** The proxies whose X-Forwarded-For is trusted. */
   trustedProxy?: Portal["trustedProxy"];
 }
@@ -61,6 +62,7 @@ export interface TestPortal extends TestDatabase {
 export async function openPortal({
   settings: changes = {},
   prefix = "",
+  texts = createTexts(),
   trustedProxy = [],
 }: PortalOptions = {}): Promise<TestPortal> {
   const database = freshDatabase();
@@ -74,7 +76,7 @@ export async function openPortal({
     prefix,
     brand: { name: "Nova", logo: null, style: null },
     assets: [],
-    texts: createTexts(),
+    texts,
     store: opened.store,
     slowStore: opened.slowStore,
     writer: opened.writer,

@@ -86,6 +86,7 @@ test("a server on SQLite loads no page, no document, no metrics and no PostgreSQ
   const below = (folder: string) => ours.filter((path) => path.startsWith(folder));
   expect(below("db/postgres/")).toEqual(POSTGRES);
   expect(below("imports/")).toEqual([]);
+  expect(below("portal/")).toEqual([]);
   for (const part of ["code", "guide", "page"]) expect(below(`api-docs/${part}/`)).toEqual([]);
   expect(ours.filter((path) => path.endsWith(".tsx"))).toEqual([]);
   expect(ours).not.toContain("monitoring/metrics.ts");

@@ -1,0 +1,62 @@
+// A portal with data for the tests in a browser: a reseller with orders in every state, members and services.
+
+import { findUser } from "../../../src/db/users/users.ts";
+import type { TestPortal } from "../../support/worlds/portal.ts";
+
+export interface Market {
+  /** Values of the parameters of paths. */
+  parameters: Record<string, string>;
+  /** Id of the owner that looks. */
+  owner: string;
+}
+
+const SERVICES = [
+  ["Instagram Followers [Real, 30 days refill]", "Instagram"],
+  ["Instagram Likes", "Instagram"],
+  ["YouTube Views [Slow, monetizable, worldwide]", "YouTube"],
+  ["Telegram Members", "Telegram"],
+] as const;
+
+/** Fills the portal. Everything belongs to alice. */
+export function fillPortal(portal: TestPortal): Market {
+  portal.user("alice", "250");
+  portal.user("shop-of-bea", "12.5", "alice");
+  SERVICES.forEach(([name, category], index) => {
+    const id = `service-${index}`;
+    portal.service({ id, name, price: `${index + 1}.234567`, cancel: true, refill: true });
+    portal.run("updateService", { id, changes: { category } });
+  });
+  portal.service({ id: "words", name: "Custom comments", type: "custom_comments", price: "9" });
+  const { account } = portal.read((reader) => findUser(reader, "alice")!);
+  const { id: keyId } = portal.key("alice", "order");
+  const placed = Array.from({ length: 30 }, (_, index) =>
+    portal.run("placeOrder", {
+      resellerAccount: account,
+      keyId,
+      service: `service-${index % SERVICES.length}`,
+      link: `https://instagram.example/some.long.profile.name.${index}`,
+      quantity: 100 + index * 37,
+      reference: index % 3 === 0 ? `shop-${index}` : null,
+    }),
+  );
+  const [done, partial, cancelled, open] = placed.slice(-4).map(({ orderId }) => String(orderId));
+  const moved = { note: null };
+  portal.run("transitionOrder", { id: done!, to: "COMPLETED", ...moved });
+  portal.run("transitionOrder", { id: partial!, to: "PARTIAL", remains: 40, ...moved });
+  portal.run("transitionOrder", { id: cancelled!, to: "CANCELLED", ...moved });
+  portal.run("makeRequest", { resellerAccount: account, keyId, kind: "cancel", id: open! });
+  const hook = { username: "alice", url: "https://hooks.example/", events: "*", secret: "s" };
+  const webhook = portal.run("createWebhook", { ...hook, balanceLowBelow: null }).id;
+  const owner = portal.member("alice", "ann@alice.example");
+  const member = portal.member("alice", "bea.with.a.long.name@alice.example", "buyer");
+  portal.run("inviteMember", {
+    username: "alice",
+    email: "cem@alice.example",
+    name: "Cem",
+    role: "viewer",
+    language: "tr",
+    invitationHash: "0".repeat(64),
+  });
+  const parameters = { order: partial!, service: "1", kind: "cancel", key: keyId, webhook, member };
+  return { owner, parameters: { ...parameters, user: "shop-of-bea", month: "2026-11" } };
+}

@@ -1,0 +1,97 @@
+// Every page of the portal in Chromium: in five languages, on a laptop and a phone, by axe-core; and with texts of three
+// times their length.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { type Language, LANGUAGES } from "../../../src/domain/members/languages.ts";
+import { ROUTES } from "../../../src/portal/server/routes.ts";
+import { CATALOGUES, createTexts } from "../../../src/portal/texts/texts.ts";
+import { openPortal, type TestPortal } from "../../support/worlds/portal.ts";
+import {
+  DESKTOP,
+  expectFits,
+  expectSound,
+  launch,
+  PHONE,
+  screenshot,
+  type View,
+} from "../panel/browser.ts";
+import { fillPortal, type Market } from "./market.ts";
+
+const PAGES = ROUTES.filter(
+  ({ method, path }) => method === "GET" && !path.endsWith(".csv") && path !== "/sign-in/code",
+);
+
+let browser: Browser;
+let portal: TestPortal;
+let long: TestPortal;
+const markets = new Map<TestPortal, Market>();
+
+beforeAll(async () => {
+  browser = await launch();
+  const settings = { registration: "open" } as const;
+  portal = await openPortal({ settings, prefix: "/portal" });
+  const en = Object.fromEntries(
+    Object.entries(CATALOGUES.en).map(([key, text]) => {
+      const tripled = (form: string) => `${form} ${form} ${form}`;
+      return [key, typeof text === "string" ? tripled(text) : { other: tripled(text.other) }];
+    }),
+  );
+  long = await openPortal({ settings, texts: createTexts({ en }) });
+  for (const each of [portal, long]) markets.set(each, fillPortal(each));
+});
+afterAll(async () => {
+  await browser.close();
+  await portal.stop();
+  await long.stop();
+});
+
+async function open(
+  where: TestPortal,
+  { width, height, colorScheme }: View,
+  language: Language,
+): Promise<{ context: BrowserContext; page: Page; complaints: string[] }> {
+  const { owner } = markets.get(where)!;
+  where.query("UPDATE members SET language = ? WHERE id = ?", language, owner);
+  const viewport = { width, height };
+  const context = await browser.newContext({ viewport, colorScheme, locale: language });
+  context.setDefaultTimeout(0);
+  const [name, value] = where.session(owner).split("=") as [string, string];
+  await context.addCookies([{ name, value, url: where.url, httpOnly: true, sameSite: "Strict" }]);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  return { context, page, complaints };
+}
+
+const pathOf = (where: TestPortal, path: string) =>
+  path.replace(/:(\w+)/g, (_, name: string) => markets.get(where)!.parameters[name]!);
+const nameOf = (path: string) => path.slice(1).replaceAll(/[/:]+/g, "-") || "overview";
+
+describe.each(LANGUAGES)("in %s", (language) => {
+  test.each([DESKTOP, PHONE])("every page is sound: $name", async (view) => {
+    const { context, page, complaints } = await open(portal, view, language);
+    for (const { path, role } of PAGES) {
+      if (role === "anyone") await context.clearCookies({ name: "reseller-portal" });
+      const response = await page.goto(`${portal.url}/portal${pathOf(portal, path)}`);
+      expect([path, response!.status()]).toEqual([path, 200]);
+      await screenshot(page, `portal-${nameOf(path)}-${language}-${view.name}`);
+      await expectSound(page, complaints);
+      if (role !== "anyone") continue;
+      const [name, value] = portal.session(markets.get(portal)!.owner).split("=");
+      await context.addCookies([{ name: name!, value: value!, url: portal.url }]);
+    }
+    await context.close();
+  });
+});
+
+test.each([DESKTOP, PHONE])("texts of three times their length fit: $name", async (view) => {
+  const { context, page } = await open(long, view, "en");
+  for (const { path } of PAGES) {
+    await page.goto(long.url + pathOf(long, path));
+    await screenshot(page, `portal-${nameOf(path)}-long-${view.name}`);
+    await expectFits(page);
+  }
+  await context.close();
+});
