@@ -144,3 +144,25 @@ function valuesOf(reader: Reader, filters: OrderListQuery, below: number) {
   const spans = spansBelow(reader, "orders", { account, window, below });
   return spans.map((span) => ({ account, status, ...timesOf(window), ...span }));
 }
+
+// Each status by itself, so that the index reads no more than `most` rows of it.
+const BY_STATUS = query({
+  parameters: { account: number, most: number },
+  columns: Object.fromEntries(ORDER_STATUSES.map((status) => [status, number])) as Record<
+    OrderStatus,
+    typeof number
+  >,
+  text: `SELECT ${ORDER_STATUSES.map(
+    (status) => `(SELECT count(*) FROM (SELECT 1 AS one FROM orders
+      WHERE reseller_account = :account AND status = '${status}' LIMIT :most) AS counted) AS "${status}"`,
+  ).join(", ")}`,
+});
+
+/** Counts the orders of a reseller by status, each up to `most`. */
+export function countOrdersByStatus(
+  reader: Reader,
+  account: number,
+  most: number,
+): Record<OrderStatus, number> {
+  return reader.one(BY_STATUS, { account, most })!;
+}

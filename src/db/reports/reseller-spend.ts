@@ -34,6 +34,27 @@ export function readCountedSpend(
   return (account) => spend.get(String(account)) ?? 0n;
 }
 
+const BY_DAY = query({
+  parameters: { key: text, days: numbers },
+  columns: { day: number, micros: bigint },
+  text: `SELECT day AS "day", CAST(revenue_micros - refunds_micros AS TEXT) AS "micros"
+    FROM daily_totals WHERE kind = 'reseller' AND day IN (:days) AND key = :key`,
+});
+
+/** Returns what an account spent on each of the last UTC days, the oldest first, as far as it was counted. */
+export function readSpendByDay(
+  reader: Reader,
+  account: number,
+  days: number,
+  now: number,
+): { at: number; micros: bigint }[] {
+  const today = Math.floor(now / DAY_MS);
+  const wanted = Array.from({ length: days }, (_, back) => today - (days - 1 - back));
+  const found = reader.all(BY_DAY, { key: String(account), days: wanted });
+  const spend = new Map(found.map(({ day, micros }) => [day, micros]));
+  return wanted.map((day) => ({ at: day * DAY_MS, micros: spend.get(day) ?? 0n }));
+}
+
 const uncounted = (source: "orders" | "transfers") => {
   const { rows, number: column, amount, at } = SOURCES[source];
   return query({

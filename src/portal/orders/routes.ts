@@ -4,10 +4,11 @@ import { get, post, type Route } from "../server/route.ts";
 import { chooseServicePage } from "./choose-service.tsx";
 import { newOrderPage, placeOrder } from "./new-order.tsx";
 import { askRequest, orderPage } from "./order.tsx";
-import { ordersPage } from "./orders.tsx";
+import { ordersCsv, ordersPage } from "./orders.tsx";
 
 export const routes: readonly Route[] = [
   get("/orders", "read", ordersPage),
+  get("/orders.csv", "read", ordersCsv),
   get("/orders/:order", "read", orderPage),
   post("/orders/:order/:kind", "order", askRequest, "/orders/:order"),
   get("/new-order", "order", chooseServicePage),

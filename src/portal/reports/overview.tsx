@@ -1,41 +1,78 @@
-// Overview: the balance, and the last orders.
+// Overview: the balance, open orders, the spend of 30 days, and the last orders.
 
 /** @jsxImportSource preact */
 
 import { listOrdersBelow } from "../../db/orders/order-lists.ts";
+import { readSpendByDay } from "../../db/reports/reseller-spend.ts";
+import { countOpenOrders } from "../../db/users/reseller-limits.ts";
+import { Chart } from "../../web/components/chart.tsx";
 import type { View } from "../../web/server/results.ts";
 import { OrderList } from "../orders/orders.tsx";
 import type { Call } from "../server/call.ts";
+import type { Portal } from "../server/portal.ts";
 
 /** Number of last orders that are shown. */
 const SHOWN = 10;
+const DAYS = 30;
+/** Open orders of each status are counted up to this number. */
+const COUNTED = 1000;
+const MICROS = 1_000_000;
 
-export async function overviewPage(call: Call): Promise<View> {
+export async function overviewPage(call: Call, { now }: Portal): Promise<View> {
   const { visitor } = call;
   const { t, formats, reseller, account } = visitor;
-  const all = { resellerAccount: account, status: null, service: null, window: NO_WINDOW };
-  const { rows } = await call.read((reader) =>
-    listOrdersBelow(reader, all, Number.MAX_SAFE_INTEGER, SHOWN),
-  );
+  const all = { resellerAccount: account, status: null, service: null, window: ALWAYS };
+  const { last, open, spend } = await call.read((reader) => ({
+    last: listOrdersBelow(reader, all, Number.MAX_SAFE_INTEGER, SHOWN).rows,
+    open: countOpenOrders(reader, account, COUNTED + 1),
+    spend: readSpendByDay(reader, account, DAYS, now()),
+  }));
+  const spent = spend.reduce((sum, { micros }) => sum + micros, 0n);
+  const series = {
+    name: t("overview.spent"),
+    values: spend.map(({ micros }) => Number(micros) / MICROS),
+  };
   return {
     title: t("overview.title"),
     body: (
       <>
         <h1>{t("overview.title")}</h1>
         <div class="tiles">
-          <div class="tile">
-            <h2>{t("site.balance")}</h2>
-            <p class="figure">{formats.cents(reseller.balanceMicros)}</p>
+          <div class="card tile">
+            {t("site.balance")} <strong>{formats.cents(reseller.balanceMicros)}</strong>
+          </div>
+          <div class="card tile">
+            {t("overview.openOrders")}{" "}
+            <strong>
+              {formats.number(Math.min(open, COUNTED))}
+              {open > COUNTED && "+"}
+            </strong>
+          </div>
+          <div class="card tile">
+            {t("overview.spentIn", { days: DAYS })} <strong>{formats.cents(spent)}</strong>
           </div>
         </div>
         <h2>{t("overview.lastOrders")}</h2>
-        <OrderList visitor={visitor} rows={rows} />
-        <p>
+        <OrderList visitor={visitor} rows={last} />
+        <p class="actions">
+          {visitor.may("order") && (
+            <a class="button primary" href="/new-order">
+              {t("nav.newOrder")}
+            </a>
+          )}
           <a href="/orders">{t("overview.allOrders")}</a>
         </p>
+        {spent > 0n && (
+          <Chart
+            title={t("overview.spentIn", { days: DAYS })}
+            labels={spend.map(({ at }) => formats.utcDay(at))}
+            series={[series]}
+            format={(dollars) => formats.cents(Math.round(dollars * MICROS))}
+          />
+        )}
       </>
     ),
   };
 }
 
-const NO_WINDOW = { from: null, to: null };
+const ALWAYS = { from: null, to: null };

@@ -3,6 +3,7 @@
 /** @jsxImportSource preact */
 
 import { Form } from "../../web/components/fields.tsx";
+import { ContactLink } from "../parts/welcome.tsx";
 import type { Link } from "./navigation.ts";
 import type { Visitor } from "./visitor.ts";
 
@@ -10,11 +11,14 @@ export function Header({
   visitor,
   path,
   navigation,
+  contact,
 }: {
   visitor: Visitor;
   /** Path of the request. */
   path: string;
   navigation: readonly Link[];
+  /** The operator's contact; null: none. */
+  contact: string | null;
 }) {
   const { t, formats, member, reseller } = visitor;
   return (
@@ -35,8 +39,15 @@ export function Header({
               </li>
             ))}
         </ul>
+        {contact !== null && (
+          <p class="hint">
+            {t("site.contact")}
+            <br />
+            <ContactLink contact={contact} />
+          </p>
+        )}
       </nav>
-      <div class="who">
+      <div class="who last">
         <span title={t("site.balance")}>
           <span class="hidden">{t("site.balance")}: </span>
           {formats.cents(reseller.balanceMicros)}

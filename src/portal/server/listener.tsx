@@ -54,7 +54,12 @@ function siteOf(portal: Portal): PortalSite {
     header: (visitor, path) =>
       visitor?.isSignedIn() &&
       !visitor.identity().session.awaitsCode && (
-        <Header visitor={visitor} path={path} navigation={navigation} />
+        <Header
+          visitor={visitor}
+          path={path}
+          navigation={navigation}
+          contact={portal.settings.contact}
+        />
       ),
   };
   return site;

@@ -171,6 +171,8 @@ export const en = {
   "overview.openOrders": "Open orders",
   "overview.lastOrders": "Last orders",
   "overview.allOrders": "All orders",
+  "overview.spent": "Spent",
+  "overview.spentIn": "Spent in {days} days",
 
   // Orders
   "orders.title": "Orders",
@@ -185,10 +187,11 @@ export const en = {
   "orders.remains": "Remains",
   "orders.reference": "Reference",
   "orders.all": "All",
-  "orders.find": "Find",
   "orders.findLabel": "Number or reference of an order",
   "orders.notFound": "No order has this number or reference.",
   "orders.filters": "Orders by status",
+  "orders.from": "From (UTC)",
+  "orders.to": "To (UTC)",
 
   // One order
   "order.title": "Order {number}",

@@ -175,6 +175,8 @@ export const es: Catalogue = {
   "overview.openOrders": "Pedidos abiertos",
   "overview.lastOrders": "Últimos pedidos",
   "overview.allOrders": "Todos los pedidos",
+  "overview.spent": "Gastado",
+  "overview.spentIn": "Gastado en {days} días",
 
   // Orders
   "orders.title": "Pedidos",
@@ -189,10 +191,11 @@ export const es: Catalogue = {
   "orders.remains": "Pendiente",
   "orders.reference": "Referencia",
   "orders.all": "Todos",
-  "orders.find": "Buscar",
   "orders.findLabel": "Número o referencia de un pedido",
   "orders.notFound": "Ningún pedido tiene este número o referencia.",
   "orders.filters": "Pedidos por estado",
+  "orders.from": "Desde (UTC)",
+  "orders.to": "Hasta (UTC)",
 
   // One order
   "order.title": "Pedido {number}",

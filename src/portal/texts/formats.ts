@@ -14,6 +14,8 @@ export interface Formats {
   /** An amount with all its digits, at least two decimals. */
   money(micros: Micros): string;
   date(at: number): string;
+  /** A day of UTC, as reports count them. */
+  utcDay(at: number): string;
   time(at: number): string;
 }
 
@@ -38,6 +40,11 @@ function createFormats(language: Language, timeZone: string): Formats {
   const cents = new Intl.NumberFormat(language, currency);
   const exact = new Intl.NumberFormat(language, { ...currency, maximumFractionDigits: 6 });
   const date = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeZone });
+  const day = new Intl.DateTimeFormat(language, {
+    month: "short",
+    day: "numeric",
+    timeZone: "UTC",
+  });
   const time = new Intl.DateTimeFormat(language, {
     dateStyle: "medium",
     timeStyle: "short",
@@ -57,6 +64,7 @@ function createFormats(language: Language, timeZone: string): Formats {
     },
     money,
     date: (at) => date.format(at),
+    utcDay: (at) => day.format(at),
     time: (at) => time.format(at),
   };
 }

@@ -174,6 +174,8 @@ export const ptBr: Catalogue = {
   "overview.openOrders": "Pedidos abertos",
   "overview.lastOrders": "Últimos pedidos",
   "overview.allOrders": "Todos os pedidos",
+  "overview.spent": "Gasto",
+  "overview.spentIn": "Gasto em {days} dias",
 
   // Orders
   "orders.title": "Pedidos",
@@ -188,10 +190,11 @@ export const ptBr: Catalogue = {
   "orders.remains": "Restante",
   "orders.reference": "Referência",
   "orders.all": "Todos",
-  "orders.find": "Buscar",
   "orders.findLabel": "Número ou referência de um pedido",
   "orders.notFound": "Nenhum pedido tem este número ou referência.",
   "orders.filters": "Pedidos por status",
+  "orders.from": "De (UTC)",
+  "orders.to": "Até (UTC)",
 
   // One order
   "order.title": "Pedido {number}",

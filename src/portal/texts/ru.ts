@@ -174,6 +174,8 @@ export const ru: Catalogue = {
   "overview.openOrders": "Открытые заказы",
   "overview.lastOrders": "Последние заказы",
   "overview.allOrders": "Все заказы",
+  "overview.spent": "Потрачено",
+  "overview.spentIn": "Потрачено за {days} дн.",
 
   // Orders
   "orders.title": "Заказы",
@@ -188,10 +190,11 @@ export const ru: Catalogue = {
   "orders.remains": "Осталось",
   "orders.reference": "Ваша метка",
   "orders.all": "Все",
-  "orders.find": "Найти",
   "orders.findLabel": "Номер или метка заказа",
   "orders.notFound": "Заказа с таким номером или меткой нет.",
   "orders.filters": "Заказы по статусу",
+  "orders.from": "С (UTC)",
+  "orders.to": "По (UTC)",
 
   // One order
   "order.title": "Заказ {number}",

@@ -174,6 +174,8 @@ export const tr: Catalogue = {
   "overview.openOrders": "Açık siparişler",
   "overview.lastOrders": "Son siparişler",
   "overview.allOrders": "Tüm siparişler",
+  "overview.spent": "Harcanan",
+  "overview.spentIn": "{days} günde harcanan",
 
   // Orders
   "orders.title": "Siparişler",
@@ -188,10 +190,11 @@ export const tr: Catalogue = {
   "orders.remains": "Kalan",
   "orders.reference": "Referans",
   "orders.all": "Tümü",
-  "orders.find": "Bul",
   "orders.findLabel": "Sipariş numarası ya da referansı",
   "orders.notFound": "Bu numara ya da referansla sipariş yok.",
   "orders.filters": "Duruma göre siparişler",
+  "orders.from": "Başlangıç (UTC)",
+  "orders.to": "Bitiş (UTC)",
 
   // One order
   "order.title": "Sipariş {number}",
