@@ -128,11 +128,14 @@ export function OrderList({
         {
           heading: t("orders.number"),
           cell: ({ orderId }) => <a href={`/orders/${orderId}`}>{orderId}</a>,
-          place: "third",
         },
         {
           heading: t("orders.service"),
-          cell: ({ serviceName }) => <Typed text={serviceName} />,
+          cell: ({ orderId, serviceName }) => (
+            <a href={`/orders/${orderId}`}>
+              <Typed text={serviceName} />
+            </a>
+          ),
           title: ({ serviceName }) => serviceName,
           grow: true,
           place: "title",

@@ -119,7 +119,7 @@ export const en = {
   "team.you": "You",
   "team.disable": "Disable",
   "team.enable": "Enable",
-  "team.newPassword": "Link to a new password",
+  "team.newPassword": "New password",
   "team.invite": "Invite a member",
   "team.linkTitle": "Link for {name}",
   "team.linkText":

@@ -122,7 +122,7 @@ export const es: Catalogue = {
   "team.you": "Usted",
   "team.disable": "Desactivar",
   "team.enable": "Activar",
-  "team.newPassword": "Enlace a una contraseña nueva",
+  "team.newPassword": "Contraseña nueva",
   "team.invite": "Invitar a un miembro",
   "team.linkTitle": "Enlace para {name}",
   "team.linkText":

@@ -122,7 +122,7 @@ export const ptBr: Catalogue = {
   "team.you": "Você",
   "team.disable": "Desativar",
   "team.enable": "Ativar",
-  "team.newPassword": "Link para uma nova senha",
+  "team.newPassword": "Nova senha",
   "team.invite": "Convidar um membro",
   "team.linkTitle": "Link para {name}",
   "team.linkText":

@@ -122,7 +122,7 @@ export const ru: Catalogue = {
   "team.you": "Вы",
   "team.disable": "Отключить",
   "team.enable": "Включить",
-  "team.newPassword": "Ссылка на новый пароль",
+  "team.newPassword": "Новый пароль",
   "team.invite": "Пригласить участника",
   "team.linkTitle": "Ссылка для {name}",
   "team.linkText":

@@ -122,7 +122,7 @@ export const tr: Catalogue = {
   "team.you": "Siz",
   "team.disable": "Devre dışı bırak",
   "team.enable": "Etkinleştir",
-  "team.newPassword": "Yeni parola bağlantısı",
+  "team.newPassword": "Yeni parola",
   "team.invite": "Üye davet et",
   "team.linkTitle": "{name} için bağlantı",
   "team.linkText":
