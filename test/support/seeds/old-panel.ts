@@ -3,6 +3,7 @@
 
 import { openSync, closeSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { below, randomFrom } from "../random/seeded.ts";
 
 export interface OldPanelSize {
   users: number;
@@ -17,15 +18,6 @@ const PIECE_BYTES = 1024 * 1024;
 const INSERT_ROWS = 500;
 const FIRST_DAY = Date.UTC(2024, 0, 1);
 const ORDER_EVERY_MS = 60_000;
-
-/** Random numbers below 2^32 by a seed, the same on every machine. */
-function generator(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) >>> 0;
-    return (state ^ (state >>> 13)) >>> 0;
-  };
-}
 
 /** The key of a user: 32 hexadecimal digits. */
 export function oldKeyOf(user: number): string {
@@ -56,9 +48,9 @@ class Writer {
 type Row = readonly (string | number)[];
 
 function* users({ users: count }: OldPanelSize): Generator<Row> {
-  const random = generator(1);
+  const random = randomFrom(1);
   for (let id = 1; id <= count; id += 1) {
-    const balance = ((random() % 1_000_000) / 10_000).toFixed(4);
+    const balance = (below(random, 1_000_000) / 10_000).toFixed(4);
     const email = `reseller${id}@example.com`;
     yield [id, email, `Reseller ${id}`, email, balance, id % 50 === 0 ? 0 : 1];
   }
@@ -69,9 +61,9 @@ function* keys({ users: count }: OldPanelSize): Generator<Row> {
 }
 
 function* services({ services: count }: OldPanelSize): Generator<Row> {
-  const random = generator(2);
+  const random = randomFrom(2);
   for (let number = 1; number <= count; number += 1) {
-    const price = ((random() % 100_000) / 10_000 + 0.01).toFixed(4);
+    const price = (below(random, 100_000) / 10_000 + 0.01).toFixed(4);
     yield [
       number,
       `Followers, ${number}`,
@@ -89,15 +81,15 @@ function* services({ services: count }: OldPanelSize): Generator<Row> {
 const ENDED = ["completed", "completed", "completed", "completed", "partial", "canceled"] as const;
 
 function* orders(size: OldPanelSize): Generator<Row> {
-  const random = generator(3);
+  const random = randomFrom(3);
   for (let number = 1; number <= size.orders; number += 1) {
-    const user = (random() % size.users) + 1;
-    const service = (random() % size.services) + 1;
-    const quantity = (random() % 990) + 10;
+    const user = below(random, size.users) + 1;
+    const service = below(random, size.services) + 1;
+    const quantity = below(random, 990) + 10;
     const isOpen = number % size.openEvery === 0;
-    const status = isOpen ? "inprogress" : ENDED[random() % ENDED.length]!;
+    const status = isOpen ? "inprogress" : ENDED[below(random, ENDED.length)]!;
     const remains = status === "completed" ? 0 : quantity >> 1;
-    const charge = ((random() % 100_000) / 10_000).toFixed(4);
+    const charge = (below(random, 100_000) / 10_000).toFixed(4);
     const created = new Date(FIRST_DAY + number * ORDER_EVERY_MS).toISOString();
     yield [
       number,
@@ -107,7 +99,7 @@ function* orders(size: OldPanelSize): Generator<Row> {
       quantity,
       charge,
       status,
-      random() % 10_000,
+      below(random, 10_000),
       remains,
       created.slice(0, 19).replace("T", " "),
       3,
