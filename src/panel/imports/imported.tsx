@@ -69,7 +69,7 @@ export async function importedPage(call: Call): Promise<View> {
             ["Keys", counts.keys],
             ["Past orders", counts.pastOrders],
             ["Orders that were open", counts.orders],
-            ["Order numbers of the other panel, up to", started.ordersThrough],
+            ["Old order numbers, up to", started.ordersThrough],
           ]}
         />
         <h2>Orders that are still open</h2>

@@ -62,6 +62,8 @@ export const PAGES: readonly PageToOpen[] = [
   { name: "transactions-of-all", path: "/transactions" },
   { name: "invoices", path: "/invoices" },
   { name: "invoice", path: "/invoices/2026-1" },
+  { name: "imported", path: "/imported" },
+  { name: "imported-order", path: "/imported/orders/900001" },
   { name: "system", path: "/system" },
   { name: "administrators", path: "/administrators" },
   { name: "account", path: "/account" },
@@ -171,6 +173,7 @@ export function fillMarket(panel: TestPanel): { webhook: string } {
   );
   placeOrders(panel, key.id);
   fillCatalogue(panel, key.id);
+  moveIn(panel, key.id);
   panel.administrator("sam", "support");
   panel.administrator("olga", "operator");
   panel.session("sam");
@@ -179,6 +182,24 @@ export function fillMarket(panel: TestPanel): { webhook: string } {
   panel.run("recordAlerts", { begun: [alert], ended: [] });
   panel.run("createAlertEndpoint", { target: { url: "https://alerts.example/" }, secret: "s" });
   return { webhook: failWebhook(panel) };
+}
+
+/** What a market has that moved in from another panel: past orders, and a key of it. */
+function moveIn(panel: TestPanel, keyId: string): void {
+  panel.query("INSERT INTO panel_import VALUES (1, 0, 1700000000000, 1700000300000)");
+  panel.query(
+    "INSERT INTO imported_users SELECT '1', account, 0 FROM users WHERE username = 'alice'",
+  );
+  panel.query("UPDATE keys SET imported = 1 WHERE id = ?", keyId);
+  for (const [index, status] of ["COMPLETED", "PARTIAL", "CANCELLED"].entries()) {
+    panel.query(
+      `INSERT INTO past_orders SELECT ?, account, 12, ?, ?, 1000, 2320000, '${status}', 10, 0, 1690000000000, '3', '88'
+       FROM users WHERE username = 'alice'`,
+      900_001 + index,
+      HARMFUL.replace("\0", ""),
+      `https://example.com/${"long/".repeat(20)}`,
+    );
+  }
 }
 
 /** Orders by hand in several states, and one of which it is not known whether the provider has it. */
