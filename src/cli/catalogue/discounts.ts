@@ -1,8 +1,10 @@
 // `admin user discount`: sets a reseller's discount from the catalogue prices.
 
 import type { Command } from "commander";
-import { findUserByAccount } from "../../db/users/users.ts";
-import { FULL_DISCOUNT_PPM } from "../../domain/catalogue/prices.ts";
+import { countFallingBelowCost } from "../../db/catalogue/service-lists.ts";
+import { findUser, findUserByAccount } from "../../db/users/users.ts";
+import { counted } from "../../domain/values/text.ts";
+import { discountPercent, FULL_DISCOUNT_PPM } from "../../domain/catalogue/prices.ts";
 import { type CommonOptions, declare, withDatabase } from "../kernel/command.ts";
 import { addConfirmation, confirm, type ConfirmOptions } from "../kernel/confirm.ts";
 import { print } from "../output/output.ts";
@@ -26,6 +28,16 @@ export function declareDiscount(group: Command): void {
           `give ${user} 100 % off`,
           "every service without a price of its own becomes free",
         );
+      } else {
+        const below = await withDatabase(options, ({ store }) =>
+          store.read((reader) => {
+            const found = findUser(reader, user);
+            return found ? countFallingBelowCost(reader, found, discountPpm) : 0;
+          }),
+        );
+        const what = `give ${user} ${discountPercent(discountPpm)} % off`;
+        const losses = `${counted(below, "more service")} would be sold below cost`;
+        if (below > 0) await confirm(options, what, losses);
       }
       const changed = await withDatabase(options, async ({ execute, store }) => {
         const { account } = await execute("setDiscount", { username: user, discountPpm });

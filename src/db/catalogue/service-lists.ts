@@ -8,6 +8,7 @@ import type { RateUnit } from "../../domain/delivery/costs.ts";
 import { contains, givenNames, listByFilters, lowerAscii } from "../port/filtered-lists.ts";
 import type { Reader } from "../port/port.ts";
 import { type Dialect, fields, query, select } from "../port/query.ts";
+import type { User } from "../users/users.ts";
 import { listProviders } from "../providers/providers.ts";
 import { categoryPosition } from "./category-order.ts";
 import { findService, type Service } from "./services.ts";
@@ -28,6 +29,8 @@ export interface ServiceFilter {
   resellerAccount?: number | null | undefined;
   /** Only services whose price, for that reseller or in the catalogue, is below the rate of their first provider. */
   belowCost?: boolean | null | undefined;
+  /** With `belowCost`: as if the reseller had this discount. */
+  discountPpm?: number | undefined;
 }
 
 export const SERVICE_SORTS = [
@@ -227,7 +230,8 @@ function listComputed(
     if (rate === null || !provider || provider.foreignCurrency !== null)
       return { id, ownPriceMicros, margin: null };
     const [unit, amount] = rate.split(" ") as [RateUnit, string];
-    const paid = payer ? priceFor(priceMicros, ownPriceMicros, payer.discountPpm) : priceMicros;
+    const discountPpm = filter.discountPpm ?? payer?.discountPpm ?? 0;
+    const paid = priceFor(priceMicros, ownPriceMicros, discountPpm);
     const margin = marginOf(paid, service, { unit, rate: amount }, provider.rateToUsd);
     return { id, ownPriceMicros, margin };
   });
@@ -261,6 +265,20 @@ function sorted(services: Computed[], { by, descending }: ServiceOrder): Compute
     if (left === null || right === null) return Number(left === null) - Number(right === null);
     return descending ? right - left : left - right;
   });
+}
+
+/** Returns how many services a larger discount would sell to a reseller below cost that it does not sell so now. */
+export function countFallingBelowCost(
+  reader: Reader,
+  { account, discountPpm: before }: Pick<User, "account" | "discountPpm">,
+  discountPpm: number,
+): number {
+  if (discountPpm <= before) return 0;
+  const below = (discount: number) => {
+    const filter = { resellerAccount: account, belowCost: true, discountPpm: discount };
+    return listServicesAfter(reader, filter, null, Number.MAX_SAFE_INTEGER - 1).rows.length;
+  };
+  return below(discountPpm) - below(before);
 }
 
 /** The grants of a service, by username: who may order it, or at what price. */

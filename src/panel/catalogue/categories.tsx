@@ -41,12 +41,17 @@ export async function categoriesPage(call: Call): Promise<View> {
           empty="No services yet."
           columns={[
             { heading: "Place", number: true, cell: ({ at }) => at + 1 },
-            { heading: "Category", cell: ({ category }) => <Typed text={category} /> },
-            { heading: "Services", number: true, cell: ({ services }) => services },
+            {
+              heading: "Category",
+              place: "title",
+              cell: ({ category }) => <Typed text={category} />,
+            },
+            { heading: "Services", number: true, place: "end", cell: ({ services }) => services },
             ...(mayChange
               ? [
                   {
                     heading: "Move",
+                    place: "first" as const,
                     cell: ({ category, at }: (typeof rows)[number]) => (
                       <Form action={PATH} hidden={{ category }}>
                         {MOVES.map((move) => (

@@ -308,6 +308,8 @@ function columnsOf(
     {
       heading: "Category",
       sort: "category",
+      // A price list has a column more.
+      ...(payer ? { widest: true } : { wide: true }),
       title: ({ category }: ListedService) => showHidden(category),
       cell: ({ category }: ListedService) => <Typed text={category} />,
     },

@@ -3,7 +3,9 @@
 /** @jsxImportSource preact */
 
 import { DISCOUNT } from "../../domain/values/kinds.ts";
-import type { User } from "../../db/users/users.ts";
+import { countFallingBelowCost } from "../../db/catalogue/service-lists.ts";
+import { findUser, type User } from "../../db/users/users.ts";
+import { counted } from "../../domain/values/text.ts";
 import { discountPercent, FULL_DISCOUNT_PPM } from "../../domain/catalogue/prices.ts";
 import type { Submission } from "../server/call.ts";
 import type { Redirect } from "../../web/server/results.ts";
@@ -25,6 +27,26 @@ export function Discount({ user, path }: { user: User; path: string }) {
   );
 }
 
+/** Asks if the discount would sell services below cost that are not sold so now. */
+async function confirmLosses(submission: Submission, username: string, discountPpm: number) {
+  const below = await submission.read((reader) => {
+    const user = findUser(reader, username);
+    return user ? countFallingBelowCost(reader, user, discountPpm) : 0;
+  });
+  if (below === 0) return;
+  await submission.confirm({
+    title: `Give ${username} ${discountPercent(discountPpm)} % off`,
+    moves: [],
+    danger: true,
+    details: (
+      <p>
+        {counted(below, "more service")} would be sold to {username} below cost.
+      </p>
+    ),
+    plan: below,
+  });
+}
+
 export async function setDiscount(submission: Submission): Promise<Redirect> {
   const { form } = submission;
   const username = submission.params["user"]!;
@@ -38,7 +60,7 @@ export async function setDiscount(submission: Submission): Promise<Redirect> {
       danger: true,
       details: <p>Its new orders will cost nothing.</p>,
     });
-  }
+  } else await confirmLosses(submission, username, discountPpm);
   await submission.submit("setDiscount", { username, discountPpm });
   return {
     to: `${userPath(username)}#prices`,

@@ -52,6 +52,24 @@ test.each<[asks: boolean, ...argv: string[]]>([
   shop.close();
 });
 
+test("a discount asks if more services would be below cost, and not if it only goes down", async () => {
+  const shop = await shopWithCosts();
+  // Those that the sync added are sold at cost.
+  shop.query("DELETE FROM services WHERE name LIKE 'Synced%'");
+  const discount = (percent: string, ...more: string[]) =>
+    shop.cli("admin", "user", "discount", "alice", percent, ...more);
+  expect((await discount("33")).code).toBe(0);
+  const asked = await discount("34");
+  expect([asked.code, asked.told]).toEqual([
+    2,
+    expect.stringContaining("1 more service would be sold below cost"),
+  ]);
+  expect((await discount("34", "--yes")).code).toBe(0);
+  expect((await discount("40")).code).toBe(0);
+  expect((await discount("35")).code).toBe(0);
+  shop.close();
+});
+
 test("a price of 0 asks one question only, about a free service", async () => {
   const shop = await shopWithCosts();
   const { code, told } = await shop.cli("admin", "service", "update", "likes", "--price", "0");

@@ -81,8 +81,15 @@ test.each<[asks: boolean, path: string, fields: Record<string, string>]>([
   [false, "/services/dear/grants", { username: "alice", price: "" }],
   [true, "/users/alice/prices", { service: "loss", price: "0.1" }],
   [false, "/users/alice/prices", { service: "hand", price: "0.1" }],
+  [true, "/users/alice/discount", { percent: "90" }],
+  [false, "/users/alice/discount", { percent: "0" }],
 ])("a price below cost asks first: %p at %s", async (asks, path, fields) => {
-  const state = () => dumpOf(panel, services) + JSON.stringify(panel.query("SELECT * FROM grants"));
+  const state = () =>
+    dumpOf(panel, services) +
+    JSON.stringify([
+      panel.query("SELECT * FROM grants"),
+      panel.query("SELECT discount_ppm FROM users"),
+    ]);
   const before = state();
   const reply = await panel.post(path, fields);
   expect([reply.status, reply.text.includes("below cost")]).toEqual([asks ? 200 : 303, asks]);

@@ -20,6 +20,7 @@ export const PAGES: readonly PageToOpen[] = [
   { name: "today", path: "/" },
   { name: "orders", path: "/orders" },
   { name: "search", path: "/search?q=e" },
+  { name: "search-list", path: "/search/list?q=e" },
   { name: "search-none", path: "/search?q=nothing+at+all" },
   { name: "orders-filtered", path: "/orders?status=COMPLETED&user=alice&placement=manual" },
   { name: "orders-wrong", path: "/orders?user=nobody&ids=what" },
