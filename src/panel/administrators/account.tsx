@@ -4,19 +4,23 @@
 
 import { PANEL_SIGN_INS } from "../../db/administrators/administrators.ts";
 import type { SignInSession } from "../../db/tables/sign-ins.ts";
-import { PASSWORD_FORM } from "../../domain/administrators/administrators.ts";
+import {
+  DEFAULT_TIME_ZONE,
+  PASSWORD_FORM,
+  timeZones,
+} from "../../domain/administrators/administrators.ts";
 import { isSessionLive } from "../../domain/sign-ins/sign-ins.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
-import { Field, Form, ForUser } from "../../web/components/fields.tsx";
+import { Choice, Field, Form, ForUser } from "../../web/components/fields.tsx";
 import { Facts, List } from "../../web/components/lists.tsx";
 import { newPassword } from "./set-up.tsx";
 import { Time, Typed } from "../../web/components/shown.tsx";
 
 export async function accountPage(call: Call, panel: Panel): Promise<View> {
   const { person, session } = call.visitor.identity();
-  const { name, role, totpSecret } = person;
+  const { name, role, totpSecret, timeZone } = person;
   const all = await call.read((reader) => PANEL_SIGN_INS.listSessionsOf(reader, name));
   const sessions = all.filter((each) => isSessionLive("panel", each, panel.now()));
   return {
@@ -52,6 +56,16 @@ export async function accountPage(call: Call, panel: Panel): Promise<View> {
         />
         <h2>Sessions</h2>
         <Sessions sessions={sessions} own={session.id} action="/account/sessions" />
+        <h2>Times</h2>
+        <Form action="/account/time-zone" submit="Save the time zone">
+          <Choice
+            name="zone"
+            label="Time zone"
+            hint="of the times that you see; the days of totals and charts begin at 0:00 UTC"
+            options={timeZones()}
+            value={timeZone ?? DEFAULT_TIME_ZONE}
+          />
+        </Form>
         <h2>Password</h2>
         <Form action="/account/password" submit="Change the password">
           <ForUser name={name} />
@@ -113,6 +127,15 @@ export function Sessions({
       ]}
     />
   );
+}
+
+export async function changeTimeZone(submission: Submission): Promise<Redirect> {
+  const zone = submission.form.choice("zone", timeZones());
+  submission.form.check();
+  const { name } = submission.visitor.administrator;
+  const timeZone = zone === DEFAULT_TIME_ZONE ? null : zone;
+  await submission.submit("setTimeZone", { name, timeZone });
+  return { to: "/account", note: `Times are shown in ${zone}.` };
 }
 
 export async function endOwnSession(submission: Submission): Promise<Redirect> {

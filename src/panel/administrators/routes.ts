@@ -1,7 +1,7 @@
 // Routes of this folder.
 
 import { get, post, type Route } from "../server/route.ts";
-import { accountPage, changePassword, endOwnSession } from "./account.tsx";
+import { accountPage, changePassword, changeTimeZone, endOwnSession } from "./account.tsx";
 import {
   administratorsPage,
   changeRole,
@@ -39,6 +39,7 @@ export const routes: readonly Route[] = [
   post("/administrators/:name/second-factor", "owner", removeOthersSecondFactor, "/administrators"),
   get("/account", "support", accountPage),
   post("/account/password", "support", changePassword, "/account"),
+  post("/account/time-zone", "support", changeTimeZone, "/account"),
   post("/account/sessions", "support", endOwnSession, "/account"),
   get("/account/second-factor", "support", secondFactorPage),
   post("/account/second-factor/offer", "support", offerSecondFactor, "/account/second-factor"),

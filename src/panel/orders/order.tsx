@@ -54,9 +54,6 @@ export async function orderPage(call: Call): Promise<View> {
           </section>
           <div>
             <section class="card">
-              <OrderFacts {...shown} />
-            </section>
-            <section class="card narrow-card">
               {mayChange ? <OrderMenu {...shown} /> : <h2>Actions</h2>}
               <Item title="Note…" action={`${path}/note`}>
                 <Form action={`${path}/note`} submit="Add the note">
@@ -67,6 +64,9 @@ export async function orderPage(call: Call): Promise<View> {
                   />
                 </Form>
               </Item>
+            </section>
+            <section class="card narrow-card">
+              <OrderFacts {...shown} />
             </section>
           </div>
         </div>

@@ -42,6 +42,7 @@ export function startPanel(
     visitorOf: (request) => new Visitor(panel, request),
     admit: (route, call) => admit(site, route, call),
     recognize: (visitor) => visitor.authenticate(),
+    zone: (visitor) => (visitor.isSignedIn() ? visitor.administrator.timeZone : null),
     header: (visitor, path) =>
       visitor?.isSignedIn() && (
         <Header

@@ -3,7 +3,9 @@
 /** @jsxImportSource preact */
 
 import type { ComponentChildren } from "preact";
+import { useContext } from "preact/hooks";
 import type { Form } from "../server/form.ts";
+import { inZone, Zone } from "./shown.tsx";
 import { useWords } from "./words.ts";
 
 /** Where a cell is on a phone, where each row is a card of two lines. Cells without a place are left out there. */
@@ -52,6 +54,7 @@ export function List<Row>({
   compact?: boolean;
   sorting?: Sorting;
 }) {
+  const zone = useContext(Zone);
   if (rows.length === 0) return <p class="empty">{empty}</p>;
   const hasPlaces = columns.some(({ place }) => place !== undefined);
   return (
@@ -68,7 +71,11 @@ export function List<Row>({
         {rows.map((row) => (
           <tr>
             {columns.map((column) => (
-              <td class={styleOf(column)} data-label={column.heading} title={column.title?.(row)}>
+              <td
+                class={styleOf(column)}
+                data-label={inZone(column.heading, zone)}
+                title={column.title?.(row)}
+              >
                 {column.cell(row)}
               </td>
             ))}
@@ -80,12 +87,13 @@ export function List<Row>({
 }
 
 function Heading<Row>({
-  column: { heading, sort, ...column },
+  column: { heading: given, sort, ...column },
   sorting,
 }: {
   column: Column<Row>;
   sorting: Sorting | undefined;
 }) {
+  const heading = inZone(given, useContext(Zone));
   const isChosen = sort !== undefined && sorting?.by === sort;
   const [direction, mark] = sorting?.isDescending
     ? (["descending", "↓"] as const)
@@ -176,11 +184,12 @@ export function Pager({
 
 /** A list of terms and values about one thing. */
 export function Facts({ facts }: { facts: readonly (readonly [string, ComponentChildren])[] }) {
+  const zone = useContext(Zone);
   return (
     <dl class="facts">
       {facts.map(([term, value]) => (
         <div>
-          <dt>{term}</dt>
+          <dt>{inZone(term, zone)}</dt>
           <dd>{value}</dd>
         </div>
       ))}

@@ -2,6 +2,8 @@
 
 /** @jsxImportSource preact */
 
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
 import { formatMicros, type Micros, roundToCents } from "../../domain/ledger/money.ts";
 import { showHidden } from "../../domain/values/text.ts";
 
@@ -45,14 +47,32 @@ function None() {
   return <span class="none">–</span>;
 }
 
-export function timeText(at: number): string {
-  return new Date(at).toISOString().slice(0, 19).replace("T", " ");
+/** The time zone of the times on a page, by its name. */
+export const Zone = createContext("UTC");
+
+/** Formats of times by zone. Making one takes longer than using it. */
+const FORMATS = new Map<string, Intl.DateTimeFormat>();
+
+export function timeText(at: number, zone = "UTC"): string {
+  if (zone === "UTC") return new Date(at).toISOString().slice(0, 19).replace("T", " ");
+  const format =
+    FORMATS.get(zone) ??
+    // Swedish dates and times are those of ISO 8601.
+    new Intl.DateTimeFormat("sv", { timeZone: zone, dateStyle: "short", timeStyle: "medium" });
+  FORMATS.set(zone, format);
+  return format.format(at);
 }
 
-/** A time in UTC, with `short` to the minute. The script adds the reader's local time. */
+/** Names the zone of a page in a heading for times, which ends with `(UTC)`. */
+export function inZone(heading: string, zone: string): string {
+  return heading.replace(/\(UTC\)$/, `(${zone})`);
+}
+
+/** A time in the zone of the page, with `short` to the minute. The script shows how long ago it was. */
 export function Time({ at, short = false }: { at: number | null; short?: boolean }) {
+  const zone = useContext(Zone);
   if (at === null) return <None />;
-  const text = timeText(at);
+  const text = timeText(at, zone);
   return <time datetime={new Date(at).toISOString()}>{short ? text.slice(0, 16) : text}</time>;
 }
 

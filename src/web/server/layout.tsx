@@ -19,6 +19,8 @@ interface Frame {
   header: ComponentChildren;
   /** Result of the last action. */
   note?: Note | null;
+  /** The time zone that the visitor chose; null for UTC. */
+  zone?: string | null;
 }
 
 export function documentOf(frame: Frame, body: ComponentChildren): string {
@@ -61,10 +63,11 @@ function Document({
   title,
   header,
   note = null,
+  zone = null,
   children,
 }: Frame & { children?: ComponentChildren }) {
   return (
-    <html lang={words.language}>
+    <html lang={words.language} data-zone={zone ?? undefined}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />

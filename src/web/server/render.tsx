@@ -2,6 +2,7 @@
 
 /** @jsxImportSource preact */
 
+import { Zone } from "../components/shown.tsx";
 import { Errors, Refused, type RefusedForm } from "../components/fields.tsx";
 import type { Call } from "./call.ts";
 import { type ConfirmationNeeded, ConfirmationPage } from "./confirmation.tsx";
@@ -24,9 +25,14 @@ export function viewOf<Who extends Visitor, Parts extends SiteParts, Role>(
   const { isSecure } = site.parts.settings;
   const note = visitor.isRefresh() ? null : readNote(visitor.request, site.cookie, isSecure);
   const { words } = visitor;
-  const frame = { site, words, title, header: site.header(visitor, path), note };
+  const zone = site.zone?.(visitor) ?? null;
+  const frame = { site, words, zone, title, header: site.header(visitor, path), note };
   const again: RefusedForm | null = refused && { ...refused, labels: new Map() };
-  const page = <Refused.Provider value={again}>{body}</Refused.Provider>;
+  const page = (
+    <Zone.Provider value={zone ?? "UTC"}>
+      <Refused.Provider value={again}>{body}</Refused.Provider>
+    </Zone.Provider>
+  );
   let text = documentOf(frame, page);
   if (again) {
     // The errors stand above the fields, whose labels are known only now.

@@ -44,6 +44,8 @@ export interface Site<Who extends Visitor, Parts extends SiteParts, Role> {
   admit(route: Route<Who, Parts, Role>, call: Call<Who>): Promise<Response | null>;
   /** Looks up who is signed in, for the head of a page that is in no route. */
   recognize(visitor: Who): Promise<unknown>;
+  /** Returns the time zone that the visitor chose; null for UTC. */
+  zone?(visitor: Who): string | null;
   /** Returns what is beside the name in the head of every page. `visitor`: null if unknown. */
   header(visitor: Who | null, path: string): ComponentChildren;
 }

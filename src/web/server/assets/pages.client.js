@@ -27,7 +27,13 @@ if (document.querySelector("[data-refresh]")) setInterval(() => refresh().catch(
 
 // Times: lists and facts show how long ago something was, and the exact time, in the reader's zone and in UTC, as a
 // tooltip or after a click. Other times only get the tooltip.
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const { zone = "UTC" } = document.documentElement.dataset;
+const timeZone = zone === "UTC" ? undefined : zone;
+const exact = new Intl.DateTimeFormat(undefined, {
+  dateStyle: "medium",
+  timeStyle: "medium",
+  timeZone,
+});
 
 function relativeText(at, now) {
   const minutes = Math.round(Math.abs(now - at) / 60_000);
@@ -53,13 +59,13 @@ function nameTimes(within) {
   }
 }
 
-// Headings need not say UTC once the times beside them say how long ago.
+// Headings need not name the zone once the times beside them say how long ago.
 function dropZones(within) {
   for (const name of within.querySelectorAll("thead th, dt")) {
-    name.textContent = name.textContent.replace(/ \(UTC\)$/, "");
+    name.textContent = name.textContent.replace(` (${zone})`, "");
   }
   for (const cell of within.querySelectorAll("[data-label]")) {
-    cell.dataset.label = cell.dataset.label.replace(/ \(UTC\)$/, "");
+    cell.dataset.label = cell.dataset.label.replace(` (${zone})`, "");
   }
 }
 dropZones(document);
