@@ -11,7 +11,7 @@ import { kindFilter, orderFilter, queryOf } from "../read/query.ts";
 import { cursorFilter, formatCursor, limitFilter } from "../read/paging.ts";
 import { windowFilter } from "../read/time-windows.ts";
 import { wantsCsv } from "../server/csv.ts";
-import { csvOf } from "./transactions-csv.ts";
+import { csvOf } from "../server/transactions-csv.ts";
 import {
   getBalance as describeBalance,
   listTransactions,

@@ -7,7 +7,8 @@ import { Choice, Field, Filters } from "../../web/components/fields.tsx";
 import { List } from "../../web/components/lists.tsx";
 import { Typed } from "../../web/components/shown.tsx";
 import type { View } from "../../web/server/results.ts";
-import { priceText } from "../parts/shown.tsx";
+import { searchServices } from "../catalogue/service-search.ts";
+import { boundsText, priceText } from "../parts/shown.tsx";
 import type { Call } from "../server/call.ts";
 import type { Visitor } from "../server/visitor.ts";
 
@@ -18,14 +19,7 @@ export async function chooseServicePage(call: Call): Promise<View> {
   const { visitor, filters } = call;
   const { t } = visitor;
   const services = await call.read((reader) => listNumberedServices(reader, visitor.account));
-  const categories = [...new Set(services.map(({ category }) => category))];
-  const [category, search] = [filters.raw("category"), filters.raw("q")];
-  const words = wordsIn(search);
-  const found = services.filter(
-    (service) =>
-      (category === "" || service.category === category) &&
-      words.every((word) => textOf(service).includes(word)),
-  );
+  const { categories, found } = searchServices(services, filters);
   return {
     title: t("newOrder.title"),
     body: (
@@ -58,14 +52,6 @@ export async function chooseServicePage(call: Call): Promise<View> {
   };
 }
 
-function wordsIn(search: string): string[] {
-  return search.toLowerCase().split(/\s+/).filter(Boolean);
-}
-
-function textOf({ number, name, category }: NumberedService): string {
-  return `${number} ${name} ${category}`.toLowerCase();
-}
-
 function Services({
   visitor,
   services,
@@ -73,7 +59,7 @@ function Services({
   visitor: Visitor;
   services: readonly NumberedService[];
 }) {
-  const { t, formats } = visitor;
+  const { t } = visitor;
   return (
     <List
       caption={t("orders.service")}
@@ -107,8 +93,7 @@ function Services({
         {
           heading: t("orders.quantity"),
           number: true,
-          cell: ({ min, max }) =>
-            t("newOrder.bounds", { min: formats.number(min), max: formats.number(max) }),
+          cell: (service) => boundsText(visitor, service),
           place: "first",
         },
       ]}

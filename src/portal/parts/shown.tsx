@@ -40,3 +40,11 @@ export function priceText(
   if (per === "order") return t("newOrder.perOrder", { price });
   return per === "1" ? t("newOrder.per1", { price }) : t("newOrder.per1000", { price });
 }
+
+/** Returns the smallest and the largest quantity of an order. */
+export function boundsText(
+  { t, formats }: Pick<Visitor, "t" | "formats">,
+  { min, max }: { min: number; max: number },
+): string {
+  return t("newOrder.bounds", { min: formats.number(min), max: formats.number(max) });
+}

@@ -9,6 +9,9 @@ const PAGES: readonly (readonly [path: string, text: Extract<Key, `nav.${string}
   ["/", "nav.overview"],
   ["/new-order", "nav.newOrder"],
   ["/orders", "nav.orders"],
+  ["/services", "nav.services"],
+  ["/balance", "nav.balance"],
+  ["/users", "nav.users"],
   ["/members", "nav.members"],
   ["/settings", "nav.settings"],
 ];

@@ -20,9 +20,19 @@
 // page is shown again with the error beside the field. Texts of refusals: `refusal.CODE` in the catalogue.
 // A test takes every row of this table: test/portal/server/routes.test.ts. Add there the ids that a new path needs.
 
+import { routes as catalogue } from "../catalogue/routes.ts";
+import { routes as ledger } from "../ledger/routes.ts";
 import { routes as members } from "../members/routes.ts";
 import { routes as orders } from "../orders/routes.ts";
 import { routes as reports } from "../reports/routes.ts";
+import { routes as users } from "../users/routes.ts";
 import type { Route } from "./route.ts";
 
-export const ROUTES: readonly Route[] = [...reports, ...orders, ...members];
+export const ROUTES: readonly Route[] = [
+  ...reports,
+  ...orders,
+  ...catalogue,
+  ...ledger,
+  ...users,
+  ...members,
+];

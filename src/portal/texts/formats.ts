@@ -13,6 +13,8 @@ export interface Formats {
   cents(micros: Micros): string;
   /** An amount with all its digits, at least two decimals. */
   money(micros: Micros): string;
+  /** Like cents, with a plus for a credit. */
+  signed(micros: Micros): string;
   date(at: number): string;
   /** A day of UTC, as reports count them. */
   utcDay(at: number): string;
@@ -53,15 +55,17 @@ function createFormats(language: Language, timeZone: string): Formats {
   // Intl formats decimal text exactly, also above 2^53.
   const decimal = (micros: Micros) => formatMicros(micros) as `${number}`;
   const money = (micros: Micros) => exact.format(decimal(micros));
+  const centsText = (micros: Micros) => {
+    const value = BigInt(micros);
+    const isTiny = value !== 0n && -CENT_MICROS < value && value < CENT_MICROS;
+    return isTiny ? money(micros) : cents.format(decimal(micros));
+  };
   return {
     language,
     timeZone,
     number: (value) => number.format(value),
-    cents(micros) {
-      const value = BigInt(micros);
-      const isTiny = value !== 0n && -CENT_MICROS < value && value < CENT_MICROS;
-      return isTiny ? money(micros) : cents.format(decimal(micros));
-    },
+    cents: centsText,
+    signed: (micros) => `${micros > 0 ? "+" : ""}${centsText(micros)}`,
     money,
     date: (at) => date.format(at),
     utcDay: (at) => day.format(at),

@@ -18,7 +18,7 @@ import { openPortal, type Reply, type TestPortal } from "../../support/worlds/po
 /** What stands for the parameters of a path: objects of alice. Each is none of bob's. */
 const OWN: Record<string, string> = {};
 /** Parameters that name something that all resellers see. */
-const SHARED: ReadonlySet<string> = new Set(["service", "kind"]);
+const SHARED: ReadonlySet<string> = new Set(["service", "kind", "month"]);
 
 const ACTIONS = ROUTES.filter((route): route is ActionRoute => route.method === "POST");
 const PAGES = ROUTES.filter((route): route is PageRoute => route.method === "GET");
@@ -68,7 +68,7 @@ beforeAll(async () => {
     webhook: portal.run("createWebhook", { ...hook, balanceLowBelow: null }).id,
     member: portal.member("alice", "colleague@alice.example", "viewer"),
     user: "alice",
-    month: "2026-11",
+    month: new Date(portal.clock.now).toISOString().slice(0, 7),
   });
 });
 afterAll(() => portal.stop());

@@ -7,7 +7,7 @@ import {
   type TransactionRow,
 } from "../../db/ledger/transactions.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
-import { csvResponse, csvText } from "../server/csv.ts";
+import { csvResponse, csvText } from "./csv.ts";
 
 /** Rows that one step of a CSV reads: less than a millisecond of the event loop. */
 const CSV_STEP = 200;

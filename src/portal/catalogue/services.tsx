@@ -1,0 +1,131 @@
+// The price list as this reseller pays it, by category and search, and as CSV.
+
+/** @jsxImportSource preact */
+
+import { listNumberedServices, type NumberedService } from "../../db/catalogue/services.ts";
+import { formatMicros } from "../../domain/ledger/money.ts";
+import { csvFile, csvText } from "../../http/server/csv.ts";
+import { Choice, Field, Filters } from "../../web/components/fields.tsx";
+import { List } from "../../web/components/lists.tsx";
+import { Typed } from "../../web/components/shown.tsx";
+import type { View } from "../../web/server/results.ts";
+import { boundsText, priceText } from "../parts/shown.tsx";
+import type { Call } from "../server/call.ts";
+import type { Visitor } from "../server/visitor.ts";
+import { searchServices } from "./service-search.ts";
+
+/** Number of services that are listed. Others are found by searching, and all are in the CSV. */
+const SHOWN = 200;
+const CSV_HEADER = "service,name,category,price,per,min,max,type,refill,cancel";
+
+export async function servicesPage(call: Call): Promise<View> {
+  const { visitor, filters } = call;
+  const { t } = visitor;
+  const { categories, found } = searchServices(await servicesOf(call), filters);
+  return {
+    title: t("services.title"),
+    body: (
+      <>
+        <h1>{t("services.title")}</h1>
+        <Filters action="/services" filters={filters} live="services">
+          <Field name="q" label={t("newOrder.search")} />
+          <Choice
+            name="category"
+            label={t("newOrder.category")}
+            any={t("newOrder.anyCategory")}
+            options={categories}
+          />
+        </Filters>
+        <div id="services" aria-live="polite">
+          <p class="hint">
+            {t("newOrder.found", { count: found.length })}
+            {found.length > SHOWN && ` ${t("newOrder.more", { shown: SHOWN })}`}
+          </p>
+          <Prices visitor={visitor} services={found.slice(0, SHOWN)} />
+        </div>
+        <p>
+          <a href={`/services.csv?${filters.values}`}>{t("site.csv")}</a>
+        </p>
+      </>
+    ),
+  };
+}
+
+/** Returns the services of the page as CSV, for programs: names of columns and amounts as the API has them. */
+export async function servicesCsv(call: Call): Promise<Response> {
+  const { found } = searchServices(await servicesOf(call), call.filters);
+  const lines = found.map((service) =>
+    [
+      service.number,
+      csvText(service.name),
+      csvText(service.category),
+      formatMicros(service.priceMicros),
+      service.per,
+      service.min,
+      service.max,
+      service.type,
+      service.refill,
+      service.cancel,
+    ].join(","),
+  );
+  return csvFile("services.csv", [CSV_HEADER, ...lines, ""].join("\r\n"));
+}
+
+function servicesOf(call: Call): Promise<NumberedService[]> {
+  return call.read((reader) => listNumberedServices(reader, call.visitor.account));
+}
+
+function Prices({ visitor, services }: { visitor: Visitor; services: readonly NumberedService[] }) {
+  const { t } = visitor;
+  const mayOrder = visitor.may("order");
+  return (
+    <List
+      caption={t("services.title")}
+      rows={services}
+      empty={t("newOrder.none")}
+      compact
+      columns={[
+        { heading: t("orders.number"), cell: ({ number }) => String(number), place: "third" },
+        {
+          heading: t("orders.service"),
+          cell: ({ name, number }) =>
+            mayOrder ? (
+              <a href={`/new-order/${number}`}>
+                <Typed text={name} />
+              </a>
+            ) : (
+              <Typed text={name} />
+            ),
+          title: ({ name }) => name,
+          grow: true,
+          place: "title",
+        },
+        {
+          heading: t("newOrder.category"),
+          cell: ({ category }) => <Typed text={category} />,
+          wide: true,
+        },
+        {
+          heading: t("newOrder.price"),
+          number: true,
+          cell: (service) => priceText(visitor, service),
+          place: "end",
+        },
+        {
+          heading: t("orders.quantity"),
+          number: true,
+          cell: (service) => boundsText(visitor, service),
+          place: "first",
+        },
+        {
+          heading: t("services.after"),
+          cell: ({ refill, cancel }) =>
+            [refill && t("services.refill"), cancel && t("services.cancel")]
+              .filter(Boolean)
+              .join(", "),
+          place: "second",
+        },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,125 @@
+// The balance with its transactions, newest first, as a page and as CSV.
+
+/** @jsxImportSource preact */
+
+import {
+  listTransactionsBelow,
+  type TransactionQuery,
+  type TransactionRow,
+} from "../../db/ledger/transactions.ts";
+import { TRANSFER_KINDS } from "../../domain/ledger/ledger.ts";
+import { csvOf } from "../../http/server/transactions-csv.ts";
+import { Choice, Field, Filters } from "../../web/components/fields.tsx";
+import { List, Pager } from "../../web/components/lists.tsx";
+import { Typed } from "../../web/components/shown.tsx";
+import type { View } from "../../web/server/results.ts";
+import { Time } from "../parts/shown.tsx";
+import type { Call } from "../server/call.ts";
+import type { Portal } from "../server/portal.ts";
+import type { Visitor } from "../server/visitor.ts";
+import { Statements } from "./month.tsx";
+
+const PAGE_SIZE = 50;
+
+export async function balancePage(call: Call, { now }: Portal): Promise<View> {
+  const { visitor, filters } = call;
+  const { t, formats } = visitor;
+  const query = queryOf(call);
+  const { rows, next } = query
+    ? await call.read((reader) => listTransactionsBelow(reader, query, filters.below(), PAGE_SIZE))
+    : { rows: [], next: null };
+  const filtered = new URLSearchParams(filters.values);
+  filtered.delete("below");
+  return {
+    title: t("balance.title"),
+    body: (
+      <>
+        <h1>{t("balance.title")}</h1>
+        <p class="figure">
+          <strong>{formats.money(visitor.reseller.balanceMicros)}</strong>
+        </p>
+        <Filters action="/balance" filters={filters}>
+          <Choice
+            name="kind"
+            label={t("balance.kind")}
+            any={t("orders.all")}
+            options={TRANSFER_KINDS.map((kind) => [kind, t(`transfer.${kind}`)] as const)}
+          />
+          <Field name="from" label={t("balance.from")} type="date" />
+          <Field name="to" label={t("balance.to")} type="date" />
+        </Filters>
+        <Transactions visitor={visitor} rows={rows} />
+        <Pager call={call} next={next} />
+        <p>
+          <a href={`/balance.csv?${filtered}`}>{t("site.csv")}</a>
+        </p>
+        <Statements visitor={visitor} now={now()} />
+      </>
+    ),
+  };
+}
+
+/** Returns the transactions of the page as CSV, with the columns of the API. */
+export async function transactionsCsv(call: Call, portal: Portal): Promise<View | Response> {
+  const query = queryOf(call);
+  if (!query) return balancePage(call, portal);
+  return csvOf(portal.store, query, Number.MAX_SAFE_INTEGER, (error) =>
+    portal.log.error({ error: String(error) }, "the CSV file of transactions was cut off"),
+  );
+}
+
+/** Reads the filters. Returns null if one is wrong. */
+function queryOf({ filters, visitor }: Call): TransactionQuery | null {
+  const query = {
+    account: visitor.account,
+    kind: filters.optionalChoice("kind", TRANSFER_KINDS),
+    orderId: null,
+    window: filters.window(),
+  };
+  return filters.errors.size > 0 ? null : query;
+}
+
+function Transactions({ visitor, rows }: { visitor: Visitor; rows: readonly TransactionRow[] }) {
+  const { t, formats } = visitor;
+  return (
+    <List
+      caption={t("balance.transactions")}
+      rows={rows}
+      empty={t("balance.empty")}
+      compact
+      columns={[
+        {
+          heading: t("balance.when"),
+          cell: ({ createdAt }) => <Time at={createdAt} visitor={visitor} />,
+          place: "first",
+        },
+        { heading: t("balance.kind"), cell: ({ kind }) => t(`transfer.${kind}`), place: "title" },
+        {
+          heading: t("balance.order"),
+          cell: ({ orderId }) =>
+            orderId === null ? "–" : <a href={`/orders/${orderId}`}>{orderId}</a>,
+          place: "second",
+        },
+        {
+          heading: t("balance.note"),
+          cell: ({ publicNote }) => <Typed text={publicNote} />,
+          title: ({ publicNote }) => publicNote ?? "",
+          grow: true,
+          place: "third",
+        },
+        {
+          heading: t("balance.amount"),
+          number: true,
+          cell: ({ amountMicros }) => formats.signed(amountMicros),
+          place: "end",
+        },
+        {
+          heading: t("balance.after"),
+          number: true,
+          cell: ({ balanceAfterMicros }) => formats.cents(balanceAfterMicros),
+          wide: true,
+        },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,175 @@
+// The statement of a month (UTC), to print: what the balance was at its beginning and end, every credit, and what
+// orders took. Orders are one line: their sum is what the other lines leave, so the statement always adds up.
+
+/** @jsxImportSource preact */
+
+import { listTransactionsBelow, type TransactionRow } from "../../db/ledger/transactions.ts";
+import type { Reader } from "../../db/port/port.ts";
+import type { TransferKind } from "../../domain/ledger/ledger.ts";
+import { Facts, List } from "../../web/components/lists.tsx";
+import { Typed } from "../../web/components/shown.tsx";
+import { redirect } from "../../web/server/response.ts";
+import type { View } from "../../web/server/results.ts";
+import type { Call } from "../server/call.ts";
+import type { Portal } from "../server/portal.ts";
+import type { Visitor } from "../server/visitor.ts";
+
+const MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/;
+/** Number of months that the page of the balance links to. */
+const MONTHS_SHOWN = 12;
+/** The kinds that are listed one by one. */
+const LISTED: readonly TransferKind[] = ["recharge", "adjustment"];
+/** Limit for the lines of a kind. A month with more has no statement: its transactions are in the CSV. */
+const LINES_LIMIT = 2000;
+
+/** Milliseconds since 1970; both ends belong to the month. */
+interface Month {
+  name: string;
+  from: number;
+  to: number;
+}
+
+interface Statement {
+  opening: bigint;
+  closing: bigint;
+  /** The credits and debits that are no charges or refunds of orders, oldest first. */
+  lines: TransactionRow[];
+  /** Refunds less charges of orders. */
+  orders: bigint;
+}
+
+export async function statementPage(
+  call: Call,
+  { settings, now }: Portal,
+): Promise<View | Response> {
+  const { visitor } = call;
+  const { t, formats } = visitor;
+  const month = monthNamed(call.params["month"]!, visitor.reseller.createdAt, now());
+  if (!month) return redirect("/balance");
+  const statement = await call.read((reader) => statementOf(reader, visitor.account, month));
+  if (!statement) return redirect("/balance");
+  const { name, address } = settings.legal;
+  const reseller = visitor.reseller;
+  return {
+    title: t("statement.title", { month: monthText(month, visitor) }),
+    body: (
+      <article class="statement">
+        <h1>{t("statement.title", { month: monthText(month, visitor) })}</h1>
+        <Facts
+          facts={[
+            [
+              t("statement.from"),
+              <Typed text={[name, address].filter(Boolean).join("\n") || null} />,
+            ],
+            [t("statement.for"), <Typed text={`${reseller.name} (${reseller.username})`} />],
+            [
+              t("statement.period"),
+              `${formats.date(month.from)} – ${formats.date(month.to)} (UTC)`,
+            ],
+          ]}
+        />
+        <Lines visitor={visitor} statement={statement} />
+        <p class="hint">{t("statement.print")}</p>
+      </article>
+    ),
+  };
+}
+
+function Lines({
+  visitor: { t, formats },
+  statement: { opening, closing, lines, orders },
+}: {
+  visitor: Visitor;
+  statement: Statement;
+}) {
+  const rows = [
+    { when: "", what: t("statement.opening"), note: null, amount: formats.money(opening) },
+    ...lines.map(({ createdAt, kind, publicNote, amountMicros }) => ({
+      when: formats.date(createdAt),
+      what: t(`transfer.${kind}`),
+      note: publicNote,
+      amount: formats.money(amountMicros),
+    })),
+    { when: "", what: t("statement.orders"), note: null, amount: formats.money(orders) },
+    { when: "", what: t("statement.closing"), note: null, amount: formats.money(closing) },
+  ];
+  return (
+    <List
+      caption={t("balance.transactions")}
+      rows={rows}
+      empty=""
+      columns={[
+        { heading: t("balance.when"), cell: ({ when }) => when },
+        { heading: t("balance.kind"), cell: ({ what }) => what },
+        { heading: t("balance.note"), cell: ({ note }) => <Typed text={note} /> },
+        { heading: `${t("balance.amount")}, USD`, number: true, cell: ({ amount }) => amount },
+      ]}
+    />
+  );
+}
+
+/** Links to the statements of the last months, newest first. */
+export function Statements({ visitor, now }: { visitor: Visitor; now: number }) {
+  const { t, reseller } = visitor;
+  return (
+    <>
+      <h2>{t("statement.list")}</h2>
+      <ul>
+        {lastMonths(reseller.createdAt, now).map((month) => (
+          <li>
+            <a href={`/balance/${month.name}`}>{monthText(month, visitor)}</a>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function statementOf(reader: Reader, account: number, month: Month): Statement | null {
+  const opening = balanceAt(reader, account, month.from - 1);
+  const closing = balanceAt(reader, account, month.to);
+  const found = LISTED.map((kind) =>
+    listTransactionsBelow(
+      reader,
+      { account, kind, orderId: null, window: month },
+      Number.MAX_SAFE_INTEGER,
+      LINES_LIMIT,
+    ),
+  );
+  if (found.some(({ next }) => next !== null)) return null;
+  const lines = found.flatMap(({ rows }) => rows).toSorted((one, other) => one.seq - other.seq);
+  const listed = lines.reduce((sum, { amountMicros }) => sum + BigInt(amountMicros), 0n);
+  return { opening, closing, lines, orders: closing - opening - listed };
+}
+
+/** Returns the balance after the last transaction up to a time. */
+function balanceAt(reader: Reader, account: number, to: number): bigint {
+  const query = { account, kind: null, orderId: null, window: { from: null, to } };
+  const { rows } = listTransactionsBelow(reader, query, Number.MAX_SAFE_INTEGER, 1);
+  return rows[0]?.balanceAfterMicros ?? 0n;
+}
+
+/** Returns the month of a name such as 2026-11; null if it is none, or lies before the reseller or in the future. */
+function monthNamed(name: string, since: number, now: number): Month | null {
+  const [, year, month] = MONTH.exec(name) ?? [];
+  if (year === undefined) return null;
+  const found = monthAt(Number(year), Number(month) - 1);
+  return found.to >= since && found.from <= now ? found : null;
+}
+
+function lastMonths(since: number, now: number): Month[] {
+  const today = new Date(now);
+  return Array.from({ length: MONTHS_SHOWN }, (_, back) =>
+    monthAt(today.getUTCFullYear(), today.getUTCMonth() - back),
+  ).filter(({ to }) => to >= since);
+}
+
+function monthAt(year: number, index: number): Month {
+  const [from, next] = [Date.UTC(year, index), Date.UTC(year, index + 1)];
+  return { name: new Date(from).toISOString().slice(0, 7), from, to: next - 1 };
+}
+
+function monthText({ from }: Month, { language }: Visitor): string {
+  const form = { month: "long", year: "numeric", timeZone: "UTC" } as const;
+  return new Intl.DateTimeFormat(language, form).format(from);
+}

@@ -1,0 +1,11 @@
+// Routes of this folder.
+
+import { get, type Route } from "../server/route.ts";
+import { balancePage, transactionsCsv } from "./balance.tsx";
+import { statementPage } from "./month.tsx";
+
+export const routes: readonly Route[] = [
+  get("/balance", "read", balancePage),
+  get("/balance.csv", "read", transactionsCsv),
+  get("/balance/:month", "read", statementPage),
+];
