@@ -67,12 +67,13 @@ export type MoveProgress = (what: string, done: number, total: number) => void;
 /** Number of rows read and written at once. Few, because some rows hold a whole response. */
 const PIECE_ROWS = 500;
 /**
- * Tables that are not copied. Rows about server processes are of no use at the target. Administrators must sign in
- * again there. Totals of reports are counted again from their source rows.
+ * Tables whose rows are not copied. Rows about server processes are of no use at the target. Administrators must sign in
+ * again there. Totals of reports are counted again from their source rows. The target has a row of settings already.
  */
 const NOT_COPIED: readonly AnyTable[] = [
   servers,
   uptime,
+  invoiceSettings,
   panelSignIns.sessions,
   portalSignIns.sessions,
   dailyTotals,
