@@ -4,8 +4,7 @@ import type { Reader } from "../port/port.ts";
 import { query } from "../port/query.ts";
 import { number, text } from "../port/table-definition.ts";
 import { DAY_MS } from "../../domain/values/spans.ts";
-import { refundIn } from "../../domain/orders/order-statuses.ts";
-import { ENDED_STATUSES } from "../../domain/orders/order-statuses.ts";
+import { ENDED_STATUSES, refundIn } from "../../domain/orders/order-statuses.ts";
 import { statusList } from "../orders/order-statuses.ts";
 import {
   halvesOf,

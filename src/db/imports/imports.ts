@@ -1,12 +1,11 @@
 // What was imported from another panel: users, services and past orders, and the range of imported order numbers.
 
-import type { PastOrderFields } from "../../domain/orders/past-orders.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { givenNames, listByFilters } from "../port/filtered-lists.ts";
 import { byDialect, fields, isOneOf, query, select, statement } from "../port/query.ts";
 import { bigint, nullable, number, numbers, text } from "../port/table-definition.ts";
 import { importedUsers, panelImport, type PastOrder, pastOrders } from "../tables/imports.ts";
-import { numberInPastId } from "../../domain/orders/past-orders.ts";
+import { numberInPastId, type PastOrderFields } from "../../domain/orders/past-orders.ts";
 import { isOrderNumber } from "../../domain/orders/orders.ts";
 import { ERASED } from "../../domain/users/erasures.ts";
 
@@ -68,9 +67,8 @@ export function timesAround(
 }
 
 const SOURCES = query({
-  columns: { ...fields(importedUsers, "source"), username: text },
-  text: `SELECT ${select(importedUsers, "source")}, users.username AS "username"
-    FROM imported_users JOIN users ON users.account = imported_users.account`,
+  columns: fields(importedUsers, "source"),
+  text: `SELECT ${select(importedUsers, "source")} FROM imported_users`,
 });
 
 /** Returns the ids in the other panel of all imported users. */

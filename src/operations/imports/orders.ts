@@ -87,17 +87,16 @@ function openTerms(reader: Reader, { serviceNumber, deliveredBy }: ImportedOrder
   return { service, provider, providerService: deliveredBy?.service ?? linked };
 }
 
-/** Compares what never changes after an import. An open order may have ended here since. */
+/** Compares what never changes after an import: an order may have ended since, or its link been corrected or erased. */
 function isSameOrder(
   row: ImportedOrder,
-  found: Pick<OrderRow, "resellerAccount" | "quantity" | "chargeMicros" | "link">,
+  found: Pick<OrderRow, "resellerAccount" | "quantity" | "chargeMicros">,
   owner: number | undefined,
 ): boolean {
   return (
     found.resellerAccount === owner &&
     found.quantity === row.quantity &&
-    found.chargeMicros === row.chargeMicros &&
-    (found.link === row.link || found.link === "erased")
+    found.chargeMicros === row.chargeMicros
   );
 }
 

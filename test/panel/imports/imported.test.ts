@@ -93,7 +93,7 @@ test("it shows what was imported, the keys to rotate, and which orders are still
 
 test("a past order has a page, which search finds by its number", async () => {
   const page = await text("/imported/orders/1201");
-  for (const shown of ["Order 1201", "COMPLETED", "imported", "ann", "Likes (7)", "9001"]) {
+  for (const shown of ["Order 1201", "Completed", "imported", "ann", "Likes (7)", "9001"]) {
     expect(page).toContain(shown);
   }
   expect((await panel.get("/imported/orders/9999")).status).toBe(404);
