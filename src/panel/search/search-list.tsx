@@ -13,7 +13,7 @@ export async function searchList(call: Call): Promise<View> {
   const read = SEARCH.read(call.filters.raw("q"));
   const kinds = "value" in read ? await call.read((reader) => find(reader, read.value)) : [];
   const count = kinds.reduce((sum, { found }) => sum + found.length, 0);
-  const body = (
+  const list = (
     <div id="finds" role="listbox" aria-label="Results" data-count={counted(count, "result")}>
       {kinds.map(({ heading, found }, at) => (
         <div role="group" aria-labelledby={`finds-${at}`}>
@@ -30,5 +30,13 @@ export async function searchList(call: Call): Promise<View> {
       ))}
     </div>
   );
-  return { title: "Search", body };
+  return {
+    title: "Results",
+    body: (
+      <>
+        <h1>Results</h1>
+        {list}
+      </>
+    ),
+  };
 }
