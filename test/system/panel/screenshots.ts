@@ -24,9 +24,10 @@ try {
   await shoot("today", "/");
   await shoot("orders", "/orders");
   await shoot("order", "/orders/47");
-  await shoot("confirmation", "/orders/47", (shown) =>
-    shown.getByRole("button", { name: /^Cancel, refund/ }).click(),
-  );
+  await shoot("confirmation", "/orders/47", async (shown) => {
+    await shown.getByText("Cancel…").click();
+    await shown.getByRole("button", { name: /^Cancel, refund/ }).click();
+  });
   await shoot("user", "/users/corner-shop");
   await browser.close();
 } finally {
