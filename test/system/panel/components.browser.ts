@@ -52,6 +52,13 @@ test("the bar of ticked rows appears with the first tick, and counts and sums th
   await context.close();
 });
 
+test("the script leaves the links of headings that sort, and the hidden heading of a column of boxes", async () => {
+  const { page, context } = await open(VIEWS[0]!);
+  expect(await page.locator("thead a").allTextContents()).toEqual(["Order ↓", "Charge USD"]);
+  expect(await page.locator("thead th .hidden").allTextContents()).toEqual(["Select"]);
+  await context.close();
+});
+
 test("a click elsewhere and Escape close an open menu", async () => {
   const { page, context } = await open(VIEWS[0]!);
   const field = page.getByLabel("In a menu", { exact: true });

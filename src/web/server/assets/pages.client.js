@@ -61,8 +61,11 @@ function nameTimes(within) {
 
 // Headings need not name the zone once the times beside them say how long ago.
 function dropZones(within) {
-  for (const name of within.querySelectorAll("thead th, dt")) {
-    name.textContent = name.textContent.replace(` (${zone})`, "");
+  const named = ` (${zone})`;
+  for (const name of within.querySelectorAll("thead th, thead th > *, dt")) {
+    // A heading with a link or hidden text keeps it.
+    const isText = name.childElementCount === 0 && name.textContent.endsWith(named);
+    if (isText) name.textContent = name.textContent.slice(0, -named.length);
   }
   for (const cell of within.querySelectorAll("[data-label]")) {
     cell.dataset.label = cell.dataset.label.replace(` (${zone})`, "");
