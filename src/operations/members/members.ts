@@ -138,19 +138,22 @@ export interface SetMemberRole {
   actor: Actor;
 }
 
-/** Sets a role and ends the member's sessions. Refuses: member_not_found, member_last_owner. */
+/**
+ * Sets a role and ends the member's sessions. The operator may also change the last owner's. Refuses: member_not_found.
+ */
 export function setMemberRole(tx: Tx, command: SetMemberRole, context: Context): null {
   return changeRole(tx, requireMemberRow(tx, command.id), command, context);
 }
 
 /** Sets a role for an owner. Refuses what requireMember refuses, member_not_found, member_last_owner. */
 export function setOwnMemberRole(tx: Tx, command: SetMemberRole, context: Context): null {
-  return changeRole(tx, requireColleague(tx, command), command, context);
+  const found = requireColleague(tx, command);
+  if (command.role !== "owner") refuseLastOwner(tx, found);
+  return changeRole(tx, found, command, context);
 }
 
 function changeRole(tx: Tx, found: Member, { role, actor }: SetMemberRole, context: Context): null {
   if (found.role === role) return null;
-  if (role !== "owner") refuseLastOwner(tx, found);
   endSessionsOf(tx, PORTAL, found.id);
   const changed = tx.update(members, found, { role });
   auditMember(tx, actor, "member.role", changed, { role: found.role }, { role }, context);

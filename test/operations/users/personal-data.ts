@@ -20,6 +20,11 @@ export const PERSONAL_COLUMNS = [
   "audit.subject",
   "idempotency.response_body",
   "keys.label",
+  "member_attempts.user_agent",
+  "member_networks.network",
+  "member_sessions.user_agent",
+  "members.email",
+  "members.name",
   "order_events.note",
   "order_requests.note",
   "orders.extra",
@@ -56,8 +61,23 @@ export function seedPersonalData(shop: Shop): Shop {
   typedOrders(personal);
   ordersAtProvider(personal);
   failedAlert(shop);
+  member(shop);
   shop.run("setUserActive", { username: SECRET, active: false });
   return shop;
+}
+
+/** A member with a session, a known network and a failed sign-in. */
+function member(shop: Shop): void {
+  const [email, site] = [`${SECRET}@example.com`.toLowerCase(), "portal"] as const;
+  const invitationHash = "7".repeat(64);
+  const invited = { email, name: SECRET, role: "owner", language: "en", invitationHash } as const;
+  const person = shop.run("inviteMember", { username: SECRET, ...invited });
+  shop.run("acceptInvitation", { site, invitationHash, passwordHash: "p" });
+  const from = { address: "10.9.8.7", userAgent: SECRET };
+  shop.run("beginSignIn", { site, step: "password", name: email, network: "10.9.8.7", ...from });
+  const session = { id: "member-session-12", hash: "8".repeat(64), ...from };
+  const opened = { site, attempt: null, person, passwordHash: "p", session, network: SECRET };
+  shop.run("openSession", opened);
 }
 
 interface Personal {

@@ -1,0 +1,74 @@
+// `admin portal`: the operator invites members, switches them and their portal, and decides registrations.
+
+import { afterAll, expect, test } from "bun:test";
+import { findMemberByEmail } from "../../../src/db/members/members.ts";
+import { hashSecret } from "../../../src/web/server/session-cookie.ts";
+import { openShop } from "../../support/worlds/shop.ts";
+
+const shop = openShop();
+afterAll(() => shop.close());
+
+const portal = (...argv: string[]) => shop.cli("admin", "portal", ...argv);
+const find = (email: string) => shop.read((reader) => findMemberByEmail(reader, email));
+const tokenIn = (text: string) => /\/portal\/set-up#([\w-]{43})$/m.exec(text)![1]!;
+
+test("invite prints a link once, whose token the database has as a hash", async () => {
+  const { code, stdout } = await portal("invite", "alice", "--email", "Ann@Alice.example");
+  expect(code).toBe(0);
+  const found = find("ann@alice.example")!;
+  expect([found.role, found.passwordHash]).toEqual(["owner", null]);
+  expect(found.invitationHash).toBe(hashSecret(tokenIn(stdout)));
+  const other = ["--email", "bea@alice.example", "--role", "buyer", "--language", "tr"];
+  const { json } = await portal(
+    "invite",
+    "alice",
+    ...other,
+    "--portal-url",
+    "https://shop.example",
+    "--json",
+  );
+  expect(json).toMatchObject({ email: "bea@alice.example", role: "buyer" });
+  expect(json.link).toStartWith("https://shop.example/portal/set-up#");
+});
+
+test("members are listed, switched, and get links to new passwords", async () => {
+  const early = await portal("reset-password", "ann@alice.example");
+  expect([early.code, early.stderr.includes("no password yet")]).toEqual([1, true]);
+  const { invitationHash } = find("ann@alice.example")!;
+  shop.run("acceptInvitation", {
+    site: "portal",
+    invitationHash: invitationHash!,
+    passwordHash: "p",
+  });
+  const reset = await portal("reset-password", "ann@alice.example");
+  expect(find("ann@alice.example")!.invitationHash).toBe(hashSecret(tokenIn(reset.stdout)));
+  expect((await portal("disable", "ann@alice.example", "--json")).json.active).toBe(false);
+  expect((await portal("enable", "ann@alice.example", "--json")).json.active).toBe(true);
+  expect((await portal("role", "ann@alice.example", "viewer", "--json")).json.role).toBe("viewer");
+  const listed = (await portal("list", "--user", "ALICE", "--json")).json;
+  expect(listed).toHaveLength(2);
+  expect((await portal("list", "--user", "bob", "--json")).json).toEqual([]);
+  expect((await portal("disable", "eve@alice.example")).stderr).toContain("member not found");
+});
+
+test("the portal of a reseller is switched, and its keys are chosen", async () => {
+  expect((await portal("off", "alice", "--json")).json).toEqual({ user: "alice", portal: false });
+  const [row] = (await portal("list", "--json")).json;
+  expect(row.portal).toBe(false);
+  await portal("on", "alice");
+  expect((await portal("keys", "alice", "full", "--json")).json.keys).toBe("full");
+  expect((await portal("keys", "alice", "none")).code).toBe(2);
+});
+
+test("visitors who wait are listed, approved with a link, or declined", async () => {
+  for (const email of ["eve@new.example", "dan@new.example"]) {
+    shop.run("register", { email, name: "New", language: "en" });
+  }
+  const [eve, dan] = (await portal("registrations", "--json")).json;
+  const approved = await portal("approve", eve.id, "--username", "evie");
+  expect(approved.stdout).toContain("Reseller evie: give eve@new.example this link");
+  tokenIn(approved.stdout);
+  expect((await portal("decline", dan.id, "--json")).json.declined).toBe(true);
+  expect((await portal("registrations")).stdout).toContain("nobody waits");
+  expect((await portal("approve", dan.id)).code).toBe(1);
+});
