@@ -351,7 +351,8 @@ export function isPortalSecure({
   return portalUrl === null ? tlsCert !== null : portalUrl.startsWith("https:");
 }
 
-function isPortalNear({ host, portalListen, portalUrl }: Config): boolean {
+/** Returns whether only this machine reaches the portal, so that it needs no TLS. */
+export function isPortalNear({ host, portalListen, portalUrl }: Config): boolean {
   return isNear(portalListen?.host ?? host, portalUrl);
 }
 

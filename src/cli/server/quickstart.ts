@@ -1,10 +1,10 @@
-// `quickstart`: creates a demo reseller, a catalogue and a key in an empty data directory, then starts the server.
+// `quickstart`: creates a demo reseller, a catalogue and a key in an empty data directory, then starts the server with panel and portal.
 // With a data directory that is not empty it only starts the server.
 
 import type { Command } from "commander";
 import catalogue from "../../../deploy/catalogue.example.csv" with { type: "text" };
 import { serveOptions } from "../../config/flags.ts";
-import type { Config } from "../../config/settings.ts";
+import { type Config, isPortalOn, isPortalNear } from "../../config/settings.ts";
 import { transact, type Tx } from "../../db/port/port.ts";
 import { listServices } from "../../db/catalogue/services.ts";
 import { listUsers } from "../../db/users/users.ts";
@@ -24,7 +24,9 @@ import {
   withoutSettingsFile,
 } from "../kernel/command.ts";
 import { type DatabaseName, databaseOf } from "../kernel/database-name.ts";
+import { setUpLink } from "../members/links.ts";
 import { newKey } from "../users/keys.ts";
+import { newToken } from "../../web/server/tokens.ts";
 import { DEFAULT_PANEL } from "../administrators/administrators.ts";
 import { INVITATION_TIME } from "../../domain/sign-ins/sign-ins.ts";
 import { print } from "../output/output.ts";
@@ -37,6 +39,7 @@ const PROGRAM = Bun.main.startsWith("/$bunfs/")
   ? process.execPath
   : `npx -y bun@${Bun.version} src/main.ts`;
 const DEMO_USER = "demo";
+const DEMO_EMAIL = "demo@shop.example";
 const DEMO_BALANCE_MICROS = 100 * MICROS_PER_DOLLAR;
 
 export function declareQuickstart(program: Command): void {
@@ -51,15 +54,15 @@ export function declareQuickstart(program: Command): void {
   for (const option of serveOptions()) command.addOption(option);
   command.action(async (options: Config & CommonOptions) => {
     // Listens first: the key is shown only once and must not be lost if the port is in use.
-    const service = await serve(withPanel(options, command), command);
+    const service = await serve(withPages(options, command), command);
     const { url } = service;
     try {
-      const key = await seedDemo(options);
+      const { key, portal } = await seedDemo(options);
       const panel = await panelLink(options, service);
       const database = databaseOf(options);
-      print(options.json, { url, panel, database: database.shown, key }, () => {
+      print(options.json, { url, panel, portal, database: database.shown, key }, () => {
         const text = key ? introduction(url, database, key) : alreadySeededText(database);
-        return `${text}${panelText(panel)}\nDocumentation of the API:  ${url}/docs\n\nlistening on ${url}`;
+        return `${text}${panelText(panel)}${portalText(portal)}\nDocumentation of the API:  ${url}/docs\n\nlistening on ${url}`;
       });
     } catch (error) {
       await service.stop();
@@ -68,20 +71,30 @@ export function declareQuickstart(program: Command): void {
   });
 }
 
-/** Turns the panel on unless it is configured. With --port 0 the panel uses a free port, too. */
-function withPanel(options: Config & CommonOptions, command: Command): Config & CommonOptions {
-  if (command.getOptionValueSource("panelListen") !== "default") return options;
+/**
+ * Turns on the panel, and the portal where it needs no TLS, unless they are configured. With --port 0 the panel uses a
+ * free port, too.
+ */
+function withPages(options: Config & CommonOptions, command: Command): Config & CommonOptions {
+  const isDefault = (name: string) => command.getOptionValueSource(name) === "default";
+  const turnOn = (name: string, value: unknown) =>
+    command.setOptionValueWithSource(name, value, "default of quickstart");
   const port = options.port === 0 ? 0 : DEFAULT_PANEL.port;
-  command.setOptionValueWithSource(
-    "panelListen",
-    { ...DEFAULT_PANEL, port },
-    "default of quickstart",
-  );
+  if (isDefault("panelListen")) turnOn("panelListen", { ...DEFAULT_PANEL, port });
+  const isUnset = isDefault("portal") && isDefault("portalListen");
+  if (isUnset && isPortalNear(options)) turnOn("portal", true);
   return command.opts();
 }
 
-/** Creates the demo data in one transaction. Returns the text of the new key, or null if the database is not empty. */
-async function seedDemo(options: CommonOptions): Promise<string | null> {
+interface Demo {
+  /** Text of the new key; null if the database is not empty. */
+  key: string | null;
+  /** Link to the portal for the demo reseller; null without a portal, or if the database is not empty. */
+  portal: string | null;
+}
+
+/** Creates the demo data in one transaction, unless there is data already. */
+async function seedDemo(options: Config & CommonOptions): Promise<Demo> {
   const now = Date.now();
   const { text, input } = newKey({
     user: DEMO_USER,
@@ -94,11 +107,21 @@ async function seedDemo(options: CommonOptions): Promise<string | null> {
     note: null,
     publicNote: "quickstart",
   };
+  const { token, invitationHash } = newToken();
+  const member = {
+    username: DEMO_USER,
+    email: DEMO_EMAIL,
+    name: "Demo",
+    role: "owner",
+    language: "en",
+    invitationHash,
+  } as const;
   const services = command("importServices", { services: parseCatalogue(catalogue) }, now);
   const commands = [
     command("createUser", { username: DEMO_USER, name: "Demo", parent: null }, now),
     command("creditUser", credit, now),
     command("createKey", input, now),
+    command("inviteMember", member, now),
   ];
   const samples = sampleOrders(now);
   const isSeeded = await withDatabase(options, ({ store }) =>
@@ -108,7 +131,8 @@ async function seedDemo(options: CommonOptions): Promise<string | null> {
       return true;
     }),
   );
-  return isSeeded ? text : null;
+  if (!isSeeded) return { key: null, portal: null };
+  return { key: text, portal: isPortalOn(options) ? setUpLink(options, token) : null };
 }
 
 /** Returns a function that runs a command. Its ids are created once, because the transaction may run more than once. */
@@ -159,6 +183,14 @@ function panelText(panel: string | null): string {
   return `
 The operator's panel${isInvitation ? `, to be set up within ${INVITATION_TIME}` : ""}:
   ${panel}
+`;
+}
+
+function portalText(portal: string | null): string {
+  if (portal === null) return "";
+  return `
+The portal, in which the demo reseller signs in as ${DEMO_EMAIL}:
+  ${portal}
 `;
 }
 
