@@ -1,8 +1,9 @@
-// Webhook endpoints. The reseller's key or the operator creates, changes, enables, disables and deletes them.
+// Webhook endpoints. The reseller's key, its member or the operator creates, changes, enables, disables and deletes them.
 // docs/specification/webhooks.md#webhooks.
 
 import type { AuditAction, AuditFacts } from "../../domain/administrators/audit.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
+import { memberOf } from "../../domain/members/members.ts";
 import { refusal } from "../../domain/values/error-table.ts";
 import {
   isDisabledByFailures,
@@ -27,6 +28,7 @@ import {
 } from "../../db/webhooks/webhook-deliveries.ts";
 import { audit } from "../batch/audit.ts";
 import { requireCaller } from "../batch/callers.ts";
+import { requireMember } from "../members/acting.ts";
 import type { Context } from "../batch/context.ts";
 import { requireUser } from "../users/users.ts";
 import { insertEvent } from "./webhook-events.ts";
@@ -41,7 +43,7 @@ export interface WebhookTerms {
 }
 
 export interface CreateWebhook extends WebhookTerms {
-  /** Null: the reseller of the actor's key. */
+  /** Null: the reseller of the actor's key, or of the member. */
   username: string | null;
   secret: string;
   actor: Actor;
@@ -72,7 +74,7 @@ export function createWebhook(tx: Tx, command: CreateWebhook, context: Context):
   return webhook;
 }
 
-/** A change by the operator, or by a key of the reseller that owns the endpoint. */
+/** A change by the operator, or by a key or a member of the reseller that owns the endpoint. */
 export interface OfWebhook {
   id: string;
   actor: Actor;
@@ -96,7 +98,7 @@ export function updateWebhook(tx: Tx, command: UpdateWebhook, context: Context):
 export function deleteWebhook(tx: Tx, command: OfWebhook, context: Context): Webhook {
   const webhook = requireWebhook(tx, command, context);
   const others = listOtherWebhooks(tx, webhook);
-  const disabledReason = command.actor.keyId === null ? "operator" : "owner";
+  const disabledReason = isOperator(command.actor) ? "operator" : "owner";
   writeWebhook(tx, webhook, {
     active: false,
     disabledReason,
@@ -118,7 +120,7 @@ export function disableWebhook(tx: Tx, command: OfWebhook, context: Context): We
   const webhook = requireWebhook(tx, command, context);
   if (!webhook.active && !isDisabledByFailures(webhook)) return webhook;
   const { actor } = command;
-  const disabledReason = actor.keyId === null ? "operator" : "owner";
+  const disabledReason = isOperator(actor) ? "operator" : "owner";
   const changes = { active: false, disabledReason, disabledAt: context.now } as const;
   return change(tx, webhook, changes, "webhook.disable", actor, context);
 }
@@ -182,9 +184,12 @@ export function testWebhook(tx: Tx, command: OfWebhook, context: Context): numbe
   return 1;
 }
 
-/** Returns the endpoint, if the actor may use it. Refuses what requireCaller refuses, then: webhook_not_found. */
+/**
+ * Returns the endpoint, if the actor may use it. Refuses what requireCaller refuses, or for a member what requireMember
+ * refuses, then: webhook_not_found.
+ */
 export function requireWebhook(tx: Tx, { id, actor }: OfWebhook, context: Context): Webhook {
-  const owner = actor.keyId === null ? null : accountOfKey(tx, actor.keyId, context);
+  const owner = isOperator(actor) ? null : accountOf(tx, actor, context);
   const webhook = findWebhook(tx, id);
   if (!webhook || (owner !== null && webhook.resellerAccount !== owner)) {
     throw refusal("webhook_not_found");
@@ -193,14 +198,21 @@ export function requireWebhook(tx: Tx, { id, actor }: OfWebhook, context: Contex
 }
 
 function findOwnerAccount(tx: Tx, username: string | null, actor: Actor, context: Context): number {
-  if (username === null) return accountOfKey(tx, actor.keyId!, context);
+  if (username === null) return accountOf(tx, actor, context);
   const user = requireUser(tx, username);
   if (user.parentAccount !== null) throw refusal("child_cannot_hold_webhook");
   return user.account;
 }
 
-function accountOfKey(tx: Tx, keyId: string, context: Context): number {
-  return requireCaller(tx, keyId, "webhook", context).resellerAccount;
+/** Returns whether the author may change the endpoints of every reseller. */
+function isOperator({ keyId, operator }: Actor): boolean {
+  return keyId === null && memberOf(operator) === null;
+}
+
+/** Returns the account of the key, or of the member's reseller. */
+function accountOf(tx: Tx, actor: Actor, context: Context): number {
+  if (actor.keyId === null) return requireMember(tx, actor, "keys").account;
+  return requireCaller(tx, actor.keyId, "webhook", context).resellerAccount;
 }
 
 function listOtherWebhooks(tx: Tx, { resellerAccount, webhookId }: Webhook): Webhook[] {
