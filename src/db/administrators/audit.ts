@@ -69,6 +69,23 @@ const OPERATORS = query({
     SELECT found.operator AS operator FROM found WHERE found.operator IS NOT NULL`,
 });
 
+const KEY_CREATORS = query({
+  parameters: { ids: texts },
+  columns: { subject: text, operator: nullable(text) },
+  text: `SELECT audit.subject AS subject, audit.operator AS operator FROM audit
+    WHERE audit.subject IN (:ids) AND audit.action = 'key.create'`,
+});
+
+/** Returns who created each of these keys; null for a key that is older than the log. */
+export function readKeyCreators(
+  reader: Reader,
+  ids: readonly string[],
+): (id: string) => string | null {
+  const found = reader.all(KEY_CREATORS, { ids });
+  const creators = new Map(found.map(({ subject, operator }) => [subject, operator]));
+  return (id) => creators.get(id) ?? null;
+}
+
 /** The entries that match the filter, newest first. */
 export function listAuditEntries(reader: Reader, filter: AuditFilter): ListedAuditEntry[] {
   const { by: name } = filter;

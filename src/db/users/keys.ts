@@ -5,7 +5,7 @@ import type { OwnLimits } from "../../domain/users/reseller-limits.ts";
 import type { Reader } from "../port/port.ts";
 import { givenNames, listByFilters } from "../port/filtered-lists.ts";
 import { fields, query, select } from "../port/query.ts";
-import { boolean, nullable, number, text } from "../port/table-definition.ts";
+import { boolean, nullable, number, numbers, text } from "../port/table-definition.ts";
 import { keys, users } from "../tables/users.ts";
 import { findOwnLimits } from "./reseller-limits.ts";
 
@@ -119,6 +119,22 @@ const LIST = listByFilters({
     WHERE TRUE${and} ORDER BY keys.created_at, keys.id LIMIT :limit`,
 });
 
+/** Keys of these accounts that are in use, or that were deactivated or have expired, the newest first. */
+const OF_ACCOUNTS = query({
+  parameters: { accounts: numbers, usable: boolean, limit: number },
+  columns: fields(keys),
+  text: `SELECT ${select(keys)} FROM keys WHERE reseller_account IN (:accounts)
+      AND (CASE WHEN active = 1 AND ended = 0 THEN 1 ELSE 0 END) = :usable
+    ORDER BY created_at DESC, id DESC LIMIT :limit`,
+});
+
+const USABLE_OF_ACCOUNTS = query({
+  parameters: { accounts: numbers },
+  columns: { usable: number },
+  text: `SELECT count(*) AS usable FROM keys
+    WHERE reseller_account IN (:accounts) AND active = 1 AND ended = 0`,
+});
+
 const BY_START = query({
   parameters: { start: text, limit: number },
   columns: { ...fields(keys, "start", "label", "active"), username: text },
@@ -149,6 +165,21 @@ export const UNLIMITED_CREDIT_KEYS = `${CREDIT_KEYS} AND reach = 'all' AND recha
 
 export function countUsableKeys(reader: Reader, now: number): number {
   return reader.one(USABLE, { now })!.usable;
+}
+
+/** Counts keys of these accounts as in use until they are marked as ended. */
+export function countUsableKeysOf(reader: Reader, accounts: readonly number[]): number {
+  return reader.one(USABLE_OF_ACCOUNTS, { accounts })!.usable;
+}
+
+/** Lists keys of these accounts that are in use, or those that are not, the newest first. */
+export function listKeysOf(
+  reader: Reader,
+  accounts: readonly number[],
+  usable: boolean,
+  limit: number,
+) {
+  return reader.all(OF_ACCOUNTS, { accounts, usable, limit });
 }
 
 /** Finds the key of a request. Servers keep the result in memory; commands look up the key's row instead. */

@@ -1,6 +1,7 @@
 // What a reseller's portal allows unless the operator decides otherwise.
 
-import type { KeyType } from "../users/keys.ts";
+import { KEY_TYPES, type KeyType } from "../users/keys.ts";
+import type { MemberRole } from "./members.ts";
 
 export const portalDefaults = {
   active: true,
@@ -8,3 +9,16 @@ export const portalDefaults = {
   keys: "order" as KeyType,
   lowBalanceMicros: null as number | null,
 };
+
+/** Number of keys of a reseller, test keys too, that are neither deactivated nor expired. Members create no further ones. */
+export const MEMBER_KEYS_LIMIT = 100;
+
+/** Returns whether the operator lets a member have the text of a key. Only owners have keys that recharge. */
+export function mayCreateKey(
+  { keys }: { keys: KeyType },
+  role: MemberRole,
+  type: KeyType,
+): boolean {
+  const isAllowed = KEY_TYPES.indexOf(type) <= KEY_TYPES.indexOf(keys);
+  return isAllowed && (type === "order" || role === "owner");
+}

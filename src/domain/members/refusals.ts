@@ -30,6 +30,15 @@ export const MEMBER_REFUSALS = {
     message: "Child users have no members",
     hint: "invite a member of their reseller",
   }),
+  /** The role of the member or the operator's choice for its reseller does not allow keys of this type. */
+  key_type_not_allowed: entry({
+    message: "Members of this reseller cannot have such a key",
+    fields: ["type"],
+  }),
+  keys_limit: entry<{ limit: number }>({
+    message: ({ limit }) => `A reseller has at most ${limit} keys in use`,
+    hint: "deactivate one first",
+  }),
   portal_off: entry({
     message: "The portal of this reseller is off",
     commandLine: "turn it on with `reseller admin portal on`",

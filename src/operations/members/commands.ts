@@ -13,6 +13,7 @@ import {
   updateMember,
 } from "./members.ts";
 import { makeMemberRequest, placeMemberOrder } from "./portal-orders.ts";
+import { createOwnKey, deactivateOwnKey, rotateOwnKey } from "./portal-keys.ts";
 import { setPortal } from "./portal.ts";
 import {
   approveRegistration,
@@ -36,6 +37,9 @@ export const commands = {
   updateMember: command(updateMember),
   placeMemberOrder: command(placeMemberOrder, { ids: one }),
   makeMemberRequest: command(makeMemberRequest, { ids: one }),
+  createOwnKey: command(createOwnKey, { ids: two }),
+  rotateOwnKey: command(rotateOwnKey, { ids: one }),
+  deactivateOwnKey: command(deactivateOwnKey),
   setPortal: command(setPortal),
   register: command(register, { ids: one }),
   openAccount: command(openAccount, { ids: two }),

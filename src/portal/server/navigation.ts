@@ -13,6 +13,7 @@ const PAGES: readonly (readonly [path: string, text: Extract<Key, `nav.${string}
   ["/balance", "nav.balance"],
   ["/users", "nav.users"],
   ["/members", "nav.members"],
+  ["/api", "nav.api"],
   ["/settings", "nav.settings"],
 ];
 

@@ -26,6 +26,7 @@ import { routes as members } from "../members/routes.ts";
 import { routes as orders } from "../orders/routes.ts";
 import { routes as reports } from "../reports/routes.ts";
 import { routes as users } from "../users/routes.ts";
+import { routes as webhooks } from "../webhooks/routes.ts";
 import type { Route } from "./route.ts";
 
 export const ROUTES: readonly Route[] = [
@@ -34,5 +35,6 @@ export const ROUTES: readonly Route[] = [
   ...catalogue,
   ...ledger,
   ...users,
+  ...webhooks,
   ...members,
 ];

@@ -1,6 +1,14 @@
 // Routes of this folder.
 
-import { get, type Route } from "../server/route.ts";
+import { get, post, type Route } from "../server/route.ts";
+import { apiPage } from "./api.tsx";
 import { childUsersPage } from "./child-users.tsx";
+import { createKey, deactivateKey, rotateKey } from "./keys.tsx";
 
-export const routes: readonly Route[] = [get("/users", "read", childUsersPage)];
+export const routes: readonly Route[] = [
+  get("/users", "read", childUsersPage),
+  get("/api", "keys", apiPage),
+  post("/api/keys", "keys", createKey, "/api"),
+  post("/api/keys/:key/rotate", "keys", rotateKey, "/api"),
+  post("/api/keys/:key/deactivate", "keys", deactivateKey, "/api"),
+];

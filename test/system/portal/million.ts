@@ -10,10 +10,12 @@ const ROUNDS = 20;
 const portal = await openPortal();
 fillInBulk(portal, ORDERS, 20, "1760000000000 + n");
 const cookie = portal.session(portal.member("bulk0", "ann@alice.example"));
+const hook = { username: "bulk0", url: "https://hooks.example/", events: "*", secret: "s" };
+const webhook = portal.run("createWebhook", { ...hook, balanceLowBelow: null }).id;
 const order = String(ORDERS - (ORDERS % 1000));
 for (const { method, path, role } of ROUTES) {
   if (method !== "GET" || role === "anyone" || path.endsWith(".csv")) continue;
-  const asked = path.replace(":order", order).replace(":service", "1");
+  const asked = path.replace(":order", order).replace(":service", "1").replace(":webhook", webhook);
   const took: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const begun = performance.now();

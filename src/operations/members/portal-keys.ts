@@ -1,0 +1,95 @@
+// API keys that members create, rotate and deactivate in the portal. They are never more than the operator allows in the
+// reseller's portal, and reach no user of another reseller.
+
+import { findPortalSettings } from "../../db/members/members.ts";
+import type { Tx } from "../../db/port/port.ts";
+import type { Member } from "../../db/tables/members.ts";
+import { users } from "../../db/tables/users.ts";
+import { countUsableKeysOf, findKey, type ListedKey } from "../../db/users/keys.ts";
+import { findTestAccount } from "../../db/users/users.ts";
+import type { Actor } from "../../domain/ledger/ledger.ts";
+import { mayCreateKey, MEMBER_KEYS_LIMIT } from "../../domain/members/portal.ts";
+import { keyTypeMay } from "../../domain/users/keys.ts";
+import { Refusal, refusal } from "../../domain/values/error-table.ts";
+import type { Context } from "../batch/context.ts";
+import {
+  createKey,
+  type CreateKey,
+  type RotateKey,
+  rotateKey,
+  setKeyActive,
+} from "../users/keys.ts";
+import { requireMember } from "./acting.ts";
+
+export type CreateOwnKey = Omit<CreateKey, "username" | "reach">;
+
+/**
+ * Creates a key of the member's reseller. Refuses what requireMember refuses, key_type_not_allowed, keys_limit, then what
+ * createKey refuses.
+ */
+export function createOwnKey(tx: Tx, command: CreateOwnKey, context: Context): ListedKey {
+  const member = requireMember(tx, command.actor, "keys");
+  refuseStrongKey(tx, member, command.type);
+  refuseTooManyKeys(tx, member);
+  const { username } = tx.row(users.byKey, member.account)!;
+  // Keys without look-up have no reach; the operator's form stores the same for them.
+  const reach = keyTypeMay(command.type, "user lookup") ? "children" : "all";
+  return createKey(tx, { ...command, username, reach }, context);
+}
+
+/**
+ * Replaces a key of the member's reseller. Refuses what requireMember refuses, key_not_found, key_type_not_allowed,
+ * keys_limit, then what rotateKey refuses.
+ */
+export function rotateOwnKey(tx: Tx, command: RotateKey, context: Context): ListedKey {
+  const member = requireMember(tx, command.actor, "keys");
+  const key = requireOwnKey(tx, member, command.id);
+  refuseStrongKey(tx, member, key.type);
+  // The operator gave the key to a program of its own: the text of its successor is not for a member.
+  if (keyTypeMay(key.type, "user lookup") && key.reach === "all") {
+    throw refusal("key_type_not_allowed");
+  }
+  refuseTooManyKeys(tx, member);
+  return rotateKey(tx, command, context);
+}
+
+export interface DeactivateOwnKey {
+  id: string;
+  actor: Actor;
+}
+
+/** Deactivates a key of the member's reseller, of any type. Refuses what requireMember refuses, key_not_found. */
+export function deactivateOwnKey(
+  tx: Tx,
+  { id, actor }: DeactivateOwnKey,
+  context: Context,
+): ListedKey {
+  const member = requireMember(tx, actor, "keys");
+  requireOwnKey(tx, member, id);
+  return setKeyActive(tx, { id, active: false, actor }, context);
+}
+
+/** Refuses a type above what the portal allows. Only owners may have keys that can create credit. */
+function refuseStrongKey(tx: Tx, { account, role }: Member, type: CreateKey["type"]): void {
+  if (!mayCreateKey(findPortalSettings(tx, account), role, type)) {
+    throw refusal("key_type_not_allowed");
+  }
+}
+
+function refuseTooManyKeys(tx: Tx, { account }: Member): void {
+  if (countUsableKeysOf(tx, accountsOf(tx, account)) >= MEMBER_KEYS_LIMIT) {
+    throw new Refusal("keys_limit", { limit: MEMBER_KEYS_LIMIT });
+  }
+}
+
+/** Returns the key, or the test key, of the member's reseller. Refuses: key_not_found. */
+function requireOwnKey(tx: Tx, { account }: Member, id: string): ListedKey {
+  const key = findKey(tx, id);
+  if (!key || (key.testOf ?? key.resellerAccount) !== account) throw refusal("key_not_found");
+  return key;
+}
+
+function accountsOf(tx: Tx, account: number): number[] {
+  const test = findTestAccount(tx, account);
+  return test ? [account, test.account] : [account];
+}
