@@ -466,9 +466,11 @@ describe("files", () => {
     expect(names.filter((name) => !/^[a-z]+(-[a-z]+)*\.tsx?$/.test(name))).toEqual([]);
   });
 
-  test(`have at most ${LINE_LIMIT} lines`, () => {
+  test(`have at most ${LINE_LIMIT} lines, but for the portal's texts in a language`, () => {
     const long = sources.filter(
-      ({ path }) => readFileSync(join(SRC, path), "utf8").split("\n").length > LINE_LIMIT,
+      ({ path }) =>
+        !/^portal\/texts\/[a-z]{2}(-[a-z]{2})?\.ts$/.test(path) &&
+        readFileSync(join(SRC, path), "utf8").split("\n").length > LINE_LIMIT,
     );
     expect(long.map(({ path }) => path)).toEqual([]);
   });
