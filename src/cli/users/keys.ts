@@ -32,6 +32,7 @@ import {
   networks,
   username,
 } from "../kernel/values.ts";
+import { declareKeyImport } from "./user-import.ts";
 import { keyJson, keyText, KEY_LIST, creditSentence, listedJson } from "./key-output.ts";
 
 interface CreateOptions extends CommonOptions {
@@ -128,6 +129,7 @@ export function declareKeys(admin: Command): void {
     printMore(options, keys, () => keys.at(-1)!.id);
   });
 
+  declareKeyImport(group);
   declareRotate(group);
   declareUpdate(group);
   declareDeactivate(group);

@@ -10,10 +10,16 @@ import { requireUser } from "../../operations/users/users.ts";
 import { declareAdjustments } from "../ledger/adjustments.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
 import { declareDiscount } from "../catalogue/discounts.ts";
+import { declareUserImport } from "./user-import.ts";
 import { declareErase } from "./user-erase.ts";
 import { declareLimits, printLimitedUser, readLimitedUser } from "./reseller-limits.ts";
 import { addPaging, type PageOptions, printMore, readPages } from "../output/list-pages.ts";
 import { print } from "../output/output.ts";
+import { write, writePages } from "../output/streams.ts";
+import { discountPercent } from "../../domain/catalogue/prices.ts";
+import { formatMicros } from "../../domain/ledger/money.ts";
+import { csvText } from "../../domain/values/csv.ts";
+import { showHidden } from "../../domain/values/text.ts";
 import { table } from "../output/text-table.ts";
 import { shownJson, shownUser, stateJson, userCells, userJson, userText } from "./user-output.ts";
 import { email, searchText, userDisplayName, username, userNote } from "../kernel/values.ts";
@@ -63,6 +69,7 @@ export function declareUsers(admin: Command): void {
   declareUpdate(group);
   declareSwitch(group, "deactivate", false, "refuse a reseller's keys from the next request on");
   declareSwitch(group, "activate", true, "accept the keys of a deactivated reseller again");
+  declareUserImport(group);
   declareErase(group);
   declareAdjustments(group);
   declareDiscount(group);
@@ -114,6 +121,7 @@ interface ListOptions extends CommonOptions, PageOptions {
   active?: true;
   inactive?: true;
   cursor?: string;
+  csv?: true;
 }
 
 function declareList(group: Command): void {
@@ -132,17 +140,41 @@ function declareList(group: Command): void {
     .addOption(new Option("--resellers", "only resellers").conflicts("children"))
     .addOption(new Option("--children", "only child users").conflicts("resellers"))
     .addOption(new Option("--active", "only active ones").conflicts("inactive"))
-    .addOption(new Option("--inactive", "only inactive ones").conflicts("active"));
+    .addOption(new Option("--inactive", "only inactive ones").conflicts("active"))
+    .addOption(new Option("--csv", "print CSV").conflicts("json"));
   addPaging(command, { what: "username", parse: username }).action(async (options: ListOptions) => {
     const users = await withDatabase(options, async ({ store }) => {
       const { filter, after } = await store.read((reader) => filterOf(reader, options));
+      if (options.csv) {
+        await write(`${USER_HEADER}\n`);
+        const read = (account: number, most: number) =>
+          store.read((reader) => listUsersAfter(reader, filter, account, most));
+        await writePages(after, options.limit ?? Infinity, read, userLine);
+        return null;
+      }
       return readPages(options, after, (account, most) =>
         store.read((reader) => listUsersAfter(reader, filter, account, most)),
       );
     });
+    if (users === null) return;
     print(options.json, users.map(stateJson), () => userTable(users));
     printMore(options, users, () => users.at(-1)!.username);
   });
+}
+
+const USER_HEADER = "username,name,email,parent,discount,balance,active,id,createdAt";
+
+function userLine(user: ListedUser): string {
+  const { username: name, email: address, parent, discountPpm, balanceMicros, active } = user;
+  const cells = [
+    ...[name, user.name, address ?? "", parent ?? ""].map(csvText),
+    discountPercent(discountPpm),
+    formatMicros(balanceMicros),
+    active ? "yes" : "no",
+    user.id,
+    new Date(user.createdAt).toISOString(),
+  ];
+  return showHidden(cells.join(","));
 }
 
 /** Turns options into a filter. Refuses: user_not_found. */

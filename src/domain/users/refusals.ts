@@ -1,12 +1,34 @@
 // Refusals about users and API keys.
 
 import { entry, see } from "../values/refusal-entry.ts";
-import { counted } from "../values/text.ts";
+import { counted, countedWrong } from "../values/text.ts";
 
 /** The text under /api/v2 for every refusal of a key. */
 const INVALID_KEY = "Invalid API key";
 
+/** A row of a list of users or keys that was refused. */
+export interface ImportProblem {
+  index: number;
+  code:
+    | "parent_not_found"
+    | "parent_is_child"
+    | "reference_of_another_amount"
+    | "balance_too_large"
+    | "deposits_too_large"
+    | "user_not_found"
+    | "child_cannot_hold_key"
+    | "user_inactive";
+}
+
 export const USER_REFUSALS = {
+  user_rows_invalid: entry<{ rows: ImportProblem[] }>({
+    message: ({ rows }) => countedWrong(rows.length),
+  }),
+  reference_of_another_amount: entry({
+    message: "The reference was used for another amount, or for a debit",
+    hint: "choose another reference",
+    fields: ["reference"],
+  }),
   /** The details add the member `exists` to the response to GET /user. */
   user_not_found: entry<{ exists: false } | null>({
     status: 404,

@@ -12,10 +12,13 @@ import {
   setKeyActive,
   updateKey,
 } from "./keys.ts";
+import { createKeys, createUsers } from "./user-import.ts";
 import { setLimits } from "./reseller-limits.ts";
 import { addUser, createUser, setDiscount, setUserActive, updateUser } from "./users.ts";
 
 export const commands = {
+  createUsers: command(createUsers, { ids: ({ users }) => users.length }),
+  createKeys: command(createKeys, { ids: ({ keys }) => keys.length }),
   createUser: command(createUser, { ids: one }),
   updateUser: command(updateUser),
   setUserActive: command(setUserActive),

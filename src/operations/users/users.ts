@@ -28,6 +28,8 @@ export interface CreateUser {
   /** Absent: none. */
   email?: string;
   note?: string;
+  /** Only of a reseller; absent: none. */
+  discountPpm?: number;
   actor: Actor;
 }
 
@@ -38,7 +40,9 @@ export function createUser(tx: Tx, command: CreateUser, context: Context): User 
   if (parent && parent.parentAccount !== null) throw refusal("parent_is_child");
   if (findUser(tx, command.username)) throw refusal("username_taken");
   // Nothing is refused from here on.
+  const { discountPpm = 0 } = command;
   const account = insertUser(tx, {
+    discountPpm,
     id: context.createId(),
     username: command.username,
     name: command.name,
@@ -58,6 +62,7 @@ export function createUser(tx: Tx, command: CreateUser, context: Context): User 
       parent: parent?.username ?? null,
       ...(email !== null && { email }),
       ...(note !== null && { note }),
+      ...(discountPpm > 0 && { discountPercent: discountPercent(discountPpm) }),
     },
   });
   return findUserByAccount(tx, account)!;

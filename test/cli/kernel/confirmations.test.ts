@@ -20,12 +20,16 @@ const grants = () =>
   fileOf("grants.csv", ["service,username", ...numbers.map((at) => `s${at},bob`)]);
 const prices = () => fileOf("list.csv", ["id,price", ...numbers.map((at) => `s${at},9`)]);
 const oldUsers = () => fileOf("users.csv", ["id,username,balance", "1,dora,5"]);
+const newUsers = () => fileOf("users.csv", ["username,credit,reference", "dora,5,r"]);
+const newKeys = () => fileOf("keys.csv", ["username,type,reach", "bob,recharge,children"]);
 const ABOVE = ["--confirm-above", "0"];
 
 /** How each asks; a command that is not here fails the first test. Those of PostgreSQL and of backups have tests of their own. */
 const CASES: Record<string, () => string[]> = {
   "admin user credit": () => ["bob", "5", ...ABOVE],
   "admin user debit": () => ["alice", "5", ...ABOVE],
+  "admin user import": () => [newUsers(), ...ABOVE],
+  "admin key import": () => [newKeys()],
   "admin user erase": () => ["carl", "--reason", "asked"],
   "admin user discount": () => ["bob", "100"],
   "admin service create": () => {
