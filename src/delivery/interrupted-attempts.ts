@@ -32,7 +32,8 @@ export interface CallsInFlight {
 }
 
 /**
- * Creates the check that runs while this server runs: markInterrupted, and requeuing its own attempts without a call.
+ * Creates the check that runs while this server runs. It marks attempts of ended servers as interrupted, and queues
+ * again each attempt of this server that has no call in flight.
  */
 export function createInterruptionCheck(
   deps: DeliveryDeps,

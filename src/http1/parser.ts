@@ -232,9 +232,9 @@ export class RequestParser {
   }
 
   /**
-   * Counts bytes that are not content (llhttp counts only names and values). llhttp does not report where a message
-   * begins, so a message that follows another in these bytes is counted from the next bytes. `begun`: messages that
-   * begin in these bytes. `wasInside`, `content` and `messages`: the values before these bytes.
+   * Counts the bytes that are not content, because llhttp counts only those of names and values. llhttp does not report
+   * where a message begins. If a second message begins in these bytes, its count begins with the next bytes. `begun`:
+   * number of messages that begin in these bytes. `wasInside`, `content` and `messages`: the values before these bytes.
    */
   #count(
     length: number,

@@ -80,7 +80,7 @@ export function formatHead(response: AnyResponse, framing: Framing, isLast: bool
   const fields = isText ? response.fields : formatFields(response.headers.toJSON());
   const start = status === 200 ? OK : `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
   const end = isLast ? "connection: close\r\n" : "";
-  // The length of a 304 would be taken for that of the text it stands for.
+  // A 304 has no body. A content-length in it would be understood as the length of the body of the 200.
   const length = status === 304 ? "" : framed(framing);
   return `${start}${fields}${length}${end}${date()}\r\n`;
 }

@@ -115,10 +115,10 @@ function serviceOf(place: string, cells: Record<string, unknown>, isUpdate: bool
   const orDefault = <T>(column: string, kind: Kind<T>, absent: T): T =>
     textOf(cells[column]) === "" ? absent : cell(column, kind);
 
-  /** Reads a column; undefined when an update does not have it: the value stays. */
+  /** Reads a column. Returns undefined if this is an update without the column: then the service keeps its value. */
   const unlessAbsent = <T>(column: string, read: () => T): T | undefined =>
     isUpdate && !Object.hasOwn(cells, column) ? undefined : read();
-  /** Reads a cell; undefined when it is empty or missing: a sync sets the value. */
+  /** Reads a cell. Returns undefined if it is empty or missing: then a sync sets the value. */
   const syncedUnlessSet = <T>(column: string, kind: Kind<T>): T | undefined =>
     orDefault<T | undefined>(column, kind, undefined);
 

@@ -36,7 +36,9 @@ export function startInvoices(
 ): BackgroundJob {
   let stopped = false;
   let timer: Timer | undefined;
-  /** The seller that the database does not know yet: it is kept there for every command and server. */
+  /**
+   * The seller from the settings until it is stored in the database, where all commands and servers read it; then null.
+   */
   let newSeller = seller;
   const issue = async (): Promise<void> => {
     if (!isLeader()) return;

@@ -43,7 +43,7 @@ export interface Figures extends DatabaseFigures {
   backupVerified(): number | null;
   /** Null if no off-site copy is known. */
   remoteBackupAgeSeconds(): number | null;
-  /** Null while the database cannot be read, like the next figures. */
+  /** This and the next figures are null while the database cannot be read. */
   providers(): Awaitable<readonly ProviderFigures[] | null>;
   ordersByStatus(): Promise<OrderCounts | null>;
   /** Age of the oldest event that waits. Null also if none waits. */

@@ -10,7 +10,7 @@ export interface ReportLine {
   line: "opening" | MoneyFlow | "closing" | "unknown" | "revenue" | "net";
   kind: TransferKind | null;
   source: string | null;
-  /** Transfers, of unknown orders the orders; null for a sum. */
+  /** Number of transfers; on the line `unknown`, of orders. Null for a sum. */
   count: number | null;
   micros: bigint;
 }

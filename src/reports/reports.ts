@@ -44,8 +44,8 @@ export interface ReportRow extends Amounts {
 type Sums = Map<string, Amounts>;
 
 /**
- * Returns the rows of a report: days by date, other keys with the largest revenue first. `includesImported`: also what
- * was sold in another panel, which is known by every key but the provider.
+ * Returns the rows of a report: days by date, other keys with the largest revenue first. `includesImported`: adds what
+ * was sold in another panel. Such sales have no provider, and every other key.
  */
 export async function readReport(
   store: ReadStore,

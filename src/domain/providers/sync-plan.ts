@@ -45,7 +45,7 @@ export interface SyncPlan {
   /** Linked services that change. `returns`: the sync also reactivates the service. */
   updated: { id: string; before: SyncedFields; after: SyncedFields; returns: boolean }[];
   unchanged: number;
-  /** Services that become inactive, because no route is left that is listed by an active provider. */
+  /** Services that become inactive, because no active provider lists any of their routes any more. */
   deactivated: { id: string; name: string }[];
   /** Services reactivated by a route other than the one that sets their terms. */
   returned: { id: string; name: string }[];

@@ -6,7 +6,10 @@ export const IMPORTED_KEY_LEAST = 20;
 export const IMPORTED_KEY_MOST = 128;
 /** The least entropy of an imported key, in bits, as its own characters show it: 16 hexadecimal digits have about 50. */
 export const IMPORTED_KEY_BITS = 64;
-/** Number of characters that are stored to recognise an imported key. Fewer than of our own, which are longer. */
+/**
+ * Number of characters that are stored to recognise an imported key. Fewer are stored than of our own keys, because
+ * those are longer.
+ */
 const START_LENGTH = 4;
 
 const KEY = /^[\x21-\x7e]+$/;
@@ -14,7 +17,7 @@ const OWN_PREFIX = "rk_";
 /** Matches what password hashes look like: bcrypt, argon2 and others of the same form. */
 const HASH = /^\$[0-9a-z]{1,10}\$/;
 
-/** Why a text is no key that can be imported; null if it is one. Never contains the text. */
+/** Returns why a text cannot be imported as a key; null if it can. The reason never contains the text. */
 export function importedKeyProblem(text: string): string | null {
   if (text.startsWith(OWN_PREFIX)) return "it looks like a key of this program: make it a new one";
   if (HASH.test(text))
@@ -34,8 +37,8 @@ export function startOfImportedKey(text: string): string {
 }
 
 /**
- * Returns the entropy of a text in bits by the frequency of its characters. What repeats or counts up counts once:
- * `abcabcabc` is `abc`, `0123456789` is two characters.
+ * Returns the entropy of a text in bits, by the frequency of its characters. A repeated part is counted once:
+ * `abcabcabc` as `abc`. A run counts as its first two characters: `0123456789` as `01`.
  */
 export function entropyOf(text: string): number {
   const characters = withoutRuns(periodOf(text));
@@ -52,7 +55,10 @@ function periodOf(text: string): string {
   return text.slice(0, period);
 }
 
-/** Leaves out each character that continues a run: the same step as between the two before it, of at most one. */
+/**
+ * Leaves out all but the first two characters of each run. In a run every character code differs from the one before by
+ * the same step: 0, 1 or -1.
+ */
 function withoutRuns(text: string): string[] {
   const characters = text.split("");
   const codes = characters.map((character) => character.charCodeAt(0));

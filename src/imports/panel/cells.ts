@@ -94,7 +94,7 @@ export class RowReader {
     if (text === "" || text.startsWith("0000-00-00")) {
       if (missingDate !== null) return Date.parse(`${missingDate}T00:00:00Z`);
       return this.fail(
-        `${field} is missing: set \`missingDate = "2020-01-01"\` under [rules] of the mapping, or such`,
+        `${field} is missing: set a date for such rows under [rules] of the mapping, such as \`missingDate = "2020-01-01"\``,
       );
     }
     if (/^\d{10}$/.test(text)) return Number(text) * 1000;

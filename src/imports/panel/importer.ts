@@ -38,13 +38,13 @@ interface Rows {
   orders: ImportedOrder;
 }
 
-/** The database: what it would do with rows, and what it does. */
+/** The database of the import. `plan` returns what `write` would do with the rows. */
 export interface ImportTarget {
   /** Ids in the other panel of the users that were imported before. */
   sources(): Awaitable<Set<string>>;
   plan: { [Table in PanelTable]: (rows: readonly Rows[Table][]) => Awaitable<RowOutcome[]> };
   write: { [Table in PanelTable]: (rows: readonly Rows[Table][]) => Awaitable<RowOutcome[]> };
-  /** Keeps the numbers up to these for the import. */
+  /** Reserves all numbers up to these for imported rows. */
   begin(highest: { orders: number; services: number }): Awaitable<unknown>;
   finish(report: ImportReport): Awaitable<unknown>;
 }

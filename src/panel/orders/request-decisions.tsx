@@ -146,7 +146,7 @@ export async function decideRequests(submission: Submission, panel: Panel): Prom
     result.status === "rejected" ? [{ id: possible[at]!.id, error: result.reason }] : [],
   );
   const done = possible.length - failures.length;
-  // If one was decided, the error must not read as if none was.
+  // Throws only if no request was decided: an error page would hide the requests that were.
   if (done === 0) throw failures[0]!.error;
   const refused = failures.map(({ id, error }) => `request ${id}: ${wordsOf(error, panel)}`);
   const why = refused.length === 0 ? "" : ` Not ${refused.join("; ")}.`;

@@ -107,7 +107,7 @@ export async function providerPage(call: Call, panel: Panel): Promise<View> {
   };
 }
 
-/** The markup, rounding and schedule by which its list becomes our catalogue, and a sync by hand. */
+/** The page with the settings of the provider's syncs (markup, rounding, schedule), and a form for a sync by hand. */
 export async function providerPricesPage(call: Call): Promise<View> {
   const { provider, orders, categories } = await call.read((reader) => {
     const found = readProvider(reader, call.params["provider"]!);

@@ -167,7 +167,7 @@ export async function placeOrder(submission: Submission, panel: Panel): Promise<
   };
 }
 
-/** Returns the fields of the service's type: those that are filled in, and those that the form has and may be empty. */
+/** Returns the fields of the service's type that are filled in, and the optional ones that the form left empty. */
 function textsOf({ form }: Submission): Partial<Record<ExtraField, string>> {
   const given = EXTRA_FIELDS.filter(
     (field) => form.raw(field) !== "" || (MAY_BE_EMPTY.has(field) && form.values.has(field)),

@@ -119,7 +119,7 @@ function ExtraInput({
   return <Field name={field} label={label} hint={hint} value={value} />;
 }
 
-/** Shows the order before it is placed, or with the token of that page places it. */
+/** Shows the order for confirmation. A form with the token of that page places it. */
 export async function placeOrder(submission: Submission, portal: Portal): Promise<View | Redirect> {
   const { form, visitor } = submission;
   const link = form.required("link", LINK, "");
@@ -158,7 +158,7 @@ export async function placeOrder(submission: Submission, portal: Portal): Promis
   return { to: `/orders/${orderId}`, note };
 }
 
-/** Returns the fields of the service's type: those that are filled in, and those that the form has and may be empty. */
+/** Returns the fields of the service's type that are filled in, and the optional ones that the form left empty. */
 function textsOf({ form }: Submission): Partial<Record<ExtraField, string>> {
   const given = EXTRA_FIELDS.filter(
     (field) => form.raw(field) !== "" || (MAY_BE_EMPTY.has(field) && form.values.has(field)),

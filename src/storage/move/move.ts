@@ -326,7 +326,9 @@ function keyColumns({ key, columns }: AnyTable) {
   return key.map((field) => columns.find((column) => column.field === field)!);
 }
 
-/** Queries that show whether a target is empty. They come last, because functions above make them. */
+/**
+ * Queries that show whether a target is empty. They are at the end of the file, because they need the functions above.
+ */
 const EMPTY_CHECKS = COPIED_TABLES.map((table) => ({
   table,
   first: firstPiece(table),

@@ -79,7 +79,7 @@ export function requireConfirmation(
   const isConfirmed = form.values.get(CONFIRMED) === confirmedText(confirmation) && given === plan;
   const once = form.values.get(CONFIRMATION_ID) ?? "";
   const madeAt = Number(CONFIRMATION_ID_FORM.exec(once)?.[1]);
-  // `madeAt` is NaN without an id, and then this is false.
+  // False without an id, because `madeAt` is NaN then.
   const isFresh = Math.abs(now - madeAt) < CONFIRMATION_MS;
   if (!isConfirmed || !isFresh || (needsProof && !form.values.has(PROOF))) {
     throw new ConfirmationNeeded(confirmation, needsProof);
@@ -88,8 +88,9 @@ export function requireConfirmation(
 }
 
 /**
- * Returns hidden fields for a form whose buttons say the amount that they move. The script fills in what the button
- * says, and then no page asks. Without it, or if the button is older than CONFIRMATION_MS, one does.
+ * Returns hidden fields for a form whose buttons say the amount that they move. The script copies the text of the
+ * button into a field, which confirms the action. Without the script, or if the page is older than CONFIRMATION_MS, a
+ * page asks for the confirmation.
  */
 export function confirmationFields(now: number): Record<string, string> {
   return { [CONFIRMED]: "", [CONFIRMATION_ID]: newConfirmationId(now) };

@@ -10,9 +10,9 @@ const RETRY_AFTER_SECONDS = 2;
 export interface Passwords {
   hash(password: string): Promise<string>;
   /**
-   * Checks a password. `hash`: null for an unknown name; its check takes as long. `isKnown`: the visitor is signed
-   * in, or uses a network from which the name has signed in before. Such visitors have a separate queue that goes
-   * first, so strangers cannot block them. Refuses: sign_in_limited.
+   * Checks a password. `hash`: null for an unknown name, whose check takes as long as that of a known one. `isKnown`:
+   * the visitor is signed in, or uses a network from which the name has signed in before. Such visitors have a separate
+   * queue that goes first, so strangers cannot block them. Refuses: sign_in_limited.
    */
   isRight(password: string, hash: string | null, isKnown?: boolean): Promise<boolean>;
 }
