@@ -30,6 +30,7 @@ export const routes: readonly Route[] = [
   post("/categories", "operator", moveCategory, "/categories"),
   post("/categories/by-name", "operator", orderByName, "/categories"),
   post("/service-prices", "operator", changePrices, "/services"),
+  post("/service-prices/all", "operator", changePrices, "/services"),
   post("/service-states", "operator", switchServices, "/services"),
   get("/import-services", "operator", importPage),
   post("/import-services", "operator", importServices, "/import-services"),

@@ -2,6 +2,7 @@
 
 /** @jsxImportSource preact */
 
+import { useContext } from "preact/hooks";
 import { readMargins } from "../../db/catalogue/margins.ts";
 import {
   type ListedService,
@@ -17,7 +18,7 @@ import type { Margin } from "../../domain/catalogue/margins.ts";
 import { priceFor } from "../../domain/catalogue/prices.ts";
 import { showHidden } from "../../domain/values/text.ts";
 import { Bulk, RowBox } from "../../web/components/bulk.tsx";
-import { Box, Choice, Field, Filters, Form } from "../../web/components/fields.tsx";
+import { Box, Choice, Field, Filters, Form, Refused } from "../../web/components/fields.tsx";
 import { List, type Sorting } from "../../web/components/lists.tsx";
 import { type Chip, PageHead, Pop } from "../../web/components/page-head.tsx";
 import { Badge, Money, Typed } from "../../web/components/shown.tsx";
@@ -176,11 +177,14 @@ function chipsOf(filters: Values): Chip[] {
   return chips;
 }
 
+/** Another address than that of the form around the list, so that each shows its own errors. */
+const ALL_PRICES = "/service-prices/all";
+
 /** Changes the prices of all services of the list. */
 function Reprice({ query }: { query: string }) {
   return (
-    <Pop button="Change prices" atEnd>
-      <Form action="/service-prices" hidden={{ query }}>
+    <Pop button="Change prices" atEnd open={useContext(Refused)?.action === ALL_PRICES}>
+      <Form action={ALL_PRICES} hidden={{ query }}>
         <p>Of all services that match the filters. You see each new price first.</p>
         <Field
           name="percent"

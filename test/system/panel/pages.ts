@@ -97,7 +97,7 @@ export const WRONG: readonly {
   { path: "/invoices/2026-1", action: "/invoices/2026-1/correct", typed: { amount: "much" } },
   { path: "/users/alice", action: "/users/alice/discount", typed: { percent: "200" } },
   { path: "/new-service", action: "/services", typed: { min: "10", max: "1", price: "x" } },
-  { path: "/services", action: "/service-prices", typed: { percent: "ten" } },
+  { path: "/services", action: "/service-prices/all", typed: { percent: "ten" } },
   { path: "/services/views", action: "/services/views", typed: { name: "", min: "99999" } },
   { path: "/services/views", action: "/services/views/routes", typed: { priority: "first" } },
   { path: "/import-services", action: "/import-services", typed: { csv: "name,price\nA,dear" } },
