@@ -12,7 +12,7 @@ import {
   setOwnMemberRole,
   updateMember,
 } from "./members.ts";
-import { makeMemberRequest, placeMemberOrder } from "./portal-orders.ts";
+import { makeMemberRequest, placeMemberOrder, placeMemberOrders } from "./portal-orders.ts";
 import { createOwnKey, deactivateOwnKey, rotateOwnKey } from "./portal-keys.ts";
 import { setPortal } from "./portal.ts";
 import {
@@ -36,6 +36,7 @@ export const commands = {
   setOwnMemberActive: command(setOwnMemberActive),
   updateMember: command(updateMember),
   placeMemberOrder: command(placeMemberOrder, { ids: one }),
+  placeMemberOrders: command(placeMemberOrders, { ids: ({ orders }) => orders.length }),
   makeMemberRequest: command(makeMemberRequest, { ids: one }),
   createOwnKey: command(createOwnKey, { ids: two }),
   rotateOwnKey: command(rotateOwnKey, { ids: one }),

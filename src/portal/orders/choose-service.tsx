@@ -25,6 +25,9 @@ export async function chooseServicePage(call: Call): Promise<View> {
     body: (
       <>
         <h1>{t("newOrder.title")}</h1>
+        <p>
+          <a href="/new-orders">{t("several.title")}</a>
+        </p>
         {services.length === 0 ? (
           <p class="empty">{t("newOrder.noServices")}</p>
         ) : (

@@ -30,11 +30,12 @@ import type { Portal } from "../server/portal.ts";
 import type { Visitor } from "../server/visitor.ts";
 
 const SERVICE_NUMBER = /^\d{1,15}$/;
-const TOKEN = /^[\w-]{22}$/;
-const TOKEN_BYTES = 16;
+/** The token of a form that places orders: its idempotency key. */
+export const TOKEN = /^[\w-]{22}$/;
+export const TOKEN_BYTES = 16;
 
 /** Finds the service by its number, at the reseller's price. Refuses: service_not_found. */
-function requireService(reader: Reader, visitor: Visitor, number: string) {
+export function requireService(reader: Reader, visitor: Visitor, number: string) {
   const { account, reseller } = visitor;
   const found = SERVICE_NUMBER.test(number)
     ? findOpenServiceByNumber(reader, account, Number(number))
@@ -166,7 +167,7 @@ function textsOf({ form }: Submission): Partial<Record<ExtraField, string>> {
   return Object.fromEntries(given.map((field) => [field, form.raw(field)]));
 }
 
-function hashOf(order: object): string {
+export function hashOf(order: object): string {
   return Bun.SHA256.hash(JSON.stringify(order), "hex");
 }
 

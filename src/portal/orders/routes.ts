@@ -3,6 +3,7 @@
 import { get, post, type Route } from "../server/route.ts";
 import { chooseServicePage } from "./choose-service.tsx";
 import { newOrderPage, placeOrder } from "./new-order.tsx";
+import { placeOrders, severalOrdersPage } from "./several-orders.tsx";
 import { askRequest, orderPage } from "./order.tsx";
 import { ordersCsv, ordersPage } from "./orders.tsx";
 
@@ -14,4 +15,6 @@ export const routes: readonly Route[] = [
   get("/new-order", "order", chooseServicePage),
   get("/new-order/:service", "order", newOrderPage),
   post("/new-order/:service", "order", placeOrder, "/new-order/:service"),
+  get("/new-orders", "order", severalOrdersPage),
+  post("/new-orders", "order", placeOrders, "/new-orders"),
 ];
