@@ -44,6 +44,7 @@ const WORST = [
   ..."http://h https://h/p?q#f http://u@h http://:p@h ftp://h javascript:1 //h http:h http://[::1] HTTP://H".split(" "),
   ..."2026-01-31 2026-02-30 2026-1-1 2026-01-31T09:30:00Z 2026-01-31T09:30:00+05:00 2026-01-31T25:00:00Z 2026-01-31T09:30 20260131 +002026-01-31".split(" "),
   ..."eur USD EURO-LAND USDT9 $ 0.012 1/3 1,2 1,x z1,z2".split(" "),
+  ..."ann@example.com ann@example @example.com a@b.c, \"a\"@b.c".split(" "),
   "a".repeat(24), `${"a".repeat(23)}!`, "x\u0000y", "x\ny", "x\ty", "x\u0085y", "x\u202ey", "x\ud800", "\ufeffx", "x\u00a0", "a b", "👩‍🚀",
   ...LENGTHS.map((length) => "x".repeat(length)),
   ...LENGTHS.map((length) => `http://${"x".repeat(length - 7)}`),

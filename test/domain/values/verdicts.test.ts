@@ -162,6 +162,15 @@ const VERDICTS: Record<string, Verdicts> = {
   SERVICE_NAME: line(200),
   CATEGORY: line(200),
   NOTE: line(500),
+  // Notes about a user may have line breaks; blanks at their ends are not kept.
+  USER_NOTE: {
+    reads: [...same("a", "a b", "a\nb", x(2000), "😀".repeat(1000)), [" a\r\nb ", "a\nb"]],
+    refuses: ["", "  ", "\n", x(2001), "a\ud800b", ...within.filter((text) => text !== "a\nb")],
+  },
+  EMAIL: {
+    reads: same("ann@example.com", "Ann.B+c@Mail.Example.com", "a@b.c", "ä@ü.example", `${x(242)}@example.com`),
+    refuses: ["", "ann", "@example.com", "ann@", "ann@example", "ann@.com", "ann@example.", "a b@example.com", " a@b.c", "a@b.c ", "a@b@c.d", "<a@b.c>", "a@b.c,d@e.f", '"a"@b.c', "a@[1.1.1.1]", "a\n@b.c", "a\ud800@b.c", `${x(243)}@example.com`],
+  },
   REFERENCE: line(64),
   LINK_PART: line(2048),
   SEARCH: line(200),

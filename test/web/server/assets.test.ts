@@ -36,7 +36,7 @@ test("every colour, size of type, distance, radius and shadow is a token, and ev
 
 test("the stylesheet has at most 15 KB, and a page uses every class in it", () => {
   expect(STYLE.text.length).toBeLessThan(15 * 1024);
-  const sources = [...new Bun.Glob("{panel,web}/**/*.tsx").scanSync(FOLDER)]
+  const sources = [...new Bun.Glob("{panel,portal,web}/**/*.tsx").scanSync(FOLDER)]
     .map((name) => readFileSync(`${FOLDER}/${name}`, "utf8"))
     .join("\n");
   const classes = new Set(
