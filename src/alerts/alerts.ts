@@ -36,7 +36,7 @@ export interface AlertDeps extends Omit<OutageDeps, "endpoints"> {
   clock: Clock;
   log: Pick<Logger, "info" | "warn" | "error">;
   ticker: Pick<Ticker, "add" | "wake">;
-  /** Whether this server checks for all servers. */
+  /** Whether this server checks on behalf of all servers. */
   isLeader: () => boolean;
   machine: () => MachineFacts;
   /** Lateness by provider name. A provider is absent until something was sent to it. */

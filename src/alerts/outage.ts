@@ -22,7 +22,7 @@ export interface OutageDeps {
   random: Random;
   log: Pick<Logger, "info" | "warn" | "error">;
   send: SendWebhook;
-  /** Whether this server checks for all servers. */
+  /** Whether this server checks on behalf of all servers. */
   isLeader: () => boolean;
   /** The endpoints as they were last read. */
   endpoints: () => readonly AlertEndpoint[];
@@ -50,7 +50,8 @@ export function createOutageWatch(deps: OutageDeps): OutageWatch {
   const { writer, clock, log, isLeader } = deps;
   let count = 0;
   /**
-   * When writes began to fail, and whether this server checked for all servers at that time; null while writes succeed.
+   * When writes began to fail, and whether this server checked on behalf of all servers then; null while writes
+   * succeed.
    */
   let since: { at: number; isOurs: boolean } | null = null;
   let cancelBegin: (() => void) | null = null;

@@ -16,7 +16,7 @@ export interface BalanceDeps extends Pick<
   "store" | "writer" | "log" | "clock" | "connect"
 > {
   ticker: Pick<Ticker, "add">;
-  /** Whether this server asks for all servers. */
+  /** Whether this server asks the providers on behalf of all servers. */
   isLeader: () => boolean;
 }
 

@@ -371,8 +371,9 @@ export class RequestParser {
 }
 
 /**
- * Returns the start of the unfinished request line at the end of `text`. The line ends inside its target or its method.
- * A body before it may lack a line end.
+ * Returns the start of the unfinished request line at the end of `text`. Of the line, only a
+ * part of its method, or its method and a part of its target, has arrived. No line break need separate it from a body
+ * before it.
  */
 function startOfLine(text: string, isInTarget: boolean): number {
   let start = isInTarget ? text.lastIndexOf(" ") : text.length;

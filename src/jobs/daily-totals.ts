@@ -23,7 +23,7 @@ export interface DailyTotalsOptions {
   interval?: number;
   busyInterval?: number;
   delay?: number;
-  /** Returns whether this server counts for all. */
+  /** Returns whether this server counts on behalf of all servers. */
   isLeader?: () => boolean;
 }
 

@@ -36,7 +36,7 @@ const systemClocks: Clocks = { wall: () => Date.now(), monotonic: () => performa
 export interface HousekeepingOptions {
   clocks?: Clocks;
   interval?: number;
-  /** Returns whether this server deletes and deactivates for all. */
+  /** Returns whether this server deletes and deactivates on behalf of all servers. */
   isLeader?: () => boolean;
 }
 

@@ -19,7 +19,7 @@ export interface InvoicesOptions {
   delay?: number;
   /** Who issues invoices, by the settings of the server; null: not set. */
   seller?: { sellerName: string; sellerAddress: string } | null;
-  /** Returns whether this server issues invoices for all. */
+  /** Returns whether this server issues invoices on behalf of all servers. */
   isLeader?: () => boolean;
 }
 

@@ -14,7 +14,7 @@ const REST_FACTOR = 6;
 const REST_LIMIT_MS = 6000;
 /** Size below which the process is not paced: its work takes less than a second, mostly for starting. */
 const SMALL_BYTES = 4 * 1024 * 1024;
-/** Whether the process may rest: on other systems nothing ends a stopped process when the server is killed. */
+/** Whether the process may rest. Only Linux ends a stopped process when the server is killed. */
 const CAN_REST = process.platform === "linux";
 
 export interface PaceClock {

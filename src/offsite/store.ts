@@ -46,7 +46,7 @@ export interface Store {
    */
   putStream(name: string, content: ReadableStream<Uint8Array>, bytes: number): Promise<void>;
   putText(name: string, content: string): Promise<void>;
-  /** Returns at most the first TEXT_LIMIT bytes: this program writes no longer texts. */
+  /** Returns at most the first TEXT_LIMIT bytes. Every text that this program writes is shorter. */
   getText(name: string): Promise<string>;
   /** Returns the content of an object. Iterating over it may throw BackupError too. */
   getStream(name: string): AsyncIterable<Uint8Array>;

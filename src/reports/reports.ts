@@ -45,7 +45,7 @@ type Sums = Map<string, Amounts>;
 
 /**
  * Returns the rows of a report: days by date, other keys with the largest revenue first. `includesImported`: adds what
- * was sold in another panel. Such sales have no provider, and every other key.
+ * was sold in another panel, in reports by any key except the provider, which is not known.
  */
 export async function readReport(
   store: ReadStore,

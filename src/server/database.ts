@@ -32,7 +32,10 @@ export interface ServerDatabase {
   file: string | null;
   /** Path of the file with the server's address; deleted when the database is closed. */
   addressFile: string;
-  /** Age in milliseconds up to which a row may be committed after rows with higher numbers; 0 if rows commit in order. */
+  /**
+   * Age of a row, in milliseconds, after which no row with a lower number can still be committed; 0 if rows are committed
+   * in the order of their numbers.
+   */
   settlesAfterMs: number;
   /** Logs a fatal error of a read and ends the server. */
   onReadError(error: unknown): void;

@@ -196,7 +196,8 @@ export async function startService(
     },
     "started",
   );
-  // The compiled program starts with a policy that compiles little (deploy/compile.ts).
+  // Sets the JIT's usual policy. The compiled program starts with one under which little code becomes machine code
+  // (deploy/compile.ts).
   Bun.unsafe.setJITPolicy(1);
 
   return {

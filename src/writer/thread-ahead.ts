@@ -7,7 +7,7 @@ export interface ThreadAhead {
   take(): Worker | null;
 }
 
-/** Starts the thread. The process does not wait for it before it is taken, so that a start that fails ends at once. */
+/** Starts the thread. Until it is taken, it does not keep the process alive, so a failed start ends at once. */
 export function startThreadAhead(file: URL): ThreadAhead {
   const worker = new Worker(file, { ref: false });
   let hasEnded = false;

@@ -34,7 +34,8 @@ function handle(message: ToThread): void {
     isExternal = message.mode === "external";
     connection = openWriter(message.open, message.mode);
     checkpointer = (isExternal ? createExternalCheckpointer : createCheckpointer)(connection);
-    // The compiled program starts with a policy that compiles little (deploy/compile.ts).
+    // Sets the JIT's usual policy. The compiled program starts with one under which little code becomes machine code
+    // (deploy/compile.ts).
     Bun.unsafe.setJITPolicy(1);
     send({ opened: true });
   } else if ("batch" in message) {

@@ -52,7 +52,7 @@ export function callOf(
   };
 }
 
-/** Not in the shell's example: zsh, to which it is pasted, takes no comments. */
+/** Left out of the shell's example, because a zsh into which it is pasted accepts no comments. */
 const KEY_COMMENT = ["New for each request.", "Keep it: a retry sends the same key."] as const;
 
 function curl({ method, path, body, isIdempotent }: CodeCall): string {
@@ -69,7 +69,10 @@ function curl({ method, path, body, isIdempotent }: CodeCall): string {
   return (isIdempotent ? key : "") + lines.join(" \\\n  ");
 }
 
-/** Indented like the options of curl; quotes end and begin the shell's text again. */
+/**
+ * Returns the body for a shell's text in single quotes, indented like the options of curl. A single quote in the body
+ * ends that text and begins it again.
+ */
 function jsonInShell(body: object): string {
   const text = JSON.stringify(body, null, 2).replaceAll("'", String.raw`'\''`);
   return text.replaceAll("\n", "\n  ");

@@ -16,7 +16,7 @@ function Placing() {
   return (
     <>
       <p>
-        <Prose text="[Placing an order](/docs/reference/place-order) charges your balance and creates the order; either both happen or neither. If a provider delivers it, the answer waits some seconds for the provider's. An order that the provider has not confirmed by then is PENDING; the service goes on by itself." />
+        <Prose text="[Placing an order](/docs/reference/place-order) charges your balance and creates the order; either both happen or neither. If a provider delivers it, the answer to your call waits some seconds for the provider's answer. An order that the provider has not confirmed by then is PENDING, and is delivered without another call." />
       </p>
       <p>
         <Prose text="A 502 `provider_refused` also creates an order: it is FAILED, and the charge is back on your balance." />

@@ -75,7 +75,7 @@ export function fieldsOf(document: OpenApiDocument, schema: Schema, prefix = "")
   });
 }
 
-/** Returns the schema of a field's object, or of the objects in its list; of several forms the first. */
+/** Returns the schema of a field's object, or of the objects in its list. Of several forms it returns the first. */
 function nestedObject(document: OpenApiDocument, field: Schema): Schema | null {
   const items = field["items"] ? resolve(document, field["items"] as Schema) : field;
   const [form] = (items["oneOf"] ?? []) as Schema[];

@@ -167,7 +167,8 @@ const SERVICE_LIST: List<NamedService> = {
     active: ({ active }) => active,
     private: (service) => service.private,
     provider: ({ provider }) => provider,
-    "api v2": (service) => (smmTerms(service) ? "yes" : "no: per order, and min is below max"),
+    "api v2": (service) =>
+      smmTerms(service) ? "yes" : "no: its price is per order, but min and max differ",
   },
   shown: ["number", "name", "price usd", "per", "active", "provider", "id"],
   empty: "no services to list: create one with `reseller admin service create`",

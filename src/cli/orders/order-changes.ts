@@ -242,8 +242,8 @@ interface RunningRefund extends Refund {
 }
 
 /**
- * Returns what each order would refund now. An order that cannot be changed now gets 0. If it can be changed by the time
- * of the change, its refund was not confirmed, and the change is refused.
+ * Returns what each order would refund now. An order that cannot be changed now gets 0. If it can be changed a moment
+ * later, the change is refused anyway, because its refund was not confirmed.
  */
 function refundsOf(
   ids: readonly string[],

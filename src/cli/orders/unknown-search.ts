@@ -35,7 +35,7 @@ interface Row {
   order: Order;
   username: string;
   finding: Finding;
-  /** What settling it as not sent refunds. */
+  /** The refund if the order is settled as not sent. */
   refundMicros: number;
 }
 
@@ -88,7 +88,7 @@ function searchProvider(provider: Provider, options: SearchOptions): Promise<Num
   );
 }
 
-/** Returns the findings with their orders, of those that were created in the time window. */
+/** Returns the findings about orders that were created in the time window, each with its order. */
 function rowsOf(reader: Reader, findings: readonly Finding[], options: WindowOptions): Row[] {
   const { from, to } = windowOf(options);
   const rows = reader.each(findings, (finding): Row => {

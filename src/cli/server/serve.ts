@@ -101,7 +101,7 @@ async function start(options: Config, command: Command): Promise<Service> {
     if (options.backupRecipient !== null) await requireRecipient(options.backupRecipient);
     const config = freezeConfig(options);
     const thread = config.database === null ? startThreadAhead(WRITER_THREAD) : null;
-    // Loaded only now: most files of the program, while the thread loads its own.
+    // Imported after the start of the thread: this loads most files of the program while the thread loads its own.
     const { startService } = await import("../../server/serve.ts");
     return await startService(config, () => process.exit(1), showSettings(command), thread);
   } catch (error) {

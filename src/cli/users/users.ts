@@ -77,7 +77,7 @@ export function declareUsers(admin: Command): void {
   explainDelete(group);
 }
 
-/** Explains why users are not deleted, before commander suggests the nearest name, `debit`. */
+/** Explains why users are not deleted. Commander would only suggest `debit`, the command with the most similar name. */
 function explainDelete(group: Command): void {
   group.on("command:*", ([word]: string[]) => {
     if (/^(delete|remove|rm)$/.test(word!)) {

@@ -267,7 +267,7 @@ function sorted(services: Computed[], { by, descending }: ServiceOrder): Compute
   });
 }
 
-/** Returns how many services a larger discount would sell to a reseller below cost that it does not sell so now. */
+/** Counts the services that would be sold to a reseller below cost only with the larger discount. */
 export function countFallingBelowCost(
   reader: Reader,
   { account, discountPpm: before }: Pick<User, "account" | "discountPpm">,

@@ -26,7 +26,7 @@ export function readInvoiceSettings(reader: Reader): InvoiceSettings {
 
 /** An invoice as lists show it. */
 export interface ListedInvoice extends InvoiceRow {
-  /** Null: a restore took the reseller back. */
+  /** Null: the reseller was created after the backup that was restored, so it is gone. */
   username: string | null;
   /** The number of the invoice that it corrects or replaces; null: none. */
   corrected: string | null;

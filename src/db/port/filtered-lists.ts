@@ -3,7 +3,7 @@
 import { byDialect, type Dialect, type Query, query } from "./query.ts";
 import type { Kinds, Typed } from "./table-definition.ts";
 
-/** Makes a query whose parameters are those of `parameters` that its text names. */
+/** Makes a query. Of `parameters`, it takes only those whose names are in its text. */
 export function queryNaming<G extends Kinds>(
   parameters: Kinds,
   columns: G,

@@ -38,7 +38,7 @@ interface QueryParts<G extends Kinds, P extends Kinds> {
   columns: G;
   /**
    * Parameters that have the name of a field. From tables with that field, the query reads only rows with the
-   * parameter's value. So earlier commands of its batch may already have written other rows of those tables.
+   * parameter's value. So it may also run after earlier commands of its batch wrote rows with other values.
    */
   restrictedBy?: readonly (keyof P & string)[];
   text: Text;

@@ -32,8 +32,8 @@ export interface Position {
   /** The position up to which rows may be counted next. */
   goal: ReportPosition;
   /**
-   * The number of the transaction that set the goal: the goal may be counted once no earlier transaction is open. 0:
-   * not set yet. See operations/reports/daily-totals.ts.
+   * The number of the transaction that set the goal. Rows up to the goal may be counted once no earlier transaction is
+   * open. 0: not set yet. See operations/reports/daily-totals.ts.
    */
   goalTransaction: number;
 }

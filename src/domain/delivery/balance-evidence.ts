@@ -1,5 +1,5 @@
-// What our balance at a provider says about its unknown orders: how much it fell, beside what they would cost. It decides
-// no finding, because top-ups, refunds and orders placed by hand move the balance too.
+// What our balance at a provider says about its unknown orders: how much it fell, beside what they would cost. No
+// finding depends on it, because top-ups, refunds and orders placed by hand move the balance too.
 
 import { parseDecimal } from "../providers/rate-decimals.ts";
 import { formatMicros } from "../ledger/money.ts";

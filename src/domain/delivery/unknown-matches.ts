@@ -264,11 +264,14 @@ function doubtsOf(
     doubts.push(`${reportText(found)}: no order of ours has it, and it does not fit`);
   }
   if (strange.length > NAMED_LIMIT) doubts.push(`${strange.length} such numbers`);
-  if (!lower) doubts.push("no earlier order of ours there, at whose number to begin");
+  if (!lower)
+    doubts.push(
+      "no earlier order of ours has a number there, so the lowest possible number is not known",
+    );
   if (!upper) {
     const minutes = LATE_ARRIVAL_MS / MINUTE_MS;
     doubts.push(
-      `no order of ours was accepted there at least ${minutes} min later: ask again then`,
+      `no order of ours was accepted there at least ${minutes} min after this one: search again once one was`,
     );
   }
   if (!lower || !upper) return doubts;

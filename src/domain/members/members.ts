@@ -52,9 +52,9 @@ export function isMemberPassword(text: string): boolean {
   return length >= MEMBER_PASSWORD_LEAST && length <= MEMBER_PASSWORD_MOST && text.isWellFormed();
 }
 
-/** Number of members of a reseller who are not disabled. */
+/** Limit for the members of a reseller who are not disabled. */
 export const MEMBERS_LIMIT = 100;
-/** Number of registrations that wait for the operator. Further visitors are refused. */
+/** Limit for the registrations that wait for the operator. Further visitors are refused. */
 export const REGISTRATIONS_LIMIT = 1000;
 
 /** Kinds of e-mails that a member may choose. */

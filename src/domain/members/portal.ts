@@ -10,7 +10,10 @@ export const portalDefaults = {
   lowBalanceMicros: null as number | null,
 };
 
-/** Number of keys of a reseller, test keys too, that are neither deactivated nor expired. Members create no further ones. */
+/**
+ * Limit for the keys of a reseller, test keys too, that are neither deactivated nor expired. At the limit members
+ * cannot create keys.
+ */
 export const MEMBER_KEYS_LIMIT = 100;
 
 /** Returns whether the operator lets a member have the text of a key. Only owners have keys that recharge. */

@@ -151,8 +151,8 @@ function linesOf(text: string): string[] {
 }
 
 /**
- * Returns the extra fields that were typed as text, such as in a form; without any, no member `given`. Digits of the
- * fields of drip-feeds become numbers, as request bodies have them.
+ * Returns the extra fields that were typed as text, such as in a form, as the member `given`; an empty object if there
+ * are none. Digits in the fields of drip-feeds become numbers, as request bodies have them.
  */
 export function givenFields(texts: Readonly<Partial<Record<ExtraField, string>>>): {
   given?: GivenFields;
@@ -256,7 +256,7 @@ export function extraProblem({ quantity, extra }: KeptOrder): string | null {
   const kept = parseExtra(extra);
   const { quantity: source } = typeTerms(kept.type);
   if (!Number.isInteger(orderedQuantity({ quantity, extra }))) {
-    return `quantity is ${quantity}, which ${kept.runs} runs do not make`;
+    return `quantity is ${quantity}, not a multiple of its ${kept.runs} runs`;
   }
   if (source === "named" || source === "size") return null;
   const lines = countLines(kept[source]);

@@ -68,7 +68,7 @@ export interface LimitUse {
   /** Charges less refunds before the day and before the month. */
   dayStartMicros: bigint;
   monthStartMicros: bigint;
-  /** At least the number of open orders: a count removes orders that ended. Null: not counted. */
+  /** The open orders, and those that ended since they were last counted. Null: not counted. */
   openOrders: number | null;
 }
 
@@ -95,7 +95,7 @@ function utcMinuteOf(time: number): number {
 /**
  * Returns the use of the running periods. A new period starts at the present sum of spend. A refund for an earlier
  * period lowers that start, so refunds never raise what may be spent. Open orders are counted again each minute,
- * because servers with other limits do not count them.
+ * because a server whose settings have no limits does not count the orders that it places.
  */
 export function currentUse(stored: LimitUse | undefined, netMicros: bigint, now: number): LimitUse {
   const [minute, day, month] = [utcMinuteOf(now), utcDayOf(now), utcMonthOf(now)];

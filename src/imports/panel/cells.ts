@@ -143,8 +143,8 @@ export function isWanted({ cells }: TableRow, { only = {} }: TableMap): boolean 
 }
 
 /**
- * Returns a column of the mapping that the row does not have; null if it has all. A field that has the column of its own
- * name may be absent, unless it is `required`.
+ * Returns a column of the mapping that the row does not have; null if it has all. A column with the
+ * name of its field may be missing, unless the field is `required`.
  */
 export function missingColumn(
   { cells }: TableRow,

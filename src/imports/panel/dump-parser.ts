@@ -27,7 +27,7 @@ const BLANK_STARTS = " \n\r\t-#/";
 const SPACE = /\s*/y;
 const WORD = /[A-Za-z_]+/y;
 const NUMBER = /[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/y;
-/** Matches what ends a statement, or begins something in which it does not end. */
+/** Matches a `;`, which ends a statement, or the beginning of a text, a name or a comment, where a `;` does not. */
 const NOTABLE = /['"`;#]|--[\s]|\/\*/g;
 const HEXADECIMAL = /0x([0-9A-Fa-f]*)/y;
 const INTRODUCER = /_[A-Za-z0-9]+\s*(?=['"])/y;

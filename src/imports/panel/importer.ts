@@ -75,7 +75,7 @@ export interface ImportReport {
   openChargesMicros: bigint;
   /** Users without a key, when keys are imported. */
   withoutKey: number;
-  /** What rules of the mapping changed. */
+  /** The changes of values by rules of the mapping. */
   notes: string[];
   wrong: RowError[];
   wrongCount: number;

@@ -53,7 +53,7 @@ export interface StartAttempt {
   providerId: number;
   /** The id of the server that makes the attempt. */
   server: string;
-  /** Time after its creation during which an order that was not sent is retried. */
+  /** Time from an order's creation during which it is retried if it was not sent. */
   placeRetryMs: number;
 }
 

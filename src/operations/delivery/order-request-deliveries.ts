@@ -36,7 +36,7 @@ export interface StartRequest {
   providerId: number;
   /** The id of the server that sends it. */
   server: string;
-  /** Time after its creation during which a request that was not sent is retried. */
+  /** Time from a request's creation during which it is retried if it was not sent. */
   placeRetryMs: number;
 }
 

@@ -19,7 +19,7 @@ import type { Context } from "../batch/context.ts";
 import { exceedsHold } from "./fund-holds.ts";
 
 export interface RetryTimes {
-  /** Time after its creation during which an order that was not sent is retried. */
+  /** Time from an order's creation during which it is retried if it was not sent. */
   placeRetryMs: number;
   /** Delay before the next try of an order that was not sent. */
   backoffMs: number;

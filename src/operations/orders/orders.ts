@@ -119,7 +119,7 @@ export function needsOfOrder(order: PlaceOrder): Need[] {
   return [needRow(keys.byKey, order.keyId), ...needsOfPlacing(order)];
 }
 
-/** Returns the needs without the key, which the orders of one request share. */
+/** Returns the needs of an order except its key: all orders of a request have the same key. */
 export function needsOfPlacing({
   resellerAccount,
   service,

@@ -98,8 +98,8 @@ export interface OfferSecondFactor {
 }
 
 /**
- * Stores a secret for the second factor. It takes effect after the person has entered a code made with it. Refuses that
- * there is no such person, second_factor_present.
+ * Stores a secret for the second factor. It takes effect after the person has entered a code made with it. Refuses an
+ * unknown person, second_factor_present.
  */
 export function offerSecondFactor(tx: Tx, { site, person, secret }: OfferSecondFactor): null {
   const realm = realmOf(site);

@@ -6,7 +6,10 @@ import { findUser } from "../../db/users/users.ts";
 import type { Submission } from "../server/call.ts";
 import { confirmBelowCost } from "./margins.tsx";
 
-/** `priceMicros`: null for the catalogue's price, which asks nothing. What is refused is left to the command. */
+/**
+ * `priceMicros`: null for the catalogue's price, which needs no confirmation. An unknown service or user is not refused
+ * here: the command does that.
+ */
 export async function confirmOwnPrice(
   submission: Submission,
   { id, username, priceMicros }: { id: string; username: string; priceMicros: number | null },

@@ -1,5 +1,5 @@
-// The number of the orders of a list, by status, and the sum of their charges: exact where they are counted as orders
-// are placed, else among the newest orders.
+// Counts the orders of a list by status, and sums their charges. The result is exact if the running counts know all of
+// the list's filters. Otherwise only the newest orders are counted.
 
 import type { OperatorOrderFilter } from "../../db/orders/operator-order-filter.ts";
 import {

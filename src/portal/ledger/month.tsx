@@ -1,5 +1,5 @@
 // The statement of a month (UTC), to print: what the balance was at its beginning and end, every credit, and what
-// orders took. Orders are one line: their sum is what the other lines leave, so the statement always adds up.
+// orders took. Orders are one line: the change of the balance less the other lines, so the statement always adds up.
 
 /** @jsxImportSource preact */
 

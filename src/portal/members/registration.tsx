@@ -45,7 +45,7 @@ export async function register(submission: Submission, portal: Portal): Promise<
   if (email === null) form.addError("email", t("field.emailWrong"));
   const password = registration === "open" ? newPassword(submission) : "";
   form.check();
-  // Counted like a try to sign in, and never forgotten before its time: so many an address and quarter of an hour.
+  // Counted like a failed try to sign in, which limits the registrations from an address in a quarter of an hour.
   await visitor.begin("invitation", "");
   const asked = { email: email!, name, language };
   if (registration === "approve") {

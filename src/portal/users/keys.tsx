@@ -37,7 +37,7 @@ import type { Submission } from "../server/call.ts";
 import type { Visitor } from "../server/visitor.ts";
 
 const LIFETIME_LIMIT_DAYS = 36_525;
-/** Number of keys that are not in use any more, of which the list shows the newest. */
+/** Limit for the listed keys that are not in use any more. The newest are listed. */
 const ENDED_SHOWN = 20;
 /** Number of keys in use that are shown; the operator may create more than members can. */
 const USABLE_SHOWN = 2 * MEMBER_KEYS_LIMIT;

@@ -34,7 +34,7 @@ export function Bulk({
   name,
   children,
 }: {
-  /** Of the boxes. */ name: string;
+  /** Name of the boxes in the rows. */ name: string;
   children: ComponentChildren;
 }) {
   return (

@@ -3,7 +3,7 @@
 /** The labels of fields, by name. */
 export type Labels = Map<string, string>;
 
-/** What follows a field's name at the beginning of an error, and what comes before one at its end. */
+/** The words after a field's name at the beginning of an error, and the words before a field's name at its end. */
 const AFTER = "(?= (?:must|is) )";
 const BEFORE = "(?<= (?:above|below|before|after|than|to) )";
 

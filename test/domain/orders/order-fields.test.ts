@@ -153,7 +153,7 @@ test.each([
   [2, '{"type":"custom_comments","comments":"a\\nb"}', null],
   [3, '{"type":"custom_comments","comments":"a\\nb"}', "its comments are 2 lines"],
   [6, '{"type":"default","runs":3,"interval":5}', null],
-  [7, '{"type":"default","runs":3,"interval":5}', "3 runs do not make"],
+  [7, '{"type":"default","runs":3,"interval":5}', "not a multiple of its 3 runs"],
   [7, '{"type":"package"}', null],
   [7, null, null],
 ])("verify finds what a quantity of %d with %s has wrong: %s", (quantity, extra, problem) => {

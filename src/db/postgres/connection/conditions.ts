@@ -7,7 +7,7 @@ import { connect } from "./connection.ts";
 export interface Conditions {
   /** PostgreSQL's version, such as "17.2". */
   version: string;
-  /** How far this machine's clock is at least ahead of the database's, in milliseconds; negative if it is behind. */
+  /** How far this machine's clock is certainly ahead of the database's, in milliseconds; negative if it is behind. */
   clockAheadMs: number;
   /** The setting of the server or the role. This program's own sessions have `on` or a stronger setting. */
   synchronousCommit: string;
