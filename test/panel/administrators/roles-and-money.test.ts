@@ -174,6 +174,8 @@ async function tryAll(role: Role, routes: readonly ActionRoute[]) {
 /** The forms that only the answer to another form has, by their routes: where that one is sent, and with what. */
 const ANSWERED_WITH: Record<string, readonly [path: string, fields: Record<string, string>]> = {
   "/providers/:provider/unknown/settle": ["/providers/acme/unknown", { nearby: "1" }],
+  "/save-view": ["/save-view", { name: "", query: "user=alice" }],
+  "/remove-view": ["/save-view", { name: "Alice's", query: "user=alice" }],
 };
 
 /** The forms of an action on every page that has some, as an owner sees them. */
