@@ -19,8 +19,12 @@ export interface OpenLateReport {
 }
 
 /** Describes a report for the operator: `PARTIAL, 40 remain`. */
-export function lateText({ reported, remains }: OpenLateReport): string {
-  return remains === null ? reported : `${reported}, ${remains} remain`;
+export function lateText(
+  { reported, remains }: OpenLateReport,
+  wordOf: (status: OrderStatus) => string = (status) => status,
+): string {
+  const word = wordOf(reported);
+  return remains === null ? word : `${word}, ${remains} remain`;
 }
 
 /**

@@ -13,8 +13,10 @@ import { Choice, Field, Filters } from "../../web/components/fields.tsx";
 import { List, Pager } from "../../web/components/lists.tsx";
 import { Time, timeText, Typed } from "../../web/components/shown.tsx";
 import { userPath } from "../users/shown-user.ts";
+import { AUDIT_WORDS } from "./audit-words.ts";
 
 const PAGE = 50;
+const ACTIONS = AUDIT_ACTIONS.map((action) => [action, AUDIT_WORDS[action]] as const);
 
 export async function auditPage(call: Call): Promise<View> {
   const { filters } = call;
@@ -43,7 +45,7 @@ export async function auditPage(call: Call): Promise<View> {
         <h1>Audit</h1>
         <Filters action="/audit" filters={filters}>
           <Field name="user" label="User concerned" />
-          <Choice name="action" label="Action" options={AUDIT_ACTIONS} any="all" />
+          <Choice name="action" label="Action" options={ACTIONS} any="all" />
           <Field name="subject" label="Subject" />
           <Field
             name="by"
@@ -63,7 +65,7 @@ export async function auditPage(call: Call): Promise<View> {
               heading: "By",
               cell: (entry) => <Typed text={entry.operator ?? `key ${entry.keyId}`} />,
             },
-            { heading: "Action", cell: ({ action }) => action },
+            { heading: "Action", cell: ({ action }) => AUDIT_WORDS[action] },
             { heading: "Subject", cell: (entry) => <Subject entry={entry} /> },
             { heading: "User", cell: (entry) => <User entry={entry} /> },
             { heading: "Change", cell: (entry) => <Change entry={entry} /> },

@@ -23,7 +23,7 @@ import { Facts, List, Pager } from "../../web/components/lists.tsx";
 import { Badge, Cents, Money, Time, Typed, TypedLink } from "../../web/components/shown.tsx";
 import { userPath } from "../users/shown-user.ts";
 
-/** Limit for the keys that are listed. `admin key list --imported` lists all. */
+/** Limit for the keys that are listed. */
 const KEYS_SHOWN = 50;
 const PAGE = 50;
 
@@ -55,7 +55,7 @@ export async function importedPage(call: Call): Promise<View> {
         <h1>Moving in</h1>
         {started.finishedAt === null && (
           <p class="notice bad">
-            The import did not run to its end. Repeat the same command: it adds only what is
+            The import did not run to its end. Start the same import again: it adds only what is
             missing.
           </p>
         )}
@@ -118,9 +118,7 @@ export async function importedPage(call: Call): Promise<View> {
           />
         )}
         {toRotate > keys.length && (
-          <p>
-            All are in <code>reseller admin key list --imported</code>.
-          </p>
+          <p>{`The first ${keys.length} are listed; the rest follow once these are rotated.`}</p>
         )}
         <h2>Past orders</h2>
         <Filters action="/imported" filters={filters}>
@@ -168,8 +166,8 @@ function Nothing() {
       <h1>Moving in</h1>
       <p class="empty">Nothing was imported from another panel.</p>
       <p>
-        Users with their balances and keys, services with their numbers, and orders are imported on
-        the command line, while no server runs: <code>reseller admin import panel --help</code>
+        Users with their balances and keys, services with their numbers, and orders are imported by
+        whoever runs the server, while it is stopped.
       </p>
     </>
   );

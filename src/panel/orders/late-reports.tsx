@@ -12,7 +12,7 @@ import { previewLateReport } from "../../operations/orders/late-reports.ts";
 import type { Submission } from "../server/call.ts";
 import type { Redirect } from "../../web/server/results.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
-import { moneyText } from "../../web/components/shown.tsx";
+import { moneyText, StateChange, stateWord } from "../../web/components/shown.tsx";
 
 /** Form for the decision. `report`: the newest undecided report. */
 export function LateDecision({ order, report }: { order: Order; report: LateReport }) {
@@ -22,7 +22,7 @@ export function LateDecision({ order, report }: { order: Order; report: LateRepo
   const needsRemains = isRefused && decided.code === "late_remains_missing";
   return (
     <Form action={`/orders/${order.orderId}/late`}>
-      <h2>Reported late: {lateText(report)}</h2>
+      <h2>Reported late: {lateText(report, stateWord)}</h2>
       {needsRemains && (
         <Field
           name="remains"
@@ -44,7 +44,7 @@ export function LateDecision({ order, report }: { order: Order; report: LateRepo
           </button>
         )}
         <button name="decision" value="dismiss">
-          Dismiss: it stays {order.status}
+          Dismiss: it stays {stateWord(order.status)}
         </button>
       </p>
     </Form>
@@ -71,12 +71,12 @@ export async function decideLate(submission: Submission): Promise<Redirect> {
   const { refundMicros, status } = transition;
   const { reported } = report;
   await submission.confirm({
-    title: `Accept the late ${reported} of order ${order.orderId}`,
+    title: `Accept the late ${stateWord(reported)} of order ${order.orderId}`,
     moves: refundMicros === 0 ? [] : [{ account: username, micros: refundMicros }],
     danger: true,
     details: (
       <p>
-        {order.status} → {status}
+        <StateChange from={order.status} to={status} />
         {refundMicros === 0 && ": nothing is refunded"}
       </p>
     ),
@@ -85,6 +85,6 @@ export async function decideLate(submission: Submission): Promise<Redirect> {
   await submission.submit("acceptLateReport", { id, remains, confirmed, note, publicNote });
   return {
     to,
-    note: `Order ${order.orderId} is ${status}, ${moneyText(refundMicros)} USD refunded.`,
+    note: `Order ${order.orderId} is ${stateWord(status)}, ${moneyText(refundMicros)} USD refunded.`,
   };
 }

@@ -15,7 +15,7 @@ import { FormError } from "../../web/server/form.ts";
 import { askToCancel, Running } from "./order-cancellation.tsx";
 import type { OperatorTarget } from "../../domain/orders/order-statuses.ts";
 import { TARGETS, VERBS } from "./order-change.ts";
-import { moneyText } from "../../web/components/shown.tsx";
+import { moneyText, StateChange, stateWord } from "../../web/components/shown.tsx";
 
 export function changeOrder(submission: Submission, panel: Panel): Promise<Redirect> {
   const { form } = submission;
@@ -52,7 +52,7 @@ async function change(
       details: (
         <>
           <p>
-            {order.status} → {preview.status}
+            <StateChange from={order.status} to={preview.status} />
             {refundMicros === 0 && ": nothing is refunded"}
           </p>
           {running && <Running running={[running]} to={to} />}
@@ -69,7 +69,7 @@ async function change(
   const refunded = refundMicros === 0 ? "" : `, ${moneyText(refundMicros)} USD refunded`;
   return {
     to: `/orders/${order.orderId}`,
-    note: `Order ${order.orderId} is ${preview.status}${refunded}.`,
+    note: `Order ${order.orderId} is ${stateWord(preview.status)}${refunded}.`,
   };
 }
 

@@ -10,7 +10,7 @@ import { showHidden } from "../../domain/values/text.ts";
 import { RowBox } from "../../web/components/bulk.tsx";
 import { List } from "../../web/components/lists.tsx";
 import { NeverPlaced } from "./order-settlement.tsx";
-import { Badge, Cents, Time, Typed, TypedLink } from "../../web/components/shown.tsx";
+import { Badge, Cents, stateText, Time, Typed, TypedLink } from "../../web/components/shown.tsx";
 
 /** Id of the form for the ticked orders. The boxes in the rows belong to it. */
 export const TICKED = "orders-change";
@@ -48,7 +48,8 @@ export function OrderList({
   };
   const reported = {
     heading: "Reported late",
-    cell: ({ orderId }: ListedOrder) => late?.has(orderId) && lateText(late.get(orderId)!),
+    cell: ({ orderId }: ListedOrder) =>
+      late?.has(orderId) && lateText(late.get(orderId)!, stateText),
   };
   const settle = {
     heading: "If it was never placed",

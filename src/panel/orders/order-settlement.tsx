@@ -15,7 +15,7 @@ import type { Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import type { Redirect } from "../../web/server/results.ts";
 import { Box, Field, Form } from "../../web/components/fields.tsx";
-import { moneyText, Typed } from "../../web/components/shown.tsx";
+import { moneyText, StateChange, Typed } from "../../web/components/shown.tsx";
 
 /** Form for the settlement. `isCorrection`: the order was settled before, and its number is to be corrected. */
 export function Settlement({ order, isCorrection }: { order: Order; isCorrection: boolean }) {
@@ -94,7 +94,11 @@ export async function settleOrder(submission: Submission, panel: Panel): Promise
     title: `Settle order ${id} as not placed`,
     moves: micros === 0 ? [] : [{ account: username, micros }],
     danger: true,
-    details: <p>{order.status} → FAILED. It will not be sent again.</p>,
+    details: (
+      <p>
+        <StateChange from={order.status} to="FAILED" />. It will not be sent again.
+      </p>
+    ),
   });
   await submission.submit("settleOrder", { id, providerOrder: null });
   return { to, note: `Order ${id} has failed, ${moneyText(micros)} USD refunded.` };

@@ -14,7 +14,7 @@ import { OrderFacts } from "./order-facts.tsx";
 import { Decision, Item, OrderMenu, PrimaryAction } from "./order-menu.tsx";
 import { OpenRequests, OrderSummary } from "./order-summary.tsx";
 import { States } from "./order-list.tsx";
-import { Badge, Money, Time, Typed } from "../../web/components/shown.tsx";
+import { Badge, Money, StateChange, Time, Typed } from "../../web/components/shown.tsx";
 import { readShownOrder, type ShownOrder } from "./shown-order.ts";
 
 export async function orderPage(call: Call): Promise<View> {
@@ -102,7 +102,7 @@ function Entry({ entry }: { entry: ShownOrder["timeline"][number] }) {
       )}
       {what === "status" || what === "late" ? (
         <>
-          <Badge state={from!} /> → <Badge state={to!} />{" "}
+          <StateChange from={from!} to={to!} />{" "}
         </>
       ) : (
         (from !== null && `${from} → ${to} `) || (what === "request" && `${to} `)

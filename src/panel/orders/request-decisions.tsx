@@ -25,7 +25,7 @@ import { shownRefusal } from "../../web/server/refusals.ts";
 import type { Redirect } from "../../web/server/results.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
 import { List } from "../../web/components/lists.tsx";
-import { Money, moneyText, Typed } from "../../web/components/shown.tsx";
+import { Money, moneyText, StateChange, Typed } from "../../web/components/shown.tsx";
 
 /** Limit for the requests that are decided together, and for those on a page. */
 export const PAGE = 50;
@@ -243,12 +243,16 @@ export async function decideRequest(submission: Submission, panel: Panel): Promi
       title: `Cancel order ${order.orderId}`,
       moves: refundMicros === 0 ? [] : [{ account: username, micros: refundMicros }],
       danger: true,
-      details: <p>{order.status} → CANCELLED, as its reseller asks.</p>,
+      details: (
+        <p>
+          <StateChange from={order.status} to="CANCELLED" />, as its reseller asks.
+        </p>
+      ),
     });
   }
   await submission.submit("decideRequest", { id, decision, note, refundMicros });
   return {
     to,
-    note: `Order ${order.orderId} is CANCELLED, ${moneyText(refundMicros)} USD refunded.`,
+    note: `Order ${order.orderId} is cancelled, ${moneyText(refundMicros)} USD refunded.`,
   };
 }

@@ -16,6 +16,7 @@ import {
 } from "../../reports/activity.ts";
 import { DAY_MS } from "../../domain/values/spans.ts";
 import { attentionItems, type AttentionItem } from "./attention.ts";
+import { AUDIT_WORDS } from "../administrators/audit-words.ts";
 import { Subject } from "../administrators/audit.tsx";
 import type { Call } from "../server/call.ts";
 import { Decisions, type ShownRequest, withRefunds } from "../orders/request-decisions.tsx";
@@ -229,7 +230,7 @@ function LastChanges({ changes }: { changes: readonly ListedAuditEntry[] }) {
         columns={[
           { heading: "When (UTC)", cell: ({ createdAt }) => <Time at={createdAt} /> },
           { heading: "By", cell: ({ operator }) => <Typed text={operator} /> },
-          { heading: "Action", cell: ({ action }) => action },
+          { heading: "Action", cell: ({ action }) => AUDIT_WORDS[action] },
           { heading: "Subject", cell: (entry) => <Subject entry={entry} /> },
         ]}
       />

@@ -15,6 +15,7 @@ import { isOrderNumber } from "../../domain/orders/orders.ts";
 import { LINK_PART, REFERENCE } from "../../domain/values/kinds.ts";
 import { startOfKey } from "../../domain/users/keys.ts";
 import { isCuid } from "../../domain/values/text.ts";
+import { stateText } from "../../web/components/shown.tsx";
 
 /** Limit for the results of each kind. */
 const SHOWN = 8;
@@ -69,14 +70,14 @@ function findOrders(reader: Reader, text: string): Found[] {
     const { rows } = listOperatorOrders(reader, filter, Number.MAX_SAFE_INTEGER, SHOWN);
     for (const { orderId, status, username, serviceName, link } of rows) {
       if (found.has(orderId)) continue;
-      const what = `${why}${status}, ${username}, ${serviceName}, ${link}`;
+      const what = `${why}${stateText(status)}, ${username}, ${serviceName}, ${link}`;
       found.set(orderId, { title: `Order ${orderId}`, text: what, path: `/orders/${orderId}` });
     }
   }
   const past = findPastOrder(reader, text);
   if (past) {
     const { orderId, status, serviceName, link } = past;
-    const what = `imported, ${status}, ${usernameOf(reader, past.resellerAccount)}, ${serviceName}, ${link}`;
+    const what = `imported, ${stateText(status)}, ${usernameOf(reader, past.resellerAccount)}, ${serviceName}, ${link}`;
     const title = `Order ${orderId}`;
     found.set(orderId, { title, text: what, path: `/imported/orders/${orderId}` });
   }

@@ -259,7 +259,7 @@ function UserFacts({ user, contact, parent, figures, spent, requests }: ShownUse
                 const count = figures.orders[status];
                 return (
                   <a href={`${orders}&status=${status}`}>
-                    {count >= COUNTED ? `${COUNTED}+` : count} {status}
+                    {count >= COUNTED ? `${COUNTED}+` : count} <Badge state={status} />
                   </a>
                 );
               })}

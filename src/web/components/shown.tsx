@@ -142,7 +142,21 @@ export function stateText(state: string): string {
   return /^[A-Z]+$/.test(state) ? state[0]! + state.slice(1).toLowerCase() : state;
 }
 
+/** A state as a word within a sentence: `pending` for PENDING. */
+export function stateWord(state: string): string {
+  return stateText(state).toLowerCase();
+}
+
 /** A state as a word. Its colour only repeats the word. */
 export function Badge({ state, tone = toneOf(state) }: { state: string; tone?: Tone }) {
   return <span class={`badge ${tone}`}>{stateText(state)}</span>;
+}
+
+/** A change from one state to another. */
+export function StateChange({ from, to }: { from: string; to: string }) {
+  return (
+    <>
+      <Badge state={from} /> → <Badge state={to} />
+    </>
+  );
 }

@@ -32,6 +32,9 @@ test("filters are taken from the address, and a wrong one is named beside its fi
   expect(subjects((await panel.get("/audit?user=user-7&action=user.credit")).text)).toEqual([
     "user-7",
   ]);
+  const { text } = await panel.get("/audit?action=user.credit");
+  expect(text).toContain('<option value="user.credit" selected>Reseller credited</option>');
+  expect(text).toContain('data-label="Action">Reseller credited<');
   expect(subjects((await panel.get("/audit?subject=user-3")).text)).toEqual(["user-3"]);
   expect(subjects((await panel.get("/audit?by=nobody")).text)).toEqual([]);
   expect(subjects((await panel.get("/audit?to=2020-01-01")).text)).toEqual([]);

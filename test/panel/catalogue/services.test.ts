@@ -251,8 +251,8 @@ describe("its routes", () => {
     await panel.post("/services/views/routes/remove", route);
     expect(await shown()).toEqual(first);
     const { text } = await panel.get("/audit?subject=views");
-    expect(text).toContain("route.put");
-    expect(text).toContain("route.remove");
+    expect(text).toContain("Route set");
+    expect(text).toContain("Route removed");
   });
 
   test("show errors beside the field, and name what is skipped", async () => {

@@ -44,7 +44,7 @@ test("a chat of Telegram is made, and its token is on no page", async () => {
     expect(text).not.toContain(BOT_TOKEN.split(":")[1]!);
   }
   expect((await panel.get("/alerts")).text).toContain(CHAT);
-  expect((await panel.get("/audit")).text).toContain("alert.create");
+  expect((await panel.get("/audit")).text).toContain("Alert endpoint created");
 });
 
 test("ongoing and past alerts are shown; a test is sent; a deleted endpoint disappears", async () => {

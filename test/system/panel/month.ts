@@ -65,7 +65,7 @@ export const TASKS: readonly Task[] = [
     },
     async run({ click, text }, { api }, id) {
       await click("Approve, refund 0.45 USD request 1");
-      expect(await text()).toContain(`Order ${id} is CANCELLED, 0.45 USD refunded.`);
+      expect(await text()).toContain(`Order ${id} is cancelled, 0.45 USD refunded.`);
       expect(await api("GET", `/orders/${id}`)).toMatchObject({ order: { status: "CANCELLED" } });
     },
   },
