@@ -72,6 +72,7 @@ export async function switchServices(submission: Submission): Promise<Redirect> 
   const count = counted(done.length - failed.length, "service");
   return {
     to: listPath(submission),
+    tone: failed.length > 0 ? "busy" : "good",
     note: `${count} switched to ${active ? "active" : "inactive"}${rest}.`,
   };
 }

@@ -83,6 +83,7 @@ export async function changeOrders(submission: Submission, panel: Panel): Promis
   const query = form.raw("query");
   return {
     to: query === "" ? "/orders" : `/orders?${new URLSearchParams(query)}`,
+    tone: changed < ids.length ? "busy" : "good",
     note: `${verb}: ${changed} of ${ids.length} orders were changed.${why && ` Not ${why}.`}`,
   };
 }

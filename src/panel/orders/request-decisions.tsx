@@ -152,6 +152,7 @@ export async function decideRequests(submission: Submission, panel: Panel): Prom
   const why = refused.length === 0 ? "" : ` Not ${refused.join("; ")}.`;
   return {
     to: "/requests",
+    tone: done < ids.length ? "busy" : "good",
     note: `${VERBS[decision]}: ${done} of ${counted(ids.length, "request")} decided.${why}`,
   };
 }

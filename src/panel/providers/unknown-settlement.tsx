@@ -66,7 +66,10 @@ export async function settleUnknown(
     danger: lost.length > 0,
     details: <Plans plans={plans} left={choices.length - plans.length} />,
   });
-  return { to: `/providers/${provider.name}/unknown`, note: await settle(submission, plans) };
+  return {
+    to: `/providers/${provider.name}/unknown`,
+    ...(await settle(submission, plans, choices.length)),
+  };
 }
 
 /** Reads what was ticked, with its choice. */
@@ -133,8 +136,12 @@ function readPlans(
   });
 }
 
-/** Settles each order by itself. Returns the note about it. */
-async function settle(submission: Submission, plans: readonly Plan[]): Promise<string> {
+/** Settles each order by itself. Returns the note about it, and its colour. `chosen`: number of the ticked orders. */
+async function settle(
+  submission: Submission,
+  plans: readonly Plan[],
+  chosen: number,
+): Promise<Pick<Redirect, "note" | "tone">> {
   const done: Plan[] = [];
   const refused: string[] = [];
   const settleOne = async (plan: Plan): Promise<void> => {
@@ -154,11 +161,12 @@ async function settle(submission: Submission, plans: readonly Plan[]): Promise<s
   const lost = done.filter(({ providerOrder }) => providerOrder === null);
   const micros = lost.reduce((sum, { refundMicros }) => sum + BigInt(refundMicros), 0n);
   const named = refused.slice(0, NAMED_LIMIT).join("; ");
-  return [
+  const note = [
     `${counted(done.length, "order")} settled: ${done.length - lost.length} as sent,`,
     `${lost.length} as not sent, ${moneyText(micros)} USD refunded.`,
     ...(refused.length > 0 ? [`${counted(refused.length, "order")} not settled: ${named}.`] : []),
   ].join(" ");
+  return { note, tone: done.length === 0 ? "bad" : done.length < chosen ? "busy" : "good" };
 }
 
 function Plans({ plans, left }: { plans: readonly Plan[]; left: number }) {

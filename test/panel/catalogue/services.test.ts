@@ -3,13 +3,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { findService } from "../../../src/db/catalogue/services.ts";
 import { services } from "../../../src/db/tables/catalogue.ts";
+import { refusal } from "../../../src/domain/values/error-table.ts";
 import { openPanel, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
 import { dumpOf } from "../../support/databases/test-database.ts";
 
 let panel: TestPanel;
+let onCommand = (_name: string) => {};
 
 beforeAll(async () => {
-  panel = await openPanel({ role: "operator" });
+  panel = await openPanel({ role: "operator", onCommand: (name) => onCommand(name) });
   panel.user("alice", "10");
   panel.user("kid", undefined, "alice");
   const provider = { name: "acme", protocol: "smm-api", url: "http://127.0.0.1:9", key: "k" };
@@ -333,14 +335,37 @@ describe("switching services", () => {
     const before = activeOf();
     const asked = await panel.post("/service-states", form);
     expect([asked.status, activeOf()]).toEqual([200, before]);
-    const { status } = await panel.confirm("/service-states", form);
-    expect(status).toBe(303);
+    const { status, note } = await panel.confirm("/service-states", form);
+    expect([status, note]).toEqual([303, "good 6 services switched to inactive."]);
     const matching = ["s03", "s13", "s23", "s33", "s43", "s53"];
     for (const [id, active] of activeOf()) {
       expect([id, active]).toEqual([id, matching.includes(id) ? false : before.get(id)!]);
     }
     await panel.confirm("/service-states", { ...form, state: "active" });
   });
+
+  test.each([
+    [1, 303, /^busy 1 service switched to inactive, 1 could not be/],
+    [2, 422, /^$/],
+  ] as const)(
+    "%d of two that fail are told apart from a success",
+    async (failing, answer, says) => {
+      let left = failing;
+      onCommand = (name) => {
+        if (name === "setServiceActive" && left-- > 0) throw refusal("service_not_found");
+      };
+      const body = new URLSearchParams([
+        ["state", "inactive"],
+        ["query", ""],
+        ["service", "s01"],
+        ["service", "s02"],
+      ]);
+      const { status, note } = await panel.confirm("/service-states", body);
+      onCommand = () => {};
+      expect([status, note]).toEqual([answer, expect.stringMatching(says)]);
+      for (const id of ["s01", "s02"]) panel.run("setServiceActive", { id, active: true });
+    },
+  );
 
   test("none, an unknown one and a wrong state are refused and change nothing", async () => {
     const before = activeOf();

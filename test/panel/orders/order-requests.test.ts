@@ -180,8 +180,11 @@ describe("many at once", () => {
         ...Object.entries(form),
         ...ids.map((id) => ["request", String(id)]),
       ]);
-      const { status } = await market.confirm("/decide-requests", body);
-      expect(status).toBe(303);
+      const { status, note } = await market.confirm("/decide-requests", body);
+      expect([status, note]).toEqual([
+        303,
+        expect.stringMatching(/^busy .* of 6 requests decided/),
+      ]);
       const after = facts(ids);
       expect(after.map(({ note }) => note === "together")).toEqual(allowed);
       for (const [at, request] of after.entries()) {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { listServices } from "../../../src/db/catalogue/services.ts";
 import { findProvider } from "../../../src/db/providers/providers.ts";
 import { services } from "../../../src/db/tables/catalogue.ts";
-import { openPanel, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
+import { openPanel, shownNote, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
 import { dumpOf } from "../../support/databases/test-database.ts";
 import { json, PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 
@@ -32,10 +32,7 @@ const hidden = ({ text }: Reply): Record<string, string> => {
 };
 const names = () => panel.read((reader) => listServices(reader)).map(({ name }) => name);
 /** What the last action said: it comes with the next page, in a cookie. */
-const noteOf = ({ headers }: Reply) => {
-  const [, value] = /reseller-note=([^;]+)/.exec(headers.get("set-cookie") ?? "") ?? [];
-  return value === undefined ? "" : Buffer.from(value, "base64url").toString().replace("good ", "");
-};
+const noteOf = (reply: Reply) => shownNote(reply).replace("good ", "");
 
 test("a provider is created with its key, which is tested and never shown", async () => {
   const made = await panel.post("/providers", {

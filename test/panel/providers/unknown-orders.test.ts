@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 import { HOUR_MS, type Night, openNight } from "../../support/seeds/bad-night.ts";
-import { hiddenFields, openPanel, type TestPanel } from "../../support/worlds/panel.ts";
+import { hiddenFields, openPanel, shownNote, type TestPanel } from "../../support/worlds/panel.ts";
 
 const PAGE = "/providers/acme/unknown";
 const SETTLE = `${PAGE}/settle`;
@@ -154,7 +154,8 @@ describe("settling", () => {
       orders.one,
       orders.other,
     ]);
-    await confirmed(form);
+    const { reply } = await confirmed(form);
+    expect(shownNote(reply)).toStartWith("good 2 orders settled: 1 as sent, 1 as not sent");
     expect(stateOf(orders.one)).toMatchObject({ status: "PROCESSING", number: "125" });
     expect(stateOf(orders.other)).toMatchObject({ status: "FAILED" });
   });
@@ -231,10 +232,20 @@ describe("settling", () => {
     const { reply } = await confirmed(form);
     onCommand = () => {};
     expect(reply.status).toBe(303);
+    expect(shownNote(reply)).toStartWith("busy 1 order settled: 0 as sent, 1 as not sent");
     expect(stateOf(orders.sent)).toMatchObject({ status: "PROCESSING", number: "777" });
     expect(stateOf(orders.lost)).toMatchObject({ status: "FAILED" });
     const again = await shop.postForm(SETTLE, form);
     expect(again.text).toContain("None of the selected orders is unknown any more");
+  });
+
+  test("says in red that none was settled", async () => {
+    onCommand = () => {
+      onCommand = () => {};
+      night.shop.run("settleOrder", { id: String(orders.sent), providerOrder: "777" });
+    };
+    const { reply } = await confirmed(ticked(choices(), [orders.sent], "likely"));
+    expect(shownNote(reply)).toStartWith("bad 0 orders settled");
   });
 
   test("by two operators at once settles each order once", async () => {

@@ -43,7 +43,7 @@ export interface TestPanel extends TestDatabase {
   confirm(
     path: string,
     fields: Record<string, string> | URLSearchParams,
-  ): Promise<{ status: number; asked: string }>;
+  ): Promise<{ status: number; asked: string; note: string }>;
   stop(): Promise<void>;
 }
 
@@ -87,7 +87,7 @@ export async function openPanel({
     store: opened.store,
     slowStore: opened.slowStore,
     writer: {
-      submit(name, input) {
+      async submit(name, input) {
         onCommand(name);
         return opened.writer.submit(name, input);
       },
@@ -167,8 +167,8 @@ export async function openPanel({
       for (const [name, value] of Object.entries(hiddenFields(asked.text))) {
         if (!confirmed.has(name)) confirmed.set(name, value);
       }
-      const { status } = await postForm(path, confirmed);
-      return { status, asked: asked.text };
+      const reply = await postForm(path, confirmed);
+      return { status: reply.status, asked: asked.text, note: shownNote(reply) };
     },
     async stop() {
       await server.stop();
@@ -176,6 +176,12 @@ export async function openPanel({
       database.close();
     },
   };
+}
+
+/** The note that comes with the next page, after its colour: `good 2 orders were changed.` */
+export function shownNote({ headers }: Reply): string {
+  const [, value = ""] = /reseller-note=([^;]+)/.exec(headers.get("set-cookie") ?? "") ?? [];
+  return Buffer.from(value, "base64url").toString();
 }
 
 /** The hidden fields of a confirmation page. */
