@@ -283,6 +283,13 @@ test("the rules for Prometheus have the same thresholds", () => {
   expect(threshold("reseller_remote_backup_age_seconds")).toBe(backupOldMs() / 1000);
 });
 
+test("every rule for Prometheus says what to do", () => {
+  const rules = readFileSync(new URL("../../../deploy/alerts.yml", import.meta.url), "utf8");
+  const count = (part: RegExp) => rules.match(part)?.length ?? 0;
+  expect(count(/^ +- alert: /gm)).toBeGreaterThan(0);
+  expect(count(/^ +description: "./gm)).toBe(count(/^ +- alert: /gm));
+});
+
 test("every command that a condition names exists", async () => {
   const orders = [{ orderId: 5, providerOrder: "9" }];
   const everything = { ...PROVIDER, outOfFundsAt: NOW, pausedAt: NOW, unknown: 1, syncHeld: "why" };
