@@ -55,6 +55,7 @@ describe("restored", () => {
       unknownOrders: 2,
       webhooksWaiting: 0,
       usableKeys: 2,
+      invoiceSeries: null,
     });
     expect(placementsOf(shop)).toEqual({
       [sending]: "unknown",
@@ -84,6 +85,26 @@ describe("restored", () => {
     expect([second.code, second.json.unknownOrders]).toEqual([0, 0]);
     expect(second.json.next.orderId).toBe(first.next.orderId + 1_000_000);
     expect(placementsOf(shop)).toEqual(placements);
+    shop.close();
+  });
+
+  test("begins a new series of invoices, because those since the restored moment are unknown", async () => {
+    const shop = openShop({ database: freshPostgresDatabase() });
+    const changes = { mode: "credit", sellerName: "s", sellerAddress: "a", prefix: "A-" } as const;
+    shop.run("setInvoicing", { changes });
+    const credit = { username: "alice", amountMicros: 5, note: null };
+    shop.run("creditUser", credit);
+    shop.run("issueInvoices", { limit: 10 });
+    const { code, json } = await shop.cli("restored", "--yes", "--json");
+    expect([code, json.invoiceSeries]).toEqual([0, expect.stringMatching(/^A-R\d{12}-$/)]);
+    shop.run("creditUser", credit);
+    shop.run("issueInvoices", { limit: 10 });
+    const issued = shop.query("SELECT prefix, number FROM invoices ORDER BY invoice_id");
+    expect(issued.map(({ prefix, number }) => `${String(prefix)}${Number(number)}`)).toEqual([
+      "A-1",
+      `${json.invoiceSeries}1`,
+    ]);
+    expect((await shop.cli("verify")).code).toBe(0);
     shop.close();
   });
 
