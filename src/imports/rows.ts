@@ -1,5 +1,6 @@
 // Reads the rows of a CSV list with known columns, each cell by its kind, and reports every wrong row.
 
+import { headerOf, type ListColumns } from "../domain/users/list-columns.ts";
 import type { Kind } from "../domain/values/kinds.ts";
 import { FileError, readRecords, RowError } from "./records.ts";
 
@@ -20,18 +21,12 @@ export interface Cells {
   refuse: (problem: string) => never;
 }
 
-export interface RowForm<Row> {
-  required: readonly string[];
-  optional: readonly string[];
+export interface RowForm<Row> extends ListColumns {
   /** What the list holds, such as `users`. */
   what: string;
   read: (cells: Cells) => Row;
   /** Returns what no two rows may share; null: nothing. */
   keyOf: (row: Row) => string | null;
-}
-
-export function headerOf({ required, optional }: Pick<RowForm<unknown>, "required" | "optional">) {
-  return `${required.join(",")}[,${optional.join(",")}]`;
 }
 
 /** Reads a list. `file` is the name for messages. Throws FileError, and RowError if the header cannot be read. */

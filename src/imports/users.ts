@@ -1,5 +1,6 @@
 // Reads users with starting credits, and keys to create, from CSV. docs/specification/command-line.md#cli-import-users.
 
+import { KEY_COLUMNS, USER_COLUMNS } from "../domain/users/list-columns.ts";
 import { keyTypeMay, KEY_REACHES, KEY_TYPES } from "../domain/users/keys.ts";
 import {
   AMOUNT,
@@ -15,12 +16,11 @@ import {
 } from "../domain/values/kinds.ts";
 import type { NewUserRow } from "../operations/users/user-import.ts";
 import type { CreateKey } from "../operations/users/keys.ts";
-import { headerOf, readRows, type RowForm, type RowList } from "./rows.ts";
+import { readRows, type RowForm, type RowList } from "./rows.ts";
 
 const USERS: RowForm<NewUserRow> = {
   what: "users",
-  required: ["username"],
-  optional: ["name", "email", "parent", "discount", "credit", "reference"],
+  ...USER_COLUMNS,
   keyOf: ({ username }) => username.toLowerCase(),
   read({ value, optional, refuse }) {
     const username = value("username", USERNAME);
@@ -44,8 +44,6 @@ const USERS: RowForm<NewUserRow> = {
   },
 };
 
-export const USERS_HEADER = headerOf(USERS);
-
 export function readUsers(file: string, text: string): RowList<NewUserRow> {
   return readRows(file, text, USERS);
 }
@@ -58,20 +56,13 @@ export function readKeys(file: string, text: string, networks: Kind<string>): Ro
   return readRows(file, text, keysForm(networks));
 }
 
-const KEYS: Pick<RowForm<NewKeyRow>, "required" | "optional"> = {
-  required: ["username", "type"],
-  optional: ["reach", "label", "expires", "allow", "rechargeLimit", "rechargeDaily"],
-};
-
-export const KEYS_HEADER = headerOf(KEYS);
-
 function keysForm(networks: Kind<string>): RowForm<NewKeyRow> {
   const separated: Kind<string> = {
     form: networks.form,
     read: (text) => networks.read(text.replace(/[\s,]+/g, ",")),
   };
   return {
-    ...KEYS,
+    ...KEY_COLUMNS,
     what: "keys",
     keyOf: () => null,
     read({ value, optional, refuse }) {
