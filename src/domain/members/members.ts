@@ -54,6 +54,8 @@ export function isMemberPassword(text: string): boolean {
 
 /** Limit for the members of a reseller who are not disabled. */
 export const MEMBERS_LIMIT = 100;
+/** The same with those who are disabled. Members are never deleted. */
+export const MEMBERS_EVER_LIMIT = 1000;
 /** Limit for the registrations that wait for the operator. Further visitors are refused. */
 export const REGISTRATIONS_LIMIT = 1000;
 

@@ -40,6 +40,8 @@ export function lifetimesOf(site: Site): Lifetimes {
   return LIFETIMES[site];
 }
 
+/** Limit for the sessions of a person, and for those that await a code. Those used longest ago end. */
+export const SESSIONS_LIMIT = 50;
 /** Time limit between the password and the code. */
 export const AWAITING_CODE_MS = 5 * MINUTE_MS;
 /** Shortest time between two writes of a session's last use. */

@@ -5,7 +5,12 @@
 import type { AuditAction, AuditFacts } from "../../domain/administrators/audit.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { DEFAULT_TIME_ZONE, type Language } from "../../domain/members/languages.ts";
-import { DEFAULT_MAILS, type MemberRole, MEMBERS_LIMIT } from "../../domain/members/members.ts";
+import {
+  DEFAULT_MAILS,
+  type MemberRole,
+  MEMBERS_EVER_LIMIT,
+  MEMBERS_LIMIT,
+} from "../../domain/members/members.ts";
 import { ERASED } from "../../domain/users/erasures.ts";
 import { lifetimesOf } from "../../domain/sign-ins/sign-ins.ts";
 import { Refusal, refusal } from "../../domain/values/error-table.ts";
@@ -15,7 +20,7 @@ import {
   FORGET_ATTEMPTS_OF,
   listMembersOf,
 } from "../../db/members/members.ts";
-import type { Tx } from "../../db/port/port.ts";
+import type { Reader, Tx } from "../../db/port/port.ts";
 import { type Member, members } from "../../db/tables/members.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
@@ -72,10 +77,7 @@ function invite(
   const found = findMemberByEmail(tx, email);
   const isWaiting = found?.account === account && found.passwordHash === null;
   if (found && !isWaiting) throw refusal("member_email_taken");
-  const active = listMembersOf(tx, account).filter((each) => each.active);
-  if (!found && active.length >= MEMBERS_LIMIT) {
-    throw new Refusal("members_limit", { limit: MEMBERS_LIMIT });
-  }
+  if (!found?.active) refuseFull(tx, account, found ? 0 : 1);
   // Nothing is refused from here on.
   const invitedUntil = context.now + lifetimesOf("portal").invitationMs;
   const invitation = { role, active: true, invitationHash, invitedUntil };
@@ -87,6 +89,16 @@ function invite(
       });
   auditMember(tx, actor, "member.invite", invited, null, { email, role }, context);
   return invited.id;
+}
+
+/** Refuses one more active member, and with `added` one more row. Refuses: members_limit. */
+function refuseFull(reader: Reader, account: number, added: 0 | 1): void {
+  const all = listMembersOf(reader, account);
+  const active = all.filter((each) => each.active);
+  if (active.length >= MEMBERS_LIMIT) throw new Refusal("members_limit", { limit: MEMBERS_LIMIT });
+  if (all.length + added > MEMBERS_EVER_LIMIT) {
+    throw new Refusal("members_limit", { limit: MEMBERS_EVER_LIMIT });
+  }
 }
 
 /** Returns the row of a new member without a password. */
@@ -168,13 +180,16 @@ export interface SetMemberActive {
 
 /**
  * Enables or disables a member. A disabled one has no sessions and cannot sign in. The operator may also disable the last
- * owner. Refuses: member_not_found.
+ * owner. Refuses: member_not_found, members_limit.
  */
 export function setMemberActive(tx: Tx, command: SetMemberActive, context: Context): null {
   return changeActive(tx, requireMemberRow(tx, command.id), command, context);
 }
 
-/** Runs setMemberActive for an owner. Refuses what requireMember refuses, member_not_found, member_last_owner. */
+/**
+ * Runs setMemberActive for an owner. Refuses what requireMember refuses, member_not_found, member_last_owner,
+ * members_limit.
+ */
 export function setOwnMemberActive(tx: Tx, command: SetMemberActive, context: Context): null {
   const found = requireColleague(tx, command);
   if (!command.active) refuseLastOwner(tx, found);
@@ -187,6 +202,8 @@ function changeActive(
   { active, actor }: SetMemberActive,
   context: Context,
 ): null {
+  if (active && !found.active) refuseFull(tx, found.account, 0);
+  // Nothing is refused from here on.
   if (!active) {
     endSessionsOf(tx, PORTAL, found.id);
     forgetNetworks(tx, PORTAL, found.id);

@@ -10,6 +10,7 @@ import {
   KNOWN_MS,
   KNOWN_NETWORKS,
   NO_FAILURES,
+  SESSIONS_LIMIT,
   type SignInStep,
   type Site,
   tagOfName,
@@ -17,7 +18,7 @@ import {
 } from "../../domain/sign-ins/sign-ins.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { FORGET_CONFIRMATIONS } from "../../db/sign-ins/sign-ins.ts";
-import { confirmations } from "../../db/tables/sign-ins.ts";
+import { confirmations, type SignInSession } from "../../db/tables/sign-ins.ts";
 import type { Context } from "../batch/context.ts";
 import { takeCode } from "./credentials.ts";
 import { type Person, type Realm, realmOf } from "./realms.ts";
@@ -160,8 +161,11 @@ export function openSession(tx: Tx, command: OpenSession, { now }: Context): boo
   if (!found?.active || found.passwordHash !== passwordHash) throw refusal("sign_in_refused");
   const awaitsCode = found.totpSecret !== null && !hasProvedCode;
   const all = realm.rows.listSessionsOf(tx, found.key);
-  for (const each of all)
-    if (!isSessionLive(command.site, each, now)) tx.delete(realm.tables.sessions, each);
+  const isLive = (each: SignInSession) => isSessionLive(command.site, each, now);
+  // A password alone, without the code, ends no session that has passed the code.
+  const alike = all.filter((each) => isLive(each) && each.awaitsCode === awaitsCode);
+  const ended = [...all.filter((each) => !isLive(each)), ...alike.slice(SESSIONS_LIMIT - 1)];
+  for (const each of ended) tx.delete(realm.tables.sessions, each);
   end(tx, realm, attempt);
   if (!awaitsCode) noteSignedIn(tx, realm, found, network, now);
   insert(tx, realm, session, found.key, awaitsCode, now);

@@ -11,9 +11,11 @@ import {
   memberOf,
   MEMBER_ROLES,
   type MemberRole,
+  MEMBERS_EVER_LIMIT,
   MEMBERS_LIMIT,
   parseEmail,
 } from "../../../src/domain/members/members.ts";
+import { SESSIONS_LIMIT } from "../../../src/domain/sign-ins/sign-ins.ts";
 import { refusalCode } from "../../support/http/refusal.ts";
 import { openShop, type Shop } from "../../support/worlds/shop.ts";
 
@@ -160,7 +162,49 @@ test("child users have no members, and a reseller has a limited number", () => {
   for (let index = 0; index < MEMBERS_LIMIT; index++) invite("alice", index);
   expect(refusalCode(() => invite("alice", MEMBERS_LIMIT))).toBe("members_limit");
   // Again to the same person is the same member.
-  invite("alice", 3);
+  const id = invite("alice", 3);
+  // Whoever is enabled or invited again counts too.
+  const enable = (active: boolean) => shop.run("setMemberActive", { id, active });
+  enable(false);
+  invite("alice", MEMBERS_LIMIT);
+  expect(refusalCode(() => enable(true))).toBe("members_limit");
+  expect(refusalCode(() => invite("alice", 3))).toBe("members_limit");
+});
+
+test("disabling members makes no room for members without end", () => {
+  const { account } = shop.read((reader) => findUser(reader, "alice"))!;
+  shop.query(
+    `WITH RECURSIVE numbered(n) AS (SELECT 1000 UNION ALL SELECT n + 1 FROM numbered WHERE n < ${999 + MEMBERS_EVER_LIMIT})
+      INSERT INTO members (id, account, email, name, role, language, time_zone, mails, active, created_at)
+      SELECT 'aaaaaaaaaaaaaaaaaaaa' || n, ${account}, n || '@z.example', 'n', 'viewer', 'en', 'UTC', '', 0, 1
+      FROM numbered`,
+  );
+  expect(refusalCode(() => member("viewer"))).toBe("members_limit");
+});
+
+test("a person has a limited number of sessions, and a password alone ends none that passed the code", () => {
+  const person = member("owner");
+  const open = (id: number, hasProvedCode: boolean) =>
+    shop.run("openSession", {
+      site: "portal",
+      attempt: null,
+      person,
+      passwordHash: "p",
+      session: {
+        id: String(id).padStart(16, "x"),
+        hash: "0".repeat(64),
+        address: "::1",
+        userAgent: "",
+      },
+      hasProvedCode,
+    });
+  for (let id = 0; id < SESSIONS_LIMIT + 5; id++) open(id, true);
+  expect(sessionsOf(person)).toBe(SESSIONS_LIMIT);
+  shop.query(`UPDATE members SET totp_secret = 'x' WHERE id = '${person}'`);
+  for (let id = 100; id < 100 + SESSIONS_LIMIT + 5; id++) open(id, false);
+  const sessions = shop.read((reader) => PORTAL_SIGN_INS.listSessionsOf(reader, person));
+  expect(sessions.filter(({ awaitsCode }) => !awaitsCode)).toHaveLength(SESSIONS_LIMIT);
+  expect(sessions.filter(({ awaitsCode }) => awaitsCode)).toHaveLength(SESSIONS_LIMIT);
 });
 
 test("an address belongs to one member, whatever its case", () => {
