@@ -7,6 +7,7 @@ import { PORTAL_SIGN_INS } from "../../db/members/members.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { PANEL_SIGN_INS } from "../../db/administrators/administrators.ts";
 import { keepDisabled } from "../administrators/administrators.ts";
+import { keepMemberDisabled } from "../members/members.ts";
 import type { Context } from "./context.ts";
 import { setKeyActive } from "../users/keys.ts";
 import { raiseSequences } from "../../db/orders/orders.ts";
@@ -23,6 +24,8 @@ export interface CarryOver {
   endedKeys: string[];
   /** Names of administrators of the panel who were disabled since the backup. */
   disabledAdministrators?: string[];
+  /** Ids of members who were kept out of the portal since the backup. */
+  disabledMembers?: string[];
   /** The invoices issued since the backup; null or absent: it is not known which. */
   invoices?: InvoicesSince | null;
   actor: Actor;
@@ -37,13 +40,13 @@ export interface CarriedOver {
 }
 
 /**
- * Carries over what must not go back in time. Numbers continue above the floors, and those of
- * invoices without a gap. Ended keys and disabled administrators
- * stay so. Queued orders and requests become unknown. Waiting webhook deliveries are sent: receivers recognise a
- * repeated event by its id, but a lost event cannot be recovered. Refuses: key_not_found.
+ * Carries over what must not go back in time. Numbers continue above the floors, and those of invoices without a gap.
+ * Ended keys, disabled administrators and members who were kept out of the portal stay so. Queued orders and requests
+ * become unknown. Waiting webhook deliveries are sent: receivers recognise a repeated event by its id, but a lost event
+ * cannot be recovered. Refuses: key_not_found.
  */
 export function carryOver(tx: Tx, command: CarryOver, context: Context): CarriedOver {
-  const { floors, endedKeys, disabledAdministrators = [], actor } = command;
+  const { floors, endedKeys, disabledAdministrators = [], disabledMembers = [], actor } = command;
   const webhooksWaiting = countAllWaiting(tx);
   // These statements, which end the sessions that the backup contains, must come before every other write.
   tx.run(PANEL_SIGN_INS.END_SESSIONS);
@@ -53,6 +56,7 @@ export function carryOver(tx: Tx, command: CarryOver, context: Context): Carried
   const invoices = carryInvoices(tx, command.invoices ?? null, context);
   for (const id of endedKeys) setKeyActive(tx, { id, active: false, actor }, context);
   for (const name of disabledAdministrators) keepDisabled(tx, name, actor, context);
+  for (const id of disabledMembers) keepMemberDisabled(tx, id, actor, context);
   const unknownOrders = markQueuedUnknown(tx, { cause: RESTORED_CAUSE }, context);
   markPerhapsSent(tx, RESTORED_CAUSE, context);
   return { webhooksWaiting, unknownOrders, invoices };

@@ -19,6 +19,7 @@ import {
   findMemberByEmail,
   FORGET_ATTEMPTS_OF,
   listMembersOf,
+  mayUsePortal,
 } from "../../db/members/members.ts";
 import type { Reader, Tx } from "../../db/port/port.ts";
 import { type Member, members } from "../../db/tables/members.ts";
@@ -212,6 +213,17 @@ function changeActive(
   const action = active ? "member.enable" : "member.disable";
   auditMember(tx, actor, action, changed, { active: found.active }, { active }, context);
   return null;
+}
+
+/**
+ * After a restore: disables a member who was kept out of the portal after the backup was made, even the last owner. The
+ * sessions have already ended. Who could not use the portal at the time of the backup stays as it was.
+ */
+export function keepMemberDisabled(tx: Tx, id: string, actor: Actor, context: Context): void {
+  const found = findMember(tx, id);
+  if (!found || !mayUsePortal(tx, found)) return;
+  const changed = tx.update(members, found, { active: false, ...NO_INVITATION });
+  auditMember(tx, actor, "member.disable", changed, { active: true }, { active: false }, context);
 }
 
 export interface UpdateMember {

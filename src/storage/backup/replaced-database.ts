@@ -1,5 +1,5 @@
-// Reads what happened since the backup from the database that a restore replaces: issued numbers, ended keys, changed
-// settings. That database may be damaged, of a later version, or unrelated to the backup.
+// Reads what happened since the backup from the database that a restore replaces: issued numbers, ended keys, disabled
+// people, changed settings. That database may be damaged, of a later version, or unrelated to the backup.
 
 import type { Database } from "bun:sqlite";
 import { isTransientError } from "../../db/sqlite/errors.ts";
@@ -9,6 +9,7 @@ import {
   changesSince,
   type KeyState,
   readDisabledAdministrators,
+  readDisabledMembers,
   readKeys,
   readKeyTerms,
   readSettings,
@@ -48,6 +49,8 @@ export interface SinceBackup {
   };
   /** Panel administrators who are disabled in the replaced database; they stay disabled. */
   disabled: string[];
+  /** Ids of members who may not use the portal in the replaced database; they are disabled. */
+  disabledMembers: string[];
   /**
    * Settings that were changed since the backup. Filled only if the replaced database is a continuation of the backup.
    */
@@ -122,6 +125,7 @@ function compare(
     }),
     invoices: unknownBecause === null ? read((sqlite) => readInvoicesSince(backup, sqlite)) : null,
     disabled: (isContinuation && read(readDisabledAdministrators)) || [],
+    disabledMembers: (isContinuation && read(readDisabledMembers)) || [],
     changes: [
       ...changesOfShared(readKeyTerms(backup), keyTerms),
       ...(settings ? changesSince(readSettings(backup), settings) : []),

@@ -160,6 +160,16 @@ export function readDisabledAdministrators(sqlite: Database): string[] {
   return rows.all().map(({ name }) => name);
 }
 
+/** Returns the ids of the members who may not use the portal: they, their reseller or its portal are off. */
+export function readDisabledMembers(sqlite: Database): string[] {
+  const rows = sqlite.query<{ id: string }, []>(
+    `SELECT members.id FROM members JOIN users ON users.account = members.account
+      LEFT JOIN portal_settings ON portal_settings.account = members.account
+    WHERE NOT (members.active AND users.active AND coalesce(portal_settings.active, 1))`,
+  );
+  return rows.all().map(({ id }) => id);
+}
+
 /** Returns the settings in `since` that differ from `restored`, and the subjects that were created or removed. */
 export function changesSince(restored: Settings, since: Settings): Change[] {
   const changes: Change[] = [];

@@ -1,4 +1,4 @@
-// What a restore does to the administrators of the panel: nobody stays signed in, and who was disabled since stays so.
+// What a restore does to administrators and members: nobody stays signed in, and who was kept out since stays so.
 
 import { join } from "node:path";
 import { expect, test } from "bun:test";
@@ -6,6 +6,7 @@ import {
   findAdministrator,
   PANEL_SIGN_INS,
 } from "../../../src/db/administrators/administrators.ts";
+import { findMember, mayUsePortal } from "../../../src/db/members/members.ts";
 import { copyDatabase } from "../../../src/storage/backup/copy.ts";
 import { openShop, reseller } from "../../support/worlds/shop.ts";
 import { PASSWORD_HASH } from "../../support/worlds/panel.ts";
@@ -48,6 +49,42 @@ test("sessions end, an administrator who was disabled stays so, and reverted cha
     expect(PANEL_SIGN_INS.listSessions(reader)).toEqual([]);
     expect(findAdministrator(reader, "bob")!.active).toBe(false);
     expect(findAdministrator(reader, "alice")!.active).toBe(true);
+  });
+  restored.close();
+});
+
+test("a member who was disabled since, or whose reseller or portal was switched off, stays out of the portal", async () => {
+  const shop = openShop();
+  const invite = (username: string, email: string): string =>
+    shop.run("inviteMember", {
+      username,
+      email,
+      name: null,
+      role: "owner",
+      language: "en",
+      invitationHash: email.padEnd(64, "0"),
+    });
+  for (const username of ["dora", "eric"]) shop.user(username);
+  const [disabled, colleague] = [invite("alice", "a@x.example"), invite("alice", "b@x.example")];
+  const [inactive, off] = [invite("dora", "c@x.example"), invite("eric", "d@x.example")];
+  // Kept out at the time of the backup too: this member is not disabled.
+  const before = invite("bob", "e@x.example");
+  shop.run("setPortal", { username: "bob", changes: { active: false } });
+  const file = join(shop.folder, "copy.db");
+  copyDatabase(shop.connection.path, file);
+  shop.run("setMemberActive", { id: disabled, active: false });
+  shop.run("setUserActive", { username: "dora", active: false });
+  shop.run("setPortal", { username: "eric", changes: { active: false } });
+  shop.close();
+  expect((await reseller("restore", file, "--data", shop.folder, "--json")).code).toBe(0);
+  const restored = freshSqliteDatabase(shop.folder);
+  restored.read((reader) => {
+    const member = (id: string) => findMember(reader, id)!;
+    for (const id of [disabled, inactive, off]) {
+      expect(member(id)).toMatchObject({ active: false, invitationHash: null });
+    }
+    expect(mayUsePortal(reader, member(colleague))).toBe(true);
+    expect(member(before).active).toBe(true);
   });
   restored.close();
 });
