@@ -8,7 +8,8 @@ const QUEUE_LIMIT = 16;
 const RETRY_AFTER_SECONDS = 2;
 
 export interface Passwords {
-  hash(password: string): Promise<string>;
+  /** Hashes a password. `isKnown`: as for isRight, and for whoever was invited. Refuses: sign_in_limited. */
+  hash(password: string, isKnown?: boolean): Promise<string>;
   /**
    * Checks a password. `hash`: null for an unknown name, whose check takes as long as that of a known one. `isKnown`:
    * the visitor is signed in, or uses a network from which the name has signed in before. Such visitors have a separate
@@ -26,8 +27,7 @@ export function createPasswords(cost: PasswordCost = {}): Passwords {
   const enter = createGate();
   let unknown: Promise<string> | undefined;
   return {
-    // Only signed-in or invited people choose a password.
-    hash: (password) => enter(true, () => make(password)),
+    hash: (password, isKnown = true) => enter(isKnown, () => make(password)),
     isRight: (password, hash, isKnown = false) =>
       enter(isKnown, async () => {
         if (hash !== null) return Bun.password.verify(password, hash);

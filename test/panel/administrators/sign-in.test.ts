@@ -157,6 +157,13 @@ describe("a password", () => {
     await Promise.all([known, last]);
     expect(order).toEqual(["known", "stranger"]);
     await Promise.allSettled(strangers);
+    // Strangers who register are strangers: their passwords do not fill the queue of who is known.
+    const registering = Array.from({ length: 20 }, () => passwords.hash("x", false));
+    const outcome = passwords.isRight("x", null, true);
+    expect(
+      (await Promise.allSettled(registering)).filter(({ status }) => status === "rejected"),
+    ).toHaveLength(2);
+    expect(await outcome).toBe(false);
     expect(await passwords.isRight("a", await passwords.hash("a"))).toBe(true);
     // As OWASP asks for at least: 19 MiB and two passes.
     expect(await createPasswords().hash("a")).toStartWith("$argon2id$v=19$m=65536,t=2,p=1$");
