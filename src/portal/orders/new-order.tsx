@@ -126,6 +126,8 @@ export async function placeOrder(submission: Submission, portal: Portal): Promis
   const link = form.required("link", LINK, "");
   const quantity = form.optional("quantity", QUANTITY, 1);
   const reference = form.optional("reference", REFERENCE, "");
+  // Absent on the first page. Without its amount nothing was confirmed.
+  const charge = form.optionalWhole("charge", 0, Number.MAX_SAFE_INTEGER) ?? 0;
   form.check();
   const texts = textsOf(submission);
   const asked = { link, quantity, reference, ...givenFields(texts) };
@@ -148,7 +150,7 @@ export async function placeOrder(submission: Submission, portal: Portal): Promis
   }
   const { orderId, replayed } = await submission.submit("placeMemberOrder", {
     order: { ...asked, service },
-    chargeMicros: Number(form.raw("charge")),
+    chargeMicros: charge,
     ...(limits && { limits }),
     claim: { key: `portal:${token}`, requestHash: hashOf({ ...asked, service }) },
   });

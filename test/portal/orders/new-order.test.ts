@@ -74,11 +74,14 @@ test("an order whose price changed since it was shown is not placed", async () =
   const { text } = await portal.post("/new-order/1", buyer, ASKED);
   const form = hiddenFields(text);
   const before = portal.fingerprint();
-  const forged = await portal.post("/new-order/1", buyer, { ...form, charge: "1" });
-  expect(forged.status).toBe(422);
-  expect(forged.text).toContain("The price has changed");
-  // Nothing that was typed is lost.
-  expect(forged.text).toContain('value="https://example.com/a"');
+  for (const charge of ["1", ""]) {
+    const forged = await portal.post("/new-order/1", buyer, { ...form, charge });
+    expect(forged.status).toBe(422);
+    expect(forged.text).toContain("The price has changed");
+    // Nothing that was typed is lost.
+    expect(forged.text).toContain('value="https://example.com/a"');
+  }
+  expect((await portal.post("/new-order/1", buyer, { ...form, charge: "x" })).status).toBe(422);
   expect(portal.fingerprint()).toBe(before);
 });
 
