@@ -4,6 +4,8 @@
 export const IMPORT_PROBLEMS = {
   user_is_another:
     "this user id was imported under another username: it belongs to another panel, or the user was renamed here",
+  balance_differs:
+    "the user was imported with another balance, which stays: something was ordered or paid in the other panel since. Import into a new database",
   username_taken:
     "a user that was not imported has this username, whatever its case: rename that user, or map this one to another username",
   service_number_taken:

@@ -29,12 +29,15 @@ export interface ImportedUser {
 
 /** Says what an import would do with each row now. */
 export function planUsers(reader: Reader, rows: readonly ImportedUser[]): RowOutcome[] {
-  return reader.each(rows, ({ source, username }): RowOutcome => {
+  return reader.each(rows, ({ source, username, balanceMicros }): RowOutcome => {
     const imported = reader.row(importedUsers.byKey, source);
     if (imported) {
       const user = reader.row(users.byKey, imported.account)!;
       const isSame = user.username.toLowerCase() === username.toLowerCase();
-      return isSame || user.erasedAt !== null ? "same" : "user_is_another";
+      if (user.erasedAt !== null) return "same";
+      if (!isSame) return "user_is_another";
+      // Orders that this balance paid for would be free here: the earlier balance was credited.
+      return imported.balanceMicros === balanceMicros ? "same" : "balance_differs";
     }
     return findUser(reader, username) ? "username_taken" : "new";
   });

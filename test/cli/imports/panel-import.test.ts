@@ -236,6 +236,21 @@ test("a repeated import adds what is missing, and touches nothing that changed h
   expect(await verifyStore(database)).toEqual([]);
 });
 
+test("a later state of the other panel is refused: what its balances paid for since would be free", async () => {
+  const database = withProvider();
+  await imports(database, CSV);
+  const later = {
+    ...CSV,
+    users: CSV.users.replace("12.5", "11.5"),
+    orders: `${CSV.orders}1206,7,42,https://example.com/f,1000,1,pending,,1000,2025-01-04,,\n`,
+  };
+  const before = contents(database);
+  const { code, stderr } = await imports(database, later);
+  expect(code).toBe(1);
+  expect(stderr).toContain("the user was imported with another balance, which stays");
+  expect(contents(database)).toBe(before);
+});
+
 test("once an order was placed here, only old numbers are imported", async () => {
   const database = withProvider();
   await imports(database, CSV);
