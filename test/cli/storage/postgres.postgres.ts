@@ -131,6 +131,7 @@ describe("doctor", () => {
       ["oldest unchecked order", "ok"],
       ["webhooks", "ok"],
       ["keys that add credit", "warn"],
+      ["imported keys", "ok"],
       ["spend of resellers", "ok"],
       ["open files", "ok"],
     ]);
