@@ -1,4 +1,4 @@
-// Facts about an order: its service, link, quantity, money and provider.
+// Facts about an order: its money, service, link, provider and quantity.
 
 /** @jsxImportSource preact */
 
@@ -25,18 +25,33 @@ export function OrderFacts({
   return (
     <Facts
       facts={[
-        ["User", <a href={`/users/${username}`}>{username}</a>],
+        ["Charge USD", <Money micros={order.chargeMicros} />],
+        ["Refunded USD", <Money micros={order.refundedMicros} />],
+        ...(delivery
+          ? ([
+              ["Cost", cost ? <Typed text={costText(cost)} /> : "not known"],
+              ["Margin USD", cost ? <Money micros={marginOf(order, cost)} /> : "–"],
+            ] as const)
+          : []),
         [
           "Service",
           <a href={`/services/${order.serviceId}`}>
             <Typed text={order.serviceName} />
           </a>,
         ],
+        ["User", <a href={`/users/${username}`}>{username}</a>],
         ["Link", <TypedLink text={order.link} />],
+        ["Provider", <ItsProvider order={order} provider={provider} />],
+        ...(delivery
+          ? ([
+              ["Route", <ItsRoute order={order} provider={provider} routes={routes} />],
+              ["Number at the provider", delivery.providerOrder ?? "–"],
+              ["Last answered poll (UTC)", <Time at={delivery.polledAt} />],
+              ["Last reply", <Typed text={lastReply(timeline)} />],
+            ] as const)
+          : []),
         ["Quantity", quantityText(order)],
         ...extraFacts(order),
-        ["Charge USD", <Money micros={order.chargeMicros} />],
-        ["Refunded USD", <Money micros={order.refundedMicros} />],
         ["Start count", order.startCount],
         ["Remains", order.remains],
         ["Created (UTC)", <Time at={order.createdAt} />],
@@ -50,17 +65,6 @@ export function OrderFacts({
           : ([
               ["Sent again for", <a href={`/orders/${resent.resends}`}>order {resent.resends}</a>],
             ] as const)),
-        ["Provider", <ItsProvider order={order} provider={provider} />],
-        ...(delivery
-          ? ([
-              ["Number at the provider", delivery.providerOrder ?? "–"],
-              ["Route", <ItsRoute order={order} provider={provider} routes={routes} />],
-              ["Last answered poll (UTC)", <Time at={delivery.polledAt} />],
-              ["Last reply", <Typed text={lastReply(timeline)} />],
-              ["Cost", cost ? <Typed text={costText(cost)} /> : "not known"],
-              ["Margin USD", cost ? <Money micros={marginOf(order, cost)} /> : "–"],
-            ] as const)
-          : []),
       ]}
     />
   );

@@ -259,3 +259,13 @@ describe("one order", () => {
     }
   });
 });
+
+test("the facts of an order begin with its money", async () => {
+  const { text } = await market.get(`/orders/${market.delivered({ placed: "8801" })}`);
+  const terms = [...text.matchAll(/<dt>([^<]*)<\/dt>/g)].map(([, term]) => term);
+  const first = terms.slice(terms.indexOf("Charge USD")).slice(0, 9);
+  expect(first.join(", ")).toBe(
+    "Charge USD, Refunded USD, Cost, Margin USD, Service, User, Link, Provider, Route",
+  );
+  expect(text).toMatch(/<dl class="facts">(<div>)?<dt>Charge USD</);
+});
