@@ -136,7 +136,7 @@ function Days({ rows, window }: { rows: readonly ReportRow[]; window: TimeWindow
     });
   return (
     <Chart
-      title="Revenue in USD by day"
+      title="Revenue in USD by UTC day"
       labels={labels.map((label) => label.slice(5))}
       series={[{ name: "Revenue", values: dollars(({ revenueMicros }) => revenueMicros) }]}
       format={(value) => value.toFixed(2)}

@@ -203,13 +203,13 @@ function Month({ figures, now }: { figures: ActivityFigures; now: number }) {
       </p>
       <div class="charts">
         <Chart
-          title="Orders by day and present status"
+          title="Orders by UTC day and present status"
           labels={labels}
           series={orders}
           format={(value) => (Number.isInteger(value) ? String(value) : "")}
         />
         <Chart
-          title="Revenue in USD"
+          title="Revenue in USD by UTC day"
           labels={labels}
           series={[{ name: "Revenue", values: revenue }]}
           format={(value) => value.toFixed(2)}
