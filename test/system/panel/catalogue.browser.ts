@@ -25,7 +25,8 @@ const cellsOf = (page: Page, label: string) =>
 /** Complaints except those that the browser itself makes about a refused form. */
 const unexpected = (complaints: readonly string[]) =>
   complaints.filter((each) => !each.includes("422"));
-const status = (page: Page) => page.getByRole("status").textContent();
+/** What the page says was done; the search in its header has a status of its own. */
+const status = (page: Page) => page.getByRole("main").getByRole("status").textContent();
 
 describe.each([
   ["with JavaScript", true],
