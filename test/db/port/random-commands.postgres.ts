@@ -160,7 +160,6 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
     let known = await Promise.all(
       subjects.map(async (subject) => namesIn(await subject.read(readAll))),
     );
-    const counts: Record<string, number> = {};
     for (let place = -1; place < BATCHES; place += 1) {
       const batch = place < 0 ? commands.first() : commands.batch(BATCH_LIMIT);
       now += below(random, 4) === 0 ? below(random, 40_000_000) : below(random, 60_000);
@@ -177,16 +176,12 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
             place % DUMP_EVERY === 0 || place === BATCHES - 1 ? withoutNumbers(rows, names) : null,
         });
       }
-      for (const [name, reply] of found[0]!.replies as [string, object | string][]) {
-        const kind = typeof reply === "string" ? reply : Object.keys(reply)[0]!;
-        counts[`${name} ${kind}`] = (counts[`${name} ${kind}`] ?? 0) + 1;
-      }
       for (const [index, { name }] of subjects.entries()) {
         expect([name, place, found[index]]).toEqual([name, place, found[0]]);
       }
     }
-    // Else it has seen nothing.
-    expect(counts["placeOrder done"]).toBeGreaterThan(0);
+    // Else it has seen nothing. Several commands place orders; a seed may draw only refusals of one.
+    expect(known[0]!.orders.size).toBeGreaterThan(0);
     for (const subject of subjects) {
       expect([subject.name, await problemsIn((body) => subject.read(body))]).toEqual([
         subject.name,
