@@ -88,7 +88,7 @@ const TASKS: readonly Task[] = [
       }
       expect(market.balance("alice")).toBe(125_000_000);
       await click("Changes in the audit log");
-      expect(await text()).toMatch(/panel:tester\s+user\.credit\s+alice/);
+      expect(await text()).toMatch(/panel:tester\s+Reseller credited\s+alice/);
     },
   },
   {
