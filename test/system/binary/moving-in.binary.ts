@@ -17,11 +17,12 @@ import {
 import { freshFolder } from "../../support/folders.ts";
 import { PROVIDER_KEY, startUpstream, type Upstream } from "../../support/peers/upstream.ts";
 import { below, randomFrom } from "../../support/random/seeded.ts";
+import { runs } from "../../support/runs.ts";
 import { OLD_PANEL_MAP, oldKeyOf, writeOldPanelDump } from "../../support/seeds/old-panel.ts";
 import { until } from "../../support/until.ts";
 import { compileShim } from "../powercut/shim.ts";
 
-const KILLS = 10;
+const KILLS = runs(3, 10);
 /** After how many syncs of files it is killed: the first of them are those of the start, and one follows each batch. */
 const SYNCS = { least: 5, below: 13 };
 
@@ -93,7 +94,7 @@ function contents(folder: string): Record<string, string> {
   return hashes;
 }
 
-test("killed at ten points and repeated, an import has the effect of one that was not", async () => {
+test("killed between its batches again and again and repeated, an import has the effect of one that was not", async () => {
   const dump = writeOldPanelDump(freshFolder(), size);
   const whole = await emptyDirectory(upstreamUrl);
   const killed = freshFolder();
