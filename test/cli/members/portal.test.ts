@@ -64,7 +64,10 @@ test("visitors who wait are listed, approved with a link, or declined", async ()
   for (const email of ["eve@new.example", "dan@new.example"]) {
     shop.run("register", { email, name: "New", language: "en" });
   }
-  const [eve, dan] = (await portal("registrations", "--json")).json;
+  const waiting = (await portal("registrations", "--json")).json as { id: string; email: string }[];
+  const [eve, dan] = ["eve@new.example", "dan@new.example"].map((email) =>
+    waiting.find((visitor) => visitor.email === email)!,
+  ) as [(typeof waiting)[0], (typeof waiting)[0]];
   const approved = await portal("approve", eve.id, "--username", "evie");
   expect(approved.stdout).toContain("Reseller evie: give eve@new.example this link");
   tokenIn(approved.stdout);
