@@ -137,7 +137,7 @@ describe("a late report", () => {
     const id = completed("9001");
     report(id, "Partial", 25);
     const { text } = await market.get(`/orders/${id}`);
-    expect(text).toContain("Reported late: Partial, 25 remain");
+    expect(text).toContain("Reported late: partial, 25 remain");
     expect(text).toContain("Accept, refund 0.025 USD");
     const before = market.balance("alice");
     const { asked, status } = await market.confirm(`/orders/${id}/late`, { decision: "accept" });
