@@ -1,5 +1,5 @@
 // Checks every few seconds for conditions that the operator should know, and records which alerts begin and which end.
-// The queue of webhooks sends them. docs/decisions/0061-alerts-are-states-in-the-database.md.
+// The queue of webhooks sends them. docs/specification/alerts.md#alerts.
 
 import {
   listAlertEndpoints,

@@ -1,6 +1,6 @@
 // The only alert that cannot go through the database: the database does not accept writes. Its beginning is sent from
 // memory, with the sender and the schedule of webhooks. Once writes succeed again, the queue sends the end, and sends
-// the beginning to endpoints that have not received it. docs/decisions/0061-alerts-are-states-in-the-database.md.
+// the beginning to endpoints that have not received it. docs/specification/alerts.md#alerts.
 
 import type { AlertEndpoint } from "../db/webhooks/alerts.ts";
 import type { Random } from "../scheduling/backoff.ts";

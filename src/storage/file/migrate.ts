@@ -1,5 +1,6 @@
 // Migrations: SQL files embedded in the program, applied in one transaction, and recorded with their hash. A database
-// with an unknown applied migration is newer: it is refused and not changed.
+// with an unknown applied migration is newer: it is refused and not changed. Only serve, quickstart and restore apply
+// them: a newer program may be used on the command line while an older server still runs.
 
 import type { Database } from "bun:sqlite";
 import initial from "../../../migrations/sqlite/0001_initial.sql" with { type: "text" };
