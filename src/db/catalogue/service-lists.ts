@@ -11,6 +11,7 @@ import { type Dialect, fields, query, select } from "../port/query.ts";
 import type { User } from "../users/users.ts";
 import { listProviders } from "../providers/providers.ts";
 import { categoryPosition } from "./category-order.ts";
+import type { PriceUnit } from "../../domain/catalogue/services.ts";
 import { findService, type Service } from "./services.ts";
 import { boolean, nullable, number, text } from "../port/table-definition.ts";
 import { grants, services } from "../tables/catalogue.ts";
@@ -127,22 +128,25 @@ function listBy(by: StoredSort, descending: boolean) {
   });
 }
 
-const TERMS = ["id", "priceMicros", "per", "max", "providerId", "providerService"] as const;
+/** The terms of one service: id, price, unit of the price, maximum, provider, own price, unit of the rate, rate. */
+const TERMS = `services.id || ' ' || services.price_micros || ' ' || services.per || ' ' || services.max || ' ' ||
+  coalesce(CAST(services.provider_id AS TEXT), '') || ' ' || coalesce(CAST(grants.price_micros AS TEXT), '') || ' ' ||
+  coalesce((SELECT unit || ' ' || rate FROM provider_rates WHERE provider_rates.provider_id = services.provider_id
+    AND provider_rates.provider_service = services.provider_service ORDER BY after_order DESC LIMIT 1), '')`;
 
-/** Lists the terms of all services that match, with the last known rate of their first provider. */
+/**
+ * Lists the terms of all services that match, with the last known rate of their first provider. They are one text,
+ * because ten thousand rows take longer to transfer than their margins take to compute.
+ */
 function termsBy(by: StoredSort, descending: boolean) {
   return listByFilters({
-    columns: {
-      ...fields(services, ...TERMS),
-      ownPriceMicros: nullable(number),
-      rate: nullable(text),
-    },
+    columns: { terms: nullable(text) },
     parameters: PARAMETERS,
     conditions: CONDITIONS,
-    text: (and) => `SELECT ${select(services, ...TERMS)}, grants.price_micros AS "ownPriceMicros",
-        (SELECT unit || ' ' || rate FROM provider_rates WHERE provider_rates.provider_id = services.provider_id
-          AND provider_rates.provider_service = services.provider_service ORDER BY after_order DESC LIMIT 1) AS "rate"
-      ${FROM} WHERE TRUE${and} ORDER BY ${orderBy([...KEYS[by]("services"), "services.id"], descending)}`,
+    text: (
+      and,
+    ) => `SELECT string_agg(${TERMS}, ',' ORDER BY ${orderBy([...KEYS[by]("services"), "services.id"], descending)})
+        AS "terms" ${FROM} WHERE TRUE${and}`,
   });
 }
 
@@ -178,8 +182,8 @@ export function listServicesAfter(
   limit: number,
   order: ServiceOrder = BY_NAME,
 ): ServicePage {
-  if (filter.belowCost || isComputed(order.by))
-    return listComputed(reader, filter, after, limit, order);
+  if (isComputed(filter, order))
+    return readPage(reader, computePage(reader, filter, after, limit, order));
   const last = after === null ? undefined : findService(reader, after);
   const given = givenNames({ ...filter, after: last?.id }, [...FILTERS, "after"]);
   const rows = reader.all(LISTS.get(nameOf(order))!.services(given), {
@@ -207,47 +211,61 @@ interface Computed {
   margin: Margin | null;
 }
 
-function isComputed(by: ServiceSort): boolean {
-  return by in MARGIN_VALUES;
+/** A page of a computed list, before its services are read. */
+export type ComputedPage = Pick<ServicePage, "next"> & { listed: Computed[] };
+
+/** Returns whether the list computes the margin of every service that matches. */
+export function isComputed({ belowCost }: ServiceFilter, { by }: ServiceOrder): boolean {
+  return belowCost === true || by in MARGIN_VALUES;
 }
 
-/** Lists by rate or margin, or only prices below cost. */
-function listComputed(
+/** Lists by rate or margin, or only prices below cost. Otherwise like listServicesAfter. */
+export function computePage(
   reader: Reader,
   filter: ServiceFilter,
   after: string | null,
   limit: number,
   order: ServiceOrder,
-): ServicePage {
-  const stored = isComputed(order.by) ? BY_NAME : order;
-  const terms = LISTS.get(nameOf(stored))!.terms(givenNames(filter, FILTERS));
-  const providers = new Map(listProviders(reader).map((each) => [each.providerId, each]));
-  const account = filter.resellerAccount ?? null;
-  const payer = account === null ? undefined : reader.row(users.byKey, account);
-  const priced = reader.all(terms, valuesOf(filter)).map((service): Computed => {
-    const { id, priceMicros, ownPriceMicros, rate, providerId } = service;
-    const provider = providers.get(providerId ?? 0);
-    if (rate === null || !provider || provider.foreignCurrency !== null)
-      return { id, ownPriceMicros, margin: null };
-    const [unit, amount] = rate.split(" ") as [RateUnit, string];
-    const discountPpm = filter.discountPpm ?? payer?.discountPpm ?? 0;
-    const paid = priceFor(priceMicros, ownPriceMicros, discountPpm);
-    const margin = marginOf(paid, service, { unit, rate: amount }, provider.rateToUsd);
-    return { id, ownPriceMicros, margin };
-  });
+): ComputedPage {
+  const computed = computeMargins(reader, filter, order.by in MARGIN_VALUES ? BY_NAME : order);
   const listed = sorted(
-    filter.belowCost ? priced.filter(({ margin }) => margin?.isBelowCost) : priced,
+    filter.belowCost ? computed.filter(({ margin }) => margin?.isBelowCost) : computed,
     order,
   );
   const first = listed.findIndex(({ id }) => id === after) + 1;
   const page = listed.slice(first, first + limit);
-  return {
-    rows: reader.each(page, ({ id, ownPriceMicros }) => ({
-      ...findService(reader, id)!,
-      ownPriceMicros,
-    })),
-    next: first + limit < listed.length ? page.at(-1)!.id : null,
-  };
+  return { listed: page, next: first + limit < listed.length ? page.at(-1)!.id : null };
+}
+
+export function readPage(reader: Reader, { listed, next }: ComputedPage): ServicePage {
+  const rows = reader.each(listed, ({ id, ownPriceMicros }) => {
+    const service = findService(reader, id);
+    return service && { ...service, ownPriceMicros };
+  });
+  return { rows: rows.filter((row) => row !== undefined), next };
+}
+
+/** Returns the margins of all services that match, in a stored order. */
+function computeMargins(reader: Reader, filter: ServiceFilter, order: ServiceOrder): Computed[] {
+  const list = LISTS.get(nameOf(order))!.terms(givenNames(filter, FILTERS));
+  const providers = new Map(listProviders(reader).map((each) => [`${each.providerId}`, each]));
+  const account = filter.resellerAccount ?? null;
+  const payer = account === null ? undefined : reader.row(users.byKey, account);
+  const discountPpm = filter.discountPpm ?? payer?.discountPpm ?? 0;
+  const terms = reader.one(list, valuesOf(filter))?.terms;
+  if (!terms) return [];
+  return terms.split(",").map((text): Computed => {
+    const [id, price, per, max, providerId, own, unit, rate] = text.split(" ") as string[];
+    const ownPriceMicros = own ? Number(own) : null;
+    const provider = providers.get(providerId!);
+    const isKnown = rate !== undefined && provider?.foreignCurrency === null;
+    const paid = priceFor(Number(price), ownPriceMicros, discountPpm);
+    const sold = { per: per as PriceUnit, max: Number(max) };
+    const margin = isKnown
+      ? marginOf(paid, sold, { unit: unit as RateUnit, rate }, provider.rateToUsd)
+      : null;
+    return { id: id!, ownPriceMicros, margin };
+  });
 }
 
 const MARGIN_VALUES: { [By in ServiceSort]?: (margin: Margin) => number | null } = {
@@ -259,12 +277,13 @@ const MARGIN_VALUES: { [By in ServiceSort]?: (margin: Margin) => number | null }
 function sorted(services: Computed[], { by, descending }: ServiceOrder): Computed[] {
   const read = MARGIN_VALUES[by];
   if (!read) return services;
-  const valueOf = ({ margin }: Computed) => margin && read(margin);
-  return services.toSorted((a, b) => {
-    const [left, right] = [valueOf(a), valueOf(b)];
-    if (left === null || right === null) return Number(left === null) - Number(right === null);
-    return descending ? right - left : left - right;
+  const direction = descending ? -1 : 1;
+  const keyed = services.map((service) => {
+    const value = service.margin && read(service.margin);
+    return { service, key: value === null ? Infinity : direction * value };
   });
+  keyed.sort((a, b) => (a.key === b.key ? 0 : a.key - b.key));
+  return keyed.map(({ service }) => service);
 }
 
 /** Counts the services that would be sold to a reseller below cost only with the larger discount. */

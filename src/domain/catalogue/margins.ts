@@ -11,7 +11,7 @@ export interface Margin {
   costMicros: number;
   isBelowCost: boolean;
   /** The margin as a percentage of the price, rounded down to a tenth; null: the price is 0. */
-  percent: string | null;
+  readonly percent: string | null;
 }
 
 /** Returns the margin of a price; null if none can be computed: for a package sold by units, or too large a cost. */
@@ -24,8 +24,14 @@ export function marginOf(
   if (unit === "order" && per !== "order") return null;
   const costMicros = microsOf(costOf(parseDecimal(rate)!, unit, per, max), rateToUsd);
   if (costMicros === null) return null;
-  const isBelowCost = priceMicros < costMicros;
-  return { costMicros, isBelowCost, percent: percentOf(priceMicros, costMicros) };
+  return {
+    costMicros,
+    isBelowCost: priceMicros < costMicros,
+    // Computed when it is read: most margins of a long list only tell whether the price is below cost.
+    get percent() {
+      return percentOf(priceMicros, costMicros);
+    },
+  };
 }
 
 /** A price with its margin; null: the margin is unknown. */
