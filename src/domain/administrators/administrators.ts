@@ -21,6 +21,13 @@ export function authorOf(name: string): string {
   return `panel:${name}`;
 }
 
+const AUTHOR = /^panel:([a-z0-9][a-z0-9._-]{0,31})$/;
+
+/** Returns the name of the administrator who is the author; null for any other author. */
+export function administratorOf(author: string | null): string | null {
+  return AUTHOR.exec(author ?? "")?.[1] ?? null;
+}
+
 /** Lengths of a password, in UTF-16 units. */
 export const PASSWORD_LEAST = 12;
 export const PASSWORD_MOST = 1024;

@@ -43,6 +43,8 @@ export const ADMINISTRATOR_REFUSALS = {
     fields: ["token"],
   }),
   code_wrong: entry({ message: "Wrong code", fields: ["code", "proof"] }),
+  /** The administrator was disabled, or its role was changed, since the form was shown. */
+  administrator_not_allowed: entry({ message: "Your role does not allow this" }),
   /** `what`: the part of a form that the role does not allow. */
   owner_required: entry<{ what: string }>({ message: ({ what }) => `Only an owner may ${what}` }),
   /** The session has already ended, or belongs to another administrator. */

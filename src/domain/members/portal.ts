@@ -1,6 +1,6 @@
 // What a reseller's portal allows unless the operator decides otherwise.
 
-import { KEY_TYPES, type KeyType } from "../users/keys.ts";
+import { KEY_TYPES, keyTypeMay, type KeyType } from "../users/keys.ts";
 import type { MemberRole } from "./members.ts";
 
 export const portalDefaults = {
@@ -24,4 +24,11 @@ export function mayCreateKey(
 ): boolean {
   const isAllowed = KEY_TYPES.indexOf(type) <= KEY_TYPES.indexOf(keys);
   return isAllowed && (type === "order" || role === "owner");
+}
+
+/** Returns whether a member with this role may create keys that create credit. */
+export function mayCreateCredit({ keys }: { keys: KeyType }, role: MemberRole): boolean {
+  return KEY_TYPES.some(
+    (type) => keyTypeMay(type, "recharge") && mayCreateKey({ keys }, role, type),
+  );
 }

@@ -1,13 +1,20 @@
-// Checks the member that a command is run for, in the transaction of the command: since the request arrived, its role
-// may have changed, or its reseller or its portal may have been switched off.
+// Checks who a command about members is run for, in the transaction of the command: since the request arrived, the role
+// of the member or the administrator may have changed, or the reseller or its portal may have been switched off.
 
 import { findPortalSettings } from "../../db/members/members.ts";
-import type { Tx } from "../../db/port/port.ts";
+import type { Reader, Tx } from "../../db/port/port.ts";
 import { type Member, members } from "../../db/tables/members.ts";
 import { users } from "../../db/tables/users.ts";
-import { type MemberPermission, mayMember, memberOf } from "../../domain/members/members.ts";
+import {
+  type MemberPermission,
+  type MemberRole,
+  mayMember,
+  memberOf,
+} from "../../domain/members/members.ts";
+import { mayCreateCredit } from "../../domain/members/portal.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { refusal } from "../../domain/values/error-table.ts";
+import { requireRole } from "../administrators/acting.ts";
 
 /**
  * Returns the member that is the author of a change. Its reseller's account is locked. Refuses: member_not_allowed,
@@ -21,4 +28,24 @@ export function requireMember(tx: Tx, actor: Actor, permission: MemberPermission
   if (!tx.row(users.byKey, member.account)!.active) throw refusal("user_inactive");
   if (!findPortalSettings(tx, member.account).active) throw refusal("portal_off");
   return member;
+}
+
+/** Refuses an administrator who may not manage members. Refuses what requireRole refuses. */
+export function requireManager(reader: Reader, actor: Actor): void {
+  requireRole(reader, actor, "operator", "manage members");
+}
+
+/**
+ * Refuses an administrator who may not let somebody act as a member with this role. Whoever gets a link to a password
+ * can act as the member, so where the member may create keys that create credit, this is for owners. Refuses what
+ * requireRole refuses.
+ */
+export function requireGranter(
+  reader: Reader,
+  actor: Actor,
+  { account, role }: { account: number; role: MemberRole },
+): void {
+  const isCredit = mayCreateCredit(findPortalSettings(reader, account), role);
+  const what = "let somebody in who may make keys that create credit";
+  requireRole(reader, actor, isCredit ? "owner" : "operator", what);
 }

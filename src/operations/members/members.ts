@@ -28,7 +28,7 @@ import type { Context } from "../batch/context.ts";
 import { endSessionsOf, forgetNetworks, NO_INVITATION } from "../sign-ins/credentials.ts";
 import { realmOf } from "../sign-ins/realms.ts";
 import { requireUser } from "../users/users.ts";
-import { requireMember } from "./acting.ts";
+import { requireGranter, requireManager, requireMember } from "./acting.ts";
 
 const PORTAL = realmOf("portal");
 
@@ -51,12 +51,13 @@ export interface InviteMember extends Invitation {
 
 /**
  * Invites a member for the operator. Can be repeated until the invitation is accepted. Returns the member's id. Refuses:
- * user_not_found, user_erased, child_has_no_members, member_email_taken, members_limit.
+ * user_not_found, user_erased, child_has_no_members, what requireGranter refuses, member_email_taken, members_limit.
  */
 export function inviteMember(tx: Tx, command: InviteMember, context: Context): string {
   const { account, parentAccount, erasedAt } = requireUser(tx, command.username);
   if (erasedAt !== null) throw refusal("user_erased");
   if (parentAccount !== null) throw refusal("child_has_no_members");
+  requireGranter(tx, command.actor, { account, role: command.role });
   return invite(tx, account, command, command.actor, context);
 }
 
@@ -119,11 +120,13 @@ export interface ResetMember {
 }
 
 /**
- * Lets a member set a new password by a link. The old one works until then. Refuses: member_not_found,
- * member_not_invited.
+ * Lets a member set a new password by a link. The old one works until then. Refuses: member_not_found, what
+ * requireGranter refuses, member_not_invited.
  */
 export function resetMember(tx: Tx, command: ResetMember, context: Context): null {
-  return reset(tx, requireMemberRow(tx, command.id), command, context);
+  const found = requireMemberRow(tx, command.id);
+  requireGranter(tx, command.actor, found);
+  return reset(tx, found, command, context);
 }
 
 /** Runs resetMember for an owner. Refuses what requireMember refuses, then what resetMember refuses. */
@@ -152,10 +155,13 @@ export interface SetMemberRole {
 }
 
 /**
- * Sets a role and ends the member's sessions. The operator may also change the last owner's. Refuses: member_not_found.
+ * Sets a role and ends the member's sessions. The operator may also change the last owner's. Refuses: member_not_found,
+ * what requireGranter refuses.
  */
 export function setMemberRole(tx: Tx, command: SetMemberRole, context: Context): null {
-  return changeRole(tx, requireMemberRow(tx, command.id), command, context);
+  const found = requireMemberRow(tx, command.id);
+  requireGranter(tx, command.actor, { account: found.account, role: command.role });
+  return changeRole(tx, found, command, context);
 }
 
 /** Sets a role for an owner. Refuses what requireMember refuses, member_not_found, member_last_owner. */
@@ -181,10 +187,13 @@ export interface SetMemberActive {
 
 /**
  * Enables or disables a member. A disabled one has no sessions and cannot sign in. The operator may also disable the last
- * owner. Refuses: member_not_found, members_limit.
+ * owner. Refuses: member_not_found, what requireManager or requireGranter refuses, members_limit.
  */
 export function setMemberActive(tx: Tx, command: SetMemberActive, context: Context): null {
-  return changeActive(tx, requireMemberRow(tx, command.id), command, context);
+  const found = requireMemberRow(tx, command.id);
+  if (command.active) requireGranter(tx, command.actor, found);
+  else requireManager(tx, command.actor);
+  return changeActive(tx, found, command, context);
 }
 
 /**

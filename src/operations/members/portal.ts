@@ -1,10 +1,12 @@
 // What the portal of a reseller allows: the operator switches it off, and decides which keys members may create.
 
 import type { Actor } from "../../domain/ledger/ledger.ts";
+import { mayCreateCredit } from "../../domain/members/portal.ts";
 import { findPortalSettings } from "../../db/members/members.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { portalSettings, type PortalSettings } from "../../db/tables/members.ts";
 import { refusal } from "../../domain/values/error-table.ts";
+import { requireRole } from "../administrators/acting.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 import { requireUser } from "../users/users.ts";
@@ -16,7 +18,10 @@ export interface SetPortal {
   actor: Actor;
 }
 
-/** Changes what the portal of a reseller allows. Refuses: user_not_found, child_has_no_members. */
+/**
+ * Changes what the portal of a reseller allows. Only an owner among the administrators allows keys that create credit.
+ * Refuses: user_not_found, child_has_no_members, what requireRole refuses.
+ */
 export function setPortal(tx: Tx, { username, changes, actor }: SetPortal, context: Context): null {
   const user = requireUser(tx, username);
   const { account } = user;
@@ -24,6 +29,9 @@ export function setPortal(tx: Tx, { username, changes, actor }: SetPortal, conte
   const row = tx.row(portalSettings.byKey, account);
   const { account: _, ...before } = findPortalSettings(tx, account);
   const after = { ...before, ...changes };
+  const isCredit = after.keys !== before.keys && mayCreateCredit(after, "owner");
+  const what = "let members make keys that create credit";
+  requireRole(tx, actor, isCredit ? "owner" : "operator", what);
   if (row) tx.update(portalSettings, row, after);
   else tx.insert(portalSettings, { account, ...after });
   audit(tx, context, {

@@ -19,6 +19,7 @@ import { findUser } from "../../db/users/users.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 import { createUser } from "../users/users.ts";
+import { requireManager } from "./acting.ts";
 import { newMember } from "./members.ts";
 
 interface Visitor {
@@ -70,8 +71,8 @@ export interface ApproveRegistration extends DecideRegistration {
 }
 
 /**
- * Creates a reseller for a visitor, and invites the visitor as its first owner. Refuses: registration_not_found,
- * member_email_taken, username_taken.
+ * Creates a reseller for a visitor, and invites the visitor as its first owner. Refuses: what requireManager refuses,
+ * registration_not_found, member_email_taken, username_taken.
  */
 export function approveRegistration(
   tx: Tx,
@@ -79,6 +80,7 @@ export function approveRegistration(
   context: Context,
 ): { username: string; email: string } {
   const { actor, invitationHash } = command;
+  requireManager(tx, actor);
   const found = requireRegistration(tx, command.id);
   const { email } = found;
   if (findMemberByEmail(tx, email)) throw refusal("member_email_taken");
@@ -94,8 +96,9 @@ export function approveRegistration(
   return { username, email };
 }
 
-/** Declines a visitor. Refuses: registration_not_found. */
+/** Declines a visitor. Refuses: what requireManager refuses, registration_not_found. */
 export function declineRegistration(tx: Tx, command: DecideRegistration, context: Context): null {
+  requireManager(tx, command.actor);
   const found = requireRegistration(tx, command.id);
   tx.delete(registrations, found);
   audit(tx, context, {

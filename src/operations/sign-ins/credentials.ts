@@ -73,7 +73,7 @@ export interface RevokeSessions {
   actor: Actor;
 }
 
-/** Ends sessions. Returns how many. Refuses an unknown person, session_not_found. */
+/** Ends sessions. Returns how many. Refuses an unknown person, an author who may not, session_not_found. */
 export function revokeSessions(
   tx: Tx,
   { site, person, session, actor }: RevokeSessions,
@@ -81,6 +81,7 @@ export function revokeSessions(
 ): number {
   const realm = realmOf(site);
   const found = requirePerson(realm, tx, person);
+  realm.refuseAuthor(tx, actor, found, false);
   const sessions = realm.rows.listSessionsOf(tx, person);
   const isThere = session === null || sessions.some(({ id }) => id === session);
   if (!isThere) throw refusal("session_not_found");
@@ -153,7 +154,10 @@ export interface RemoveSecondFactor {
   actor: Actor;
 }
 
-/** Turns the second factor off and ends all sessions. Refuses an unknown person, second_factor_absent. */
+/**
+ * Turns the second factor off and ends all sessions. Refuses an unknown person, an author who may not,
+ * second_factor_absent.
+ */
 export function removeSecondFactor(
   tx: Tx,
   { site, person, actor }: RemoveSecondFactor,
@@ -161,6 +165,7 @@ export function removeSecondFactor(
 ): null {
   const realm = realmOf(site);
   const found = requirePerson(realm, tx, person);
+  realm.refuseAuthor(tx, actor, found, true);
   if (found.totpSecret === null) throw refusal("second_factor_absent");
   const codes = realm.rows.listRecoveryCodes(tx, person);
   endSessionsOf(tx, realm, person);

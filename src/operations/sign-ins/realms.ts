@@ -26,6 +26,8 @@ import type { SignInTables } from "../../db/tables/sign-ins.ts";
 import { authorOf } from "../../domain/administrators/administrators.ts";
 import { memberAuthor } from "../../domain/members/members.ts";
 import { refusal, type Refusal } from "../../domain/values/error-table.ts";
+import type { Actor } from "../../domain/ledger/ledger.ts";
+import { requireGranter, requireManager } from "../members/acting.ts";
 
 /** The columns of a person that sign-ins read and change. */
 export type Credentials = Pick<
@@ -62,6 +64,8 @@ export interface Realm {
   change(tx: Tx, key: string, changes: Partial<Credentials>): void;
   actions: Record<Verb, AuditAction>;
   absent(): Refusal;
+  /** Refuses an author who may not change the sign-in of the person. `gives`: whether the change lets somebody in. */
+  refuseAuthor(tx: Tx, actor: Actor, person: Person, gives: boolean): void;
 }
 
 const administrator = (found: Administrator | undefined): Person | undefined =>
@@ -81,6 +85,8 @@ const PANEL: Realm = {
     second_factor: "administrator.second_factor",
   },
   absent: () => refusal("administrator_not_found"),
+  // The pages admit owners, and everybody for themselves.
+  refuseAuthor: () => {},
 };
 
 /** A member whose reseller or portal is off cannot sign in. */
@@ -106,6 +112,10 @@ const PORTAL: Realm = {
     second_factor: "member.second_factor",
   },
   absent: () => refusal("member_not_found"),
+  refuseAuthor(tx, actor, { key }, gives) {
+    if (gives) requireGranter(tx, actor, findMember(tx, key)!);
+    else requireManager(tx, actor);
+  },
 };
 
 const REALMS: Record<Site, Realm> = { panel: PANEL, portal: PORTAL };
