@@ -59,8 +59,8 @@ export const MEMBERS_EVER_LIMIT = 1000;
 /** Limit for the registrations that wait for the operator. Further visitors are refused. */
 export const REGISTRATIONS_LIMIT = 1000;
 
-/** Kinds of e-mails that a member may choose. */
-export const MAIL_KINDS = ["sign_in", "low_balance", "payment", "order_refund"] as const;
-export type MailKind = (typeof MAIL_KINDS)[number];
+/** E-mails that a member may turn on and off. */
+export const MAIL_CHOICES = ["sign_in", "low_balance", "payment", "order_refund"] as const;
+export type MailChoice = (typeof MAIL_CHOICES)[number];
 /** What new members receive. */
 export const DEFAULT_MAILS = "sign_in,low_balance,payment";

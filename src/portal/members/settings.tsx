@@ -11,7 +11,7 @@ import {
   parseTimeZone,
   TIME_ZONES,
 } from "../../domain/members/languages.ts";
-import { MAIL_KINDS, MEMBER_NAME_LIMIT, parseEmail } from "../../domain/members/members.ts";
+import { MAIL_CHOICES, MEMBER_NAME_LIMIT, parseEmail } from "../../domain/members/members.ts";
 import { isSessionLive } from "../../domain/sign-ins/sign-ins.ts";
 import { Box, Choice, Field, Form, ForUser } from "../../web/components/fields.tsx";
 import { List } from "../../web/components/lists.tsx";
@@ -98,7 +98,7 @@ function Profile({ visitor, needsProof }: { visitor: Visitor; needsProof: boolea
       />
       <fieldset>
         <legend>{t("settings.mails")}</legend>
-        {MAIL_KINDS.map((kind) => (
+        {MAIL_CHOICES.map((kind) => (
           <Box
             name="mails"
             value={kind}
@@ -130,7 +130,7 @@ export async function saveSettings(submission: Submission): Promise<Redirect> {
   const language = form.choice("language", LANGUAGES);
   const timeZone = parseTimeZone(form.text("timeZone"));
   if (timeZone === null) form.addError("timeZone", t("field.wrong"));
-  const mails = MAIL_KINDS.filter((kind) => form.all("mails").includes(kind)).join(",");
+  const mails = MAIL_CHOICES.filter((kind) => form.all("mails").includes(kind)).join(",");
   form.check();
   // Whoever gets the mail of an account can take it over.
   if (email !== member.email) await submission.requireProof();
