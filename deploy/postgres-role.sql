@@ -42,4 +42,7 @@ GRANT INSERT, UPDATE, DELETE ON recovery_codes, panel_sessions, known_networks, 
 -- The portal: members of resellers, their sessions and tries to sign in, and who asks to become a reseller.
 GRANT INSERT, UPDATE ON members, portal_settings TO reseller;
 GRANT INSERT, UPDATE, DELETE ON member_recovery_codes, member_sessions, member_networks, member_attempts TO reseller;
-GRANT INSERT, DELETE ON registrations TO reseller;
+GRANT INSERT, UPDATE, DELETE ON registrations TO reseller;
+-- E-mails, which are deleted when they are old.
+GRANT INSERT, UPDATE, DELETE ON mails TO reseller;
+GRANT UPDATE ON mail_settings TO reseller;

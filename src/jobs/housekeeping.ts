@@ -1,5 +1,5 @@
 // The background job that runs once a minute. It counts the server's running time, deletes old idempotency records
-// and old records of webhooks, and deactivates expired keys.
+// and old records of webhooks and e-mails, and deactivates expired keys.
 
 import { Refusal } from "../domain/values/error-table.ts";
 import type { Logger } from "../monitoring/log.ts";
@@ -65,7 +65,9 @@ export async function startHousekeeping(
     if (uptime.added) counted += milliseconds;
     else counted = clocks.monotonic();
   };
-  const expireAll = async (name: "expireIdempotencyRecords" | "expireWebhooks"): Promise<void> => {
+  const expireAll = async (
+    name: "expireIdempotencyRecords" | "expireWebhooks" | "expireMails",
+  ): Promise<void> => {
     let expired: number;
     do {
       expired = await writer.submit(name, { limit: BATCH_LIMIT });
@@ -93,6 +95,7 @@ export async function startHousekeeping(
       if (isLeader()) await guarded(() => expireAll("expireIdempotencyRecords"));
       if (!isSteady() || !isLeader()) return;
       await guarded(() => expireAll("expireWebhooks"));
+      await guarded(() => expireAll("expireMails"));
       await guarded(deactivateExpired);
     });
   }, interval);

@@ -7,7 +7,8 @@ import { type Registration, registrations } from "../tables/members.ts";
 
 const ALL = query({
   columns: fields(registrations),
-  text: `SELECT ${select(registrations)} FROM registrations ORDER BY created_at, id`,
+  text: `SELECT ${select(registrations)} FROM registrations WHERE confirm_until IS NULL
+    ORDER BY created_at, id`,
 });
 
 const COUNT = query({

@@ -51,8 +51,17 @@ export const registrations = table(
     name: text().notNull(),
     language: text().$type<Language>().notNull(),
     createdAt: integer().notNull(),
+    /** SHA-256 of the token that confirms the address; null: no mail was sent yet. */
+    confirmHash: text(),
+    /** When the registration ends unless the address is confirmed; null: it waits for the operator. */
+    confirmUntil: integer(),
   },
-  { key: ["id"], unique: { byEmail: ["email"] }, folded: ["byEmail"], lock: catalogueLock },
+  {
+    key: ["id"],
+    unique: { byEmail: ["email"], byConfirmation: ["confirmHash"] },
+    folded: ["byEmail"],
+    lock: catalogueLock,
+  },
 );
 
 export type Registration = RowOf<typeof registrations>;

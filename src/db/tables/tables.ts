@@ -8,6 +8,7 @@ import { attempts, orderCosts, unrecognizedNumbers } from "./delivery.ts";
 import { importedServices, importedUsers, panelImport, pastOrders } from "./imports.ts";
 import { billingDetails, invoiceItems, invoices, invoiceSettings } from "./invoices.ts";
 import { accounts, transferDetails, transfers } from "./ledger.ts";
+import { mails, mailSettings } from "./mails.ts";
 import { members, portalSettings, portalSignIns, registrations } from "./members.ts";
 import { lateReports, orderEvents, orderRequests, orders, resentOrders } from "./orders.ts";
 import { providerBalances, providerRates, providers } from "./providers.ts";
@@ -86,5 +87,7 @@ export const TABLES: readonly AnyTable[] = [
   portalSignIns.attempts,
   registrations,
   portalSettings,
+  mails,
+  mailSettings,
   confirmations,
 ];

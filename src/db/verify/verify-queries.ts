@@ -254,6 +254,9 @@ const QUERIES: Record<string, string> = {
     FROM (
       SELECT order_id, transfer_seq, CASE WHEN results LIKE '{%' THEN results ELSE '' END AS request FROM idempotency
     ) AS effects GROUP BY order_id, transfer_seq, request HAVING count(*) > 1`,
+  "an e-mail is for a member of its reseller": `
+    SELECT 'e-mail ' || mail_id AS subject, 'is for account ' || mails.account || ', its member is of another' AS problem
+    FROM mails JOIN members ON members.id = mails.member WHERE mails.account <> members.account`,
 };
 
 export const QUERY_CHECKS: readonly Check[] = Object.entries({

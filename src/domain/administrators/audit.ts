@@ -80,6 +80,7 @@ export const AUDIT_ACTIONS = [
   "member.enable",
   "registration.approve",
   "registration.decline",
+  "mail.retry",
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

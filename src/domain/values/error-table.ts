@@ -6,6 +6,7 @@
 import { ADMINISTRATOR_REFUSALS } from "../administrators/refusals.ts";
 import { CATALOGUE_REFUSALS } from "../catalogue/refusals.ts";
 import { LEDGER_REFUSALS } from "../ledger/refusals.ts";
+import { MAIL_REFUSALS } from "../mails/refusals.ts";
 import { MEMBER_REFUSALS } from "../members/refusals.ts";
 import { ORDER_REFUSALS } from "../orders/refusals.ts";
 import { PROVIDER_REFUSALS } from "../providers/refusals.ts";
@@ -25,6 +26,7 @@ export const REFUSALS = {
   ...WEBHOOK_REFUSALS,
   ...ADMINISTRATOR_REFUSALS,
   ...MEMBER_REFUSALS,
+  ...MAIL_REFUSALS,
 };
 
 export type RefusalCode = keyof typeof REFUSALS;

@@ -5,6 +5,7 @@ import { commands as catalogue } from "../catalogue/commands.ts";
 import { commands as delivery } from "../delivery/commands.ts";
 import { commands as imports } from "../imports/commands.ts";
 import { commands as ledger } from "../ledger/commands.ts";
+import { commands as mails } from "../mails/commands.ts";
 import { commands as members } from "../members/commands.ts";
 import { commands as orders } from "../orders/commands.ts";
 import { commands as providers } from "../providers/commands.ts";
@@ -30,6 +31,7 @@ export const commands = {
   ...administrators,
   ...signIns,
   ...members,
+  ...mails,
   ...reports,
   ...imports,
   recordResponse: command(recordResponse, { needs: needsOfRecordResponse }),

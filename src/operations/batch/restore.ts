@@ -3,6 +3,7 @@
 import { RESTORED_CAUSE } from "../../domain/delivery/deliveries.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { type Numbers, raiseFloors } from "../../db/ledger/number-floors.ts";
+import { dropWaitingMails } from "../../db/mails/mails.ts";
 import { PORTAL_SIGN_INS } from "../../db/members/members.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { PANEL_SIGN_INS } from "../../db/administrators/administrators.ts";
@@ -43,14 +44,17 @@ export interface CarriedOver {
  * Carries over what must not go back in time. Numbers continue above the floors, and those of invoices without a gap.
  * Ended keys, disabled administrators and members who were kept out of the portal stay so. Queued orders and requests
  * become unknown. Waiting webhook deliveries are sent: receivers recognise a repeated event by its id, but a lost event
- * cannot be recovered. Refuses: key_not_found.
+ * cannot be recovered. Waiting e-mails are dropped: most were sent since the backup, and an operator can send them again.
+ * Refuses: key_not_found.
  */
 export function carryOver(tx: Tx, command: CarryOver, context: Context): CarriedOver {
   const { floors, endedKeys, disabledAdministrators = [], disabledMembers = [], actor } = command;
   const webhooksWaiting = countAllWaiting(tx);
-  // These statements, which end the sessions that the backup contains, must come before every other write.
+  // These statements, which end the sessions that the backup contains and drop its waiting mails, must come before every
+  // other write.
   tx.run(PANEL_SIGN_INS.END_SESSIONS);
   tx.run(PORTAL_SIGN_INS.END_SESSIONS);
+  dropWaitingMails(tx, context.now);
   // Before the audit entries below, so that they get numbers above the floor.
   raiseFloors(tx, floors);
   const invoices = carryInvoices(tx, command.invoices ?? null, context);

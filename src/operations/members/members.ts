@@ -21,6 +21,7 @@ import {
   listMembersOf,
   mayUsePortal,
 } from "../../db/members/members.ts";
+import { FORGET_VISITORS } from "../../db/mails/mails.ts";
 import type { Reader, Tx } from "../../db/port/port.ts";
 import { type Member, members } from "../../db/tables/members.ts";
 import { audit } from "../batch/audit.ts";
@@ -260,6 +261,7 @@ export function eraseMembers(tx: Tx, account: number): void {
   const networks = tx.each(all, ({ id }) => rows.listKnownNetworks(tx, id)).flat();
   const sessions = tx.each(all, ({ id }) => rows.listSessionsOf(tx, id)).flat();
   tx.run(FORGET_ATTEMPTS_OF, { account });
+  tx.run(FORGET_VISITORS, { account });
   for (const each of codes) tx.delete(tables.codes, each);
   for (const each of networks) tx.delete(tables.networks, each);
   for (const each of sessions) tx.delete(tables.sessions, each);

@@ -25,6 +25,8 @@ import { type Member, members, portalSignIns } from "../../db/tables/members.ts"
 import type { SignInTables } from "../../db/tables/sign-ins.ts";
 import { authorOf } from "../../domain/administrators/administrators.ts";
 import { memberAuthor } from "../../domain/members/members.ts";
+import type { Context } from "../batch/context.ts";
+import { queueMail } from "../mails/mails.ts";
 import { refusal, type Refusal } from "../../domain/values/error-table.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { requireGranter, requireManager } from "../members/acting.ts";
@@ -52,6 +54,12 @@ export interface Person extends Credentials {
   account: number | null;
 }
 
+/** Where a sign-in came from. */
+interface SignInOrigin {
+  address: string;
+  userAgent: string;
+}
+
 type Verb = "accept" | "password" | "revoke" | "second_factor";
 
 export interface Realm {
@@ -62,6 +70,8 @@ export interface Realm {
   findNamed(reader: Reader, name: string): Person | undefined;
   findInvited(reader: Reader, invitationHash: string): Person | undefined;
   change(tx: Tx, key: string, changes: Partial<Credentials>): void;
+  /** Informs the person of a sign-in from a network that was not known. */
+  noteNewNetwork(tx: Tx, key: string, from: SignInOrigin, context: Context): void;
   actions: Record<Verb, AuditAction>;
   absent(): Refusal;
   /** Refuses an author who may not change the sign-in of the person. `gives`: whether the change lets somebody in. */
@@ -78,6 +88,7 @@ const PANEL: Realm = {
   findNamed: (reader, name) => administrator(findAdministrator(reader, name)),
   findInvited: (reader, hash) => administrator(findInvited(reader, hash)),
   change: (tx, name, changes) => void tx.update(administrators, { name }, changes),
+  noteNewNetwork: () => {},
   actions: {
     accept: "administrator.accept",
     password: "administrator.password",
@@ -105,6 +116,10 @@ const PORTAL: Realm = {
   findNamed: (reader, email) => member(reader, findMemberByEmail(reader, email)),
   findInvited: (reader, hash) => member(reader, findInvitedMember(reader, hash)),
   change: (tx, id, changes) => void tx.update(members, { id }, changes),
+  noteNewNetwork(tx, id, { address, userAgent }, context) {
+    const data = { address, userAgent, at: context.now };
+    queueMail(tx, { kind: "sign_in", to: { member: findMember(tx, id)! }, data }, context);
+  },
   actions: {
     accept: "member.accept",
     password: "member.password",

@@ -153,7 +153,8 @@ export interface OpenSession {
 }
 
 /** Opens a session after the password was right. Returns whether it awaits a code. Refuses: sign_in_refused. */
-export function openSession(tx: Tx, command: OpenSession, { now }: Context): boolean {
+export function openSession(tx: Tx, command: OpenSession, context: Context): boolean {
+  const { now } = context;
   const { attempt, passwordHash, session, network, hasProvedCode = false } = command;
   const realm = realmOf(command.site);
   const found = realm.find(tx, command.person);
@@ -167,7 +168,7 @@ export function openSession(tx: Tx, command: OpenSession, { now }: Context): boo
   const ended = [...all.filter((each) => !isLive(each)), ...alike.slice(SESSIONS_LIMIT - 1)];
   for (const each of ended) tx.delete(realm.tables.sessions, each);
   end(tx, realm, attempt);
-  if (!awaitsCode) noteSignedIn(tx, realm, found, network, now);
+  if (!awaitsCode) noteSignedIn(tx, realm, found, { session, network }, context);
   insert(tx, realm, session, found.key, awaitsCode, now);
   return awaitsCode;
 }
@@ -183,7 +184,8 @@ export interface PassCode {
 }
 
 /** Replaces a session that awaited the second factor with a new one. Refuses: sign_in_refused, code_wrong. */
-export function passCode(tx: Tx, command: PassCode, { now }: Context): null {
+export function passCode(tx: Tx, command: PassCode, context: Context): null {
+  const { now } = context;
   const { attempt, id, code, session, network } = command;
   const realm = realmOf(command.site);
   const awaiting = realm.rows.findSession(tx, id);
@@ -192,7 +194,7 @@ export function passCode(tx: Tx, command: PassCode, { now }: Context): null {
   const found = realm.find(tx, awaiting.person);
   if (!found?.active) throw refusal("sign_in_refused");
   takeCode(tx, realm, found, code, now);
-  noteSignedIn(tx, realm, found, network, now);
+  noteSignedIn(tx, realm, found, { session, network }, context);
   end(tx, realm, attempt);
   tx.delete(realm.tables.sessions, awaiting);
   insert(tx, realm, session, found.key, false, now);
@@ -269,19 +271,22 @@ export function endAttempt(tx: Tx, { site, attempt }: EndAttempt): null {
 
 /**
  * Records a sign-in: from now on, tries from other networks do not delay tries from this one. Forgets the networks used
- * longest ago.
+ * longest ago. The person is informed of a network that is not known, except at the first sign-in.
  */
 function noteSignedIn(
   tx: Tx,
   realm: Realm,
-  { key: person }: Person,
-  network: string | undefined,
-  now: number,
+  found: Person,
+  { session, network }: { session: NewSession; network: string | undefined },
+  context: Context,
 ): void {
   const { rows, tables } = realm;
+  const { now } = context;
+  const { key: person } = found;
   realm.change(tx, person, { signedInAt: now });
   if (network === undefined) return;
   const known = rows.findKnownNetwork(tx, person, network);
+  if (!known && found.signedInAt !== null) realm.noteNewNetwork(tx, person, session, context);
   const others = rows.listKnownNetworks(tx, person).filter((each) => each.network !== network);
   others.forEach((each, index) => {
     const isOld = each.signedInAt <= now - KNOWN_MS;

@@ -20,6 +20,7 @@ import {
   listAuditRows,
 } from "../../db/users/erasures.ts";
 import { erasePastOrders } from "../../db/imports/imports.ts";
+import { deleteMailsOf } from "../../db/mails/mails.ts";
 import { listKeys } from "../../db/users/keys.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { audit as auditTable } from "../../db/tables/administrators.ts";
@@ -102,7 +103,7 @@ export function eraseUser(tx: Tx, command: EraseUser, context: Context): ErasedU
     after: {
       reason: command.reason,
       erased:
-        "names, e-mail address, links, texts of orders, references, notes, labels, networks, addresses, webhooks, members, stored requests",
+        "names, e-mail address, links, texts of orders, references, notes, labels, networks, addresses, webhooks, members, e-mails, stored requests",
       kept: "balance, transfers, invoices, orders without links and texts, the audit log without names: for the ledger",
       keys: held.length,
       webhooks: endpoints.length,
@@ -133,6 +134,7 @@ const ERASURE_STEPS: readonly ((tx: Tx, piece: Piece, username: string) => Erase
     tx.lock(WEBHOOK_QUEUE_LOCK);
     return eraseWebhookEvents(tx, piece);
   },
+  (tx, piece) => eraseMails(tx, piece),
   (tx, piece, username) => eraseAudit(tx, piece, username, false),
   (tx, piece, username) => eraseAudit(tx, piece, username, true),
 ];
@@ -171,6 +173,12 @@ function eraseBillingDetails(tx: Tx, account: number): Erased {
   const billing = tx.row(billingDetails.byKey, account);
   if (billing) tx.delete(billingDetails, { account });
   return { rows: billing ? 1 : 0, next: null };
+}
+
+function eraseMails(tx: Tx, { account, limit }: Piece): Erased {
+  tx.lock(WEBHOOK_QUEUE_LOCK);
+  const rows = deleteMailsOf(tx, account, limit);
+  return { rows, next: rows < limit ? null : 0 };
 }
 
 function eraseAudit(tx: Tx, piece: Piece, username: string, ofChildren: boolean): Erased {

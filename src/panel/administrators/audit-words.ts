@@ -79,5 +79,6 @@ export const AUDIT_WORDS: Record<AuditAction, string> = {
   "member.disable": "Member disabled",
   "member.enable": "Member enabled",
   "registration.approve": "Registration approved",
+  "mail.retry": "E-mail sent again",
   "registration.decline": "Registration declined",
 };

@@ -21,6 +21,7 @@ import members from "../../../migrations/sqlite/0015_members.sql" with { type: "
 import movingIn from "../../../migrations/sqlite/0016_moving_in.sql" with { type: "text" };
 import administratorSettings from "../../../migrations/sqlite/0017_administrator_settings.sql" with { type: "text" };
 import invoices from "../../../migrations/sqlite/0018_invoices.sql" with { type: "text" };
+import mails from "../../../migrations/sqlite/0019_mails.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -52,6 +53,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 16, name: "0016_moving_in", sql: movingIn },
   { version: 17, name: "0017_administrator_settings", sql: administratorSettings },
   { version: 18, name: "0018_invoices", sql: invoices },
+  { version: 19, name: "0019_mails", sql: mails },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

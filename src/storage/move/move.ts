@@ -13,6 +13,7 @@ import { servers, uptime } from "../../db/tables/database.ts";
 import { accounts } from "../../db/tables/ledger.ts";
 import { providers } from "../../db/tables/providers.ts";
 import { invoiceSettings } from "../../db/tables/invoices.ts";
+import { mailSettings } from "../../db/tables/mails.ts";
 import { dailyTotals, hourlySpend, moneyTotals, totalsPosition } from "../../db/tables/reports.ts";
 import { keys, users } from "../../db/tables/users.ts";
 import { TABLES } from "../../db/tables/tables.ts";
@@ -74,6 +75,7 @@ const NOT_COPIED: readonly AnyTable[] = [
   servers,
   uptime,
   invoiceSettings,
+  mailSettings,
   panelSignIns.sessions,
   portalSignIns.sessions,
   dailyTotals,
@@ -85,7 +87,7 @@ const COPIED_TABLES = TABLES.filter((table) => !NOT_COPIED.includes(table));
 /** Fields of a key that refer to another key. */
 const KEY_REFERENCES = ["replacedBy", "originId"];
 /** Tables with one row, which the migrations created. */
-const SINGLETONS: readonly AnyTable[] = [uptime, catalogueVersion, invoiceSettings];
+const SINGLETONS: readonly AnyTable[] = [uptime, catalogueVersion, invoiceSettings, mailSettings];
 /** Returns whether the migrations created a row: cash, sales, and the sandbox. */
 const isMade = (table: AnyTable, row: AnyRow): boolean =>
   (table === accounts && Number(row["account"]) <= SALES_ACCOUNT) ||

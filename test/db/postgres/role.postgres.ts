@@ -83,6 +83,11 @@ test("the service's role can write rows of every table that the service does", a
     if (!row!.granted) without.push(name);
   }
   // These hold one row each, which the migrations made.
-  expect(without.toSorted()).toEqual(["invoice_settings", "totals_position", "uptime"]);
+  expect(without.toSorted()).toEqual([
+    "invoice_settings",
+    "mail_settings",
+    "totals_position",
+    "uptime",
+  ]);
   await sql.close();
 });

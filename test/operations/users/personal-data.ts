@@ -20,6 +20,8 @@ export const PERSONAL_COLUMNS = [
   "audit.subject",
   "idempotency.response_body",
   "keys.label",
+  "mails.data",
+  "mails.email",
   "member_attempts.user_agent",
   "member_networks.network",
   "member_sessions.user_agent",
@@ -78,6 +80,10 @@ function member(shop: Shop): void {
   const session = { id: "member-session-12", hash: "8".repeat(64), ...from };
   const opened = { site, attempt: null, person, passwordHash: "p", session, network: SECRET };
   shop.run("openSession", opened);
+  // An e-mail informs of a sign-in from another network.
+  shop.run("setMailSettings", { active: true, operator: null });
+  const second = { ...session, id: "member-session-13" };
+  shop.run("openSession", { ...opened, session: second, network: "10.1.2.3" });
 }
 
 interface Personal {

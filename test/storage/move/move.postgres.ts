@@ -140,6 +140,9 @@ function randomMarket(shop: Shop, random: Random): void {
   shop.query("INSERT INTO member_recovery_codes VALUES (?, ?)", member, "4".repeat(64));
   shop.run("register", { email: "bea@example.com", name: "Bea", language: "tr" });
   shop.run("setPortal", { username: "alice", changes: { keys: "full" } });
+  shop.run("setMailSettings", { active: true, operator: "op@shop.example" });
+  shop.query(`INSERT INTO mails (mail_id, id, kind, account, member, email, data, state, due_at, created_at)
+    SELECT 1, 'evt_mail00000000000000000001', 'sign_in', account, id, email, '{}', 'waiting', 2, 1 FROM members`);
   shop.run("takeConfirmation", { id: "1700000000000-abcdefghijklmnop" });
   shop.query("INSERT INTO recovery_codes (administrator, hash) VALUES ('ada', ?)", "2".repeat(64));
   const asked = { cancel: true, refill: true };

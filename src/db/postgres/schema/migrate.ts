@@ -18,6 +18,7 @@ import members from "../../../../migrations/postgres/0014_members.sql" with { ty
 import movingIn from "../../../../migrations/postgres/0015_moving_in.sql" with { type: "text" };
 import administratorSettings from "../../../../migrations/postgres/0016_administrator_settings.sql" with { type: "text" };
 import invoices from "../../../../migrations/postgres/0017_invoices.sql" with { type: "text" };
+import mails from "../../../../migrations/postgres/0018_mails.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -50,6 +51,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 15, name: "0015_moving_in", sql: movingIn },
   { version: 16, name: "0016_administrator_settings", sql: administratorSettings },
   { version: 17, name: "0017_invoices", sql: invoices },
+  { version: 18, name: "0018_mails", sql: mails },
 ];
 
 /** The number of the advisory lock: "rslr". */

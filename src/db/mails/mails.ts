@@ -1,0 +1,169 @@
+// E-mails: the queue, those that failed, and whether servers send any.
+
+import type { MailKind } from "../../domain/mails/mails.ts";
+import type { Page } from "../port/pages.ts";
+import type { Reader, Tx } from "../port/port.ts";
+import { fields, query, select, statement } from "../port/query.ts";
+import { nullable, number, text } from "../port/table-definition.ts";
+import { type Mail, mails, mailSettings, type MailSettings } from "../tables/mails.ts";
+
+export const MAIL_SETTINGS_ID = 1;
+
+/** Returns whether servers send mails, and the operator's address. */
+export function findMailSettings(reader: Reader): MailSettings {
+  return reader.row(mailSettings.byKey, MAIL_SETTINGS_ID)!;
+}
+
+/** Returns whether servers send e-mails. */
+export function isMailOn(reader: Reader): boolean {
+  return findMailSettings(reader).active;
+}
+
+const DUE = query({
+  parameters: { now: number, since: number, limit: number },
+  columns: { ...fields(mails), recent: number, oldestAt: nullable(number) },
+  text: `SELECT ${select(mails)},
+      (SELECT count(*) FROM mails AS other WHERE other.email = mails.email AND other.tried_at > :since
+        AND other.mail_id <> mails.mail_id) AS "recent",
+      (SELECT min(other.tried_at) FROM mails AS other WHERE other.email = mails.email AND other.tried_at > :since
+        AND other.mail_id <> mails.mail_id) AS "oldestAt"
+    FROM mails WHERE due_at IS NOT NULL AND due_at <= :now ORDER BY due_at, mail_id LIMIT :limit`,
+});
+
+/** Lists due mails, most overdue first, with the number of other mails that were sent to the address since `since`. */
+export function listDueMails(reader: Reader, now: number, since: number, limit: number) {
+  return reader.all(DUE, { now, since, limit });
+}
+
+const NEXT_DUE = query({
+  columns: { dueAt: nullable(number) },
+  text: `SELECT min(due_at) AS "dueAt" FROM mails WHERE due_at IS NOT NULL`,
+});
+
+/** Returns when the next mail is due; null if none waits. A mail that is being sent is due when its lease ends. */
+export function nextMailDueAt(reader: Reader): number | null {
+  return reader.one(NEXT_DUE)?.dueAt ?? null;
+}
+
+const INTERRUPTED = query({
+  parameters: { server: text },
+  columns: fields(mails, "mailId"),
+  text: `SELECT ${select(mails, "mailId")} FROM mails
+    WHERE due_at IS NOT NULL AND state = 'sending' AND server <> :server
+      AND NOT EXISTS (SELECT 1 FROM servers WHERE servers.id = mails.server)
+    ORDER BY mail_id`,
+});
+
+/** Lists mails in flight on servers that no longer exist. */
+export function listInterruptedMails(reader: Reader, server: string): number[] {
+  return reader.all(INTERRUPTED, { server }).map(({ mailId }) => mailId);
+}
+
+const LATEST = query({
+  parameters: { member: text, kind: text },
+  columns: { createdAt: nullable(number) },
+  text: `SELECT max(created_at) AS "createdAt" FROM mails WHERE member = :member AND kind = :kind`,
+});
+
+/** Returns when the member's last mail of the kind was queued; null if none is known. */
+export function lastMailAt(reader: Reader, member: string, kind: MailKind): number | null {
+  return reader.one(LATEST, { member, kind })?.createdAt ?? null;
+}
+
+const NEWEST = query({
+  parameters: { below: number, limit: number },
+  columns: fields(mails),
+  text: `SELECT ${select(mails)} FROM mails WHERE mail_id < :below ORDER BY mail_id DESC LIMIT :limit`,
+});
+
+const NEWEST_FAILED = query({
+  parameters: { below: number, limit: number },
+  columns: fields(mails),
+  text: `SELECT ${select(mails)} FROM mails WHERE state = 'failed' AND mail_id < :below
+    ORDER BY mail_id DESC LIMIT :limit`,
+});
+
+/** Lists mails with numbers lower than `below`, newest first: those that failed, or all. */
+export function listMails(
+  reader: Reader,
+  { below, limit, failed }: { below: number; limit: number; failed: boolean },
+): Page<Mail> {
+  const found = reader.all(failed ? NEWEST_FAILED : NEWEST, { below, limit: limit + 1 });
+  const rows = found.slice(0, limit);
+  return { rows, next: found.length > limit ? rows.at(-1)!.mailId : null };
+}
+
+export function findMail(reader: Reader, mailId: number): Mail | undefined {
+  return reader.row(mails.byKey, mailId);
+}
+
+export function findMailById(reader: Reader, id: string): Mail | undefined {
+  return reader.row(mails.byId, id);
+}
+
+const QUEUE = query({
+  columns: { waiting: number, oldestAt: nullable(number) },
+  text: `SELECT count(*) AS "waiting", min(created_at) AS "oldestAt" FROM mails WHERE due_at IS NOT NULL`,
+});
+
+const FAILED_SINCE = query({
+  parameters: { since: number },
+  columns: { failed: number },
+  text: `SELECT count(*) AS "failed" FROM mails WHERE state = 'failed' AND ended_at >= :since`,
+});
+
+export interface MailFigures {
+  /** Number of mails that wait or are being sent. */
+  waiting: number;
+  /** When the oldest of them was queued; null: none waits. */
+  oldestAt: number | null;
+  /** Number of mails that failed since `since`. */
+  failed: number;
+}
+
+export function readMailFigures(reader: Reader, since: number): MailFigures {
+  return { ...reader.one(QUEUE)!, ...reader.one(FAILED_SINCE, { since })! };
+}
+
+const EXPIRE = statement({
+  parameters: { before: number, limit: number },
+  writes: [mails],
+  text: `DELETE FROM mails WHERE mail_id IN (
+    SELECT mail_id FROM mails WHERE ended_at < :before ORDER BY ended_at LIMIT :limit)`,
+});
+
+/** Deletes mails that ended before that time, at most `limit`. Returns how many. */
+export function deleteOldMails(tx: Tx, before: number, limit: number): number {
+  return tx.run(EXPIRE, { before, limit });
+}
+
+const ERASE = statement({
+  parameters: { account: number, limit: number },
+  writes: [mails],
+  text: `DELETE FROM mails WHERE mail_id IN (
+    SELECT mail_id FROM mails WHERE account = :account LIMIT :limit)`,
+});
+
+/** Deletes mails to a reseller's members, at most `limit`. Returns how many. */
+export function deleteMailsOf(tx: Tx, account: number, limit: number): number {
+  return tx.run(ERASE, { account, limit });
+}
+
+/** Deletes the mails that a reseller's members got as visitors. */
+export const FORGET_VISITORS = statement({
+  parameters: { account: number },
+  writes: [mails],
+  text: `DELETE FROM mails
+    WHERE account IS NULL AND email IN (SELECT email FROM members WHERE account = :account)`,
+});
+
+const DROP_WAITING = statement({
+  parameters: { now: number },
+  writes: [mails],
+  text: `UPDATE mails SET state = 'dropped', due_at = NULL, server = NULL, ended_at = :now WHERE due_at IS NOT NULL`,
+});
+
+/** Drops all mails that wait. Returns how many. */
+export function dropWaitingMails(tx: Tx, now: number): number {
+  return tx.run(DROP_WAITING, { now });
+}
