@@ -144,6 +144,18 @@ export function listTransfersOfOrder(
     .map(({ keyId, operator, ...transfer }) => ({ ...transfer, actor: { keyId, operator } }));
 }
 
+const FIRST_CREDIT = query({
+  parameters: { account: number },
+  columns: fields(transfers, "seq"),
+  text: `SELECT seq FROM transfers
+    WHERE credit_account = :account AND credit_account > 2 AND kind = 'adjustment' LIMIT 1`,
+});
+
+/** Returns whether an account was ever credited by an adjustment. */
+export function wasCredited(reader: Reader, account: number): boolean {
+  return reader.one(FIRST_CREDIT, { account }) !== undefined;
+}
+
 /** Returns the newest transactions with numbers lower than `below`, at most `limit`. */
 export function listTransactionsBelow(
   reader: Reader,

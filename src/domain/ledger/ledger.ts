@@ -44,6 +44,8 @@ export type MoneyFlow = (typeof MONEY_FLOWS)[number];
 export interface Actor {
   keyId: string | null;
   operator: string | null;
+  /** A member acts on the test account of its reseller. */
+  isTest?: true;
 }
 
 export interface Transfer {

@@ -5,6 +5,7 @@ import { findPortalSettings } from "../../db/members/members.ts";
 import type { Reader, Tx } from "../../db/port/port.ts";
 import { type Member, members } from "../../db/tables/members.ts";
 import { users } from "../../db/tables/users.ts";
+import { findTestAccount } from "../../db/users/users.ts";
 import {
   type MemberPermission,
   type MemberRole,
@@ -15,6 +16,30 @@ import { mayCreateCredit } from "../../domain/members/portal.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { refusal } from "../../domain/values/error-table.ts";
 import { requireRole } from "../administrators/acting.ts";
+
+/** A member, and the account that it acts on. */
+export interface ActingMember {
+  member: Member;
+  /** The account of its reseller, or the test account of it. Locked. */
+  account: number;
+}
+
+/**
+ * Returns the member that is the author of a change, and the account that the change is for. Refuses what requireMember
+ * refuses, then not_found for a test account that was not opened.
+ */
+export function requireActingMember(
+  tx: Tx,
+  actor: Actor,
+  permission: MemberPermission,
+): ActingMember {
+  const member = requireMember(tx, actor, permission);
+  if (!actor.isTest) return { member, account: member.account };
+  const test = findTestAccount(tx, member.account);
+  if (!test) throw refusal("not_found");
+  tx.lock(test.account);
+  return { member, account: test.account };
+}
 
 /**
  * Returns the member that is the author of a change. Its reseller's account is locked. Refuses: member_not_allowed,

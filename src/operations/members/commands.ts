@@ -14,7 +14,7 @@ import {
 } from "./members.ts";
 import { makeMemberRequest, placeMemberOrder, placeMemberOrders } from "./portal-orders.ts";
 import { createOwnKey, deactivateOwnKey, rotateOwnKey } from "./portal-keys.ts";
-import { setPortal } from "./portal.ts";
+import { openOwnTestAccount, setPortal } from "./portal.ts";
 import {
   approveRegistration,
   declineRegistration,
@@ -41,6 +41,7 @@ export const commands = {
   createOwnKey: command(createOwnKey, { ids: two }),
   rotateOwnKey: command(rotateOwnKey, { ids: one }),
   deactivateOwnKey: command(deactivateOwnKey),
+  openOwnTestAccount: command(openOwnTestAccount, { ids: one }),
   setPortal: command(setPortal),
   register: command(register, { ids: one }),
   openAccount: command(openAccount, { ids: two }),

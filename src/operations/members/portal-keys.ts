@@ -21,10 +21,10 @@ import {
 } from "../users/keys.ts";
 import { requireMember } from "./acting.ts";
 
-export type CreateOwnKey = Omit<CreateKey, "username" | "reach">;
+export type CreateOwnKey = Omit<CreateKey, "username" | "reach" | "test">;
 
 /**
- * Creates a key of the member's reseller. Refuses what requireMember refuses, key_type_not_allowed, keys_limit, then what
+ * Creates a key of the member's reseller; on its test side, a test key. Refuses what requireMember refuses, key_type_not_allowed, keys_limit, then what
  * createKey refuses.
  */
 export function createOwnKey(tx: Tx, command: CreateOwnKey, context: Context): ListedKey {
@@ -34,7 +34,8 @@ export function createOwnKey(tx: Tx, command: CreateOwnKey, context: Context): L
   const { username } = tx.row(users.byKey, member.account)!;
   // Keys without look-up have no reach; the operator's form stores the same for them.
   const reach = keyTypeMay(command.type, "user lookup") ? "children" : "all";
-  return createKey(tx, { ...command, username, reach }, context);
+  const test = command.actor.isTest ?? false;
+  return createKey(tx, { ...command, username, reach, test }, context);
 }
 
 /**
@@ -43,7 +44,7 @@ export function createOwnKey(tx: Tx, command: CreateOwnKey, context: Context): L
  */
 export function rotateOwnKey(tx: Tx, command: RotateKey, context: Context): ListedKey {
   const member = requireMember(tx, command.actor, "keys");
-  const key = requireOwnKey(tx, member, command.id);
+  const key = requireOwnKey(tx, member, command);
   refuseStrongKey(tx, member, key.type);
   // The operator gave the key to a program of its own: the text of its successor is not for a member.
   if (keyTypeMay(key.type, "user lookup") && key.reach === "all") {
@@ -53,19 +54,15 @@ export function rotateOwnKey(tx: Tx, command: RotateKey, context: Context): List
   return rotateKey(tx, command, context);
 }
 
-export interface DeactivateOwnKey {
+export interface OfOwnKey {
   id: string;
   actor: Actor;
 }
 
 /** Deactivates a key of the member's reseller, of any type. Refuses what requireMember refuses, key_not_found. */
-export function deactivateOwnKey(
-  tx: Tx,
-  { id, actor }: DeactivateOwnKey,
-  context: Context,
-): ListedKey {
+export function deactivateOwnKey(tx: Tx, { id, actor }: OfOwnKey, context: Context): ListedKey {
   const member = requireMember(tx, actor, "keys");
-  requireOwnKey(tx, member, id);
+  requireOwnKey(tx, member, { id, actor });
   return setKeyActive(tx, { id, active: false, actor }, context);
 }
 
@@ -82,10 +79,11 @@ function refuseTooManyKeys(tx: Tx, { account }: Member): void {
   }
 }
 
-/** Returns the key, or the test key, of the member's reseller. Refuses: key_not_found. */
-function requireOwnKey(tx: Tx, { account }: Member, id: string): ListedKey {
+/** Returns the key of the member's reseller, of the side that the member acts on. Refuses: key_not_found. */
+function requireOwnKey(tx: Tx, { account }: Member, { id, actor }: OfOwnKey): ListedKey {
   const key = findKey(tx, id);
-  if (!key || (key.testOf ?? key.resellerAccount) !== account) throw refusal("key_not_found");
+  const owner = actor.isTest ? key?.testOf : key?.resellerAccount;
+  if (!key || owner !== account) throw refusal("key_not_found");
   return key;
 }
 

@@ -16,7 +16,7 @@ import { askRequest } from "../orders/order-requests.ts";
 import { SYSTEM_ACTOR } from "../orders/order-transitions.ts";
 import { createOrder, decideOrder, type NewOrderTerms } from "../orders/orders.ts";
 import { beginCheck, type LimitCheck, refuseByCheck } from "../users/reseller-limits.ts";
-import { requireMember } from "./acting.ts";
+import { requireActingMember } from "./acting.ts";
 
 /** Previews placeMemberOrder: decides the order without placing it. Refuses what createOrder refuses, except limits. */
 export function previewMemberOrder(reader: Reader, terms: NewOrderTerms, now: number) {
@@ -41,16 +41,15 @@ export interface PlaceMemberOrder {
 }
 
 /**
- * Places an order for a member, once for each claim. Returns the number of the order. Refuses what requireMember
- * refuses, idempotency_key_reused, then what createOrder refuses.
+ * Places an order for a member, once for each claim. Returns the number of the order. Refuses what
+ * requireActingMember refuses, idempotency_key_reused, then what createOrder refuses.
  */
 export function placeMemberOrder(
   tx: Tx,
   { order: asked, chargeMicros, limits, claim, actor }: PlaceMemberOrder,
   context: Context,
 ): { orderId: number; replayed: boolean } {
-  const member = requireMember(tx, actor, "order");
-  const { account: resellerAccount } = member;
+  const { member, account: resellerAccount } = requireActingMember(tx, actor, "order");
   const run = () => {
     const check = beginCheck(tx, resellerAccount, limits, 1, context.now);
     const confirmed = chargeMicros === null ? {} : { chargeMicros };
@@ -107,7 +106,7 @@ export interface PlaceMemberOrders {
 }
 
 /**
- * Places all orders or none, once for each claim. Returns their numbers. Refuses what requireMember refuses,
+ * Places all orders or none, once for each claim. Returns their numbers. Refuses what requireActingMember refuses,
  * idempotency_key_reused, then what createOrder refuses for any of them, and catalogue_changed for another sum.
  */
 export function placeMemberOrders(
@@ -115,8 +114,7 @@ export function placeMemberOrders(
   { orders: asked, totalMicros, limits, claim, actor }: PlaceMemberOrders,
   context: Context,
 ): { orderIds: number[]; replayed: boolean } {
-  const member = requireMember(tx, actor, "order");
-  const { account: resellerAccount } = member;
+  const { member, account: resellerAccount } = requireActingMember(tx, actor, "order");
   const orders = asked.map((each) => ({ ...each, resellerAccount }));
   const run = () => {
     const check = beginCheck(tx, resellerAccount, limits, orders.length, context.now);
@@ -163,12 +161,12 @@ export interface MakeMemberRequest {
   actor: Actor;
 }
 
-/** Asks for a cancellation or a refill. Refuses what requireMember and makeRequest refuse. */
+/** Asks for a cancellation or a refill. Refuses what requireActingMember and makeRequest refuse. */
 export function makeMemberRequest(
   tx: Tx,
   { kind, id, actor }: MakeMemberRequest,
   context: Context,
 ): OrderRequest {
-  const { account: resellerAccount } = requireMember(tx, actor, "order");
+  const { account: resellerAccount } = requireActingMember(tx, actor, "order");
   return askRequest(tx, { resellerAccount, kind, id }, actor, context);
 }

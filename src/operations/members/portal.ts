@@ -9,13 +9,23 @@ import { refusal } from "../../domain/values/error-table.ts";
 import { requireRole } from "../administrators/acting.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
+import { findUserByAccount } from "../../db/users/users.ts";
+import { openTestAccount } from "../users/test-accounts.ts";
 import { requireUser } from "../users/users.ts";
+import { requireMember } from "./acting.ts";
 
 export interface SetPortal {
   username: string;
   /** Absent: unchanged. */
   changes: Partial<Omit<PortalSettings, "account">>;
   actor: Actor;
+}
+
+/** Opens the test account of a member's reseller, once. Refuses what requireMember refuses. */
+export function openOwnTestAccount(tx: Tx, { actor }: { actor: Actor }, context: Context): null {
+  const { account } = requireMember(tx, actor, "keys");
+  openTestAccount(tx, findUserByAccount(tx, account)!, actor, context);
+  return null;
 }
 
 /**

@@ -3,21 +3,21 @@
 import { type Actor, cashAccount } from "../../domain/ledger/ledger.ts";
 import { TEST_CREDIT_MICROS, testUsername } from "../../domain/orders/sandbox.ts";
 import { postTransfer } from "../../db/ledger/ledger.ts";
-import { listKeys } from "../../db/users/keys.ts";
+import { wasCredited } from "../../db/ledger/transactions.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { findTestAccount, insertUser, updateUserFields, type User } from "../../db/users/users.ts";
 import type { Context } from "../batch/context.ts";
 
 /**
- * Returns the number of a reseller's test account, for a new test key. With the reseller's first test key the account
- * is credited with TEST_CREDIT_MICROS, even if another reseller's test key has recharged it before.
+ * Returns the number of a reseller's test account, for its test keys or its members. The first time, the account is
+ * credited with TEST_CREDIT_MICROS, even if another reseller's test key has recharged it before.
  */
 export function openTestAccount(tx: Tx, user: User, actor: Actor, context: Context): number {
   const found = findTestAccount(tx, user.account);
   if (found) {
     tx.lock(found.account);
-    const all = listKeys(tx, { account: user.account });
-    if (all.some(({ testOf }) => testOf !== null)) return found.account;
+    // The first credit is the only adjustment of a test account.
+    if (wasCredited(tx, found.account)) return found.account;
   }
   const account = found?.account ?? insertTestAccount(tx, user, context);
   postTransfer(tx, {

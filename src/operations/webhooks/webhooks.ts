@@ -28,7 +28,7 @@ import {
 } from "../../db/webhooks/webhook-deliveries.ts";
 import { audit } from "../batch/audit.ts";
 import { requireCaller } from "../batch/callers.ts";
-import { requireMember } from "../members/acting.ts";
+import { requireActingMember } from "../members/acting.ts";
 import type { Context } from "../batch/context.ts";
 import { requireUser } from "../users/users.ts";
 import { insertEvent } from "./webhook-events.ts";
@@ -185,8 +185,8 @@ export function testWebhook(tx: Tx, command: OfWebhook, context: Context): numbe
 }
 
 /**
- * Returns the endpoint, if the actor may use it. Refuses what requireCaller refuses, or for a member what requireMember
- * refuses, then: webhook_not_found.
+ * Returns the endpoint, if the actor may use it. Refuses what requireCaller refuses, or for a member what
+ * requireActingMember refuses, then: webhook_not_found.
  */
 export function requireWebhook(tx: Tx, { id, actor }: OfWebhook, context: Context): Webhook {
   const owner = isOperator(actor) ? null : accountOf(tx, actor, context);
@@ -209,9 +209,9 @@ function isOperator({ keyId, operator }: Actor): boolean {
   return keyId === null && memberOf(operator) === null;
 }
 
-/** Returns the account of the key, or of the member's reseller. */
+/** Returns the account of the key, or the one that the member acts on. */
 function accountOf(tx: Tx, actor: Actor, context: Context): number {
-  if (actor.keyId === null) return requireMember(tx, actor, "keys").account;
+  if (actor.keyId === null) return requireActingMember(tx, actor, "keys").account;
   return requireCaller(tx, actor.keyId, "webhook", context).resellerAccount;
 }
 

@@ -72,7 +72,7 @@ export async function servicesCsv(call: Call): Promise<Response> {
 }
 
 function servicesOf(call: Call): Promise<NumberedService[]> {
-  return call.read((reader) => listNumberedServices(reader, call.visitor.account));
+  return call.read((reader) => listNumberedServices(reader, call.visitor.payer.account));
 }
 
 function Prices({ visitor, services }: { visitor: Visitor; services: readonly NumberedService[] }) {

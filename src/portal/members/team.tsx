@@ -20,7 +20,7 @@ import type { Visitor } from "../server/visitor.ts";
 export async function teamPage(call: Call): Promise<View> {
   const { visitor } = call;
   const { t } = visitor;
-  const members = await call.read((reader) => listMembersOf(reader, visitor.account));
+  const members = await call.read((reader) => listMembersOf(reader, visitor.payer.account));
   return {
     title: t("team.title"),
     body: (
@@ -199,6 +199,6 @@ async function requireColleague(submission: Submission): Promise<Member> {
   const { found } = await submission.read((reader) => ({
     found: findMember(reader, params["member"]!),
   }));
-  if (found?.account !== visitor.account) throw refusal("member_not_found");
+  if (found?.account !== visitor.payer.account) throw refusal("member_not_found");
   return found;
 }

@@ -18,7 +18,7 @@ const SHOWN = 50;
 export async function chooseServicePage(call: Call): Promise<View> {
   const { visitor, filters } = call;
   const { t } = visitor;
-  const services = await call.read((reader) => listNumberedServices(reader, visitor.account));
+  const services = await call.read((reader) => listNumberedServices(reader, visitor.payer.account));
   const { categories, found } = searchServices(services, filters);
   return {
     title: t("newOrder.title"),

@@ -15,7 +15,8 @@ import {
   LINE_FIELDS,
   MAY_BE_EMPTY,
 } from "../../domain/orders/order-fields.ts";
-import { appliedLimits } from "../../domain/users/reseller-limits.ts";
+import { isMistypedMagicLink } from "../../domain/orders/sandbox.ts";
+import { appliedLimits, type OrderLimits } from "../../domain/users/reseller-limits.ts";
 import { refusal } from "../../domain/values/error-table.ts";
 import { LINK, QUANTITY, REFERENCE } from "../../domain/values/kinds.ts";
 import { previewMemberOrder } from "../../operations/members/portal-orders.ts";
@@ -36,13 +37,31 @@ export const TOKEN_BYTES = 16;
 
 /** Finds the service by its number, at the reseller's price. Refuses: service_not_found. */
 export function requireService(reader: Reader, visitor: Visitor, number: string) {
-  const { account, reseller } = visitor;
+  const { payer } = visitor;
   const found = SERVICE_NUMBER.test(number)
-    ? findOpenServiceByNumber(reader, account, Number(number))
+    ? findOpenServiceByNumber(reader, payer.account, Number(number))
     : undefined;
-  const service = found && findOpenService(reader, reseller, found.id);
+  const service = found && findOpenService(reader, payer, found.id);
   if (!service) throw refusal("service_not_found");
   return service;
+}
+
+/** Returns the limits of the reseller's orders; null: none. Test orders have none. */
+export function limitsOf(
+  reader: Reader,
+  { isTest, account }: Visitor,
+  { settings }: Portal,
+): OrderLimits | null {
+  if (isTest) return null;
+  return appliedLimits(findOwnLimits(reader, account), settings.orderLimits);
+}
+
+/** Reads the link. A link that asks the test side for an outcome must be one that it knows. */
+function readLink({ form, visitor }: Submission): string {
+  const link = form.required("link", LINK, "");
+  if (visitor.isTest && isMistypedMagicLink(link))
+    form.addError("link", visitor.t("test.linkWrong"));
+  return link;
 }
 
 export async function newOrderPage(call: Call): Promise<View> {
@@ -123,7 +142,7 @@ function ExtraInput({
 /** Shows the order for confirmation. A form with the token of that page places it. */
 export async function placeOrder(submission: Submission, portal: Portal): Promise<View | Redirect> {
   const { form, visitor } = submission;
-  const link = form.required("link", LINK, "");
+  const link = readLink(submission);
   const quantity = form.optional("quantity", QUANTITY, 1);
   const reference = form.optional("reference", REFERENCE, "");
   // Absent on the first page. Without its amount nothing was confirmed.
@@ -137,10 +156,7 @@ export async function placeOrder(submission: Submission, portal: Portal): Promis
     const terms = { ...asked, service: id, resellerAccount };
     const token = form.raw("token");
     const preview = TOKEN.test(token) ? null : previewMemberOrder(reader, terms, portal.now());
-    const limits = appliedLimits(
-      findOwnLimits(reader, resellerAccount),
-      portal.settings.orderLimits,
-    );
+    const limits = limitsOf(reader, visitor, portal);
     return { id, token, preview, limits };
   });
   const { id: service, token, preview, limits } = read;

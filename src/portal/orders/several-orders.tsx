@@ -4,8 +4,7 @@
 /** @jsxImportSource preact */
 
 import type { Reader } from "../../db/port/port.ts";
-import { findOwnLimits } from "../../db/users/reseller-limits.ts";
-import { appliedLimits } from "../../domain/users/reseller-limits.ts";
+import { isMistypedMagicLink } from "../../domain/orders/sandbox.ts";
 import { attempt, Refusal } from "../../domain/values/error-table.ts";
 import { LINK, QUANTITY } from "../../domain/values/kinds.ts";
 import { BATCH_LIMIT } from "../../domain/values/limits.ts";
@@ -19,7 +18,7 @@ import type { Redirect, View } from "../../web/server/results.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Portal } from "../server/portal.ts";
 import type { Visitor } from "../server/visitor.ts";
-import { hashOf, requireService, TOKEN, TOKEN_BYTES } from "./new-order.tsx";
+import { hashOf, limitsOf, requireService, TOKEN, TOKEN_BYTES } from "./new-order.tsx";
 
 const ROWS = 8;
 
@@ -76,7 +75,7 @@ export async function placeOrders(
   portal: Portal,
 ): Promise<View | Redirect> {
   const { form, visitor } = submission;
-  const { t, account } = visitor;
+  const { t } = visitor;
   const text = form.secret("lines").replaceAll("\r\n", "\n");
   const typed = text.split("\n").flatMap((each, index) => {
     return each.trim() === "" ? [] : [{ number: index + 1, text: each.trim() }];
@@ -89,7 +88,7 @@ export async function placeOrders(
   const token = form.raw("token");
   const { lines, limits } = await submission.read((reader) => ({
     lines: reader.each(typed, (each) => lineOf(reader, visitor, each)),
-    limits: appliedLimits(findOwnLimits(reader, account), portal.settings.orderLimits),
+    limits: limitsOf(reader, visitor, portal),
   }));
   const orders = lines.flatMap(({ order }) => (order === null ? [] : [order]));
   if (!TOKEN.test(token) || orders.length < lines.length) {
@@ -119,6 +118,7 @@ function lineOf(
   const [service, givenLink, givenQuantity = ""] = parts as [string, string, string?];
   const link = LINK.read(givenLink);
   if ("must" in link) return wrong(`${t("orders.link")}: ${t("field.wrong")}`);
+  if (visitor.isTest && isMistypedMagicLink(link.value)) return wrong(t("test.linkWrong"));
   const quantity = givenQuantity === "" ? { value: null } : QUANTITY.read(givenQuantity);
   if ("must" in quantity) return wrong(`${t("orders.quantity")}: ${t("field.wrong")}`);
   const found = attempt(() => requireService(reader, visitor, service));

@@ -5,7 +5,7 @@
 import { Form } from "../../web/components/fields.tsx";
 import { ContactLink } from "../parts/welcome.tsx";
 import type { Link } from "./navigation.ts";
-import type { Visitor } from "./visitor.ts";
+import { TEST_SIDE, type Visitor } from "./visitor.ts";
 
 export function Header({
   visitor,
@@ -48,16 +48,42 @@ export function Header({
         )}
       </nav>
       <div class="who last">
+        <TestSwitch
+          visitor={visitor}
+          at={navigation.find((link) => isBelow(path, link.path))?.path}
+        />
         <span title={t("site.balance")}>
           <span class="hidden">{t("site.balance")}: </span>
           {formats.cents(reseller.balanceMicros)}
         </span>
         <a href="/settings">{member.name}</a>
-        <Form action="/sign-out">
+        <Form action="/../sign-out">
           <button>{t("site.signOut")}</button>
         </Form>
       </div>
     </>
+  );
+}
+
+/** Leads to the other side. `at`: the page of the navigation that is shown; absent: the first one. */
+function TestSwitch({ visitor, at = "/" }: { visitor: Visitor; at?: string | undefined }) {
+  const { t } = visitor;
+  if (visitor.isTest) return <a href={`/..${at}`}>{t("test.leave")}</a>;
+  if (visitor.hasTestSide()) return <a href={TEST_SIDE + at}>{t("test.enter")}</a>;
+  if (!visitor.may("keys")) return null;
+  return (
+    <Form action="/test-mode">
+      <button>{t("test.enter")}</button>
+    </Form>
+  );
+}
+
+/** Says on every page of the test side that nothing on it is real. */
+export function TestBanner({ visitor: { t } }: { visitor: Visitor }) {
+  return (
+    <p class="notice busy">
+      <strong>{t("test.mode")}</strong> {t("test.text")} <a href="/../">{t("test.leave")}</a>
+    </p>
   );
 }
 

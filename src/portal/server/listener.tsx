@@ -13,12 +13,12 @@ import { redirect } from "../../web/server/response.ts";
 import type { Site } from "../../web/server/site.ts";
 import { ENROLMENT } from "../members/second-factor.tsx";
 import type { Call } from "./call.ts";
-import { Header } from "./header.tsx";
+import { Header, TestBanner } from "./header.tsx";
 import { links } from "./navigation.ts";
 import type { Portal } from "./portal.ts";
 import type { Route } from "./route.ts";
 import { ROUTES } from "./routes.ts";
-import { COOKIE, Visitor } from "./visitor.ts";
+import { COOKIE, TEST_SIDE, Visitor } from "./visitor.ts";
 
 type PortalSite = Site<Visitor, Portal, MemberPermission>;
 
@@ -43,17 +43,18 @@ function siteOf(portal: Portal): PortalSite {
     name: "portal",
     cookie: COOKIE,
     prefix: portal.prefix,
+    sides: [TEST_SIDE],
     brand: portal.brand,
     assets: portal.assets,
     unknownHost: portal.texts.en("site.unknownHost"),
     parts: portal,
     routes: ROUTES,
-    visitorOf: (request) => new Visitor(portal, request),
+    visitorOf: (request, side) => new Visitor(portal, request, side),
     admit: (route, call) => admit(site, route, call),
     recognize: (visitor) => visitor.authenticate(),
+    banner: (visitor) => visitor?.isTest && <TestBanner visitor={visitor} />,
     header: (visitor, path) =>
-      visitor?.isSignedIn() &&
-      !visitor.identity().session.awaitsCode && (
+      visitor?.isInside() && (
         <Header
           visitor={visitor}
           path={path}
@@ -73,15 +74,17 @@ async function admit(
 ): Promise<Response | null> {
   const { settings } = site.parts;
   const identity = await visitor.authenticate();
-  if (route.role === "anyone") return null;
+  if (route.role === "anyone") return visitor.isTest ? redirect(`/..${path}`) : null;
   if (!identity || identity.session.awaitsCode) {
     if (visitor.isRefresh()) return new Response(null, { status: 401 });
-    if (identity) return redirect("/sign-in/code");
-    const asked = `${path}${filters.values.size > 0 ? `?${filters.values}` : ""}`;
+    if (identity) return redirect("/../sign-in/code");
+    const from = visitor.side + path;
+    const asked = `${from}${filters.values.size > 0 ? `?${filters.values}` : ""}`;
     const next =
-      route.method === "GET" && path !== "/" ? `?${new URLSearchParams({ next: asked })}` : "";
-    return redirect(`/sign-in${next}`);
+      route.method === "GET" && from !== "/" ? `?${new URLSearchParams({ next: asked })}` : "";
+    return redirect(`/../sign-in${next}`);
   }
+  if (visitor.isTest && !visitor.hasTestSide()) return redirect("/../");
   const { role, totpSecret } = identity.person;
   if (!mayMember(role, route.role)) {
     return failureOf(site, 403, visitor.t("site.roleTooLow"), visitor);

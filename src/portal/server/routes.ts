@@ -15,8 +15,8 @@
 // To add an action, add a form to its page, <Form action="/keys" submit={t("keys.create")}> with its <Field>s, and a row:
 // post(path, the permission, action, the path of the page with the form). The action reads the form field by field
 // (`form.required("label", KEY_LABEL, "")`), calls `await submission.submit("createOwnKey", …)` and returns { to, note }.
-// The operation runs in the member's name: it begins with requireMember(tx, actor, permission) and
-// takes everything else from the account of that member (operations/members/acting.ts). The action catches nothing: the
+// The operation runs in the member's name: it begins with requireActingMember(tx, actor, permission) and takes everything
+// else from the account that this returns, which is that of the side (operations/members/acting.ts). The action catches nothing: the
 // page is shown again with the error beside the field. Texts of refusals: `refusal.CODE` in the catalogue.
 // A test takes every row of this table: test/portal/server/routes.test.ts. Add there the ids that a new path needs.
 

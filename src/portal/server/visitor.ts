@@ -11,7 +11,7 @@ import {
 } from "../../db/members/members.ts";
 import type { Reader } from "../../db/port/port.ts";
 import type { Member, PortalSettings } from "../../db/tables/members.ts";
-import { findUserByAccount, type User } from "../../db/users/users.ts";
+import { findTestAccount, findUserByAccount, type User } from "../../db/users/users.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import {
   DEFAULT_TIME_ZONE,
@@ -29,6 +29,8 @@ import { type Formats, formatsOf } from "../texts/formats.ts";
 import { wordsOf } from "../texts/words.ts";
 import type { Portal } from "./portal.ts";
 
+/** Where the pages of the test account are: docs/specification/portal.md#portal-test-mode. */
+export const TEST_SIDE = "/test";
 /** Name of the portal's session cookie. */
 export const COOKIE = "reseller-portal";
 /** Name of the cookie with the language that a visitor chose before signing in. */
@@ -49,11 +51,13 @@ const SIGN_INS: SignInSite<Member> = {
 
 export class Visitor extends SessionVisitor<Member> {
   #reseller: User | null = null;
+  #test: User | null = null;
   #allowed: PortalSettings | null = null;
 
   constructor(
     private readonly portal: Portal,
     request: Pick<IncomingRequest, "headers" | "address">,
+    override readonly side: string,
   ) {
     super({ ...portal, path: portal.prefix === "" ? "/" : portal.prefix }, SIGN_INS, request);
   }
@@ -68,15 +72,38 @@ export class Visitor extends SessionVisitor<Member> {
     return this.member.email;
   }
 
-  /** The member's reseller, as it was when the request arrived. */
-  get reseller(): User {
-    if (!this.#reseller) throw new Error("nobody is signed in");
-    return this.#reseller;
+  /** Whether the page is on the test side. */
+  get isTest(): boolean {
+    return this.side === TEST_SIDE;
   }
 
-  /** The account whose orders, keys and transactions the pages show. */
+  /** Whether the visitor may see what is on this side. */
+  isInside(): boolean {
+    const isSignedIn = this.isSignedIn() && !this.identity().session.awaitsCode;
+    return isSignedIn && (!this.isTest || this.hasTestSide());
+  }
+
+  /** Whether the reseller's test account was opened. */
+  hasTestSide(): boolean {
+    return this.#test !== null;
+  }
+
+  /** The reseller, or its test account on the test side, as it was when the request arrived. */
+  get reseller(): User {
+    const found = this.isTest ? this.#test : this.#reseller;
+    if (!found) throw new Error("nobody is signed in");
+    return found;
+  }
+
+  /** The account whose orders, keys, webhooks and transactions the pages show. */
   get account(): number {
-    return this.member.account;
+    return this.reseller.account;
+  }
+
+  /** The reseller on both sides: catalogue, prices, members and settings are its own. */
+  get payer(): User {
+    if (!this.#reseller) throw new Error("nobody is signed in");
+    return this.#reseller;
   }
 
   /** What the operator allows in the reseller's portal. */
@@ -91,7 +118,8 @@ export class Visitor extends SessionVisitor<Member> {
   }
 
   actor(): Actor {
-    return { keyId: null, operator: memberAuthor(this.member.id) };
+    const author = { keyId: null, operator: memberAuthor(this.member.id) };
+    return this.isTest ? { ...author, isTest: true } : author;
   }
 
   get language(): Language {
@@ -115,6 +143,8 @@ export class Visitor extends SessionVisitor<Member> {
 
   protected override noteSignedIn(reader: Reader, { account }: Member): void {
     this.#reseller = findUserByAccount(reader, account)!;
+    const test = findTestAccount(reader, account);
+    this.#test = test ? findUserByAccount(reader, test.account)! : null;
     this.#allowed = findPortalSettings(reader, account);
   }
 

@@ -63,6 +63,15 @@ export const en = {
   "nav.api": "API",
   "nav.settings": "Settings",
 
+  // Test mode
+  "test.enter": "Test mode",
+  "test.leave": "Leave test mode",
+  "test.mode": "Test mode.",
+  "test.text":
+    "Orders, balance, keys and webhooks on these pages are for testing: nothing is delivered, and no money moves.",
+  "test.linkWrong":
+    "This is not a link of test mode. Use one exactly as documented, or one that is not below test.invalid.",
+
   // Fields
   "field.required": "Fill in this field",
   "field.wrong": "This is not valid",
@@ -140,7 +149,6 @@ export const en = {
   "keys.title": "API keys",
   "keys.none": "No keys yet.",
   "keys.key": "Key",
-  "keys.test": "test",
   "keys.type": "Type",
   "keys.type.order": "orders",
   "keys.type.recharge": "adds credit",
@@ -162,7 +170,6 @@ export const en = {
   "keys.limitOnce": "Most credit at once, USD",
   "keys.limitDaily": "Most credit in a day (UTC), USD",
   "keys.limitHint": "Only for keys that add credit. Empty: no limit.",
-  "keys.testBox": "A test key: test orders with test money",
   "keys.new": "New key",
   "keys.create": "Create the key",
   "keys.newTitle": "Your new key",

@@ -65,6 +65,15 @@ export const es: Catalogue = {
   "nav.api": "API",
   "nav.settings": "Ajustes",
 
+  // Test mode
+  "test.enter": "Modo de prueba",
+  "test.leave": "Salir del modo de prueba",
+  "test.mode": "Modo de prueba.",
+  "test.text":
+    "Los pedidos, el saldo, las claves y los webhooks de estas páginas son de prueba: no se entrega nada y no se mueve dinero.",
+  "test.linkWrong":
+    "Este no es un enlace del modo de prueba. Use uno exactamente como está documentado, o uno que no sea de test.invalid.",
+
   // Fields
   "field.required": "Rellene este campo",
   "field.wrong": "Esto no es válido",
@@ -143,7 +152,6 @@ export const es: Catalogue = {
   "keys.title": "Claves de API",
   "keys.none": "Aún no hay claves.",
   "keys.key": "Clave",
-  "keys.test": "prueba",
   "keys.type": "Tipo",
   "keys.type.order": "pedidos",
   "keys.type.recharge": "añade saldo",
@@ -165,7 +173,6 @@ export const es: Catalogue = {
   "keys.limitOnce": "Saldo máximo de una vez, USD",
   "keys.limitDaily": "Saldo máximo en un día (UTC), USD",
   "keys.limitHint": "Solo para claves que añaden saldo. Vacío: sin límite.",
-  "keys.testBox": "Una clave de prueba: pedidos de prueba con dinero de prueba",
   "keys.new": "Nueva clave",
   "keys.create": "Crear la clave",
   "keys.newTitle": "Su nueva clave",

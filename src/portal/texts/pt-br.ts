@@ -66,6 +66,15 @@ export const ptBr: Catalogue = {
   "nav.api": "API",
   "nav.settings": "Configurações",
 
+  // Test mode
+  "test.enter": "Modo de teste",
+  "test.leave": "Sair do modo de teste",
+  "test.mode": "Modo de teste.",
+  "test.text":
+    "Os pedidos, o saldo, as chaves e os webhooks destas páginas são de teste: nada é entregue e nenhum dinheiro é movimentado.",
+  "test.linkWrong":
+    "Este não é um link do modo de teste. Use um exatamente como está documentado, ou um que não seja de test.invalid.",
+
   // Fields
   "field.required": "Preencha este campo",
   "field.wrong": "Isto não é válido",
@@ -143,7 +152,6 @@ export const ptBr: Catalogue = {
   "keys.title": "Chaves de API",
   "keys.none": "Ainda não há chaves.",
   "keys.key": "Chave",
-  "keys.test": "teste",
   "keys.type": "Tipo",
   "keys.type.order": "pedidos",
   "keys.type.recharge": "adiciona saldo",
@@ -165,7 +173,6 @@ export const ptBr: Catalogue = {
   "keys.limitOnce": "Saldo máximo de uma vez, USD",
   "keys.limitDaily": "Saldo máximo em um dia (UTC), USD",
   "keys.limitHint": "Apenas para chaves que adicionam saldo. Vazio: sem limite.",
-  "keys.testBox": "Uma chave de teste: pedidos de teste com dinheiro de teste",
   "keys.new": "Nova chave",
   "keys.create": "Criar a chave",
   "keys.newTitle": "Sua nova chave",

@@ -65,6 +65,15 @@ export const ru: Catalogue = {
   "nav.api": "API",
   "nav.settings": "Настройки",
 
+  // Test mode
+  "test.enter": "Тестовый режим",
+  "test.leave": "Выйти из тестового режима",
+  "test.mode": "Тестовый режим.",
+  "test.text":
+    "Заказы, баланс, ключи и вебхуки на этих страницах пробные: ничего не выполняется, и деньги не списываются.",
+  "test.linkWrong":
+    "Это не ссылка тестового режима. Используйте её точно как в документации или ссылку не на test.invalid.",
+
   // Fields
   "field.required": "Заполните это поле",
   "field.wrong": "Недопустимое значение",
@@ -143,7 +152,6 @@ export const ru: Catalogue = {
   "keys.title": "Ключи API",
   "keys.none": "Ключей пока нет.",
   "keys.key": "Ключ",
-  "keys.test": "тест",
   "keys.type": "Тип",
   "keys.type.order": "заказы",
   "keys.type.recharge": "пополняет баланс",
@@ -165,7 +173,6 @@ export const ru: Catalogue = {
   "keys.limitOnce": "Наибольшее пополнение за раз, USD",
   "keys.limitDaily": "Наибольшее пополнение за день (UTC), USD",
   "keys.limitHint": "Только для ключей, которые пополняют баланс. Пусто: без предела.",
-  "keys.testBox": "Тестовый ключ: пробные заказы на пробные деньги",
   "keys.new": "Новый ключ",
   "keys.create": "Создать ключ",
   "keys.newTitle": "Ваш новый ключ",

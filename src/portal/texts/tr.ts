@@ -65,6 +65,15 @@ export const tr: Catalogue = {
   "nav.api": "API",
   "nav.settings": "Ayarlar",
 
+  // Test mode
+  "test.enter": "Test modu",
+  "test.leave": "Test modundan çık",
+  "test.mode": "Test modu.",
+  "test.text":
+    "Bu sayfalardaki siparişler, bakiye, anahtarlar ve webhook'lar test içindir: hiçbir şey teslim edilmez ve para hareket etmez.",
+  "test.linkWrong":
+    "Bu, test modunun bir bağlantısı değil. Belgelerde yazıldığı gibi bir bağlantı ya da test.invalid dışında bir bağlantı kullanın.",
+
   // Fields
   "field.required": "Bu alanı doldurun",
   "field.wrong": "Bu geçerli değil",
@@ -143,7 +152,6 @@ export const tr: Catalogue = {
   "keys.title": "API anahtarları",
   "keys.none": "Henüz anahtar yok.",
   "keys.key": "Anahtar",
-  "keys.test": "test",
   "keys.type": "Tür",
   "keys.type.order": "siparişler",
   "keys.type.recharge": "bakiye ekler",
@@ -165,7 +173,6 @@ export const tr: Catalogue = {
   "keys.limitOnce": "Bir seferde en çok bakiye, USD",
   "keys.limitDaily": "Bir günde (UTC) en çok bakiye, USD",
   "keys.limitHint": "Yalnızca bakiye ekleyen anahtarlar için. Boş: sınır yok.",
-  "keys.testBox": "Test anahtarı: test parasıyla test siparişleri",
   "keys.new": "Yeni anahtar",
   "keys.create": "Anahtarı oluştur",
   "keys.newTitle": "Yeni anahtarınız",

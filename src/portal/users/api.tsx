@@ -32,7 +32,7 @@ export async function apiPage(call: Call, portal: Portal): Promise<View> {
 
 /** An example to copy. A portal with a listener of its own does not know the address of the API. */
 function FirstRequest({
-  visitor: { t, request },
+  visitor: { t, request, isTest },
   portal: { prefix, settings },
 }: {
   visitor: Visitor;
@@ -46,7 +46,7 @@ function FirstRequest({
         {t("api.text")} <a href={`${base}/docs`}>{t("api.docs")}</a>
       </p>
       <h2>{t("api.first")}</h2>
-      <pre id="first-request">{`curl ${base}/api/v1/balance -H "X-API-Key: rk_…"`}</pre>
+      <pre id="first-request">{`curl ${base}/api/v1/balance -H "X-API-Key: rk_${isTest ? "test_" : ""}…"`}</pre>
       <p class="actions">
         <button type="button" data-copy="first-request" data-copied={t("site.copied")} hidden>
           {t("site.copy")}

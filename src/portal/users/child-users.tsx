@@ -2,6 +2,7 @@
 
 /** @jsxImportSource preact */
 
+import { findTestAccount } from "../../db/users/users.ts";
 import { listUsersBelow, type ListedUser } from "../../db/users/user-lists.ts";
 import { List, Pager } from "../../web/components/lists.tsx";
 import { Badge, Typed } from "../../web/components/shown.tsx";
@@ -14,10 +15,16 @@ const PAGE_SIZE = 100;
 export async function childUsersPage(call: Call): Promise<View> {
   const { visitor, filters } = call;
   const { t, formats } = visitor;
-  const filter = { parentAccount: visitor.account, search: filters.raw("q") || null };
-  const { rows, next } = await call.read((reader) =>
-    listUsersBelow(reader, filter, filters.below(), PAGE_SIZE),
-  );
+  const filter = { parentAccount: visitor.payer.account, search: filters.raw("q") || null };
+  const { rows, next } = await call.read((reader) => {
+    const page = listUsersBelow(reader, filter, filters.below(), PAGE_SIZE);
+    if (!visitor.isTest) return page;
+    const rows = reader.each(page.rows, (user) => {
+      const balanceMicros = findTestAccount(reader, user.account)?.balanceMicros ?? 0n;
+      return { ...user, balanceMicros };
+    });
+    return { ...page, rows };
+  });
   return {
     title: t("users.title"),
     body: (

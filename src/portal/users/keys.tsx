@@ -8,7 +8,6 @@ import { readKeyCreators } from "../../db/administrators/audit.ts";
 import { findMember } from "../../db/members/members.ts";
 import type { Reader } from "../../db/port/port.ts";
 import { findKey, listKeysOf } from "../../db/users/keys.ts";
-import { findTestAccount } from "../../db/users/users.ts";
 import type { RechargeLimits } from "../../domain/ledger/recharges.ts";
 import { memberOf } from "../../domain/members/members.ts";
 import { MEMBER_KEYS_LIMIT, mayCreateKey } from "../../domain/members/portal.ts";
@@ -26,7 +25,7 @@ import {
 import { refusal } from "../../domain/values/error-table.ts";
 import { KEY_LABEL } from "../../domain/values/kinds.ts";
 import { DAY_MS } from "../../domain/values/spans.ts";
-import { Box, Choice, Field, Fold, Form } from "../../web/components/fields.tsx";
+import { Choice, Field, Fold, Form } from "../../web/components/fields.tsx";
 import { chosenGraceMs, Grace } from "../../web/components/grace.tsx";
 import { List } from "../../web/components/lists.tsx";
 import { Badge, Typed } from "../../web/components/shown.tsx";
@@ -47,13 +46,14 @@ type OwnKey = ReturnType<typeof listKeysOf>[number] & {
   creator: string | null;
 };
 
-/** The keys of the reseller and of its test account: those in use first, the newest first. */
-export function listOwnKeys(reader: Reader, { account }: Visitor): OwnKey[] {
-  const test = findTestAccount(reader, account);
-  const accounts = test ? [account, test.account] : [account];
+/** The keys of the reseller, or its test keys: those in use first, the newest first. */
+export function listOwnKeys(
+  reader: Reader,
+  { account, member: { account: own } }: Visitor,
+): OwnKey[] {
   const listed = [
-    ...listKeysOf(reader, accounts, true, USABLE_SHOWN),
-    ...listKeysOf(reader, accounts, false, ENDED_SHOWN),
+    ...listKeysOf(reader, [account], true, USABLE_SHOWN),
+    ...listKeysOf(reader, [account], false, ENDED_SHOWN),
   ];
   const creatorOf = readKeyCreators(
     reader,
@@ -62,7 +62,7 @@ export function listOwnKeys(reader: Reader, { account }: Visitor): OwnKey[] {
   return listed.map((key) => {
     const member = memberOf(creatorOf(key.id));
     const found = member === null ? undefined : findMember(reader, member);
-    return { ...key, creator: found?.account === account ? found.name : null };
+    return { ...key, creator: found?.account === own ? found.name : null };
   });
 }
 
@@ -90,7 +90,6 @@ export function Keys({
             cell: (key) => (
               <>
                 <code>{shownStart(key)}…</code>{" "}
-                {key.testOf !== null && <Badge state={t("keys.test")} />}
                 {key.type !== "order" && <Badge state={t(`keys.type.${key.type}`)} />}
               </>
             ),
@@ -188,7 +187,6 @@ function NewKey({ visitor }: { visitor: Visitor }) {
           <Field name="recharge-daily" label={t("keys.limitDaily")} {...limits} />
         </>
       )}
-      <Box name="test" label={t("keys.testBox")} />
     </Form>
   );
 }
@@ -210,11 +208,12 @@ export async function createKey(submission: Submission): Promise<View> {
     rechargeLimitMicros: form.optionalAmount("recharge-limit"),
     rechargeDailyMicros: form.optionalAmount("recharge-daily"),
   };
-  const test = form.isChecked("test");
   const lifetimeMilliseconds = days === null ? null : days * DAY_MS;
-  if (!test && type !== "order") await confirmCredit(submission, t("keys.confirmCreate"));
-  const { text, hash, start } = newKey(test);
-  const terms = { type, label, allow, lifetimeMilliseconds, test, ...limits };
+  if (!visitor.isTest && type !== "order") {
+    await confirmCredit(submission, t("keys.confirmCreate"));
+  }
+  const { text, hash, start } = newKey(visitor.isTest);
+  const terms = { type, label, allow, lifetimeMilliseconds, ...limits };
   await submission.submit("createOwnKey", { ...terms, hash, start });
   return shownOnce(text, t("keys.newTitle"), "/api");
 }
@@ -253,12 +252,10 @@ async function confirmCredit(submission: Submission, title: string): Promise<voi
   await submission.confirm({ title, moves: [], danger: true, isSensitive: true, details });
 }
 
-/** Finds a key, or a test key, of the reseller. Refuses: key_not_found. */
+/** Finds a key of the reseller, on the side of the page. Refuses: key_not_found. */
 async function requireOwnKey(submission: Submission) {
   const id = submission.params["key"]!;
   const found = await submission.read((reader) => findKey(reader, id));
-  if (!found || (found.testOf ?? found.resellerAccount) !== submission.visitor.account) {
-    throw refusal("key_not_found");
-  }
+  if (found?.resellerAccount !== submission.visitor.account) throw refusal("key_not_found");
   return found;
 }

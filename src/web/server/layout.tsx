@@ -17,6 +17,10 @@ interface Frame {
   title: string;
   /** What is beside the name in the head: navigation, and who is signed in. */
   header: ComponentChildren;
+  /** The side of the site that the page is on. */
+  side?: string;
+  /** What is above the content. */
+  banner?: ComponentChildren;
   /** Result of the last action. */
   note?: Note | null;
   /** The time zone that the visitor chose; null for UTC. */
@@ -29,16 +33,28 @@ export function documentOf(frame: Frame, body: ComponentChildren): string {
       <Document {...frame}>{body}</Document>
     </Words.Provider>,
   );
-  return `<!doctype html>${below(frame.site.prefix, text)}`;
+  return `<!doctype html>${below(frame.site.prefix, frame.side ?? "", text)}`;
 }
 
 /** Matches an attribute with a path of the site. Typed text never matches: a quotation mark in it is escaped. */
-const PATHS = / (href|action|src)="\/(?!\/)/g;
+const PATHS = / (href|action|src)="\/(?!\/)(\.\.\/)?/g;
 
-/** Puts the prefix of a site before all paths in its pages. So pages are written without it. */
-export function below(prefix: string, html: string): string {
-  return prefix === "" ? html : html.replace(PATHS, ` $1="${prefix}/`);
+/** Puts the prefix of a site, and the side, before all paths in its pages. So pages are written without them. */
+export function below(prefix: string, side: string, html: string): string {
+  if (prefix === "" && side === "") return html;
+  return html.replace(
+    PATHS,
+    (_, name: string, out?: string) => ` ${name}="${prefix}${out === undefined ? side : ""}/`,
+  );
 }
+
+/** Returns a path as the site's pages write it with the side before it; without, if it leaves the side. */
+export function onSide(side: string, path: string): string {
+  return path.startsWith(OUT) ? path.slice(OUT.length - 1) : side + path;
+}
+
+/** What a path begins with that leaves the side. */
+const OUT = "/../";
 
 /** Returns a document as a file of its own: it contains its stylesheet and has no header and no script. */
 export function fileOf(title: string, body: ComponentChildren): string {
@@ -62,6 +78,7 @@ function Document({
   words,
   title,
   header,
+  banner,
   note = null,
   zone = null,
   children,
@@ -91,6 +108,7 @@ function Document({
           {header}
         </header>
         <main id="content">
+          {banner}
           {note !== null && (
             <p class={`notice ${note.tone}`} role="status">
               {showHidden(note.text)}

@@ -15,6 +15,7 @@ import { formOf, TooLarge, Unreadable } from "./form-body.ts";
 import { noteCookie } from "./notes.ts";
 import { isKnownHost, isOwn } from "./origin.ts";
 import { isAbsence, shownRefusal } from "./refusals.ts";
+import { onSide } from "./layout.tsx";
 import { confirmationOf, failureOf, viewOf } from "./render.tsx";
 import { assetResponse, redirect, secured, withCookies } from "./response.ts";
 import type { ActionRoute, PageRoute, Route } from "./route.ts";
@@ -54,46 +55,55 @@ export function siteHandler<Who extends Visitor, Parts extends SiteParts, Role>(
 ): (request: IncomingRequest) => Promise<Response> {
   const { settings } = site.parts;
   const { prefix } = site;
-  const { route } = createRouter(site);
+  const { route } = createRouter(site, "");
+  const sides = (site.sides ?? []).map((side) => ({ side, route: createRouter(site, side).route }));
   return async (request) => {
     if (!isKnownHost(request, settings)) {
       return secured(failureOf(site, 421, site.unknownHost, null), settings.isSecure);
     }
     const path = request.path.slice(prefix.length);
     if (!path.startsWith("/")) return secured(redirect(`${prefix}/${path}`), settings.isSecure);
-    const within = prefix === "" ? request : request.withPath(path);
-    const response = await route(within);
+    const at = sides.find(({ side }) => path.startsWith(`${side}/`));
+    const response = at
+      ? await at.route(request.withPath(path.slice(at.side.length)))
+      : await route(prefix === "" ? request : request.withPath(path));
     const to = response.headers.get("location");
-    if (to?.startsWith("/")) response.headers.set("location", prefix + to);
+    if (to?.startsWith("/")) {
+      response.headers.set("location", prefix + onSide(at?.side ?? "", to));
+    }
     return secured(response, settings.isSecure);
   };
 }
 
 function createRouter<Who extends Visitor, Parts extends SiteParts, Role>(
   site: Site<Who, Parts, Role>,
+  side: string,
 ): Router<Response> {
   const router = new Router<Response>(site.name, (error) => fail(site, error, null));
   for (const asset of [...ASSETS, ...site.assets])
-    addGet(site, router, asset.path, () => assetResponse(asset));
+    addGet(site, side, router, asset.path, () => assetResponse(asset));
   for (const route of site.routes) {
-    const handle = (context: RouteContext) => answer(site, route, context);
+    const handle = (context: RouteContext) => answer(site, side, route, context);
     if (route.method === "GET") {
-      addGet(site, router, route.path, handle);
+      addGet(site, side, router, route.path, handle);
       continue;
     }
     router.add(route.method, route.path, handle);
     // After a refused form a browser shows the action's address. A reload leads to the page with the form.
     const isPage = site.routes.some(({ method, path }) => method === "GET" && path === route.path);
     if (!isPage)
-      addGet(site, router, route.path, ({ params }) => redirect(filledIn(route.back, params)));
+      addGet(site, side, router, route.path, ({ params }) =>
+        redirect(filledIn(route.back, params)),
+      );
   }
-  router.addRest(({ request }) => noSuchPage(site, request));
+  router.addRest(({ request }) => noSuchPage(site, side, request));
   return router.compile();
 }
 
 /** Adds a route for GET, and for HEAD, which load balancers and link checkers send. The connection omits its body. */
 function addGet<Who extends Visitor, Parts extends SiteParts, Role>(
   site: Site<Who, Parts, Role>,
+  side: string,
   router: Router<Response>,
   path: string,
   handle: Parameters<Router<Response>["add"]>[2],
@@ -101,15 +111,18 @@ function addGet<Who extends Visitor, Parts extends SiteParts, Role>(
   router.add("GET", path, handle);
   // HEAD and unknown methods are routed as UNKNOWN_METHOD.
   router.add(UNKNOWN_METHOD, path, (context) =>
-    context.request.sentMethod === "HEAD" ? handle(context) : noSuchPage(site, context.request),
+    context.request.sentMethod === "HEAD"
+      ? handle(context)
+      : noSuchPage(site, side, context.request),
   );
 }
 
 async function noSuchPage<Who extends Visitor, Parts extends SiteParts, Role>(
   site: Site<Who, Parts, Role>,
+  side: string,
   request: IncomingRequest,
 ): Promise<Response> {
-  const visitor = site.visitorOf(request);
+  const visitor = site.visitorOf(request, side);
   try {
     await site.recognize(visitor);
     return failureOf(site, 404, visitor.words.pageNotFound, visitor);
@@ -120,11 +133,12 @@ async function noSuchPage<Who extends Visitor, Parts extends SiteParts, Role>(
 
 async function answer<Who extends Visitor, Parts extends SiteParts, Role>(
   site: Site<Who, Parts, Role>,
+  side: string,
   route: Route<Who, Parts, Role>,
   { request, params }: RouteContext,
 ): Promise<Response> {
   const { parts } = site;
-  const visitor = site.visitorOf(request);
+  const visitor = site.visitorOf(request, side);
   try {
     if (route.method === "POST" && !isOwn(request, parts.settings)) {
       return failureOf(site, 403, visitor.words.foreignForm, null);

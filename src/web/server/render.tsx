@@ -26,7 +26,7 @@ export function viewOf<Who extends Visitor, Parts extends SiteParts, Role>(
   const note = visitor.isRefresh() ? null : readNote(visitor.request, site.cookie, isSecure);
   const { words } = visitor;
   const zone = site.zone?.(visitor) ?? null;
-  const frame = { site, words, zone, title, header: site.header(visitor, path), note };
+  const frame = { ...frameOf(site, visitor, path), words, zone, title, note };
   const again: RefusedForm | null = refused && { ...refused, labels: new Map() };
   const page = (
     <Zone.Provider value={zone ?? "UTC"}>
@@ -87,8 +87,14 @@ export function failureOf<Who extends Visitor, Parts extends SiteParts, Role>(
       </p>
     </>
   );
-  return pageResponse(
-    status,
-    documentOf({ site, words, title, header: site.header(visitor, "") }, body),
-  );
+  return pageResponse(status, documentOf({ ...frameOf(site, visitor, ""), words, title }, body));
+}
+
+function frameOf<Who extends Visitor, Parts extends SiteParts, Role>(
+  site: Site<Who, Parts, Role>,
+  visitor: Who | null,
+  path: string,
+) {
+  const [header, banner] = [site.header(visitor, path), site.banner?.(visitor)];
+  return { site, side: visitor?.side ?? "", header, banner };
 }

@@ -30,6 +30,11 @@ export interface Site<Who extends Visitor, Parts extends SiteParts, Role> {
   name: string;
   /** What all its paths begin with, such as `/portal`; empty on a listener of its own. Routes and pages leave it out. */
   prefix: string;
+  /**
+   * What further paths begin with that have the same routes, such as `/test`. Pages leave it out: their paths stay on the
+   * side of the request. A path that begins with `/../` leaves the side.
+   */
+  sides?: readonly string[];
   brand: Brand;
   /** Files besides those of all sites. */
   assets: readonly Asset[];
@@ -39,7 +44,8 @@ export interface Site<Who extends Visitor, Parts extends SiteParts, Role> {
   unknownHost: string;
   parts: Parts;
   routes: readonly Route<Who, Parts, Role>[];
-  visitorOf(request: IncomingRequest): Who;
+  /** `side`: one of `sides`, or empty. */
+  visitorOf(request: IncomingRequest, side: string): Who;
   /** Looks up the session. Returns the response for a visitor who may not see the route, or null for one who may. */
   admit(route: Route<Who, Parts, Role>, call: Call<Who>): Promise<Response | null>;
   /** Looks up who is signed in, for the head of a page that is in no route. */
@@ -48,6 +54,8 @@ export interface Site<Who extends Visitor, Parts extends SiteParts, Role> {
   zone?(visitor: Who): string | null;
   /** Returns what is beside the name in the head of every page. `visitor`: null if unknown. */
   header(visitor: Who | null, path: string): ComponentChildren;
+  /** Returns what is above the content of every page. `visitor`: null if unknown. */
+  banner?(visitor: Who | null): ComponentChildren;
 }
 
 /** Returns the page with this path. Throws if there is none. */

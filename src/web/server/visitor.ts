@@ -31,6 +31,9 @@ export abstract class Visitor {
   /** Checks the password or a code. Refuses: sign_in_refused, code_wrong, sign_in_limited. */
   abstract prove(proof: string): Promise<void>;
 
+  /** The side of the site that the request is for (Site.sides); empty: none. */
+  readonly side: string = "";
+
   /** The words of the pages that the visitor sees. */
   get words(): SiteWords {
     return ENGLISH;

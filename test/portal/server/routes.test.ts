@@ -1,30 +1,33 @@
-// Every route of the portal's table, whoever adds it: roles × pages × forms × resellers. Who may not, sees and changes
-// nothing.
+// Every route of the portal's table, whoever adds it, on the live and on the test side: roles × pages × forms ×
+// resellers. Who may not, sees and changes nothing.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AnyTable } from "../../../src/db/port/table-definition.ts";
 import { servers, uptime } from "../../../src/db/tables/database.ts";
 import { TABLES } from "../../../src/db/tables/tables.ts";
-import { findUser } from "../../../src/db/users/users.ts";
+import { accountOfOrders, findUser } from "../../../src/db/users/users.ts";
 import { LANGUAGES } from "../../../src/domain/members/languages.ts";
 import { MEMBER_ROLES, mayMember } from "../../../src/domain/members/members.ts";
 import type { ActionRoute, PageRoute } from "../../../src/portal/server/route.ts";
 import { ROUTES } from "../../../src/portal/server/routes.ts";
+import { TEST_SIDE } from "../../../src/portal/server/visitor.ts";
 import { ASSETS } from "../../../src/web/server/assets.ts";
 import { pageAt } from "../../../src/web/server/site.ts";
 import { dumpOf } from "../../support/databases/test-database.ts";
 import { openPortal, type Reply, type TestPortal } from "../../support/worlds/portal.ts";
 
-/** What stands for the parameters of a path: objects of alice. Each is none of bob's. */
-const OWN: Record<string, string> = {};
+const SIDES = ["", TEST_SIDE];
+/** What stands for the parameters of a path: objects of alice, by side. Each is none of bob's. */
+const OWN: Record<string, Record<string, string>> = {};
 /** Parameters that name something that all resellers see. */
 const SHARED: ReadonlySet<string> = new Set(["service", "kind", "month"]);
 
 const ACTIONS = ROUTES.filter((route): route is ActionRoute => route.method === "POST");
 const PAGES = ROUTES.filter((route): route is PageRoute => route.method === "GET");
-const pathOf = (path: string) =>
+const pathOf = (path: string, side = "") =>
+  side +
   path.replace(/:(\w+)/g, (_, name: string) => {
-    const value = OWN[name];
+    const value = OWN[side]![name];
     if (value === undefined) throw new Error(`add a value for the parameter :${name} to OWN`);
     return value;
   });
@@ -49,27 +52,31 @@ beforeAll(async () => {
     cookies[language] = portal.session(portal.member("alice", email, "owner", language));
   }
   cookies["bob"] = portal.session(portal.member("bob", "owner@bob.example"));
-  const { id: keyId } = portal.key("alice", "order");
-  const hook = { username: "alice", url: "https://hooks.example/", events: "*", secret: "s" };
   const { account } = portal.read((reader) => findUser(reader, "alice")!);
-  const { orderId } = portal.run("placeOrder", {
-    resellerAccount: account,
-    keyId,
-    service: "followers",
-    link: "https://example.com/a",
-    quantity: 100,
-    reference: null,
-  });
-  Object.assign(OWN, {
+  const shared = {
     service: "1",
     kind: "cancel",
-    order: String(orderId),
-    key: keyId,
-    webhook: portal.run("createWebhook", { ...hook, balanceLowBelow: null }).id,
     member: portal.member("alice", "colleague@alice.example", "viewer"),
     user: "alice",
     month: new Date(portal.clock.now).toISOString().slice(0, 7),
-  });
+  };
+  portal.key("bob", "order", "all", true);
+  for (const side of SIDES) {
+    const { id: keyId } = portal.key("alice", "order", "all", side === TEST_SIDE);
+    const of = portal.read((reader) => accountOfOrders(reader, account, side === TEST_SIDE));
+    const { orderId } = portal.run("placeOrder", {
+      resellerAccount: of,
+      keyId,
+      service: "followers",
+      link: "https://example.com/a",
+      quantity: 100,
+      reference: null,
+    });
+    const hook = { username: null, url: "https://hooks.example/", events: "*", secret: "s" };
+    const actor = { keyId, operator: null };
+    const { id: webhook } = portal.run("createWebhook", { ...hook, balanceLowBelow: null, actor });
+    OWN[side] = { ...shared, order: String(orderId), key: keyId, webhook };
+  }
 });
 afterAll(() => portal.stop());
 
@@ -95,20 +102,25 @@ const FIELDS = {
 };
 
 const own = () => ({ origin: portal.url });
-async function post(path: string, headers: Record<string, string>): Promise<Reply> {
-  return portal.ask(pathOf(path), { method: "POST", body: new URLSearchParams(FIELDS), headers });
-}
-
 async function refused(path: string, headers: Record<string, string>): Promise<Reply> {
   const before = everything();
-  const reply = await post(path, headers);
+  const reply = await portal.ask(path, {
+    method: "POST",
+    body: new URLSearchParams(FIELDS),
+    headers,
+  });
   expect(everything()).toBe(before);
   return reply;
 }
 
 const SIGN_IN = `${PREFIX}/sign-in`;
 
-describe.each(ACTIONS.map((route) => [route.path, route] as const))("POST %s", (path, { role }) => {
+/** Actions on both sides; those that need no session are only on the live one. */
+const SIDED = ACTIONS.flatMap((route) =>
+  (route.role === "anyone" ? [""] : SIDES).map((side) => [side, route.path, route] as const),
+);
+
+describe.each(SIDED)("POST %s%s", (side, path, { role }) => {
   test("from another site changes nothing", async () => {
     const cookie = cookies["owner"]!;
     const foreign: Record<string, string>[] = [
@@ -119,7 +131,7 @@ describe.each(ACTIONS.map((route) => [route.path, route] as const))("POST %s", (
       {},
     ];
     for (const headers of foreign) {
-      expect((await refused(path, { cookie, ...headers })).status).toBe(403);
+      expect((await refused(pathOf(path, side), { cookie, ...headers })).status).toBe(403);
     }
   });
 
@@ -128,7 +140,7 @@ describe.each(ACTIONS.map((route) => [route.path, route] as const))("POST %s", (
       const before = everything();
       const body = new URLSearchParams({ ...FIELDS, password: "x".repeat(17_000) });
       const init = { method: "POST", body, headers: own() };
-      expect((await portal.ask(pathOf(path), init)).status).toBe(413);
+      expect((await portal.ask(pathOf(path, side), init)).status).toBe(413);
       expect(everything()).toBe(before);
     });
     return;
@@ -138,14 +150,14 @@ describe.each(ACTIONS.map((route) => [route.path, route] as const))("POST %s", (
     const [pair, secret] = cookies["owner"]!.split(".") as [string, string];
     const others = ["", `${pair}.${"A".repeat(secret.length)}`, `reseller-portal=nobody.${secret}`];
     for (const cookie of others) {
-      const { status, headers } = await refused(path, { ...own(), cookie });
+      const { status, headers } = await refused(pathOf(path, side), { ...own(), cookie });
       expect([status, headers.get("location")]).toEqual([303, SIGN_IN]);
     }
   });
 
   test("with a role that does not allow it changes nothing", async () => {
     for (const each of MEMBER_ROLES.filter((member) => !mayMember(member, role))) {
-      const { status } = await refused(path, { ...own(), cookie: cookies[each]! });
+      const { status } = await refused(pathOf(path, side), { ...own(), cookie: cookies[each]! });
       expect([each, status]).toEqual([each, 403]);
     }
   });
@@ -153,8 +165,8 @@ describe.each(ACTIONS.map((route) => [route.path, route] as const))("POST %s", (
   if (isOwned(path)) {
     test("of another reseller is refused like of none, and changes nothing", async () => {
       const headers = { ...own(), cookie: cookies["bob"]! };
-      const reply = await refused(path, headers);
-      const none = path.replace(/:(\w+)/g, "999999");
+      const reply = await refused(pathOf(path, side), headers);
+      const none = side + path.replace(/:(\w+)/g, "999999");
       const body = new URLSearchParams(FIELDS);
       const missing = await portal.ask(none, { method: "POST", body, headers });
       // 422: the page with the form is about something else, and is shown again.
@@ -164,32 +176,42 @@ describe.each(ACTIONS.map((route) => [route.path, route] as const))("POST %s", (
   }
 });
 
-test("a page is shown to the roles that may see it, and to no other", async () => {
-  for (const { path, role } of PAGES) {
-    if (role === "anyone") continue;
-    for (const each of MEMBER_ROLES) {
-      const { status } = await portal.get(pathOf(path), cookies[each]!);
-      const expected = mayMember(each, role);
-      expect([path, each, status === 403]).toEqual([path, each, !expected]);
-      if (expected) expect([path, each, status]).toEqual([path, each, 200]);
+test.each(SIDES)(
+  "%s: a page is shown to the roles that may see it, and to no other",
+  async (side) => {
+    for (const { path, role } of PAGES) {
+      if (role === "anyone") continue;
+      for (const each of MEMBER_ROLES) {
+        const { status } = await portal.get(pathOf(path, side), cookies[each]!);
+        const expected = mayMember(each, role);
+        expect([path, each, status === 403]).toEqual([path, each, !expected]);
+        if (expected) expect([path, each, status]).toEqual([path, each, 200]);
+      }
+      const { status, headers } = await portal.ask(pathOf(path, side));
+      expect([path, status, headers.get("location")!.startsWith(SIGN_IN)]).toEqual([
+        path,
+        303,
+        true,
+      ]);
     }
-    const { status, headers } = await portal.ask(pathOf(path));
-    expect([path, status, headers.get("location")!.startsWith(SIGN_IN)]).toEqual([path, 303, true]);
-  }
-});
+  },
+);
 
-test("a page about something of another reseller is the same 404 as about nothing", async () => {
-  for (const { path } of PAGES.filter((route) => isOwned(route.path))) {
-    const { status, text } = await portal.get(pathOf(path), cookies["bob"]!);
-    const none = await portal.get(path.replace(/:(\w+)/g, "999999"), cookies["bob"]!);
-    expect([path, status, text]).toEqual([path, 404, none.text]);
-  }
-});
+test.each(SIDES)(
+  "%s: a page about something of another reseller is the same 404 as about nothing",
+  async (side) => {
+    for (const { path } of PAGES.filter((route) => isOwned(route.path))) {
+      const { status, text } = await portal.get(pathOf(path, side), cookies["bob"]!);
+      const none = await portal.get(side + path.replace(/:(\w+)/g, "999999"), cookies["bob"]!);
+      expect([path, status, text]).toEqual([path, 404, none.text]);
+    }
+  },
+);
 
-test("no page of another reseller names anything of alice", async () => {
+test.each(SIDES)("%s: no page of another reseller names anything of alice", async (side) => {
   for (const { path, role } of PAGES) {
     if (role === "anyone" || isOwned(path)) continue;
-    const { text } = await portal.get(pathOf(path), cookies["bob"]!);
+    const { text } = await portal.get(pathOf(path, side), cookies["bob"]!);
     expect([path, text.match(/alice|example\.com\/a/)]).toEqual([path, null]);
   }
 });
@@ -224,27 +246,31 @@ test("every action names a page with its form", () => {
   for (const { back } of ACTIONS) expect(pageAt(ROUTES, back).method).toBe("GET");
 });
 
-test("every path in a page is below the prefix, in every language, and the page names its language", async () => {
-  for (const language of LANGUAGES) {
-    for (const { path, role } of PAGES) {
-      const headers =
-        role === "anyone"
-          ? { cookie: `reseller-portal-language=${language}` }
-          : { cookie: cookies[language]! };
-      const { status, text } = await portal.ask(pathOf(path), { headers });
-      // The page for a code leads to sign-in before there was a password.
-      if (path === "/sign-in/code" || path.endsWith(".csv")) continue;
-      expect([path, status]).toEqual([path, 200]);
-      expect(text).toStartWith(`<!doctype html><html lang="${language}">`);
-      const paths = [...text.matchAll(/\s(?:href|src|action)="(\/[^"]*)"/g)].map(([, to]) => to!);
-      expect(paths.filter((to) => !to.startsWith(`${PREFIX}/`))).toEqual([]);
-      expect([path, language, text.includes("undefined")]).toEqual([path, language, false]);
+test.each(SIDES)(
+  "%s: every path in a page is below the prefix, in every language, and the page names its language",
+  async (side) => {
+    for (const language of LANGUAGES) {
+      for (const { path, role } of PAGES) {
+        if (role === "anyone" && side !== "") continue;
+        const headers =
+          role === "anyone"
+            ? { cookie: `reseller-portal-language=${language}` }
+            : { cookie: cookies[language]! };
+        const { status, text } = await portal.ask(pathOf(path, side), { headers });
+        // The page for a code leads to sign-in before there was a password.
+        if (path === "/sign-in/code" || path.endsWith(".csv")) continue;
+        expect([path, status]).toEqual([path, 200]);
+        expect(text).toStartWith(`<!doctype html><html lang="${language}">`);
+        const paths = [...text.matchAll(/\s(?:href|src|action)="(\/[^"]*)"/g)].map(([, to]) => to!);
+        expect(paths.filter((to) => !to.startsWith(`${PREFIX}/`))).toEqual([]);
+        expect([path, language, text.includes("undefined")]).toEqual([path, language, false]);
+      }
     }
-  }
-});
+  },
+);
 
-test("every response has every header", async () => {
-  for (const path of [...PAGES.map((route) => pathOf(route.path)), "/nowhere"]) {
+test.each(SIDES)("%s: every response has every header", async (side) => {
+  for (const path of [...PAGES.map((route) => pathOf(route.path, side)), "/nowhere"]) {
     const { headers } = await portal.get(path, cookies["owner"]!);
     expect([path, headers.get("content-security-policy")]).toEqual([
       path,
@@ -256,18 +282,22 @@ test("every response has every header", async () => {
   }
 });
 
-test("no page has a script or a style in it", async () => {
+test.each(SIDES)("%s: no page has a script or a style in it", async (side) => {
   for (const { path } of PAGES) {
-    const { text } = await portal.get(pathOf(path), cookies["owner"]!);
+    const { text } = await portal.get(pathOf(path, side), cookies["owner"]!);
     expect(text.match(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=|javascript:/gi)).toBe(
       null,
     );
   }
 });
 
-test("HEAD gets the response of GET without the body", async () => {
+test.each(SIDES)("%s: HEAD gets the response of GET without the body", async (side) => {
   const cookie = cookies["owner"]!;
-  for (const path of [...PAGES.map((route) => pathOf(route.path)), ASSETS[0]!.path, "/nowhere"]) {
+  for (const path of [
+    ...PAGES.map((route) => pathOf(route.path, side)),
+    ASSETS[0]!.path,
+    "/nowhere",
+  ]) {
     const get = await portal.get(path, cookie);
     const head = await portal.ask(path, { method: "HEAD", headers: { cookie } });
     expect([path, head.status, head.text]).toEqual([path, get.status, ""]);

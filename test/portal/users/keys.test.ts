@@ -156,12 +156,17 @@ test("a key is switched off after a question", async () => {
   expect(keysOf().find((key) => key["id"] === id)!["active"]).toBe(0);
 });
 
-test("a test key belongs to the reseller's test account, and is marked", async () => {
-  const { text } = await portal.post("/api/keys", developer, { label: "Try", test: "yes" });
+test("in test mode a new key is a test key, and each side shows and changes its own keys only", async () => {
+  await portal.post("/test-mode", developer);
+  const { text } = await portal.post("/test/api/keys", developer, { label: "Try" });
   expect(shownKey(text)).toStartWith("rk_test_");
-  expect(last()).toMatchObject({ type: "order", username: "alice" });
-  expect(last()["test_of"]).not.toBeNull();
-  expect((await portal.get("/api", developer)).text).toContain(">test<");
+  const { id, type, username, test_of: of } = last();
+  expect([type, username, of !== null]).toEqual(["order", "alice", true]);
+  expect((await portal.get("/test/api", developer)).text).toContain("Try");
+  expect((await portal.get("/api", developer)).text).not.toContain("Try");
+  const before = keysOf();
+  const { status } = await portal.post(`/api/keys/${String(id)}/rotate`, developer, { grace: "0" });
+  expect([status, keysOf()]).toEqual([422, before]);
 });
 
 test("members create no keys above the limit until one is switched off", async () => {
