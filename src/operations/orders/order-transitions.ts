@@ -3,17 +3,16 @@
 
 import type { AuditFacts } from "../../domain/administrators/audit.ts";
 import type { Delivery } from "../../domain/delivery/deliveries.ts";
-import { type Actor, salesAccount } from "../../domain/ledger/ledger.ts";
+import type { Actor } from "../../domain/ledger/ledger.ts";
 import type { OrderTransition } from "../../domain/orders/transition-decision.ts";
-import { type OrderStatus, refundIn } from "../../domain/orders/order-statuses.ts";
-import { isTestOrder } from "../../domain/orders/sandbox.ts";
+import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import type { Tx } from "../../db/port/port.ts";
-import { postTransfer } from "../../db/ledger/ledger.ts";
 import { type Order, updateOrder } from "../../db/orders/orders.ts";
 import { insertOrderEvent } from "../../db/orders/order-events.ts";
 import { audit, orderFacts } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 import { endCancelRequest } from "./order-request-ends.ts";
+import { writeRefund } from "./refunds.ts";
 import { recordTransitionEvent } from "../webhooks/webhook-events.ts";
 
 /** A server itself as the actor: after a provider's reply or report, or when retries have ended. */
@@ -52,17 +51,7 @@ export function applyTransition(
     delivery: order.delivery && deliveryAfter(order.delivery, effects.delivery, context.now),
   };
   updateOrder(tx, after);
-  postTransfer(tx, {
-    debitAccount: salesAccount(isTestOrder(order)),
-    creditAccount: order.resellerAccount,
-    amountMicros: refundMicros,
-    kind: refundIn(transition.status) === "remains" ? "partial_refund" : "refund",
-    orderId: order.orderId,
-    actor: cause.actor,
-    note: cause.note,
-    publicNote: cause.publicNote ?? null,
-    createdAt: context.now,
-  });
+  writeRefund(tx, order, transition, cause, context);
   recordEvent(tx, order, after.status, cause, context);
   audit(tx, context, {
     actor: cause.actor,
