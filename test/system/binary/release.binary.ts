@@ -17,9 +17,9 @@ import { billOfMaterials } from "../../../deploy/sbom.ts";
 import packageJson from "../../../package.json" with { type: "json" };
 import { binary } from "../../support/binary.ts";
 import { freshFolder } from "../../support/folders.ts";
+import { LINTIAN } from "../../support/lintian.ts";
 
 const INSTALL = new URL("../../../deploy/install.sh", import.meta.url).pathname;
-const LINTIAN = ["lintian", "--allow-root", "--display-info", "--pedantic"];
 const RELEASE = { date: 1_795_000_000, maintainer: "reseller test <test@example.com>" };
 
 interface CommandResult {

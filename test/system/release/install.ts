@@ -7,6 +7,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "../../../deploy/compile.ts";
+import { LINTIAN } from "../../support/lintian.ts";
 import { type Base, Machines, prepareBase } from "../../support/machines.ts";
 import { ACCESS_KEY, BUCKET } from "../../support/peers/s3.ts";
 
@@ -47,8 +48,7 @@ for (const suite of chosen) {
 process.exit();
 
 function lintian(file: string): string {
-  const options = ["--allow-root", "--display-info", "--pedantic"];
-  return Bun.spawnSync(["lintian", ...options, file]).stdout.toString();
+  return Bun.spawnSync([...LINTIAN, file]).stdout.toString();
 }
 
 async function follow(suite: string, machines: Machines, store: string): Promise<void> {

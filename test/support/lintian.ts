@@ -1,0 +1,2 @@
+/** Checks a Debian package against all rules of lintian; the package file follows. */
+export const LINTIAN = ["lintian", "--allow-root", "--display-info", "--pedantic"];
