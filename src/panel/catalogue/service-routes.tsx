@@ -94,7 +94,7 @@ export function Routes({
               options={providers.map(({ name }) => name)}
               required
             />
-            <Field name="provider-service" label="Its id at the provider" required />
+            <Field name="provider-service" label="Service id at the provider" required />
             <Field
               name="priority"
               label="Priority"

@@ -135,7 +135,7 @@ export function TermsFields({
             />
             <Field
               name="provider-service"
-              label="Its id at the provider"
+              label="Service id at the provider"
               value={service?.providerService ?? ""}
             />
           </>

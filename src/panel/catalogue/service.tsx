@@ -301,7 +301,7 @@ function Grants({
             <Field name="username" label="Reseller" required />
             <Field
               name="price"
-              label="Its price in USD"
+              label="Reseller's price in USD"
               inputmode="decimal"
               hint="empty: the catalogue's price"
             />

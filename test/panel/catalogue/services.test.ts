@@ -203,7 +203,7 @@ describe("a service", () => {
     expect(priced.text).toContain("Price in USD must be a number from 0 to 1000000000");
     expect(priced.text).toContain('value="-1"');
     expect((await panel.post("/services", { ...TERMS, provider: "acme" })).text).toContain(
-      "Its id at the provider is required",
+      "Service id at the provider is required",
     );
     expect((await panel.get("/services/nothing")).status).toBe(404);
     expect(dumpOf(panel, services)).toBe(before);
@@ -264,7 +264,7 @@ describe("its routes", () => {
       priority: "-1",
     });
     expect(wrong.status).toBe(422);
-    expect(wrong.text).toContain("Its id at the provider is required");
+    expect(wrong.text).toContain("Service id at the provider is required");
     expect(wrong.text).toContain("Priority must be a whole number from 0 to 1000000");
     const gone = { provider: "bulk", "provider-service": "404" };
     expect((await panel.post("/services/views/routes/remove", gone)).text).toContain(

@@ -59,7 +59,7 @@ describe.each([
     expect(page.url()).toBe(`${panel.url}/services/followers`);
     await page.getByText("Add a grant or change a reseller's price").click();
     await page.getByLabel("Reseller", { exact: true }).fill("alice");
-    await page.getByLabel("Its price in USD").fill("2");
+    await page.getByLabel("Reseller's price in USD").fill("2");
     await press(page, "Grant");
     expect(await status(page)).toBe("alice has the grant.");
     await page.goto(`${panel.url}/services`);

@@ -114,7 +114,7 @@ export const TASKS: readonly Task[] = [
       await click("Reels 1");
       await click("Add a route or change a priority");
       await choose("Provider", "second", "#routes ~ details");
-      await type("Its id at the provider", "901", "#routes ~ details");
+      await type("Service id at the provider", "901", "#routes ~ details");
       await click("Save the route");
       expect(await text()).toContain("The route to second was saved.");
       expect(await text()).toMatch(/2\s+second\s+901/);
