@@ -21,10 +21,10 @@ import {
   TIMED_KINDS,
 } from "../domain/alerts/alerts.ts";
 import type { Lateness, MachineFacts } from "../domain/alerts/conditions.ts";
-import { utcDayBounds } from "../domain/ledger/recharges.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
 import { createOutageWatch, type OutageDeps } from "./outage.ts";
+import { utcDayBounds } from "../domain/values/calendar.ts";
 
 const CHECK_MS = 10_000;
 /** Number of checks in a row that must show a change, for kinds of alerts that depend on the clock. */

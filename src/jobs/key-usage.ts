@@ -3,10 +3,10 @@
 // server starts.
 
 import { KEY_USE_INTERVAL_MS } from "../domain/users/keys.ts";
-import { DAY_MS } from "../domain/values/spans.ts";
 import { Refusal } from "../domain/values/error-table.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
+import { utcDayOf } from "../domain/values/calendar.ts";
 
 /** Interval at which counts are stored. A crash loses the counts since the last time. */
 const COUNT_MS = KEY_USE_INTERVAL_MS;
@@ -56,7 +56,7 @@ export function startKeyUsage(
     if (counts.size === 0) return;
     const counted = counts;
     counts = new Map();
-    const day = Math.floor(now() / DAY_MS);
+    const day = utcDayOf(now());
     const rows = [...counted].map(([id, count]) => ({ id, ...count }));
     try {
       await writer.submit("countKeyRequests", { day, counts: rows });

@@ -2,8 +2,9 @@
 
 import type { ListedInvoice } from "../db/ledger/invoices.ts";
 import { csvText } from "../domain/values/csv.ts";
-import { invoiceNumber, monthText, taxWords } from "../domain/ledger/invoices.ts";
+import { invoiceNumber, taxWords } from "../domain/ledger/invoices.ts";
 import { formatMicros } from "../domain/ledger/money.ts";
+import { monthText } from "../domain/values/calendar.ts";
 
 export const INVOICES_HEADER =
   "number,kind,corrects,issuedAt,month,username,buyer,buyerAddress,buyerTaxId,net,tax,total,taxText";

@@ -11,7 +11,6 @@ import {
   INVOICE_REASON,
   invoiceNumber,
   linesIn,
-  monthText,
   taxWords,
 } from "../../domain/ledger/invoices.ts";
 import { jsonAmount } from "../../domain/ledger/money.ts";
@@ -40,6 +39,7 @@ import { dollars, print } from "../output/output.ts";
 import { type PageReader, write, writeJsonPages, writePages } from "../output/streams.ts";
 import { fields, table } from "../output/text-table.ts";
 import { declareBilling, declareSettings } from "./invoice-settings.ts";
+import { monthText } from "../../domain/values/calendar.ts";
 
 const LIST_DEFAULT = 50;
 /** The cursor at which the newest invoice is the first. */

@@ -6,10 +6,11 @@ import {
   type SpendFacts,
   USUAL_DAYS,
 } from "../../domain/alerts/spend-conditions.ts";
-import { DAY_MS, HOUR_MS } from "../../domain/values/spans.ts";
+import { HOUR_MS } from "../../domain/values/spans.ts";
 import type { Reader } from "../port/port.ts";
 import { query } from "../port/query.ts";
 import { bigint, number, numbers, text } from "../port/table-definition.ts";
+import { utcDayOf } from "../../domain/values/calendar.ts";
 
 // Looks days up one by one: a range of them would read the totals of every reseller.
 const SPENDERS = query({
@@ -31,7 +32,7 @@ export function countUnusualSpenders(reader: Reader, now: number): number {
 
 /** Lists the resellers whose spend of the running hour is large enough to be judged. */
 export function listSpenders(reader: Reader, now: number): SpendFacts[] {
-  const today = Math.floor(now / DAY_MS);
+  const today = utcDayOf(now);
   return reader.all(SPENDERS, {
     hour: Math.floor(now / HOUR_MS),
     least: SPEND_LEAST_MICROS,

@@ -6,6 +6,7 @@ import { query } from "../port/query.ts";
 import { bigint, nullable, number, numbers, text, texts } from "../port/table-definition.ts";
 import { readTotals } from "./daily-totals.ts";
 import { halvesOf, microsOf, SOURCES } from "./reports.ts";
+import { utcDayOf } from "../../domain/values/calendar.ts";
 
 // Looks days up one by one: a range of them would read the totals of every reseller.
 const COUNTED = query({
@@ -25,7 +26,7 @@ export function readCountedSpend(
   days: number,
   now: number,
 ): (account: number) => bigint {
-  const today = Math.floor(now / DAY_MS);
+  const today = utcDayOf(now);
   const found = reader.all(COUNTED, {
     keys: accounts.map(String),
     days: Array.from({ length: days }, (_, back) => today - back),
@@ -48,7 +49,7 @@ export function readSpendByDay(
   days: number,
   now: number,
 ): { at: number; micros: bigint }[] {
-  const today = Math.floor(now / DAY_MS);
+  const today = utcDayOf(now);
   const wanted = Array.from({ length: days }, (_, back) => today - (days - 1 - back));
   const found = reader.all(BY_DAY, { key: String(account), days: wanted });
   const spend = new Map(found.map(({ day, micros }) => [day, micros]));

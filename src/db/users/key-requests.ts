@@ -1,10 +1,10 @@
 // How many requests each key made on each UTC day, and how many of them got an error. Several servers add to a row.
 
-import { DAY_MS } from "../../domain/values/spans.ts";
 import type { Reader, Tx } from "../port/port.ts";
 import { query, statement } from "../port/query.ts";
 import { number, numbers, text, texts } from "../port/table-definition.ts";
 import { keyRequests } from "../tables/users.ts";
+import { utcDayOf } from "../../domain/values/calendar.ts";
 
 export interface KeyRequests {
   requests: number;
@@ -59,7 +59,7 @@ const SHOWN_DAYS = 30;
 
 /** Returns the first day whose counts are shown, in days since 1970. `now`: milliseconds since 1970. */
 export function firstShownDay(now: number): number {
-  return Math.floor(now / DAY_MS) - SHOWN_DAYS + 1;
+  return utcDayOf(now) - SHOWN_DAYS + 1;
 }
 
 /** Adds to the counts of a day. Skips keys that do not exist. */

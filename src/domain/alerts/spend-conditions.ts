@@ -3,6 +3,7 @@
 import { formatMicros, MICROS_PER_DOLLAR } from "../ledger/money.ts";
 import { DAY_MS, HOUR_MS } from "../values/spans.ts";
 import type { Rules } from "./conditions.ts";
+import { utcDayOf } from "../values/calendar.ts";
 
 /** An hour's spend is reported from this many times the usual spend. */
 export const SPEND_FACTOR = 10;
@@ -28,7 +29,7 @@ export interface SpendFacts {
  */
 export function usualMicros({ createdAt, hourMicros, totalMicros }: SpendFacts, now: number) {
   const hour = Math.floor(now / HOUR_MS);
-  const first = (Math.floor(now / DAY_MS) - USUAL_DAYS) * (DAY_MS / HOUR_MS);
+  const first = (utcDayOf(now) - USUAL_DAYS) * (DAY_MS / HOUR_MS);
   const hours = Math.max(1, hour - Math.max(first, Math.floor(createdAt / HOUR_MS)));
   const before = totalMicros - hourMicros;
   return before > 0n ? before / BigInt(hours) : 0n;

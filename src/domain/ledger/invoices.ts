@@ -4,7 +4,7 @@ import { readExactJson } from "./money.ts";
 import { label } from "../values/kinds.ts";
 import type { Kind } from "../values/kinds.ts";
 import { isLabel } from "../values/text.ts";
-import { utcMonthOf } from "../users/reseller-limits.ts";
+import { utcMonthOf } from "../values/calendar.ts";
 
 /** For what invoices are issued: nothing, each credit, or the credits of each month. */
 export const INVOICE_MODES = ["off", "credit", "month"] as const;
@@ -112,11 +112,6 @@ export function linesIn({ lines }: { lines: string }): InvoiceLine[] {
 export function taxWords({ taxPpm, taxText }: TaxTerms): string {
   if (taxPpm === 0) return taxText;
   return `${taxText === "" ? "Tax" : taxText} ${taxPpm / 10_000} %`;
-}
-
-/** Returns a month as `2026-11`. */
-export function monthText(month: number): string {
-  return new Date(Date.UTC(1970, month)).toISOString().slice(0, 7);
 }
 
 /** Returns the first month that is not over yet. Credits of earlier months are due. */

@@ -2,7 +2,6 @@
 
 import { formatMicros } from "./money.ts";
 import type { Refusals } from "../values/error-table.ts";
-import { DAY_MS } from "../values/spans.ts";
 
 export interface RechargeLimits {
   /** Limit for one recharge; null: no limit. */
@@ -28,17 +27,6 @@ export type RechargeRefusal = {
     details: Refusals[Code];
   };
 }["recharge_limit_exceeded" | "daily_limit_exceeded"];
-
-/** Returns the number of the UTC day since 1970. */
-export function utcDayOf(time: number): number {
-  return Math.floor(time / DAY_MS);
-}
-
-/** Returns the first and the last millisecond of the UTC day. */
-export function utcDayBounds(time: number): { from: number; to: number } {
-  const from = utcDayOf(time) * DAY_MS;
-  return { from, to: from + DAY_MS - 1 };
-}
 
 /** Returns the refusal by the limit that a recharge exceeds; null for none. `rechargedMicros`: the key's sum today. */
 export function exceededRechargeLimit(

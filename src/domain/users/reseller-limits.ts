@@ -1,7 +1,7 @@
 // Limits of a reseller for the orders of its keys: orders a minute, spend a day and a month, open orders.
 // docs/specification/users.md#reseller-limits. Its rate of requests is limited by http/server/rate-limits.ts.
 
-import { utcDayOf } from "../ledger/recharges.ts";
+import { startOfMonth, utcDayOf, utcMonthOf } from "../values/calendar.ts";
 import type { LimitEnd } from "../orders/refusals.ts";
 import { Refusal } from "../values/error-table.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../values/spans.ts";
@@ -75,17 +75,6 @@ export interface LimitUse {
 /** Returns the charges less refunds of an account so far: nothing else moves money between it and the sales. */
 export function netSpendMicros(user: { depositedMicros: bigint; balanceMicros: bigint }): bigint {
   return user.depositedMicros - user.balanceMicros;
-}
-
-/** Returns the number of the UTC month since 1970. */
-export function utcMonthOf(time: number): number {
-  const date = new Date(time);
-  return (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
-}
-
-/** Returns the first millisecond of a UTC month. */
-export function startOfMonth(month: number): number {
-  return Date.UTC(1970, month);
 }
 
 function utcMinuteOf(time: number): number {

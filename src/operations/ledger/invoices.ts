@@ -28,18 +28,17 @@ import {
   type InvoiceLine,
   invoiceNumber,
   linesIn,
-  monthText,
   type TaxTerms,
   taxIn,
 } from "../../domain/ledger/invoices.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { formatMicros, writeExactJson } from "../../domain/ledger/money.ts";
-import { utcMonthOf } from "../../domain/users/reseller-limits.ts";
 import { DAY_MS } from "../../domain/values/spans.ts";
 import { counted } from "../../domain/values/text.ts";
 import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
+import { monthText, utcMonthOf } from "../../domain/values/calendar.ts";
 
 /**
  * Notes a credit that an invoice will be for, in the credit's transaction. Child users pay their reseller, and test

@@ -14,11 +14,7 @@ import { invoiceSettings } from "../../db/tables/invoices.ts";
 import { transfers } from "../../db/tables/ledger.ts";
 import { keys, users } from "../../db/tables/users.ts";
 import { findTestAccount, findUser, type User } from "../../db/users/users.ts";
-import {
-  exceededRechargeLimit,
-  type RechargeRefusal,
-  utcDayOf,
-} from "../../domain/ledger/recharges.ts";
+import { exceededRechargeLimit, type RechargeRefusal } from "../../domain/ledger/recharges.ts";
 import { testUsername } from "../../domain/orders/sandbox.ts";
 import { isInReach } from "../../domain/users/users.ts";
 import { audit } from "../batch/audit.ts";
@@ -28,6 +24,7 @@ import { type Done, needsOfClaim, once, type Outcome } from "../batch/idempotenc
 import { noteInvoiceItem } from "./invoices.ts";
 import { insertTestAccount } from "../users/test-accounts.ts";
 import { recordCreditEvent } from "../webhooks/webhook-events.ts";
+import { utcDayOf } from "../../domain/values/calendar.ts";
 
 export interface Recharge {
   keyId: string;

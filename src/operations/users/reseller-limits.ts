@@ -2,7 +2,6 @@
 // docs/specification/users.md#reseller-limits.
 
 import type { Actor } from "../../domain/ledger/ledger.ts";
-import { utcDayOf } from "../../domain/ledger/recharges.ts";
 import {
   currentUse,
   type LimitUse,
@@ -11,8 +10,6 @@ import {
   type OrderLimits,
   type OwnLimits,
   refuseAboveLimits,
-  startOfMonth,
-  utcMonthOf,
   useWithSpend,
   withOrder,
 } from "../../domain/users/reseller-limits.ts";
@@ -31,6 +28,7 @@ import type { User } from "../../db/users/users.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 import { requireUser } from "./users.ts";
+import { startOfMonth, utcDayOf, utcMonthOf } from "../../domain/values/calendar.ts";
 
 export interface SetLimits {
   username: string;

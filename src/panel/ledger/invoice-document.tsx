@@ -3,9 +3,10 @@
 /** @jsxImportSource preact */
 
 import type { ListedInvoice } from "../../db/ledger/invoices.ts";
-import { invoiceNumber, linesIn, monthText, taxWords } from "../../domain/ledger/invoices.ts";
+import { invoiceNumber, linesIn, taxWords } from "../../domain/ledger/invoices.ts";
 import { Money, Typed, TypedLines } from "../../web/components/shown.tsx";
 import { fileOf } from "../../web/server/layout.tsx";
+import { monthText } from "../../domain/values/calendar.ts";
 
 /** Returns the invoice as an HTML file that needs nothing else. */
 export function invoiceFile(invoice: ListedInvoice): string {

@@ -9,7 +9,7 @@ import {
 } from "../../db/ledger/invoices.ts";
 import { findUser } from "../../db/users/users.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
-import { invoiceNumber, monthText } from "../../domain/ledger/invoices.ts";
+import { invoiceNumber } from "../../domain/ledger/invoices.ts";
 import { csvResponse } from "../../http/server/csv.ts";
 import { invoiceCells, INVOICES_HEADER } from "../../reports/invoices-csv.ts";
 import type { Call } from "../server/call.ts";
@@ -20,6 +20,7 @@ import { List, Pager } from "../../web/components/lists.tsx";
 import { Badge, Cents, Time, Typed } from "../../web/components/shown.tsx";
 import { userPath } from "../users/shown-user.ts";
 import { InvoiceSettingsForm } from "./invoice-settings.tsx";
+import { monthText } from "../../domain/values/calendar.ts";
 
 const PAGE = 100;
 /** Rows of one step of the CSV, which takes some milliseconds. */

@@ -2,7 +2,6 @@
 
 /** @jsxImportSource preact */
 
-import { startOfMonth, utcMonthOf } from "../../domain/users/reseller-limits.ts";
 import { csvFile } from "../../http/server/csv.ts";
 import { readMoney } from "../../reports/money.ts";
 import {
@@ -18,6 +17,7 @@ import type { View } from "../../web/server/results.ts";
 import { Field, Filters } from "../../web/components/fields.tsx";
 import { List } from "../../web/components/lists.tsx";
 import { Money, Typed } from "../../web/components/shown.tsx";
+import { startOfMonth, utcMonthOf } from "../../domain/values/calendar.ts";
 
 const SUMS: readonly ReportLine["line"][] = ["opening", "closing", "revenue", "net"];
 

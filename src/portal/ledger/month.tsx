@@ -6,6 +6,13 @@
 import { listTransactionsBelow, type TransactionRow } from "../../db/ledger/transactions.ts";
 import type { Reader } from "../../db/port/port.ts";
 import type { TransferKind } from "../../domain/ledger/ledger.ts";
+import {
+  endOfMonth,
+  monthText,
+  parseMonth,
+  startOfMonth,
+  utcMonthOf,
+} from "../../domain/values/calendar.ts";
 import { Facts, List } from "../../web/components/lists.tsx";
 import { Typed } from "../../web/components/shown.tsx";
 import { redirect } from "../../web/server/response.ts";
@@ -14,7 +21,6 @@ import type { Call } from "../server/call.ts";
 import type { Portal } from "../server/portal.ts";
 import type { Visitor } from "../server/visitor.ts";
 
-const MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/;
 /** Number of months that the page of the balance links to. */
 const MONTHS_SHOWN = 12;
 /** The kinds that are listed one by one. */
@@ -51,10 +57,10 @@ export async function statementPage(
   const { name, address } = settings.legal;
   const reseller = visitor.reseller;
   return {
-    title: t("statement.title", { month: monthText(month, visitor) }),
+    title: t("statement.title", { month: monthWords(month, visitor) }),
     body: (
       <article class="statement">
-        <h1>{t("statement.title", { month: monthText(month, visitor) })}</h1>
+        <h1>{t("statement.title", { month: monthWords(month, visitor) })}</h1>
         <Facts
           facts={[
             [
@@ -117,7 +123,7 @@ export function Statements({ visitor, now }: { visitor: Visitor; now: number }) 
       <ul>
         {lastMonths(reseller.createdAt, now).map((month) => (
           <li>
-            <a href={`/balance/${month.name}`}>{monthText(month, visitor)}</a>
+            <a href={`/balance/${month.name}`}>{monthWords(month, visitor)}</a>
           </li>
         ))}
       </ul>
@@ -151,25 +157,23 @@ function balanceAt(reader: Reader, account: number, to: number): bigint {
 
 /** Returns the month of a name such as 2026-11; null if it is none, or lies before the reseller or in the future. */
 function monthNamed(name: string, since: number, now: number): Month | null {
-  const [, year, month] = MONTH.exec(name) ?? [];
-  if (year === undefined) return null;
-  const found = monthAt(Number(year), Number(month) - 1);
+  const month = parseMonth(name);
+  if (month === null) return null;
+  const found = monthAt(month);
   return found.to >= since && found.from <= now ? found : null;
 }
 
 function lastMonths(since: number, now: number): Month[] {
-  const today = new Date(now);
-  return Array.from({ length: MONTHS_SHOWN }, (_, back) =>
-    monthAt(today.getUTCFullYear(), today.getUTCMonth() - back),
-  ).filter(({ to }) => to >= since);
+  return Array.from({ length: MONTHS_SHOWN }, (_, back) => monthAt(utcMonthOf(now) - back)).filter(
+    ({ to }) => to >= since,
+  );
 }
 
-function monthAt(year: number, index: number): Month {
-  const [from, next] = [Date.UTC(year, index), Date.UTC(year, index + 1)];
-  return { name: new Date(from).toISOString().slice(0, 7), from, to: next - 1 };
+function monthAt(month: number): Month {
+  return { name: monthText(month), from: startOfMonth(month), to: endOfMonth(month) };
 }
 
-function monthText({ from }: Month, { language }: Visitor): string {
+function monthWords({ from }: Month, { language }: Visitor): string {
   const form = { month: "long", year: "numeric", timeZone: "UTC" } as const;
   return new Intl.DateTimeFormat(language, form).format(from);
 }

@@ -9,7 +9,6 @@ import {
   type KeyReach,
   type KeyType,
 } from "../../../src/domain/users/keys.ts";
-import { utcDayOf } from "../../../src/domain/ledger/recharges.ts";
 import { ACTIONS } from "../../../src/http/smm-api/actions.ts";
 import { ROUTES } from "../../../src/http/server/routes.ts";
 import { askSmmApi } from "../../support/http/smm-client.ts";
@@ -17,6 +16,7 @@ import type { Body } from "../../support/http/api.ts";
 import { openService, type TestService } from "../../support/worlds/service.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
 import { OK, type Receiver, startReceiver } from "../../support/peers/webhook-receiver.ts";
+import { utcDayOf } from "../../../src/domain/values/calendar.ts";
 
 const LIMIT = 2_000_000;
 const DAILY = 5_000_000;
