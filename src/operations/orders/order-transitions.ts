@@ -51,10 +51,11 @@ export function applyTransition(
     delivery: order.delivery && deliveryAfter(order.delivery, effects.delivery, context.now),
   };
   updateOrder(tx, after);
-  writeRefund(tx, order, transition, cause, context);
+  const { actor, note, publicNote = null } = cause;
+  writeRefund(tx, order, transition, { actor, note, publicNote }, context.now);
   recordEvent(tx, order, after.status, cause, context);
   audit(tx, context, {
-    actor: cause.actor,
+    actor,
     action: "order.move",
     subject: String(order.orderId),
     account: order.resellerAccount,
