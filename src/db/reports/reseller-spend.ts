@@ -11,28 +11,37 @@ import { utcDayOf } from "../../domain/values/calendar.ts";
 // Looks days up one by one: a range of them would read the totals of every reseller.
 const COUNTED = query({
   parameters: { keys: texts, days: numbers },
-  columns: { key: text, micros: bigint },
-  text: `SELECT key AS "key", CAST(CAST(sum(revenue_micros - refunds_micros) AS BIGINT) AS TEXT) AS "micros"
+  columns: { key: text, orders: number, spentMicros: bigint },
+  text: `SELECT key AS "key", CAST(sum(orders) AS BIGINT) AS "orders",
+      CAST(CAST(sum(revenue_micros - refunds_micros) AS BIGINT) AS TEXT) AS "spentMicros"
     FROM daily_totals WHERE kind = 'reseller' AND day IN (:days) AND key IN (:keys) GROUP BY key`,
 });
 
+export interface AccountTotals {
+  orders: number;
+  /** Charges less refunds. */
+  spentMicros: bigint;
+}
+
+const NOTHING: AccountTotals = { orders: 0, spentMicros: 0n };
+
 /**
- * Returns what each of these accounts spent in the last UTC days, today included, as far as it was counted: about a
- * minute late.
+ * Returns the orders and the spend of each of these accounts in the last UTC days, today included, as far as they were
+ * counted: about a minute late.
  */
-export function readCountedSpend(
+export function readAccountTotals(
   reader: Reader,
   accounts: readonly number[],
   days: number,
   now: number,
-): (account: number) => bigint {
+): (account: number) => AccountTotals {
   const today = utcDayOf(now);
   const found = reader.all(COUNTED, {
     keys: accounts.map(String),
     days: Array.from({ length: days }, (_, back) => today - back),
   });
-  const spend = new Map(found.map(({ key, micros }) => [key, micros]));
-  return (account) => spend.get(String(account)) ?? 0n;
+  const totals = new Map(found.map(({ key, ...each }) => [key, each]));
+  return (account) => totals.get(String(account)) ?? NOTHING;
 }
 
 const BY_DAY = query({

@@ -4,8 +4,8 @@
 import { contains, givenNames, listByFilters, lowerAscii } from "../port/filtered-lists.ts";
 import type { Page } from "../port/pages.ts";
 import type { Reader } from "../port/port.ts";
-import { fields, query, selectAs } from "../port/query.ts";
-import { boolean, nullable, number, text } from "../port/table-definition.ts";
+import { type Dialect, fields, query, selectAs } from "../port/query.ts";
+import { boolean, nullable, number, numbers, text } from "../port/table-definition.ts";
 import { users } from "../tables/users.ts";
 import type { User } from "./users.ts";
 
@@ -29,44 +29,53 @@ export interface ListedUser extends User {
   email: string | null;
 }
 
-const FILTERS = ["search", "parentAccount", "isChild", "active"] as const;
+export const USER_FILTERS = ["search", "parentAccount", "isChild", "active"] as const;
 
 const ENDS = query({
   columns: { newest: nullable(number) },
   text: "SELECT max(account) AS newest FROM users",
 });
 
+export const USER_PARAMETERS = {
+  search: text,
+  parentAccount: number,
+  isChild: boolean,
+  active: boolean,
+};
+
+export const USER_CONDITIONS = {
+  search: (dialect: Dialect) =>
+    `(${["users.username", "users.name", "coalesce(user_contacts.email, '')"].map((column) => contains(column, ":search")(dialect)).join(" OR ")})`,
+  parentAccount: "users.parent_account = :parentAccount",
+  isChild: "CASE WHEN users.parent_account IS NULL THEN 0 ELSE 1 END = :isChild",
+  active: "users.active = :active",
+};
+
+const COLUMNS = {
+  ...fields(users),
+  resellerId: nullable(text),
+  parent: nullable(text),
+  email: nullable(text),
+};
+
+const ROWS = `SELECT ${selectAs(users, "users")}, parents.id AS "resellerId", parents.username AS "parent", user_contacts.email AS "email"
+  FROM users LEFT JOIN users AS parents ON parents.account = users.parent_account
+    LEFT JOIN user_contacts ON user_contacts.account = users.account`;
+
 const listIn = (order: "ASC" | "DESC") =>
   listByFilters({
-    columns: {
-      ...fields(users),
-      resellerId: nullable(text),
-      parent: nullable(text),
-      email: nullable(text),
-    },
-    parameters: {
-      first: number,
-      last: number,
-      limit: number,
-      search: text,
-      parentAccount: number,
-      isChild: boolean,
-      active: boolean,
-    },
-    conditions: {
-      search: (dialect) =>
-        `(${["users.username", "users.name", "coalesce(user_contacts.email, '')"].map((column) => contains(column, ":search")(dialect)).join(" OR ")})`,
-      parentAccount: "users.parent_account = :parentAccount",
-      isChild: "CASE WHEN users.parent_account IS NULL THEN 0 ELSE 1 END = :isChild",
-      active: "users.active = :active",
-    },
-    text: (
-      and,
-    ) => `SELECT ${selectAs(users, "users")}, parents.id AS "resellerId", parents.username AS "parent", user_contacts.email AS "email"
-      FROM users LEFT JOIN users AS parents ON parents.account = users.parent_account
-        LEFT JOIN user_contacts ON user_contacts.account = users.account
+    columns: COLUMNS,
+    parameters: { first: number, last: number, limit: number, ...USER_PARAMETERS },
+    conditions: USER_CONDITIONS,
+    text: (and) => `${ROWS}
       WHERE users.account BETWEEN :first AND :last AND users.test_of IS NULL${and} ORDER BY users.account ${order} LIMIT :limit`,
   });
+
+const BY_ACCOUNTS = query({
+  parameters: { accounts: numbers },
+  columns: COLUMNS,
+  text: `${ROWS} WHERE users.account IN (:accounts)`,
+});
 
 const LISTS = { newestFirst: listIn("DESC"), oldestFirst: listIn("ASC") };
 
@@ -102,7 +111,7 @@ export function listUsersAfter(
 }
 
 function isFiltered(filter: UserFilter): boolean {
-  return givenNames(filter, FILTERS).length > 0;
+  return givenNames(filter, USER_FILTERS).length > 0;
 }
 
 function read(
@@ -111,8 +120,19 @@ function read(
   filter: UserFilter,
   range: { first: number; last: number; limit: number },
 ): ListedUser[] {
-  const list = LISTS[order](givenNames(filter, FILTERS));
-  return reader.all(list, { ...filter, search: lowerAscii(filter.search ?? ""), ...range });
+  const list = LISTS[order](givenNames(filter, USER_FILTERS));
+  return reader.all(list, { ...valuesOf(filter), ...range });
+}
+
+/** Returns the values of USER_PARAMETERS. */
+export function valuesOf(filter: UserFilter) {
+  return { ...filter, search: lowerAscii(filter.search ?? "") };
+}
+
+/** Reads the users with these accounts, in their order. */
+export function readListed(reader: Reader, accounts: readonly number[]): ListedUser[] {
+  const rows = new Map(reader.all(BY_ACCOUNTS, { accounts }).map((row) => [row.account, row]));
+  return accounts.flatMap((account) => rows.get(account) ?? []);
 }
 
 /** Makes a page. One row more than `limit` means that more rows follow. `next`: where an incomplete page continues. */

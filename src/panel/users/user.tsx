@@ -14,7 +14,7 @@ import {
   readUserFigures,
   type UserFigures,
 } from "../../db/users/user-figures.ts";
-import { readCountedSpend } from "../../db/reports/reseller-spend.ts";
+import { readAccountTotals } from "../../db/reports/reseller-spend.ts";
 import {
   firstShownDay,
   type KeyRequests,
@@ -82,7 +82,7 @@ function readShownUser(reader: Reader, username: string, now: number): ShownUser
     parent: parentAccount === null ? null : findUserByAccount(reader, parentAccount)!.username,
     figures: readUserFigures(reader, account, COUNTED),
     contact: findContact(reader, account),
-    spent: readCountedSpend(reader, [account], SPENT_DAYS, now)(account),
+    spent: readAccountTotals(reader, [account], SPENT_DAYS, now)(account).spentMicros,
     requests: readAccountRequests(reader, [account], from)(account),
     requestsOf: readKeyRequests(
       reader,

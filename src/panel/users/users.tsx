@@ -3,7 +3,7 @@
 /** @jsxImportSource preact */
 
 import { useContext } from "preact/hooks";
-import { readCountedSpend } from "../../db/reports/reseller-spend.ts";
+import { type AccountTotals, readAccountTotals } from "../../db/reports/reseller-spend.ts";
 import {
   firstShownDay,
   type KeyRequests,
@@ -11,13 +11,19 @@ import {
 } from "../../db/users/key-requests.ts";
 import { readUserFigures, type UserFigures } from "../../db/users/user-figures.ts";
 import { type ListedUser, listUsersBelow } from "../../db/users/user-lists.ts";
+import {
+  listSortedUsers,
+  SORTED_LIMIT,
+  USER_SORTS,
+  type UserOrder,
+} from "../../db/users/user-sorting.ts";
 import { findUser } from "../../db/users/users.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import { USER_NAME_LENGTH_LIMIT, USERNAME_FORM } from "../../domain/users/users.ts";
 import { EMAIL } from "../../domain/values/kinds.ts";
 import { showHidden } from "../../domain/values/text.ts";
 import { Choice, Field, Filters, Form, Refused } from "../../web/components/fields.tsx";
-import { List, Pager } from "../../web/components/lists.tsx";
+import { List, Pager, type Sorting } from "../../web/components/lists.tsx";
 import { type Chip, PageHead, Pop } from "../../web/components/page-head.tsx";
 import { Badge, Cents, Time, Typed } from "../../web/components/shown.tsx";
 import type { Form as Values } from "../../web/server/form.ts";
@@ -28,8 +34,8 @@ import { userPath } from "./shown-user.ts";
 import { createOrderKey } from "./user-keys.tsx";
 
 const PAGE = 50;
-/** Limit for the counted orders of each user and status. */
-const COUNTED = 1000;
+/** Limit for the counted orders of each user and status: only times are shown. */
+const COUNTED = 0;
 /** Value of the button that also makes a key. */
 const WITH_KEY = "key";
 
@@ -38,8 +44,7 @@ const DAYS = 30;
 
 interface Row extends ListedUser {
   figures: UserFigures;
-  /** What it spent in the last days, in micros. */
-  spent: bigint;
+  totals: AccountTotals;
   requests: KeyRequests;
 }
 
@@ -50,27 +55,31 @@ export async function usersPage(call: Call, panel: Panel): Promise<View> {
   const search = filters.optionalText("search");
   const parent = filters.optionalUsername("parent");
   const now = panel.now();
-  const { rows, next } = await call.read((reader) => {
+  const order = orderOf(filters);
+  const { rows, next, isCut } = await call.read((reader) => {
     const reseller = parent === null ? null : findUser(reader, parent);
     if (reseller === undefined) filters.addError("parent", "User not found");
-    if (filters.errors.size > 0) return { rows: [], next: null };
+    if (filters.errors.size > 0) return { rows: [], next: null, isCut: false };
     const filter = {
       search,
       parentAccount: reseller?.account,
       isChild: kind && kind === "child",
       active: state && state === "active",
     };
-    const page = listUsersBelow(reader, filter, filters.below(), PAGE);
+    const page = order
+      ? listSortedUsers(reader, filter, order, filters.below(), PAGE, now)
+      : { ...listUsersBelow(reader, filter, filters.below(), PAGE), isCut: false };
     const accounts = page.rows.map(({ account }) => account);
-    const spentBy = readCountedSpend(reader, accounts, DAYS, now);
+    const totalsOf = readAccountTotals(reader, accounts, DAYS, now);
     const requestsOf = readAccountRequests(reader, accounts, firstShownDay(now));
     return {
       rows: reader.each(page.rows, (user): Row => {
         const { account } = user;
         const figures = readUserFigures(reader, account, COUNTED);
-        return { ...user, figures, spent: spentBy(account), requests: requestsOf(account) };
+        return { ...user, figures, totals: totalsOf(account), requests: requestsOf(account) };
       }),
       next: page.next,
+      isCut: page.isCut,
     };
   });
   const { role } = call.visitor.administrator;
@@ -79,6 +88,9 @@ export async function usersPage(call: Call, panel: Panel): Promise<View> {
     body: (
       <>
         <PageHead title="Resellers">
+          {isCut && (
+            <small>only the newest {SORTED_LIMIT.toLocaleString("en-US")} are sorted</small>
+          )}
           <Search filters={filters} />
           <Filters action="/users" filters={filters} chips={chipsOf(filters)}>
             <Choice
@@ -92,6 +104,7 @@ export async function usersPage(call: Call, panel: Panel): Promise<View> {
             />
             <Field name="parent" label="Child users of" />
             <Choice name="state" label="State" any="any" options={["active", "inactive"]} />
+            {order && <input type="hidden" name="sort" value={filters.raw("sort")} />}
           </Filters>
           {mayAct(role, "operator") && (
             <span class="inline end">
@@ -100,13 +113,15 @@ export async function usersPage(call: Call, panel: Panel): Promise<View> {
           )}
         </PageHead>
         <List
-          caption="Users, newest first"
+          caption={order ? "Users" : "Users, newest first"}
           compact
+          sorting={sortingOf(call, order)}
           rows={rows}
           empty="No matching users."
           columns={[
             {
               heading: "User",
+              sort: "username",
               place: "title",
               cell: (user) => (
                 <>
@@ -121,6 +136,7 @@ export async function usersPage(call: Call, panel: Panel): Promise<View> {
             },
             {
               heading: "Name",
+              sort: "name",
               grow: true,
               place: "first",
               title: ({ name, email }) => showHidden(email === null ? name : `${name}, ${email}`),
@@ -133,36 +149,42 @@ export async function usersPage(call: Call, panel: Panel): Promise<View> {
             },
             {
               heading: "Balance USD",
+              sort: "balance",
               number: true,
               place: "end",
               cell: ({ balanceMicros }) => <Cents micros={balanceMicros} />,
             },
             {
               heading: "Spent in 30 days",
+              sort: "spent",
               number: true,
-              cell: ({ spent }) => <Cents micros={spent} />,
+              cell: ({ totals }) => <Cents micros={totals.spentMicros} />,
             },
             {
-              heading: "Orders",
+              heading: "Orders in 30 days",
+              sort: "orders",
               number: true,
-              cell: ({ username, figures }) => (
-                <a href={`/orders?user=${encodeURIComponent(username)}`}>
-                  {countText(figures, COUNTED)}
+              cell: ({ username, totals }) => (
+                <a href={`/orders?user=${encodeURIComponent(username)}&days=${DAYS}`}>
+                  {totals.orders}
                 </a>
               ),
             },
             {
               heading: "Last order",
+              sort: "last-order",
               place: "state",
               cell: ({ figures }) => <Time at={figures.lastOrderAt} />,
             },
             {
               heading: "Key last used",
+              sort: "key-used",
               wide: true,
               cell: ({ figures }) => <Time at={figures.keyUsedAt} />,
             },
             {
               heading: "Errors in 30 days",
+              sort: "errors",
               number: true,
               wide: true,
               title: ({ requests }) => `of ${requests.requests} requests`,
@@ -173,6 +195,30 @@ export async function usersPage(call: Call, panel: Panel): Promise<View> {
         <Pager call={call} next={next} />
       </>
     ),
+  };
+}
+
+/** Reads the order of the list: `name`, or `-name` for the highest first; null: newest first. */
+function orderOf(filters: Values): UserOrder | null {
+  const given = filters.raw("sort");
+  const by = USER_SORTS.find((sort) => sort === given.replace(/^-/, ""));
+  return by ? { by, descending: given.startsWith("-") } : null;
+}
+
+/** Numbers and times begin with the highest. */
+const ASCENDING_FIRST: readonly string[] = ["username", "name"];
+
+function sortingOf({ filters }: Call, order: UserOrder | null): Sorting {
+  return {
+    by: order?.by ?? "",
+    isDescending: order?.descending ?? true,
+    href(sort) {
+      const query = new URLSearchParams(filters.values);
+      for (const name of ["below", "earlier"]) query.delete(name);
+      const descending = order?.by === sort ? !order.descending : !ASCENDING_FIRST.includes(sort);
+      query.set("sort", descending ? `-${sort}` : sort);
+      return `/users?${query}`;
+    },
   };
 }
 
@@ -187,7 +233,7 @@ function Search({ filters }: { filters: Values }) {
         placeholder="Name or e-mail"
         aria-label="Name or e-mail contains"
       />
-      {["kind", "parent", "state"].map(
+      {["kind", "parent", "state", "sort"].map(
         (name) =>
           filters.raw(name) !== "" && <input type="hidden" name={name} value={filters.raw(name)} />,
       )}
@@ -230,13 +276,6 @@ function NewUser() {
       </Form>
     </Pop>
   );
-}
-
-/** Returns `1000+` if the count of a status reached its limit. */
-export function countText({ orders }: UserFigures, most: number): string {
-  const counts = Object.values(orders);
-  const sum = counts.reduce((all, count) => all + count, 0);
-  return counts.some((count) => count >= most) ? `${sum}+` : String(sum);
 }
 
 export async function createUser(submission: Submission, panel: Panel): Promise<Redirect | View> {

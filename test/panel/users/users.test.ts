@@ -22,10 +22,35 @@ describe("the list", () => {
     expect(namesIn(text)).toEqual(["kid", "bob", "alice"]);
     expect(text).toMatch(/data-label="Balance USD"><span class="money" title="49\.768">49\.77</);
     expect(text).toMatch(/data-label="Spent in 30 days"><span class="money" title="0\.232">0\.23</);
-    expect(text).toMatch(/href="\/orders\?user=bob">1</);
+    expect(text).toMatch(/href="\/orders\?user=bob&amp;days=30">1</);
     expect(namesIn((await market.get("/users?kind=child")).text)).toEqual(["kid"]);
     expect(namesIn((await market.get("/users?search=LIC")).text)).toEqual(["alice"]);
     expect(namesIn((await market.get("/users?state=inactive")).text)).toEqual([]);
+  });
+
+  test("is sorted by a heading, by numbers the highest first, and keeps the filters", async () => {
+    const { text } = await market.get("/users?state=active");
+    const [, href] = /<a href="([^"]*)">Balance USD</.exec(text)!;
+    expect(href).toBe("/users?state=active&amp;sort=-balance");
+    const sorted = await market.get("/users?state=active&sort=-balance");
+    expect(namesIn(sorted.text)).toEqual(["alice", "bob", "kid"]);
+    expect(sorted.text).toContain('aria-sort="descending"');
+    expect(sorted.text).toContain('href="/users?state=active&amp;sort=balance">Balance USD ↓<');
+    expect(namesIn((await market.get("/users?sort=balance")).text)).toEqual([
+      "kid",
+      "bob",
+      "alice",
+    ]);
+    expect(namesIn((await market.get("/users?sort=username")).text)).toEqual([
+      "alice",
+      "bob",
+      "kid",
+    ]);
+    expect(namesIn((await market.get("/users?sort=nothing")).text)).toEqual([
+      "kid",
+      "bob",
+      "alice",
+    ]);
   });
 
   test("takes a new user, and refuses a name that is taken beside its field", async () => {
