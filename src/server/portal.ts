@@ -6,6 +6,7 @@ import { readSmallFile } from "../config/small-files.ts";
 import { createBrand } from "../portal/server/brand.ts";
 import type { Portal } from "../portal/server/portal.ts";
 import { createTexts, parseOverrides } from "../portal/texts/texts.ts";
+import { createCompletionTimes } from "../reports/completion-times.ts";
 import { createPasswords } from "../web/server/passwords.ts";
 import { checkNewUrl } from "../webhooks/new-url.ts";
 import { PortalFileError } from "./portal-files.ts";
@@ -28,6 +29,12 @@ export function portalDeps(config: Config, started: Started): Portal {
         parseOverrides(readSmallFile(path, TEXTS_LIMIT_BYTES)),
       )
     : {};
+  const completionTimes = createCompletionTimes(
+    slowStore,
+    () => database.now(),
+    (error) => log.warn({ error: String(error) }, "the times to completion could not be read"),
+  );
+  void completionTimes.read();
   return {
     prefix: config.portalListen ? "" : PORTAL_PREFIX,
     ...brand,
@@ -48,6 +55,7 @@ export function portalDeps(config: Config, started: Started): Portal {
       legal: { name: config.legalName, address: config.legalAddress },
       orderLimits: orderLimitsIn(config),
     },
+    completionTimes,
     passwords: createPasswords(),
     trustedProxy: config.trustedProxy,
     onInternalError: internalErrors(started),

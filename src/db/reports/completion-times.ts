@@ -1,45 +1,40 @@
-// How long orders of each service took until they were completed, by the newest transitions: the cost is the same however
-// many orders there are.
+// How long orders of each service took until they were completed, by steps of transitions, each at a constant cost.
 
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import type { Reader } from "../port/port.ts";
 import { query } from "../port/query.ts";
 import { number } from "../port/table-definition.ts";
 
-/** Number of newest transitions that are read. Services without a completed order among them have no time. */
-const TRANSITIONS_READ = 1_000;
+const NEWEST = query({
+  columns: { seq: number },
+  text: `SELECT coalesce(max(seq), 0) AS "seq" FROM order_events`,
+});
 
-const MEDIANS = query({
-  parameters: { read: number, from: number, least: number, sandbox: number },
-  columns: { service: number, milliseconds: number },
-  text: `WITH newest AS (
-      SELECT order_id, created_at FROM order_events
-      WHERE seq > (SELECT coalesce(max(seq), 0) FROM order_events) - :read
-        AND to_status = 'COMPLETED' AND created_at >= :from
-    ), times AS (
-      SELECT orders.service_id AS service_id, newest.created_at - orders.created_at AS took
-      FROM newest JOIN orders ON orders.order_id = newest.order_id
-      WHERE orders.provider_id IS NULL OR orders.provider_id <> :sandbox
-    ), ranked AS (
-      SELECT service_id, took, row_number() OVER (PARTITION BY service_id ORDER BY took) AS place,
-        count(*) OVER (PARTITION BY service_id) AS times
-      FROM times
-    )
-    SELECT services.number AS "service", ranked.took AS "milliseconds"
-    FROM ranked JOIN services ON services.id = ranked.service_id
-    WHERE ranked.times >= :least AND ranked.place = (ranked.times + 1) / 2`,
+/** Returns the number of the newest transition; 0: there is none. */
+export function newestTransition(reader: Reader): number {
+  return reader.one(NEWEST)!.seq;
+}
+
+const COMPLETED = query({
+  parameters: { above: number, upTo: number, from: number, sandbox: number },
+  columns: { service: number, tookMs: number },
+  text: `SELECT services.number AS "service", order_events.created_at - orders.created_at AS "tookMs"
+    FROM order_events
+    JOIN orders ON orders.order_id = order_events.order_id
+    JOIN services ON services.id = orders.service_id
+    WHERE order_events.seq > :above AND order_events.seq <= :upTo
+      AND order_events.to_status = 'COMPLETED' AND order_events.created_at >= :from
+      AND (orders.provider_id IS NULL OR orders.provider_id <> :sandbox)`,
 });
 
 /**
- * Returns the median time from the order to its completion by the number of the service. Leaves out test orders, orders
- * completed before `from`, and services with fewer than `least` completed orders.
+ * Returns the number of the service, and the time from the order to its completion, of the orders that these
+ * transitions completed. Leaves out test orders, and orders completed before `from`.
  */
-export function readCompletionTimes(
+export function readCompleted(
   reader: Reader,
+  { above, upTo }: { above: number; upTo: number },
   from: number,
-  least: number,
-): Map<number, number> {
-  const given = { read: TRANSITIONS_READ, from, least, sandbox: SANDBOX_PROVIDER };
-  const found = reader.all(MEDIANS, given);
-  return new Map(found.map(({ service, milliseconds }) => [service, milliseconds]));
+): { service: number; tookMs: number }[] {
+  return reader.all(COMPLETED, { above, upTo, from, sandbox: SANDBOX_PROVIDER });
 }

@@ -4,21 +4,24 @@
 
 import { listNumberedServices, type NumberedService } from "../../db/catalogue/services.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
+import { SECOND_MS } from "../../domain/values/spans.ts";
 import { csvFile, csvText } from "../../http/server/csv.ts";
 import { Choice, Field, Filters } from "../../web/components/fields.tsx";
 import { List } from "../../web/components/lists.tsx";
 import { Typed } from "../../web/components/shown.tsx";
 import type { View } from "../../web/server/results.ts";
-import { boundsText, priceText } from "../parts/shown.tsx";
+import { boundsText, priceText, usualTime } from "../parts/shown.tsx";
 import type { Call } from "../server/call.ts";
+import type { Portal } from "../server/portal.ts";
 import type { Visitor } from "../server/visitor.ts";
 import { searchServices } from "./service-search.ts";
 
 /** Number of services that are listed. Others are found by searching, and all are in the CSV. */
 const SHOWN = 200;
-const CSV_HEADER = "service,name,category,price,per,min,max,type,refill,cancel";
+const CSV_HEADER =
+  "service,name,category,price,per,min,max,type,refill,cancel,median_completion_seconds";
 
-export async function servicesPage(call: Call): Promise<View> {
+export async function servicesPage(call: Call, { completionTimes }: Portal): Promise<View> {
   const { visitor, filters } = call;
   const { t } = visitor;
   const { categories, found } = searchServices(await servicesOf(call), filters);
@@ -41,8 +44,9 @@ export async function servicesPage(call: Call): Promise<View> {
             {t("newOrder.found", { count: found.length })}
             {found.length > SHOWN && ` ${t("newOrder.more", { shown: SHOWN })}`}
           </p>
-          <Prices visitor={visitor} services={found.slice(0, SHOWN)} />
+          <Prices visitor={visitor} services={found.slice(0, SHOWN)} times={completionTimes} />
         </div>
+        <p class="hint">{t("services.timeHint")}</p>
         <p>
           <a href={`/services.csv?${filters.values}`}>{t("site.csv")}</a>
         </p>
@@ -52,7 +56,7 @@ export async function servicesPage(call: Call): Promise<View> {
 }
 
 /** Returns the services of the page as CSV, for programs: names of columns and amounts as the API has them. */
-export async function servicesCsv(call: Call): Promise<Response> {
+export async function servicesCsv(call: Call, { completionTimes }: Portal): Promise<Response> {
   const { found } = searchServices(await servicesOf(call), call.filters);
   const lines = found.map((service) =>
     [
@@ -66,16 +70,30 @@ export async function servicesCsv(call: Call): Promise<Response> {
       service.type,
       service.refill,
       service.cancel,
+      secondsText(completionTimes.of(service.number)),
     ].join(","),
   );
   return csvFile("services.csv", [CSV_HEADER, ...lines, ""].join("\r\n"));
+}
+
+/** Returns whole seconds; empty if there are too few orders. */
+function secondsText(milliseconds: number | null): string {
+  return milliseconds === null ? "" : String(Math.round(milliseconds / SECOND_MS));
 }
 
 function servicesOf(call: Call): Promise<NumberedService[]> {
   return call.read((reader) => listNumberedServices(reader, call.visitor.payer.account));
 }
 
-function Prices({ visitor, services }: { visitor: Visitor; services: readonly NumberedService[] }) {
+function Prices({
+  visitor,
+  services,
+  times,
+}: {
+  visitor: Visitor;
+  services: readonly NumberedService[];
+  times: Portal["completionTimes"];
+}) {
   const { t } = visitor;
   const mayOrder = visitor.may("order");
   return (
@@ -116,6 +134,11 @@ function Prices({ visitor, services }: { visitor: Visitor; services: readonly Nu
           number: true,
           cell: (service) => boundsText(visitor, service),
           place: "first",
+        },
+        {
+          heading: t("services.time"),
+          cell: ({ number }) => usualTime(visitor, times.of(number)),
+          place: "state",
         },
         {
           heading: t("services.after"),

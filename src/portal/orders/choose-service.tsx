@@ -8,14 +8,15 @@ import { List } from "../../web/components/lists.tsx";
 import { Typed } from "../../web/components/shown.tsx";
 import type { View } from "../../web/server/results.ts";
 import { searchServices } from "../catalogue/service-search.ts";
-import { boundsText, priceText } from "../parts/shown.tsx";
+import { boundsText, priceText, usualTime } from "../parts/shown.tsx";
 import type { Call } from "../server/call.ts";
+import type { Portal } from "../server/portal.ts";
 import type { Visitor } from "../server/visitor.ts";
 
 /** Number of services that are listed. Others are found by searching. */
 const SHOWN = 50;
 
-export async function chooseServicePage(call: Call): Promise<View> {
+export async function chooseServicePage(call: Call, { completionTimes }: Portal): Promise<View> {
   const { visitor, filters } = call;
   const { t } = visitor;
   const services = await call.read((reader) => listNumberedServices(reader, visitor.payer.account));
@@ -46,7 +47,11 @@ export async function chooseServicePage(call: Call): Promise<View> {
                 {t("newOrder.found", { count: found.length })}
                 {found.length > SHOWN && ` ${t("newOrder.more", { shown: SHOWN })}`}
               </p>
-              <Services visitor={visitor} services={found.slice(0, SHOWN)} />
+              <Services
+                visitor={visitor}
+                services={found.slice(0, SHOWN)}
+                times={completionTimes}
+              />
             </div>
           </>
         )}
@@ -58,9 +63,11 @@ export async function chooseServicePage(call: Call): Promise<View> {
 function Services({
   visitor,
   services,
+  times,
 }: {
   visitor: Visitor;
   services: readonly NumberedService[];
+  times: Portal["completionTimes"];
 }) {
   const { t } = visitor;
   return (
@@ -98,6 +105,11 @@ function Services({
           number: true,
           cell: (service) => boundsText(visitor, service),
           place: "first",
+        },
+        {
+          heading: t("services.time"),
+          cell: ({ number }) => usualTime(visitor, times.of(number)),
+          place: "state",
         },
       ]}
     />

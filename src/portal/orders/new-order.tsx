@@ -25,7 +25,7 @@ import { Facts } from "../../web/components/lists.tsx";
 import { Typed, TypedLines } from "../../web/components/shown.tsx";
 import { random } from "../../web/server/random.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
-import { priceText } from "../parts/shown.tsx";
+import { priceText, usualTime } from "../parts/shown.tsx";
 import type { Call, Submission } from "../server/call.ts";
 import type { Portal } from "../server/portal.ts";
 import type { Visitor } from "../server/visitor.ts";
@@ -64,7 +64,7 @@ function readLink({ form, visitor }: Submission): string {
   return link;
 }
 
-export async function newOrderPage(call: Call): Promise<View> {
+export async function newOrderPage(call: Call, { completionTimes }: Portal): Promise<View> {
   const { visitor, params } = call;
   const { t, formats } = visitor;
   const number = params["service"]!;
@@ -79,7 +79,9 @@ export async function newOrderPage(call: Call): Promise<View> {
           <Typed text={service.name} />
         </h1>
         <p>
-          {priceText(visitor, service)} · <a href="/new-order">{t("newOrder.otherService")}</a>
+          {priceText(visitor, service)} · {t("services.time")}:{" "}
+          {usualTime(visitor, completionTimes.of(Number(number)))} ·{" "}
+          <a href="/new-order">{t("newOrder.otherService")}</a>
         </p>
         <Form action={`/new-order/${number}`} submit={t("newOrder.review")}>
           <Field

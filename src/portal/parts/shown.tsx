@@ -41,6 +41,14 @@ export function priceText(
   return per === "1" ? t("newOrder.per1", { price }) : t("newOrder.per1000", { price });
 }
 
+/** Returns the median time to completion of a service; without one, that there are too few orders. */
+export function usualTime(
+  { t, formats }: Pick<Visitor, "t" | "formats">,
+  milliseconds: number | null,
+): string {
+  return milliseconds === null ? t("services.tooFew") : formats.span(milliseconds);
+}
+
 /** Returns the smallest and the largest quantity of an order. */
 export function boundsText(
   { t, formats }: Pick<Visitor, "t" | "formats">,

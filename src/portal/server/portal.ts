@@ -6,6 +6,7 @@ import type { ReadStore } from "../../db/port/port.ts";
 import type { OrderLimits } from "../../domain/users/reseller-limits.ts";
 import type { CheckWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
 import type { Logger } from "../../monitoring/log.ts";
+import type { CompletionTimes } from "../../reports/completion-times.ts";
 import type { Asset } from "../../web/server/assets.ts";
 import type { OriginSettings } from "../../web/server/origin.ts";
 import type { Passwords } from "../../web/server/passwords.ts";
@@ -43,6 +44,7 @@ export interface Portal {
   /** Checks whether a webhook can be sent to a URL. */
   checkWebhookUrl: CheckWebhookUrl;
   settings: PortalSettings;
+  completionTimes: CompletionTimes;
   passwords: Passwords;
   /** The proxies whose X-Forwarded-For is trusted. */
   trustedProxy: readonly Network[];

@@ -422,6 +422,10 @@ export const en = {
   "services.after": "Afterwards",
   "services.refill": "refill",
   "services.cancel": "can be cancelled",
+  "services.time": "Usual time",
+  "services.timeHint":
+    "Half of the orders of the last 30 days were completed within the usual time.",
+  "services.tooFew": "too few orders",
 
   // Balance
   "balance.title": "Balance",

@@ -448,6 +448,10 @@ export const es: Catalogue = {
   "services.after": "Después",
   "services.refill": "reposición",
   "services.cancel": "se puede cancelar",
+  "services.time": "Tiempo habitual",
+  "services.timeHint":
+    "La mitad de los pedidos de los últimos 30 días se completó dentro del tiempo habitual.",
+  "services.tooFew": "muy pocos pedidos",
 
   // Balance
   "balance.title": "Saldo",

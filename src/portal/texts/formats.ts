@@ -2,6 +2,7 @@
 
 import type { Language } from "../../domain/members/languages.ts";
 import { formatMicros, type Micros } from "../../domain/ledger/money.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../domain/values/spans.ts";
 
 const CENT_MICROS = 10_000n;
 
@@ -19,7 +20,16 @@ export interface Formats {
   /** A day of UTC, as reports count them. */
   utcDay(at: number): string;
   time(at: number): string;
+  /** A span of time in its largest unit, from minutes to days. */
+  span(milliseconds: number): string;
 }
+
+/** The units of spans, each up to twice the next one. */
+const UNITS = [
+  ["minute", MINUTE_MS, 2 * HOUR_MS],
+  ["hour", HOUR_MS, 2 * DAY_MS],
+  ["day", DAY_MS, Number.POSITIVE_INFINITY],
+] as const;
 
 const made = new Map<string, Formats>();
 /** Number of combinations that are kept. */
@@ -52,6 +62,10 @@ function createFormats(language: Language, timeZone: string): Formats {
     timeStyle: "short",
     timeZone,
   });
+  const units = UNITS.map(([unit, unitMs, belowMs]) => {
+    const form = { style: "unit", unit, unitDisplay: "short" } as const;
+    return { unitMs, belowMs, format: new Intl.NumberFormat(language, form) };
+  });
   // Intl formats decimal text exactly, also above 2^53.
   const decimal = (micros: Micros) => formatMicros(micros) as `${number}`;
   const money = (micros: Micros) => exact.format(decimal(micros));
@@ -70,5 +84,9 @@ function createFormats(language: Language, timeZone: string): Formats {
     date: (at) => date.format(at),
     utcDay: (at) => day.format(at),
     time: (at) => time.format(at),
+    span(milliseconds) {
+      const { unitMs, format } = units.find(({ belowMs }) => milliseconds < belowMs)!;
+      return format.format(Math.max(1, Math.round(milliseconds / unitMs)));
+    },
   };
 }

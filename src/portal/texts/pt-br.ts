@@ -443,6 +443,10 @@ export const ptBr: Catalogue = {
   "services.after": "Depois",
   "services.refill": "reposição",
   "services.cancel": "pode ser cancelado",
+  "services.time": "Tempo habitual",
+  "services.timeHint":
+    "Metade dos pedidos dos últimos 30 dias foi concluída dentro do tempo habitual.",
+  "services.tooFew": "poucos pedidos",
 
   // Balance
   "balance.title": "Saldo",

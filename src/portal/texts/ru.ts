@@ -457,6 +457,9 @@ export const ru: Catalogue = {
   "services.after": "После заказа",
   "services.refill": "восполнение",
   "services.cancel": "можно отменить",
+  "services.time": "Обычный срок",
+  "services.timeHint": "Половина заказов за последние 30 дней выполнена за обычный срок.",
+  "services.tooFew": "мало заказов",
 
   // Balance
   "balance.title": "Баланс",

@@ -425,6 +425,9 @@ export const tr: Catalogue = {
   "services.after": "Sonrasında",
   "services.refill": "telafi",
   "services.cancel": "iptal edilebilir",
+  "services.time": "Olağan süre",
+  "services.timeHint": "Son 30 gündeki siparişlerin yarısı olağan süre içinde tamamlandı.",
+  "services.tooFew": "çok az sipariş",
 
   // Balance
   "balance.title": "Bakiye",

@@ -1,6 +1,9 @@
 // The price list in the portal: what the reseller pays for what it may order.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { findUser } from "../../../src/db/users/users.ts";
+import { HOUR_MS } from "../../../src/domain/values/spans.ts";
+import { OPERATOR } from "../../support/databases/test-database.ts";
 import { openPortal, type TestPortal } from "../../support/worlds/portal.ts";
 
 let portal: TestPortal;
@@ -44,6 +47,35 @@ test.each([
   expect(lines.map((line) => /^\d+,(?:"([^"]*)"|([^,]*))/.exec(line)!.slice(1).join(""))).toEqual(
     names,
   );
+});
+
+test("the usual time is of all resellers' orders, in the lists, on the page of the order and in the CSV", async () => {
+  const pages = ["/services", "/new-order", "/new-order/1"];
+  const texts = (cookie = buyer) =>
+    Promise.all(pages.map(async (path) => (await portal.get(path, cookie)).text));
+  expect((await texts()).map((text) => text.includes("too few orders"))).toEqual(
+    pages.map(() => true),
+  );
+  portal.user("bob", "100");
+  const { id: keyId } = portal.key("bob", "order");
+  const { account } = portal.read((reader) => findUser(reader, "bob")!);
+  const { now } = portal.clock;
+  for (const hours of [1, 2, 3, 30, 40]) {
+    const order = { resellerAccount: account, keyId, service: "likes", quantity: 100 };
+    const placed = { ...order, link: "https://example.com/a", reference: null };
+    const { orderId } = portal.execute("placeOrder", placed, now - hours * HOUR_MS);
+    const done = { to: "COMPLETED", note: null, actor: OPERATOR } as const;
+    portal.execute("transitionOrder", { id: String(orderId), ...done }, now);
+  }
+  await portal.completionTimes.read();
+  expect((await texts()).map((text) => text.includes("3 hr"))).toEqual(pages.map(() => true));
+  expect((await texts())[0]).toContain("too few orders");
+  const { text: csv } = await portal.get("/services.csv", viewer);
+  const [header, ...lines] = csv.trimEnd().split("\r\n");
+  expect(header).toEndWith(",median_completion_seconds");
+  expect(lines.map((line) => line.split(",").at(-1)!)).toEqual(["10800", ""]);
+  const russian = portal.session(portal.member("alice", "ru@alice.example", "buyer", "ru"));
+  expect((await texts(russian)).map((text) => text.includes("3 ч"))).toEqual(pages.map(() => true));
 });
 
 test("only members who may order get links to order", async () => {

@@ -94,6 +94,9 @@ test("amounts are exact and of the language, times of the time zone", () => {
   ]);
   expect(en.money(9_000_000_000_000_000_001n)).toBe("$9,000,000,000,000.000001");
   expect(formatsOf("ru", "UTC").cents(1_234_500_000)).toBe("1\u00a0234,50\u00a0$");
+  expect(
+    [0, 119 * 60_000, 2 * 3_600_000, 47.4 * 3_600_000, 49 * 3_600_000].map((ms) => en.span(ms)),
+  ).toEqual(["1 min", "119 min", "2 hr", "47 hr", "2 days"]);
   expect(formatsOf("en", "Asia/Tokyo").time(Date.UTC(2026, 0, 1, 20))).toContain("Jan 2, 2026");
 });
 

@@ -7,6 +7,7 @@ import { createLog } from "../../../src/monitoring/log.ts";
 import { startPortal } from "../../../src/portal/server/listener.tsx";
 import type { Portal, PortalSettings } from "../../../src/portal/server/portal.ts";
 import { createTexts } from "../../../src/portal/texts/texts.ts";
+import { createCompletionTimes } from "../../../src/reports/completion-times.ts";
 import { createPasswords } from "../../../src/web/server/passwords.ts";
 import { random } from "../../../src/web/server/random.ts";
 import { hashSecret } from "../../../src/web/server/session-cookie.ts";
@@ -42,6 +43,7 @@ interface PortalOptions {
 export interface TestPortal extends TestDatabase {
   url: string;
   clock: { now: number };
+  completionTimes: Portal["completionTimes"];
   /** What the log got of the portal. */
   logged: { fields: object; message: string }[];
   /** A new member with PASSWORD. Returns its id. */
@@ -72,6 +74,11 @@ export async function openPortal({
   const logged: TestPortal["logged"] = [];
   const note = (fields: object, message: string) => void logged.push({ fields, message });
   const errors: unknown[] = [];
+  const completionTimes = createCompletionTimes(
+    opened.slowStore,
+    () => clock.now,
+    (error) => void errors.push(error),
+  );
   const deps: Portal = {
     prefix,
     brand: { name: "Nova", logo: null, style: null },
@@ -84,6 +91,7 @@ export async function openPortal({
     now: () => clock.now,
     checkWebhookUrl: (text) => checkNewUrl(text, { allow: [], allowHttp: false }, resolvePublic),
     settings,
+    completionTimes,
     passwords: createPasswords(COST),
     trustedProxy,
     onInternalError: (error) => void errors.push(error),
@@ -100,6 +108,7 @@ export async function openPortal({
     ...database,
     url,
     clock,
+    completionTimes,
     logged,
     member(username, email, role = "owner", language = "en") {
       const invitationHash = hashSecret(email);
