@@ -121,6 +121,7 @@ export async function startService(
     pools,
   };
   let listeners: Listeners;
+  let portalUrl: string | null = null;
   let backups: Backups | undefined;
   try {
     // Loaded only where it is wanted: it is a third of the program.
@@ -131,6 +132,7 @@ export async function startService(
       readiness: deps.readiness,
       backups: () => backups,
       newestRemoteAt: () => offsite?.newestAt() ?? null,
+      portalUrl: () => portalUrl,
     });
     const pages = isPortalOn(config) ? await import("./portal.ts") : null;
     const portal = pages?.portalDeps(config, started);
@@ -180,7 +182,7 @@ export async function startService(
   const protocol = tls ? "https" : "http";
   const url = urlOf(protocol, listeners.api);
   const panelUrl = listeners.panel && (config.panelUrl ?? urlOf(protocol, listeners.panel));
-  const portalUrl = portalUrlOf(config, protocol, listeners);
+  portalUrl = portalUrlOf(config, protocol, listeners);
   writeAddressFile(database.addressFile, url, log);
   const panelFile = panelAddressPath(config.data);
   if (panelUrl) writeAddressFile(panelFile, panelUrl, log);

@@ -115,6 +115,8 @@ export interface PanelFacts {
   readiness: SystemFacts["readiness"];
   /** Returns undefined until the backups have started. */
   backups: () => Backups | undefined;
+  /** The portal's address for browsers; null without a portal. */
+  portalUrl: () => string | null;
   /** Time of the newest off-site copy; null if none is known. */
   newestRemoteAt: () => number | null;
 }
@@ -122,7 +124,7 @@ export interface PanelFacts {
 export function panelDeps(
   config: Config,
   started: Started,
-  { configuration, readiness, backups, newestRemoteAt }: PanelFacts,
+  { configuration, readiness, backups, newestRemoteAt, portalUrl }: PanelFacts,
 ): Panel {
   const { database, log, delivery } = started;
   const { store, slowStore, settlesAfterMs, writer } = database;
@@ -142,6 +144,7 @@ export function panelDeps(
     connect: (provider) => connectProvider(provider, config.providerTimeout),
     machine: () => machineFacts(config, database, sources),
     lateness: async () => (await delivery.value()?.lateness()) ?? new Map(),
+    portal: { url: portalUrl, registration: config.portalRegistration },
     settings: panelSettings(config),
     passwords: createPasswords(),
     system: {

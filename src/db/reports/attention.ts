@@ -6,6 +6,7 @@ import type { PausedBy } from "../../domain/providers/provider-pauses.ts";
 import type { ProviderFacts } from "../../domain/alerts/conditions.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { LIVE_ORDER_CONDITION } from "../orders/orders.ts";
+import { countRegistrations } from "../members/registrations.ts";
 import { countOpenRequests, type RequestFigures } from "../orders/order-request-lists.ts";
 import { expectedCurrency } from "../../domain/delivery/costs.ts";
 import { readHeldOrders } from "../delivery/held-orders.ts";
@@ -32,6 +33,8 @@ export interface Attention {
   failedWebhooks: FailedWebhooks[];
   /** Counts of open requests for orders. */
   requests: RequestFigures;
+  /** Visitors of the portal who asked for an account. */
+  registrations: number;
   /** Resellers whose spend of the running hour is judged. */
   spenders: SpendFacts[];
   /** The latest creation time of a transfer, order or user; null if there is none. */
@@ -114,6 +117,7 @@ export function readAttention(reader: Reader, now: number): Attention {
     lateOrders,
     failedWebhooks,
     requests,
+    registrations: countRegistrations(reader),
     spenders: listSpenders(reader, now),
     lastRowAt: lastRowAt(times),
   };

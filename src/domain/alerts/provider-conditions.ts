@@ -229,3 +229,15 @@ export const REQUEST_RULES: Rules<RequestFacts> = {
     advice: () => "`reseller admin request list`",
   },
 };
+
+/** Rules for visitors of the portal who asked for an account. */
+export const REGISTRATION_RULES: Rules<{ waiting: number }> = {
+  registration_open: {
+    severity: () => "note",
+    holds: ({ waiting }) => waiting > 0,
+    text: ({ waiting }) => `${counted(waiting, "visitor")} of the portal asked for an account`,
+    page: () => "/members/registrations",
+    action: "Decide",
+    advice: () => "`reseller admin portal registrations`",
+  },
+};

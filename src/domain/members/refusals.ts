@@ -43,6 +43,11 @@ export const MEMBER_REFUSALS = {
     message: "The portal of this reseller is off",
     commandLine: "turn it on with `reseller admin portal on`",
   }),
+  /** The operator makes a link to a portal that the server does not serve. */
+  portal_not_served: entry({
+    message: "The portal is off at this server",
+    hint: "start the server with --portal",
+  }),
   registration_not_found: entry({
     message: "Registration not found",
     commandLine: see("admin portal registrations"),

@@ -11,6 +11,7 @@ import {
   LATE_REPORT_RULES,
   NUMBER_RULES,
   PROVIDER_RULES,
+  REGISTRATION_RULES,
   REQUEST_RULES,
 } from "../../domain/alerts/provider-conditions.ts";
 import { SPEND_RULES } from "../../domain/alerts/spend-conditions.ts";
@@ -26,7 +27,16 @@ export interface AttentionItem {
 
 /** `lateness`: of polls, by provider name. Absent for a provider that this server has not polled. */
 export function attentionItems(
-  { providers, unrecognized, lateOrders, failedWebhooks, requests, spenders, lastRowAt }: Attention,
+  {
+    providers,
+    unrecognized,
+    lateOrders,
+    failedWebhooks,
+    requests,
+    registrations,
+    spenders,
+    lastRowAt,
+  }: Attention,
   machine: MachineFacts,
   lateness: ReadonlyMap<string, Lateness>,
   now: number,
@@ -42,6 +52,7 @@ export function attentionItems(
     ),
     ...spenders.flatMap((each) => conditionsOf(SPEND_RULES, each, now)),
     ...conditionsOf(REQUEST_RULES, requests, now),
+    ...conditionsOf(REGISTRATION_RULES, { waiting: registrations }, now),
     ...failedWebhooks.flatMap((each) => conditionsOf(WEBHOOK_RULES, { ...each, id: null }, now)),
     ...conditionsOf(LATE_REPORT_RULES, { name: null, count: lateOrders }, now),
   ];

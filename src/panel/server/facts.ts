@@ -1,5 +1,14 @@
 // Facts about the server that the panel shows. The server provides them.
 
+import type { PortalRegistration } from "../../config/settings.ts";
+
+/** The portal of this server. */
+export interface PortalFacts {
+  /** Returns its address for browsers; null if the server does not serve the portal. */
+  url(): string | null;
+  registration: PortalRegistration;
+}
+
 export interface SystemFacts {
   versions: Readonly<Record<string, string>>;
   /** The database's path or address, without a password. */

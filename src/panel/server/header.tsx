@@ -17,13 +17,19 @@ export interface Link {
   role: Role;
 }
 
+interface Waiting {
+  count: number;
+  /** Such as `Requests that wait for you`. */
+  text: string;
+}
+
 interface Head {
   administrator: Administrator;
   /** Path of the request. */
   path: string;
   navigation: { daily: readonly Link[]; settings: readonly Link[] };
-  /** Number of requests that wait for a decision. */
-  waiting: number;
+  /** What waits for a decision, by the path of its page. */
+  waiting: Readonly<Record<string, Waiting>>;
 }
 
 export function Header(head: Head) {
@@ -57,14 +63,15 @@ function Navigation({ administrator, path, navigation, waiting }: Head) {
   const linksOf = (links: readonly Link[]) =>
     links
       .filter(({ role }) => mayAct(administrator.role, role))
-      .map((link) => (
+      .map((link) => ({ ...link, waits: waiting[link.path] }))
+      .map(({ waits, ...link }) => (
         <li>
           <a href={link.path} aria-current={isBelow(path, link.path) ? "page" : undefined}>
             {link.text}
           </a>
-          {link.path === "/requests" && waiting > 0 && (
-            <span class="badge busy" title="Requests that wait for you">
-              {waiting}
+          {waits !== undefined && waits.count > 0 && (
+            <span class="badge busy" title={waits.text}>
+              {waits.count}
             </span>
           )}
         </li>

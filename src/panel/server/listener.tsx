@@ -49,7 +49,13 @@ export function startPanel(
           administrator={visitor.administrator}
           path={path}
           navigation={navigation}
-          waiting={visitor.waitingRequests}
+          waiting={{
+            "/requests": { count: visitor.waitingRequests, text: "Requests that wait for you" },
+            "/members": {
+              count: visitor.waitingRegistrations,
+              text: "Registrations that wait for you",
+            },
+          }}
         />
       ),
   };

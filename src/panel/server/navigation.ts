@@ -11,6 +11,7 @@ const DAILY: readonly Entry[] = [
   ["/orders", "Orders"],
   ["/requests", "Requests"],
   ["/users", "Resellers"],
+  ["/members", "Members"],
   ["/services", "Catalogue"],
   ["/providers", "Providers"],
   ["/reports", "Reports"],

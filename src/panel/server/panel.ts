@@ -14,7 +14,7 @@ import type { OrderCounts } from "../../reports/status-counter.ts";
 import type { OriginSettings } from "../../web/server/origin.ts";
 import type { Passwords } from "../../web/server/passwords.ts";
 import type { Writer } from "../../writer/writer.ts";
-import type { SystemFacts } from "./facts.ts";
+import type { PortalFacts, SystemFacts } from "./facts.ts";
 
 export interface PanelSettings extends OriginSettings {
   /** True if owners must have a second factor. */
@@ -43,6 +43,7 @@ export interface Panel {
   machine(): MachineFacts;
   /** Lateness of polls by provider name, of those that this server polls. */
   lateness(): Promise<ReadonlyMap<string, Lateness>>;
+  portal: PortalFacts;
   settings: PanelSettings;
   passwords: Passwords;
   system: SystemFacts;

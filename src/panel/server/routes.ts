@@ -23,6 +23,7 @@ import { routes as administrators } from "../administrators/routes.ts";
 import { routes as catalogue } from "../catalogue/routes.ts";
 import { routes as ledger } from "../ledger/routes.ts";
 import { routes as imports } from "../imports/routes.ts";
+import { routes as members } from "../members/routes.ts";
 import { routes as orders } from "../orders/routes.ts";
 import { routes as providers } from "../providers/routes.ts";
 import { routes as reports } from "../reports/routes.ts";
@@ -37,6 +38,7 @@ export const ROUTES: readonly Route[] = [
   ...ledger,
   ...orders,
   ...users,
+  ...members,
   ...catalogue,
   ...providers,
   ...webhooks,

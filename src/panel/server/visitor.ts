@@ -5,6 +5,7 @@ import {
   findInvited,
   PANEL_SIGN_INS,
 } from "../../db/administrators/administrators.ts";
+import { countRegistrations } from "../../db/members/registrations.ts";
 import { countOpenRequests } from "../../db/orders/order-request-lists.ts";
 import type { Reader } from "../../db/port/port.ts";
 import type { Administrator } from "../../db/tables/administrators.ts";
@@ -33,6 +34,7 @@ const SIGN_INS: SignInSite<Administrator> = {
 
 export class Visitor extends SessionVisitor<Administrator> {
   #waitingRequests = 0;
+  #waitingRegistrations = 0;
 
   constructor(panel: Panel, request: Pick<IncomingRequest, "headers" | "address">) {
     super(panel, SIGN_INS, request);
@@ -52,6 +54,11 @@ export class Visitor extends SessionVisitor<Administrator> {
     return this.#waitingRequests;
   }
 
+  /** Number of visitors of the portal who asked for an account. */
+  get waitingRegistrations(): number {
+    return this.#waitingRegistrations;
+  }
+
   actor(): Actor {
     return { keyId: null, operator: authorOf(this.name) };
   }
@@ -67,6 +74,7 @@ export class Visitor extends SessionVisitor<Administrator> {
   protected override noteSignedIn(reader: Reader): void {
     const waiting = countOpenRequests(reader);
     this.#waitingRequests = waiting.toDecide + waiting.unknown;
+    this.#waitingRegistrations = countRegistrations(reader);
   }
 
   protected loggedAs(administrator: string | null): Record<string, string | null> {

@@ -40,6 +40,7 @@ import { Billing } from "./user-billing.tsx";
 import { Discount } from "./user-discount.tsx";
 import { Limits, LimitsForm } from "./reseller-limits.tsx";
 import { Keys } from "./user-keys.tsx";
+import { Members, readUserMembers, type UserMembers } from "../members/user-members.tsx";
 import { OwnPrices } from "./user-prices.tsx";
 import { Transactions } from "./user-transactions.tsx";
 import { listUserWebhooks, type UserWebhook, Webhooks } from "./user-webhooks.tsx";
@@ -65,6 +66,7 @@ interface ShownUser {
   keys: ListedKey[];
   prices: OwnPrice[];
   webhooks: UserWebhook[];
+  members: UserMembers;
   billing: BillingDetails | null;
   hasInvoices: boolean;
   children: { username: string; name: string; balanceMicros: bigint }[];
@@ -94,6 +96,7 @@ function readShownUser(reader: Reader, username: string, now: number): ShownUser
     keys,
     prices: listOwnPrices(reader, account),
     webhooks: listUserWebhooks(reader, user),
+    members: readUserMembers(reader, user),
     billing: reader.row(billingDetails.byKey, account) ?? null,
     hasInvoices: parentAccount === null && readInvoiceSettings(reader).mode !== "off",
     children: listChildren(reader, account, 0, CHILDREN),
@@ -165,6 +168,7 @@ export async function userPage(call: Call, panel: Panel): Promise<View> {
               </section>
             )}
             <Webhooks webhooks={webhooks} path={path} mayChange={mayChange} />
+            {user.erasedAt === null && <Members of={shown.members} path={path} now={panel.now()} />}
             <OwnPrices prices={prices} path={path} mayChange={mayChange} />
             {mayChange && (
               <section class="card narrow-card">

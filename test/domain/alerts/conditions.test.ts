@@ -21,6 +21,7 @@ import {
   LATE_REPORT_RULES,
   NUMBER_RULES,
   PROVIDER_RULES,
+  REGISTRATION_RULES,
   REQUEST_RULES,
 } from "../../../src/domain/alerts/provider-conditions.ts";
 import {
@@ -64,6 +65,7 @@ const QUIET: Attention = {
   lateOrders: 0,
   failedWebhooks: [],
   requests: { toDecide: 0, unknown: 0, atProvider: 0 },
+  registrations: 0,
   spenders: [],
   lastRowAt: null,
 };
@@ -306,6 +308,7 @@ test("every command that a condition names exists", async () => {
     ...conditionsOf(NUMBER_RULES, { name: null, count: 1, orders: [] }, NOW),
     ...conditionsOf(LATE_REPORT_RULES, { name: null, count: 1 }, NOW),
     ...conditionsOf(REQUEST_RULES, { toDecide: 1, unknown: 1 }, NOW),
+    ...conditionsOf(REGISTRATION_RULES, { waiting: 1 }, NOW),
     ...conditionsOf(WEBHOOK_RULES, webhooks, NOW),
     ...conditionsOf(WEBHOOK_RULES, { ...webhooks, id: "w1" }, NOW),
     ...conditionsOf(MACHINE_RULES, { ...machine, isRemoteVerified: false, freeBytes: 0 }, NOW),

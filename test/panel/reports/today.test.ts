@@ -28,6 +28,7 @@ const QUIET = {
   lateOrders: 0,
   failedWebhooks: [],
   requests: NO_REQUESTS,
+  registrations: 0,
   spenders: [],
   lastRowAt: null,
 };
@@ -237,6 +238,12 @@ test.each([
     ],
   ],
   [
+    "visitors who asked for an account",
+    { ...QUIET, registrations: 2 },
+    {},
+    ["busy 2 visitors of the portal asked for an account"],
+  ],
+  [
     "a scheduled sync that waits",
     { ...QUIET, providers: [{ ...PROVIDER, syncHeld: "12 services would be deactivated" }] },
     {},
@@ -254,6 +261,6 @@ test.each([
   expect(items.map(({ tone, text }) => `${tone} ${text}`)).toEqual(expected);
   for (const { href } of items)
     expect(href).toMatch(
-      /^\/(orders\?|requests$|services\?|system|providers\/|users\/\w+#webhooks)/,
+      /^\/(orders\?|requests$|members\/registrations$|services\?|system|providers\/|users\/\w+#webhooks)/,
     );
 });

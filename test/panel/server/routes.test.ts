@@ -1,6 +1,7 @@
 // Every route of the panel's table, whoever adds it: who may not, changes nothing.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { listRegistrations } from "../../../src/db/members/registrations.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import type { AnyTable } from "../../../src/db/port/table-definition.ts";
 import { servers, uptime } from "../../../src/db/tables/database.ts";
@@ -36,6 +37,15 @@ beforeAll(async () => {
   PARAMETERS["key"] = panel.key("alice", "order").id;
   const hook = { username: "alice", url: "https://hooks.example/", events: "*", secret: "s" };
   PARAMETERS["webhook"] = panel.run("createWebhook", { ...hook, balanceLowBelow: null }).id;
+  const invitation = { email: "ann@alice.example", name: null, role: "viewer" } as const;
+  PARAMETERS["member"] = panel.run("inviteMember", {
+    username: "alice",
+    ...invitation,
+    language: "en",
+    invitationHash: "0".repeat(64),
+  });
+  panel.run("register", { email: "eve@new.example", name: "Eve", language: "en" });
+  PARAMETERS["registration"] = panel.read(listRegistrations)[0]!.id;
   const target = { url: "http://10.1.2.3/" };
   PARAMETERS["endpoint"] = panel.run("createAlertEndpoint", { target, secret: "s" }).id;
   const { account } = panel.read((reader) => findUser(reader, "alice")!);

@@ -66,6 +66,7 @@ interface PanelOptions {
   role?: Role;
   settings?: Partial<PanelSettings>;
   trustedProxy?: readonly Network[];
+  portal?: Panel["portal"];
   /** Called with the name of each command of the panel before the writer gets it. */
   onCommand?: (name: string) => void;
 }
@@ -74,6 +75,7 @@ export async function openPanel({
   role = "owner",
   settings: changes = {},
   trustedProxy = [],
+  portal = { url: () => "https://shop.example/portal", registration: "approve" },
   onCommand = () => {},
 }: PanelOptions = {}): Promise<TestPanel> {
   const database = freshDatabase();
@@ -100,6 +102,7 @@ export async function openPanel({
     connect: (provider) => connectProvider(provider, 600_000),
     machine: () => ({}),
     lateness: () => Promise.resolve(new Map()),
+    portal,
     settings,
     passwords: createPasswords(COST),
     system: {

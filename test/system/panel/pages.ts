@@ -35,6 +35,10 @@ export const PAGES: readonly PageToOpen[] = [
   { name: "user", path: "/users/alice" },
   { name: "user-child", path: "/users/bob" },
   { name: "users-children", path: "/users?parent=alice" },
+  { name: "members", path: "/members" },
+  { name: "members-none", path: "/members?search=nothing+at+all" },
+  { name: "registrations", path: "/members/registrations" },
+  { name: "user-members", path: "/users/alice/members" },
   { name: "order-service", path: "/users/alice/order" },
   { name: "order-new", path: "/users/alice/order/views" },
   { name: "webhooks", path: "/webhooks" },
@@ -115,6 +119,7 @@ export const WRONG: readonly {
   },
   { path: "/providers/acme/settings", action: "/providers/acme/hold", typed: { for: "often" } },
   { path: "/users/alice", action: "/users/alice/contact", typed: { email: "alice" } },
+  { path: "/users/alice/members", action: "/users/alice/members", typed: { email: "alice" } },
   {
     path: "/providers/acme/unknown",
     action: "/providers/acme/unknown",
@@ -175,6 +180,7 @@ export function fillMarket(panel: TestPanel): { webhook: string } {
   placeOrders(panel, key.id);
   fillCatalogue(panel, key.id);
   moveIn(panel, key.id);
+  letMembersIn(panel);
   panel.administrator("sam", "support");
   panel.administrator("olga", "operator");
   panel.session("sam");
@@ -183,6 +189,38 @@ export function fillMarket(panel: TestPanel): { webhook: string } {
   panel.run("recordAlerts", { begun: [alert], ended: [] });
   panel.run("createAlertEndpoint", { target: { url: "https://alerts.example/" }, secret: "s" });
   return { webhook: failWebhook(panel) };
+}
+
+/** Members in every state, and visitors who ask for an account. */
+function letMembersIn(panel: TestPanel): void {
+  const text = HARMFUL.replace("\0", "");
+  const invite = (email: string, name: string | null, index: number) =>
+    panel.run("inviteMember", {
+      username: "alice",
+      email,
+      name,
+      role: (["owner", "buyer", "viewer"] as const)[index]!,
+      language: "en",
+      invitationHash: String(index).padStart(64, "0"),
+    });
+  const [owner] = [
+    invite("ann@alice.example", "Ann", 0),
+    invite(`${"long".repeat(30)}@alice.example`, text, 1),
+  ];
+  panel.run("setMemberActive", { id: invite("off@alice.example", null, 2), active: false });
+  const invitationHash = "0".repeat(64);
+  panel.run("acceptInvitation", { site: "portal", invitationHash, passwordHash: "p" });
+  const session = {
+    id: "session-of-an-owner",
+    hash: "0".repeat(64),
+    address: "::1",
+    userAgent: "",
+  };
+  const opened = { attempt: null, person: owner!, passwordHash: "p", session } as const;
+  panel.run("openSession", { site: "portal", ...opened });
+  panel.query("UPDATE members SET totp_secret = 'JBSWY3DPEHPK3PXP' WHERE id = ?", owner!);
+  panel.run("register", { email: "eve@new.example", name: text, language: "pt-BR" });
+  panel.run("register", { email: "dan@new.example", name: "Dan", language: "ru" });
 }
 
 /** What a market has that moved in from another panel: past orders, and a key of it. */
