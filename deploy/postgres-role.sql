@@ -10,7 +10,7 @@ GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO reseller;
 
 -- Append-only.
 GRANT INSERT ON transfers, transfer_details, order_events, resent_orders, service_changes, audit, order_costs,
-  invoices, imported_users, imported_services TO reseller;
+  payment_events, payment_transfers, invoices, imported_users, imported_services TO reseller;
 -- But for what the erasure of a user's personal data takes out; triggers let it take nothing else.
 GRANT UPDATE (note) ON transfers, order_events TO reseller;
 GRANT UPDATE (reference, public_note) ON transfer_details TO reseller;
@@ -46,3 +46,7 @@ GRANT INSERT, UPDATE, DELETE ON registrations TO reseller;
 -- E-mails, which are deleted when they are old.
 GRANT INSERT, UPDATE, DELETE ON mails TO reseller;
 GRANT UPDATE ON mail_settings TO reseller;
+-- Payments, and files of customers, which an erasure deletes.
+GRANT INSERT, UPDATE ON payment_methods, payments TO reseller;
+GRANT INSERT, UPDATE, DELETE ON payment_attachments TO reseller;
+GRANT INSERT, DELETE ON payment_method_resellers TO reseller;

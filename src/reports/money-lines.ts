@@ -36,14 +36,21 @@ export function moneyLines(report: MoneyReport): ReportLine[] {
   ];
 }
 
+/** The meaning of credits by kind, with what their source is. */
+const CREDIT_WORDS: Record<string, string> = {
+  adjustment: "credits by operator",
+  payment: "payments by method",
+  payment_bonus: "bonuses of payments by method",
+};
+
 /** Returns the meaning of a line for a person. */
 export function lineText({ line, kind, source }: ReportLine): string {
   const words = {
     opening: "balances at the first moment",
-    credit: kind === "adjustment" ? "credits by operator" : "credits by key",
+    credit: CREDIT_WORDS[kind ?? ""] ?? "credits by key",
     charge: "charges",
     refund: kind === "partial_refund" ? "partial refunds" : "refunds",
-    debit: "debits by operator",
+    debit: kind === "payment_reversal" ? "reversed payments by method" : "debits by operator",
     closing: "balances at the last moment",
     unknown: "charges of unknown orders",
     revenue: "revenue: charges less unknown",

@@ -1,6 +1,7 @@
 // The JSON Schemas of webhooks: their endpoints, deliveries and events.
 
 import {
+  CREDIT_KINDS,
   DISABLED_REASONS,
   WANTABLE_EVENTS,
   WEBHOOK_EVENT_TYPES,
@@ -141,7 +142,7 @@ export const WEBHOOK_SCHEMAS: Record<string, Schema> = {
     object("", {
       balance: usd("Your balance after the credit."),
       amount: usd("Amount credited."),
-      kind: text("Kind, as in the statement.", { enum: ["recharge", "adjustment"] }),
+      kind: text("Kind, as in the statement.", { enum: CREDIT_KINDS }),
     }),
   ),
   BalanceLowEvent: eventOf(

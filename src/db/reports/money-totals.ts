@@ -15,7 +15,7 @@ import { stepAbove } from "./row-ranges.ts";
 export interface MoneyPart {
   flow: MoneyFlow;
   kind: TransferKind;
-  /** `key ID` or `operator NAME` for a credit or debit; else empty. */
+  /** `key ID`, `operator NAME` or `method ID` for a credit or debit; else empty. */
   source: string;
   transfers: number;
   /** Above 0, whatever the flow. */
@@ -26,7 +26,12 @@ export interface MoneyPart {
 export const FLOW = `CASE WHEN debit_account = 1 THEN 'credit' WHEN credit_account = 1 THEN 'debit'
     WHEN credit_account = 2 THEN 'charge' ELSE 'refund' END`;
 /** SQL for the source of a transfer. */
-export const SOURCE = `CASE WHEN order_id IS NOT NULL THEN '' WHEN key_id IS NOT NULL THEN 'key ' || key_id
+export const SOURCE = `CASE WHEN order_id IS NOT NULL THEN ''
+    WHEN kind IN ('payment', 'payment_bonus', 'payment_reversal') THEN coalesce((
+      SELECT 'method ' || method_id FROM payment_transfers
+        JOIN payments ON payments.payment_id = payment_transfers.payment_id
+      WHERE payment_transfers.seq = transfers.seq), '')
+    WHEN key_id IS NOT NULL THEN 'key ' || key_id
     ELSE coalesce('operator ' || operator, '') END`;
 const DAY = `created_at / ${DAY_MS}`;
 
@@ -56,7 +61,7 @@ const STEP = query({
       ${halvesOf("amount_micros")}
     FROM transfers WHERE seq > :after AND seq <= :upTo AND ${LIVE_TRANSFER}
       AND coalesce(created_at BETWEEN :from AND :to, FALSE)
-    GROUP BY ${FLOW}, kind, ${SOURCE}`,
+    GROUP BY 1, 2, 3`,
 });
 
 const ADD = statement({
@@ -65,7 +70,7 @@ const ADD = statement({
   text: `INSERT INTO money_totals AS total (day, flow, kind, source, transfers, amount_micros)
     SELECT ${DAY}, ${FLOW}, kind, ${SOURCE}, count(*), CAST(sum(amount_micros) AS BIGINT)
     FROM transfers WHERE seq > :after AND seq <= :upTo AND ${LIVE_TRANSFER}
-    GROUP BY ${DAY}, ${FLOW}, kind, ${SOURCE}
+    GROUP BY 1, 2, 3, 4
     ON CONFLICT (day, flow, kind, source) DO UPDATE SET transfers = total.transfers + excluded.transfers,
       amount_micros = total.amount_micros + excluded.amount_micros`,
 });

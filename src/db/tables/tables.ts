@@ -11,6 +11,14 @@ import { accounts, transferDetails, transfers } from "./ledger.ts";
 import { mails, mailSettings } from "./mails.ts";
 import { members, portalSettings, portalSignIns, registrations } from "./members.ts";
 import { lateReports, orderEvents, orderRequests, orders, resentOrders } from "./orders.ts";
+import {
+  paymentAttachments,
+  paymentEvents,
+  paymentMethodResellers,
+  paymentMethods,
+  payments,
+  paymentTransfers,
+} from "./payments.ts";
 import { providerBalances, providerRates, providers } from "./providers.ts";
 import { dailyTotals, hourlySpend, moneyTotals, totalsPosition } from "./reports.ts";
 import { confirmations } from "./sign-ins.ts";
@@ -89,5 +97,11 @@ export const TABLES: readonly AnyTable[] = [
   portalSettings,
   mails,
   mailSettings,
+  paymentMethods,
+  paymentMethodResellers,
+  payments,
+  paymentEvents,
+  paymentTransfers,
+  paymentAttachments,
   confirmations,
 ];

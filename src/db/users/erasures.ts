@@ -13,6 +13,7 @@ import { audit } from "../tables/administrators.ts";
 import { idempotency } from "../tables/database.ts";
 import { attempts, unrecognizedNumbers } from "../tables/delivery.ts";
 import { transferDetails, transfers } from "../tables/ledger.ts";
+import { paymentAttachments, payments } from "../tables/payments.ts";
 import { OPEN_REQUEST_CONDITION, orderEvents, orderRequests, orders } from "../tables/orders.ts";
 import { webhookAttempts, webhookDeliveries, webhookEvents } from "../tables/webhooks.ts";
 
@@ -94,9 +95,11 @@ const EXTRA = statement({
 
 // Numbers of the transfers whose notes are erased, found by the index of each kind. A user has few of them.
 const OF_ACCOUNT = `
-  SELECT seq FROM transfers WHERE credit_account = :account AND credit_account > 2 AND kind IN ('adjustment', 'recharge')
+  SELECT seq FROM transfers WHERE credit_account = :account AND credit_account > 2 AND kind IN ('adjustment', 'recharge', 'payment', 'payment_bonus')
   UNION ALL
-  SELECT seq FROM transfers WHERE debit_account = :account AND debit_account > 2 AND kind = 'adjustment'`;
+  SELECT seq FROM transfers WHERE debit_account = :account AND debit_account > 2 AND kind = 'adjustment'
+  UNION ALL
+  SELECT seq FROM transfers WHERE debit_account = :account AND debit_account > 2 AND kind = 'payment_reversal'`;
 
 const TRANSFERS = statement({
   parameters: { account: number },
@@ -208,6 +211,26 @@ export function eraseOrders(tx: Tx, piece: Piece, status: OrderStatus): Erased {
 export function eraseTransferNotes(tx: Tx, account: number): Erased {
   const rows = tx.run(TRANSFERS, { account });
   return { rows: rows + tx.run(DETAILS, { account }), next: null };
+}
+
+const PAYMENTS = statement({
+  parameters: { account: number },
+  writes: [payments],
+  text: `UPDATE payments SET member_id = NULL, customer_reference = NULL, reason = NULL, cause = NULL, url = NULL
+    WHERE account = :account AND (member_id IS NOT NULL OR customer_reference IS NOT NULL OR reason IS NOT NULL OR cause IS NOT NULL OR url IS NOT NULL)`,
+});
+
+const ATTACHMENTS = statement({
+  parameters: { account: number },
+  writes: [paymentAttachments],
+  text: `DELETE FROM payment_attachments
+    WHERE payment_id IN (SELECT payment_id FROM payments WHERE account = :account)`,
+});
+
+/** Erases who asked for payments, what was typed about them, and their files. A reseller has few of them. */
+export function erasePayments(tx: Tx, account: number): Erased {
+  const rows = tx.run(PAYMENTS, { account });
+  return { rows: rows + tx.run(ATTACHMENTS, { account }), next: null };
 }
 
 /** Lists audit entries of the account, or with `ofChildren` those of the creation of its child users. */

@@ -14,6 +14,7 @@ import { type Check, queryCheck } from "./verify.ts";
 import { COST_QUERIES } from "./verify-costs.ts";
 import { IMPORT_QUERIES } from "./verify-imports.ts";
 import { INVOICE_QUERIES } from "./verify-invoices.ts";
+import { PAYMENT_QUERIES } from "./verify-payments.ts";
 
 /**
  * Sums the column `amount` in two halves, because sum() fails when an intermediate sum exceeds 64 bits. The credits
@@ -64,7 +65,7 @@ const QUERIES: Record<string, string> = {
     SELECT 'user ' || username AS subject,
       'deposits are ' || deposited_micros || ' micros, but its credits less its debits are ' || total AS problem
     FROM (
-      SELECT username, deposited_micros, ${sumOf(flows("kind IN ('recharge', 'adjustment')"))} AS total FROM users
+      SELECT username, deposited_micros, ${sumOf(flows("order_id IS NULL"))} AS total FROM users
     ) AS summed WHERE deposited_micros <> total`,
   "every charge is one transfer": `
     SELECT 'order ' || orders.order_id AS subject,
@@ -99,7 +100,7 @@ const QUERIES: Record<string, string> = {
     LEFT JOIN users ON users.account = CASE WHEN debit_account > credit_account THEN debit_account ELSE credit_account END
     WHERE order_id IS NULL AND NOT coalesce(
       (debit_account = ${CASH} AND credit_account > 2)
-      OR (kind = 'adjustment' AND credit_account = ${CASH} AND debit_account > 2), FALSE)`,
+      OR (kind IN ('adjustment', 'payment_reversal') AND credit_account = ${CASH} AND debit_account > 2), FALSE)`,
   "only test orders are with the sandbox": `
     SELECT 'order ' || order_id AS subject, 'belongs to ' || username || ', its provider is ' || coalesce(provider_id, -1) AS problem
     FROM orders JOIN users ON account = reseller_account
@@ -264,4 +265,5 @@ export const QUERY_CHECKS: readonly Check[] = Object.entries({
   ...COST_QUERIES,
   ...IMPORT_QUERIES,
   ...INVOICE_QUERIES,
+  ...PAYMENT_QUERIES,
 }).map(([name, sql]) => queryCheck(name, sql));

@@ -81,6 +81,12 @@ export const AUDIT_ACTIONS = [
   "registration.approve",
   "registration.decline",
   "mail.retry",
+  "payment.approve",
+  "payment.reject",
+  "payment.refund",
+  "payment_method.create",
+  "payment_method.update",
+  "payment_method.remove",
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

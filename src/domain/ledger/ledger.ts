@@ -25,10 +25,14 @@ export function isCashAccount(account: number): boolean {
 }
 
 /**
- * Kinds of transfers, which transactions show. A credit by the operator is an `adjustment`, by the API a `recharge`.
+ * Kinds of transfers, which transactions show. A credit by the operator is an `adjustment`, by the API a `recharge`, for
+ * money received a `payment`.
  */
 export const TRANSFER_KINDS = [
   "recharge",
+  "payment",
+  "payment_bonus",
+  "payment_reversal",
   "order",
   "partial_refund",
   "refund",

@@ -9,6 +9,7 @@ import { LEDGER_REFUSALS } from "../ledger/refusals.ts";
 import { MAIL_REFUSALS } from "../mails/refusals.ts";
 import { MEMBER_REFUSALS } from "../members/refusals.ts";
 import { ORDER_REFUSALS } from "../orders/refusals.ts";
+import { PAYMENT_REFUSALS } from "../payments/refusals.ts";
 import { PROVIDER_REFUSALS } from "../providers/refusals.ts";
 import { USER_REFUSALS } from "../users/refusals.ts";
 import { WEBHOOK_REFUSALS } from "../webhooks/refusals.ts";
@@ -27,6 +28,7 @@ export const REFUSALS = {
   ...ADMINISTRATOR_REFUSALS,
   ...MEMBER_REFUSALS,
   ...MAIL_REFUSALS,
+  ...PAYMENT_REFUSALS,
 };
 
 export type RefusalCode = keyof typeof REFUSALS;

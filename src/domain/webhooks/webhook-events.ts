@@ -119,10 +119,14 @@ export function orderEventData(order: EventOrder, previousStatus: OrderStatus): 
   return { order: status, previousStatus, sequence };
 }
 
+/** The kinds of credits from outside. */
+export const CREDIT_KINDS = ["recharge", "adjustment", "payment", "payment_bonus"] as const;
+export type CreditKind = (typeof CREDIT_KINDS)[number];
+
 export function balanceCreditedData(
   balanceMicros: Micros,
   amountMicros: number,
-  kind: "recharge" | "adjustment",
+  kind: CreditKind,
 ): object {
   return { balance: jsonAmount(balanceMicros), amount: jsonAmount(amountMicros), kind };
 }

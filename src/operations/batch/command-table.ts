@@ -8,6 +8,7 @@ import { commands as ledger } from "../ledger/commands.ts";
 import { commands as mails } from "../mails/commands.ts";
 import { commands as members } from "../members/commands.ts";
 import { commands as orders } from "../orders/commands.ts";
+import { commands as payments } from "../payments/commands.ts";
 import { commands as providers } from "../providers/commands.ts";
 import { commands as reports } from "../reports/commands.ts";
 import { commands as signIns } from "../sign-ins/commands.ts";
@@ -34,6 +35,7 @@ export const commands = {
   ...mails,
   ...reports,
   ...imports,
+  ...payments,
   recordResponse: command(recordResponse, { needs: needsOfRecordResponse }),
   expireIdempotencyRecords: command(expireIdempotencyRecords),
   carryOver: command(carryOver),

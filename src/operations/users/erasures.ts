@@ -15,6 +15,7 @@ import {
   type Erased,
   eraseIdempotencyRecords,
   eraseOrders,
+  erasePayments,
   eraseTransferNotes,
   eraseWebhookEvents,
   listAuditRows,
@@ -103,7 +104,7 @@ export function eraseUser(tx: Tx, command: EraseUser, context: Context): ErasedU
     after: {
       reason: command.reason,
       erased:
-        "names, e-mail address, links, texts of orders, references, notes, labels, networks, addresses, webhooks, members, e-mails, stored requests",
+        "names, e-mail address, links, texts of orders, references, notes, labels, networks, addresses, webhooks, members, e-mails, stored requests, references and files of payments",
       kept: "balance, transfers, invoices, orders without links and texts, the audit log without names: for the ledger",
       keys: held.length,
       webhooks: endpoints.length,
@@ -128,6 +129,7 @@ const ERASURE_STEPS: readonly ((tx: Tx, piece: Piece, username: string) => Erase
   ...ENDED_STATUSES.map((status) => (tx: Tx, piece: Piece) => eraseOrders(tx, piece, status)),
   (tx, piece) => erasePastOrders(tx, piece),
   (tx, { account }) => eraseTransferNotes(tx, account),
+  (tx, { account }) => erasePayments(tx, account),
   (tx, { account }) => eraseBillingDetails(tx, account),
   (tx, piece) => eraseIdempotencyRecords(tx, piece),
   (tx, piece) => {

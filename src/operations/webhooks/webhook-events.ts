@@ -7,6 +7,7 @@ import {
   balanceCreditedData,
   balanceLowData,
   bitsOfEvents,
+  type CreditKind,
   eventBody,
   fallsBelow,
   orderEventData,
@@ -126,12 +127,12 @@ function recordOrderEvent(
   );
 }
 
-/** Records a recharge, or a credit by the operator. `user`: before it. */
+/** Records a credit from outside. `user`: before it. */
 export function recordCreditEvent(
   tx: Tx,
   user: { account: number; balanceMicros: bigint; wantedEvents: number },
   amountMicros: number,
-  kind: "recharge" | "adjustment",
+  kind: CreditKind,
   context: Context,
 ): void {
   const type = "balance.credited";

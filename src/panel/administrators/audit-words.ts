@@ -81,4 +81,10 @@ export const AUDIT_WORDS: Record<AuditAction, string> = {
   "registration.approve": "Registration approved",
   "mail.retry": "E-mail sent again",
   "registration.decline": "Registration declined",
+  "payment.approve": "Payment approved",
+  "payment.reject": "Payment rejected",
+  "payment.refund": "Reversed payment decided",
+  "payment_method.create": "Payment method created",
+  "payment_method.update": "Payment method changed",
+  "payment_method.remove": "Payment method removed",
 };

@@ -22,6 +22,7 @@ import movingIn from "../../../migrations/sqlite/0016_moving_in.sql" with { type
 import administratorSettings from "../../../migrations/sqlite/0017_administrator_settings.sql" with { type: "text" };
 import invoices from "../../../migrations/sqlite/0018_invoices.sql" with { type: "text" };
 import mails from "../../../migrations/sqlite/0019_mails.sql" with { type: "text" };
+import payments from "../../../migrations/sqlite/0020_payments.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -54,6 +55,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 17, name: "0017_administrator_settings", sql: administratorSettings },
   { version: 18, name: "0018_invoices", sql: invoices },
   { version: 19, name: "0019_mails", sql: mails },
+  { version: 20, name: "0020_payments", sql: payments },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

@@ -19,6 +19,7 @@ import movingIn from "../../../../migrations/postgres/0015_moving_in.sql" with {
 import administratorSettings from "../../../../migrations/postgres/0016_administrator_settings.sql" with { type: "text" };
 import invoices from "../../../../migrations/postgres/0017_invoices.sql" with { type: "text" };
 import mails from "../../../../migrations/postgres/0018_mails.sql" with { type: "text" };
+import payments from "../../../../migrations/postgres/0019_payments.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -52,6 +53,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 16, name: "0016_administrator_settings", sql: administratorSettings },
   { version: 17, name: "0017_invoices", sql: invoices },
   { version: 18, name: "0018_mails", sql: mails },
+  { version: 19, name: "0019_payments", sql: payments },
 ];
 
 /** The number of the advisory lock: "rslr". */

@@ -1,0 +1,179 @@
+// Payments, their events and their transfers. Operations write them under the lock of their account.
+
+import type { PaymentState } from "../../domain/payments/payment-states.ts";
+import { givenNames, listByFilters } from "../port/filtered-lists.ts";
+import type { Page } from "../port/pages.ts";
+import type { Reader, TimeWindow } from "../port/port.ts";
+import { fields, query, select, selectAs } from "../port/query.ts";
+import { nullable, number, text } from "../port/table-definition.ts";
+import {
+  type Payment,
+  type PaymentAttachment,
+  paymentAttachments,
+  paymentEvents,
+  payments,
+  paymentTransfers,
+} from "../tables/payments.ts";
+
+/** A payment as lists show it. */
+export interface ListedPayment extends Payment {
+  username: string;
+  /** The address of the member who asked for it; null: erased. */
+  email: string | null;
+}
+
+export interface PaymentFilter {
+  account: number | null;
+  methodId: string | null;
+  /** A state, or what needs the operator: decisions, and reversals. */
+  state: PaymentState | "waiting" | "reversed" | null;
+  window: TimeWindow;
+}
+
+/** SQL for payments whose reversals the operator has not decided on. It is the condition of their index. */
+const REVERSED = "paid_at IS NOT NULL AND refunded_micros + disputed_micros > settled_micros";
+
+const LIST = listByFilters({
+  columns: { ...fields(payments), username: text, email: nullable(text) },
+  parameters: {
+    below: number,
+    account: number,
+    methodId: text,
+    state: text,
+    from: number,
+    to: number,
+    limit: number,
+  },
+  conditions: {
+    account: "payments.account = :account",
+    methodId: "payments.method_id = :methodId",
+    state: "payments.state = :state",
+    waiting: "payments.awaits IS NOT NULL",
+    reversed: REVERSED,
+    from: "payments.created_at >= :from",
+    to: "payments.created_at <= :to",
+  },
+  text: (
+    and,
+  ) => `SELECT ${selectAs(payments, "payments")}, users.username AS "username", members.email AS "email"
+    FROM payments JOIN users ON users.account = payments.account LEFT JOIN members ON members.id = payments.member_id
+    WHERE payments.payment_id < :below${and} ORDER BY payments.payment_id DESC LIMIT :limit`,
+});
+
+/** Lists the newest payments with numbers lower than `below`. */
+export function listPaymentsBelow(
+  reader: Reader,
+  { account, methodId, state, window: { from, to } }: PaymentFilter,
+  below: number,
+  limit: number,
+): Page<ListedPayment> {
+  const isNeed = state === "waiting" || state === "reversed";
+  const filter = { account, methodId, from, to, state: isNeed ? null : state };
+  const given = [
+    ...givenNames(filter, ["account", "methodId", "state", "from", "to"]),
+    ...(isNeed ? [state] : []),
+  ];
+  const rows = reader.all(LIST(given), { ...filter, below, limit: limit + 1 } as never);
+  if (rows.length <= limit) return { rows, next: null };
+  return { rows: rows.slice(0, limit), next: rows[limit - 1]!.paymentId };
+}
+
+export function findPayment(reader: Reader, id: string): Payment | undefined {
+  return reader.row(payments.byId, id);
+}
+
+/** Finds a payment with its user. */
+export function findListedPayment(reader: Reader, id: string): ListedPayment | undefined {
+  const found = findPayment(reader, id);
+  if (!found) return undefined;
+  const all = { account: null, methodId: null, state: null, window: { from: null, to: null } };
+  return listPaymentsBelow(reader, all, found.paymentId + 1, 1).rows[0];
+}
+
+export function findPaymentByReference(
+  reader: Reader,
+  methodId: string,
+  reference: string,
+): Payment | undefined {
+  return reader.row(payments.byReference, methodId, reference);
+}
+
+const EVENTS = query({
+  parameters: { paymentId: number },
+  columns: fields(paymentEvents),
+  text: `SELECT ${select(paymentEvents)} FROM payment_events WHERE payment_id = :paymentId ORDER BY seq`,
+});
+
+/** The events of a payment, the oldest first. */
+export function listPaymentEvents(reader: Reader, paymentId: number) {
+  return reader.all(EVENTS, { paymentId });
+}
+
+const TRANSFERS = query({
+  parameters: { paymentId: number },
+  columns: { ...fields(paymentTransfers, "seq", "kind"), amountMicros: number, createdAt: number },
+  text: `SELECT ${selectAs(paymentTransfers, "payment_transfers", "seq", "kind")},
+      transfers.amount_micros AS "amountMicros", transfers.created_at AS "createdAt"
+    FROM payment_transfers JOIN transfers ON transfers.seq = payment_transfers.seq
+    WHERE payment_id = :paymentId ORDER BY payment_transfers.seq`,
+});
+
+export function listTransfersOfPayment(reader: Reader, paymentId: number) {
+  return reader.all(TRANSFERS, { paymentId });
+}
+
+const DUE = query({
+  parameters: { now: number, limit: number },
+  columns: fields(payments),
+  text: `SELECT ${select(payments)} FROM payments
+    WHERE next_read_at IS NOT NULL AND next_read_at <= :now ORDER BY next_read_at, payment_id LIMIT :limit`,
+});
+
+/** Payments to look at now, the longest due first. */
+export function listDuePayments(reader: Reader, now: number, limit: number): Payment[] {
+  return reader.all(DUE, { now, limit });
+}
+
+const OPEN = query({
+  parameters: { account: number },
+  columns: { open: number },
+  text: `SELECT count(*) AS "open" FROM payments WHERE account = :account AND state IN ('created', 'pending')`,
+});
+
+/** Counts the payments of an account that are not ended. */
+export function countOpenPayments(reader: Reader, account: number): number {
+  return reader.one(OPEN, { account })!.open;
+}
+
+/** What needs the operator: payments to decide on, since when, and reversed payments. */
+export interface PaymentFacts {
+  waiting: number;
+  oldestAt: number | null;
+  reversed: number;
+}
+
+const FACTS = query({
+  columns: { waiting: number, oldestAt: nullable(number), reversed: number },
+  text: `SELECT (SELECT count(*) FROM payments WHERE awaits IS NOT NULL) AS "waiting",
+    (SELECT min(changed_at) FROM payments WHERE awaits IS NOT NULL) AS "oldestAt",
+    (SELECT count(*) FROM payments WHERE ${REVERSED}) AS "reversed"`,
+});
+
+export function readPaymentFacts(reader: Reader): PaymentFacts {
+  return reader.one(FACTS)!;
+}
+
+export function findAttachment(reader: Reader, paymentId: number): PaymentAttachment | undefined {
+  return reader.row(paymentAttachments.byKey, paymentId);
+}
+
+const HAS_FILE = query({
+  parameters: { paymentId: number },
+  columns: fields(paymentAttachments, "type", "bytes"),
+  text: `SELECT ${select(paymentAttachments, "type", "bytes")} FROM payment_attachments WHERE payment_id = :paymentId`,
+});
+
+/** The file of a payment without its content. */
+export function findAttachmentFacts(reader: Reader, paymentId: number) {
+  return reader.one(HAS_FILE, { paymentId });
+}

@@ -1,0 +1,51 @@
+// When a payment is looked at again. Notices get lost, so payments are also read from their provider without one.
+
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../values/spans.ts";
+import { isCredited, type PaymentState } from "./payment-states.ts";
+
+/** How long a payment may be without a page to pay on. After it the payment is expired. */
+export const CREATED_LIMIT_MS = HOUR_MS;
+/** A payment that should have ended is read for this long after its end. */
+const OVERDUE_LIMIT_MS = 30 * DAY_MS;
+/** Refunds and disputes are looked for this long. */
+const PAID_LIMIT_MS = 180 * DAY_MS;
+/** Money that arrives after the end is looked for this long. */
+const ENDED_LIMIT_MS = 3 * DAY_MS;
+
+export interface ReadPayment {
+  state: PaymentState;
+  createdAt: number;
+  changedAt: number;
+  paidAt: number | null;
+  expiresAt: number | null;
+  methodReference: string | null;
+}
+
+/** Returns when a payment is looked at next; null: never. `isReadable`: its method can be asked. */
+export function nextReadAt(payment: ReadPayment, isReadable: boolean, now: number): number | null {
+  const { state, createdAt, changedAt, paidAt, expiresAt, methodReference } = payment;
+  if (state === "created") return createdAt + CREATED_LIMIT_MS;
+  const canRead = isReadable && methodReference !== null;
+  if (state === "pending") {
+    if (!canRead) return expiresAt;
+    const end = (expiresAt ?? createdAt) + OVERDUE_LIMIT_MS;
+    return within(now, now - createdAt, [MINUTE_MS, HOUR_MS], end);
+  }
+  if (!canRead) return null;
+  if (isCredited(state)) {
+    const since = paidAt ?? changedAt;
+    return within(now, now - since, [DAY_MS, 30 * DAY_MS], since + PAID_LIMIT_MS);
+  }
+  return within(now, now - changedAt, [HOUR_MS, DAY_MS], changedAt + ENDED_LIMIT_MS);
+}
+
+/** Waits as long again as the state has lasted, within bounds; a clock that was set back shortens nothing to less. */
+function within(
+  now: number,
+  age: number,
+  [least, most]: readonly [number, number],
+  end: number,
+): number | null {
+  const next = now + Math.min(Math.max(age / 4, least), most);
+  return next <= end ? Math.round(next) : null;
+}

@@ -1,0 +1,182 @@
+// Payment methods: created, changed and removed by the operator. Their secrets are stored, and never audited.
+
+import {
+  countOpenOfMethod,
+  findMethod,
+  listMethodResellers,
+  listMethods,
+} from "../../db/payments/payment-methods.ts";
+import type { Tx } from "../../db/port/port.ts";
+import { CATALOGUE_LOCK } from "../../db/tables/locks.ts";
+import {
+  type PaymentMethodRow,
+  paymentMethodResellers,
+  paymentMethods,
+} from "../../db/tables/payments.ts";
+import type { AuditFacts } from "../../domain/administrators/audit.ts";
+import type { Actor } from "../../domain/ledger/ledger.ts";
+import { AMOUNT_LIMIT_MICROS } from "../../domain/ledger/money.ts";
+import { toUsdMicros, unitMicrosOf } from "../../domain/payments/currencies.ts";
+import { METHODS_LIMIT } from "../../domain/payments/payment-methods.ts";
+import { Refusal, refusal } from "../../domain/values/error-table.ts";
+import { audit } from "../batch/audit.ts";
+import type { Context } from "../batch/context.ts";
+import { requireUser } from "../users/users.ts";
+
+/** What the operator sets. Texts, steps and settings as JSON. */
+export type MethodTerms = Omit<
+  PaymentMethodRow,
+  "methodId" | "kind" | "currency" | "resellers" | "createdAt" | "removedAt"
+>;
+
+export interface CreatePaymentMethod {
+  methodId: string;
+  kind: string;
+  currency: string;
+  terms: MethodTerms;
+  /** The usernames of the only resellers that may use it; null: all may. */
+  resellers: readonly string[] | null;
+  actor: Actor;
+}
+
+/**
+ * Creates a method. An id is used once. Refuses: payment_method_taken, payment_methods_limit, payment_method_limits,
+ * user_not_found.
+ */
+export function createPaymentMethod(
+  tx: Tx,
+  command: CreatePaymentMethod,
+  context: Context,
+): { methodId: string } {
+  const { methodId, kind, currency, terms, actor } = command;
+  tx.lock(CATALOGUE_LOCK);
+  if (tx.row(paymentMethods.byKey, methodId)) throw refusal("payment_method_taken");
+  if (listMethods(tx).length >= METHODS_LIMIT) {
+    throw new Refusal("payment_methods_limit", { limit: METHODS_LIMIT });
+  }
+  refuseWrongLimits(terms, currency);
+  const accounts = command.resellers && accountsOf(tx, command.resellers);
+  // Nothing is refused from here on.
+  const method = tx.insert(paymentMethods, {
+    ...terms,
+    methodId,
+    kind,
+    currency,
+    resellers: accounts === null ? "all" : "listed",
+    createdAt: context.now,
+    removedAt: null,
+  });
+  for (const account of accounts ?? []) tx.insert(paymentMethodResellers, { methodId, account });
+  auditMethod(tx, context, actor, methodId, null, factsOf(method, command.resellers));
+  return { methodId };
+}
+
+export interface UpdatePaymentMethod {
+  methodId: string;
+  /** Absent: unchanged. `settings`: only those that change. */
+  changes: Partial<MethodTerms>;
+  /** Null: all may use it; absent: unchanged. */
+  resellers?: readonly string[] | null;
+  actor: Actor;
+}
+
+/** Changes a method. Payments keep the terms under which they were asked for. Refuses what createPaymentMethod refuses. */
+export function updatePaymentMethod(
+  tx: Tx,
+  command: UpdatePaymentMethod,
+  context: Context,
+): { methodId: string } {
+  const { methodId, changes, actor } = command;
+  tx.lock(CATALOGUE_LOCK);
+  const before = requireMethod(tx, methodId);
+  const settings = changes.settings && mergedSettings(before.settings, changes.settings);
+  const wanted = { ...changes, ...(settings === undefined ? {} : { settings }) };
+  refuseWrongLimits({ ...before, ...wanted }, before.currency);
+  const named = listMethodResellers(tx, methodId);
+  const namedBefore = before.resellers === "all" ? null : named.map(({ username }) => username);
+  const namedAfter = command.resellers === undefined ? namedBefore : command.resellers;
+  const accounts = command.resellers ? accountsOf(tx, command.resellers) : [];
+  // Nothing is refused from here on.
+  const resellers = namedAfter === null ? ("all" as const) : ("listed" as const);
+  const after = tx.update(paymentMethods, before, { ...wanted, resellers });
+  if (command.resellers !== undefined) {
+    for (const { account } of named) tx.delete(paymentMethodResellers, { methodId, account });
+    for (const account of accounts) tx.insert(paymentMethodResellers, { methodId, account });
+  }
+  const facts = factsOf(after, namedAfter);
+  const hasNewSecrets = after.settings !== before.settings;
+  const shown = hasNewSecrets ? { ...facts, settings: "changed" } : facts;
+  const earlier = factsOf(before, namedBefore);
+  auditMethod(tx, context, actor, methodId, earlier, shown);
+  return { methodId };
+}
+
+export interface RemovePaymentMethod {
+  methodId: string;
+  actor: Actor;
+}
+
+/** Removes a method with its secrets. Its payments stay. Refuses: payment_method_not_found, payment_method_in_use. */
+export function removePaymentMethod(
+  tx: Tx,
+  { methodId, actor }: RemovePaymentMethod,
+  context: Context,
+): null {
+  tx.lock(CATALOGUE_LOCK);
+  const method = requireMethod(tx, methodId);
+  if (countOpenOfMethod(tx, methodId) > 0) throw refusal("payment_method_in_use");
+  // Nothing is refused from here on.
+  tx.update(paymentMethods, method, { active: false, settings: "{}", removedAt: context.now });
+  auditMethod(tx, context, actor, methodId, factsOf(method, null), null);
+  return null;
+}
+
+function requireMethod(tx: Tx, methodId: string): PaymentMethodRow {
+  const found = findMethod(tx, methodId);
+  if (!found) throw refusal("payment_method_not_found");
+  return found;
+}
+
+/** Refuses amounts that could not be paid or credited. Refuses: payment_method_limits. */
+function refuseWrongLimits(terms: MethodTerms, currency: string): void {
+  const { minMicros, maxMicros, rateToUsd } = terms;
+  const unit = unitMicrosOf(currency);
+  const isWhole = minMicros % unit === 0 && maxMicros % unit === 0;
+  const isCreditable = toUsdMicros(maxMicros, rateToUsd) <= AMOUNT_LIMIT_MICROS;
+  if (!isWhole || minMicros > maxMicros || !isCreditable) throw refusal("payment_method_limits");
+}
+
+/** Returns the settings after changes. An empty value removes one. */
+function mergedSettings(before: string, changes: string): string {
+  const merged = { ...(JSON.parse(before) as object), ...(JSON.parse(changes) as object) };
+  const left = Object.entries(merged).filter(([, value]) => value !== "");
+  return JSON.stringify(Object.fromEntries(left));
+}
+
+function accountsOf(tx: Tx, usernames: readonly string[]): number[] {
+  const accounts = usernames.map((username) => requireUser(tx, username).account);
+  return [...new Set(accounts)];
+}
+
+/** Returns the fields of a method that the audit log records: no settings. */
+function factsOf(method: PaymentMethodRow, resellers: readonly string[] | null): AuditFacts {
+  const { kind, names, instructions, minMicros, maxMicros, feePpm, feeFixedMicros } = method;
+  const { feePayer, bonusSteps, currency, rateToUsd, active } = method;
+  const texts = { kind, names, instructions, currency, rateToUsd };
+  const fee = { feePpm, feeFixedMicros, feePayer, bonusSteps };
+  const who = resellers === null ? "all" : `${resellers.length} listed`;
+  return { ...texts, minMicros, maxMicros, ...fee, active, resellers: who };
+}
+
+function auditMethod(
+  tx: Tx,
+  context: Context,
+  actor: Actor,
+  subject: string,
+  before: AuditFacts | null,
+  after: AuditFacts | null,
+): void {
+  const act = before === null ? "create" : after === null ? "remove" : "update";
+  const change = { actor, action: `payment_method.${act}` as const, subject, account: null };
+  audit(tx, context, { ...change, before, after });
+}

@@ -1,0 +1,114 @@
+// The interface that every payment method implements. A new kind is a file beside callback.ts and a line in methods.ts.
+// Calls never reject: they resolve with a result that says what failed. Its text is for the operator, without secrets.
+
+import type { Language } from "../domain/members/languages.ts";
+
+/** A setting of a method. A secret is read from standard input or a file, and shown nowhere. */
+export interface MethodSetting {
+  name: string;
+  isSecret: boolean;
+  isRequired: boolean;
+  /** For the help of the command line and the panel. */
+  description: string;
+  /** The allowed form in words; with `isRight`. */
+  form?: string;
+  isRight?: (value: string) => boolean;
+  /** Makes the value of a secret that the operator does not give. It is shown once. */
+  make?: () => string;
+}
+
+export type MethodSettings = Readonly<Record<string, string>>;
+
+/** What the customer is to pay. */
+export interface PaymentToBegin {
+  /** Our id of the payment, and the idempotency key of the call. */
+  id: string;
+  /** With the fee, in millionths of the currency: whole smallest units of it. */
+  amountMicros: number;
+  /** In upper case. */
+  currency: string;
+  /** For the customer. */
+  description: string;
+  language: Language;
+  email: string | null;
+  /** The page of the payment. Nothing is believed from a browser that comes back to it. */
+  returnUrl: string;
+  createdAt: number;
+}
+
+/**
+ * `begun`: `reference` is the method's own id, `url` the page to pay on, `expiresAt` when it ends. `refused`: it was
+ * certainly not begun. `unknown`: it is begun again with the same id.
+ */
+export type BeginResult =
+  | { outcome: "begun"; reference: string | null; url: string | null; expiresAt: number | null }
+  | { outcome: "refused"; cause: string }
+  | { outcome: "unknown"; cause: string };
+
+/** What the provider of the payment reports. Amounts in millionths of the currency. */
+export interface PaymentReading {
+  state: "open" | "paid" | "failed" | "expired";
+  /** Our id, from the payment's metadata. */
+  paymentId: string | null;
+  /** What was received if it is paid. */
+  amountMicros: number;
+  /** In upper case. */
+  currency: string;
+  refundedMicros: number;
+  /** 0: not disputed, or the dispute was won. */
+  disputedMicros: number;
+  cause: string | null;
+}
+
+export type ReadResult = { reading: PaymentReading } | { failed: string };
+
+export interface Notice {
+  body: Uint8Array;
+  headers: Pick<Headers, "get">;
+  now: number;
+}
+
+/**
+ * What a verified notice claims. `read`: the payment has changed, so it is read. `paid`: it was signed with our secret,
+ * and is believed; `programId` is the program's own id. `none`: it is about no payment of ours. `refused`: it is not
+ * genuine. `wrong`: it is genuine, and says nothing that can be recorded.
+ */
+export type NoticeResult =
+  | { claim: "read"; paymentId: string | null; reference: string | null }
+  | {
+      claim: "paid";
+      paymentId: string;
+      programId: string;
+      amountMicros: number;
+      currency: string;
+    }
+  | { claim: "none" }
+  | { wrong: string }
+  | { refused: string };
+
+/** A method with its settings. */
+export interface MethodApi {
+  begin(payment: PaymentToBegin, stop: AbortSignal): Promise<BeginResult>;
+  /** Absent: the method cannot be asked. */
+  read?(payment: { id: string; reference: string }, stop: AbortSignal): Promise<ReadResult>;
+  /** Absent: the method sends no notices. */
+  notice?(notice: Notice): Promise<NoticeResult>;
+}
+
+/** What a method may use. */
+export interface MethodDeps {
+  /** Time limit of a call. */
+  timeoutMs: number;
+  /** Another address than Stripe's, for tests; null: Stripe's. */
+  stripeApi: URL | null;
+}
+
+export interface MethodKind {
+  kind: string;
+  settings: readonly MethodSetting[];
+  /** Whether the customer says that it paid, and the operator decides. */
+  isClaimed: boolean;
+  /** How long a payment that was begun stays open, if the method does not say. */
+  openMs: number;
+  connect(settings: MethodSettings, deps: MethodDeps): Promise<MethodApi>;
+}

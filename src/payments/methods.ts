@@ -1,0 +1,27 @@
+// All kinds of payment methods. A new one is a line here.
+
+import { callback } from "./callback.ts";
+import { manual } from "./manual.ts";
+import type { MethodApi, MethodDeps, MethodKind, MethodSettings } from "./method.ts";
+
+export const METHOD_KINDS: readonly MethodKind[] = [manual, callback];
+
+/** Returns a kind by its name. */
+export function methodKind(name: string): MethodKind | undefined {
+  return METHOD_KINDS.find(({ kind }) => kind === name);
+}
+
+/** Returns the kind of a stored method. Throws for an unknown one: the database was written by a newer program. */
+export function kindOf(method: { kind: string }): MethodKind {
+  const found = methodKind(method.kind);
+  if (!found) throw new Error(`no payment method has the kind ${method.kind}`);
+  return found;
+}
+
+/** Returns a stored method, ready to be called. Opens no connection. */
+export function connectMethod(
+  method: { kind: string; settings: string },
+  deps: MethodDeps,
+): Promise<MethodApi> {
+  return kindOf(method).connect(JSON.parse(method.settings) as MethodSettings, deps);
+}
