@@ -137,7 +137,7 @@ const OWNERS: Record<string, readonly string[]> = {
   bun: ["db/postgres"],
   "bun:sqlite": ["db/sqlite", "storage"],
   "age-encryption": ["offsite"],
-  uqr: ["panel", "portal"],
+  uqr: ["web"],
   preact: ["web", "panel", "portal", "api-docs"],
   "preact-render-to-string": ["web", "api-docs"],
   commander: ["cli", "config"],
