@@ -20,7 +20,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   imports: ["operations", "domain"],
   writer: ["operations", "storage", "db", "db/sqlite", "domain"],
   providers: ["domain"],
-  payments: ["scheduling", "writer", "operations", "db", "domain", "monitoring"],
+  payments: ["scheduling", "providers", "writer", "operations", "db", "domain", "monitoring"],
   scheduling: ["domain", "monitoring"],
   delivery: ["scheduling", "providers", "writer", "operations", "db", "domain", "monitoring"],
   webhooks: ["scheduling", "writer", "operations", "db", "domain", "monitoring", "config"],
@@ -137,7 +137,7 @@ const OWNERS: Record<string, readonly string[]> = {
   bun: ["db/postgres"],
   "bun:sqlite": ["db/sqlite", "storage"],
   "age-encryption": ["offsite"],
-  uqr: ["web"],
+  uqr: ["panel", "portal"],
   preact: ["web", "panel", "portal", "api-docs"],
   "preact-render-to-string": ["web", "api-docs"],
   commander: ["cli", "config"],
@@ -145,7 +145,8 @@ const OWNERS: Record<string, readonly string[]> = {
   "prom-client": ["monitoring"],
   limiter: ["http"],
   "ipaddr.js": ["config"],
-  valibot: ["providers", "offsite", "imports"],
+  valibot: ["providers", "payments", "offsite", "imports"],
+  stripe: ["payments"],
   "@paralleldrive/cuid2": ["db"],
 };
 
@@ -350,9 +351,12 @@ const g = await import("./g.ts");
 const isNoExample = (path: string) => !/^api-docs\/code\/(forms|languages)\.ts$/.test(path);
 
 describe("only its owner touches", () => {
-  test("the network: fetch is called in providers/ and by `health`; webhooks and alerts go out by webhooks/exchange.ts", () => {
+  test("the network: fetch is called in providers/, by `health` and for Stripe; webhooks and alerts go out by webhooks/exchange.ts", () => {
     const callers = filesWith(/\bfetch\(/).filter((path) => !path.startsWith("providers/"));
-    expect(callers.filter(isNoExample)).toEqual(["cli/server/health.ts"]);
+    expect(callers.filter(isNoExample)).toEqual([
+      "cli/server/health.ts",
+      "payments/stripe-client.ts",
+    ]);
     expect(filesWith(/"node:tls"/)).toEqual(["http1/listen.ts", "webhooks/exchange.ts"]);
   });
 

@@ -1,11 +1,11 @@
 // The background job that adds new orders, refunds and costs to the totals of their days, in runs of steps. A report
 // adds up whatever is not counted yet, so this job may lag behind without making a report wrong.
 
+import { Refusal } from "../domain/values/error-table.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
 import type { BackgroundJob } from "./housekeeping.ts";
 import { MINUTE_MS } from "../domain/values/spans.ts";
-import { startRepeatedJob } from "./repeated-job.ts";
 
 /** Delay after a run that had nothing to count. */
 const INTERVAL_MS = MINUTE_MS;
@@ -38,19 +38,36 @@ export function startDailyTotals(
     isLeader = () => true,
   }: DailyTotalsOptions = {},
 ): BackgroundJob {
+  let stopped = false;
+  let timer: Timer | undefined;
   /** Makes one run; resolves with the milliseconds until the next. */
-  const count = async (isStopped: () => boolean): Promise<number> => {
+  const count = async (): Promise<number> => {
     if (!isLeader()) return interval;
-    while (!isStopped()) {
-      const state = await writer.submit("countDailyTotals", { limit: STEP });
-      if (state === "done") return interval;
-      if (state !== "again") return busyInterval;
-      await Bun.sleep(delay);
+    try {
+      while (!stopped) {
+        const state = await writer.submit("countDailyTotals", { limit: STEP });
+        if (state === "done") return interval;
+        if (state !== "again") return busyInterval;
+        await Bun.sleep(delay);
+      }
+    } catch (error) {
+      // The disk or the queue is full, or the database is unreachable: the next run continues.
+      if (!(error instanceof Refusal)) {
+        log.error({ error: String(error) }, "report totals could not be counted");
+      }
     }
     return interval;
   };
-  return startRepeatedJob(
-    { run: count, interval, failure: "report totals could not be counted" },
-    log,
-  );
+  const run = async (): Promise<void> => {
+    const next = await count();
+    if (!stopped) timer = setTimeout(() => (running = run()), next);
+  };
+  let running = run();
+  return {
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
 }

@@ -1,11 +1,11 @@
 // The background job that issues invoices for what is due. The command gives the numbers, so that a crash, a second server
 // or a repeated run neither skips nor doubles one.
 
+import { Refusal } from "../domain/values/error-table.ts";
 import { MINUTE_MS, SECOND_MS } from "../domain/values/spans.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { Writer } from "../writer/writer.ts";
 import type { BackgroundJob } from "./housekeeping.ts";
-import { startRepeatedJob } from "./repeated-job.ts";
 
 const INTERVAL_MS = MINUTE_MS;
 const SYSTEM = { keyId: null, operator: null };
@@ -34,18 +34,37 @@ export function startInvoices(
     isLeader = () => true,
   }: InvoicesOptions = {},
 ): BackgroundJob {
+  let stopped = false;
+  let timer: Timer | undefined;
   /**
    * The seller from the settings until it is stored in the database, where all commands and servers read it; then null.
    */
   let newSeller = seller;
-  const issue = async (isStopped: () => boolean): Promise<number> => {
-    if (!isLeader()) return interval;
-    if (newSeller) await writer.submit("setInvoicing", { changes: newSeller, actor: SYSTEM });
-    newSeller = null;
-    while (!isStopped() && (await writer.submit("issueInvoices", { limit: LIMIT })) > 0) {
-      await Bun.sleep(delay);
+  const issue = async (): Promise<void> => {
+    if (!isLeader()) return;
+    try {
+      if (newSeller) await writer.submit("setInvoicing", { changes: newSeller, actor: SYSTEM });
+      newSeller = null;
+      while (!stopped && (await writer.submit("issueInvoices", { limit: LIMIT })) > 0) {
+        await Bun.sleep(delay);
+      }
+    } catch (error) {
+      // The disk or the queue is full, or the database is unreachable: the next run continues.
+      if (!(error instanceof Refusal)) {
+        log.error({ error: String(error) }, "invoices could not be issued");
+      }
     }
-    return interval;
   };
-  return startRepeatedJob({ run: issue, interval, failure: "invoices could not be issued" }, log);
+  const run = async (): Promise<void> => {
+    await issue();
+    if (!stopped) timer = setTimeout(() => (running = run()), interval);
+  };
+  let running = run();
+  return {
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
 }

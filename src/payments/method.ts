@@ -71,7 +71,8 @@ export interface Notice {
 /**
  * What a verified notice claims. `read`: the payment has changed, so it is read. `paid`: it was signed with our secret,
  * and is believed; `programId` is the program's own id. `none`: it is about no payment of ours. `refused`: it is not
- * genuine. `wrong`: it is genuine, and says nothing that can be recorded.
+ * genuine. `wrong`: it is genuine, and says nothing that can be recorded. `failed`: it could not be understood now, and
+ * is to be sent again.
  */
 export type NoticeResult =
   | { claim: "read"; paymentId: string | null; reference: string | null }
@@ -84,7 +85,8 @@ export type NoticeResult =
     }
   | { claim: "none" }
   | { wrong: string }
-  | { refused: string };
+  | { refused: string }
+  | { failed: string };
 
 /** A method with its settings. */
 export interface MethodApi {
@@ -110,5 +112,7 @@ export interface MethodKind {
   isClaimed: boolean;
   /** How long a payment that was begun stays open, if the method does not say. */
   openMs: number;
+  /** Whether the method can take every amount of a currency. Absent: it takes all currencies. */
+  takesCurrency?(currency: string): boolean;
   connect(settings: MethodSettings, deps: MethodDeps): Promise<MethodApi>;
 }

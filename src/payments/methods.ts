@@ -3,8 +3,9 @@
 import { callback } from "./callback.ts";
 import { manual } from "./manual.ts";
 import type { MethodApi, MethodDeps, MethodKind, MethodSettings } from "./method.ts";
+import { stripe } from "./stripe.ts";
 
-export const METHOD_KINDS: readonly MethodKind[] = [manual, callback];
+export const METHOD_KINDS: readonly MethodKind[] = [manual, callback, stripe];
 
 /** Returns a kind by its name. */
 export function methodKind(name: string): MethodKind | undefined {

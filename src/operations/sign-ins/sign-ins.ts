@@ -93,9 +93,14 @@ export interface BeginProof {
  * Its own wrong passwords and codes end the session. Refuses: sign_in_refused.
  */
 export function beginProof(tx: Tx, command: BeginProof, { now }: Context): BegunSignIn {
-  const { address, userAgent } = command;
+  const { id, address, userAgent } = command;
   const realm = realmOf(command.site);
-  const { session, found } = provingSession(tx, realm, command, now);
+  const session = realm.rows.findSession(tx, id);
+  if (!session || session.awaitsCode || !isSessionLive(command.site, session, now)) {
+    throw refusal("sign_in_refused");
+  }
+  const found = realm.find(tx, session.person);
+  if (!found?.active) throw refusal("sign_in_refused");
   // Nothing is refused from here on.
   const used = tx.update(realm.tables.sessions, session, { failures: session.failures + 1 });
   const nameTag = tagOfName(found.key, "proof");
@@ -105,22 +110,6 @@ export function beginProof(tx: Tx, command: BeginProof, { now }: Context): Begun
   // One failure too many ends the session, and this try is not checked.
   const passwordHash = isSessionLive(command.site, used, now) ? found.passwordHash : null;
   return { attempt, passwordHash, isKnown: true };
-}
-
-/** Finds a live session of an active person that passed the sign-in. Refuses: sign_in_refused. */
-function provingSession(
-  tx: Tx,
-  realm: Realm,
-  { site, id }: SessionOf,
-  now: number,
-): { session: SignInSession; found: Person } {
-  const session = realm.rows.findSession(tx, id);
-  if (!session || session.awaitsCode || !isSessionLive(site, session, now)) {
-    throw refusal("sign_in_refused");
-  }
-  const found = realm.find(tx, session.person);
-  if (!found?.active) throw refusal("sign_in_refused");
-  return { session, found };
 }
 
 function insertAttempt(
@@ -222,9 +211,14 @@ export interface ProveAgain {
 
 /** Records a new proof. No further proof is required for a while. Refuses: sign_in_refused, code_wrong. */
 export function proveAgain(tx: Tx, command: ProveAgain, { now }: Context): null {
-  const { attempt, proof } = command;
+  const { attempt, id, proof } = command;
   const realm = realmOf(command.site);
-  const { session, found } = provingSession(tx, realm, command, now);
+  const session = realm.rows.findSession(tx, id);
+  if (!session || session.awaitsCode || !isSessionLive(command.site, session, now)) {
+    throw refusal("sign_in_refused");
+  }
+  const found = realm.find(tx, session.person);
+  if (!found?.active) throw refusal("sign_in_refused");
   if ("code" in proof) takeCode(tx, realm, found, proof.code, now);
   else if (found.passwordHash !== proof.passwordHash) throw refusal("sign_in_refused");
   end(tx, realm, attempt);

@@ -2,13 +2,13 @@
 
 /** @jsxImportSource preact */
 
+import { encode } from "uqr";
 import { authenticatorLink } from "../../domain/sign-ins/second-factor.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
 import { PROOF } from "../../web/server/confirmation.tsx";
 import { Field, Form, ForUser } from "../../web/components/fields.tsx";
-import { QrCode } from "../../web/components/qr-code.tsx";
 
 /**
  * The only pages open to an owner who still needs to set up a required second factor. All others redirect to the
@@ -80,7 +80,7 @@ function Offered({
         <li>
           Scan this with an authenticator, or <a href={link}>open it on this device</a>, or type the
           secret:
-          <QrCode text={link} label="QR code of the secret" />
+          <Picture text={link} />
           <p>
             <code id="secret">{secret.match(/.{1,4}/g)!.join(" ")}</code>
           </p>
@@ -110,6 +110,25 @@ function Offered({
         </li>
       </ol>
     </>
+  );
+}
+
+/** Draws a QR code. */
+function Picture({ text }: { text: string }) {
+  const { size, data } = encode(text, { border: 4 });
+  const path = data
+    .flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : "")))
+    .join("");
+  return (
+    <svg
+      class="picture"
+      viewBox={`0 0 ${size} ${size}`}
+      role="img"
+      aria-label="QR code of the secret"
+    >
+      <rect class="light" width={size} height={size} />
+      <path class="dark" d={path} />
+    </svg>
   );
 }
 

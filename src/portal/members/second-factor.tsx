@@ -2,9 +2,9 @@
 
 /** @jsxImportSource preact */
 
+import { encode } from "uqr";
 import { authenticatorLink } from "../../domain/sign-ins/second-factor.ts";
 import { Field, Form, ForUser } from "../../web/components/fields.tsx";
-import { QrCode } from "../../web/components/qr-code.tsx";
 import { PROOF } from "../../web/server/confirmation.tsx";
 import type { Redirect, View } from "../../web/server/results.ts";
 import type { Call, Submission } from "../server/call.ts";
@@ -81,7 +81,7 @@ function Offered({
     <ol>
       <li>
         {t("factor.scan")} <a href={link}>{t("factor.open")}</a>
-        <QrCode text={link} label={t("factor.picture")} />
+        <Picture text={link} label={t("factor.picture")} />
         <p>
           <code id="secret">{secret.match(/.{1,4}/g)!.join(" ")}</code>
         </p>
@@ -109,6 +109,20 @@ function Offered({
         </Form>
       </li>
     </ol>
+  );
+}
+
+/** Draws a QR code. */
+function Picture({ text, label }: { text: string; label: string }) {
+  const { size, data } = encode(text, { border: 4 });
+  const path = data
+    .flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : "")))
+    .join("");
+  return (
+    <svg class="picture" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={label}>
+      <rect class="light" width={size} height={size} />
+      <path class="dark" d={path} />
+    </svg>
   );
 }
 

@@ -199,6 +199,8 @@ export function createApi({ account, key, nowMs, origin: originNow }: Options) {
     fail(path: RegExp, ...kinds: Fault[]): void {
       faults.push(...kinds.map((fault) => ({ fault, path })));
     },
+    /** Forgets the faults that no request has met. */
+    mend: () => void faults.splice(0),
     /** Holds requests that match, once their key is taken. Returns what lets them go on. */
     hold(path: RegExp): () => void {
       const { promise, resolve } = Promise.withResolvers<void>();
