@@ -4,6 +4,7 @@
 
 import type { ReadStore } from "../db/port/port.ts";
 import { listProviders, type Provider } from "../db/providers/providers.ts";
+import { SCHEDULE_AUTHOR } from "../domain/administrators/audit.ts";
 import { countsOf } from "../domain/providers/sync-counts.ts";
 import type { SyncPlan } from "../domain/providers/sync-plan.ts";
 import { parseDecimal } from "../domain/providers/rate-decimals.ts";
@@ -20,9 +21,6 @@ import { MINUTE_MS } from "../domain/values/spans.ts";
 
 /** Delay after an internal error, so that a provider's list is not read over and over. */
 const RETRY_MS = MINUTE_MS;
-
-/** The operator's name in the audit log for scheduled syncs. */
-export const SCHEDULE_AUTHOR = "scheduled sync";
 
 export interface SyncDeps {
   store: ReadStore;

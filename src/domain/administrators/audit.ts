@@ -2,6 +2,8 @@
 // alters nothing has no entry. Secrets are never recorded. Changes of orders that a server makes itself are in the
 // order events.
 
+import { administratorOf } from "./administrators.ts";
+
 export const AUDIT_ACTIONS = [
   "user.create",
   "user.update",
@@ -90,12 +92,15 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
+/** The author of scheduled syncs. */
+export const SCHEDULE_AUTHOR = "scheduled sync";
+
 /**
  * Returns whether `name` is an author in the text `operator`: the whole text, or one of its names, such as alice in
- * `reseller (alice) as nightly-import`.
+ * `panel:alice` or `reseller (alice) as nightly-import`.
  */
 export function isAuthor(operator: string, name: string): boolean {
-  if (operator === name) return true;
+  if (operator === name || administratorOf(operator) === name) return true;
   const [, user, login, as] = AUTHOR.exec(operator) ?? [];
   return [user, login, as].includes(name);
 }

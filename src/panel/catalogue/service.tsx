@@ -8,6 +8,7 @@ import { listProviders, type Provider } from "../../db/providers/providers.ts";
 import { listGrants } from "../../db/catalogue/service-lists.ts";
 import { listRoutes } from "../../db/catalogue/service-routes.ts";
 import { findService, type Service } from "../../db/catalogue/services.ts";
+import { withAuthors } from "../administrators/authors.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import type { Margin } from "../../domain/catalogue/margins.ts";
 import { attempt, Refusal, refusal } from "../../domain/values/error-table.ts";
@@ -46,7 +47,10 @@ export async function servicePage(call: Call): Promise<View> {
         ...grant,
         margin: first && grant.priceMicros !== null ? margin(first, grant.priceMicros) : null,
       })),
-      history: listAuditEntries(reader, { subject: id, limit: HISTORY }).filter(hasPrice),
+      history: withAuthors(
+        reader,
+        listAuditEntries(reader, { subject: id, limit: HISTORY }).filter(hasPrice),
+      ),
     };
   });
   const path = `/services/${id}`;
@@ -109,10 +113,7 @@ export async function servicePage(call: Call): Promise<View> {
           empty="No price change is recorded."
           columns={[
             { heading: "When (UTC)", cell: ({ createdAt }) => <Time at={createdAt} /> },
-            {
-              heading: "By",
-              cell: (entry) => <Typed text={entry.operator ?? `key ${entry.keyId}`} />,
-            },
+            { heading: "By", cell: ({ by }) => <Typed text={by} /> },
             { heading: "For", cell: ({ username }) => username ?? "everyone" },
             { heading: "From USD", number: true, cell: ({ before }) => <Price facts={before} /> },
             { heading: "To USD", number: true, cell: ({ after }) => <Price facts={after} /> },

@@ -12,6 +12,7 @@ import { TRANSFER_KINDS } from "../../domain/ledger/ledger.ts";
 import { ORDER_NUMBER } from "../../domain/values/kinds.ts";
 import { csvResponse } from "../../http/server/csv.ts";
 import { ALL_TRANSACTIONS_HEADER, allTransactionsCells } from "../../reports/transactions-csv.ts";
+import { withAuthors } from "../administrators/authors.ts";
 import type { Call } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import type { View } from "../../web/server/results.ts";
@@ -43,7 +44,8 @@ export async function transactionsPage(call: Call): Promise<View> {
   const { rows, next } = query
     ? await call.read((reader) => {
         const spans = spansOfWindow(reader, query.window);
-        return listAllTransactionsBelow(reader, query, spans, filters.below(), PAGE);
+        const page = listAllTransactionsBelow(reader, query, spans, filters.below(), PAGE);
+        return { ...page, rows: withAuthors(reader, page.rows) };
       })
     : { rows: [], next: null };
   const filtered = new URLSearchParams(filters.values);

@@ -6,6 +6,7 @@ import type { Order } from "../../db/orders/orders.ts";
 import { costText, type OrderCost } from "../../domain/delivery/costs.ts";
 import { extraFields, orderedQuantity, orderType } from "../../domain/orders/order-fields.ts";
 import { CALLER_MEMBERS } from "../../domain/orders/order-members.ts";
+import { isCode } from "../providers/call-failures.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import { typeTerms } from "../../domain/catalogue/service-types.ts";
 import { Facts } from "../../web/components/lists.tsx";
@@ -89,9 +90,11 @@ function ItsRoute({
   );
 }
 
-/** The provider's last words about the order, with our key masked. */
+/** The provider's last words about the order, with our key masked; null if it has not replied. */
 function lastReply(timeline: ShownOrder["timeline"]): string | null {
-  const words = timeline.findLast(({ provider, note }) => provider !== null && note !== null);
+  const words = timeline.findLast(
+    ({ provider, note }) => provider !== null && note !== null && !isCode(note),
+  );
   return words?.note ?? null;
 }
 

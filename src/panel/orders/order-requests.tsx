@@ -2,6 +2,7 @@
 
 /** @jsxImportSource preact */
 
+import { failureText } from "../providers/call-failures.ts";
 import { type ListedRequest, listOrderRequests } from "../../db/orders/order-request-lists.ts";
 import { findOrder } from "../../db/orders/orders.ts";
 import { namesOfProviders } from "../../db/providers/providers.ts";
@@ -114,7 +115,10 @@ function columnsOf(names: ReadonlyMap<number, string>, mayDecide: boolean) {
         providerId === null ? "you" : (names.get(providerId) ?? "–"),
     },
     { heading: "Created (UTC)", cell: ({ createdAt }: ListedRequest) => <Time at={createdAt} /> },
-    { heading: "Note", cell: ({ note }: ListedRequest) => <Typed text={note} /> },
+    {
+      heading: "Note",
+      cell: ({ note }: ListedRequest) => <Typed text={note === null ? null : failureText(note)} />,
+    },
     ...(mayDecide
       ? [
           {

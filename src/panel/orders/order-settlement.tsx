@@ -2,6 +2,7 @@
 
 /** @jsxImportSource preact */
 
+import { failureText } from "../providers/call-failures.ts";
 import { PROVIDER_ORDER } from "../../domain/values/kinds.ts";
 import type { UnrecognizedNumber } from "../../db/delivery/unrecognized-numbers.ts";
 import type { Order } from "../../db/orders/orders.ts";
@@ -63,7 +64,7 @@ export function NeverPlaced({
 export function Unrecognized({ found, provider }: { found: UnrecognizedNumber; provider: string }) {
   return (
     <p class="notice bad">
-      {provider} does not know {found.providerOrder} (<Typed text={found.cause} />
+      {provider} does not know {found.providerOrder} (<Typed text={failureText(found.cause)} />
       ): look the number up there and correct it here, or end the order.
     </p>
   );

@@ -5,19 +5,21 @@
 import { placementOf } from "../../domain/delivery/deliveries.ts";
 import { decisionsFor } from "../../domain/orders/order-requests.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
+import { failureText } from "../providers/call-failures.ts";
 import type { ShownOrder } from "./shown-order.ts";
-import { Time, Typed } from "../../web/components/shown.tsx";
+import { stateWord, Time, Typed } from "../../web/components/shown.tsx";
 
 export function OrderSummary({ order, provider, timeline, late }: ShownOrder) {
   const { status, delivery } = order;
   const placement = placementOf(delivery);
   const name = provider?.name ?? "";
-  const cause = timeline.findLast(({ what }) => what === "not_sent" || what === "unknown")?.note;
+  const failed = timeline.findLast(({ what }) => what === "not_sent" || what === "unknown");
+  const cause = failed?.note ? failureText(failed.note) : null;
   if (late) {
     return (
       <p class="notice busy">
-        {name} reported {late.reported} after the order had ended as {late.status}. Nothing was
-        changed: accept or dismiss it here.
+        {name} reported {stateWord(late.reported)} after the order had ended as{" "}
+        {stateWord(late.status)}. Nothing was changed: accept or dismiss it here.
       </p>
     );
   }

@@ -15,6 +15,7 @@ import { Decision, Item, OrderMenu, PrimaryAction } from "./order-menu.tsx";
 import { OpenRequests, OrderSummary } from "./order-summary.tsx";
 import { States } from "./order-list.tsx";
 import { Badge, Money, StateChange, Time, Typed } from "../../web/components/shown.tsx";
+import { failureText } from "../providers/call-failures.ts";
 import { readShownOrder, type ShownOrder } from "./shown-order.ts";
 
 export async function orderPage(call: Call): Promise<View> {
@@ -84,6 +85,8 @@ const WORDS: Record<string, string> = {
   unknown: "not known whether it arrived at",
   late: "reported after the end",
   cost: "cost",
+  number: "number at the provider",
+  link: "link changed",
   order: "charged",
   partial_refund: "refunded in part",
   refund: "refunded",
@@ -105,7 +108,7 @@ function Entry({ entry }: { entry: ShownOrder["timeline"][number] }) {
           <StateChange from={from!} to={to!} />{" "}
         </>
       ) : (
-        (from !== null && `${from} → ${to} `) || (what === "request" && `${to} `)
+        (from !== null && `${from} → ${to} `) || (what === "request" && `to ${to} `)
       )}
       {by !== "" && (
         <small>
@@ -114,7 +117,7 @@ function Entry({ entry }: { entry: ShownOrder["timeline"][number] }) {
       )}
       {note !== null && note !== "" && (
         <div>
-          <Typed text={note} />
+          <Typed text={failureText(note)} />
         </div>
       )}
     </>

@@ -9,18 +9,17 @@ import { type LateReport, listOpenLateReports } from "../../db/orders/late-repor
 import { type ListedRequest, listOrderRequests } from "../../db/orders/order-request-lists.ts";
 import type { Reader } from "../../db/port/port.ts";
 import { getProvider } from "../../db/providers/providers.ts";
-import { findKey } from "../../db/users/keys.ts";
 import { attempts } from "../../db/tables/delivery.ts";
 import {
   findUnrecognizedNumber,
   type UnrecognizedNumber,
 } from "../../db/delivery/unrecognized-numbers.ts";
 import { usernameOf } from "../../db/users/users.ts";
-import { shownStart } from "../../domain/users/keys.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import type { OrderCost } from "../../domain/delivery/costs.ts";
 import { isSettlementCorrectable } from "../../domain/delivery/deliveries.ts";
 import { findRunning, type RunningDelivery } from "../../operations/orders/order-cancellation.ts";
+import { authorText } from "../administrators/authors.ts";
 import { refusal } from "../../domain/values/error-table.ts";
 
 /** Limit for open requests of an order: one of each kind can be open. */
@@ -74,9 +73,9 @@ export function readShownOrder(reader: Reader, id: string): ShownOrder {
     username: usernameOf(reader, order.resellerAccount),
     provider: provider && { name: provider.name, outOfFundsAt: provider.outOfFundsAt },
     cost: findCost(reader, order.orderId),
-    timeline: readOrderTimeline(reader, order).map((entry) => ({
+    timeline: reader.each(readOrderTimeline(reader, order), (entry) => ({
       ...entry,
-      by: authorOf(reader, entry),
+      by: entry.actor ? authorText(reader, entry.actor) || "the service" : "",
     })),
     late: listOpenLateReports(reader, order.orderId).at(-1),
     isCorrectable: isSettlementCorrectable(order, sent?.outcome),
@@ -91,12 +90,4 @@ export function readShownOrder(reader: Reader, id: string): ShownOrder {
     running: findRunning(reader, order),
     routes: listNamedRoutes(reader, order.serviceId),
   };
-}
-
-function authorOf(reader: Reader, { actor }: TimelineEntry): string {
-  if (actor === null) return "";
-  if (actor.operator !== null) return actor.operator;
-  if (actor.keyId === null) return "the service";
-  const key = findKey(reader, actor.keyId);
-  return key ? `key ${key.label || shownStart(key)} of ${key.username}` : `key ${actor.keyId}`;
 }

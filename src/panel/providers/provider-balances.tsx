@@ -6,6 +6,7 @@ import { listProviders, type Provider } from "../../db/providers/providers.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
 import { counted } from "../../domain/values/text.ts";
 import type { ProviderAddress } from "../../providers/protocols.ts";
+import { failureText } from "./call-failures.ts";
 import { type ProviderBalance, ProviderFailure } from "../../providers/provider.ts";
 import { Badge, Time, Typed } from "../../web/components/shown.tsx";
 import type { Redirect } from "../../web/server/results.ts";
@@ -112,7 +113,8 @@ export async function fetchBalance(
   try {
     return { balance: await panel.connect(address).balance(stop), text: "" };
   } catch (error) {
-    if (error instanceof ProviderFailure) return { balance: null, text: error.message };
+    if (error instanceof ProviderFailure)
+      return { balance: null, text: failureText(error.message) };
     if (stop.aborted) return { balance: null, text: `no answer within ${ASK_ALL_MS / 1000} s` };
     throw error;
   }

@@ -14,6 +14,7 @@ import { MARKUP } from "../../domain/values/kinds.ts";
 import { readCategoryMarkups } from "../../domain/providers/pricing.ts";
 import { counted, isIdentifier, showHidden } from "../../domain/values/text.ts";
 import { planCatalogue, type SyncOptions } from "../../operations/providers/providers.ts";
+import { failureText } from "./call-failures.ts";
 import { ProviderFailure } from "../../providers/provider.ts";
 import type { Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
@@ -99,7 +100,7 @@ async function fetchServices(
     return await panel.connect(provider).services(new AbortController().signal);
   } catch (error) {
     if (!(error instanceof ProviderFailure)) throw error;
-    form.addError("", `The provider's list cannot be read: ${error.message}`);
+    form.addError("", `The provider's list cannot be read: ${failureText(error.message)}`);
     form.check();
     throw error;
   }

@@ -25,7 +25,7 @@ import { States } from "./provider-states.tsx";
 import { askBalance, Balance } from "./provider-balances.tsx";
 import { ProviderHead, providerPath, UNKNOWN_TAB } from "./provider-head.tsx";
 import { CurrencyFields, currencyOf, Errors, requireKey, requireUrl } from "./providers.tsx";
-import { Badge, Time, Typed } from "../../web/components/shown.tsx";
+import { Badge, Sentence, Time, Typed } from "../../web/components/shown.tsx";
 import { SyncSettings } from "./sync-settings.tsx";
 import { DAY_MS } from "../../domain/values/spans.ts";
 
@@ -183,12 +183,15 @@ function Paused({
       {held ? (
         <Held provider={provider} held={held} />
       ) : pausedBy === "operator" ? (
-        `An operator paused it: it gets no orders until ${pausedUntil === null ? "it is resumed" : utcText(pausedUntil)}.`
+        <>
+          An operator paused it: it gets no orders until{" "}
+          {pausedUntil === null ? "it is resumed" : <Sentence text={utcText(pausedUntil)} />}.
+        </>
       ) : (
         `Unknown submissions in a row: ${unknownInRow}. It gets no orders until it reports our balance or is resumed.`
       )}{" "}
-      Since <Time at={pausedAt} /> UTC. Queued orders go to their next route, or wait.{" "}
-      {mayChange && <a href="#state">Resume it</a>}
+      Since {pausedAt !== null && <Sentence text={utcText(pausedAt)} />}. Queued orders go to their
+      next route, or wait. {mayChange && <a href="#state">Resume it</a>}
     </p>
   );
 }

@@ -15,12 +15,12 @@ import {
   type Verdict,
   verdictCounts,
 } from "../../domain/delivery/unknown-matches.ts";
-import { counted, sentenceFrom } from "../../domain/values/text.ts";
+import { counted, sentenceFrom, showHidden } from "../../domain/values/text.ts";
 import { readDeliveryScene, SEARCHED_LIMIT } from "../../operations/delivery/unknown-scenes.ts";
 import { type NumberSearch, searchNumbers } from "../../providers/number-search.ts";
 import { Errors, Field, Form } from "../../web/components/fields.tsx";
 import { List } from "../../web/components/lists.tsx";
-import { Badge, Money, Time, Typed, TypedLink } from "../../web/components/shown.tsx";
+import { Badge, Money, Sentence, Time, Typed, TypedLink } from "../../web/components/shown.tsx";
 import { NeverPlaced } from "../orders/order-settlement.tsx";
 import type { Form as Values } from "../../web/server/form.ts";
 import type { View } from "../../web/server/results.ts";
@@ -292,14 +292,23 @@ const EVIDENCE = {
     const { shown, folded } = shownEvidence(judged);
     return (
       <div>
-        <Badge state={text} tone={tone} /> <Typed text={shown.join("; ")} />
+        <Badge state={text} tone={tone} /> <Evidence texts={shown} />
         {folded.length > 0 && (
           <details>
             <summary>More</summary>
-            <Typed text={folded.join("; ")} />
+            <Evidence texts={folded} />
           </details>
         )}
       </div>
     );
   },
 };
+
+/** Findings in a row. Some have words of the provider. */
+function Evidence({ texts }: { texts: readonly string[] }) {
+  return (
+    <bdi class="typed">
+      <Sentence text={showHidden(texts.join("; "))} />
+    </bdi>
+  );
+}

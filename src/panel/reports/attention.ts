@@ -50,7 +50,8 @@ export function attentionItems(
     ...numbers.flatMap(([name, orders]) =>
       conditionsOf(NUMBER_RULES, { name, count: orders.length, orders }, now),
     ),
-    ...spenders.flatMap((each) => conditionsOf(SPEND_RULES, each, now)),
+    // The rule says the id, because alerts outlast an erasure of the name.
+    ...spenders.flatMap((each) => conditionsOf(SPEND_RULES, { ...each, id: each.username }, now)),
     ...conditionsOf(REQUEST_RULES, requests, now),
     ...conditionsOf(REGISTRATION_RULES, { waiting: registrations }, now),
     ...failedWebhooks.flatMap((each) => conditionsOf(WEBHOOK_RULES, { ...each, id: null }, now)),

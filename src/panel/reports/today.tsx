@@ -17,7 +17,7 @@ import {
 import { DAY_MS } from "../../domain/values/spans.ts";
 import { attentionItems, type AttentionItem } from "./attention.ts";
 import { AUDIT_WORDS } from "../administrators/audit-words.ts";
-import { Subject } from "../administrators/audit.tsx";
+import { showEntries, type ShownEntry, Subject } from "../administrators/audit-entries.tsx";
 import type { Call } from "../server/call.ts";
 import { Decisions, type ShownRequest, withRefunds } from "../orders/request-decisions.tsx";
 import { type ListedRequest, listOrderRequests } from "../../db/orders/order-request-lists.ts";
@@ -28,7 +28,7 @@ import type { Panel } from "../server/panel.ts";
 import type { View } from "../../web/server/results.ts";
 import { Chart } from "../../web/components/chart.tsx";
 import { List } from "../../web/components/lists.tsx";
-import { Badge, centsText, Time, toneOf, Typed } from "../../web/components/shown.tsx";
+import { Badge, centsText, Sentence, Time, toneOf, Typed } from "../../web/components/shown.tsx";
 import { Tile } from "../../web/components/tiles.tsx";
 
 /** Time that a page waits for the first count. Later counts take a millisecond. */
@@ -47,11 +47,10 @@ export async function todayPage(call: Call, panel: Panel): Promise<View> {
   const mayDecide = mayAct(call.visitor.administrator.role, "operator");
   const { attention, changes, requests } = await call.read((reader) => ({
     attention: readAttention(reader, now),
-    changes: listAuditEntries(reader, { limit: AUDIT_ENTRIES_LIMIT }),
+    changes: showEntries(reader, lastByOperators(reader)),
     requests: mayDecide ? withRefunds(reader, waitingRequests(reader)) : [],
   }));
   const items = attentionItems(attention, panel.machine(), lateness, now);
-  const byAdministrators = changes.filter(({ operator }) => operator !== null).slice(0, CHANGES);
   return {
     title: "Today",
     body: (
@@ -63,7 +62,7 @@ export async function todayPage(call: Call, panel: Panel): Promise<View> {
         </div>
         {requests.length > 0 && <Requests requests={requests} />}
         {figures && <Month figures={figures} now={now} />}
-        <LastChanges changes={byAdministrators} />
+        <LastChanges changes={changes} />
       </>
     ),
   };
@@ -77,12 +76,22 @@ function NeedsAttention({ items }: { items: readonly AttentionItem[] }) {
       <ul class="attention">
         {items.map(({ tone, text, action, href }) => (
           <li class={`notice ${tone}`}>
-            <span>{text}</span> <a href={href}>{action}</a>
+            <span>
+              <Sentence text={text} />
+            </span>{" "}
+            <a href={href}>{action}</a>
           </li>
         ))}
       </ul>
     </section>
   );
+}
+
+/** Returns the newest changes that no key made. */
+function lastByOperators(reader: Reader): ListedAuditEntry[] {
+  return listAuditEntries(reader, { limit: AUDIT_ENTRIES_LIMIT })
+    .filter(({ operator }) => operator !== null)
+    .slice(0, CHANGES);
 }
 
 /** Returns the newest requests that wait for the operator. */
@@ -219,7 +228,7 @@ function Month({ figures, now }: { figures: ActivityFigures; now: number }) {
   );
 }
 
-function LastChanges({ changes }: { changes: readonly ListedAuditEntry[] }) {
+function LastChanges({ changes }: { changes: readonly ShownEntry[] }) {
   return (
     <>
       <h2>Last changes by administrators</h2>
@@ -229,7 +238,7 @@ function LastChanges({ changes }: { changes: readonly ListedAuditEntry[] }) {
         empty="None yet."
         columns={[
           { heading: "When (UTC)", cell: ({ createdAt }) => <Time at={createdAt} /> },
-          { heading: "By", cell: ({ operator }) => <Typed text={operator} /> },
+          { heading: "By", cell: ({ by }) => <Typed text={by} /> },
           { heading: "Action", cell: ({ action }) => AUDIT_WORDS[action] },
           { heading: "Subject", cell: (entry) => <Subject entry={entry} /> },
         ]}

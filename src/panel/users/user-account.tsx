@@ -12,7 +12,8 @@ import { eraseWholly } from "../../operations/users/erasures.ts";
 import type { Submission } from "../server/call.ts";
 import type { Redirect } from "../../web/server/results.ts";
 import { Area, Field, Fold, Form } from "../../web/components/fields.tsx";
-import { Time } from "../../web/components/shown.tsx";
+import { Sentence } from "../../web/components/shown.tsx";
+import { utcText } from "../../domain/values/times.ts";
 import { requireShownUser, userPath } from "./shown-user.ts";
 
 const REASON_LIMIT = 500;
@@ -87,8 +88,8 @@ function Erased({ at }: { at: number }) {
     <section class="card">
       <h2>Account</h2>
       <p>
-        The personal data of this user was erased (UTC): <Time at={at} />. Balance, orders and
-        transfers stay, without names, links and notes.
+        The personal data of this user was erased on <Sentence text={utcText(at)} />. Balance,
+        orders and transfers stay, without names, links and notes.
       </p>
     </section>
   );

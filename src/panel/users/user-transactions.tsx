@@ -11,6 +11,7 @@ import {
 import { TRANSFER_KINDS } from "../../domain/ledger/ledger.ts";
 import { csvResponse } from "../../http/server/csv.ts";
 import { transactionCells, TRANSACTIONS_HEADER } from "../../reports/transactions-csv.ts";
+import { withAuthors } from "../administrators/authors.ts";
 import type { Call } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import type { View } from "../../web/server/results.ts";
@@ -27,7 +28,7 @@ export function Transactions({
   lines,
   empty = "Nothing was credited or charged yet.",
 }: {
-  lines: readonly (TransactionRow & { username?: string })[];
+  lines: readonly (TransactionRow & { by: string; username?: string })[];
   empty?: string;
 }) {
   const isOfAll = lines.some(({ username }) => username !== undefined);
@@ -66,7 +67,7 @@ export function Transactions({
         },
         {
           heading: "By",
-          cell: ({ operator, keyId }) => (keyId === null ? <Typed text={operator} /> : "API key"),
+          cell: ({ by }) => <Typed text={by} />,
         },
         { heading: "Reference", cell: ({ reference }) => <Typed text={reference} /> },
         { heading: "Note", cell: ({ note }) => <Typed text={note} /> },
@@ -95,7 +96,10 @@ export async function transactionsPage(call: Call): Promise<View> {
   const { filters } = call;
   const { username, query } = await queryOf(call);
   const { rows, next } = query
-    ? await call.read((reader) => listTransactionsBelow(reader, query, filters.below(), PAGE))
+    ? await call.read((reader) => {
+        const page = listTransactionsBelow(reader, query, filters.below(), PAGE);
+        return { ...page, rows: withAuthors(reader, page.rows) };
+      })
     : { rows: [], next: null };
   const path = userPath(username);
   const filtered = new URLSearchParams(filters.values);

@@ -28,6 +28,7 @@ import { findUserByAccount, type User } from "../../db/users/users.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import { ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
 import { discountPercent } from "../../domain/catalogue/prices.ts";
+import { withAuthors } from "../administrators/authors.ts";
 import type { Call } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import type { View } from "../../web/server/results.ts";
@@ -62,7 +63,7 @@ interface ShownUser {
   requests: KeyRequests;
   requestsOf: (keyId: string) => KeyRequests;
   limits: LimitFacts;
-  lines: TransactionRow[];
+  lines: (TransactionRow & { by: string })[];
   keys: ListedKey[];
   prices: OwnPrice[];
   webhooks: UserWebhook[];
@@ -92,7 +93,10 @@ function readShownUser(reader: Reader, username: string, now: number): ShownUser
       from,
     ),
     limits: readLimitFacts(reader, user, COUNTED, now),
-    lines: listTransactionsBelow(reader, query, Number.MAX_SAFE_INTEGER, LINES).rows,
+    lines: withAuthors(
+      reader,
+      listTransactionsBelow(reader, query, Number.MAX_SAFE_INTEGER, LINES).rows,
+    ),
     keys,
     prices: listOwnPrices(reader, account),
     webhooks: listUserWebhooks(reader, user),

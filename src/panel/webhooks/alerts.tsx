@@ -2,6 +2,7 @@
 
 /** @jsxImportSource preact */
 
+import { showHidden } from "../../domain/values/text.ts";
 import type { Alert } from "../../db/tables/webhooks.ts";
 import {
   type AlertEndpoint,
@@ -23,7 +24,7 @@ import type { Redirect, View } from "../../web/server/results.ts";
 import { Field, Fold, Form } from "../../web/components/fields.tsx";
 import type { Form as Values } from "../../web/server/form.ts";
 import { List } from "../../web/components/lists.tsx";
-import { Badge, Time, Typed } from "../../web/components/shown.tsx";
+import { Badge, Sentence, Time, Typed } from "../../web/components/shown.tsx";
 import { shownOnce } from "../../web/components/shown-once.tsx";
 
 const RECENT = 50;
@@ -93,12 +94,21 @@ function Alerts({ alerts }: { alerts: readonly Alert[] }) {
               <Badge state="over" tone="good" />
             ),
         },
-        { heading: "Problem", cell: ({ message }) => <Typed text={message} /> },
-        { heading: "Kind", cell: ({ kind }) => kind },
+        { heading: "Problem", cell: ({ message }) => <Problem message={message} /> },
+        { heading: "Kind", cell: ({ kind }) => kind.replaceAll("_", " ") },
         { heading: "Began (UTC)", cell: ({ raisedAt }) => <Time at={raisedAt} /> },
         { heading: "Ended (UTC)", cell: ({ resolvedAt }) => <Time at={resolvedAt} /> },
       ]}
     />
+  );
+}
+
+/** What an alert said, without the commands that it advised. */
+function Problem({ message }: Pick<Alert, "message">) {
+  return (
+    <bdi class="typed">
+      <Sentence text={showHidden(message.replace(/: [^:`]*`.*$/s, ""))} />
+    </bdi>
   );
 }
 

@@ -76,6 +76,26 @@ export function Time({ at, short = false }: { at: number | null; short?: boolean
   return <time datetime={new Date(at).toISOString()}>{short ? text.slice(0, 16) : text}</time>;
 }
 
+/** Matches a time in a sentence, as domain/values/times.ts writes it. */
+const UTC_TIME = /(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) UTC/;
+
+/** A sentence with its times in the zone of the page, which each of them names. */
+export function Sentence({ text }: { text: string }) {
+  const zone = useContext(Zone);
+  const found = UTC_TIME.exec(text);
+  if (!found) return <>{text}</>;
+  const at = Date.parse(`${found[1]}T${found[2]}Z`);
+  return (
+    <>
+      {text.slice(0, found.index)}
+      <time datetime={new Date(at).toISOString()}>
+        {timeText(at, zone)} {zone}
+      </time>
+      <Sentence text={text.slice(found.index + found[0].length)} />
+    </>
+  );
+}
+
 /** A text up to this length is never broken across lines. */
 const SHORT = 24;
 

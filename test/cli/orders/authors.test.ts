@@ -26,6 +26,17 @@ test.each([
   }
 });
 
+test("an administrator of the panel is found by name", () => {
+  const names = ["alice", "panel:alice", "panel", "lice", "alice "];
+  expect(names.map((name) => isAuthor("panel:alice", name))).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+});
+
 test("--by finds the operator, and the name of --as", async () => {
   await shop.cli("admin", "user", "create", "zoe", "--as", "nightly");
   await shop.cli("admin", "user", "create", "yan", "--as", "nightly.2");

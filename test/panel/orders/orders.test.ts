@@ -170,7 +170,7 @@ describe("one order", () => {
     const [event] = market.query("SELECT operator, note FROM order_events WHERE order_id = ?", id);
     expect(event).toEqual({ operator: "panel:tester", note: "as agreed" });
     const { text } = await market.get(`/orders/${id}`);
-    expect(text).toContain("panel:tester");
+    expect(text).toContain(">tester</bdi>");
     expect(text).toContain("as agreed");
     expect(text).toContain(`${stateText(to)} is final`);
   });

@@ -127,7 +127,7 @@ test("a webhook that fails is shown from its first failure to its next success",
   attempt(500, "http_status");
   const { text } = await market.get("/");
   expect(text).toMatch(
-    /A webhook of alice fails since [^<]+<\/span> <a href="\/users\/alice#webhooks"/,
+    /A webhook of alice fails since <time[^>]*>[^<]+ UTC<\/time><\/span> <a href="\/users\/alice#webhooks"/,
   );
   attempt(200, null);
   expect((await market.get("/")).text).not.toContain("A webhook of alice");

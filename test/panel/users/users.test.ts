@@ -104,7 +104,7 @@ describe("money", () => {
     expect(status).toBe(303);
     expect(market.balance("alice")).toBe(125_000_000);
     const { text } = await market.get("/users/alice/transactions?kind=adjustment");
-    expect(text).toContain("panel:tester");
+    expect(text).toContain(">tester</bdi>");
     expect(text).toContain("invoice 12");
     const csv = await market.get("/users/alice/transactions.csv?kind=adjustment");
     expect(csv.text).toContain("adjustment,25,125,,panel:tester,,invoice 12,,");

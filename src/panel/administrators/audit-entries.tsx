@@ -1,0 +1,151 @@
+// Entries of the audit log as operators read them: who, what and which change, without the names that the program stores.
+
+/** @jsxImportSource preact */
+
+import { useContext } from "preact/hooks";
+import type { ListedAuditEntry } from "../../db/administrators/audit.ts";
+import type { Reader } from "../../db/port/port.ts";
+import { namesOfProviders } from "../../db/providers/providers.ts";
+import { findWebhook } from "../../db/webhooks/webhooks.ts";
+import type { AuditFacts } from "../../domain/administrators/audit.ts";
+import { formatMicros } from "../../domain/ledger/money.ts";
+import { isUsername } from "../../domain/users/users.ts";
+import { stateText, timeText, Typed, Zone } from "../../web/components/shown.tsx";
+import { userPath } from "../users/shown-user.ts";
+import { authorText, keyText, memberText } from "./authors.ts";
+
+export interface ShownEntry extends ListedAuditEntry {
+  by: string;
+  /** What was changed. */
+  what: string;
+  /** Names of providers by number. */
+  providers: ReadonlyMap<number, string>;
+}
+
+export function showEntries(reader: Reader, entries: readonly ListedAuditEntry[]): ShownEntry[] {
+  const providers = namesOfProviders(reader);
+  return reader.each(entries, (entry) => ({
+    ...entry,
+    by: authorText(reader, entry),
+    what: subjectText(reader, entry),
+    providers,
+  }));
+}
+
+function nounOf({ action }: Pick<ListedAuditEntry, "action">): string {
+  return action.split(".")[0]!;
+}
+
+/** Names the subject. Ids of keys, members and webhooks mean nothing to a reader. */
+function subjectText(reader: Reader, entry: ListedAuditEntry): string {
+  const { subject } = entry;
+  const noun = nounOf(entry);
+  if (noun === "key") return keyText(reader, subject);
+  if (noun === "member") return memberText(reader, subject);
+  if (noun === "webhook") return findWebhook(reader, subject)?.url ?? `webhook ${subject}`;
+  return subject;
+}
+
+/** Shows what was changed, with a link if it has a page. */
+export function Subject({ entry }: { entry: ShownEntry }) {
+  const path = pathOf(entry);
+  const text = <Typed text={entry.what} />;
+  return path === null ? text : <a href={path}>{text}</a>;
+}
+
+/**
+ * Returns the page of an entry's subject by the first word of the action. A user's page is found by its present name.
+ */
+function pathOf(entry: ListedAuditEntry): string | null {
+  const { subject, username } = entry;
+  const noun = nounOf(entry);
+  switch (noun) {
+    case "order":
+      return `/orders/${subject}`;
+    case "service":
+    case "grant":
+    case "route":
+      return `/services/${subject}`;
+    case "provider":
+      return `/providers/${subject}`;
+    case "user":
+      return userPath(username ?? subject);
+    case "key":
+    case "webhook":
+      return username === null || !isUsername(username) ? null : `${userPath(username)}#${noun}s`;
+    case "alert":
+      return "/alerts";
+    default:
+      return null;
+  }
+}
+
+/** Words for the names of facts that are not words themselves. */
+const FACT_WORDS: Record<string, string> = {
+  per: "unit of the price",
+  providerId: "provider",
+  providerService: "service at the provider",
+  providerOrder: "number at the provider",
+  refundedMicros: "refunded",
+  url: "URL",
+  email: "e-mail",
+};
+
+/** Names a fact in words: `low balance` for lowBalanceMicros. Other texts, such as a route, stay as they are. */
+export function factWords(name: string): string {
+  const words = FACT_WORDS[name];
+  if (words !== undefined) return words;
+  if (!/^[a-z]+(?:[A-Z][a-z]*)+$/.test(name)) return name;
+  return name
+    .replace(/(?:Micros|At)$/, "")
+    .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+/** Lists each field that differs, with its old and new value. */
+export function Change({ entry: { before, after, providers } }: { entry: ShownEntry }) {
+  const zone = useContext(Zone);
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  const textOf = (name: string, facts: AuditFacts | null) =>
+    valueText(name, facts?.[name], zone, providers);
+  return (
+    <ul class="changes">
+      {after === null && <li>removed</li>}
+      {names.map((name) => {
+        const [was, is] = [textOf(name, before), textOf(name, after)];
+        if (was === "" && is === "") return null;
+        return (
+          <li>
+            {factWords(name)}{" "}
+            {was !== "" && (
+              <del>
+                <Typed text={was} />
+              </del>
+            )}{" "}
+            {is !== "" && (
+              <ins>
+                <Typed text={is} />
+              </ins>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function valueText(
+  name: string,
+  value: AuditFacts[string] | undefined,
+  zone: string,
+  providers: ReadonlyMap<number, string>,
+): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "bigint") return formatMicros(value);
+  if (typeof value === "number") {
+    if (name.endsWith("Micros")) return formatMicros(value);
+    if (name.endsWith("At")) return timeText(value, zone);
+    if (name === "providerId") return providers.get(value) ?? String(value);
+  }
+  return name === "status" || name === "reported" ? stateText(String(value)) : String(value);
+}

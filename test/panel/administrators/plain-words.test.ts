@@ -1,0 +1,126 @@
+// Pages speak of people, states and failures as operators do: no name that the program stores is shown.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { factWords } from "../../../src/panel/administrators/audit-entries.tsx";
+import { failureText } from "../../../src/panel/providers/call-failures.ts";
+import { utcText } from "../../../src/domain/values/times.ts";
+import { type PanelMarket, seedPanelMarket } from "../../support/seeds/panel-market.ts";
+import { openPanel } from "../../support/worlds/panel.ts";
+
+let market: PanelMarket;
+let settled: number;
+let failed: number;
+let memberId: string;
+const member = {
+  email: "ann@example.com",
+  name: "Ann Lee",
+  role: "owner",
+  language: "en",
+} as const;
+
+beforeAll(async () => {
+  market = seedPanelMarket(await openPanel());
+  memberId = market.run("inviteMember", {
+    ...member,
+    username: "alice",
+    invitationHash: "3".repeat(64),
+  });
+  settled = market.delivered({ placed: "123" });
+  for (const operator of [`member:${memberId}`, "panel:tester", "reseller (bo) as nightly", null]) {
+    const [key] = market.query<{ id: string }>("SELECT id FROM keys ORDER BY id LIMIT 1");
+    const actor = { keyId: operator === null ? key!.id : null, operator };
+    market.run("noteOrder", { id: String(settled), note: "looked at it", actor });
+  }
+  market.run("updateProvider", { name: "acme", changes: { lowBalanceMicros: 5_000_000 } });
+  market.run("setServiceActive", {
+    id: "followers",
+    active: false,
+    actor: { keyId: null, operator: "scheduled sync" },
+  });
+  await market.confirm("/users/bob/balance", { direction: "credit", amount: "5" });
+  failed = market.delivered("queued");
+  market.attempt(failed, { outcome: "not_sent", cause: "ECONNREFUSED" });
+  await market.post("/account/time-zone", { zone: "Asia/Kathmandu" });
+});
+afterAll(() => market.stop());
+
+const NAMES =
+  /panel:[a-z]|member:[a-z0-9]|\b[a-z]+[A-Z][a-z]+(?:Micros|At)?\b(?=\s*<(?:del|ins|\/li))/;
+
+describe("authors", () => {
+  test("are named as people in the timeline of an order", async () => {
+    const { text } = await market.get(`/orders/${settled}`);
+    for (const name of ["Ann Lee of alice", "tester", "reseller (bo) as nightly, command line"])
+      expect(text).toContain(`>${name}</bdi>`);
+    expect(text).toMatch(/by <bdi[^>]*>key rk_\w+ of \w+</);
+    expect(text).not.toMatch(NAMES);
+  });
+
+  test.each(["/", "/audit", "/transactions", "/users/bob", "/users/bob/transactions"])(
+    "are named as people on %s",
+    async (path) => {
+      const { status, text } = await market.get(path);
+      expect([status, NAMES.exec(text)?.[0]]).toEqual([200, undefined]);
+      expect(text).toContain(">tester</bdi>");
+    },
+  );
+
+  test("an administrator and a user of the server are found by their names", async () => {
+    const rows = async (by: string) =>
+      (await market.get(`/audit?by=${by}`)).text.match(/data-label="Action"/g)?.length ?? 0;
+    expect(await rows("bo")).toBe(1);
+    expect(await rows("tester")).toBeGreaterThan(1);
+    expect(await rows("nobody")).toBe(0);
+  });
+});
+
+test("the fields of a change are words, with values as people write them", async () => {
+  const { text } = await market.get("/audit");
+  expect(text).toMatch(/<li>low balance[^<]*<ins><bdi[^>]*>5</);
+  expect(text).toMatch(/<li>active <del><bdi[^>]*>yes<.*?<ins><bdi[^>]*>no</s);
+  expect(text).toContain("scheduled sync");
+});
+
+test.each([
+  ["priceMicros", "price"],
+  ["pausedUntilAt", "paused until"],
+  ["rechargeDailyMicros", "recharge daily"],
+  ["providerOrder", "number at the provider"],
+  ["acme service 7", "acme service 7"],
+  ["min", "min"],
+])("the fact %p is shown as %p", (name, words) => {
+  expect(factWords(name)).toBe(words);
+});
+
+test.each([
+  ["ECONNREFUSED", "it could not be reached (ECONNREFUSED)"],
+  ["EAI_AGAIN", "its name could not be looked up (EAI_AGAIN)"],
+  ["CERT_HAS_EXPIRED", "its certificate was not accepted (CERT_HAS_EXPIRED)"],
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", "its certificate was not accepted (DEPTH_ZERO_SELF_SIGNED_CERT)"],
+  ["EMFILE", "this server had no connection left (EMFILE)"],
+  ["HTTP 502", "HTTP 502"],
+  ["no answer within 30 s", "no answer within 30 s"],
+  ["Link is private", "Link is private"],
+  ["NO", "NO"],
+])("the cause %p is shown as %p", (cause, words) => {
+  expect(failureText(cause)).toBe(words);
+});
+
+test("a provider that was not reached has not replied", async () => {
+  const { text } = await market.get(`/orders/${failed}`);
+  expect(text).toContain("the last try failed: <bdi");
+  expect(text).toContain("it could not be reached (ECONNREFUSED)");
+  expect(text).toMatch(/<dt>Last reply<\/dt><dd><span class="none">/);
+});
+
+test("times in sentences are in the administrator's zone, which they name", async () => {
+  await market.post("/providers/acme/pause", { for: "2h" });
+  const [acme] = market.query<{ paused_at: number }>("SELECT paused_at FROM providers");
+  const at = Number(acme!.paused_at);
+  const there = new Date(at + 345 * 60_000).toISOString().slice(0, 19).replace("T", " ");
+  for (const path of ["/", "/providers/acme"]) {
+    const { text } = await market.get(path);
+    expect(text).toContain(`>${there} Asia/Kathmandu</time>`);
+    expect(text).not.toContain(utcText(at));
+  }
+});
