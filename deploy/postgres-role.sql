@@ -43,6 +43,7 @@ GRANT INSERT, UPDATE, DELETE ON recovery_codes, panel_sessions, known_networks, 
 GRANT INSERT, UPDATE ON members, portal_settings TO reseller;
 GRANT INSERT, UPDATE, DELETE ON member_recovery_codes, member_sessions, member_networks, member_attempts TO reseller;
 GRANT INSERT, UPDATE, DELETE ON registrations TO reseller;
+GRANT INSERT, DELETE ON portal_notices TO reseller;
 -- E-mails, which are deleted when they are old.
 GRANT INSERT, UPDATE, DELETE ON mails TO reseller;
 GRANT UPDATE ON mail_settings TO reseller;

@@ -97,6 +97,9 @@ export function orderIds(text: string, before: readonly string[] = []): string[]
   return [...before, ...orderIdList(text)];
 }
 
+/** Parses a date or a time; a date means its last millisecond. */
+export const timeToEnd = checked(kinds.TIME_TO_END);
+
 /** Parses the begin of a time window: a date, a time, or a duration before now. Returns milliseconds since 1970. */
 export function since(text: string): number {
   return moment(text, kinds.TIME);

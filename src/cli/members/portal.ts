@@ -23,6 +23,7 @@ import { addPaging, type PageOptions, printMore, readPages } from "../output/lis
 import { isoTime, print } from "../output/output.ts";
 import { fields, table } from "../output/text-table.ts";
 import { type LinkOptions, printLink, setUpLink } from "./links.ts";
+import { declareNotices } from "./notices.ts";
 import { declareRegistrations } from "./registrations.ts";
 
 const { invitationMs, resetMs } = lifetimesOf("portal");
@@ -65,6 +66,7 @@ export function declarePortal(admin: Command): void {
   declareSwitch(group, "on", "turn the portal on again for a reseller");
   declareKeys(group);
   declareRegistrations(group);
+  declareNotices(group);
 }
 
 function declareInvite(group: Command): void {

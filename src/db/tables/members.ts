@@ -66,6 +66,19 @@ export const registrations = table(
 
 export type Registration = RowOf<typeof registrations>;
 
+/** Notices of the operator on the first page of the portal. */
+export const portalNotices = table(
+  "portal_notices",
+  {
+    id: text().primaryKey(),
+    /** Texts by language, as JSON: domain/members/notices.ts. */
+    texts: text().notNull(),
+    untilAt: integer(),
+    createdAt: integer().notNull(),
+  },
+  { key: ["id"], lock: catalogueLock },
+);
+
 /** What the portal allows to a reseller, where it differs from the defaults. */
 export const portalSettings = table(
   "portal_settings",

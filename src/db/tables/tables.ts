@@ -9,7 +9,7 @@ import { importedServices, importedUsers, panelImport, pastOrders } from "./impo
 import { billingDetails, invoiceItems, invoices, invoiceSettings } from "./invoices.ts";
 import { accounts, transferDetails, transfers } from "./ledger.ts";
 import { mails, mailSettings } from "./mails.ts";
-import { members, portalSettings, portalSignIns, registrations } from "./members.ts";
+import { members, portalNotices, portalSettings, portalSignIns, registrations } from "./members.ts";
 import { lateReports, orderEvents, orderRequests, orders, resentOrders } from "./orders.ts";
 import {
   paymentAttachments,
@@ -95,6 +95,7 @@ export const TABLES: readonly AnyTable[] = [
   portalSignIns.attempts,
   registrations,
   portalSettings,
+  portalNotices,
   mails,
   mailSettings,
   paymentMethods,

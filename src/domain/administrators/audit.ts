@@ -89,6 +89,8 @@ export const AUDIT_ACTIONS = [
   "payment_method.create",
   "payment_method.update",
   "payment_method.remove",
+  "notice.add",
+  "notice.remove",
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

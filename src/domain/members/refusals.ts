@@ -48,6 +48,17 @@ export const MEMBER_REFUSALS = {
     message: "The portal is off at this server",
     hint: "start the server with --portal",
   }),
+  notice_not_found: entry({
+    message: "Notice not found",
+    commandLine: see("admin portal notice list"),
+    isAbsence: true,
+  }),
+  notice_ended: entry({ message: "The notice would have ended already", fields: ["until"] }),
+  notices_limit: entry<{ limit: number }>({
+    message: ({ limit }) => `There are at most ${limit} notices`,
+    hint: "remove one first",
+    commandLine: see("admin portal notice list"),
+  }),
   registration_not_found: entry({
     message: "Registration not found",
     commandLine: see("admin portal registrations"),

@@ -12,6 +12,7 @@ import {
   setOwnMemberRole,
   updateMember,
 } from "./members.ts";
+import { addNotice, removeNotice } from "./notices.ts";
 import { makeMemberRequest, placeMemberOrder, placeMemberOrders } from "./portal-orders.ts";
 import { createOwnKey, deactivateOwnKey, rotateOwnKey } from "./portal-keys.ts";
 import { openOwnTestAccount, setPortal } from "./portal.ts";
@@ -43,6 +44,8 @@ export const commands = {
   deactivateOwnKey: command(deactivateOwnKey),
   openOwnTestAccount: command(openOwnTestAccount, { ids: one }),
   setPortal: command(setPortal),
+  addNotice: command(addNotice, { ids: one }),
+  removeNotice: command(removeNotice),
   register: command(register, { ids: one }),
   openAccount: command(openAccount, { ids: two }),
   approveRegistration: command(approveRegistration, { ids: two }),

@@ -80,6 +80,8 @@ export const AUDIT_WORDS: Record<AuditAction, string> = {
   "member.enable": "Member enabled",
   "registration.approve": "Registration approved",
   "mail.retry": "E-mail sent again",
+  "notice.add": "Notice added",
+  "notice.remove": "Notice removed",
   "registration.decline": "Registration declined",
   "payment.approve": "Payment approved",
   "payment.reject": "Payment rejected",

@@ -22,13 +22,13 @@ export function MemberTabs({
   chosen,
   waiting,
 }: {
-  chosen: "members" | "registrations";
+  chosen: "members" | "registrations" | "notices";
   /** Number of registrations that wait. */
   waiting: number;
 }) {
   return (
     <Tabs
-      label="Members and registrations"
+      label="Members, registrations and notices"
       tabs={[
         { text: "Members", href: "/members", isChosen: chosen === "members" },
         {
@@ -37,6 +37,7 @@ export function MemberTabs({
           isChosen: chosen === "registrations",
           count: String(waiting),
         },
+        { text: "Notices", href: "/members/notices", isChosen: chosen === "notices" },
       ]}
     />
   );

@@ -14,6 +14,7 @@ import {
   turnPortalOn,
 } from "./member-changes.tsx";
 import { membersPage } from "./members.tsx";
+import { addNotice, noticesPage, removeNotice } from "./notices.tsx";
 import { approveRegistration, declineRegistration, registrationsPage } from "./registrations.tsx";
 import { userMembersPage } from "./user-members.tsx";
 
@@ -25,6 +26,9 @@ export const routes: readonly Route[] = [
   get(REGISTRATIONS, "support", registrationsPage),
   post(`${REGISTRATIONS}/:registration/approve`, "operator", approveRegistration, REGISTRATIONS),
   post(`${REGISTRATIONS}/:registration/decline`, "operator", declineRegistration, REGISTRATIONS),
+  get("/members/notices", "support", noticesPage),
+  post("/members/notices", "operator", addNotice, "/members/notices"),
+  post("/members/notices/:notice/remove", "operator", removeNotice, "/members/notices"),
   get(OF_USER, "support", userMembersPage),
   post(OF_USER, "operator", inviteMember, OF_USER),
   post(`${OF_USER}/:member/role`, "operator", changeRole, OF_USER),

@@ -61,6 +61,11 @@ export async function statementPage(
     body: (
       <article class="statement">
         <h1>{t("statement.title", { month: monthWords(month, visitor) })}</h1>
+        {visitor.isTest && (
+          <p>
+            <strong>{t("test.mode")}</strong>
+          </p>
+        )}
         <Facts
           facts={[
             [

@@ -2,10 +2,13 @@
 
 /** @jsxImportSource preact */
 
+import { listNotices } from "../../db/members/notices.ts";
 import { listOrdersBelow } from "../../db/orders/order-lists.ts";
 import { readSpendByDay } from "../../db/reports/reseller-spend.ts";
 import { countOpenOrders } from "../../db/users/reseller-limits.ts";
+import { isShown, noticeText } from "../../domain/members/notices.ts";
 import { Chart } from "../../web/components/chart.tsx";
+import { Typed } from "../../web/components/shown.tsx";
 import type { View } from "../../web/server/results.ts";
 import { OrderList } from "../orders/orders.tsx";
 import type { Call } from "../server/call.ts";
@@ -22,8 +25,9 @@ export async function overviewPage(call: Call, { now }: Portal): Promise<View> {
   const { visitor } = call;
   const { t, formats, reseller, account } = visitor;
   const all = { resellerAccount: account, status: null, service: null, window: ALWAYS };
-  const { last, open, spend } = await call.read((reader) => ({
+  const { last, notices, open, spend } = await call.read((reader) => ({
     last: listOrdersBelow(reader, all, Number.MAX_SAFE_INTEGER, SHOWN).rows,
+    notices: listNotices(reader).filter((notice) => isShown(notice, now())),
     open: countOpenOrders(reader, account, COUNTED + 1),
     // Totals of days leave the test side out.
     spend: visitor.isTest ? [] : readSpendByDay(reader, account, DAYS, now()),
@@ -38,6 +42,11 @@ export async function overviewPage(call: Call, { now }: Portal): Promise<View> {
     body: (
       <>
         <h1>{t("overview.title")}</h1>
+        {notices.map(({ texts }) => (
+          <p class="notice quiet" lang={texts[visitor.language] === undefined ? "en" : undefined}>
+            <Typed text={noticeText(texts, visitor.language)} />
+          </p>
+        ))}
         <div class="tiles">
           <div class="card tile">
             {t("site.balance")} <strong>{formats.cents(reseller.balanceMicros)}</strong>

@@ -23,6 +23,7 @@ import administratorSettings from "../../../migrations/sqlite/0017_administrator
 import invoices from "../../../migrations/sqlite/0018_invoices.sql" with { type: "text" };
 import mails from "../../../migrations/sqlite/0019_mails.sql" with { type: "text" };
 import payments from "../../../migrations/sqlite/0020_payments.sql" with { type: "text" };
+import portalNotices from "../../../migrations/sqlite/0021_portal_notices.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -56,6 +57,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 18, name: "0018_invoices", sql: invoices },
   { version: 19, name: "0019_mails", sql: mails },
   { version: 20, name: "0020_payments", sql: payments },
+  { version: 21, name: "0021_portal_notices", sql: portalNotices },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

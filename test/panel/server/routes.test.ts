@@ -45,6 +45,7 @@ beforeAll(async () => {
     invitationHash: "0".repeat(64),
   });
   panel.run("register", { email: "eve@new.example", name: "Eve", language: "en" });
+  PARAMETERS["notice"] = panel.run("addNotice", { texts: { en: "Hello" }, untilAt: null });
   PARAMETERS["registration"] = panel.read(listRegistrations)[0]!.id;
   const target = { url: "http://10.1.2.3/" };
   PARAMETERS["endpoint"] = panel.run("createAlertEndpoint", { target, secret: "s" }).id;

@@ -20,6 +20,7 @@ import administratorSettings from "../../../../migrations/postgres/0016_administ
 import invoices from "../../../../migrations/postgres/0017_invoices.sql" with { type: "text" };
 import mails from "../../../../migrations/postgres/0018_mails.sql" with { type: "text" };
 import payments from "../../../../migrations/postgres/0019_payments.sql" with { type: "text" };
+import portalNotices from "../../../../migrations/postgres/0020_portal_notices.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -54,6 +55,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 17, name: "0017_invoices", sql: invoices },
   { version: 18, name: "0018_mails", sql: mails },
   { version: 19, name: "0019_payments", sql: payments },
+  { version: 20, name: "0020_portal_notices", sql: portalNotices },
 ];
 
 /** The number of the advisory lock: "rslr". */
