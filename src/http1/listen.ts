@@ -11,6 +11,8 @@ export interface Address {
   hostname: string;
   /** 0: any free port. */
   port: number;
+  /** Serves by a listener that is there already (handover.ts), instead of one of its own. */
+  serve?: (handler: Handler) => Server;
 }
 
 /** A certificate and its key, in PEM. */
@@ -45,7 +47,8 @@ export function listen(
   certificate: Certificate | null,
   connections = new ConnectionPool(),
 ): Server {
-  const { hostname } = address;
+  const { hostname, port, serve } = address;
+  if (serve) return serve(handler);
   const clock = createClock(connections);
   const stopped = Promise.withResolvers<void>();
   let isStopping = false;
@@ -54,7 +57,8 @@ export function listen(
   /** Replaces the certificate that the listener was started with. */
   let replacement: object | null = null;
   const listener = Bun.listen<Connection | undefined>({
-    ...address,
+    hostname,
+    port,
     // A client that closes its sending side after its request still gets the response.
     allowHalfOpen: true,
     ...(certificate && { tls: { cert: certificate.cert, key: certificate.key } }),
