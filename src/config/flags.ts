@@ -80,6 +80,15 @@ export function environmentWith(
   return environment;
 }
 
+/** Returns the default of every setting, whatever the environment says. */
+export function settingDefaults(): Config {
+  const rows = Object.entries(SETTINGS).map(([flag, row]) => [
+    camelCase(flag as Flag),
+    row.default,
+  ]);
+  return Object.fromEntries(rows) as Config;
+}
+
 function camelCase(flag: Flag): keyof Config {
   return flag.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()) as keyof Config;
 }

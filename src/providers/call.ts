@@ -101,6 +101,20 @@ export function limitCalls(limit: number): void {
   calls.limit = limit;
 }
 
+/** Answers a form in the name of a provider. Returns JSON. */
+export type InnerProvider = (form: URLSearchParams) => unknown;
+
+/** The provider that is part of this process, by its URL, and whether it is the only one that may be called. */
+let inner: { url: string; answer: InnerProvider; isOnly: boolean } | null = null;
+
+/**
+ * Answers calls to a URL in this process, without a connection. `isOnly`: no other address is called, as in a demo that
+ * anybody may use.
+ */
+export function answerCalls(url: string, answer: InnerProvider, isOnly: boolean): void {
+  inner = { url, answer, isOnly };
+}
+
 export function createSender(url: string, timeoutMs: number): Send {
   return async (form, options) => {
     if (calls.inFlight >= calls.limit)
@@ -119,10 +133,13 @@ async function send(
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([timeout, options.stop]);
   let answered = false;
+  const body = new URLSearchParams(form);
+  if (inner?.url === url) return { kind: "json", status: 200, json: inner.answer(body) };
+  if (inner?.isOnly) return failure("not_sent", "this demo calls no other server");
   try {
     const response = await fetch(url, {
       method: "POST",
-      body: new URLSearchParams(form),
+      body,
       headers: { accept: "application/json", "accept-encoding": GZIP },
       // Off, because Bun prints a line on standard error for a reply that it cannot decompress.
       decompress: false,

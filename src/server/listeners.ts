@@ -38,23 +38,37 @@ export interface ListenerStarters {
   metrics: (metrics: Metrics, address: Address) => Server;
 }
 
-/** Starts all listeners in the settings. If one fails, stops the others and throws ListenError. */
+/** Addresses that servers take over from each other (http1/handover.ts). */
+export interface Stage {
+  api: Address;
+  panel: Address;
+}
+
+/**
+ * Starts all listeners in the settings. If one fails, stops the others and throws ListenError. `stage`: the addresses
+ * of API and panel, if they are taken over.
+ */
 export function startListeners(
   config: Config,
   metrics: Metrics | null,
+  stage: Stage | null,
   starts: ListenerStarters,
 ): Listeners {
   const { host, port, metricsListen, panelListen, portalListen } = config;
   const started: Server[] = [];
-  const start = (endpoint: Endpoint, by: (address: Address) => Server) => {
-    const server = listen(endpoint, by);
+  const start = (
+    endpoint: Endpoint,
+    by: (address: Address) => Server,
+    address = addressOf(endpoint),
+  ) => {
+    const server = listen(endpoint, () => by(address));
     started.push(server);
     return server;
   };
   const stop = async () => void (await Promise.all(started.map((server) => server.stop())));
   try {
-    const api = start({ host, port }, starts.api);
-    const panel = panelListen && start(panelListen, starts.panel);
+    const api = start({ host, port }, starts.api, stage?.api);
+    const panel = panelListen && start(panelListen, starts.panel, stage?.panel);
     const portal = portalListen && start(portalListen, starts.portal);
     const scraped =
       metrics &&
@@ -67,9 +81,14 @@ export function startListeners(
   }
 }
 
-function listen(endpoint: Endpoint, start: (address: Address) => Server): Server {
+export function addressOf({ host: hostname, port }: Endpoint): Address {
+  return { hostname, port };
+}
+
+/** Throws ListenError with the address if it cannot be listened on. */
+export function listen<Result>(endpoint: Endpoint, start: () => Result): Result {
   try {
-    return start({ hostname: endpoint.host, port: endpoint.port });
+    return start();
   } catch (error) {
     throw new ListenError(errorCode(error), formatEndpoint(endpoint));
   }
@@ -78,7 +97,7 @@ function listen(endpoint: Endpoint, start: (address: Address) => Server): Server
 /** Returns the system's error code if the address cannot be listened on now; else null. */
 export function listenErrorAt({ host, port }: Endpoint): string | null {
   try {
-    tryAddress({ hostname: host, port });
+    tryAddress(addressOf({ host, port }));
     return null;
   } catch (error) {
     return errorCode(error);

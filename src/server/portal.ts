@@ -59,6 +59,7 @@ export function portalDeps(config: Config, started: Started): Portal {
     passwords: createPasswords(),
     trustedProxy: config.trustedProxy,
     onInternalError: internalErrors(started),
+    demo: started.demo?.portal ?? null,
   };
 }
 

@@ -47,10 +47,25 @@ import {
 import { createFigures } from "./gauges.ts";
 import { panelAddressPath, portalAddressPath } from "../storage/file/open.ts";
 import type { SqliteOptions } from "./sqlite-database.ts";
-import { type Listeners, startListeners, urlOf, writeAddressFile } from "./listeners.ts";
+import {
+  type Listeners,
+  type Stage,
+  startListeners,
+  urlOf,
+  writeAddressFile,
+} from "./listeners.ts";
+import type { Demo } from "../web/server/demo.ts";
 
 /** Limit in milliseconds for requests in flight after SIGTERM. */
 const DRAIN_MS = 10_000;
+
+/** How a server runs that is not the only one of its process. */
+export interface Hosting {
+  /** The writer's thread, if it was started ahead. */
+  thread?: ThreadAhead | null;
+  demo?: Demo | null;
+  stage?: Stage | null;
+}
 
 export interface Service {
   url: string;
@@ -67,13 +82,12 @@ export interface Service {
 
 /**
  * Starts the server; resolves once it is ready. `end` is called after a fatal database error, once the log is written.
- * `thread`: the writer's, if it was started ahead.
  */
 export async function startService(
   config: Config & Pick<SqliteOptions, "thread">,
   end: () => void,
   configuration: SystemFacts["configuration"] = [],
-  thread: ThreadAhead | null = null,
+  { thread = null, demo = null, stage = null }: Hosting = {},
 ): Promise<Service> {
   const log = createLog(config.logLevel, config.logFormat, wantsColor());
   const onFatal = () => void log.close().then(end);
@@ -119,6 +133,7 @@ export async function startService(
     delivery: pending,
     isTls: tls !== null,
     pools,
+    demo,
   };
   let listeners: Listeners;
   let portalUrl: string | null = null;
@@ -140,7 +155,7 @@ export async function startService(
       config.portal && pages
         ? { prefix: PORTAL_PREFIX, handle: pages.portalHandler(portal!) }
         : null;
-    listeners = startListeners(config, metrics, {
+    listeners = startListeners(config, metrics, stage, {
       api: (address) =>
         startServer(deps, address, tls, { routes: smmApiRoutes(deps), pages: below }, pools.api),
       portal: (address) => pages!.startPortal(portal!, address, tls, pools.api),

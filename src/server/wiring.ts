@@ -21,6 +21,7 @@ import type { Logger } from "../monitoring/log.ts";
 import { type Metrics } from "../monitoring/metrics.ts";
 import { NO_OBSERVER } from "../monitoring/observer.ts";
 import { createReadiness } from "../monitoring/readiness.ts";
+import type { Demo } from "../web/server/demo.ts";
 import { createPasswords } from "../web/server/passwords.ts";
 import type { BackupFacts, SystemFacts } from "../panel/server/facts.ts";
 import type { Panel, PanelSettings } from "../panel/server/panel.ts";
@@ -69,6 +70,8 @@ export interface Started {
   delivery: Pending<DeliveryService>;
   isTls: boolean;
   pools: ConnectionPools;
+  /** Null: this is no demo. */
+  demo: Demo | null;
 }
 
 export function apiDeps(config: Config, started: Started): ServerDeps {
@@ -157,6 +160,7 @@ export function panelDeps(
     },
     trustedProxy: config.trustedProxy,
     onInternalError: internalErrors(started),
+    demo: started.demo?.panel ?? null,
   };
 }
 

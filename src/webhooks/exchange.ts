@@ -5,7 +5,7 @@ import { closeSync, openSync } from "node:fs";
 import { isIP, type Socket, connect as connectPlain } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { errorCode } from "../domain/values/error-table.ts";
-import { nameOf } from "./targets.ts";
+import { nameOf, refuseClosed } from "./targets.ts";
 
 export interface ExchangeRequest {
   /** Gives the port, the path, and the name for the Host header, the handshake and the certificate. */
@@ -39,7 +39,11 @@ const LENGTH = /^\d{1,15}$/;
 const WITHOUT_BODY = new Set([204, 304]);
 
 /** Sends the request. Rejects if the connection ends or `stop` is aborted before the head of a reply has arrived. */
-export function exchange(request: ExchangeRequest, stop: AbortSignal): Promise<ExchangeReply> {
+export async function exchange(
+  request: ExchangeRequest,
+  stop: AbortSignal,
+): Promise<ExchangeReply> {
+  refuseClosed();
   const input = createInput(request.limitBytes);
   const reading = readReply(input);
   return new Promise((resolve, reject) => {

@@ -10,6 +10,18 @@ export interface TargetPolicy {
   allowHttp: boolean;
 }
 
+let isClosed = false;
+
+/** Refuses every target from now on, before its name is resolved: for a demo that anybody may use. */
+export function closeTargets(): void {
+  isClosed = true;
+}
+
+/** Throws if no server may be connected to. */
+export function refuseClosed(): void {
+  if (isClosed) throw new Error("this demo connects to no other server");
+}
+
 /** Returns the addresses of a name. Rejects when it has none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
@@ -71,7 +83,7 @@ export async function findTarget(
   resolve: Resolve = resolveName,
 ): Promise<Target> {
   const parsed = parseWebhookUrl(url, policy.allowHttp);
-  if ("must" in parsed) return { refused: "url_not_allowed" };
+  if (isClosed || "must" in parsed) return { refused: "url_not_allowed" };
   const name = nameOf(new URL(parsed.url));
   const literal = canonicalAddress(name);
   let addresses: readonly string[];

@@ -47,7 +47,7 @@ export interface Serving {
 }
 
 /**
- * Starts `serve` or `quickstart` on a free port; resolves once it says where it listens.
+ * Starts `serve`, `quickstart` or `demo` on a free port; resolves once it says where it listens.
  * Nobody is limited in how often they ask, unless `argv` says so.
  */
 export async function serving(folder: string, ...argv: string[]): Promise<Serving> {
@@ -71,7 +71,8 @@ export async function servingAs(
   ...argv: string[]
 ): Promise<Serving> {
   const [command, ...flags] = argv;
-  const started = [command!, "--port", "0", "--rate-limit", "0", ...flags];
+  const unlimited = command === "demo" ? [] : ["--rate-limit", "0"];
+  const started = [command!, "--port", "0", ...unlimited, ...flags];
   const child = spawn(folder, started, environment, launcher);
   const { url, printed, ended } = await listening(child);
   return {

@@ -4,6 +4,7 @@ import type { DeferredCommand } from "../kernel/deferred-command.ts";
 
 export const startCommands: readonly DeferredCommand[] = [
   { name: "serve", load: async () => (await import("./serve.ts")).declareServe },
+  { name: "demo", load: async () => (await import("./demo.ts")).declareDemo },
   { name: "quickstart", load: async () => (await import("./quickstart.ts")).declareQuickstart },
 ];
 

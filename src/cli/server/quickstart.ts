@@ -2,45 +2,23 @@
 // With a data directory that is not empty it only starts the server.
 
 import type { Command } from "commander";
-import catalogue from "../../../deploy/catalogue.example.csv" with { type: "text" };
 import { serveOptions } from "../../config/flags.ts";
 import { type Config, isPortalOn, isPortalNear } from "../../config/settings.ts";
-import { transact, type Tx } from "../../db/port/port.ts";
-import { listServices } from "../../db/catalogue/services.ts";
-import { listUsers } from "../../db/users/users.ts";
-import { MICROS_PER_DOLLAR } from "../../domain/ledger/money.ts";
-import { createCommandIds } from "../../operations/batch/execute.ts";
-import {
-  type CommandName,
-  runCommand,
-  type UnsignedInput,
-} from "../../operations/batch/commands.ts";
-import { createContext } from "../../operations/batch/context.ts";
-import {
-  type CommonOptions,
-  declare,
-  signed,
-  withDatabase,
-  withoutSettingsFile,
-} from "../kernel/command.ts";
-import { type DatabaseName, databaseOf } from "../kernel/database-name.ts";
-import { setUpLink } from "../members/links.ts";
-import { newKey } from "../users/keys.ts";
+import { INVITATION_TIME } from "../../domain/sign-ins/sign-ins.ts";
 import { newToken } from "../../web/server/tokens.ts";
 import { DEFAULT_PANEL } from "../administrators/administrators.ts";
-import { INVITATION_TIME } from "../../domain/sign-ins/sign-ins.ts";
+import { type CommonOptions, declare, withoutSettingsFile } from "../kernel/command.ts";
+import { type DatabaseName, databaseOf } from "../kernel/database-name.ts";
+import { setUpLink } from "../members/links.ts";
 import { print } from "../output/output.ts";
-import { SAMPLE_ORDERS, sampleOrders } from "./sample-orders.ts";
+import { DEMO_EMAIL, DEMO_USER, memberStep, newDemoKey, seed, sharedSteps } from "./demo-world.ts";
+import { SAMPLE_ORDERS } from "./sample-orders.ts";
 import { panelLink, serve } from "./serve.ts";
-import { parseCatalogue } from "../catalogue/service-import.ts";
 
 /** The command that starts this program, printed for the user to copy: the binary's path, or bun with the source. */
 const PROGRAM = Bun.main.startsWith("/$bunfs/")
   ? process.execPath
   : `npx -y bun@${Bun.version} src/main.ts`;
-const DEMO_USER = "demo";
-const DEMO_EMAIL = "demo@shop.example";
-const DEMO_BALANCE_MICROS = 100 * MICROS_PER_DOLLAR;
 
 export function declareQuickstart(program: Command): void {
   const command = withoutSettingsFile(
@@ -93,57 +71,15 @@ interface Demo {
   portal: string | null;
 }
 
-/** Creates the demo data in one transaction, unless there is data already. */
+/** Creates the demo data, unless there is data already. */
 async function seedDemo(options: Config & CommonOptions): Promise<Demo> {
   const now = Date.now();
-  const { text, input } = newKey({
-    user: DEMO_USER,
-    type: "order",
-    label: "quickstart",
-  });
-  const credit = {
-    username: DEMO_USER,
-    amountMicros: DEMO_BALANCE_MICROS,
-    note: null,
-    publicNote: "quickstart",
-  };
+  const { text, input } = newDemoKey("quickstart");
   const { token, invitationHash } = newToken();
-  const member = {
-    username: DEMO_USER,
-    email: DEMO_EMAIL,
-    name: "Demo",
-    role: "owner",
-    language: "en",
-    invitationHash,
-  } as const;
-  const services = command("importServices", { services: parseCatalogue(catalogue) }, now);
-  const commands = [
-    command("createUser", { username: DEMO_USER, name: "Demo", parent: null }, now),
-    command("creditUser", credit, now),
-    command("createKey", input, now),
-    command("inviteMember", member, now),
-  ];
-  const samples = sampleOrders(now);
-  const isSeeded = await withDatabase(options, ({ store }) =>
-    transact(store, (tx) => {
-      if (listUsers(tx).length > 0 || listServices(tx).length > 0) return false;
-      for (const run of [services, samples, ...commands]) run(tx);
-      return true;
-    }),
-  );
-  if (!isSeeded) return { key: null, portal: null };
+  const member = memberStep({ email: DEMO_EMAIL, role: "owner" }, invitationHash, now);
+  if (!(await seed(options, [...sharedSteps(input, now), member])))
+    return { key: null, portal: null };
   return { key: text, portal: isPortalOn(options) ? setUpLink(options, token) : null };
-}
-
-/** Returns a function that runs a command. Its ids are created once, because the transaction may run more than once. */
-function command<Name extends CommandName>(
-  name: Name,
-  unsigned: UnsignedInput<Name>,
-  now: number,
-): (tx: Tx) => void {
-  const input = signed(unsigned);
-  const ids = createCommandIds(name, input);
-  return (tx) => void runCommand(tx, name, input, createContext(now, ids, crypto.randomUUID()));
 }
 
 function introduction(url: string, database: DatabaseName, key: string): string {
@@ -160,8 +96,8 @@ Paste into another terminal:
 List services
 ${call(auth, "/services")}
 
-Place an order
-${call(json, `/orders -d '{"service":"instagram-followers","link":"https://example.com/me","quantity":1000}'`)}
+Place an order; the idempotency-key makes a repeated command place it only once
+${call(`${json}-H 'idempotency-key: order-1' `, `/orders -d '{"service":"instagram-followers","link":"https://example.com/me","quantity":1000}'`)}
 
 Read it
 ${call(auth, `/orders/${SAMPLE_ORDERS + 1}`)}

@@ -14,6 +14,7 @@ import { TlsError } from "../../config/tls.ts";
 import { ListenError } from "../../server/listeners.ts";
 import { PortalFileError } from "../../server/portal-files.ts";
 import type { Service } from "../../server/serve.ts";
+import type { Demo } from "../../web/server/demo.ts";
 import { handleSignals } from "../../server/signals.ts";
 import { startThreadAhead } from "../../writer/thread-ahead.ts";
 import {
@@ -71,10 +72,19 @@ export async function panelLink(
 
 /** Starts the server, which runs until a signal or a fatal error ends the process. */
 export async function serve(options: Config, command: Command): Promise<Service> {
+  refuseConflict(options, command);
+  return attended(await start(options, command), command);
+}
+
+/** Refuses settings that contradict each other, as wrong usage. */
+export function refuseConflict(options: Config, command: Command): void {
   const conflict =
     findConflict(options) ?? refusedWithPostgres(options) ?? missingForRemote(options);
   if (conflict) command.error(`error: ${conflict}.`);
-  const service = await start(options, command);
+}
+
+/** Stops the server at a signal, and ends the process after an error that nothing handles. */
+export function attended(service: Service, command: Command): Service {
   const { log, url } = service;
   logConsole(log);
   for (const variable of unknownVariables(command)) {
@@ -96,14 +106,26 @@ export async function serve(options: Config, command: Command): Promise<Service>
   return service;
 }
 
-async function start(options: Config, command: Command): Promise<Service> {
-  try {
+/** Starts the server. Throws CommandFailure. */
+export async function start(
+  options: Config,
+  command: Command,
+  demo: Demo | null = null,
+): Promise<Service> {
+  return orFailure(options, async () => {
     if (options.backupRecipient !== null) await requireRecipient(options.backupRecipient);
     const config = freezeConfig(options);
     const thread = config.database === null ? startThreadAhead(WRITER_THREAD) : null;
     // Imported after the start of the thread: this loads most files of the program while the thread loads its own.
     const { startService } = await import("../../server/serve.ts");
-    return await startService(config, () => process.exit(1), showSettings(command), thread);
+    return startService(config, () => process.exit(1), showSettings(command), { thread, demo });
+  });
+}
+
+/** Throws what prevents a start as CommandFailure, with a sentence for the operator. */
+export async function orFailure<T>(options: Config, start: () => Promise<T>): Promise<T> {
+  try {
+    return await start();
   } catch (error) {
     const database = databaseOf(options);
     if (error instanceof TlsError || error instanceof PortalFileError) {

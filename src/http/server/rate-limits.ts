@@ -198,7 +198,7 @@ function orderPolicies(limits: OrderLimits | undefined): string[] {
   return items.filter(([, quota]) => quota > 0).map((item) => policyItem(...item));
 }
 
-function fullBucket({ requests, milliseconds }: Rate, burst: number): TokenBucket {
+export function fullBucket({ requests, milliseconds }: Rate, burst: number): TokenBucket {
   const bucketSize = requests * burst;
   const bucket = new TokenBucket({
     bucketSize,
@@ -227,7 +227,7 @@ function exceeded(by: RateExceeded["by"], rate: Rate, bucket: TokenBucket, cost:
 }
 
 /** Evicts buckets that are full again, and the oldest one when the map is full. */
-function evictOldest(buckets: Map<string, TokenBucket>): void {
+export function evictOldest(buckets: Map<string, TokenBucket>): void {
   for (const [address, bucket] of buckets) {
     const isFull = bucket.getWaitTime(bucket.bucketSize) === 0;
     if (!isFull && buckets.size < ADDRESS_LIMIT) return;

@@ -4,10 +4,12 @@
 
 import type { Call, Submission } from "../server/call.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
+import { DemoSignIns } from "../../web/components/demo-sign-ins.tsx";
 import { Field, Form } from "../../web/components/fields.tsx";
+import type { Panel } from "../server/panel.ts";
 import { redirect } from "../../web/server/response.ts";
 
-export function signInPage(call: Call): View | Response {
+export function signInPage(call: Call, { demo }: Panel): View | Response {
   const { visitor, filters } = call;
   if (visitor.isSignedIn() && !visitor.identity().session.awaitsCode) return redirect("/");
   const next = filters.raw("next");
@@ -16,6 +18,7 @@ export function signInPage(call: Call): View | Response {
     body: (
       <div class="narrow">
         <h1>Sign in</h1>
+        <DemoSignIns demo={demo} />
         <Form action="/sign-in" submit="Sign in" hidden={next === "" ? {} : { next }}>
           <Field name="name" label="Name" autocomplete="username" required />
           <Field

@@ -11,6 +11,7 @@ import type { ProviderAddress } from "../../providers/protocols.ts";
 import type { ProviderApi } from "../../providers/provider.ts";
 import type { ActivityCounter } from "../../reports/activity.ts";
 import type { OrderCounts } from "../../reports/status-counter.ts";
+import type { DemoSite } from "../../web/server/demo.ts";
 import type { OriginSettings } from "../../web/server/origin.ts";
 import type { Passwords } from "../../web/server/passwords.ts";
 import type { Writer } from "../../writer/writer.ts";
@@ -50,4 +51,6 @@ export interface Panel {
   /** The proxies whose X-Forwarded-For is trusted. */
   trustedProxy: readonly Network[];
   onInternalError(error: unknown): void;
+  /** Absent or null: this is no demo. */
+  demo?: DemoSite | null;
 }

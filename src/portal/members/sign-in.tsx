@@ -4,6 +4,7 @@
 
 import { LANGUAGES } from "../../domain/members/languages.ts";
 import { parseEmail } from "../../domain/members/members.ts";
+import { DemoSignIns } from "../../web/components/demo-sign-ins.tsx";
 import { Field, Form } from "../../web/components/fields.tsx";
 import { setCookie } from "../../web/server/cookies.ts";
 import { redirect } from "../../web/server/response.ts";
@@ -23,6 +24,7 @@ export function signInPage(call: Call, portal: Portal): View | Response {
     title: t("signIn.title"),
     body: (
       <Welcome visitor={visitor} portal={portal} title={t("signIn.title")}>
+        <DemoSignIns demo={portal.demo} />
         <Form
           action="/sign-in"
           submit={t("signIn.title")}

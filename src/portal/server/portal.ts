@@ -8,6 +8,7 @@ import type { CheckWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
 import type { Logger } from "../../monitoring/log.ts";
 import type { CompletionTimes } from "../../reports/completion-times.ts";
 import type { Asset } from "../../web/server/assets.ts";
+import type { DemoSite } from "../../web/server/demo.ts";
 import type { OriginSettings } from "../../web/server/origin.ts";
 import type { Passwords } from "../../web/server/passwords.ts";
 import type { Brand } from "../../web/server/site.ts";
@@ -49,4 +50,6 @@ export interface Portal {
   /** The proxies whose X-Forwarded-For is trusted. */
   trustedProxy: readonly Network[];
   onInternalError(error: unknown): void;
+  /** Absent or null: this is no demo. */
+  demo?: DemoSite | null;
 }

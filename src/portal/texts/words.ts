@@ -57,6 +57,12 @@ function createWords(language: Language, t: Translate): SiteWords {
       proofBecause: () => t("parts.proofBecause"),
       proofRequired: t("field.required"),
       proofWrong: t("field.proofWrong"),
+      demo: {
+        title: t("demo.title"),
+        resets: (time) => t("demo.resets", { time }),
+        key: t("demo.key"),
+        formClosed: t("demo.formClosed"),
+      },
       grace: {
         "0": t("grace.0"),
         "1": t("grace.1"),

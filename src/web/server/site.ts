@@ -5,6 +5,7 @@ import type { Logger } from "../../monitoring/log.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
 import type { Asset } from "./assets.ts";
 import type { Call, CallParts } from "./call.ts";
+import type { DemoSite } from "./demo.ts";
 import type { OriginSettings } from "./origin.ts";
 import type { PageRoute, Route } from "./route.ts";
 import type { Visitor } from "./visitor.ts";
@@ -14,6 +15,8 @@ export interface SiteParts extends CallParts {
   log: Pick<Logger, "error">;
   settings: CallParts["settings"] & OriginSettings;
   onInternalError(error: unknown): void;
+  /** Absent or null: this is no demo. */
+  demo?: DemoSite | null;
 }
 
 /** How the site presents itself. */

@@ -49,8 +49,17 @@ export interface PartWords {
   proofBecause: (isSensitive: boolean) => string;
   proofRequired: string;
   proofWrong: string;
+  demo: DemoWords;
   /** How long an old key stays valid, by hours. */
   grace: Record<"0" | "1" | "24" | "168", string>;
+}
+
+/** Words of a demo. */
+export interface DemoWords {
+  title: string;
+  resets: (time: string) => string;
+  key: string;
+  formClosed: string;
 }
 
 /** Errors beside the fields of a form. */
@@ -104,6 +113,12 @@ export const ENGLISH: SiteWords = {
       `Asked for again because of ${isSensitive ? "what this allows" : "the amount"}.`,
     proofRequired: "Enter your password or a code again",
     proofWrong: "Wrong password or code",
+    demo: {
+      title: "This is a demo",
+      resets: (time) => `Try everything. All changes are discarded at ${time}.`,
+      key: "API key",
+      formClosed: "The demo does not allow this. Nothing was changed.",
+    },
     grace: {
       "0": "0 hours: it ends at once",
       "1": "an hour",

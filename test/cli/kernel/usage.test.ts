@@ -134,6 +134,8 @@ describe("help", () => {
       const { code, stdout, stderr } = await reseller(...path, "--help");
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
       if (words === "move") expect(stdout).toContain("--from <place>");
+      // The demo must not touch the service's data.
+      else if (words === "demo") expect(stdout).toMatch(/--data <DIR>(?![^]*RESELLER_DATA)/);
       else expect(stdout).toMatch(/--data <DIR>[^]*RESELLER_DATA/);
       expect(stdout).toContain("--json");
       expect(stdout).toMatch(new RegExp(`Example:\n {2}reseller ${words}\\b`));

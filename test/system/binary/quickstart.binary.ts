@@ -45,7 +45,10 @@ test("every printed command works when pasted, and the same data is there after 
   const there = (command: string) => paste(command.replaceAll(first.url, again.url));
   expect(there(commands[2]!)).toMatchObject(ANSWERS[2]!);
   expect(there(commands[3]!)).toMatchObject({ balance: 123.18 });
-  expect(there(commands[1]!)).toMatchObject({ order: { orderId: 49 } });
+  // Repeated, it is the same order; with another key a new one.
+  expect(there(commands[1]!)).toMatchObject(ANSWERS[1]!);
+  const next = commands[1]!.replace("idempotency-key: order-1", "idempotency-key: order-2");
+  expect(there(next)).toMatchObject({ order: { orderId: 49 } });
 
   const data = join(folder, "data");
   const files = readdirSync(data);

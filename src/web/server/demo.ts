@@ -1,0 +1,30 @@
+// What a demo shows on its sign-in pages, and which forms it allows to visitors whom nobody knows.
+
+/** A sign-in that everybody may use. */
+export interface DemoSignIn {
+  name: string;
+  password: string;
+  role: string;
+}
+
+/** A site of a demo; null for any other server. */
+export interface DemoSite {
+  signIns: readonly DemoSignIn[];
+  /** Text of the key of the demo reseller; null on a site that does not show it. */
+  key: string | null;
+  /** Returns the time of the day at which the demo begins anew, such as `11:00 UTC`; null: never. */
+  resets: () => string | null;
+  /** The forms that visitors may send, by the paths of their routes. Null: all. */
+  forms: ReadonlySet<string> | null;
+}
+
+/** The demo of each site. */
+export interface Demo {
+  panel: DemoSite;
+  portal: DemoSite;
+}
+
+/** Returns whether visitors may not send the form of this route. */
+export function isFormClosed(demo: DemoSite | null | undefined, path: string): boolean {
+  return demo?.forms?.has(path) === false;
+}

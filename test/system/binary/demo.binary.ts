@@ -1,0 +1,298 @@
+// `demo`: the first minute without a clone; and `demo --public`, with what visitors may try against it and against each
+// other.
+
+import { existsSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "bun:test";
+import { PANEL_FORMS, PORTAL_FORMS } from "../../../src/cli/server/demo-forms.ts";
+import { ROUTES as PANEL_ROUTES } from "../../../src/panel/server/routes.ts";
+import { ROUTES as PORTAL_ROUTES } from "../../../src/portal/server/routes.ts";
+import { binary, type Serving, serving, servingAs, stop } from "../../support/binary.ts";
+import { callApi } from "../../support/http/api.ts";
+import { freshFolder } from "../../support/folders.ts";
+import { startReceiver } from "../../support/peers/webhook-receiver.ts";
+import { until } from "../../support/until.ts";
+
+interface Demo {
+  server: Serving;
+  panel: string;
+  portal: string;
+  key: string;
+  /** Name and password by site. */
+  signIns: { panel: [string, string][]; portal: [string, string][] };
+}
+
+function read(server: Serving): Demo {
+  const text = server.stdout();
+  const [panelPart, portalPart] = text.split("Portal of a reseller:");
+  const signIns = (part: string) =>
+    [...part.matchAll(/sign in as (\S+) with (\S+)/g)].map(
+      ([, name, password]) => [name!, password!] as [string, string],
+    );
+  return {
+    server,
+    panel: /Panel of the operator: +(\S+)/.exec(text)![1]!,
+    portal: `${server.url}/portal`,
+    key: /rk_[0-9A-Za-z]{28}/.exec(text)![0],
+    signIns: { panel: signIns(panelPart!), portal: signIns(portalPart!) },
+  };
+}
+
+let visitors = 0;
+/** The header that makes a request come from a visitor of its own. */
+const visitor = (number = ++visitors) => ({
+  "x-forwarded-for": `198.18.${number >> 8}.${number & 255}`,
+});
+const BEHIND_PROXY = ["--trusted-proxy", "127.0.0.1"];
+
+async function send(
+  base: string,
+  path: string,
+  fields: Record<string, string> | null,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  const form = fields && { method: "POST", body: new URLSearchParams(fields) };
+  const { origin } = new URL(base);
+  return fetch(base + path, { ...form, redirect: "manual", headers: { origin, ...headers } });
+}
+
+/** Signs in and returns the cookie; empty if refused. */
+async function signIn(
+  demo: Demo,
+  site: "panel" | "portal",
+  [name, password]: [string, string],
+  headers: Record<string, string> = {},
+): Promise<string> {
+  const fields = { [site === "panel" ? "name" : "email"]: name, password };
+  const response = await send(demo[site], "/sign-in", fields, headers);
+  return response.headers.getSetCookie()[0]?.split(";")[0] ?? "";
+}
+
+test("the printed sign-ins lead into panel and portal, and the printed order is delivered", async () => {
+  const server = await serving(freshFolder(), "demo");
+  const demo = read(server);
+  expect(demo.signIns.panel).toHaveLength(1);
+  expect(demo.signIns.portal).toHaveLength(1);
+  for (const site of ["panel", "portal"] as const) {
+    const cookie = await signIn(demo, site, demo.signIns[site][0]!);
+    expect(cookie).not.toBe("");
+    const page = await send(demo[site], "/", null, { cookie });
+    expect(page.status).toBe(200);
+    const text = await (await send(demo[site], "/sign-in", null)).text();
+    for (const [name, password] of demo.signIns[site]) {
+      expect(text).toContain(name);
+      expect(text).toContain(password);
+    }
+  }
+  const command = /^ *(curl .+)$/m.exec(server.stdout())![1]!;
+  const place = () => JSON.parse(Bun.spawnSync(["bash", "-c", command]).stdout.toString());
+  const placed = place();
+  expect(placed).toMatchObject({ status: "success", order: { charge: 2.32 } });
+  // Its Idempotency-Key makes the same command place no second order.
+  expect(place()).toEqual(placed);
+  const { orderId } = placed.order;
+  await until(async () => {
+    const { body } = await callApi(server.url, "GET", `/orders/${orderId}`, demo.key);
+    // The key's limit refuses some of these polls.
+    return body.order?.status === "PROCESSING" && body.order.remains < 1000;
+  });
+  await stop(server);
+});
+
+test("without --data nothing of it stays; with --data the next start has the same data and sign-ins", async () => {
+  const folder = freshFolder();
+  const first = read(await serving(folder, "demo"));
+  const told = () => /"path":"([^"]+)"/.exec(first.server.stderr());
+  await until(() => told() !== null);
+  const path = told()![1]!;
+  expect(path).toStartWith(tmpdir());
+  expect(existsSync(path)).toBe(true);
+  await stop(first.server);
+  expect(existsSync(dirname(path))).toBe(false);
+
+  const kept = read(await serving(folder, "demo", "--data", "kept"));
+  await stop(kept.server);
+  const again = read(await serving(folder, "demo", "--data", "kept"));
+  expect([again.key, again.signIns]).toEqual([kept.key, kept.signIns]);
+  const { status } = await callApi(again.server.url, "GET", "/balance", again.key);
+  expect(status).toBe(200);
+  await stop(again.server);
+});
+
+test("a database that no demo has made is refused and left as it is", async () => {
+  const folder = freshFolder();
+  await stop(await serving(folder, "serve", "--data", "real"));
+  const before = readFileSync(join(folder, "real/reseller.db"));
+  for (const mode of [[], ["--public"]]) {
+    const { code, stderr } = await binary(folder, "demo", "--data", "real", "--port", "0", ...mode);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("is not a demo's")]);
+  }
+  expect(readFileSync(join(folder, "real/reseller.db")).equals(before)).toBe(true);
+});
+
+describe("a public demo", () => {
+  test("refuses every form to every role but those of its list, and all can still sign in", async () => {
+    const demo = read(await serving(freshFolder(), "demo", "--public", ...BEHIND_PROXY));
+    const sites = [
+      ["panel", PANEL_ROUTES, PANEL_FORMS],
+      ["portal", PORTAL_ROUTES, PORTAL_FORMS],
+    ] as const;
+    for (const [site, routes, open] of sites) {
+      const forms = routes.filter(({ method }) => method === "POST").map(({ path }) => path);
+      // The list names no form that there is none of.
+      expect(open.filter((path) => !forms.includes(path))).toEqual([]);
+      const closed = forms.filter((path) => !open.includes(path));
+      expect(closed.length).toBeGreaterThan(15);
+      const inPath: Record<string, string> = {
+        user: "demo",
+        provider: "demo-provider",
+        order: "1",
+      };
+      const filled = (path: string) =>
+        path.replace(/:(\w+)/g, (_, name: string) => inPath[name] ?? "x");
+      for (const person of demo.signIns[site]) {
+        const cookie = await signIn(demo, site, person, visitor());
+        expect(cookie).not.toBe("");
+        const taken: string[] = [];
+        for (const path of closed) {
+          const fields = { name: "x", password: "an other password", url: "https://example.com/" };
+          const reply = await send(demo[site], filled(path), fields, { cookie, ...visitor() });
+          if (reply.status !== 403) taken.push(`${path}: ${reply.status}`);
+        }
+        expect(taken).toEqual([]);
+      }
+    }
+    for (const site of ["panel", "portal"] as const) {
+      for (const person of demo.signIns[site]) {
+        expect(await signIn(demo, site, person, visitor())).not.toBe("");
+      }
+    }
+    await stop(demo.server);
+  });
+
+  test("opens no connection and looks up no name, whatever visitors enter", async () => {
+    const folder = freshFolder();
+    const calls = join(folder, "calls");
+    // -D: the traced program is the child of this process, so that signals reach it.
+    const traced = [
+      "strace",
+      "-D",
+      "-f",
+      "-e",
+      "trace=connect,sendto,sendmsg,sendmmsg",
+      "-o",
+      calls,
+    ];
+    const server = await servingAs(
+      traced, {}, folder, "demo", "--public", "--data", "demo", ...BEHIND_PROXY,
+    ); // prettier-ignore
+    const demo = read(server);
+    const receiver = await startReceiver();
+    const inner = `http://127.0.0.1:${receiver.port}/`;
+    const targets = [
+      inner,
+      "https://hooks.example.com/",
+      "https://8.8.8.8/",
+      "http://169.254.169.254/",
+    ];
+    for (const url of targets) {
+      const body = { url, events: ["*"] };
+      const made = await callApi(server.url, "POST", "/webhooks", demo.key, body, visitor());
+      expect([url, made.status]).toEqual([url, 400]);
+    }
+    const cookie = await signIn(demo, "panel", demo.signIns.panel[0]!, visitor());
+    const headers = () => ({ cookie, ...visitor() });
+    for (const path of ["/provider-balances", "/providers/demo-provider/test"]) {
+      expect((await send(demo.panel, path, {}, headers())).status).toBe(303);
+    }
+    const body = { service: "instagram-followers", link: inner, quantity: 50 };
+    const placed = await callApi(server.url, "POST", "/orders", demo.key, body, visitor());
+    expect(placed.status).toBe(200);
+    await stop(server);
+    expect(receiver.connections()).toBe(0);
+    await receiver.stop();
+    await until(() => readFileSync(calls, "utf8").includes("+++ exited with 0 +++"));
+    const outside = readFileSync(calls, "utf8")
+      .split("\n")
+      .filter((line) => /AF_INET/.test(line));
+    expect(outside).toEqual([]);
+  });
+
+  test("limits each visitor by itself: requests, changes and sign-ins", async () => {
+    const demo = read(await serving(freshFolder(), "demo", "--public", ...BEHIND_PROXY));
+    const [flood, other] = [visitor(), visitor()];
+    const statuses = async (count: number, ask: () => Promise<Response>) => {
+      const replies = await Promise.all(
+        Array.from({ length: count }, async () => (await ask()).status),
+      );
+      return replies.filter((status) => status === 429).length;
+    };
+    const page = (headers: Record<string, string>) => () =>
+      send(demo.portal, "/sign-in", null, headers);
+    expect(await statuses(500, page(flood))).toBeGreaterThan(200);
+    expect(await statuses(50, page(other))).toBe(0);
+    const enter = (headers: Record<string, string>) => () =>
+      send(demo.panel, "/sign-in", { name: "operator", password: "wrong wrong wrong" }, headers);
+    const guesser = visitor();
+    expect(await statuses(60, enter(guesser))).toBeGreaterThanOrEqual(40);
+    // Wrong passwords of one visitor lock nobody else out.
+    expect(await signIn(demo, "panel", demo.signIns.panel[0]!, visitor())).not.toBe("");
+    const order = (headers: Record<string, string>) => () =>
+      fetch(`${demo.server.url}/api/v1/orders`, { method: "POST", body: "{}", headers });
+    const buyer = visitor();
+    expect(await statuses(200, order(buyer))).toBeGreaterThan(70);
+    expect(await statuses(20, order(visitor()))).toBe(0);
+    await stop(demo.server);
+  });
+
+  test("is reset under load without losing or refusing a request, and then has its first data again", async () => {
+    const demo = read(
+      await serving(freshFolder(), "demo", "--public", "--reset-every", "10s", ...BEHIND_PROXY),
+    );
+    const { server, key } = demo;
+    const resets = () => server.stderr().split("demo: begun anew").length - 1;
+    const refused: string[] = [];
+    let answered = 0;
+    const ask = async (path: string, body?: object) => {
+      const sent = body && { method: "POST", body: JSON.stringify(body) };
+      const headers = { "x-api-key": key, "content-type": "application/json", ...visitor() };
+      try {
+        const response = await fetch(server.url + path, { ...sent, headers });
+        if (response.status !== 200)
+          refused.push(`${path}: ${response.status} ${await response.text()}`.slice(0, 200));
+        else await response.arrayBuffer();
+        answered++;
+      } catch (error) {
+        refused.push(`${path}: ${String(error)}`);
+      }
+    };
+    const order = { service: "instagram-likes", link: "https://example.com/p", quantity: 10 };
+    const client = async () => {
+      while (resets() < 3) {
+        await ask("/api/v1/orders", order);
+        await ask("/api/v1/services");
+        await ask("/portal/sign-in");
+      }
+    };
+    await Promise.all(Array.from({ length: 4 }, client));
+    expect(refused).toEqual([]);
+    expect(answered).toBeGreaterThan(300);
+    const { body } = await callApi(server.url, "GET", "/orders", key, undefined, visitor());
+    expect(body.orders.length).toBeLessThan(answered);
+    await stop(server);
+  });
+
+  test("is reset as soon as visitors have filled it", async () => {
+    const demo = read(
+      await serving(freshFolder(), "demo", "--public", "--reset-above", "2MiB", ...BEHIND_PROXY),
+    );
+    const order = { service: "profile-review", link: `https://example.com/${"x".repeat(1900)}` };
+    const orders = Array.from({ length: 25 }, () => ({ ...order, quantity: 1 }));
+    await until(async () => {
+      await callApi(demo.server.url, "POST", "/orders/batch", demo.key, { orders }, visitor());
+      return demo.server.stderr().includes("demo: begun anew");
+    });
+    await stop(demo.server);
+  });
+});
