@@ -1,5 +1,6 @@
-// The attempts of one server that are in flight, and those that have ended and are not recorded yet.
+// The attempts of one server to deliver webhooks, and which endpoints are slow.
 
+import { type Attempts, createAttempts } from "../scheduling/attempts.ts";
 import type { Clock } from "../scheduling/clock.ts";
 import type { WebhookOutcome } from "../domain/webhooks/webhooks.ts";
 import type { Logger } from "../monitoring/log.ts";
@@ -12,16 +13,9 @@ import { failed, type SendWebhook, type WebhookReply } from "./sender.ts";
 /** Limit in milliseconds. An endpoint that takes longer for an attempt is slow. */
 const SLOW_MS = 1000;
 
-export interface Attempts {
-  begin(due: DueWebhookDelivery): void;
-  /** Returns the number of attempts in flight. */
-  count(): number;
+export interface WebhookAttempts extends Attempts<DueWebhookDelivery, FinishedWebhookAttempt> {
   /** Returns the ids of endpoints whose attempt in flight, or whose latest attempt, is slow. */
   slowEndpoints(): string[];
-  /** Returns the attempts that have ended since the last call. */
-  takeEnded(): FinishedWebhookAttempt[];
-  /** Resolves when no attempt is in flight. */
-  idle(): Promise<void>;
 }
 
 export interface AttemptDeps {
@@ -35,54 +29,39 @@ export interface AttemptDeps {
 }
 
 /** Creates the attempts of one server, none in flight. `onEnded` is called after each attempt. */
-export function createAttempts(
+export function createWebhookAttempts(
   deps: AttemptDeps,
   stop: AbortSignal,
   onEnded: () => void,
-): Attempts {
+): WebhookAttempts {
   const { clock } = deps;
-  const inFlight = new Map<number, { webhookId: string; begunAt: number; ended: Promise<void> }>();
+  const inFlight = new Map<number, { webhookId: string; begunAt: number }>();
   /** Ids of endpoints whose latest attempt was slow. */
   const slow = new Set<string>();
-  let ended: FinishedWebhookAttempt[] = [];
 
-  const make = async (due: DueWebhookDelivery): Promise<void> => {
+  const make = async (due: DueWebhookDelivery): Promise<FinishedWebhookAttempt | null> => {
     const { deliveryId, attempt, webhookId } = due;
     const at = clock.now();
+    inFlight.set(deliveryId, { webhookId, begunAt: at });
     const reply = await sendOnce(deps, due, stop);
+    inFlight.delete(deliveryId);
     // The clock may have been set back.
     const durationMs = Math.max(0, clock.now() - at);
     if (durationMs > SLOW_MS) slow.add(webhookId);
     else slow.delete(webhookId);
-    if (reply.error === "stopped") return;
-    ended.push({ deliveryId, attempt, at, durationMs, ...reply });
+    if (reply.error === "stopped") return null;
     const outcome = reply.error ?? "delivered";
     if (due.alert) deps.onAlert?.(outcome);
     else if (!due.isTest) deps.onAttempt?.(outcome);
+    return { deliveryId, attempt, at, durationMs, ...reply };
   };
 
   return {
-    begin(due) {
-      const { deliveryId, webhookId } = due;
-      const running = make(due).finally(() => {
-        inFlight.delete(deliveryId);
-        onEnded();
-      });
-      inFlight.set(deliveryId, { webhookId, begunAt: clock.now(), ended: running });
-    },
-    count: () => inFlight.size,
+    ...createAttempts(make, onEnded),
     slowEndpoints() {
       const since = clock.now() - SLOW_MS;
       const waiting = [...inFlight.values()].filter(({ begunAt }) => begunAt < since);
       return [...new Set([...slow, ...waiting.map(({ webhookId }) => webhookId)])];
-    },
-    takeEnded() {
-      const taken = ended;
-      ended = [];
-      return taken;
-    },
-    async idle() {
-      while (inFlight.size > 0) await Promise.all([...inFlight.values()].map((each) => each.ended));
     },
   };
 }
