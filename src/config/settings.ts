@@ -9,6 +9,7 @@ import { SECOND_MS } from "../domain/values/spans.ts";
 import { formatSize } from "../domain/values/units.ts";
 import { LOG_FORMATS, LOG_LEVELS } from "../monitoring/log.ts";
 import { isLoopback } from "./networks.ts";
+import * as mail from "./mail-values.ts";
 import { packagedData } from "./packaged-data.ts";
 import * as remote from "./remote-values.ts";
 import * as kinds from "./values.ts";
@@ -220,6 +221,17 @@ export const SETTINGS = {
     help: "address of Telegram's Bot API for alerts; change it only for tests",
     isHidden: true,
   },
+  smtp: optional(
+    mail.mailServer,
+    "mail server to send e-mails by: smtps://user@host, or smtp:// with STARTTLS",
+  ),
+  "smtp-password": { ...optional(remote.secret, "password of the mail server"), isSecret: true },
+  "mail-from": optional(
+    mail.mailFrom,
+    "address that e-mails come from, such as Shop <orders@shop.example>",
+  ),
+  "mail-operator": optional(mail.mailAddress, "address for alerts, and for payments to approve"),
+  "mail-per-hour": setting(kinds.mailCount, "20", "maximum e-mails to one address in an hour"),
   "backup-every": setting(kinds.duration(0), "24h", "time between backups; 0 turns them off"),
   "backup-dir": {
     ...optional(kinds.text("DIR"), "folder for backups; several services may share it"),
@@ -315,7 +327,10 @@ export function findConflict(config: Config): string | null {
   if (config.portal && config.portalListen) {
     return "--portal and --portal-listen must not be used together: the portal has one address";
   }
-  return null;
+  if (config.smtp && isPortalOn(config) && config.portalUrl === null && !isPortalNear(config)) {
+    return "--smtp and the portal need --portal-url: the links in e-mails lead there";
+  }
+  return mail.missingForMail(config);
 }
 
 /** Returns whether browsers use TLS to reach the panel or the proxy before it. */

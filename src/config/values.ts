@@ -167,6 +167,8 @@ export function duration(leastMs: number): ValueKind<number> {
 
 export const backupCount = read("N", whole(1, BACKUP_KEEP_LIMIT), String);
 
+export const mailCount = read("N", whole(1, 1000), String);
+
 export const pauseAfter = read("N", whole(0, PAUSE_AFTER_LIMIT), String);
 
 export const connectionCount = read("N", whole(1, CONNECTIONS_LIMIT), String);

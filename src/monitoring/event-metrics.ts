@@ -3,6 +3,7 @@
 import { Counter, Histogram, type Registry } from "prom-client";
 import { SUBMISSION_OUTCOMES } from "../domain/delivery/deliveries.ts";
 import { REQUEST_KINDS, type RequestResult } from "../domain/orders/order-requests.ts";
+import { MAIL_FAILURES } from "../domain/mails/mails.ts";
 import { WEBHOOK_OUTCOMES } from "../domain/webhooks/webhooks.ts";
 import type { ProviderFigures } from "./figures.ts";
 import type { KnownLabels, Observer } from "./observer.ts";
@@ -97,6 +98,13 @@ export function createObserver(
     registers,
   });
   for (const outcome of WEBHOOK_OUTCOMES) alerts.inc({ outcome }, 0);
+  const mails = new Counter({
+    name: "reseller_mails_total",
+    help: "Attempts to send an e-mail, by outcome.",
+    labelNames: ["outcome"],
+    registers,
+  });
+  for (const outcome of ["sent", ...MAIL_FAILURES]) mails.inc({ outcome }, 0);
   const commits = new Histogram({
     name: "reseller_commit_duration_seconds",
     help: "Time of a batch in the writer thread, including its durable commit.",
@@ -123,6 +131,7 @@ export function createObserver(
     orderRequest: (kind, outcome) => orderRequests.inc({ kind, outcome }),
     webhook: (outcome) => webhooks.inc({ outcome }),
     alert: (outcome) => alerts.inc({ outcome }),
+    mail: (outcome) => mails.inc({ outcome }),
     commit(commands, seconds) {
       commits.observe(seconds);
       batches.observe(commands);

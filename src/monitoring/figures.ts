@@ -48,6 +48,7 @@ export interface Figures extends DatabaseFigures {
   ordersByStatus(): Promise<OrderCounts | null>;
   /** Age of the oldest event that waits. Null also if none waits. */
   oldestUndeliveredSeconds(): Awaitable<number | null>;
+  mailsWaiting(): Awaitable<number | null>;
   disabledWebhooks(): Awaitable<Record<DisabledReason, number> | null>;
   openOrderRequests(): Awaitable<RequestFigures | null>;
   /** Number of open alerts by kind. */

@@ -81,6 +81,9 @@ function addFigures(registry: Registry, figures: Figures): void {
     "Age of the oldest event not yet delivered to an active webhook.",
     () => figures.oldestUndeliveredSeconds(),
   );
+  gauge(registry, "reseller_mails_waiting", "E-mails that wait or are being sent.", () =>
+    figures.mailsWaiting(),
+  );
   new Gauge({
     name: "reseller_alerts",
     help: "Ongoing alerts, by kind.",

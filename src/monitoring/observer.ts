@@ -1,5 +1,6 @@
 // Observer: how the program reports events, without knowing of prom-client.
 
+import type { MailOutcome } from "../domain/mails/mails.ts";
 import type { WebhookOutcome } from "../domain/webhooks/webhooks.ts";
 import type { RequestKind } from "../domain/orders/order-requests.ts";
 import type { SubmissionOutcome } from "../domain/delivery/deliveries.ts";
@@ -24,6 +25,8 @@ export interface Observer {
   webhook(outcome: WebhookOutcome): void;
   /** The outcome of an attempt to send an alert to the operator. */
   alert(outcome: WebhookOutcome): void;
+  /** The outcome of an attempt to send an e-mail. */
+  mail(outcome: MailOutcome): void;
   commit(commands: number, seconds: number): void;
 }
 
@@ -39,6 +42,7 @@ export const NO_OBSERVER: Observer = {
   orderRequest() {},
   webhook() {},
   alert() {},
+  mail() {},
   commit() {},
 };
 

@@ -12,6 +12,7 @@ import {
 } from "../config/settings.ts";
 import { startScheduledSyncs } from "../delivery/catalogue-sync.ts";
 import { type DeliveryService, startDelivery } from "../delivery/delivery.ts";
+import { Refusal } from "../domain/values/error-table.ts";
 import { REFUSAL_CODES } from "../http/server/errors.ts";
 import { ROUTES } from "../http/server/routes.ts";
 import { startMetricsServer } from "../http/server/metrics.ts";
@@ -33,6 +34,7 @@ import type { SystemFacts } from "../panel/server/facts.ts";
 import { limitCalls } from "../providers/call.ts";
 import { startProviderBalances } from "../delivery/provider-balances.ts";
 import { startAlerts } from "../alerts/alerts.ts";
+import type { Outbox } from "../scheduling/outbox.ts";
 import { startWebhooks } from "../webhooks/worker.ts";
 import type { ThreadAhead } from "../writer/thread-ahead.ts";
 import {
@@ -41,9 +43,11 @@ import {
   createPending,
   deliveryDeps,
   panelDeps,
+  type Started,
   syncDeps,
   webhookDeps,
 } from "./wiring.ts";
+import type { MailUrls } from "./mails.ts";
 import { createFigures } from "./gauges.ts";
 import { panelAddressPath, portalAddressPath } from "../storage/file/open.ts";
 import type { SqliteOptions } from "./sqlite-database.ts";
@@ -198,6 +202,7 @@ export async function startService(
   const url = urlOf(protocol, listeners.api);
   const panelUrl = listeners.panel && (config.panelUrl ?? urlOf(protocol, listeners.panel));
   portalUrl = portalUrlOf(config, protocol, listeners);
+  const mails = await sendMails(config, started, delivery, { portalUrl, panelUrl });
   writeAddressFile(database.addressFile, url, log);
   const panelFile = panelAddressPath(config.data);
   if (panelUrl) writeAddressFile(panelFile, panelUrl, log);
@@ -232,6 +237,7 @@ export async function startService(
         balances.stop(),
         delivery.stop(DRAIN_MS),
         webhooks.stop(DRAIN_MS),
+        mails?.stop(DRAIN_MS),
       ]);
       const drained = await Promise.race([
         listeners.stop().then(() => true),
@@ -248,6 +254,26 @@ export async function startService(
       await log.close();
     },
   };
+}
+
+/** Starts the sending of e-mails, and notes in the database whether any are sent. Null without --smtp. */
+async function sendMails(
+  config: Config,
+  started: Started,
+  delivery: DeliveryService,
+  urls: MailUrls,
+): Promise<Outbox | null> {
+  const { database, log } = started;
+  const active = config.smtp !== null;
+  const settings = { active, operator: config.mailOperator };
+  await database.writer.submit("setMailSettings", settings).catch((error) => {
+    // The disk or the queue is full. What the last start noted stays.
+    if (!(error instanceof Refusal)) throw error;
+    log.warn({ active }, "the settings of e-mail could not be stored: restart once writes succeed");
+  });
+  if (!active) return null;
+  const { startMailService } = await import("./mails.ts");
+  return startMailService(config, started, delivery, urls);
 }
 
 /** Returns the address of the portal for browsers; null without a portal. */

@@ -193,7 +193,7 @@ function panelSettings(config: Config): PanelSettings {
 }
 
 /** Returns a clock with the time of the database, so that work is due at the same time on all servers. */
-function clockOf(database: ServerDatabase): Clock {
+export function clockOf(database: ServerDatabase): Clock {
   return { ...systemClock, now: () => database.now() };
 }
 

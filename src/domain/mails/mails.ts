@@ -2,6 +2,7 @@
 
 import type { MailChoice } from "../members/members.ts";
 import type { Language } from "../members/languages.ts";
+import type { OrderStatus } from "../orders/order-statuses.ts";
 import { DAY_MS, MINUTE_MS } from "../values/spans.ts";
 
 /** An amount in micros. As text it is exact above 2^53. */
@@ -36,7 +37,7 @@ export interface MailData {
   order_refund: {
     orderId: number;
     service: string;
-    status: string;
+    status: OrderStatus;
     refundMicros: StoredMicros;
     at: number;
   };

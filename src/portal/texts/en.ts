@@ -283,6 +283,61 @@ export const en = {
   "mail.payment": "Payments",
   "mail.order_refund": "Orders that end with a refund",
 
+  // E-mails
+  "email.open": "If the button does not work, open this address:",
+  "email.once": {
+    one: "The link works once, for {count} hour.",
+    other: "The link works once, for {count} hours.",
+  },
+  "email.ignore": "If it was not you, ignore this e-mail: nothing changes.",
+  "email.why": "You get this e-mail because this address has an account at {brand}.",
+  "email.whyVisitor": "You get this e-mail because this address was entered at {brand}.",
+  "email.turnOff": "Send me no more e-mails of this kind",
+  "email.reason": "Reason",
+  "email.payment": "Payment",
+  "email.credited": "Added to your balance",
+  "email.refunded": "Refunded to your balance",
+  "email.time": "Time",
+  "email.invitation.subject": "Your invitation to {brand}",
+  "email.invitation.text":
+    "You are invited to the customer pages of {brand}. Choose a password to begin.",
+  "email.invitation.action": "Choose a password",
+  "email.password_reset.subject": "A new password for {brand}",
+  "email.password_reset.text":
+    "Someone asked for a new password for your account. Your present one works until you choose another.",
+  "email.password_reset.action": "Choose a new password",
+  "email.registration.subject": "Confirm your address for {brand}",
+  "email.registration.text":
+    "Someone asked for an account at {brand} with this address. Confirm it to open the account.",
+  "email.registration.action": "Open the account",
+  "email.registration_known.subject": "You already have an account at {brand}",
+  "email.registration_known.text":
+    "Someone asked for an account with this address, but it has one. Sign in, or ask for a new password there.",
+  "email.sign_in.subject": "A new sign-in to your account at {brand}",
+  "email.sign_in.text":
+    "Someone signed in to your account from a network that was not used before.",
+  "email.sign_in.warning":
+    "If it was not you, change your password and end the other sessions now.",
+  "email.low_balance.subject": "Your balance is low: {balance}",
+  "email.low_balance.text":
+    "Your balance is {balance}. That is less than {threshold}, below which you wanted to be told.",
+  "email.payment_paid.subject": "We have received your payment of {amount}",
+  "email.payment_paid.text": "Thank you. Your payment of {amount} has arrived.",
+  "email.payment_rejected.subject": "Your payment of {amount} was not accepted",
+  "email.payment_rejected.text":
+    "Your payment of {amount} was not accepted. Nothing was added to your balance.",
+  "email.order_refund.subject": "Order {number}: {amount} refunded",
+  "email.order_refund.text":
+    "Order {number} has ended, and {amount} were refunded to your balance.",
+
+  // Pages that e-mails lead to
+  "unsubscribe.title": "E-mails that you receive",
+  "unsubscribe.text": "Send no more e-mails of the kind “{kind}” to {email}?",
+  "unsubscribe.submit": "Turn off",
+  "unsubscribe.done":
+    "These e-mails are turned off. You can turn them on again on the settings page.",
+  "unsubscribe.gone": "This link works no longer. Choose your e-mails on the settings page.",
+
   // Overview
   "overview.title": "Overview",
   "overview.openOrders": "Open orders",

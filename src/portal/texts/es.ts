@@ -292,6 +292,61 @@ export const es: Catalogue = {
   "mail.payment": "Pagos",
   "mail.order_refund": "Pedidos que terminan con un reembolso",
 
+  // E-mails
+  "email.open": "Si el botón no funciona, abra esta dirección:",
+  "email.once": {
+    one: "El enlace sirve una sola vez, durante {count} hora.",
+    many: "El enlace sirve una sola vez, durante {count} de horas.",
+    other: "El enlace sirve una sola vez, durante {count} horas.",
+  },
+  "email.ignore": "Si no ha sido usted, ignore este correo: no cambia nada.",
+  "email.why": "Recibe este correo porque esta dirección tiene una cuenta en {brand}.",
+  "email.whyVisitor": "Recibe este correo porque esta dirección se ha introducido en {brand}.",
+  "email.turnOff": "No enviarme más correos de este tipo",
+  "email.reason": "Motivo",
+  "email.payment": "Pago",
+  "email.credited": "Añadido a su saldo",
+  "email.refunded": "Devuelto a su saldo",
+  "email.time": "Hora",
+  "email.invitation.subject": "Su invitación a {brand}",
+  "email.invitation.text":
+    "Le han invitado a las páginas de clientes de {brand}. Elija una contraseña para empezar.",
+  "email.invitation.action": "Elegir una contraseña",
+  "email.password_reset.subject": "Una contraseña nueva para {brand}",
+  "email.password_reset.text":
+    "Alguien ha pedido una contraseña nueva para su cuenta. La actual sirve hasta que elija otra.",
+  "email.password_reset.action": "Elegir una contraseña nueva",
+  "email.registration.subject": "Confirme su dirección para {brand}",
+  "email.registration.text":
+    "Alguien ha pedido una cuenta en {brand} con esta dirección. Confírmela para abrir la cuenta.",
+  "email.registration.action": "Abrir la cuenta",
+  "email.registration_known.subject": "Ya tiene una cuenta en {brand}",
+  "email.registration_known.text":
+    "Alguien ha pedido una cuenta con esta dirección, pero ya tiene una. Inicie sesión o pida allí una contraseña nueva.",
+  "email.sign_in.subject": "Un nuevo inicio de sesión en su cuenta de {brand}",
+  "email.sign_in.text":
+    "Alguien ha iniciado sesión en su cuenta desde una red que no se había usado antes.",
+  "email.sign_in.warning":
+    "Si no ha sido usted, cambie ahora la contraseña y termine las demás sesiones.",
+  "email.low_balance.subject": "Su saldo es bajo: {balance}",
+  "email.low_balance.text":
+    "Su saldo es de {balance}. Es menos de {threshold}, el límite del que quería que le avisáramos.",
+  "email.payment_paid.subject": "Hemos recibido su pago de {amount}",
+  "email.payment_paid.text": "Gracias. Su pago de {amount} ha llegado.",
+  "email.payment_rejected.subject": "Su pago de {amount} no ha sido aceptado",
+  "email.payment_rejected.text":
+    "Su pago de {amount} no ha sido aceptado. No se ha añadido nada a su saldo.",
+  "email.order_refund.subject": "Pedido {number}: {amount} devueltos",
+  "email.order_refund.text":
+    "El pedido {number} ha terminado y se han devuelto {amount} a su saldo.",
+
+  // Pages that e-mails lead to
+  "unsubscribe.title": "Correos que recibe",
+  "unsubscribe.text": "¿No enviar más correos del tipo «{kind}» a {email}?",
+  "unsubscribe.submit": "Desactivar",
+  "unsubscribe.done": "Estos correos están desactivados. Puede volver a activarlos en los ajustes.",
+  "unsubscribe.gone": "Este enlace ya no sirve. Elija sus correos en los ajustes.",
+
   // Overview
   "overview.title": "Resumen",
   "overview.openOrders": "Pedidos abiertos",

@@ -291,6 +291,61 @@ export const ptBr: Catalogue = {
   "mail.payment": "Pagamentos",
   "mail.order_refund": "Pedidos que terminam com reembolso",
 
+  // E-mails
+  "email.open": "Se o botão não funcionar, abra este endereço:",
+  "email.once": {
+    one: "O link funciona uma vez, por {count} hora.",
+    many: "O link funciona uma vez, por {count} de horas.",
+    other: "O link funciona uma vez, por {count} horas.",
+  },
+  "email.ignore": "Se não foi você, ignore este e-mail: nada muda.",
+  "email.why": "Você recebe este e-mail porque este endereço tem uma conta em {brand}.",
+  "email.whyVisitor": "Você recebe este e-mail porque este endereço foi informado em {brand}.",
+  "email.turnOff": "Não quero mais e-mails deste tipo",
+  "email.reason": "Motivo",
+  "email.payment": "Pagamento",
+  "email.credited": "Adicionado ao seu saldo",
+  "email.refunded": "Devolvido ao seu saldo",
+  "email.time": "Horário",
+  "email.invitation.subject": "Seu convite para {brand}",
+  "email.invitation.text":
+    "Você foi convidado para as páginas de clientes de {brand}. Escolha uma senha para começar.",
+  "email.invitation.action": "Escolher uma senha",
+  "email.password_reset.subject": "Uma nova senha para {brand}",
+  "email.password_reset.text":
+    "Alguém pediu uma nova senha para a sua conta. A senha atual funciona até você escolher outra.",
+  "email.password_reset.action": "Escolher uma nova senha",
+  "email.registration.subject": "Confirme seu endereço para {brand}",
+  "email.registration.text":
+    "Alguém pediu uma conta em {brand} com este endereço. Confirme-o para abrir a conta.",
+  "email.registration.action": "Abrir a conta",
+  "email.registration_known.subject": "Você já tem uma conta em {brand}",
+  "email.registration_known.text":
+    "Alguém pediu uma conta com este endereço, mas ele já tem uma. Entre, ou peça lá uma nova senha.",
+  "email.sign_in.subject": "Um novo acesso à sua conta em {brand}",
+  "email.sign_in.text":
+    "Alguém entrou na sua conta a partir de uma rede que não tinha sido usada antes.",
+  "email.sign_in.warning": "Se não foi você, troque a senha e encerre as outras sessões agora.",
+  "email.low_balance.subject": "Seu saldo está baixo: {balance}",
+  "email.low_balance.text":
+    "Seu saldo é de {balance}. Isso é menos que {threshold}, o limite para você ser avisado.",
+  "email.payment_paid.subject": "Recebemos seu pagamento de {amount}",
+  "email.payment_paid.text": "Obrigado. Seu pagamento de {amount} chegou.",
+  "email.payment_rejected.subject": "Seu pagamento de {amount} não foi aceito",
+  "email.payment_rejected.text":
+    "Seu pagamento de {amount} não foi aceito. Nada foi adicionado ao seu saldo.",
+  "email.order_refund.subject": "Pedido {number}: {amount} devolvidos",
+  "email.order_refund.text":
+    "O pedido {number} terminou, e {amount} foram devolvidos ao seu saldo.",
+
+  // Pages that e-mails lead to
+  "unsubscribe.title": "E-mails que você recebe",
+  "unsubscribe.text": "Não enviar mais e-mails do tipo “{kind}” para {email}?",
+  "unsubscribe.submit": "Desativar",
+  "unsubscribe.done":
+    "Estes e-mails estão desativados. Você pode ativá-los de novo nas configurações.",
+  "unsubscribe.gone": "Este link não funciona mais. Escolha seus e-mails nas configurações.",
+
   // Overview
   "overview.title": "Visão geral",
   "overview.openOrders": "Pedidos abertos",

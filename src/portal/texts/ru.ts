@@ -293,6 +293,59 @@ export const ru: Catalogue = {
   "mail.payment": "Платежи",
   "mail.order_refund": "Заказы, завершённые возвратом",
 
+  // E-mails
+  "email.open": "Если кнопка не работает, откройте этот адрес:",
+  "email.once": {
+    one: "Ссылка действует один раз, в течение {count} часа.",
+    few: "Ссылка действует один раз, в течение {count} часов.",
+    many: "Ссылка действует один раз, в течение {count} часов.",
+    other: "Ссылка действует один раз, в течение {count} часа.",
+  },
+  "email.ignore": "Если это были не вы, не обращайте внимания на это письмо: ничего не изменится.",
+  "email.why": "Вы получили это письмо, потому что у этого адреса есть учётная запись в {brand}.",
+  "email.whyVisitor": "Вы получили это письмо, потому что этот адрес указали в {brand}.",
+  "email.turnOff": "Не присылать больше такие письма",
+  "email.reason": "Причина",
+  "email.payment": "Платёж",
+  "email.credited": "Зачислено на баланс",
+  "email.refunded": "Возвращено на баланс",
+  "email.time": "Время",
+  "email.invitation.subject": "Приглашение в {brand}",
+  "email.invitation.text":
+    "Вас пригласили на страницы для клиентов {brand}. Чтобы начать, выберите пароль.",
+  "email.invitation.action": "Выбрать пароль",
+  "email.password_reset.subject": "Новый пароль для {brand}",
+  "email.password_reset.text":
+    "Кто-то запросил новый пароль для вашей учётной записи. Прежний действует, пока вы не выберете другой.",
+  "email.password_reset.action": "Выбрать новый пароль",
+  "email.registration.subject": "Подтвердите адрес для {brand}",
+  "email.registration.text":
+    "Кто-то запросил учётную запись в {brand} с этим адресом. Подтвердите его, чтобы открыть её.",
+  "email.registration.action": "Открыть учётную запись",
+  "email.registration_known.subject": "У вас уже есть учётная запись в {brand}",
+  "email.registration_known.text":
+    "Кто-то запросил учётную запись с этим адресом, но она уже есть. Войдите или запросите там новый пароль.",
+  "email.sign_in.subject": "Новый вход в вашу учётную запись в {brand}",
+  "email.sign_in.text": "В вашу учётную запись вошли из сети, которая раньше не использовалась.",
+  "email.sign_in.warning":
+    "Если это были не вы, сейчас же смените пароль и завершите остальные сеансы.",
+  "email.low_balance.subject": "Низкий баланс: {balance}",
+  "email.low_balance.text":
+    "Ваш баланс — {balance}. Это меньше {threshold}: вы просили сообщить об этом.",
+  "email.payment_paid.subject": "Мы получили ваш платёж {amount}",
+  "email.payment_paid.text": "Спасибо. Ваш платёж {amount} поступил.",
+  "email.payment_rejected.subject": "Ваш платёж {amount} не принят",
+  "email.payment_rejected.text": "Ваш платёж {amount} не принят. На баланс ничего не зачислено.",
+  "email.order_refund.subject": "Заказ {number}: возвращено {amount}",
+  "email.order_refund.text": "Заказ {number} завершён, на баланс возвращено {amount}.",
+
+  // Pages that e-mails lead to
+  "unsubscribe.title": "Письма, которые вы получаете",
+  "unsubscribe.text": "Больше не отправлять письма вида «{kind}» на адрес {email}?",
+  "unsubscribe.submit": "Отключить",
+  "unsubscribe.done": "Эти письма отключены. Включить их снова можно в настройках.",
+  "unsubscribe.gone": "Эта ссылка больше не действует. Выберите письма в настройках.",
+
   // Overview
   "overview.title": "Обзор",
   "overview.openOrders": "Открытые заказы",

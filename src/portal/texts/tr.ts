@@ -286,6 +286,59 @@ export const tr: Catalogue = {
   "mail.payment": "Ödemeler",
   "mail.order_refund": "İadeyle biten siparişler",
 
+  // E-mails
+  "email.open": "Düğme çalışmazsa şu adresi açın:",
+  "email.once": {
+    one: "Bağlantı {count} saat boyunca bir kez çalışır.",
+    other: "Bağlantı {count} saat boyunca bir kez çalışır.",
+  },
+  "email.ignore": "Bunu siz yapmadıysanız bu e-postayı yok sayın: hiçbir şey değişmez.",
+  "email.why": "Bu adresin {brand} üzerinde bir hesabı olduğu için bu e-postayı alıyorsunuz.",
+  "email.whyVisitor": "Bu adres {brand} üzerinde girildiği için bu e-postayı alıyorsunuz.",
+  "email.turnOff": "Bu türden e-posta göndermeyin",
+  "email.reason": "Neden",
+  "email.payment": "Ödeme",
+  "email.credited": "Bakiyenize eklenen",
+  "email.refunded": "Bakiyenize iade edilen",
+  "email.time": "Zaman",
+  "email.invitation.subject": "{brand} davetiniz",
+  "email.invitation.text":
+    "{brand} müşteri sayfalarına davet edildiniz. Başlamak için bir parola seçin.",
+  "email.invitation.action": "Parola seç",
+  "email.password_reset.subject": "{brand} için yeni parola",
+  "email.password_reset.text":
+    "Hesabınız için yeni bir parola istendi. Başka bir parola seçene kadar şimdiki parolanız geçerlidir.",
+  "email.password_reset.action": "Yeni parola seç",
+  "email.registration.subject": "{brand} için adresinizi onaylayın",
+  "email.registration.text":
+    "Bu adresle {brand} üzerinde bir hesap istendi. Hesabı açmak için adresi onaylayın.",
+  "email.registration.action": "Hesabı aç",
+  "email.registration_known.subject": "{brand} üzerinde zaten bir hesabınız var",
+  "email.registration_known.text":
+    "Bu adresle bir hesap istendi, ancak adresin zaten bir hesabı var. Oturum açın ya da orada yeni bir parola isteyin.",
+  "email.sign_in.subject": "{brand} hesabınızda yeni oturum",
+  "email.sign_in.text": "Hesabınızda daha önce kullanılmamış bir ağdan oturum açıldı.",
+  "email.sign_in.warning":
+    "Bunu siz yapmadıysanız hemen parolanızı değiştirin ve diğer oturumları sonlandırın.",
+  "email.low_balance.subject": "Bakiyeniz düşük: {balance}",
+  "email.low_balance.text":
+    "Bakiyeniz {balance}. Bu, haber verilmesini istediğiniz {threshold} sınırının altında.",
+  "email.payment_paid.subject": "{amount} tutarındaki ödemenizi aldık",
+  "email.payment_paid.text": "Teşekkürler. {amount} tutarındaki ödemeniz ulaştı.",
+  "email.payment_rejected.subject": "{amount} tutarındaki ödemeniz kabul edilmedi",
+  "email.payment_rejected.text":
+    "{amount} tutarındaki ödemeniz kabul edilmedi. Bakiyenize hiçbir şey eklenmedi.",
+  "email.order_refund.subject": "Sipariş {number}: {amount} iade edildi",
+  "email.order_refund.text":
+    "{number} numaralı sipariş sona erdi ve bakiyenize {amount} iade edildi.",
+
+  // Pages that e-mails lead to
+  "unsubscribe.title": "Aldığınız e-postalar",
+  "unsubscribe.text": "{email} adresine “{kind}” türünden e-posta gönderilmesin mi?",
+  "unsubscribe.submit": "Kapat",
+  "unsubscribe.done": "Bu e-postalar kapatıldı. Ayarlar sayfasında yeniden açabilirsiniz.",
+  "unsubscribe.gone": "Bu bağlantı artık çalışmıyor. E-postalarınızı ayarlar sayfasında seçin.",
+
   // Overview
   "overview.title": "Genel bakış",
   "overview.openOrders": "Açık siparişler",

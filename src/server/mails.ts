@@ -1,0 +1,51 @@
+// Starts the sending of e-mails. Loaded only with --smtp.
+
+import type { Config } from "../config/settings.ts";
+import { readSmallFile } from "../config/small-files.ts";
+import type { DeliveryService } from "../delivery/delivery.ts";
+import { createMailSender } from "../mails/smtp.ts";
+import { startMails } from "../mails/worker.ts";
+import { createTexts, parseOverrides } from "../portal/texts/texts.ts";
+import type { Outbox } from "../scheduling/outbox.ts";
+import { clockOf, type Started } from "./wiring.ts";
+
+const TEXTS_LIMIT_BYTES = 1024 * 1024;
+
+/** Where links in mails lead; null: nowhere. */
+export interface MailUrls {
+  portalUrl: string | null;
+  panelUrl: string | null;
+}
+
+export function startMailService(
+  config: Config,
+  { database, log, metrics }: Started,
+  { ticker }: DeliveryService,
+  urls: MailUrls,
+): Outbox {
+  const { store, writer, serverId } = database;
+  const from = config.mailFrom!;
+  const domain = from.address.slice(from.address.lastIndexOf("@") + 1);
+  const brand = config.brand ?? from.name ?? domain;
+  const texts = config.portalTexts
+    ? parseOverrides(readSmallFile(config.portalTexts, TEXTS_LIMIT_BYTES))
+    : {};
+  return startMails({
+    store,
+    writer,
+    serverId,
+    clock: clockOf(database),
+    random: Math.random,
+    log,
+    ticker,
+    send: createMailSender({
+      server: config.smtp!,
+      password: config.smtpPassword,
+      from: { address: from.address, name: from.name ?? brand },
+    }),
+    site: { brand, contact: config.contact, ...urls, texts: createTexts(texts) },
+    domain,
+    perHour: config.mailPerHour,
+    onAttempt: (outcome) => metrics?.mail(outcome),
+  });
+}
