@@ -21,13 +21,14 @@ import {
   listMembersOf,
   mayUsePortal,
 } from "../../db/members/members.ts";
-import { FORGET_VISITORS } from "../../db/mails/mails.ts";
+import { FORGET_VISITORS, isMailOn } from "../../db/mails/mails.ts";
 import type { Reader, Tx } from "../../db/port/port.ts";
 import { type Member, members } from "../../db/tables/members.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 import { endSessionsOf, forgetNetworks, NO_INVITATION } from "../sign-ins/credentials.ts";
 import { realmOf } from "../sign-ins/realms.ts";
+import { queueMail } from "../mails/mails.ts";
 import { requireUser } from "../users/users.ts";
 import { requireGranter, requireManager, requireMember } from "./acting.ts";
 
@@ -41,8 +42,8 @@ export interface Invitation {
   name: string | null;
   role: MemberRole;
   language: Language;
-  /** SHA-256 of the token. */
-  invitationHash: string;
+  /** SHA-256 of the token of a link; null: the link is sent by e-mail. */
+  invitationHash: string | null;
 }
 
 export interface InviteMember extends Invitation {
@@ -52,7 +53,8 @@ export interface InviteMember extends Invitation {
 
 /**
  * Invites a member for the operator. Can be repeated until the invitation is accepted. Returns the member's id. Refuses:
- * user_not_found, user_erased, child_has_no_members, what requireGranter refuses, member_email_taken, members_limit.
+ * user_not_found, user_erased, child_has_no_members, what requireGranter refuses, mail_off, member_email_taken,
+ * members_limit.
  */
 export function inviteMember(tx: Tx, command: InviteMember, context: Context): string {
   const { account, parentAccount, erasedAt } = requireUser(tx, command.username);
@@ -64,7 +66,7 @@ export function inviteMember(tx: Tx, command: InviteMember, context: Context): s
 
 export type InviteOwnMember = Invitation & { actor: Actor };
 
-/** Invites a member for an owner. Refuses what requireMember refuses, member_email_taken, members_limit. */
+/** Invites a member for an owner. Refuses what requireMember refuses, mail_off, member_email_taken, members_limit. */
 export function inviteOwnMember(tx: Tx, command: InviteOwnMember, context: Context): string {
   const { account } = requireMember(tx, command.actor, "members");
   return invite(tx, account, command, command.actor, context);
@@ -77,13 +79,16 @@ function invite(
   actor: Actor,
   context: Context,
 ): string {
+  refuseMailOff(tx, invitationHash);
   const found = findMemberByEmail(tx, email);
   const isWaiting = found?.account === account && found.passwordHash === null;
   if (found && !isWaiting) throw refusal("member_email_taken");
   if (!found?.active) refuseFull(tx, account, found ? 0 : 1);
   // Nothing is refused from here on.
   const invitedUntil = context.now + lifetimesOf("portal").invitationMs;
-  const invitation = { role, active: true, invitationHash, invitedUntil };
+  // Until a mail with a link is sent, an earlier link works.
+  const link = invitationHash === null ? {} : { invitationHash, invitedUntil };
+  const invitation = { role, active: true, ...link };
   const invited = found
     ? tx.update(members, found, { ...invitation, ...(name !== null && { name }) })
     : tx.insert(members, {
@@ -91,7 +96,23 @@ function invite(
         ...invitation,
       });
   auditMember(tx, actor, "member.invite", invited, null, { email, role }, context);
+  if (invitationHash === null) mailLink(tx, "invitation", invited, context);
   return invited.id;
+}
+
+/** Refuses a link that is to be sent by e-mail where no server sends any. Refuses: mail_off. */
+export function refuseMailOff(reader: Reader, invitationHash: string | null): void {
+  if (invitationHash === null && !isMailOn(reader)) throw refusal("mail_off");
+}
+
+/** Queues a mail with a link. Its secret is made when it is sent. */
+export function mailLink(
+  tx: Tx,
+  kind: "invitation" | "password_reset",
+  member: Member,
+  context: Context,
+): void {
+  queueMail(tx, { kind, to: { member }, data: {} }, context);
 }
 
 /** Refuses one more active member, and with `added` one more row. Refuses: members_limit. */
@@ -115,14 +136,14 @@ export function newMember(
 
 export interface ResetMember {
   id: string;
-  /** SHA-256 of the token. */
-  invitationHash: string;
+  /** SHA-256 of the token of a link; null: the link is sent by e-mail. */
+  invitationHash: string | null;
   actor: Actor;
 }
 
 /**
  * Lets a member set a new password by a link. The old one works until then. Refuses: member_not_found, what
- * requireGranter refuses, member_not_invited.
+ * requireGranter refuses, mail_off, member_not_invited.
  */
 export function resetMember(tx: Tx, command: ResetMember, context: Context): null {
   const found = requireMemberRow(tx, command.id);
@@ -141,11 +162,16 @@ function reset(
   { invitationHash, actor }: ResetMember,
   context: Context,
 ): null {
+  refuseMailOff(tx, invitationHash);
   if (!found.active) throw refusal("member_not_found");
   if (found.passwordHash === null) throw refusal("member_not_invited");
-  const invitedUntil = context.now + lifetimesOf("portal").resetMs;
-  const changed = tx.update(members, found, { invitationHash, invitedUntil });
-  auditMember(tx, actor, "member.reset", changed, null, { email: found.email }, context);
+  // Nothing is refused from here on.
+  if (invitationHash === null) mailLink(tx, "password_reset", found, context);
+  else {
+    const invitedUntil = context.now + lifetimesOf("portal").resetMs;
+    tx.update(members, found, { invitationHash, invitedUntil });
+  }
+  auditMember(tx, actor, "member.reset", found, null, { email: found.email }, context);
   return null;
 }
 
