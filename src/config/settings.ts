@@ -165,6 +165,26 @@ export const SETTINGS = {
     "optional",
     "whether members need a second factor to sign in to the portal",
   ),
+  "portal-registration-rate": setting(
+    kinds.rateLimit,
+    "10/h",
+    "registrations from one network, with bursts of twice that; 0: no limit",
+  ),
+  "portal-registrations-waiting": setting(
+    kinds.someOf,
+    "1000",
+    "registrations that may wait for you; further visitors are refused",
+  ),
+  "portal-search-rate": setting(
+    kinds.rateLimit,
+    "2/s",
+    "searches of orders by one member, with bursts of twice that; 0: no limit",
+  ),
+  "portal-search-orders": setting(
+    kinds.someOf,
+    "20000",
+    "orders that one page of a search examines: about a millisecond for 1,000",
+  ),
   "portal-logo": optional(kinds.text("FILE"), "logo of the portal: a PNG, JPEG, WebP or SVG file"),
   "portal-texts": optional(
     kinds.text("FILE"),

@@ -173,6 +173,9 @@ export const pauseAfter = read("N", whole(0, PAUSE_AFTER_LIMIT), String);
 
 export const connectionCount = read("N", whole(1, CONNECTIONS_LIMIT), String);
 
+/** A number of things of which there may be at most a million. */
+export const someOf = read("N", whole(1, 1_000_000), String);
+
 export const port: ValueKind<number> = {
   placeholder: "PORT",
   parse(given) {

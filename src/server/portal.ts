@@ -6,6 +6,7 @@ import { readSmallFile } from "../config/small-files.ts";
 import { createBrand } from "../portal/server/brand.ts";
 import type { Portal } from "../portal/server/portal.ts";
 import { createTexts, parseOverrides } from "../portal/texts/texts.ts";
+import { createCallerRate } from "../http/server/rate-limits.ts";
 import { createCompletionTimes } from "../reports/completion-times.ts";
 import { createPasswords } from "../web/server/passwords.ts";
 import { checkNewUrl } from "../webhooks/new-url.ts";
@@ -54,6 +55,12 @@ export function portalDeps(config: Config, started: Started): Portal {
       contact: config.contact,
       legal: { name: config.legalName, address: config.legalAddress },
       orderLimits: orderLimitsIn(config),
+      searchOrders: config.portalSearchOrders,
+      registrationsWaiting: config.portalRegistrationsWaiting,
+    },
+    limits: {
+      search: createCallerRate(config.portalSearchRate),
+      registration: createCallerRate(config.portalRegistrationRate),
     },
     completionTimes,
     passwords: createPasswords(),

@@ -24,7 +24,7 @@ export function findRegistrationByEmail(reader: Reader, email: string): Registra
   return reader.row(registrations.byEmail, email);
 }
 
-/** All registrations, the oldest first. There are at most REGISTRATIONS_LIMIT. */
+/** All registrations, the oldest first. A setting limits their number. */
 export function listRegistrations(reader: Reader): Registration[] {
   return reader.all(ALL);
 }

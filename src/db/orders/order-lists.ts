@@ -11,6 +11,7 @@ import {
   timesOf,
   WINDOW_PARAMETERS,
 } from "../port/pages.ts";
+import { contains, lowerAscii } from "../port/filtered-lists.ts";
 import { newestOf, rowsInWindow } from "../port/newest-entries.ts";
 import type { Reader, TimeWindow } from "../port/port.ts";
 import { type OwnedPublicOrder, PUBLIC_COLUMNS } from "./public-orders.ts";
@@ -19,16 +20,18 @@ import { type Kinds, number, text } from "../port/table-definition.ts";
 import { orders } from "../tables/orders.ts";
 
 /**
- * Limit for orders examined at a time by the filter for a service, which takes about a millisecond. An index by
- * reseller and service would make every new order a fifth more expensive.
+ * Limit for orders examined at a time by the filters for a service and a link, which takes about a millisecond. An index
+ * by reseller and service would make every new order a fifth more expensive.
  */
-const EXAMINED_LIMIT = 1000;
+export const EXAMINED_LIMIT = 1000;
 
 export interface OrderListQuery {
   resellerAccount: number;
   status: OrderStatus | null;
   /** The id of a service. */
   service: string | null;
+  /** A part of the link, ignoring the case of ASCII letters. Only without a service. */
+  link?: string | null;
   window: TimeWindow;
 }
 
@@ -67,10 +70,10 @@ const makePage = (filtered: Filtered) =>
     ),
   });
 
-/** Makes the query for a service's newest orders. Its last row is the last examined order, even of another service. */
-const makeExamined = (filtered: Filtered) =>
+/** Makes the query for the newest orders that match. Its last row is the last examined order, even if it does not. */
+const makeExamined = (matches: (dialect: Dialect) => string) => (filtered: Filtered) =>
   query({
-    parameters: takesOf(filtered, { service: text, shown: number }),
+    parameters: takesOf(filtered, { wanted: text, shown: number }),
     columns: { ...fields(orders, ...PUBLIC_COLUMNS, "serviceId"), examined: number },
     text: byDialect(
       (dialect) => `WITH examined AS (${newest(filtered, EXAMINED_LIMIT, dialect)})
@@ -79,13 +82,14 @@ const makeExamined = (filtered: Filtered) =>
         FROM orders
         WHERE ${isOneOf("order_id", "SELECT order_id FROM examined", dialect)}
           ${rowsInWindow(filtered.byTime, dialect)}
-          AND (service_id = :service OR order_id = (SELECT min(order_id) FROM examined))
+          AND (${matches(dialect)} OR order_id = (SELECT min(order_id) FROM examined))
         ORDER BY order_id DESC LIMIT :shown`,
     ),
   });
 
 const PAGES = byFilters(makePage);
-const EXAMINED = byFilters(makeExamined);
+const OF_SERVICE = byFilters(makeExamined(() => "service_id = :wanted"));
+const WITH_LINK = byFilters(makeExamined(contains("link", ":wanted")));
 
 /** Makes a query for each combination of filters. The result selects the one for a list. */
 function byFilters<Made>(make: (filtered: Filtered) => Made): (query: OrderListQuery) => Made {
@@ -96,8 +100,8 @@ function byFilters<Made>(make: (filtered: Filtered) => Made): (query: OrderListQ
 }
 
 /**
- * Returns the newest orders with numbers lower than `below`, at most `limit`. With a service, a page may have fewer
- * although more follow: only a null `next` means the end of the list.
+ * Returns the newest orders with numbers lower than `below`, at most `limit`. With a service or a link, a page may have
+ * fewer although more follow: only a null `next` means the end of the list.
  */
 export function listOrdersBelow(
   reader: Reader,
@@ -105,7 +109,22 @@ export function listOrdersBelow(
   below: number,
   limit: number,
 ): Page<OwnedPublicOrder> {
-  if (filters.service !== null) return examine(reader, filters, filters.service, below, limit);
+  const { service, link = null } = filters;
+  if (service !== null) {
+    const matches = (order: Examined) => order.serviceId === service;
+    return examine(
+      reader,
+      filters,
+      { query: OF_SERVICE(filters), wanted: service, matches },
+      below,
+      limit,
+    );
+  }
+  if (link !== null) {
+    const wanted = lowerAscii(link);
+    const matches = (order: Examined) => lowerAscii(order.link).includes(wanted);
+    return examine(reader, filters, { query: WITH_LINK(filters), wanted, matches }, below, limit);
+  }
   const rows: OwnedPublicOrder[] = [];
   for (const values of valuesOf(reader, filters, below)) {
     const more = { ...values, limit: limit + 1 - rows.length };
@@ -115,10 +134,18 @@ export function listOrdersBelow(
   return { rows, next: null };
 }
 
+type Examined = OwnedPublicOrder & { serviceId: string };
+
+interface Search {
+  query: ReturnType<typeof OF_SERVICE>;
+  wanted: string;
+  matches: (order: Examined) => boolean;
+}
+
 function examine(
   reader: Reader,
   filters: OrderListQuery,
-  service: string,
+  { query: examined, wanted, matches }: Search,
   below: number,
   limit: number,
 ): Page<OwnedPublicOrder> {
@@ -127,9 +154,10 @@ function examine(
   for (const values of valuesOf(reader, filters, below)) {
     // One more than the page, plus the last examined order.
     const shown = limit - rows.length + 2;
-    const found = reader.all(EXAMINED(filters), { ...values, service, limit: left, shown });
-    for (const { serviceId, examined: _, ...order } of found) {
-      if (serviceId === service) rows.push(order);
+    const found = reader.all(examined, { ...values, wanted, limit: left, shown });
+    for (const { examined: _, ...each } of found) {
+      const { serviceId: __, ...order } = each;
+      if (matches(each)) rows.push(order);
     }
     if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1]!.orderId };
     left -= found[0]?.examined ?? 0;

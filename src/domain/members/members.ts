@@ -56,8 +56,6 @@ export function isMemberPassword(text: string): boolean {
 export const MEMBERS_LIMIT = 100;
 /** The same with those who are disabled. Members are never deleted. */
 export const MEMBERS_EVER_LIMIT = 1000;
-/** Limit for the registrations that wait for the operator. Further visitors are refused. */
-export const REGISTRATIONS_LIMIT = 1000;
 
 /** E-mails that a member may turn on and off. */
 export const MAIL_CHOICES = ["sign_in", "low_balance", "payment", "order_refund"] as const;

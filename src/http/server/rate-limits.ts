@@ -114,6 +114,24 @@ export function createRateLimits(
   };
 }
 
+/** Counts a use by a caller. Returns the seconds to wait before it is allowed; 0: it is allowed and was counted. */
+export type CallerRate = (caller: string) => number;
+
+/** Creates a limit for each of many callers, such as the members of a site. Each server counts separately. */
+export function createCallerRate(rate: Rate | 0): CallerRate {
+  const buckets = new Map<string, TokenBucket>();
+  return (caller) => {
+    if (rate === 0) return 0;
+    evictOldest(buckets);
+    const bucket = buckets.get(caller) ?? fullBucket(rate, BURST_FACTOR);
+    const isAllowed = bucket.tryRemoveTokens(1);
+    // Deleted and set again, so that the map is in the order of the last use.
+    buckets.delete(caller);
+    buckets.set(caller, bucket);
+    return isAllowed ? 0 : Math.max(1, Math.ceil(bucket.getWaitTime(1) / 1000));
+  };
+}
+
 /** The allowance of one key, or of all keys of a reseller that has a rate of its own. */
 class RequestAllowance implements Allowance {
   readonly bucket: TokenBucket | null;

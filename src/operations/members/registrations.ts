@@ -3,7 +3,7 @@
 
 import { type Actor } from "../../domain/ledger/ledger.ts";
 import type { Language } from "../../domain/members/languages.ts";
-import { memberAuthor, REGISTRATIONS_LIMIT } from "../../domain/members/members.ts";
+import { memberAuthor } from "../../domain/members/members.ts";
 import { isUsername } from "../../domain/users/users.ts";
 import { lifetimesOf } from "../../domain/sign-ins/sign-ins.ts";
 import { refusal } from "../../domain/values/error-table.ts";
@@ -29,9 +29,14 @@ interface Visitor {
   language: Language;
 }
 
+export interface Register extends Visitor {
+  /** Limit for the registrations that wait. */
+  limit: number;
+}
+
 /** Records a visitor who waits for the operator. Does nothing for a known address. Refuses: registrations_full. */
-export function register(tx: Tx, command: Visitor, context: Context): null {
-  if (countRegistrations(tx) >= REGISTRATIONS_LIMIT) throw refusal("registrations_full");
+export function register(tx: Tx, command: Register, context: Context): null {
+  if (countRegistrations(tx) >= command.limit) throw refusal("registrations_full");
   if (findMemberByEmail(tx, command.email)) return null;
   if (findRegistrationByEmail(tx, command.email)) return null;
   tx.insert(registrations, { id: context.createId(), ...pick(command), createdAt: context.now });

@@ -13,6 +13,7 @@ import { Choice, Field, Filters } from "../../web/components/fields.tsx";
 import { List, Pager } from "../../web/components/lists.tsx";
 import { Typed } from "../../web/components/shown.tsx";
 import type { View } from "../../web/server/results.ts";
+import { dayWindow } from "../parts/day-window.ts";
 import { Time } from "../parts/shown.tsx";
 import type { Call } from "../server/call.ts";
 import type { Portal } from "../server/portal.ts";
@@ -69,12 +70,13 @@ export async function transactionsCsv(call: Call, portal: Portal): Promise<View 
 }
 
 /** Reads the filters. Returns null if one is wrong. */
-function queryOf({ filters, visitor }: Call): TransactionQuery | null {
+function queryOf(call: Call): TransactionQuery | null {
+  const { filters, visitor } = call;
   const query = {
     account: visitor.account,
     kind: filters.optionalChoice("kind", TRANSFER_KINDS),
     orderId: null,
-    window: filters.window(),
+    window: dayWindow(call),
   };
   return filters.errors.size > 0 ? null : query;
 }

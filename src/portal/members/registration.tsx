@@ -3,6 +3,7 @@
 /** @jsxImportSource preact */
 
 import { MEMBER_NAME_LIMIT, parseEmail } from "../../domain/members/members.ts";
+import { Refusal } from "../../domain/values/error-table.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
 import { redirect } from "../../web/server/response.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
@@ -45,11 +46,16 @@ export async function register(submission: Submission, portal: Portal): Promise<
   if (email === null) form.addError("email", t("field.emailWrong"));
   const password = registration === "open" ? newPassword(submission) : "";
   form.check();
+  const seconds = portal.limits.registration(visitor.network);
+  if (seconds > 0) throw new Refusal("sign_in_limited", { retryAfterSeconds: seconds });
   // Counted like a failed try to sign in, which limits the registrations from an address in a quarter of an hour.
   await visitor.begin("invitation", "");
   const asked = { email: email!, name, language };
   if (registration === "approve") {
-    await portal.writer.submit("register", asked);
+    await portal.writer.submit("register", {
+      ...asked,
+      limit: portal.settings.registrationsWaiting,
+    });
     return { to: "/sign-in", note: t("register.waits") };
   }
   // Hashed for known addresses too, so that the time tells nothing.

@@ -5,6 +5,7 @@
 import type { ComponentChildren } from "preact";
 import { findService } from "../../db/catalogue/services.ts";
 import { listTransactionsBelow } from "../../db/ledger/transactions.ts";
+import { listPastOrders, type OwnedPastOrder } from "../../db/imports/imports.ts";
 import { findMember } from "../../db/members/members.ts";
 import { listOrderEvents } from "../../db/orders/order-events.ts";
 import { listRequestsOfOrder, readRefillTimes } from "../../db/orders/order-requests.ts";
@@ -40,6 +41,8 @@ function requireOwnOrder(reader: Reader, { account }: Visitor, id: string): Orde
 export async function orderPage(call: Call, portal: Portal): Promise<View> {
   const { visitor, params } = call;
   const { t } = visitor;
+  const past = await call.read((reader) => findPastOrder(reader, visitor, params["order"]!));
+  if (past) return pastView(visitor, past);
   const read = await call.read((reader) => {
     const order = requireOwnOrder(reader, visitor, params["order"]!);
     const { orderId, serviceId } = order;
@@ -101,6 +104,44 @@ export async function orderPage(call: Call, portal: Portal): Promise<View> {
             )}
           </section>
         </div>
+      </>
+    ),
+  };
+}
+
+/** Finds an order of the reseller that was imported from another panel. */
+function findPastOrder(reader: Reader, { account }: Visitor, id: string) {
+  const past = listPastOrders(reader, [id]).get(id);
+  return past?.resellerAccount === account ? past : null;
+}
+
+/** An order of another panel has no timeline and no transactions. */
+function pastView(visitor: Visitor, past: OwnedPastOrder): View {
+  const { t, formats } = visitor;
+  const number = String(past.orderId);
+  const { serviceName, link, quantity, startCount, remains, chargeMicros, createdAt } = past;
+  return {
+    title: t("order.title", { number }),
+    body: (
+      <>
+        <div class="head">
+          <h1>{t("order.title", { number })}</h1>
+          <Status status={past.status} visitor={visitor} />
+        </div>
+        <p>{t("order.past")}</p>
+        <section class="card">
+          <Facts
+            facts={[
+              [t("orders.service"), <Typed text={serviceName} />],
+              [t("orders.link"), <TypedLink text={link} />],
+              [t("orders.quantity"), formats.number(quantity)],
+              [t("order.startCount"), startCount === 0 ? "–" : formats.number(startCount)],
+              [t("orders.remains"), formats.number(remains)],
+              [t("orders.charge"), formats.money(chargeMicros)],
+              [t("orders.placed"), <Time at={createdAt} visitor={visitor} />],
+            ]}
+          />
+        </section>
       </>
     ),
   };

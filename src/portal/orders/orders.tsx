@@ -2,7 +2,12 @@
 
 /** @jsxImportSource preact */
 
-import { countOrdersByStatus, listOrdersBelow } from "../../db/orders/order-lists.ts";
+import {
+  countOrdersByStatus,
+  EXAMINED_LIMIT,
+  listOrdersBelow,
+  type OrderListQuery,
+} from "../../db/orders/order-lists.ts";
 import {
   findOrderByReference,
   findPublicOrder,
@@ -31,19 +36,25 @@ const COUNTED = 1000;
 /** Rows of one step of a CSV: about a millisecond of the event loop. */
 const CSV_STEP = 200;
 
-export async function ordersPage(call: Call): Promise<View | Response> {
+export async function ordersPage(call: Call, portal: Portal): Promise<View | Response> {
   const { visitor, filters } = call;
   const { t } = visitor;
   const query = readFilters(call);
-  const wanted = filters.raw("q");
+  const { link } = query;
+  if (link !== null) {
+    const seconds = portal.limits.search(visitor.member.id);
+    if (seconds > 0) filters.addError("q", t("field.tooOften", { count: seconds }));
+  }
+  const isSearch = link !== null && !filters.errors.has("q");
   const read = await call.read((reader) => ({
-    page: listOrdersBelow(reader, query, filters.below(), PAGE_SIZE),
     counts: countOrdersByStatus(reader, visitor.account, COUNTED + 1),
-    found: wanted === "" ? undefined : findOwnOrder(reader, visitor.account, wanted),
+    found: isSearch ? findOwnOrder(reader, visitor.account, link) : undefined,
   }));
   if (read.found) return redirect(`/orders/${read.found.orderId}`);
-  if (wanted !== "") filters.addError("q", t("orders.notFound"));
-  const { rows, next } = read.page;
+  const page = await findPage(call, { ...query, link: isSearch ? link : null }, portal);
+  if (isSearch && page.rows.length === 0 && page.next === null) {
+    filters.addError("q", t("orders.notFound"));
+  }
   return {
     title: t("orders.title"),
     body: (
@@ -58,11 +69,38 @@ export async function ordersPage(call: Call): Promise<View | Response> {
           <Field name="to" type="date" label={t("orders.to")} />
           {query.status !== null && <input type="hidden" name="status" value={query.status} />}
         </Filters>
-        <OrderList visitor={visitor} rows={rows} />
-        <Pager call={call} next={next} />
+        <OrderList visitor={visitor} rows={page.rows} />
+        {page.examined !== null && (
+          <p class="hint">{t("orders.searchedTo", { count: page.examined })}</p>
+        )}
+        <Pager call={call} next={page.next} />
       </>
     ),
   };
+}
+
+/**
+ * Reads a page. A search examines a limited number of orders, in steps, so that other requests are handled in between.
+ * `examined`: how many, if the page ends there; null: the page is full, or nothing follows.
+ */
+async function findPage(
+  call: Call,
+  query: OrderListQuery,
+  { settings }: Portal,
+): Promise<{ rows: OwnedPublicOrder[]; next: number | null; examined: number | null }> {
+  const rows: OwnedPublicOrder[] = [];
+  let below = call.filters.below();
+  for (let examined = 0; examined < settings.searchOrders;) {
+    const most = PAGE_SIZE - rows.length;
+    const found = await call.read((reader) => listOrdersBelow(reader, query, below, most));
+    rows.push(...found.rows);
+    const { next } = found;
+    if (next === null || rows.length === PAGE_SIZE) return { rows, next, examined: null };
+    below = next;
+    examined += EXAMINED_LIMIT;
+    await new Promise(setImmediate);
+  }
+  return { rows, next: below, examined: settings.searchOrders };
 }
 
 function findOwnOrder(reader: Reader, account: number, wanted: string) {
@@ -78,7 +116,7 @@ function tabsOf(
   const { t, formats } = visitor;
   const hrefOf = (status: OrderStatus | null) => {
     const changed = new URLSearchParams(filters.values);
-    for (const name of ["status", "below", "earlier", "q"]) changed.delete(name);
+    for (const name of ["status", "below", "earlier"]) changed.delete(name);
     if (status !== null) changed.set("status", status);
     return changed.size === 0 ? "/orders" : `/orders?${changed}`;
   };

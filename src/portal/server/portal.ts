@@ -4,6 +4,7 @@ import type { Network } from "../../config/networks.ts";
 import type { PortalRegistration } from "../../config/settings.ts";
 import type { ReadStore } from "../../db/port/port.ts";
 import type { OrderLimits } from "../../domain/users/reseller-limits.ts";
+import type { CallerRate } from "../../http/server/rate-limits.ts";
 import type { CheckWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
 import type { Logger } from "../../monitoring/log.ts";
 import type { CompletionTimes } from "../../reports/completion-times.ts";
@@ -25,6 +26,10 @@ export interface PortalSettings extends OriginSettings {
   contact: string | null;
   /** The operator's company, for statements. */
   legal: { name: string | null; address: string | null };
+  /** Limit for the orders that one page of a search examines. */
+  searchOrders: number;
+  /** Limit for the registrations that wait for the operator. */
+  registrationsWaiting: number;
   /** The default limits of resellers. */
   orderLimits: OrderLimits;
 }
@@ -46,6 +51,8 @@ export interface Portal {
   checkWebhookUrl: CheckWebhookUrl;
   settings: PortalSettings;
   completionTimes: CompletionTimes;
+  /** Counts a search of a member, and a registration from a network. Each returns the seconds to wait; 0: go on. */
+  limits: { search: CallerRate; registration: CallerRate };
   passwords: Passwords;
   /** The proxies whose X-Forwarded-For is trusted. */
   trustedProxy: readonly Network[];

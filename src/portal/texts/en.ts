@@ -359,14 +359,24 @@ export const en = {
   "orders.remains": "Remains",
   "orders.reference": "Reference",
   "orders.all": "All",
-  "orders.findLabel": "Number or reference of an order",
-  "orders.notFound": "No order has this number or reference.",
+  "orders.findLabel": "Number, reference or part of the link",
+  "orders.notFound": "No order has this number, reference or link.",
+  "orders.searchedTo": {
+    one: "{count} order was searched. Older ones are searched on the next page.",
+    other: "{count} orders were searched. Older ones are searched on the next page.",
+  },
+  "field.fromAfterTo": "The first day is after the last one",
+  "field.tooOften": {
+    one: "Too many at once. Try again in {count} second.",
+    other: "Too many at once. Try again in {count} seconds.",
+  },
   "orders.filters": "Orders by status",
   "orders.from": "From (UTC)",
   "orders.to": "To (UTC)",
 
   // One order
   "order.title": "Order {number}",
+  "order.past": "This order was placed before the service moved here. It cannot be changed.",
   "order.placedNote": "Order {number} was placed.",
   "order.sentBefore": "This form was sent before: this is its order.",
   "order.startCount": "Start count",

@@ -368,14 +368,27 @@ export const es: Catalogue = {
   "orders.remains": "Pendiente",
   "orders.reference": "Referencia",
   "orders.all": "Todos",
-  "orders.findLabel": "Número o referencia de un pedido",
-  "orders.notFound": "Ningún pedido tiene este número o referencia.",
+  "orders.findLabel": "Número, referencia o parte del enlace",
+  "orders.notFound": "Ningún pedido tiene este número, referencia o enlace.",
+  "orders.searchedTo": {
+    one: "Se buscó en {count} pedido. En la página siguiente se busca en los anteriores.",
+    many: "Se buscó en {count} pedidos. En la página siguiente se busca en los anteriores.",
+    other: "Se buscó en {count} pedidos. En la página siguiente se busca en los anteriores.",
+  },
+  "field.fromAfterTo": "El primer día es posterior al último",
+  "field.tooOften": {
+    one: "Demasiadas a la vez. Inténtelo de nuevo dentro de {count} segundo.",
+    many: "Demasiadas a la vez. Inténtelo de nuevo dentro de {count} segundos.",
+    other: "Demasiadas a la vez. Inténtelo de nuevo dentro de {count} segundos.",
+  },
   "orders.filters": "Pedidos por estado",
   "orders.from": "Desde (UTC)",
   "orders.to": "Hasta (UTC)",
 
   // One order
   "order.title": "Pedido {number}",
+  "order.past":
+    "Este pedido se hizo antes de que el servicio se trasladara aquí. No se puede cambiar.",
   "order.placedNote": "Se hizo el pedido {number}.",
   "order.sentBefore": "Este formulario ya se había enviado: este es su pedido.",
   "order.startCount": "Valor inicial",

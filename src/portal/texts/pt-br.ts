@@ -367,14 +367,26 @@ export const ptBr: Catalogue = {
   "orders.remains": "Restante",
   "orders.reference": "Referência",
   "orders.all": "Todos",
-  "orders.findLabel": "Número ou referência de um pedido",
-  "orders.notFound": "Nenhum pedido tem este número ou referência.",
+  "orders.findLabel": "Número, referência ou parte do link",
+  "orders.notFound": "Nenhum pedido tem este número, referência ou link.",
+  "orders.searchedTo": {
+    one: "A busca passou por {count} pedido. A próxima página busca nos mais antigos.",
+    many: "A busca passou por {count} pedidos. A próxima página busca nos mais antigos.",
+    other: "A busca passou por {count} pedidos. A próxima página busca nos mais antigos.",
+  },
+  "field.fromAfterTo": "O primeiro dia é posterior ao último",
+  "field.tooOften": {
+    one: "Muitas de uma vez. Tente de novo em {count} segundo.",
+    many: "Muitas de uma vez. Tente de novo em {count} segundos.",
+    other: "Muitas de uma vez. Tente de novo em {count} segundos.",
+  },
   "orders.filters": "Pedidos por status",
   "orders.from": "De (UTC)",
   "orders.to": "Até (UTC)",
 
   // One order
   "order.title": "Pedido {number}",
+  "order.past": "Este pedido foi feito antes de o serviço mudar para cá. Não pode ser alterado.",
   "order.placedNote": "O pedido {number} foi feito.",
   "order.sentBefore": "Este formulário já tinha sido enviado: este é o pedido dele.",
   "order.startCount": "Contagem inicial",

@@ -360,14 +360,24 @@ export const tr: Catalogue = {
   "orders.remains": "Kalan",
   "orders.reference": "Referans",
   "orders.all": "Tümü",
-  "orders.findLabel": "Sipariş numarası ya da referansı",
-  "orders.notFound": "Bu numara ya da referansla sipariş yok.",
+  "orders.findLabel": "Numara, referans veya bağlantının bir kısmı",
+  "orders.notFound": "Bu numaraya, referansa veya bağlantıya sahip sipariş yok.",
+  "orders.searchedTo": {
+    one: "{count} sipariş arandı. Daha eskiler sonraki sayfada aranır.",
+    other: "{count} sipariş arandı. Daha eskiler sonraki sayfada aranır.",
+  },
+  "field.fromAfterTo": "İlk gün son günden sonra",
+  "field.tooOften": {
+    one: "Çok sık. {count} saniye sonra yeniden deneyin.",
+    other: "Çok sık. {count} saniye sonra yeniden deneyin.",
+  },
   "orders.filters": "Duruma göre siparişler",
   "orders.from": "Başlangıç (UTC)",
   "orders.to": "Bitiş (UTC)",
 
   // One order
   "order.title": "Sipariş {number}",
+  "order.past": "Bu sipariş, hizmet buraya taşınmadan önce verildi. Değiştirilemez.",
   "order.placedNote": "{number} numaralı sipariş verildi.",
   "order.sentBefore": "Bu form daha önce gönderilmişti: siparişi bu.",
   "order.startCount": "Başlangıç sayısı",

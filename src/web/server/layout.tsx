@@ -41,7 +41,7 @@ const PATHS = / (href|action|src)="\/(?!\/)(\.\.\/)?/g;
 
 /** Puts the prefix of a site, and the side, before all paths in its pages. So pages are written without them. */
 export function below(prefix: string, side: string, html: string): string {
-  if (prefix === "" && side === "") return html;
+  if (prefix === "" && side === "") return html.replaceAll(`="${OUT}`, '="/');
   return html.replace(
     PATHS,
     (_, name: string, out?: string) => ` ${name}="${prefix}${out === undefined ? side : ""}/`,

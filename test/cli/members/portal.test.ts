@@ -62,7 +62,7 @@ test("the portal of a reseller is switched, and its keys are chosen", async () =
 
 test("visitors who wait are listed, approved with a link, or declined", async () => {
   for (const email of ["eve@new.example", "dan@new.example"]) {
-    shop.run("register", { email, name: "New", language: "en" });
+    shop.run("register", { email, name: "New", language: "en", limit: 1000 });
   }
   const waiting = (await portal("registrations", "--json")).json as { id: string; email: string }[];
   const [eve, dan] = ["eve@new.example", "dan@new.example"].map((email) =>

@@ -75,8 +75,10 @@ function askedByLists(): Asked[] {
   for (const window of [{ from: null, to: null }, WINDOW]) {
     for (const status of [null, "PROCESSING", "FAILED"] as const) {
       for (const service of [null, "s1"]) {
-        const filters = { resellerAccount: ACCOUNT, status, service, window };
-        listOrdersBelow(reader, filters, Number.MAX_SAFE_INTEGER, 50);
+        for (const link of [null, "no-such-link"]) {
+          const filters = { resellerAccount: ACCOUNT, status, service, link, window };
+          listOrdersBelow(reader, filters, Number.MAX_SAFE_INTEGER, 50);
+        }
       }
     }
     for (const kind of [null, ...TRANSFER_KINDS]) {

@@ -98,8 +98,10 @@ function askLists({ reader }: { reader: Reader }): void {
   for (const window of windows) {
     for (const status of [null, ...ORDER_STATUSES]) {
       for (const service of [null, "s"]) {
-        const query = { resellerAccount: 3, status, service, window };
-        listOrdersBelow(reader, query, Number.MAX_SAFE_INTEGER, 50);
+        for (const link of [null, "example"]) {
+          const query = { resellerAccount: 3, status, service, link, window };
+          listOrdersBelow(reader, query, Number.MAX_SAFE_INTEGER, 50);
+        }
       }
     }
     for (const kind of [null, ...TRANSFER_KINDS]) {

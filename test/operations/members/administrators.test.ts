@@ -174,7 +174,7 @@ let author: Actor = { keyId: null, operator: null };
 
 function waiting(): string {
   const email = `w${hash()}@x.example`;
-  shop.run("register", { email, name: "New", language: "en" });
+  shop.run("register", { email, name: "New", language: "en", limit: 1000 });
   const [row] = shop.query("SELECT id FROM registrations WHERE email = ?", email) as {
     id: string;
   }[];

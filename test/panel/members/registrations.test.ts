@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 function waiting(where: TestPanel, email: string): string {
-  where.run("register", { email, name: "<b>New</b>", language: "es" });
+  where.run("register", { email, name: "<b>New</b>", language: "es", limit: 1000 });
   return where.read(listRegistrations).find((each) => each.email === email)!.id;
 }
 const PATH = "/members/registrations";

@@ -44,7 +44,7 @@ beforeAll(async () => {
     language: "en",
     invitationHash: "0".repeat(64),
   });
-  panel.run("register", { email: "eve@new.example", name: "Eve", language: "en" });
+  panel.run("register", { email: "eve@new.example", name: "Eve", language: "en", limit: 1000 });
   PARAMETERS["notice"] = panel.run("addNotice", { texts: { en: "Hello" }, untilAt: null });
   PARAMETERS["registration"] = panel.read(listRegistrations)[0]!.id;
   const target = { url: "http://10.1.2.3/" };

@@ -138,7 +138,7 @@ function randomMarket(shop: Shop, random: Random): void {
   shop.run("beginSignIn", { site: "portal", step: "password", name: ann.email, ...from });
   shop.query("INSERT INTO member_networks VALUES (?, '::1', 1)", member);
   shop.query("INSERT INTO member_recovery_codes VALUES (?, ?)", member, "4".repeat(64));
-  shop.run("register", { email: "bea@example.com", name: "Bea", language: "tr" });
+  shop.run("register", { email: "bea@example.com", name: "Bea", language: "tr", limit: 1000 });
   shop.run("setPortal", { username: "alice", changes: { keys: "full" } });
   shop.run("setMailSettings", { active: true, operator: "op@shop.example" });
   shop.query(`INSERT INTO mails (mail_id, id, kind, account, member, email, data, state, due_at, created_at)

@@ -5,7 +5,6 @@ import { recordAllClockSteps } from "../../../src/db/sqlite/clock-steps.ts";
 import { CASH_ACCOUNT, SALES_ACCOUNT } from "../../../src/domain/ledger/ledger.ts";
 import type { TestDatabase } from "./test-database.ts";
 
-const RESELLERS = 1000;
 const SERVICE = "bulk";
 /** 10 per 1000, so that an order of 100 costs 1 USD. */
 const QUANTITY = 100;
@@ -16,22 +15,23 @@ const CANCELLED_EVERY = 10;
 
 /**
  * As many recharges as orders, one reseller after the other, and `linkBytes` in each order's link.
- * `time`: SQL for the time of order and recharge number `n`.
+ * `time`: SQL for the time of order and recharge number `n`. `resellers`: how many share the orders.
  */
 export function fillInBulk(
   database: TestDatabase,
   orders: number,
   linkBytes = 20,
   time = "n",
+  resellers = 1000,
 ): void {
   const { sqlite } = database.connection;
-  for (let index = 0; index < RESELLERS; index++) database.user(`bulk${index}`);
+  for (let index = 0; index < resellers; index++) database.user(`bulk${index}`);
   const { id: keyId } = database.key("bulk0", "full");
   database.service({ id: SERVICE, price: "10" });
   const { first } = sqlite
     .query("SELECT min(account) AS first FROM users WHERE username LIKE 'bulk%'")
     .get() as { first: number };
-  const reseller = (from: string) => `${first} + ${from} % ${RESELLERS}`;
+  const reseller = (from: string) => `${first} + ${from} % ${resellers}`;
   const cancelled = `(n % ${CANCELLED_EVERY} = 0)`;
   const numbers = `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${orders})`;
   sqlite.run("BEGIN IMMEDIATE");

@@ -3,6 +3,7 @@
 import type { Language } from "../../../src/domain/members/languages.ts";
 import type { MemberRole } from "../../../src/domain/members/members.ts";
 import { NO_ORDER_LIMITS } from "../../../src/domain/users/reseller-limits.ts";
+import { createCallerRate } from "../../../src/http/server/rate-limits.ts";
 import { createLog } from "../../../src/monitoring/log.ts";
 import { startPortal } from "../../../src/portal/server/listener.tsx";
 import type { Portal, PortalSettings } from "../../../src/portal/server/portal.ts";
@@ -30,12 +31,15 @@ const SETTINGS: PortalSettings = {
   contact: "help@nova.example",
   legal: { name: null, address: null },
   orderLimits: NO_ORDER_LIMITS,
+  searchOrders: 20_000,
+  registrationsWaiting: 1000,
 };
 
 interface PortalOptions {
   settings?: Partial<PortalSettings>;
   prefix?: string;
   texts?: Portal["texts"];
+  limits?: Partial<Portal["limits"]>;
   /** The proxies whose X-Forwarded-For is trusted. */
   trustedProxy?: Portal["trustedProxy"];
 }
@@ -66,6 +70,7 @@ export async function openPortal({
   prefix = "",
   texts = createTexts(),
   trustedProxy = [],
+  limits = {},
 }: PortalOptions = {}): Promise<TestPortal> {
   const database = freshDatabase();
   const opened = await openServerDatabase(database);
@@ -91,6 +96,7 @@ export async function openPortal({
     now: () => clock.now,
     checkWebhookUrl: (text) => checkNewUrl(text, { allow: [], allowHttp: false }, resolvePublic),
     settings,
+    limits: { search: createCallerRate(0), registration: createCallerRate(0), ...limits },
     completionTimes,
     passwords: createPasswords(COST),
     trustedProxy,

@@ -219,8 +219,8 @@ function letMembersIn(panel: TestPanel): void {
   const opened = { attempt: null, person: owner!, passwordHash: "p", session } as const;
   panel.run("openSession", { site: "portal", ...opened });
   panel.query("UPDATE members SET totp_secret = 'JBSWY3DPEHPK3PXP' WHERE id = ?", owner!);
-  panel.run("register", { email: "eve@new.example", name: text, language: "pt-BR" });
-  panel.run("register", { email: "dan@new.example", name: "Dan", language: "ru" });
+  panel.run("register", { email: "eve@new.example", name: text, language: "pt-BR", limit: 1000 });
+  panel.run("register", { email: "dan@new.example", name: "Dan", language: "ru", limit: 1000 });
 }
 
 /** What a market has that moved in from another panel: past orders, and a key of it. */
