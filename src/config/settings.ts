@@ -252,6 +252,10 @@ export const SETTINGS = {
   ),
   "mail-operator": optional(mail.mailAddress, "address for alerts, and for payments to approve"),
   "mail-per-hour": setting(kinds.mailCount, "20", "maximum e-mails to one address in an hour"),
+  "stripe-api": {
+    ...optional(remote.httpUrl, "address of Stripe's API; change it only for tests"),
+    isHidden: true,
+  },
   "backup-every": setting(kinds.duration(0), "24h", "time between backups; 0 turns them off"),
   "backup-dir": {
     ...optional(kinds.text("DIR"), "folder for backups; several services may share it"),

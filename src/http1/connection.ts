@@ -3,7 +3,7 @@
 // its response. docs/specification/http.md#http-connections.
 
 import { Outgoing } from "./outgoing.ts";
-import { type Malformed, type Message, RequestParser } from "./parser.ts";
+import { type Malformed, type Message, RequestParser, type WideBodies } from "./parser.ts";
 import { IncomingRequest } from "./request.ts";
 import {
   type AnyResponse,
@@ -50,6 +50,8 @@ export interface Handler {
   fail(error: unknown): AnyResponse;
   /** Maximum length of a body; a longer one is not read. */
   bodyLimitBytes: number;
+  /** Paths with another limit. */
+  wide?: WideBodies | null;
 }
 
 /** What a connection needs from its server. */
@@ -100,7 +102,7 @@ export class Connection {
     /** The address group that the connection counts for, see ConnectionLimits. */
     readonly client: string | null = null,
   ) {
-    this.#parser = new RequestParser(host.handler.bodyLimitBytes);
+    this.#parser = new RequestParser(host.handler.bodyLimitBytes, host.handler.wide ?? null);
     this.#out = new Outgoing(socket);
     this.#address = socket.remoteAddress;
     this.#deadline = host.now() + IDLE_SECONDS;

@@ -44,6 +44,12 @@ export class BrokenOff extends Error {
 /** Thrown by a callback: llhttp stops at once instead of parsing the rest of the bytes. */
 const STOP = new Error("stop");
 
+/** Paths whose bodies may be longer than those of other paths. */
+export interface WideBodies {
+  prefix: string;
+  limitBytes: number;
+}
+
 /** A request whose header is complete and whose body may still be arriving. */
 export class Message {
   isComplete = false;
@@ -159,6 +165,7 @@ export class RequestParser {
   /** Whether a request has begun and is not complete. */
   isInside = false;
   readonly #bodyLimitBytes: number;
+  readonly #wide: WideBodies | null;
   #parser = this.#createParser();
   /** The message whose body or trailers are arriving. */
   #current: Message | null = null;
@@ -177,8 +184,9 @@ export class RequestParser {
   #rejected: string | null = null;
   #isMethodUnknown = false;
 
-  constructor(bodyLimitBytes: number) {
+  constructor(bodyLimitBytes: number, wide: WideBodies | null = null) {
     this.#bodyLimitBytes = bodyLimitBytes;
+    this.#wide = wide;
   }
 
   read(bytes: Uint8Array): void {
@@ -344,7 +352,9 @@ export class RequestParser {
         fields ?? this.#fields,
         isHttp10 || isUpgrade || !isKeptAlive,
         isHttp10,
-        this.#bodyLimitBytes,
+        this.#wide !== null && (target ?? this.#target).startsWith(this.#wide.prefix)
+          ? this.#wide.limitBytes
+          : this.#bodyLimitBytes,
       );
       this.messages.push(this.#current);
       this.#isMethodUnknown = false;

@@ -105,6 +105,12 @@ export function createObserver(
     registers,
   });
   for (const outcome of ["sent", ...MAIL_FAILURES]) mails.inc({ outcome }, 0);
+  const payments = new Counter({
+    name: "reseller_payment_calls_total",
+    help: "Calls to payment methods (begin, read) and notices from them, by outcome.",
+    labelNames: ["call", "outcome"],
+    registers,
+  });
   const commits = new Histogram({
     name: "reseller_commit_duration_seconds",
     help: "Time of a batch in the writer thread, including its durable commit.",
@@ -132,6 +138,7 @@ export function createObserver(
     webhook: (outcome) => webhooks.inc({ outcome }),
     alert: (outcome) => alerts.inc({ outcome }),
     mail: (outcome) => mails.inc({ outcome }),
+    payment: (call, outcome) => payments.inc({ call, outcome }),
     commit(commands, seconds) {
       commits.observe(seconds);
       batches.observe(commands);

@@ -1,6 +1,7 @@
 // The values that the metrics read at each scrape.
 
 import type { RequestFigures } from "../db/orders/order-request-lists.ts";
+import type { PaymentFacts } from "../domain/alerts/payment-conditions.ts";
 import type { DisabledReason } from "../domain/webhooks/webhook-events.ts";
 import type { OrderCounts } from "../reports/status-counter.ts";
 import type { Awaitable } from "../db/port/port.ts";
@@ -51,6 +52,7 @@ export interface Figures extends DatabaseFigures {
   mailsWaiting(): Awaitable<number | null>;
   disabledWebhooks(): Awaitable<Record<DisabledReason, number> | null>;
   openOrderRequests(): Awaitable<RequestFigures | null>;
+  payments(): Awaitable<PaymentFacts | null>;
   /** Number of open alerts by kind. */
   openAlerts(): Awaitable<ReadonlyMap<string, number> | null>;
   connections(): readonly ConnectionFigures[];

@@ -119,6 +119,18 @@ function addFigures(registry: Registry, figures: Figures): void {
       this.set({ waits_for: "provider" }, counts.atProvider);
     },
   });
+  new Gauge({
+    name: "reseller_payments_open",
+    help: "Payments that wait for the operator: to approve or reject, and reversed ones.",
+    labelNames: ["waits_for"],
+    registers: [registry],
+    async collect() {
+      const counts = await figures.payments();
+      if (counts === null) return this.reset();
+      this.set({ waits_for: "decision" }, counts.waiting);
+      this.set({ waits_for: "reversal" }, counts.reversed);
+    },
+  });
   gauge(registry, "reseller_servers", "Servers that share the database, including this one.", () =>
     figures.servers(),
   );

@@ -27,6 +27,8 @@ export interface Observer {
   alert(outcome: WebhookOutcome): void;
   /** The outcome of an attempt to send an e-mail. */
   mail(outcome: MailOutcome): void;
+  /** A call of a payment method, or a notice from one. */
+  payment(call: "begin" | "read" | "notice", outcome: string): void;
   commit(commands: number, seconds: number): void;
 }
 
@@ -43,6 +45,7 @@ export const NO_OBSERVER: Observer = {
   webhook() {},
   alert() {},
   mail() {},
+  payment() {},
   commit() {},
 };
 

@@ -38,6 +38,7 @@ export const callback: MethodKind = {
     },
   ],
   isClaimed: false,
+  isReadable: false,
   openMs: OPEN_MS,
   connect: (settings) =>
     Promise.resolve({

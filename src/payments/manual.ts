@@ -9,6 +9,7 @@ export const manual: MethodKind = {
   kind: "manual",
   settings: [],
   isClaimed: true,
+  isReadable: false,
   openMs: OPEN_MS,
   connect: () =>
     Promise.resolve({

@@ -110,6 +110,8 @@ export interface MethodKind {
   settings: readonly MethodSetting[];
   /** Whether the customer says that it paid, and the operator decides. */
   isClaimed: boolean;
+  /** Whether payments can be read from their provider: MethodApi has `read`. */
+  isReadable: boolean;
   /** How long a payment that was begun stays open, if the method does not say. */
   openMs: number;
   /** Whether the method can take every amount of a currency. Absent: it takes all currencies. */

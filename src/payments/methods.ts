@@ -7,6 +7,11 @@ import { stripe } from "./stripe.ts";
 
 export const METHOD_KINDS: readonly MethodKind[] = [manual, callback, stripe];
 
+/** The kinds whose payments are read from time to time. */
+export const READABLE_KINDS = METHOD_KINDS.filter(({ isReadable }) => isReadable).map(
+  ({ kind }) => kind,
+);
+
 /** Returns a kind by its name. */
 export function methodKind(name: string): MethodKind | undefined {
   return METHOD_KINDS.find(({ kind }) => kind === name);

@@ -64,6 +64,7 @@ export const stripe: MethodKind = {
     },
   ],
   isClaimed: false,
+  isReadable: true,
   openMs: SESSION_MS,
   takesCurrency: isChargeable,
   async connect(settings, { timeoutMs, stripeApi }) {

@@ -3,6 +3,7 @@
 import { backupFolder } from "../config/flags.ts";
 import type { Config } from "../config/settings.ts";
 import { countOpenAlerts } from "../db/webhooks/alerts.ts";
+import { readPaymentFacts } from "../db/payments/payments.ts";
 import { countOpenRequests } from "../db/orders/order-request-lists.ts";
 import { type Awaitable, type Reader, TransientError } from "../db/port/port.ts";
 import { readHeldOrders } from "../db/delivery/held-orders.ts";
@@ -73,6 +74,7 @@ export function createFigures(
       unlessAway(() => slowStore.read((reader) => readMailFigures(reader, database.now()).waiting)),
     disabledWebhooks: () => unlessAway(() => slowStore.read(countDisabledWebhooks)),
     openOrderRequests: () => unlessAway(() => slowStore.read(countOpenRequests)),
+    payments: () => unlessAway(() => slowStore.read(readPaymentFacts)),
     ordersByStatus: () => unlessAway(countStatuses),
     lostLogLines: () => log.lostLines(),
   };

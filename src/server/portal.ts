@@ -64,6 +64,7 @@ export function portalDeps(config: Config, started: Started): Portal {
     },
     completionTimes,
     passwords: createPasswords(),
+    payments: started.payments,
     trustedProxy: config.trustedProxy,
     onInternalError: internalErrors(started),
     demo: started.demo?.portal ?? null,

@@ -14,6 +14,7 @@ import { startScheduledSyncs } from "../delivery/catalogue-sync.ts";
 import { type DeliveryService, startDelivery } from "../delivery/delivery.ts";
 import { Refusal } from "../domain/values/error-table.ts";
 import { REFUSAL_CODES } from "../http/server/errors.ts";
+import { NOTICE_ROUTE, noticeRoutes } from "../http/payments/routes.ts";
 import { ROUTES } from "../http/server/routes.ts";
 import { startMetricsServer } from "../http/server/metrics.ts";
 import { startServer } from "../http/server/server.ts";
@@ -31,6 +32,7 @@ import { readCertificate, reloadCertificate } from "./certificate.ts";
 import { createConnectionPools, planOwnFiles } from "./connection-limits.ts";
 import type { DatabaseEvents, ServerDatabase } from "./database.ts";
 import type { SystemFacts } from "../panel/server/facts.ts";
+import { startPaymentReads } from "../payments/payments.ts";
 import { limitCalls } from "../providers/call.ts";
 import { startProviderBalances } from "../delivery/provider-balances.ts";
 import { startAlerts } from "../alerts/alerts.ts";
@@ -44,6 +46,7 @@ import {
   deliveryDeps,
   panelDeps,
   type Started,
+  paymentsOf,
   syncDeps,
   webhookDeps,
 } from "./wiring.ts";
@@ -138,6 +141,7 @@ export async function startService(
     isTls: tls !== null,
     pools,
     demo,
+    payments: paymentsOf(config, { database, log, metrics }),
   };
   let listeners: Listeners;
   let portalUrl: string | null = null;
@@ -159,9 +163,9 @@ export async function startService(
       config.portal && pages
         ? { prefix: PORTAL_PREFIX, handle: pages.portalHandler(portal!) }
         : null;
+    const routes = [...smmApiRoutes(deps), ...noticeRoutes(deps)];
     listeners = startListeners(config, metrics, stage, {
-      api: (address) =>
-        startServer(deps, address, tls, { routes: smmApiRoutes(deps), pages: below }, pools.api),
+      api: (address) => startServer(deps, address, tls, { routes, pages: below }, pools.api),
       portal: (address) => pages!.startPortal(portal!, address, tls, pools.api),
       panel: (address) => site!.startPanel(panel, address, tls, pools.panel),
       metrics: (scraped, address) => startMetricsServer(scraped, address, pools.metrics),
@@ -197,6 +201,7 @@ export async function startService(
     newestRemoteAt: () => offsite?.newestAt() ?? null,
   });
   const alerts = startAlerts(watching);
+  const payments = startPaymentReads(started.payments, { log, ticker: delivery.ticker, isLeader });
   const balances = startProviderBalances({ ...deliveryDeps(config, started), ...watching });
   const protocol = tls ? "https" : "http";
   const url = urlOf(protocol, listeners.api);
@@ -235,6 +240,7 @@ export async function startService(
       const delivered = Promise.all([
         alerts.stop(),
         balances.stop(),
+        payments.stop(),
         delivery.stop(DRAIN_MS),
         webhooks.stop(DRAIN_MS),
         mails?.stop(DRAIN_MS),
@@ -306,6 +312,7 @@ function knownLabels(): KnownLabels {
       // Requests with a test key are counted separately.
       ...ROUTES.filter(([, , { test }]) => !test).map(([method, path]) => [method, path] as const),
       ...SMM_API_ROUTES.map((route) => ["POST", route] as const),
+      ["POST", NOTICE_ROUTE],
     ],
     codes: REFUSAL_CODES,
   };

@@ -10,6 +10,7 @@ import type { SyncDeps } from "../delivery/catalogue-sync.ts";
 import { type Clock, systemClock } from "../scheduling/clock.ts";
 import type { DeliveryService } from "../delivery/delivery.ts";
 import type { DeliveryDeps } from "../delivery/provider-worker.ts";
+import type { NoticeDeps } from "../http/payments/routes.ts";
 import { createRateLimits } from "../http/server/rate-limits.ts";
 import { responseTemplate } from "../http/server/response-template.ts";
 import type { ServerDeps } from "../http/server/server.ts";
@@ -27,6 +28,7 @@ import type { BackupFacts, SystemFacts } from "../panel/server/facts.ts";
 import type { Panel, PanelSettings } from "../panel/server/panel.ts";
 import { versions } from "./versions.ts";
 import { checkConnections, type ConnectionPools } from "./connection-limits.ts";
+import { createPayments, type Payments } from "../payments/payments.ts";
 import { connectProvider } from "../providers/protocols.ts";
 import { newestBackups } from "../storage/backup/backup-folder.ts";
 import { freeBytesIn } from "../storage/file/files.ts";
@@ -72,10 +74,27 @@ export interface Started {
   pools: ConnectionPools;
   /** Null: this is no demo. */
   demo: Demo | null;
+  payments: Payments;
 }
 
-export function apiDeps(config: Config, started: Started): ServerDeps {
-  const { database, log, metrics, keyUsage, delivery, isTls, pools } = started;
+/** Returns the calls of payment methods. No kind of method is loaded before one of its methods is used. */
+export function paymentsOf(
+  config: Config,
+  { database, log, metrics }: Pick<Started, "database" | "log" | "metrics">,
+): Payments {
+  const { store, writer } = database;
+  return createPayments({
+    store,
+    writer,
+    log,
+    timeoutMs: config.providerTimeout,
+    stripeApi: config.stripeApi === null ? null : new URL(config.stripeApi),
+    onOutcome: (call, outcome) => metrics?.payment(call, outcome),
+  });
+}
+
+export function apiDeps(config: Config, started: Started): ServerDeps & NoticeDeps {
+  const { database, log, metrics, keyUsage, delivery, isTls, pools, payments } = started;
   const { store, writer } = database;
   return {
     store,
@@ -97,6 +116,7 @@ export function apiDeps(config: Config, started: Started): ServerDeps {
     logReads: config.logReads,
     inFlight: new Map(),
     onInternalError: internalErrors(started),
+    receiveNotice: (kind, methodId, notice) => payments.receive(kind, methodId, notice),
     awaitProvider: async (order) => (await delivery.promise).awaitProvider(order),
     readiness: createReadiness({
       writer,

@@ -23,6 +23,7 @@ import { commands as imports } from "../imports/commands.ts";
 import { commands as ledger } from "../ledger/commands.ts";
 import { commands as members } from "../members/commands.ts";
 import { commands as orders } from "../orders/commands.ts";
+import { commands as payments } from "../payments/commands.ts";
 import { commands as providers } from "../providers/commands.ts";
 import { commands as reports } from "../reports/commands.ts";
 import { checkCommands, commands as server, startCommands } from "../server/commands.ts";
@@ -42,6 +43,7 @@ export const ADMIN: readonly DeferredCommand[] = [
   ...webhooks,
   ...ledger,
   ...administrators,
+  ...payments,
   ...imports,
 ];
 /** Commands below the program that follow `admin` in its help. */

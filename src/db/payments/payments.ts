@@ -1,5 +1,6 @@
 // Payments, their events and their transfers. Operations write them under the lock of their account.
 
+import type { PaymentFacts } from "../../domain/alerts/payment-conditions.ts";
 import type { PaymentState } from "../../domain/payments/payment-states.ts";
 import { givenNames, listByFilters } from "../port/filtered-lists.ts";
 import type { Page } from "../port/pages.ts";
@@ -145,20 +146,13 @@ export function countOpenPayments(reader: Reader, account: number): number {
   return reader.one(OPEN, { account })!.open;
 }
 
-/** What needs the operator: payments to decide on, since when, and reversed payments. */
-export interface PaymentFacts {
-  waiting: number;
-  oldestAt: number | null;
-  reversed: number;
-}
-
 const FACTS = query({
-  columns: { waiting: number, oldestAt: nullable(number), reversed: number },
+  columns: { waiting: number, reversed: number },
   text: `SELECT (SELECT count(*) FROM payments WHERE awaits IS NOT NULL) AS "waiting",
-    (SELECT min(changed_at) FROM payments WHERE awaits IS NOT NULL) AS "oldestAt",
     (SELECT count(*) FROM payments WHERE ${REVERSED}) AS "reversed"`,
 });
 
+/** Counts what needs the operator. */
 export function readPaymentFacts(reader: Reader): PaymentFacts {
   return reader.one(FACTS)!;
 }

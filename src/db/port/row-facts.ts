@@ -5,7 +5,9 @@ import { KEYS_TO_ROTATE } from "../imports/imports.ts";
 import { LIVE_ORDER_CONDITION, UNKNOWN_PLACEMENTS } from "../orders/orders.ts";
 import { OLDEST_DUE_POLL } from "../delivery/polling.ts";
 import { LAST_ROW_COLUMNS, LAST_ROW_TIMES, lastRowAt } from "../reports/last-row.ts";
+import { readPaymentFacts } from "../payments/payments.ts";
 import { listSpenders } from "../reports/hourly-spend.ts";
+import type { PaymentFacts } from "../../domain/alerts/payment-conditions.ts";
 import type { SpendFacts } from "../../domain/alerts/spend-conditions.ts";
 import type { Reader } from "./port.ts";
 import { query } from "./query.ts";
@@ -32,6 +34,7 @@ export interface RowFacts {
   keysToRotate: number;
   /** Resellers whose spend of the running hour is judged. */
   spenders: SpendFacts[];
+  payments: PaymentFacts;
 }
 
 const FACTS = query({
@@ -62,5 +65,6 @@ export function readRowFacts(reader: Reader, now: number): RowFacts {
     lastRowAt: lastRowAt({ lastTransferAt, lastOrderAt, lastUserAt }),
     ...facts,
     spenders: listSpenders(reader, now),
+    payments: readPaymentFacts(reader),
   };
 }

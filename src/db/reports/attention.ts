@@ -10,7 +10,9 @@ import { countRegistrations } from "../members/registrations.ts";
 import { countOpenRequests, type RequestFigures } from "../orders/order-request-lists.ts";
 import { expectedCurrency } from "../../domain/delivery/costs.ts";
 import { readHeldOrders } from "../delivery/held-orders.ts";
+import type { PaymentFacts } from "../../domain/alerts/payment-conditions.ts";
 import type { SpendFacts } from "../../domain/alerts/spend-conditions.ts";
+import { readPaymentFacts } from "../payments/payments.ts";
 import { listSpenders } from "./hourly-spend.ts";
 import { query } from "../port/query.ts";
 import { LAST_ROW_COLUMNS, LAST_ROW_TIMES, lastRowAt } from "./last-row.ts";
@@ -37,6 +39,7 @@ export interface Attention {
   registrations: number;
   /** Resellers whose spend of the running hour is judged. */
   spenders: SpendFacts[];
+  payments: PaymentFacts;
   /** The latest creation time of a transfer, order or user; null if there is none. */
   lastRowAt: number | null;
 }
@@ -119,6 +122,7 @@ export function readAttention(reader: Reader, now: number): Attention {
     requests,
     registrations: countRegistrations(reader),
     spenders: listSpenders(reader, now),
+    payments: readPaymentFacts(reader),
     lastRowAt: lastRowAt(times),
   };
 }

@@ -19,6 +19,7 @@ import {
   WEBHOOK_RULES,
   WRITER_RULES,
 } from "./machine-conditions.ts";
+import { PAYMENT_RULES, type PaymentFacts } from "./payment-conditions.ts";
 import { SPEND_RULES, type SpendFacts } from "./spend-conditions.ts";
 import { MINUTE_MS, HOUR_MS, DAY_MS } from "../values/spans.ts";
 
@@ -58,6 +59,7 @@ export interface AlertFacts {
   limitedKeys: readonly string[];
   /** Resellers whose spend of the running hour is judged. */
   spenders: readonly SpendFacts[];
+  payments: PaymentFacts;
   machine: MachineFacts;
 }
 
@@ -105,7 +107,7 @@ export const TIMED_KINDS: ReadonlySet<AlertKind> = new Set([
 
 /** Returns the conditions that alerts report, including those with state `unknown`. */
 export function alertConditions(
-  { providers, failedWebhooks, limitedKeys, spenders, machine }: AlertFacts,
+  { providers, failedWebhooks, limitedKeys, spenders, payments, machine }: AlertFacts,
   open: readonly OpenAlert[],
   now: number,
 ): AlertCondition[] {
@@ -124,6 +126,7 @@ export function alertConditions(
     ...failedWebhooks.flatMap((id) => alertConditionsOf(WEBHOOK_RULES, { ...webhook, id }, now)),
     ...limitedKeys.flatMap((id) => alertConditionsOf(LIMITED_KEY_RULES, { id }, now)),
     ...spenders.flatMap((each) => alertConditionsOf(SPEND_RULES, each, now)),
+    ...alertConditionsOf(PAYMENT_RULES, payments, now),
     ...alertConditionsOf(MACHINE_RULES, facts, now),
   ];
 }
@@ -143,6 +146,8 @@ const ENDINGS: Record<AlertKind, (subject: string) => string> = {
   disk_low: () => "The disk has enough room again",
   recharge_limited: (key) => `A new day began for key ${key}, or its limits were changed`,
   spend_unusual: (reseller) => `The hour of unusual spend of reseller ${reseller} is over`,
+  payment_reversed: () => "All refunded and disputed payments are decided",
+  payment_waiting: () => "No payment waits for a decision any more",
   webhook_disabled: (webhook) => `The webhook is no longer disabled by failures: ${webhook}`,
   database_unwritable: () => "The database takes writes again",
 };

@@ -20,6 +20,8 @@ export const ALERT_KINDS = [
   "webhook_disabled",
   "recharge_limited",
   "spend_unusual",
+  "payment_reversed",
+  "payment_waiting",
   "database_unwritable",
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];

@@ -22,6 +22,8 @@ import type { EndpointDeps } from "./request-context.ts";
 import { type RouteContext, Router } from "./router.ts";
 import { type HandlerDeps, methodsByPath, ROUTES } from "./routes.ts";
 
+/** Size limit for a form of the pages below a prefix. */
+const PAGES_BODY_LIMIT_BYTES = 2 * 1024 * 1024;
 /** Unreserved characters and slashes only. A decoded path with any other character is not routed again. */
 const PLAIN_PATH = /^[A-Za-z0-9/._~-]+$/;
 
@@ -66,6 +68,10 @@ function handlerOf(deps: ServerDeps, mounted: Mounted): Handler {
     refuse: (status: Malformed) => respondMalformed(deps, MALFORMED[status]),
     fail: (error) => respondInternalError(deps, null, error),
     bodyLimitBytes: BODY_LIMIT_BYTES,
+    // Forms of pages may send a file.
+    wide: mounted.pages
+      ? { prefix: mounted.pages.prefix, limitBytes: PAGES_BODY_LIMIT_BYTES }
+      : null,
   };
 }
 

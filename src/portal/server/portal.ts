@@ -8,6 +8,7 @@ import type { CallerRate } from "../../http/server/rate-limits.ts";
 import type { CheckWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
 import type { Logger } from "../../monitoring/log.ts";
 import type { CompletionTimes } from "../../reports/completion-times.ts";
+import type { Payments } from "../../payments/payments.ts";
 import type { Asset } from "../../web/server/assets.ts";
 import type { DemoSite } from "../../web/server/demo.ts";
 import type { OriginSettings } from "../../web/server/origin.ts";
@@ -54,6 +55,7 @@ export interface Portal {
   /** Counts a search of a member, and a registration from a network. Each returns the seconds to wait; 0: go on. */
   limits: { search: CallerRate; registration: CallerRate };
   passwords: Passwords;
+  payments: Pick<Payments, "begin">;
   /** The proxies whose X-Forwarded-For is trusted. */
   trustedProxy: readonly Network[];
   onInternalError(error: unknown): void;

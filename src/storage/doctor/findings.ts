@@ -8,6 +8,7 @@ import {
   type Severity,
 } from "../../domain/alerts/conditions.ts";
 import { NUMBER_RULES, ORDER_RULES } from "../../domain/alerts/provider-conditions.ts";
+import { PAYMENT_RULES } from "../../domain/alerts/payment-conditions.ts";
 import { SPEND_RULES } from "../../domain/alerts/spend-conditions.ts";
 import {
   IMPORTED_KEY_RULES,
@@ -85,6 +86,12 @@ export function rowFindings(facts: RowFacts, now: number): Finding[] {
       facts,
     ),
     judge("imported keys", unlessNone("none", facts.keysToRotate), IMPORTED_KEY_RULES, facts),
+    judge(
+      "payments",
+      facts.payments.waiting + facts.payments.reversed === 0 ? "none waits for a decision" : "",
+      PAYMENT_RULES,
+      facts.payments,
+    ),
     judged("spend of resellers", unlessNone("none is unusual", spends.length), spends),
   ];
 }

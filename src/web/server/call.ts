@@ -55,7 +55,13 @@ export class Call<Who extends Visitor> {
 export class Submission<Who extends Visitor> extends Call<Who> {
   readonly form: Form;
 
-  constructor(call: Call<Who>, parts: CallParts, values: URLSearchParams) {
+  constructor(
+    call: Call<Who>,
+    parts: CallParts,
+    values: URLSearchParams,
+    /** The files of the form, by the names of their fields. */
+    readonly files: ReadonlyMap<string, Uint8Array>,
+  ) {
     super(parts, call.visitor, call.path, "", call.params);
     this.form = new Form(values, call.visitor.words.form);
   }

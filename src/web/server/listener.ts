@@ -12,7 +12,7 @@ import { Call, Submission } from "./call.ts";
 import { ConfirmationNeeded, ConfirmedBefore } from "./confirmation.tsx";
 import { isFormClosed } from "./demo.ts";
 import { type Form, FormError } from "./form.ts";
-import { formOf, TooLarge, Unreadable } from "./form-body.ts";
+import { type FormBody, formOf, TooLarge, Unreadable } from "./form-body.ts";
 import { noteCookie } from "./notes.ts";
 import { isKnownHost, isOwn } from "./origin.ts";
 import { isAbsence, shownRefusal } from "./refusals.ts";
@@ -172,11 +172,11 @@ async function run<Who extends Visitor, Parts extends SiteParts, Role>(
   site: Site<Who, Parts, Role>,
   route: ActionRoute<Who, Parts, Role>,
   call: Call<Who>,
-  values: URLSearchParams,
+  { values, files }: FormBody,
 ): Promise<Response> {
   const { parts } = site;
   const { isSecure } = parts.settings;
-  const submission = new Submission(call, parts, values);
+  const submission = new Submission(call, parts, values, files);
   const { form } = submission;
   // Keeps the page that follows the sign-in, even after a wrong password.
   const kept = values.has("next") ? `next=${encodeURIComponent(values.get("next")!)}` : "";

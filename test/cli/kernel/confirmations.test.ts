@@ -5,7 +5,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { listCommands } from "../../../src/cli/kernel/command-tree.ts";
 import { createProgram } from "../../../src/cli/kernel/program.ts";
-import { openShop, optionsOf, reseller } from "../../support/worlds/shop.ts";
+import { askPayment, seedMember, seedMethod } from "../../support/seeds/payments.ts";
+import { openShop, optionsOf, reseller, type Shop } from "../../support/worlds/shop.ts";
 import { seedRates } from "../../support/seeds/rates.ts";
 import { freshFolder } from "../../support/folders.ts";
 
@@ -48,8 +49,21 @@ const CASES: Record<string, () => string[]> = {
   "admin order refund": () => ["2", ...ABOVE],
   "admin order place": () => ["alice", "followers", "--link", "x", "--quantity", "100", ...ABOVE],
   "admin order resend": () => ["3", ...ABOVE],
+  "admin payment approve": () => [payments.open!, ...ABOVE],
+  "admin payment refund": () => [payments.paid!, "--amount", "1", ...ABOVE],
 };
 const ELSEWHERE = ["admin order late", "admin order settle", "restore", "restored"];
+
+/** Ids of a payment to approve and of one that is paid. */
+const payments: { open?: string; paid?: string } = {};
+
+function seedPayments(shop: Shop): void {
+  const actor = seedMember(shop);
+  seedMethod(shop, "bank", "manual");
+  payments.open = askPayment(shop, { methodId: "bank", actor, now: Date.now() });
+  const id = (payments.paid = askPayment(shop, { methodId: "bank", actor, now: Date.now() }));
+  shop.run("approvePayment", { id, receivedMicros: null, creditMicros: null });
+}
 
 const asking = listCommands(await createProgram())
   .filter(({ command }) => command.options.some(({ long }) => long === "--yes"))
@@ -71,6 +85,7 @@ test.each(Object.entries(CASES))("%s", async (words, rest) => {
   await shop.cli("admin", "order", "complete", "2");
   await shop.cli("admin", "order", "fail", "3");
   await shop.cli("admin", "user", "deactivate", "carl");
+  seedPayments(shop);
   const before = shop.dump();
   const argv = [...words.split(" "), ...rest()];
   for (const json of [[], ["--json"]]) {

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import type { Command, Option } from "commander";
 import { listCommands, visibleOptions } from "../../../src/cli/kernel/command-tree.ts";
 import { createProgram } from "../../../src/cli/kernel/program.ts";
+import { askPayment, seedMember, seedMethod } from "../../support/seeds/payments.ts";
 import { openShop, optionsOf, reseller, type Shop } from "../../support/worlds/shop.ts";
 
 const LISTS = listCommands(await createProgram()).filter(({ words, command }) => {
@@ -39,6 +40,9 @@ beforeAll(async () => {
   shop.run("setInvoicing", { changes });
   shop.run("creditUser", { username: "alice", amountMicros: 5, note: null });
   shop.run("issueInvoices", { limit: 1 });
+  const actor = seedMember(shop);
+  seedMethod(shop, "bank", "manual");
+  askPayment(shop, { methodId: "bank", actor, now: Date.now() });
   const url = "https://1.1.1.1/x";
   const made = await shop.cli(
     "admin",
@@ -92,6 +96,7 @@ describe("--since and --until, or --from and --to, are the same window in", () =
     ["admin transaction export", []],
     ["admin invoice list", []],
     ["admin invoice export", []],
+    ["admin payment list", []],
     ["admin audit list", []],
     ["report", []],
   ];

@@ -31,6 +31,7 @@ import {
   WEBHOOK_RULES,
   WRITER_RULES,
 } from "../../../src/domain/alerts/machine-conditions.ts";
+import { PAYMENT_RULES } from "../../../src/domain/alerts/payment-conditions.ts";
 import { SPEND_RULES, type SpendFacts } from "../../../src/domain/alerts/spend-conditions.ts";
 import { alertConditions } from "../../../src/domain/alerts/alerts.ts";
 import { attentionItems } from "../../../src/panel/reports/attention.ts";
@@ -67,6 +68,7 @@ const QUIET: Attention = {
   requests: { toDecide: 0, unknown: 0, atProvider: 0 },
   registrations: 0,
   spenders: [],
+  payments: { waiting: 0, reversed: 0 },
   lastRowAt: null,
 };
 const ROWS = {
@@ -79,6 +81,7 @@ const ROWS = {
   unlimitedCreditKeys: 0,
   keysToRotate: 0,
   spenders: [] as SpendFacts[],
+  payments: { waiting: 0, reversed: 0 },
 };
 
 /** The facts of a condition just below its threshold and at it. */
@@ -150,7 +153,14 @@ const MACHINE_CASES: Case<MachineFacts>[] = [
 
 /** The texts of the alerts about these facts. */
 function alerts(facts: Partial<Parameters<typeof alertConditions>[0]>): string[] {
-  const none = { providers: [], failedWebhooks: [], limitedKeys: [], spenders: [], machine: {} };
+  const none = {
+    providers: [],
+    failedWebhooks: [],
+    limitedKeys: [],
+    spenders: [],
+    payments: { waiting: 0, reversed: 0 },
+    machine: {},
+  };
   const found = alertConditions({ ...none, ...facts }, [], NOW);
   return found.filter(({ state }) => state === "holds").map(({ message }) => message);
 }
@@ -262,6 +272,20 @@ test.each<[what: string, holds: boolean, facts: Partial<SpendFacts>]>([
   expect(states({ ...ROWS, spenders: [spender] })).toEqual(holds ? ["warn"] : []);
 });
 
+test.each([
+  ["none", { waiting: 0, reversed: 0 }, 0],
+  ["one to decide on", { waiting: 1, reversed: 0 }, 1],
+  ["one reversed", { waiting: 0, reversed: 1 }, 1],
+  ["both", { waiting: 3, reversed: 2 }, 2],
+])(
+  "payments that need the operator, %s: by alerts, the panel and doctor alike",
+  (_, payments, count) => {
+    expect(alerts({ payments })).toHaveLength(count);
+    expect(panel({ payments })).toHaveLength(count);
+    expect(states({ ...ROWS, payments })).toHaveLength(Math.min(count, 1));
+  },
+);
+
 /** The states of what `doctor` finds in the rows that is not in order. */
 function states(rows: typeof ROWS | Parameters<typeof rowFindings>[0]): string[] {
   return rowFindings(rows, NOW)
@@ -315,6 +339,7 @@ test("every command that a condition names exists", async () => {
     ...conditionsOf(KEY_RULES, { creditKeys: 1, unlimitedCreditKeys: 1 }, NOW),
     ...conditionsOf(LIMITED_KEY_RULES, { id: "k1" }, NOW),
     ...conditionsOf(SPEND_RULES, SPENDER, NOW),
+    ...conditionsOf(PAYMENT_RULES, { waiting: 1, reversed: 1 }, NOW),
     ...conditionsOf(WRITER_RULES, { unwritableMs: DAY }, NOW),
   ];
   const commands = conditions.flatMap(({ advice }) => advice.match(/(?<=`reseller )[^`]+/g) ?? []);

@@ -114,7 +114,14 @@ function failedAlert(shop: Shop): void {
   );
   const failedWebhooks = shop.read((reader) => listWebhooksFailed(reader));
   const conditions = alertConditions(
-    { providers: [], failedWebhooks, limitedKeys: [], spenders: [], machine: {} },
+    {
+      providers: [],
+      failedWebhooks,
+      limitedKeys: [],
+      spenders: [],
+      payments: { waiting: 0, reversed: 0 },
+      machine: {},
+    },
     [],
     0,
   );

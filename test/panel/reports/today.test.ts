@@ -30,6 +30,7 @@ const QUIET = {
   requests: NO_REQUESTS,
   registrations: 0,
   spenders: [],
+  payments: { waiting: 0, reversed: 0 },
   lastRowAt: null,
 };
 const PROVIDER = {

@@ -9,6 +9,7 @@ import { startPortal } from "../../../src/portal/server/listener.tsx";
 import type { Portal, PortalSettings } from "../../../src/portal/server/portal.ts";
 import { createTexts } from "../../../src/portal/texts/texts.ts";
 import { createCompletionTimes } from "../../../src/reports/completion-times.ts";
+import { createPayments } from "../../../src/payments/payments.ts";
 import { createPasswords } from "../../../src/web/server/passwords.ts";
 import { random } from "../../../src/web/server/random.ts";
 import { hashSecret } from "../../../src/web/server/session-cookie.ts";
@@ -99,6 +100,13 @@ export async function openPortal({
     limits: { search: createCallerRate(0), registration: createCallerRate(0), ...limits },
     completionTimes,
     passwords: createPasswords(COST),
+    payments: createPayments({
+      store: opened.store,
+      writer: opened.writer,
+      log: createLog("silent"),
+      timeoutMs: 5000,
+      stripeApi: null,
+    }),
     trustedProxy,
     onInternalError: (error) => void errors.push(error),
   };
