@@ -365,9 +365,10 @@ const g = await import("./g.ts");
 const isNoExample = (path: string) => !/^api-docs\/code\/(forms|languages)\.ts$/.test(path);
 
 describe("only its owner touches", () => {
-  test("the network: fetch is called in providers/, by `health` and for Stripe; webhooks and alerts go out by webhooks/exchange.ts", () => {
+  test("the network: fetch is called in providers/, by `health`, by `upgrade --check` and for Stripe; webhooks and alerts go out by webhooks/exchange.ts", () => {
     const callers = filesWith(/\bfetch\(/).filter((path) => !path.startsWith("providers/"));
-    expect(callers.filter(isNoExample)).toEqual([
+    expect(callers.filter(isNoExample).toSorted()).toEqual([
+      "cli/about/upgrade.ts",
       "cli/server/health.ts",
       "payments/stripe-client.ts",
     ]);

@@ -10,6 +10,7 @@ import { formatSize } from "../domain/values/units.ts";
 import { LOG_FORMATS, LOG_LEVELS } from "../monitoring/log.ts";
 import { isLoopback } from "./networks.ts";
 import * as mail from "./mail-values.ts";
+import { RELEASE_KEY_DEFAULT, RELEASE_URL_DEFAULT } from "./release.ts";
 import { packagedData } from "./packaged-data.ts";
 import * as remote from "./remote-values.ts";
 import * as kinds from "./values.ts";
@@ -201,6 +202,16 @@ export const SETTINGS = {
     "1000",
     "commands that move more than this ask for confirmation; without a terminal they need --yes",
   ),
+  "release-url": {
+    ...optional(kinds.releaseUrl, "folder of the newest release, which only `upgrade` asks"),
+    default: RELEASE_URL_DEFAULT,
+    defaultText: RELEASE_URL_DEFAULT ?? "none",
+  },
+  "release-key": {
+    ...optional(kinds.text("KEY"), "public key that signs releases, as minisign prints it"),
+    default: RELEASE_KEY_DEFAULT,
+    defaultText: RELEASE_KEY_DEFAULT ?? "none",
+  },
   "disk-floor": setting(
     kinds.size,
     formatSize(DISK_FULL_BYTES),
@@ -293,7 +304,7 @@ export const SETTINGS = {
 export type Flag = keyof typeof SETTINGS;
 
 /** The settings that only commands take, not `serve`. */
-export const COMMAND_FLAGS: readonly Flag[] = ["confirm-above"];
+export const COMMAND_FLAGS: readonly Flag[] = ["confirm-above", "release-url", "release-key"];
 
 /** The settings that a command needs to find the copies of backups. */
 export const REMOTE_FLAGS = [

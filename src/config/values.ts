@@ -87,6 +87,19 @@ export function text(placeholder: string): ValueKind<string> {
   };
 }
 
+/** The address of a folder of files to download. */
+export const releaseUrl: ValueKind<string> = {
+  placeholder: "URL",
+  parse(given) {
+    const url = URL.parse(given);
+    if (url && /^(https?|file):$/.test(url.protocol) && url.search === "" && url.hash === "") {
+      return given;
+    }
+    throw new InvalidArgumentError("must be a URL such as https://example.com/reseller/latest.");
+  },
+  format: (value) => value,
+};
+
 /** The word that is given instead of a path, for no file. */
 export const NO_FILE = "none";
 
