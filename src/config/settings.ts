@@ -183,8 +183,8 @@ export const SETTINGS = {
   ),
   "portal-search-orders": setting(
     kinds.someOf,
-    "20000",
-    "orders that one page of a search examines: about a millisecond for 1,000",
+    "10000",
+    "orders that one page of a search examines, in about half a millisecond for 1,000",
   ),
   "portal-logo": optional(kinds.text("FILE"), "logo of the portal: a PNG, JPEG, WebP or SVG file"),
   "portal-texts": optional(

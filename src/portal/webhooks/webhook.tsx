@@ -7,7 +7,11 @@ import { countWaiting, listWebhookAttempts } from "../../db/webhooks/webhook-del
 import { findWebhook, type Webhook } from "../../db/webhooks/webhooks.ts";
 import { refusal } from "../../domain/values/error-table.ts";
 import { DAY_MS } from "../../domain/values/spans.ts";
-import { formatAttemptId, REPLAY_LIMIT_MS } from "../../domain/webhooks/webhooks.ts";
+import {
+  formatAttemptId,
+  REPLAY_LIMIT_MS,
+  WEBHOOK_OUTCOMES,
+} from "../../domain/webhooks/webhooks.ts";
 import { Box, Field, Fold, Form } from "../../web/components/fields.tsx";
 import { chosenGraceMs, Grace } from "../../web/components/grace.tsx";
 import { Facts, List, Pager } from "../../web/components/lists.tsx";
@@ -85,7 +89,7 @@ export async function webhookPage(call: Call): Promise<View> {
               heading: t("webhooks.outcome"),
               cell: ({ error, httpStatus }) => (
                 <Badge
-                  state={[httpStatus, error].filter((each) => each !== null).join(" ")}
+                  state={outcomeText(visitor, httpStatus, error)}
                   tone={error === null ? "good" : "bad"}
                 />
               ),
@@ -127,6 +131,13 @@ export async function webhookPage(call: Call): Promise<View> {
       </>
     ),
   };
+}
+
+/** Returns the status that the receiver answered with, and what became of the attempt. */
+function outcomeText({ t }: Visitor, httpStatus: number | null, error: string | null): string {
+  const outcome = WEBHOOK_OUTCOMES.find((each) => each === (error ?? "delivered"));
+  const text = outcome === undefined ? error : t(`outcome.${outcome}`);
+  return [httpStatus, text].filter((each) => each !== null).join(" · ");
 }
 
 function Switches({ visitor: { t }, webhook }: { visitor: Visitor; webhook: Webhook }) {

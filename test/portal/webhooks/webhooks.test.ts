@@ -2,7 +2,9 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { memberAuthor } from "../../../src/domain/members/members.ts";
-import { formatAttemptId } from "../../../src/domain/webhooks/webhooks.ts";
+import { LANGUAGES } from "../../../src/domain/members/languages.ts";
+import { formatAttemptId, WEBHOOK_OUTCOMES } from "../../../src/domain/webhooks/webhooks.ts";
+import { createTexts } from "../../../src/portal/texts/texts.ts";
 import { hiddenFields } from "../../support/worlds/panel.ts";
 import { openPortal, type TestPortal } from "../../support/worlds/portal.ts";
 
@@ -149,4 +151,26 @@ test("it is deleted after a question", async () => {
   await portal.post(`${path}/delete`, developer, hiddenFields(asked.text));
   expect(rowOf()["deleted_at"]).not.toBeNull();
   expect((await portal.get(path, developer)).status).toBe(404);
+});
+
+test("every outcome of a delivery is said in the member's language", async () => {
+  const hook = { username: "alice", url: "https://other.example/", events: "*", secret: "s" };
+  const made = portal.run("createWebhook", { ...hook, balanceLowBelow: null });
+  for (const error of WEBHOOK_OUTCOMES) {
+    portal.run("testWebhook", { id: made.id });
+    portal.query(
+      `INSERT INTO webhook_attempts (delivery_id, webhook_id, attempt, at, duration_ms, http_status, error)
+        SELECT max(delivery_id), ${made.webhookId}, 1, 0, 5, 500, ? FROM webhook_deliveries`,
+      error === "delivered" ? null : error,
+    );
+  }
+  for (const language of LANGUAGES) {
+    const email = `${language.toLowerCase()}.outcomes@alice.example`;
+    const cookie = portal.session(portal.member("alice", email, "developer", language));
+    const { text } = await portal.get(`/api/webhooks/${made.id}`, cookie);
+    const badges = [...text.matchAll(/<span class="badge (?:good|bad)">500 · ([^<]+)<\/span>/g)];
+    const own = createTexts()[language];
+    const expected = WEBHOOK_OUTCOMES.map((outcome) => own(`outcome.${outcome}`));
+    expect([language, badges.map(([, each]) => each!)]).toEqual([language, expected.toReversed()]);
+  }
 });

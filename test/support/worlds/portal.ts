@@ -32,7 +32,7 @@ const SETTINGS: PortalSettings = {
   contact: "help@nova.example",
   legal: { name: null, address: null },
   orderLimits: NO_ORDER_LIMITS,
-  searchOrders: 20_000,
+  searchOrders: 10_000,
   registrationsWaiting: 1000,
 };
 
