@@ -108,7 +108,7 @@ test("a test event is sent, its attempt is shown, and it is sent again", async (
   const attempts = [{ ...due!, at: portal.clock.now, durationMs: 12, ...reply }];
   portal.run("recordWebhookAttempts", { attempts, jitter: 0 });
   const { text } = await portal.get(path, developer);
-  expect(text).toContain("500 status");
+  expect(text).toContain("500 · Refused by your server");
   expect(text).toContain("&lt;b>no&lt;/b>");
   expect(waiting()).toEqual([]);
   const [event] = portal.query("SELECT id FROM webhook_events");
