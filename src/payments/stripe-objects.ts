@@ -73,9 +73,8 @@ const FAILED_INTENTS = new Set(["requires_payment_method", "canceled"]);
 /** Returns our payment's id. Throws an Error if the session names none, or names different ones. */
 function paymentIdOf({ metadata, client_reference_id, payment_intent: intent }: Session): string {
   const id = metadata?.[PAYMENT_KEY];
-  if (id === undefined) throw new Error("the session names no payment of ours");
   const named = [client_reference_id, ...(intent ? [intent.metadata?.[PAYMENT_KEY]] : [])];
-  if (named.some((each) => each !== id))
+  if (id === undefined || named.some((each) => each !== id))
     throw new Error("the session, its reference and its payment intent name different payments");
   return id;
 }

@@ -1,7 +1,9 @@
 // The Stripe method by itself: its settings, amounts, requests and causes. What becomes of payments is in
 // stripe-cases.test.ts.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import { Stripe } from "stripe";
 import { decimalsOf, unitMicrosOf } from "../../src/domain/payments/currencies.ts";
 import type { BeginResult, MethodApi, PaymentToBegin } from "../../src/payments/method.ts";
 import { isChargeable, toMicros, toMinor } from "../../src/payments/stripe-amounts.ts";
@@ -16,7 +18,7 @@ import {
   TEST_KEY,
   WEBHOOK_SECRET,
 } from "../support/peers/stripe/server.ts";
-import { readFileSync } from "node:fs";
+import { until } from "../support/until.ts";
 
 const NEVER = new AbortController().signal;
 /** Long enough for a local answer on a busy machine, short enough to wait for. */
@@ -195,6 +197,7 @@ const FAULTS: [fault: Fault, one: Begun, two: Begun][] = [
   ["no json", "unknown", "unknown"],
   ["endless", "begun", "unknown"],
   ["redirect", "unknown", "unknown"],
+  ["echo", "refused", "refused"],
   ["notice", "begun", "begun"],
 ];
 
@@ -236,8 +239,7 @@ describe("faults", () => {
       await api.begin(payment(), NEVER);
       const { id: reference } = own.session;
       own.account.payByCard(reference);
-      // A connection that is cut is tried again by fetch and by the package.
-      own.fail(/^GET/, fault, fault, fault, fault);
+      own.failAll(/^GET/, fault);
       const read = await api.read!({ id: "", reference }, NEVER);
       expect("failed" in read).toBe(fault !== "notice");
       own.mend();
@@ -247,13 +249,52 @@ describe("faults", () => {
     },
   );
 
-  test("a call ends when the server stops", async () => {
+  test("a call ends when the server stops, whatever its time limit is", async () => {
+    const patient = await connect(local.url, TEST_KEY, 24 * HOUR_MS);
     const stop = new AbortController();
-    local.fail(/^POST/, "no answer before", "no answer before");
-    const begun = api.begin(payment(), stop.signal);
+    local.failAll(/^POST/, "no answer before");
+    const asked = local.asked.length;
+    const begun = patient.begin(payment(), stop.signal);
+    await until(() => local.asked.length > asked);
     stop.abort();
     expect((await begun).outcome).toBe("unknown");
     local.mend();
+  });
+});
+
+describe("the package", () => {
+  test("writes nothing to the console, and sends no telemetry", async () => {
+    const written = (["warn", "error", "log"] as const).map((name) => spyOn(console, name));
+    const asked = local.asked.length;
+    await api.begin(payment(), NEVER);
+    const { id: reference } = local.session;
+    local.account.payByCard(reference);
+    local.account.refund(reference, 100);
+    local.failAll(/./, "notice");
+    await api.read!({ id: "", reference }, NEVER);
+    local.mend();
+    const headers = local.asked.slice(asked).map((each) => each.headers);
+    expect(headers.length).toBe(3);
+    for (const each of headers) expect(each["x-stripe-client-telemetry"]).toBeUndefined();
+    for (const spy of written) {
+      expect(spy).not.toHaveBeenCalled();
+      spy.mockRestore();
+    }
+  });
+
+  test("measures the age of an event by the server's clock", async () => {
+    const [payload, signedAt] = [
+      JSON.stringify({ object: "event", livemode: false }),
+      1_700_000_000,
+    ];
+    const secret = WEBHOOK_SECRET;
+    const options = { payload, secret, timestamp: signedAt } as never;
+    const signature = await Stripe.webhooks.generateTestHeaderStringAsync(options);
+    const headers = new Headers({ "stripe-signature": signature });
+    const body = new TextEncoder().encode(payload);
+    const at = (seconds: number) => api.notice!({ body, headers, now: seconds * 1000 });
+    expect(await at(signedAt + 300)).toEqual({ claim: "none" });
+    expect(await at(signedAt + 301)).toMatchObject({ refused: expect.stringMatching(/tolerance/) });
   });
 });
 
@@ -271,7 +312,7 @@ describe("secrets", () => {
       causes.push(JSON.stringify(await api.notice!({ body, headers, now: Date.now() })));
     }
     for (const [fault] of FAULTS.filter(([each]) => !each.startsWith("no answer"))) {
-      local.fail(/^GET/, fault, fault, fault, fault);
+      local.failAll(/^GET/, fault);
       causes.push(JSON.stringify(await api.read!({ id: "", reference: "cs_test_1" }, NEVER)));
       local.mend();
     }

@@ -163,7 +163,7 @@ export function createAccount(emit: Emit, now: () => number, livemode: boolean) 
     refund(
       sessionId: string,
       amount?: number,
-      status: "succeeded" | "pending" = "succeeded",
+      status: "succeeded" | "pending" | "requires_action" = "succeeded",
     ): Stripe.Refund {
       const charge = chargeOf(sessionId);
       const left = charge.amount - charge.amount_refunded;

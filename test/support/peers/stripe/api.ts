@@ -30,6 +30,8 @@ export type Fault =
   | "no json"
   | "endless"
   | "redirect"
+  /** An error whose message repeats the secret key, which Stripe's do not. */
+  | "echo"
   /** A header that makes the package warn on the console. */
   | "notice";
 
@@ -50,7 +52,7 @@ interface Options {
 
 export function createApi({ account, key, nowMs, origin: originNow }: Options) {
   const asked: Asked[] = [];
-  const faults: { fault: Fault; path: RegExp }[] = [];
+  const faults: { fault: Fault; path: RegExp; isLasting: boolean }[] = [];
   const held: { path: RegExp; until: Promise<void> }[] = [];
   const once = createOnce(nowMs);
 
@@ -80,10 +82,9 @@ export function createApi({ account, key, nowMs, origin: originNow }: Options) {
     const requestId = newId("req", 14);
     const entry: Asked = { method, path, params: {}, headers, status: 0 };
     asked.push(entry);
-    const at = faults.findIndex((each) => each.path.test(`${method} ${path}`));
-    const [{ fault }] = (at < 0 ? [{ fault: null }] : faults.splice(at, 1)) as [
-      { fault: Fault | null },
-    ];
+    const met = faults.find((each) => each.path.test(`${method} ${path}`));
+    if (met && !met.isLasting) faults.splice(faults.indexOf(met), 1);
+    const fault = met?.fault ?? null;
     const send = (status: number, text: string, more: Record<string, string> = {}) => {
       entry.status = status;
       response.writeHead(status, {
@@ -118,6 +119,8 @@ export function createApi({ account, key, nowMs, origin: originNow }: Options) {
       if (fault === "no json") return send(200, '{"id": "cs_test_');
       if (fault === "endless") return send(200, JSON.stringify({ id: "x".repeat(3_000_000) }));
       if (fault === "redirect") return send(302, "", { location: `${origin}/elsewhere` });
+      if (fault === "echo")
+        throw new ApiError(400, "invalid_request_error", `Not understood: ${key} ${key}`);
       if (fault === "500 before") throw new ApiError(500, "api_error", "An unknown error occurred");
       if (fault === "lock_timeout")
         throw new ApiError(
@@ -197,9 +200,10 @@ export function createApi({ account, key, nowMs, origin: originNow }: Options) {
     handle,
     /** Makes the next requests that match fail, such as /POST .*sessions$/. */
     fail(path: RegExp, ...kinds: Fault[]): void {
-      faults.push(...kinds.map((fault) => ({ fault, path })));
+      faults.push(...kinds.map((fault) => ({ fault, path, isLasting: false })));
     },
-    /** Forgets the faults that no request has met. */
+    /** Makes all requests that match fail, until `mend`. */
+    failAll: (path: RegExp, fault: Fault) => void faults.push({ fault, path, isLasting: true }),
     mend: () => void faults.splice(0),
     /** Holds requests that match, once their key is taken. Returns what lets them go on. */
     hold(path: RegExp): () => void {

@@ -10,6 +10,8 @@ const MINIMUM: Record<string, number> = {
   brl: 50,
   jpy: 50,
   krw: 100,
+  isk: 6000,
+  huf: 17_500,
   kwd: 150,
   try: 1500,
 };

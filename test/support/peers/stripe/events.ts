@@ -28,6 +28,11 @@ export interface Delivery {
   header?: string | null;
   /** The body that is sent, whatever was signed. */
   body?: string;
+  /** The body that is signed and sent. */
+  payload?: string;
+  /** Another address of the same server. */
+  path?: string;
+  method?: string;
 }
 
 export function newEvent(
@@ -57,7 +62,7 @@ export async function deliver(
   change: Delivery = {},
 ): Promise<{ status: number; text: string }> {
   // Stripe sends its objects indented.
-  const payload = JSON.stringify(event, null, 2);
+  const payload = change.payload ?? JSON.stringify(event, null, 2);
   const timestamp = change.signedAt ?? Math.floor(Date.now() / 1000);
   const signatures = await Promise.all(
     (change.secrets ?? secrets).map(async (secret) => {
@@ -72,8 +77,8 @@ export async function deliver(
   );
   const header =
     change.header === undefined ? [`t=${timestamp}`, ...signatures].join(",") : change.header;
-  const response = await fetch(url, {
-    method: "POST",
+  const response = await fetch(new URL(change.path ?? url, url), {
+    method: change.method ?? "POST",
     body: change.body ?? payload,
     headers: {
       "content-type": "application/json; charset=utf-8",

@@ -1,0 +1,50 @@
+// Every case of Stripe's documentation against the server over HTTP: the state of the payment, the balance, the ledger,
+// the alert, and the answers to events.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { CASES } from "./stripe-cases/cases.ts";
+import { type Market, openMarket } from "./stripe-cases/world.ts";
+
+let market: Market;
+beforeAll(async () => void (market = await openMarket()));
+afterAll(() => market.stop());
+
+test("there are more than 60 cases, each with a name of its own and a page of the documentation", () => {
+  expect(CASES.length).toBeGreaterThan(60);
+  expect(new Set(CASES.map(({ name }) => name)).size).toBe(CASES.length);
+  expect(CASES.filter(({ page }) => !/^[a-z][\w/#.-]+$/.test(page))).toEqual([]);
+});
+
+test.each([...CASES])("$name ($page)", async ({ run, expected }) => {
+  const world = await market.world();
+  await run(world);
+  market.local.mend();
+  expect(await world.outcome()).toMatchObject(expected);
+});
+
+// https://docs.stripe.com/currencies: what is asked for, Stripe's minor units, and what is credited at the rate.
+const CURRENCIES: [currency: string, rate: string, amount: number, minor: number, usd: number][] = [
+  ["EUR", "1.1", 25, 2500, 27.5],
+  ["GBP", "1.25", 20, 2000, 25],
+  ["JPY", "0.0065", 3000, 3000, 19.5],
+  ["KRW", "0.0007", 50_000, 50_000, 35],
+  ["ISK", "0.0072", 5000, 500_000, 36],
+  ["HUF", "0.0027", 10_000, 1_000_000, 27],
+];
+
+test.each(CURRENCIES)("%s at %s: %d is %d minor units, and %d USD", async (...row) => {
+  const [currency, rate, amount, minor, usd] = row;
+  const methodId = currency.toLowerCase();
+  market.method(methodId, currency, rate);
+  const world = await market.world(methodId, amount);
+  expect([world.session.currency, world.session.amount_total]).toEqual([methodId, minor]);
+  market.local.account.payByCard(world.reference);
+  const path = `/payments/stripe/${methodId}`;
+  await world.deliver("checkout.session.completed", { path });
+  const credited = { state: "paid", balance: usd, transfers: { payment: usd } };
+  expect(await world.outcome()).toMatchObject(credited);
+  market.local.account.refund(world.reference);
+  await world.deliver("charge.refunded", { path });
+  const reversed = { state: "refunded", balance: usd, refunded: amount };
+  expect(await world.outcome()).toMatchObject(reversed);
+});

@@ -1,0 +1,112 @@
+// A server with a payment method by Stripe, a local Stripe, and a reseller of its own for each case.
+
+import { readPaymentFacts } from "../../../src/db/payments/payments.ts";
+import { createLog } from "../../../src/monitoring/log.ts";
+import { createPayments } from "../../../src/payments/payments.ts";
+import { deliver } from "../../support/peers/stripe/events.ts";
+import { startStripe, TEST_KEY, WEBHOOK_SECRET } from "../../support/peers/stripe/server.ts";
+import { askPayment, DOLLAR, seedMember, seedMethod } from "../../support/seeds/payments.ts";
+import { openService } from "../../support/worlds/service.ts";
+import type { Outcome, World } from "./case.ts";
+
+const METHOD = "card";
+
+export type Market = Awaited<ReturnType<typeof openMarket>>;
+
+export async function openMarket() {
+  const local = await startStripe();
+  const service = await openService({ settings: { portal: true, stripeApi: local.url } });
+  const settings = { "secret-key": TEST_KEY, "webhook-secret": WEBHOOK_SECRET };
+  seedMethod(service, METHOD, "stripe", { settings: JSON.stringify(settings) });
+  const address = `${service.url}/payments/stripe/${METHOD}`;
+  local.to.endpoint = { url: address, secrets: [WEBHOOK_SECRET] };
+  // What the server's job does every ten seconds.
+  const job = createPayments({
+    store: service.store,
+    writer: {
+      submit: (name: never, input: never) =>
+        Promise.resolve(service.execute(name, input, Date.now())),
+    } as Parameters<typeof createPayments>[0]["writer"],
+    log: createLog("silent"),
+    timeoutMs: 10_000,
+    stripeApi: new URL(local.url),
+  });
+  let resellers = 0;
+
+  return {
+    local,
+    service,
+    address,
+    job,
+    /** A method in another currency. */
+    method(methodId: string, currency: string, rateToUsd: string): void {
+      const terms = { settings: JSON.stringify(settings), rateToUsd, maxMicros: 1e11 };
+      seedMethod(service, methodId, "stripe", terms, currency);
+    },
+    /** A new reseller whose member asked for an amount. */
+    async world(methodId = METHOD, amount = 25): Promise<World & { outcome(): Promise<Outcome> }> {
+      resellers += 1;
+      const username = `reseller-${resellers}`;
+      const actor = seedMember(service, username);
+      const id = askPayment(service, { methodId, actor, amount, now: Date.now() });
+      const page = {
+        returnUrl: `${service.url}/portal`,
+        description: "Funds",
+        language: "en",
+      } as const;
+      const begun = await job.begin(id, page);
+      if (begun.outcome !== "begun") throw new Error(begun.cause);
+      const statuses: number[] = [];
+      const facts = () => service.store.read((reader) => readPaymentFacts(reader));
+      const before = await facts();
+      return {
+        local,
+        id,
+        reference: local.session.id,
+        session: local.session,
+        async deliver(event, change) {
+          const sent = typeof event === "string" ? local.event(event) : event;
+          statuses.push((await deliver(sent, local.to.endpoint!, change)).status);
+        },
+        async read() {
+          service.query("UPDATE payments SET next_read_at = 0 WHERE id = ?", id);
+          await job.readDue();
+        },
+        async outcome() {
+          const [row] = service.query<Record<string, string | number | null>>(
+            "SELECT * FROM payments WHERE id = ?",
+            id,
+          );
+          const transfers = service.query<{ kind: string; micros: number }>(
+            `SELECT p.kind AS kind, t.amount_micros AS micros FROM payment_transfers p
+             JOIN transfers t ON t.seq = p.seq WHERE p.payment_id = ?`,
+            Number(row!["payment_id"]),
+          );
+          const [user] = service.query<{ balance: number }>(
+            "SELECT balance_micros AS balance FROM users WHERE username = ?",
+            username,
+          );
+          const after = await facts();
+          const inUnits = (micros: unknown) => Number(micros) / DOLLAR;
+          return {
+            state: String(row!["state"]),
+            awaits: row!["awaits"] as string | null,
+            balance: inUnits(user!.balance),
+            transfers: Object.fromEntries(
+              transfers.map(({ kind, micros }) => [kind, inUnits(micros)]),
+            ),
+            refunded: inUnits(row!["refunded_micros"]),
+            disputed: inUnits(row!["disputed_micros"]),
+            isAlerted: after.reversed + after.waiting > before.reversed + before.waiting,
+            statuses,
+          };
+        },
+      };
+    },
+    async stop() {
+      await job.stop();
+      await service.stop();
+      await local.stop();
+    },
+  };
+}
