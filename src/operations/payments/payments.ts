@@ -51,6 +51,7 @@ export interface CreatePayment {
  */
 export function createPayment(tx: Tx, command: CreatePayment, context: Context): { id: string } {
   const { methodId, amountMicros, requestKey, actor } = command;
+  if (actor.isTest) throw refusal("member_not_allowed");
   const member = requireMember(tx, actor, "order");
   const { account } = member;
   const known = tx.row(payments.byRequest, account, requestKey);

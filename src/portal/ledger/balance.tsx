@@ -18,6 +18,7 @@ import { Time } from "../parts/shown.tsx";
 import type { Call } from "../server/call.ts";
 import type { Portal } from "../server/portal.ts";
 import type { Visitor } from "../server/visitor.ts";
+import { AddFunds, LastPayments, readLastPayments } from "../payments/payments.tsx";
 import { Statements } from "./month.tsx";
 
 const PAGE_SIZE = 50;
@@ -29,6 +30,7 @@ export async function balancePage(call: Call, { now }: Portal): Promise<View> {
   const { rows, next } = query
     ? await call.read((reader) => listTransactionsBelow(reader, query, filters.below(), PAGE_SIZE))
     : { rows: [], next: null };
+  const payments = await readLastPayments(call);
   const filtered = new URLSearchParams(filters.values);
   filtered.delete("below");
   return {
@@ -39,6 +41,10 @@ export async function balancePage(call: Call, { now }: Portal): Promise<View> {
         <p class="figure">
           <strong>{formats.money(visitor.reseller.balanceMicros)}</strong>
         </p>
+        <p class="actions">
+          <AddFunds visitor={visitor} />
+        </p>
+        <LastPayments visitor={visitor} rows={payments} />
         <Filters action="/balance" filters={filters}>
           <Choice
             name="kind"

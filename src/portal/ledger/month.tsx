@@ -24,7 +24,13 @@ import type { Visitor } from "../server/visitor.ts";
 /** Number of months that the page of the balance links to. */
 const MONTHS_SHOWN = 12;
 /** The kinds that are listed one by one. */
-const LISTED: readonly TransferKind[] = ["recharge", "adjustment"];
+const LISTED: readonly TransferKind[] = [
+  "recharge",
+  "adjustment",
+  "payment",
+  "payment_bonus",
+  "payment_reversal",
+];
 /** Limit for the lines of a kind. A month with more has no statement: its transactions are in the CSV. */
 const LINES_LIMIT = 2000;
 

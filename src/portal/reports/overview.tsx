@@ -10,6 +10,7 @@ import { isShown, noticeText } from "../../domain/members/notices.ts";
 import { Chart } from "../../web/components/chart.tsx";
 import { Typed } from "../../web/components/shown.tsx";
 import type { View } from "../../web/server/results.ts";
+import { AddFunds } from "../payments/payments.tsx";
 import { OrderList } from "../orders/orders.tsx";
 import type { Call } from "../server/call.ts";
 import type { Portal } from "../server/portal.ts";
@@ -67,6 +68,7 @@ export async function overviewPage(call: Call, { now }: Portal): Promise<View> {
         <h2>{t("overview.lastOrders")}</h2>
         <OrderList visitor={visitor} rows={last} />
         <p class="actions">
+          <AddFunds visitor={visitor} />
           {visitor.may("order") && (
             <a class="button primary" href="/new-order">
               {t("nav.newOrder")}

@@ -17,7 +17,7 @@ import { Header, TestBanner } from "./header.tsx";
 import { links } from "./navigation.ts";
 import type { Portal } from "./portal.ts";
 import type { Route } from "./route.ts";
-import { ROUTES } from "./routes.ts";
+import { LIVE_PATHS, ROUTES } from "./routes.ts";
 import { COOKIE, TEST_SIDE, Visitor } from "./visitor.ts";
 
 type PortalSite = Site<Visitor, Portal, MemberPermission>;
@@ -85,6 +85,7 @@ async function admit(
     return redirect(`/../sign-in${next}`);
   }
   if (visitor.isTest && !visitor.hasTestSide()) return redirect("/../");
+  if (visitor.isTest && LIVE_PATHS.has(route.path)) return redirect(`/..${path}`);
   const { role, totpSecret } = identity.person;
   if (!mayMember(role, route.role)) {
     return failureOf(site, 403, visitor.t("site.roleTooLow"), visitor);

@@ -24,6 +24,7 @@ import { routes as catalogue } from "../catalogue/routes.ts";
 import { routes as ledger } from "../ledger/routes.ts";
 import { routes as members } from "../members/routes.ts";
 import { routes as orders } from "../orders/routes.ts";
+import { routes as payments } from "../payments/routes.ts";
 import { routes as reports } from "../reports/routes.ts";
 import { routes as users } from "../users/routes.ts";
 import { routes as webhooks } from "../webhooks/routes.ts";
@@ -34,7 +35,11 @@ export const ROUTES: readonly Route[] = [
   ...orders,
   ...catalogue,
   ...ledger,
+  ...payments,
   ...users,
   ...webhooks,
   ...members,
 ];
+
+/** The paths that the test side leads to on the live side: test money cannot be bought. */
+export const LIVE_PATHS: ReadonlySet<string> = new Set(payments.map(({ path }) => path));

@@ -22,6 +22,7 @@ import {
 import { memberAuthor, type MemberPermission, mayMember } from "../../domain/members/members.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
 import { readCookie } from "../../web/server/cookies.ts";
+import { baseOf } from "../../web/server/origin.ts";
 import { SessionVisitor, type SignInSite } from "../../web/server/session-visitor.ts";
 import type { SiteWords } from "../../web/server/words.ts";
 import type { Translate } from "../texts/catalogue.ts";
@@ -135,6 +136,11 @@ export class Visitor extends SessionVisitor<Member> {
 
   get formats(): Formats {
     return formatsOf(this.language, this.isSignedIn() ? this.member.timeZone : DEFAULT_TIME_ZONE);
+  }
+
+  /** Returns the address of a page of the portal for browsers. */
+  addressOf(path: string): string {
+    return baseOf(this.request, this.portal.settings) + this.portal.prefix + path;
   }
 
   override get words(): SiteWords {

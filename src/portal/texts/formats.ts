@@ -14,6 +14,8 @@ export interface Formats {
   cents(micros: Micros): string;
   /** An amount with all its digits, at least two decimals. */
   money(micros: Micros): string;
+  /** An amount in any currency, with as many decimals as it has. */
+  amount(micros: Micros, currency: string): string;
   /** Like cents, with a plus for a credit. */
   signed(micros: Micros): string;
   date(at: number): string;
@@ -81,6 +83,8 @@ function createFormats(language: Language, timeZone: string): Formats {
     cents: centsText,
     signed: (micros) => `${micros > 0 ? "+" : ""}${centsText(micros)}`,
     money,
+    amount: (micros, code) =>
+      new Intl.NumberFormat(language, { ...currency, currency: code }).format(decimal(micros)),
     date: (at) => date.format(at),
     utcDay: (at) => day.format(at),
     time: (at) => time.format(at),

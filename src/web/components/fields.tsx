@@ -37,6 +37,7 @@ export function Form({
   submit,
   danger,
   hidden = {},
+  hasFiles = false,
   id: given,
 }: {
   action: string;
@@ -48,6 +49,8 @@ export function Form({
   danger?: boolean;
   /** Values of hidden fields. */
   hidden?: Readonly<Record<string, string | number>>;
+  /** Whether it has a FileField. */
+  hasFiles?: boolean;
 }) {
   const refused = useContext(Refused);
   const isSent = ([name, value]: [string, string | number]) =>
@@ -60,7 +63,13 @@ export function Form({
   const id = given === undefined ? own : `${own}-${given}`;
   return (
     <Current.Provider value={{ id, form, labels }}>
-      <form method="post" action={action} id={id} novalidate>
+      <form
+        method="post"
+        action={action}
+        id={id}
+        enctype={hasFiles ? "multipart/form-data" : undefined}
+        novalidate
+      >
         {form && <Errors id={id} form={form} labels={labels} />}
         {Object.entries(hidden).map(([name, value]) => (
           <input type="hidden" name={name} value={value} />
@@ -259,6 +268,17 @@ export function Field(
   return (
     <Labelled {...{ id, label, hint, error }}>
       <input {...input} />
+    </Labelled>
+  );
+}
+
+/** A field for a file, of a form with `hasFiles`. */
+export function FileField(props: FieldProps & { accept: string }) {
+  const { label, hint, accept } = props;
+  const { error, id, attributes } = useField(props);
+  return (
+    <Labelled {...{ id, label, hint, error }}>
+      <input {...attributes} type="file" accept={accept} />
     </Labelled>
   );
 }

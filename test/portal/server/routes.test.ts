@@ -7,12 +7,13 @@ import { servers, uptime } from "../../../src/db/tables/database.ts";
 import { TABLES } from "../../../src/db/tables/tables.ts";
 import { accountOfOrders, findUser } from "../../../src/db/users/users.ts";
 import { LANGUAGES } from "../../../src/domain/members/languages.ts";
-import { MEMBER_ROLES, mayMember } from "../../../src/domain/members/members.ts";
+import { memberAuthor, MEMBER_ROLES, mayMember } from "../../../src/domain/members/members.ts";
 import type { ActionRoute, PageRoute } from "../../../src/portal/server/route.ts";
-import { ROUTES } from "../../../src/portal/server/routes.ts";
+import { LIVE_PATHS, ROUTES } from "../../../src/portal/server/routes.ts";
 import { TEST_SIDE } from "../../../src/portal/server/visitor.ts";
 import { ASSETS } from "../../../src/web/server/assets.ts";
 import { pageAt } from "../../../src/web/server/site.ts";
+import { askPayment, seedMethod } from "../../support/seeds/payments.ts";
 import { dumpOf } from "../../support/databases/test-database.ts";
 import { openPortal, type Reply, type TestPortal } from "../../support/worlds/portal.ts";
 
@@ -24,6 +25,9 @@ const SHARED: ReadonlySet<string> = new Set(["service", "kind", "month"]);
 
 const ACTIONS = ROUTES.filter((route): route is ActionRoute => route.method === "POST");
 const PAGES = ROUTES.filter((route): route is PageRoute => route.method === "GET");
+/** Payments are only on the live side. */
+const isOn = (side: string, path: string) => side === "" || !LIVE_PATHS.has(path);
+const pagesOf = (side: string) => PAGES.filter(({ path }) => isOn(side, path));
 const pathOf = (path: string, side = "") =>
   side +
   path.replace(/:(\w+)/g, (_, name: string) => {
@@ -61,6 +65,12 @@ beforeAll(async () => {
     month: new Date(portal.clock.now).toISOString().slice(0, 7),
   };
   portal.key("bob", "order", "all", true);
+  const payer = { keyId: null, operator: memberAuthor(shared.member) };
+  portal.run("setMemberRole", { id: shared.member, role: "owner" });
+  seedMethod(portal, "bank", "manual");
+  const asked = { methodId: "bank", actor: payer, now: portal.clock.now };
+  const payment = askPayment(portal, asked);
+  portal.run("setMemberRole", { id: shared.member, role: "viewer" });
   for (const side of SIDES) {
     const { id: keyId } = portal.key("alice", "order", "all", side === TEST_SIDE);
     const of = portal.read((reader) => accountOfOrders(reader, account, side === TEST_SIDE));
@@ -75,7 +85,7 @@ beforeAll(async () => {
     const hook = { username: null, url: "https://hooks.example/", events: "*", secret: "s" };
     const actor = { keyId, operator: null };
     const { id: webhook } = portal.run("createWebhook", { ...hook, balanceLowBelow: null, actor });
-    OWN[side] = { ...shared, order: String(orderId), key: keyId, webhook };
+    OWN[side] = { ...shared, payment, order: String(orderId), key: keyId, webhook };
   }
 });
 afterAll(() => portal.stop());
@@ -117,7 +127,9 @@ const SIGN_IN = `${PREFIX}/sign-in`;
 
 /** Actions on both sides; those that need no session are only on the live one. */
 const SIDED = ACTIONS.flatMap((route) =>
-  (route.role === "anyone" ? [""] : SIDES).map((side) => [side, route.path, route] as const),
+  (route.role === "anyone" ? [""] : SIDES)
+    .filter((side) => isOn(side, route.path))
+    .map((side) => [side, route.path, route] as const),
 );
 
 describe.each(SIDED)("POST %s%s", (side, path, { role }) => {
@@ -179,7 +191,7 @@ describe.each(SIDED)("POST %s%s", (side, path, { role }) => {
 test.each(SIDES)(
   "%s: a page is shown to the roles that may see it, and to no other",
   async (side) => {
-    for (const { path, role } of PAGES) {
+    for (const { path, role } of pagesOf(side)) {
       if (role === "anyone") continue;
       for (const each of MEMBER_ROLES) {
         const { status } = await portal.get(pathOf(path, side), cookies[each]!);
@@ -200,7 +212,7 @@ test.each(SIDES)(
 test.each(SIDES)(
   "%s: a page about something of another reseller is the same 404 as about nothing",
   async (side) => {
-    for (const { path } of PAGES.filter((route) => isOwned(route.path))) {
+    for (const { path } of pagesOf(side).filter((route) => isOwned(route.path))) {
       const { status, text } = await portal.get(pathOf(path, side), cookies["bob"]!);
       const none = await portal.get(side + path.replace(/:(\w+)/g, "999999"), cookies["bob"]!);
       expect([path, status, text]).toEqual([path, 404, none.text]);
@@ -209,7 +221,7 @@ test.each(SIDES)(
 );
 
 test.each(SIDES)("%s: no page of another reseller names anything of alice", async (side) => {
-  for (const { path, role } of PAGES) {
+  for (const { path, role } of pagesOf(side)) {
     if (role === "anyone" || isOwned(path)) continue;
     const { text } = await portal.get(pathOf(path, side), cookies["bob"]!);
     expect([path, text.match(/alice|example\.com\/a/)]).toEqual([path, null]);
@@ -250,7 +262,7 @@ test.each(SIDES)(
   "%s: every path in a page is below the prefix, in every language, and the page names its language",
   async (side) => {
     for (const language of LANGUAGES) {
-      for (const { path, role } of PAGES) {
+      for (const { path, role } of pagesOf(side)) {
         if (role === "anyone" && side !== "") continue;
         const headers =
           role === "anyone"
@@ -270,7 +282,7 @@ test.each(SIDES)(
 );
 
 test.each(SIDES)("%s: every response has every header", async (side) => {
-  for (const path of [...PAGES.map((route) => pathOf(route.path, side)), "/nowhere"]) {
+  for (const path of [...pagesOf(side).map((route) => pathOf(route.path, side)), "/nowhere"]) {
     const { headers } = await portal.get(path, cookies["owner"]!);
     expect([path, headers.get("content-security-policy")]).toEqual([
       path,
@@ -283,7 +295,7 @@ test.each(SIDES)("%s: every response has every header", async (side) => {
 });
 
 test.each(SIDES)("%s: no page has a script or a style in it", async (side) => {
-  for (const { path } of PAGES) {
+  for (const { path } of pagesOf(side)) {
     const { text } = await portal.get(pathOf(path, side), cookies["owner"]!);
     expect(text.match(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=|javascript:/gi)).toBe(
       null,
@@ -294,7 +306,7 @@ test.each(SIDES)("%s: no page has a script or a style in it", async (side) => {
 test.each(SIDES)("%s: HEAD gets the response of GET without the body", async (side) => {
   const cookie = cookies["owner"]!;
   for (const path of [
-    ...PAGES.map((route) => pathOf(route.path, side)),
+    ...pagesOf(side).map((route) => pathOf(route.path, side)),
     ASSETS[0]!.path,
     "/nowhere",
   ]) {
