@@ -83,7 +83,7 @@ async function requeueRequest(
   requestId: number,
 ): Promise<void> {
   const { pollIntervalMs } = settings;
-  const result = { outcome: "not_sent" as const, cause: NOT_CALLED };
+  const result = { outcome: "not_sent", cause: NOT_CALLED, providerNotCalled: true } as const;
   await writer.submit("finishRequest", { requestId, result, backoffMs: 0, pollIntervalMs });
   log.warn({ request: requestId, cause: NOT_CALLED }, REQUEST_NOT_SENT);
 }

@@ -19,6 +19,7 @@ const REQUESTS_LIMIT = 4;
 const TOO_LATE: RequestResult = {
   outcome: "not_sent",
   cause: `the call took more than ${CALL_WITHIN_MS / 1000} seconds to begin`,
+  providerNotCalled: true,
 };
 
 export interface Requester {

@@ -112,7 +112,8 @@ export type RequestResult =
    */
   | { outcome: "accepted"; refill: string | null; pollInMs?: number }
   | { outcome: "refused"; cause: string }
-  | { outcome: "not_sent"; cause: string }
+  /** `providerNotCalled`: it ended before the call, so it was no try to reach the provider. */
+  | { outcome: "not_sent"; cause: string; providerNotCalled?: true }
   | { outcome: "unknown"; cause: string };
 
 /** The progress of a refill, as its provider reports it. */

@@ -131,7 +131,7 @@ export function finishRequest(tx: Tx, command: FinishRequest, context: Context):
         ...ended,
         state: "requested",
         sentAt: null,
-        tries: request.tries + 1,
+        tries: request.tries + (result.providerNotCalled ? 0 : 1),
         nextAt: now + command.backoffMs,
         note: result.cause,
       });

@@ -107,6 +107,22 @@ describe.each(ENGINES)("on %s", (engine) => {
     await shop.store.close();
   });
 
+  test("a request is given up as unreachable only after a call to its provider", async () => {
+    const shop = await open(engine);
+    const orderId = await placed(shop);
+    const { requestId, createdAt } = await ask(shop, orderId);
+    const late = createdAt + 2 * HOUR_MS;
+    for (const now of [createdAt, late, late + HOUR_MS]) {
+      expect([now, (await begin(shop, requestId, A, now)).send]).toEqual([now, true]);
+      await finish(shop, requestId, { ...NOT_SENT, providerNotCalled: true }, now);
+    }
+    expect((await begin(shop, requestId, A, late)).send).toBe(true);
+    await finish(shop, requestId, NOT_SENT, late);
+    expect((await begin(shop, requestId, A, late)).send).toBe(false);
+    expect(await stateOf(shop, requestId)).toBe("declined");
+    await shop.store.close();
+  });
+
   test("a queued order that is cancelled while its submission starts is either cancelled or sent", async () => {
     const shop = await open(engine);
     const caller = await callerOf(shop);
