@@ -30,6 +30,7 @@ import {
   type Session,
   withDatabase,
 } from "../kernel/command.ts";
+import { addWindow, inWindow, type WindowOptions } from "../output/list-pages.ts";
 import { isoTime, print } from "../output/output.ts";
 import { readSecretFromStdin } from "../kernel/stdin.ts";
 import { fields, table } from "../output/text-table.ts";
@@ -133,14 +134,15 @@ export function declarePanel(program: Command): void {
       print(options.json, { name, ended }, () => `sessions ended: ${ended}`);
     });
 
-  declare(group, "list", "list administrators", "reseller panel list").action(
-    async (options: CommonOptions) => {
+  addWindow(declare(group, "list", "list administrators", "reseller panel list")).action(
+    async (options: CommonOptions & WindowOptions) => {
       const rows = await withDatabase(options, ({ store, now }) =>
         store.read((reader) => {
           const live = PANEL_SIGN_INS.listSessions(reader).filter((session) =>
             isSessionLive("panel", session, now()),
           );
-          return listAdministrators(reader).map((each) => ({
+          const created = inWindow(options, listAdministrators(reader), (each) => each.createdAt);
+          return created.map((each) => ({
             ...administratorJson(each),
             sessions: live.filter(({ person }) => person === each.name).length,
           }));

@@ -16,7 +16,15 @@ import { requireProvider } from "../../operations/providers/providers.ts";
 import { requireUser } from "../../operations/users/users.ts";
 import { type CommonOptions, declare, withDatabase } from "../kernel/command.ts";
 import { addColumns, type ColumnOptions, type List, listTable } from "../output/list-columns.ts";
-import { addPaging, type PageOptions, printMore, readPages } from "../output/list-pages.ts";
+import {
+  addPaging,
+  addWindow,
+  inWindow,
+  type PageOptions,
+  printMore,
+  readPages,
+  type WindowOptions,
+} from "../output/list-pages.ts";
 import { dollars, print } from "../output/output.ts";
 import { type ProviderNames, providerNames } from "../providers/provider-names.ts";
 import { providerName, searchText, serviceId, username } from "../kernel/values.ts";
@@ -32,7 +40,8 @@ export interface FilterOptions {
   belowCost?: true;
 }
 
-interface ListOptions extends CommonOptions, PageOptions, FilterOptions, ColumnOptions {
+interface ListOptions
+  extends CommonOptions, PageOptions, WindowOptions, FilterOptions, ColumnOptions {
   user?: string;
   cursor?: string;
 }
@@ -46,6 +55,7 @@ export function declareServiceList(group: Command): void {
     username,
   );
   addColumns(command, SERVICE_LIST);
+  addWindow(command);
   addPaging(command, { what: "id", parse: serviceId }).action(async (options: ListOptions) => {
     const { services, names, discountPpm } = await withDatabase(options, async ({ store }) => {
       const { filter, names, discountPpm } = await store.read((reader) => {
@@ -59,8 +69,12 @@ export function declareServiceList(group: Command): void {
       const services = await readPages<ListedService, string | undefined>(
         options,
         options.cursor,
-        (after, most) =>
-          store.read((reader) => listServicesAfter(reader, filter, after ?? null, most)),
+        async (after, most) => {
+          const page = await store.read((reader) =>
+            listServicesAfter(reader, filter, after ?? null, most),
+          );
+          return { ...page, rows: inWindow(options, page.rows, ({ createdAt }) => createdAt) };
+        },
       );
       return { services, names, discountPpm };
     });

@@ -19,7 +19,15 @@ import {
   withDatabase,
 } from "../kernel/command.ts";
 import { email, userDisplayName, username } from "../kernel/values.ts";
-import { addPaging, type PageOptions, printMore, readPages } from "../output/list-pages.ts";
+import {
+  addPaging,
+  addWindow,
+  inWindow,
+  type PageOptions,
+  printMore,
+  readPages,
+  type WindowOptions,
+} from "../output/list-pages.ts";
 import { isoTime, print } from "../output/output.ts";
 import { fields, table } from "../output/text-table.ts";
 import { type LinkOptions, printLink, setUpLink } from "./links.ts";
@@ -120,7 +128,7 @@ function declareReset(group: Command): void {
     });
 }
 
-interface ListOptions extends CommonOptions, PageOptions {
+interface ListOptions extends CommonOptions, PageOptions, WindowOptions {
   user?: string;
   cursor?: string;
 }
@@ -132,13 +140,14 @@ function declareList(group: Command): void {
     "list members of resellers",
     "reseller admin portal list --user alice",
   ).option("--user <username>", "only this reseller's members", username);
+  addWindow(command);
   addPaging(command, { what: "id", parse: String }).action(async (options: ListOptions) => {
     const rows = await withDatabase(options, ({ store }) =>
       readPages(options, options.cursor ?? "", async (after, most) => {
         const found = await store.read((reader) => listMembers(reader, after, most));
         const next = found.length < most ? null : found.at(-1)!.id;
         const wanted = options.user?.toLowerCase();
-        const shown = found.filter(
+        const shown = inWindow(options, found, ({ createdAt }) => createdAt).filter(
           (each) => wanted === undefined || each.username.toLowerCase() === wanted,
         );
         return { rows: shown, next };

@@ -11,7 +11,13 @@ import {
 } from "../../domain/orders/order-requests.ts";
 import { refusal } from "../../domain/values/error-table.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
-import { addPaging, printMore } from "../output/list-pages.ts";
+import {
+  addPaging,
+  addWindow,
+  printMore,
+  type WindowOptions,
+  windowOf,
+} from "../output/list-pages.ts";
 import { ageText, print } from "../output/output.ts";
 import { type ProviderNames, providerNames } from "../providers/provider-names.ts";
 import { fields, table } from "../output/text-table.ts";
@@ -25,7 +31,7 @@ const DESCRIPTIONS: Record<RequestDecision, string> = {
   complete: "mark a refill as delivered",
 };
 
-interface ListOptions extends CommonOptions {
+interface ListOptions extends CommonOptions, WindowOptions {
   open?: true;
   kind?: RequestKind;
   order?: string;
@@ -45,7 +51,7 @@ export function declareOrderRequests(admin: Command): void {
 }
 
 function declareList(group: Command): void {
-  const list = declare(
+  const command = declare(
     group,
     "list",
     "list requests, newest first",
@@ -55,14 +61,16 @@ function declareList(group: Command): void {
     .addOption(new Option("--kind <kind>", "only requests of this kind").choices(REQUEST_KINDS))
     .option("--order <id>", "only requests for this order, by its number or id")
     .option("--test", "only requests for test orders");
-  addPaging(list, { what: "number", parse: firstNumber }, LIST_DEFAULT).action(
+  addWindow(command);
+  addPaging(command, { what: "number", parse: firstNumber }, LIST_DEFAULT).action(
     async (options: ListOptions) => {
       const { open, kind, cursor: below, test, limit } = options;
       const requests = await withDatabase(options, ({ store }) =>
         store.read((reader) => {
           const order = options.order === undefined ? null : findOrder(reader, options.order);
           if (order === undefined) throw refusal("order_not_found");
-          const filter = { open, kind, below, test, orderId: order?.orderId };
+          const window = windowOf(options);
+          const filter = { open, kind, below, test, orderId: order?.orderId, window };
           const names = providerNames(reader);
           return listOrderRequests(reader, filter, limit).map((each) => requestJson(each, names));
         }),

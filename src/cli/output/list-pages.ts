@@ -58,6 +58,16 @@ export function windowOf(options: WindowOptions): TimeWindow {
   return { from: begin ?? null, to: end ?? null };
 }
 
+/** Keeps the rows that came about within the window. */
+export function inWindow<Row>(
+  options: WindowOptions,
+  rows: readonly Row[],
+  timeOf: (row: Row) => number,
+): Row[] {
+  const { from, to } = windowOf(options);
+  return rows.filter((row) => timeOf(row) >= (from ?? 0) && timeOf(row) <= (to ?? Infinity));
+}
+
 /** Reads pages until there are `limit` rows or the list ends. */
 export async function readPages<Row, Cursor>(
   options: PageOptions,

@@ -14,6 +14,7 @@ import {
 } from "../../providers/protocols.ts";
 import type { ProviderBalance } from "../../providers/provider.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
+import { addWindow, inWindow, type WindowOptions } from "../output/list-pages.ts";
 import { isoTime, print } from "../output/output.ts";
 import { addCurrency, type CurrencyOptions, currencyOf } from "./provider-currency.ts";
 import { addHold, holdOf, type HoldOptions } from "./fund-holds.ts";
@@ -240,14 +241,18 @@ function declareDelete(group: Command): void {
 }
 
 function declareList(group: Command): void {
-  declare(
+  const command = declare(
     group,
     "list",
     "list providers and what needs attention",
     "reseller admin provider list",
-  ).action(async (options: CommonOptions) => {
+  );
+  addWindow(command).action(async (options: CommonOptions & WindowOptions) => {
     const providers = await withDatabase(options, ({ store, now }) =>
-      store.read((reader) => statusesOf(reader, listProviders(reader), now())),
+      store.read((reader) => {
+        const created = inWindow(options, listProviders(reader), ({ createdAt }) => createdAt);
+        return statusesOf(reader, created, now());
+      }),
     );
     print(options.json, providers.map(providerJson), (rows) =>
       table(

@@ -21,6 +21,7 @@ import { readInstanceId } from "../../storage/file/instance.ts";
 import { databasePath } from "../../storage/file/open.ts";
 import { asFailure, CommandFailure, declare } from "../kernel/command.ts";
 import { databaseOf, refusePostgres } from "../kernel/database-name.ts";
+import { addWindow, inWindow, type WindowOptions } from "../output/list-pages.ts";
 import { isoTime, print } from "../output/output.ts";
 import {
   addRemoteOptions, identityOption, openRemote, readIdentities, type RemoteOptions, startTransfer,
@@ -51,7 +52,7 @@ export function declareRemoteBackups(backup: Command): void {
     "list the copies in the S3 folder, newest first",
     "reseller backup list --backup-to s3://backups/reseller",
   );
-  addRemoteOptions(list).action((options: RemoteOptions) =>
+  addWindow(addRemoteOptions(list)).action((options: RemoteOptions & WindowOptions) =>
     runRemoteCommand(options, () => listAll(options)),
   );
 
@@ -132,10 +133,10 @@ async function sendOne(given: string | undefined, options: SendOptions): Promise
   }
 }
 
-async function listAll(options: RemoteOptions): Promise<void> {
+async function listAll(options: RemoteOptions & WindowOptions): Promise<void> {
   const store = openRemote(options);
   const { copies, incomplete } = await listCopies(store, Date.now());
-  const rows = copies.map((copy) => ({
+  const rows = inWindow(options, copies, ({ begunAt }) => begunAt).map((copy) => ({
     name: copy.name,
     begunAt: new Date(copy.begunAt).toISOString(),
     installation: copy.instance,

@@ -20,7 +20,14 @@ import type { UnsignedInput } from "../../operations/batch/commands.ts";
 import { requireUser } from "../../operations/users/users.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
 import { addColumns, type ColumnOptions, listTable } from "../output/list-columns.ts";
-import { addPaging, type PageOptions, printMore } from "../output/list-pages.ts";
+import {
+  addPaging,
+  addWindow,
+  type PageOptions,
+  printMore,
+  type WindowOptions,
+  windowOf,
+} from "../output/list-pages.ts";
 import { print, printError } from "../output/output.ts";
 import { fields } from "../output/text-table.ts";
 import {
@@ -50,7 +57,7 @@ interface CreateOptions extends CommonOptions {
   test?: true;
 }
 
-interface ListOptions extends CommonOptions, PageOptions, ColumnOptions {
+interface ListOptions extends CommonOptions, PageOptions, ColumnOptions, WindowOptions {
   user?: string;
   type?: KeyType;
   active?: true;
@@ -111,13 +118,14 @@ export function declareKeys(admin: Command): void {
     .addOption(new Option("--inactive", "only inactive ones").conflicts("active"))
     .option("--imported", "only keys of another panel, which should be rotated");
   addColumns(list, KEY_LIST);
+  addWindow(list);
   addPaging(list, { what: "id", parse: keyId }).action(async (options: ListOptions) => {
     const keys = await withDatabase(options, ({ store, now }) =>
       store.read((reader) => {
         const { user, type, active, inactive, imported, cursor = null, limit } = options;
         const account = user === undefined ? null : requireUser(reader, user).account;
         const isActive = active ? true : inactive ? false : null;
-        const filter = { account, type, active: isActive, imported };
+        const filter = { account, type, active: isActive, imported, ...windowOf(options) };
         if (cursor !== null && !findKey(reader, cursor)) throw refusal("key_not_found");
         const listed = listKeys(reader, filter, cursor, limit);
         const ids = listed.map(({ id }) => id);

@@ -13,7 +13,15 @@ import { declareDiscount } from "../catalogue/discounts.ts";
 import { declareUserImport } from "./user-import.ts";
 import { declareErase } from "./user-erase.ts";
 import { declareLimits, printLimitedUser, readLimitedUser } from "./reseller-limits.ts";
-import { addPaging, type PageOptions, printMore, readPages } from "../output/list-pages.ts";
+import {
+  addPaging,
+  addWindow,
+  type PageOptions,
+  printMore,
+  readPages,
+  type WindowOptions,
+  windowOf,
+} from "../output/list-pages.ts";
 import { print } from "../output/output.ts";
 import { write, writePages } from "../output/streams.ts";
 import { discountPercent } from "../../domain/catalogue/prices.ts";
@@ -113,7 +121,7 @@ function contactChanges({ email, note }: ContactOptions): Partial<UserContact> {
   };
 }
 
-interface ListOptions extends CommonOptions, PageOptions {
+interface ListOptions extends CommonOptions, PageOptions, WindowOptions {
   search?: string;
   parent?: string;
   resellers?: true;
@@ -142,6 +150,7 @@ function declareList(group: Command): void {
     .addOption(new Option("--active", "only active ones").conflicts("inactive"))
     .addOption(new Option("--inactive", "only inactive ones").conflicts("active"))
     .addOption(new Option("--csv", "print CSV").conflicts("json"));
+  addWindow(command);
   addPaging(command, { what: "username", parse: username }).action(async (options: ListOptions) => {
     const users = await withDatabase(options, async ({ store }) => {
       const { filter, after } = await store.read((reader) => filterOf(reader, options));
@@ -186,6 +195,7 @@ function filterOf(reader: Reader, options: ListOptions): { filter: UserFilter; a
     parentAccount: accountOf(options.parent),
     isChild: options.children ? true : options.resellers ? false : null,
     active: options.active ? true : options.inactive ? false : null,
+    ...windowOf(options),
   };
   return { filter, after: accountOf(options.cursor) ?? 0 };
 }

@@ -17,6 +17,7 @@ import { parseWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
 import { EXAMPLE_ID } from "./webhook-deliveries.ts";
 import { newSecret } from "../../webhooks/secrets.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
+import { addWindow, inWindow, type WindowOptions } from "../output/list-pages.ts";
 import { print } from "../output/output.ts";
 import { readSecretFromStdin } from "../kernel/stdin.ts";
 import { fields, table } from "../output/text-table.ts";
@@ -27,6 +28,10 @@ interface CreateOptions extends CommonOptions {
   url?: string;
   telegramChat?: string;
   tokenStdin?: true;
+}
+
+interface ListOptions extends CommonOptions, WindowOptions {
+  open?: true;
 }
 
 export function declareAlerts(admin: Command): void {
@@ -86,33 +91,35 @@ async function createChat(options: CreateOptions, command: Command): Promise<voi
 }
 
 function declareList(group: Command): void {
-  declare(
+  const command = declare(
     group,
     "list",
     "list destinations of alerts, or with --open what is wrong, as of at most 10 seconds ago",
     "reseller admin alert list --open",
-  )
-    .option("--open", "list ongoing alerts")
-    .action(async (options: CommonOptions & { open?: true }) => {
-      if (options.open) return listOpen(options);
-      const endpoints = await withDatabase(options, ({ store }) => store.read(listAlertEndpoints));
-      print(options.json, endpoints.map(publicAlertEndpoint), (rows) =>
-        table(
-          rows.map((row) => ({ ...row })),
-          "no destinations yet: see `reseller admin alert create --help`",
-        ),
-      );
-    });
+  ).option("--open", "list ongoing alerts");
+  addWindow(command).action(async (options: ListOptions) => {
+    if (options.open) return listOpen(options);
+    const all = await withDatabase(options, ({ store }) => store.read(listAlertEndpoints));
+    const endpoints = inWindow(options, all, ({ createdAt }) => createdAt);
+    print(options.json, endpoints.map(publicAlertEndpoint), (rows) =>
+      table(
+        rows.map((row) => ({ ...row })),
+        "no destinations yet: see `reseller admin alert create --help`",
+      ),
+    );
+  });
 }
 
-async function listOpen(options: CommonOptions): Promise<void> {
+async function listOpen(options: ListOptions): Promise<void> {
   const open = await withDatabase(options, ({ store }) => store.read(listOpenAlerts));
-  const rows = open.map(({ kind, subject, message, raisedAt }) => ({
-    kind,
-    subject,
-    message,
-    since: new Date(raisedAt).toISOString(),
-  }));
+  const rows = inWindow(options, open, ({ raisedAt }) => raisedAt).map(
+    ({ kind, subject, message, raisedAt }) => ({
+      kind,
+      subject,
+      message,
+      since: new Date(raisedAt).toISOString(),
+    }),
+  );
   print(options.json, rows, (shown) => table(shown, "nothing is wrong"));
 }
 

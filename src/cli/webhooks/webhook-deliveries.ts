@@ -1,6 +1,6 @@
 // `admin webhook test|deliveries|replay`: sends a test event, lists what was sent, and sends it again.
 
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import type { Reader } from "../../db/port/port.ts";
 import { listWebhookAttempts } from "../../db/webhooks/webhook-deliveries.ts";
 import { findWebhook, type Webhook } from "../../db/webhooks/webhooks.ts";
@@ -9,7 +9,14 @@ import { publicAttempt, REPLAY_LIMIT_MS } from "../../domain/webhooks/webhooks.t
 import { type CommonOptions, declare, type Session, withDatabase } from "../kernel/command.ts";
 import { print } from "../output/output.ts";
 import { fields, table } from "../output/text-table.ts";
-import { limit, since } from "../kernel/values.ts";
+import {
+  addPaging,
+  addWindow,
+  printMore,
+  type WindowOptions,
+  windowOf,
+} from "../output/list-pages.ts";
+import { firstNumber, since } from "../kernel/values.ts";
 
 export const EXAMPLE_ID = "q3c8m0vz5k7r1t9w2x4y6b8n";
 export const ID = ["<id>", "the webhook's id, as `webhook list` shows it"] as const;
@@ -34,24 +41,26 @@ function declareTest(group: Command): void {
     );
 }
 
+interface DeliveryOptions extends CommonOptions, WindowOptions {
+  limit: number;
+  cursor?: number;
+}
+
 function declareList(group: Command): void {
-  declare(
+  const command = declare(
     group,
     "deliveries",
     "list what was sent to a webhook in the last 30 days, newest first",
     `reseller admin webhook deliveries ${EXAMPLE_ID}`,
-  )
-    .argument(...ID)
-    .addOption(
-      new Option("--limit <number>", "at most this many rows")
-        .argParser(limit)
-        .default(DELIVERIES_DEFAULT),
-    )
-    .action(async (id: string, options: CommonOptions & { limit: number }) => {
-      const { rows } = await withDatabase(options, ({ store }) =>
+  ).argument(...ID);
+  addWindow(command);
+  addPaging(command, { what: "seq", parse: firstNumber }, DELIVERIES_DEFAULT).action(
+    async (id: string, options: DeliveryOptions) => {
+      const { rows, next } = await withDatabase(options, ({ store }) =>
         store.read((reader) => {
           const webhook = requireWebhook(reader, id);
-          return listWebhookAttempts(reader, webhook, Number.MAX_SAFE_INTEGER, options.limit);
+          const { cursor: below = Number.MAX_SAFE_INTEGER } = options;
+          return listWebhookAttempts(reader, webhook, below, options.limit, windowOf(options));
         }),
       );
       print(options.json, rows.map(publicAttempt), (deliveries) =>
@@ -65,10 +74,12 @@ function declareList(group: Command): void {
             error,
             id: delivery,
           })),
-          "nothing has been sent yet",
+          "nothing was sent",
         ),
       );
-    });
+      printMore(options, next === null ? [] : rows, () => next!);
+    },
+  );
 }
 
 function declareReplay(group: Command): void {

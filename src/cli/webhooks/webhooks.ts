@@ -19,6 +19,7 @@ import {
 } from "../../domain/webhooks/webhooks.ts";
 import { newSecret } from "../../webhooks/secrets.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
+import { addWindow, inWindow, type WindowOptions } from "../output/list-pages.ts";
 import { isoTime, print } from "../output/output.ts";
 import { fields, table } from "../output/text-table.ts";
 import { duration, username } from "../kernel/values.ts";
@@ -71,32 +72,32 @@ function declareCreate(group: Command): void {
 }
 
 function declareList(group: Command): void {
-  declare(
+  const command = declare(
     group,
     "list",
     "list webhooks and what needs attention",
     "reseller admin webhook list --user alice",
-  )
-    .option("--user <username>", "only webhooks of this reseller", username)
-    .action(async (options: CommonOptions & { user?: string }) => {
-      const webhooks = await withDatabase(options, ({ store }) =>
-        store.read((reader) =>
-          listWebhooks(reader, accountOf(reader, options.user)).map((webhook) =>
-            withUsername(reader, webhook),
-          ),
-        ),
-      );
-      const listed = webhooks.map((each) => ({
-        ...webhookJson(each),
-        attention: attentionOf(each),
-      }));
-      print(options.json, listed, (rows) =>
-        table(
-          rows.map((row) => ({ ...shown(row), attention: row.attention.join("; ") })),
-          "no webhooks yet: create one with `reseller admin webhook create`",
-        ),
-      );
-    });
+  ).option("--user <username>", "only webhooks of this reseller", username);
+  addWindow(command).action(async (options: CommonOptions & WindowOptions & { user?: string }) => {
+    const webhooks = await withDatabase(options, ({ store }) =>
+      store.read((reader) => {
+        const found = listWebhooks(reader, accountOf(reader, options.user));
+        return inWindow(options, found, ({ createdAt }) => createdAt).map((webhook) =>
+          withUsername(reader, webhook),
+        );
+      }),
+    );
+    const listed = webhooks.map((each) => ({
+      ...webhookJson(each),
+      attention: attentionOf(each),
+    }));
+    print(options.json, listed, (rows) =>
+      table(
+        rows.map((row) => ({ ...shown(row), attention: row.attention.join("; ") })),
+        "no webhooks yet: create one with `reseller admin webhook create`",
+      ),
+    );
+  });
 }
 
 function declareShow(group: Command): void {

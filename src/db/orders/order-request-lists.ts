@@ -8,7 +8,7 @@ import {
   orderRequests,
   orders,
 } from "../tables/orders.ts";
-import type { Reader } from "../port/port.ts";
+import type { Reader, TimeWindow } from "../port/port.ts";
 import { fields, listByConditions, query, select } from "../port/query.ts";
 import { number, text } from "../port/table-definition.ts";
 
@@ -28,6 +28,8 @@ export interface RequestFilter {
   below?: number | undefined;
   /** True: only requests for test orders. Otherwise: only for live orders. */
   test?: boolean | undefined;
+  /** When the request was made. */
+  window?: TimeWindow | undefined;
 }
 
 const LIST = listByConditions(
@@ -42,17 +44,25 @@ const LIST = listByConditions(
 /** Returns at most `limit` requests, newest first. */
 export function listOrderRequests(
   reader: Reader,
-  { open, kind, orderId, below, test }: RequestFilter,
+  { open, kind, orderId, below, test, window }: RequestFilter,
   limit: number,
 ): ListedRequest[] {
   const provider = "coalesce(order_requests.provider_id, -1)";
   const conditions = [`${provider} ${test ? "=" : "<>"} ${SANDBOX_PROVIDER}`];
   if (open) conditions.push(OPEN_REQUEST_CONDITION);
-  const given = { kind, orderId, below };
+  const given = {
+    kind,
+    orderId,
+    below,
+    from: window?.from ?? undefined,
+    to: window?.to ?? undefined,
+  };
   if (kind !== undefined) conditions.push("order_requests.kind = :kind");
   if (orderId !== undefined) conditions.push("order_requests.order_id = :orderId");
   if (below !== undefined) conditions.push("order_requests.request_id < :below");
-  const kinds = { kind: text, orderId: number, below: number };
+  if (given.from !== undefined) conditions.push("order_requests.created_at >= :from");
+  if (given.to !== undefined) conditions.push("order_requests.created_at <= :to");
+  const kinds = { kind: text, orderId: number, below: number, from: number, to: number };
   const parameters = Object.entries(kinds).filter(
     ([name]) => given[name as keyof typeof given] !== undefined,
   );

@@ -94,6 +94,9 @@ export interface KeyFilter {
   active?: boolean | null | undefined;
   /** Whether it is a key of another panel. */
   imported?: boolean | null | undefined;
+  /** When the key was created, both ends included, in milliseconds. */
+  from?: number | null | undefined;
+  to?: number | null | undefined;
 }
 
 const LIST = listByFilters({
@@ -103,6 +106,8 @@ const LIST = listByFilters({
     type: text,
     active: boolean,
     imported: boolean,
+    from: number,
+    to: number,
     afterTime: number,
     after: text,
     limit: number,
@@ -112,6 +117,8 @@ const LIST = listByFilters({
     type: "keys.type = :type",
     active: "keys.active = :active",
     imported: "keys.imported = :imported",
+    from: "keys.created_at >= :from",
+    to: "keys.created_at <= :to",
     after: "(keys.created_at, keys.id) > (:afterTime, :after)",
   },
   text: (and) => `SELECT ${select(keys)}, users.username AS username
@@ -208,7 +215,7 @@ export function listKeys(
   const last = after === null ? undefined : reader.row(keys.byKey, after);
   const values = { ...filter, afterTime: last?.createdAt ?? 0, after: last?.id, limit };
   return reader.all(
-    LIST(givenNames(values, ["account", "type", "active", "imported", "after"])),
+    LIST(givenNames(values, ["account", "type", "active", "imported", "from", "to", "after"])),
     values,
   );
 }

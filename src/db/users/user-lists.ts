@@ -21,6 +21,9 @@ export interface UserFilter {
   /** Whether the user has a parent. */
   isChild?: boolean | null | undefined;
   active?: boolean | null | undefined;
+  /** When the user was created, both ends included, in milliseconds. */
+  from?: number | null | undefined;
+  to?: number | null | undefined;
 }
 
 export interface ListedUser extends User {
@@ -29,7 +32,7 @@ export interface ListedUser extends User {
   email: string | null;
 }
 
-export const USER_FILTERS = ["search", "parentAccount", "isChild", "active"] as const;
+export const USER_FILTERS = ["search", "parentAccount", "isChild", "active", "from", "to"] as const;
 
 const ENDS = query({
   columns: { newest: nullable(number) },
@@ -41,6 +44,8 @@ export const USER_PARAMETERS = {
   parentAccount: number,
   isChild: boolean,
   active: boolean,
+  from: number,
+  to: number,
 };
 
 export const USER_CONDITIONS = {
@@ -49,6 +54,8 @@ export const USER_CONDITIONS = {
   parentAccount: "users.parent_account = :parentAccount",
   isChild: "CASE WHEN users.parent_account IS NULL THEN 0 ELSE 1 END = :isChild",
   active: "users.active = :active",
+  from: "users.created_at >= :from",
+  to: "users.created_at <= :to",
 };
 
 const COLUMNS = {

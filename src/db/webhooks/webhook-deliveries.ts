@@ -7,7 +7,7 @@ import {
   WEBHOOK_LEASE_MS,
 } from "../../domain/webhooks/webhooks.ts";
 import type { Page } from "../port/pages.ts";
-import type { Reader, Tx } from "../port/port.ts";
+import type { Reader, TimeWindow, Tx } from "../port/port.ts";
 import { fields, query, select, statement } from "../port/query.ts";
 import { nullable, number, text, textOf } from "../port/table-definition.ts";
 import { webhookAttempts, webhookDeliveries } from "../tables/webhooks.ts";
@@ -118,7 +118,7 @@ const REPLAY = statement({
 });
 
 const ATTEMPTS = query({
-  parameters: { webhookId: number, below: number, limit: number },
+  parameters: { webhookId: number, below: number, from: number, to: number, limit: number },
   columns: {
     ...fields(
       webhookAttempts,
@@ -139,6 +139,7 @@ const ATTEMPTS = query({
     JOIN webhook_deliveries ON webhook_deliveries.delivery_id = webhook_attempts.delivery_id
     JOIN webhook_events ON webhook_events.event_id = webhook_deliveries.event_id
     WHERE webhook_attempts.webhook_id = :webhookId AND webhook_attempts.seq < :below
+      AND webhook_attempts.at BETWEEN :from AND :to
     ORDER BY webhook_attempts.seq DESC LIMIT :limit`,
 });
 
@@ -192,9 +193,11 @@ export function listWebhookAttempts(
   webhook: { webhookId: number; id: string },
   below: number,
   limit: number,
+  window: TimeWindow = { from: null, to: null },
 ): Page<ShownAttempt> {
   const { webhookId, id } = webhook;
-  const found = reader.all(ATTEMPTS, { webhookId, below, limit: limit + 1 });
+  const { from, to } = { from: window.from ?? 0, to: window.to ?? Number.MAX_SAFE_INTEGER };
+  const found = reader.all(ATTEMPTS, { webhookId, below, from, to, limit: limit + 1 });
   const shown = found.slice(0, limit);
   return {
     rows: shown.map((attempt) => ({ ...attempt, webhookId: id })),
