@@ -39,7 +39,7 @@ export async function compile(
     sourcemap: "linked",
     define: {
       "process.env.NODE_ENV": JSON.stringify("production"),
-      RELEASE_URL: JSON.stringify(process.env["RELEASE_URL"] ?? ""),
+      RELEASE_URL: JSON.stringify(process.env["RELEASE_NEWEST_URL"] ?? ""),
       RELEASE_KEY: JSON.stringify(process.env["RELEASE_KEY"] ?? ""),
       RESELLER_COMMIT: JSON.stringify(process.env["RESELLER_COMMIT"] || commit()),
     },

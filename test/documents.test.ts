@@ -5,6 +5,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { expect, test } from "bun:test";
 import type { Command } from "commander";
 import { settingsSample, writtenSample } from "../deploy/docs.ts";
+import { sitePages } from "../deploy/site-pages.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { createProgram } from "../src/cli/kernel/program.ts";
 import { parseEnvFile } from "../src/config/env-file.ts";
@@ -99,6 +100,11 @@ test("every link between documents leads somewhere, to its anchor too", () => {
     }),
   );
   expect(wrong).toEqual([]);
+});
+
+test("every document is a page of the site, once", () => {
+  const pages = sitePages().flatMap(({ pages: ofGroup }) => ofGroup);
+  expect(pages.toSorted()).toEqual(DOCUMENTS.toSorted());
 });
 
 test("every rule of the specification that the code cites exists, and is not cited by number", () => {

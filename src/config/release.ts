@@ -1,4 +1,4 @@
-// Where releases of this program are, as its own release was built (deploy/compile.ts).
+// Where the newest release of this program is, as its own release was built (deploy/compile.ts).
 
 declare const RELEASE_URL: string | undefined;
 declare const RELEASE_KEY: string | undefined;

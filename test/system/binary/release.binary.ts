@@ -227,9 +227,12 @@ test("the manual page names every setting, and man has nothing to say against it
   }
 });
 
-test("what a release is made from is named by its content: the actions of its workflow, the base of its image", () => {
+test("what a release is made from is named by its content: the actions of its workflows, the base of its image", () => {
   const text = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
-  const actions = [...text(".github/workflows/release.yml").matchAll(/uses: (.*)/g)];
+  const workflows = ["release", "site"]
+    .map((name) => text(`.github/workflows/${name}.yml`))
+    .join("");
+  const actions = [...workflows.matchAll(/uses: (.*)/g)];
   expect(actions.length).toBeGreaterThan(0);
   for (const [, action] of actions) expect(action).toMatch(/^[^@]+@[0-9a-f]{40} # v\d/);
   const bases = [...text("Dockerfile").matchAll(/^FROM (\S+)/gm)].map(([, base]) => base!);
