@@ -85,6 +85,13 @@ function servicesOf(call: Call): Promise<NumberedService[]> {
   return call.read((reader) => listNumberedServices(reader, call.visitor.payer.account));
 }
 
+/** Returns what may be asked for once the order is placed. */
+function afterwards({ t }: Visitor, { refill, cancel }: NumberedService): string {
+  return [refill && t("services.refill"), cancel && t("services.cancel")]
+    .filter(Boolean)
+    .join(", ");
+}
+
 function Prices({
   visitor,
   services,
@@ -121,7 +128,7 @@ function Prices({
         {
           heading: t("newOrder.category"),
           cell: ({ category }) => <Typed text={category} />,
-          wide: true,
+          widest: true,
         },
         {
           heading: t("newOrder.price"),
@@ -136,17 +143,16 @@ function Prices({
           place: "first",
         },
         {
+          heading: t("services.after"),
+          cell: (service) => afterwards(visitor, service),
+          title: (service) => afterwards(visitor, service),
+          grow: true,
+          place: "second",
+        },
+        {
           heading: t("services.time"),
           cell: ({ number }) => usualTime(visitor, times.of(number)),
           place: "state",
-        },
-        {
-          heading: t("services.after"),
-          cell: ({ refill, cancel }) =>
-            [refill && t("services.refill"), cancel && t("services.cancel")]
-              .filter(Boolean)
-              .join(", "),
-          place: "second",
         },
       ]}
     />

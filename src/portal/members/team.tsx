@@ -39,7 +39,7 @@ export async function teamPage(call: Call): Promise<View> {
             },
             {
               heading: t("team.lastSignIn"),
-              cell: ({ signedInAt }) => <Time at={signedInAt} visitor={visitor} />,
+              cell: ({ signedInAt }) => <Time at={signedInAt} visitor={visitor} isDay />,
             },
             {
               heading: t("field.role"),

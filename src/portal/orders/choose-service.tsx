@@ -92,7 +92,7 @@ function Services({
         {
           heading: t("newOrder.category"),
           cell: ({ category }) => <Typed text={category} />,
-          wide: true,
+          widest: true,
         },
         {
           heading: t("newOrder.price"),

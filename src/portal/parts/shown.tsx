@@ -7,12 +7,23 @@ import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { Badge, timeText } from "../../web/components/shown.tsx";
 import type { Visitor } from "../server/visitor.ts";
 
-/** A time in the member's time zone, with the time in UTC while the pointer is on it. */
-export function Time({ at, visitor }: { at: number | null; visitor: Pick<Visitor, "formats"> }) {
+/**
+ * A time in the member's time zone, with the time in UTC while the pointer is on it. `isDay`: only its day, where there
+ * is little room.
+ */
+export function Time({
+  at,
+  visitor: { formats },
+  isDay = false,
+}: {
+  at: number | null;
+  visitor: Pick<Visitor, "formats">;
+  isDay?: boolean;
+}) {
   if (at === null) return <span class="none">–</span>;
   return (
     <time datetime={new Date(at).toISOString()} title={`${timeText(at)} UTC`} data-zoned>
-      {visitor.formats.time(at)}
+      {isDay ? formats.date(at) : formats.time(at)}
     </time>
   );
 }

@@ -64,7 +64,8 @@ export function Chart({
             <g>
               {series.map(({ name, values, tone }) => {
                 const value = values[at] ?? 0;
-                if (value === 0) return null;
+                // A day with more refunds than charges has no column, but its number in the table.
+                if (value <= 0) return null;
                 const y = HEIGHT - BOTTOM - height(below + value);
                 below += value;
                 return (

@@ -45,6 +45,14 @@ export function fillPortal(portal: TestPortal): Market {
   portal.run("transitionOrder", { id: partial!, to: "PARTIAL", remains: 40, ...moved });
   portal.run("transitionOrder", { id: cancelled!, to: "CANCELLED", ...moved });
   portal.run("makeRequest", { resellerAccount: account, keyId, kind: "cancel", id: open! });
+  while (portal.run("countDailyTotals", { limit: 1000 }) !== "done");
+  portal.run("addNotice", {
+    texts: {
+      en: "Refills take a day longer this week.",
+      ru: "На этой неделе восполнения идут на день дольше.",
+    },
+    untilAt: null,
+  });
   const hook = { username: "alice", url: "https://hooks.example/", events: "*", secret: "s" };
   const webhook = portal.run("createWebhook", { ...hook, balanceLowBelow: null }).id;
   const owner = portal.member("alice", "ann@alice.example");
