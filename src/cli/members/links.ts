@@ -3,12 +3,36 @@
 import { existsSync, readFileSync } from "node:fs";
 import { PORTAL_PREFIX } from "../../config/settings.ts";
 import { portalAddressPath } from "../../storage/file/open.ts";
-import { linkWithToken } from "../../web/server/tokens.ts";
-import type { CommonOptions } from "../kernel/command.ts";
+import { isMailOn } from "../../db/mails/mails.ts";
+import { linkWithToken, newToken } from "../../web/server/tokens.ts";
+import type { CommonOptions, Session } from "../kernel/command.ts";
 import { print } from "../output/output.ts";
 
 export interface LinkOptions extends CommonOptions {
   portalUrl: string | null;
+  link?: boolean;
+}
+
+/** The option to print a link where it would be sent by e-mail. */
+export const LINK_OPTION = ["--link", "print the link, even if servers send e-mails"] as const;
+
+/** Returns a new token with its hash; nulls where the link is sent by e-mail. */
+export async function newLink(
+  { store }: Pick<Session, "store">,
+  { link = false }: Pick<LinkOptions, "link">,
+): Promise<{ token: string; invitationHash: string } | { token: null; invitationHash: null }> {
+  const isSent = !link && (await store.read(isMailOn));
+  return isSent ? { token: null, invitationHash: null } : newToken();
+}
+
+/** Prints a link, or that it is sent. `result.link`: null if it is sent by e-mail. */
+export function printLinkOrSent(
+  options: CommonOptions,
+  result: { email: string; link: string | null },
+  text: string,
+): void {
+  if (result.link !== null) return printLink(options, { ...result, link: result.link }, text);
+  print(options.json, result, ({ email }) => `${email} gets an e-mail with the link`);
 }
 
 export function printLink(options: CommonOptions, result: { link: string }, text: string): void {

@@ -10,7 +10,6 @@ import { KEY_TYPES, type KeyType } from "../../domain/users/keys.ts";
 import { lifetimesOf } from "../../domain/sign-ins/sign-ins.ts";
 import { HOUR_MS } from "../../domain/values/spans.ts";
 import { refusal } from "../../domain/values/error-table.ts";
-import { newToken } from "../../web/server/tokens.ts";
 import {
   type CommonOptions,
   declare,
@@ -30,7 +29,7 @@ import {
 } from "../output/list-pages.ts";
 import { isoTime, print } from "../output/output.ts";
 import { fields, table } from "../output/text-table.ts";
-import { type LinkOptions, printLink, setUpLink } from "./links.ts";
+import { LINK_OPTION, type LinkOptions, newLink, printLinkOrSent, setUpLink } from "./links.ts";
 import { declareNotices } from "./notices.ts";
 import { declareRegistrations } from "./registrations.ts";
 
@@ -81,7 +80,7 @@ function declareInvite(group: Command): void {
   declare(
     group,
     "invite",
-    `print a link that lets one person become a member of a reseller; it works once, for ${INVITATION_TIME}`,
+    `send or print a link that lets one person become a member of a reseller; it works once, for ${INVITATION_TIME}`,
     "reseller admin portal invite alice --email ann@alice.example",
   )
     .argument("<username>", "the reseller", username)
@@ -93,17 +92,23 @@ function declareInvite(group: Command): void {
     .addOption(
       new Option("--language <language>", "language of the pages").choices(LANGUAGES).default("en"),
     )
+    .option(...LINK_OPTION)
     .addOption(settingOption("portal-url"))
     .action(async (user: string, options: InviteOptions) => {
       const { role, language, name = null } = options;
-      const { token, invitationHash } = newToken();
-      const invitation = { email: options.email, name, role, language, invitationHash };
-      const invited = await withDatabase(options, async ({ execute, now }) => {
-        await execute("inviteMember", { username: user, ...invitation });
-        const link = setUpLink(options, token);
-        return { email: options.email, role, link, until: isoTime(now() + invitationMs) };
+      const invited = await withDatabase(options, async (session) => {
+        const { token, invitationHash } = await newLink(session, options);
+        const invitation = { email: options.email, name, role, language, invitationHash };
+        await session.execute("inviteMember", { username: user, ...invitation });
+        const link = token === null ? null : setUpLink(options, token);
+        const until = link && isoTime(session.now() + invitationMs);
+        return { email: options.email, role, link, until };
       });
-      printLink(options, invited, `Give ${options.email} this link within ${INVITATION_TIME}`);
+      printLinkOrSent(
+        options,
+        invited,
+        `Give ${options.email} this link within ${INVITATION_TIME}`,
+      );
     });
 }
 
@@ -111,20 +116,21 @@ function declareReset(group: Command): void {
   declare(
     group,
     "reset-password",
-    `print a link by which a member chooses a new password; it works once, for ${RESET_TIME}`,
+    `send or print a link by which a member chooses a new password; it works once, for ${RESET_TIME}`,
     "reseller admin portal reset-password ann@alice.example",
   )
     .argument("<email>", "the member", memberEmail)
+    .option(...LINK_OPTION)
     .addOption(settingOption("portal-url"))
     .action(async (address: string, options: LinkOptions) => {
-      const { token, invitationHash } = newToken();
       const reset = await withDatabase(options, async (session) => {
+        const { token, invitationHash } = await newLink(session, options);
         const { id } = await memberOf(session, address);
         await session.execute("resetMember", { id, invitationHash });
-        const until = isoTime(session.now() + resetMs);
-        return { email: address, link: setUpLink(options, token), until };
+        const link = token === null ? null : setUpLink(options, token);
+        return { email: address, link, until: link && isoTime(session.now() + resetMs) };
       });
-      printLink(options, reset, `Give ${address} this link within ${RESET_TIME}`);
+      printLinkOrSent(options, reset, `Give ${address} this link within ${RESET_TIME}`);
     });
 }
 

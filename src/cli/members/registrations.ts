@@ -3,12 +3,11 @@
 import type { Command } from "commander";
 import { settingOption } from "../../config/flags.ts";
 import { listRegistrations } from "../../db/members/registrations.ts";
-import { newToken } from "../../web/server/tokens.ts";
 import { type CommonOptions, declare, withDatabase } from "../kernel/command.ts";
 import { keyId as registrationId, username } from "../kernel/values.ts";
 import { isoTime, print } from "../output/output.ts";
 import { fields, table } from "../output/text-table.ts";
-import { type LinkOptions, printLink, setUpLink } from "./links.ts";
+import { LINK_OPTION, type LinkOptions, newLink, printLinkOrSent, setUpLink } from "./links.ts";
 
 export function declareRegistrations(group: Command): void {
   declare(
@@ -25,20 +24,21 @@ export function declareRegistrations(group: Command): void {
   declare(
     group,
     "approve",
-    "create a reseller for a visitor, and print the link for its first owner",
+    "create a reseller for a visitor, and send or print the link for its first owner",
     "reseller admin portal approve jkl2m4n6o8p0q2r4s6t8u0v2",
   )
     .argument("<id>", "the registration", registrationId)
     .option("--username <username>", "the reseller's username; default: the address", username)
+    .option(...LINK_OPTION)
     .addOption(settingOption("portal-url"))
     .action(async (id: string, options: LinkOptions & { username?: string }) => {
-      const { token, invitationHash } = newToken();
-      const approved = await withDatabase(options, async ({ execute }) => {
+      const approved = await withDatabase(options, async (session) => {
+        const { token, invitationHash } = await newLink(session, options);
         const asked = { id, username: options.username ?? null, invitationHash };
-        const made = await execute("approveRegistration", asked);
-        return { ...made, link: setUpLink(options, token) };
+        const made = await session.execute("approveRegistration", asked);
+        return { ...made, link: token === null ? null : setUpLink(options, token) };
       });
-      printLink(
+      printLinkOrSent(
         options,
         approved,
         `Reseller ${approved.username}: give ${approved.email} this link`,

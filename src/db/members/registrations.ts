@@ -1,7 +1,7 @@
 // Visitors who asked for an account and wait for the operator.
 
-import type { Reader } from "../port/port.ts";
-import { fields, query, select } from "../port/query.ts";
+import type { Reader, Tx } from "../port/port.ts";
+import { fields, query, select, statement } from "../port/query.ts";
 import { number } from "../port/table-definition.ts";
 import { type Registration, registrations } from "../tables/members.ts";
 
@@ -15,6 +15,18 @@ const COUNT = query({
   columns: { count: number },
   text: `SELECT count(*) AS "count" FROM registrations`,
 });
+
+const EXPIRE = statement({
+  parameters: { now: number, limit: number },
+  writes: [registrations],
+  text: `DELETE FROM registrations WHERE id IN (
+    SELECT id FROM registrations WHERE confirm_until <= :now ORDER BY confirm_until LIMIT :limit)`,
+});
+
+/** Deletes visitors who did not prove their address in time, at most `limit`. Returns how many. */
+export function deleteUnconfirmed(tx: Tx, now: number, limit: number): number {
+  return tx.run(EXPIRE, { now, limit });
+}
 
 export function findRegistration(reader: Reader, id: string): Registration | undefined {
   return reader.row(registrations.byKey, id);

@@ -125,5 +125,7 @@ export const MAIL_LEASE_MS = 4 * MINUTE_MS;
 export const MAIL_RETENTION_MS = 60 * DAY_MS;
 /** Limit for the stored characters of what a mail server answered. */
 export const REPLY_LIMIT = 300;
-/** Shortest time between two links to a new password that a member asks for, so that nobody makes links useless. */
-export const RESET_PAUSE_MS = 10 * MINUTE_MS;
+/**
+ * Shortest time between two links that one address asks for, so that nobody else can end a link before it is used.
+ */
+export const LINK_PAUSE_MS = 10 * MINUTE_MS;

@@ -10,6 +10,7 @@ import {
   findMailSettings,
   MAIL_SETTINGS_ID,
 } from "../../db/mails/mails.ts";
+import { deleteUnconfirmed } from "../../db/members/registrations.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { WEBHOOK_QUEUE_LOCK } from "../../db/tables/locks.ts";
 import { mails, mailSettings } from "../../db/tables/mails.ts";
@@ -64,8 +65,11 @@ export interface ExpireMails {
   limit: number;
 }
 
-/** Deletes mails that ended long ago. Returns how many. */
+/** Deletes mails that ended long ago, and visitors who did not prove their address. Returns the larger number. */
 export function expireMails(tx: Tx, { limit }: ExpireMails, { now }: Context): number {
   tx.lock(WEBHOOK_QUEUE_LOCK);
-  return deleteOldMails(tx, now - MAIL_RETENTION_MS, limit);
+  return Math.max(
+    deleteOldMails(tx, now - MAIL_RETENTION_MS, limit),
+    deleteUnconfirmed(tx, now, limit),
+  );
 }

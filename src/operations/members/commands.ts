@@ -16,8 +16,12 @@ import { addNotice, removeNotice } from "./notices.ts";
 import { makeMemberRequest, placeMemberOrder, placeMemberOrders } from "./portal-orders.ts";
 import { createOwnKey, deactivateOwnKey, rotateOwnKey } from "./portal-keys.ts";
 import { openOwnTestAccount, setPortal } from "./portal.ts";
+import { turnOffMails } from "./mail-choices.ts";
+import { askReset } from "./password-resets.ts";
 import {
   approveRegistration,
+  askAccount,
+  confirmAccount,
   declineRegistration,
   openAccount,
   register,
@@ -47,6 +51,10 @@ export const commands = {
   addNotice: command(addNotice, { ids: one }),
   removeNotice: command(removeNotice),
   register: command(register, { ids: one }),
+  askReset: command(askReset),
+  turnOffMails: command(turnOffMails),
+  askAccount: command(askAccount, { ids: one }),
+  confirmAccount: command(confirmAccount, { ids: two }),
   openAccount: command(openAccount, { ids: two }),
   approveRegistration: command(approveRegistration, { ids: two }),
   declineRegistration: command(declineRegistration),

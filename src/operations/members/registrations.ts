@@ -7,6 +7,8 @@ import { memberAuthor } from "../../domain/members/members.ts";
 import { isUsername } from "../../domain/users/users.ts";
 import { lifetimesOf } from "../../domain/sign-ins/sign-ins.ts";
 import { refusal } from "../../domain/values/error-table.ts";
+import { LINK_PAUSE_MS } from "../../domain/mails/mails.ts";
+import { lastMailAt } from "../../db/mails/mails.ts";
 import { findMemberByEmail } from "../../db/members/members.ts";
 import {
   countRegistrations,
@@ -20,7 +22,9 @@ import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 import { createUser } from "../users/users.ts";
 import { requireManager } from "./acting.ts";
-import { newMember } from "./members.ts";
+import { queueMail } from "../mails/mails.ts";
+import { countTry, type VisitorOrigin } from "../sign-ins/sign-ins.ts";
+import { mailLink, newMember, refuseMailOff } from "./members.ts";
 
 interface Visitor {
   /** In lower case. */
@@ -38,9 +42,75 @@ export interface Register extends Visitor {
 export function register(tx: Tx, command: Register, context: Context): null {
   if (countRegistrations(tx) >= command.limit) throw refusal("registrations_full");
   if (findMemberByEmail(tx, command.email)) return null;
-  if (findRegistrationByEmail(tx, command.email)) return null;
-  tx.insert(registrations, { id: context.createId(), ...pick(command), createdAt: context.now });
+  const found = findRegistrationByEmail(tx, command.email);
+  const asked = { ...pick(command), createdAt: context.now, ...NO_CONFIRMATION };
+  if (!found) tx.insert(registrations, { id: context.createId(), ...asked });
+  else if (found.confirmUntil !== null) tx.update(registrations, found, asked);
   return null;
+}
+
+/** The columns of a visitor who waits for the operator. */
+const NO_CONFIRMATION = { confirmHash: null, confirmUntil: null };
+
+export interface AskAccount extends Register {
+  from: VisitorOrigin;
+}
+
+/**
+ * Sends a visitor a link that proves the address and opens the account; nothing is created before. A known address gets
+ * a mail that says so. Counted like a try to sign in, in the same transaction, so that known and unknown addresses take
+ * the same time. Refuses: sign_in_limited, registrations_full.
+ */
+export function askAccount(tx: Tx, command: AskAccount, context: Context): null {
+  const { now } = context;
+  const { from, limit, ...visitor } = command;
+  const isFull = countRegistrations(tx) >= limit;
+  const member = findMemberByEmail(tx, visitor.email);
+  const lastAt = member ? lastMailAt(tx, member.id, "registration_known") : null;
+  countTry(tx, from, context);
+  if (isFull) throw refusal("registrations_full");
+  // Nothing is refused from here on.
+  if (member) {
+    if (lastAt === null || lastAt <= now - LINK_PAUSE_MS) {
+      queueMail(tx, { kind: "registration_known", to: { member }, data: {} }, context);
+    }
+    return null;
+  }
+  const found = findRegistrationByEmail(tx, visitor.email);
+  // It waits for the operator, or got a link just now.
+  if (found && (found.confirmUntil === null || found.createdAt > now - LINK_PAUSE_MS)) return null;
+  const confirmUntil = now + lifetimesOf("portal").resetMs;
+  const asked = { ...pick(visitor), createdAt: now, confirmUntil };
+  const { id, name, language } = found
+    ? tx.update(registrations, found, asked)
+    : tx.insert(registrations, { id: context.createId(), ...asked });
+  const data = { registration: id, name, language };
+  queueMail(tx, { kind: "registration", to: { visitor: visitor.email }, data }, context);
+  return null;
+}
+
+export interface ConfirmAccount {
+  /** SHA-256 of the token. */
+  confirmHash: string;
+  /** The hash from Bun.password. */
+  passwordHash: string;
+}
+
+/**
+ * Opens the account of a visitor who has the link, with its first owner. Returns the owner's id. Refuses:
+ * invitation_invalid, also if the address got an account in another way.
+ */
+export function confirmAccount(
+  tx: Tx,
+  { confirmHash, passwordHash }: ConfirmAccount,
+  context: Context,
+): string {
+  const found = tx.row(registrations.byConfirmation, confirmHash);
+  if (!found || found.confirmUntil! <= context.now || findMemberByEmail(tx, found.email)) {
+    throw refusal("invitation_invalid");
+  }
+  tx.delete(registrations, found);
+  return open(tx, { ...pick(found), passwordHash }, context);
 }
 
 export interface OpenAccount extends Visitor {
@@ -50,7 +120,12 @@ export interface OpenAccount extends Visitor {
 
 /** Opens a reseller with its first owner at once. Does nothing for a known address. */
 export function openAccount(tx: Tx, command: OpenAccount, context: Context): null {
-  if (findMemberByEmail(tx, command.email)) return null;
+  if (!findMemberByEmail(tx, command.email)) open(tx, command, context);
+  return null;
+}
+
+/** Opens a reseller with its first owner. Returns the owner's id. */
+function open(tx: Tx, command: OpenAccount, context: Context): string {
   const memberId = context.createId();
   const actor = { keyId: null, operator: memberAuthor(memberId) };
   const username = freeUsername(tx, command.email, memberId);
@@ -60,7 +135,7 @@ export function openAccount(tx: Tx, command: OpenAccount, context: Context): nul
   const member = newMember({ ...pick(command), ...owner }, context);
   tx.insert(members, { ...member, passwordHash });
   auditRegistration(tx, actor, "member.register", memberId, account, command.email, context);
-  return null;
+  return memberId;
 }
 
 export interface DecideRegistration {
@@ -71,8 +146,8 @@ export interface DecideRegistration {
 export interface ApproveRegistration extends DecideRegistration {
   /** Null: made from the address. */
   username: string | null;
-  /** SHA-256 of the token. */
-  invitationHash: string;
+  /** SHA-256 of the token of a link; null: the link is sent by e-mail. */
+  invitationHash: string | null;
 }
 
 /**
@@ -86,6 +161,7 @@ export function approveRegistration(
 ): { username: string; email: string } {
   const { actor, invitationHash } = command;
   requireManager(tx, actor);
+  refuseMailOff(tx, invitationHash);
   const found = requireRegistration(tx, command.id);
   const { email } = found;
   if (findMemberByEmail(tx, email)) throw refusal("member_email_taken");
@@ -95,8 +171,10 @@ export function approveRegistration(
   tx.delete(registrations, found);
   const owner = { id, account, role: "owner" as const };
   const invitedUntil = context.now + lifetimesOf("portal").invitationMs;
-  const member = newMember({ ...pick(found), ...owner }, context);
-  tx.insert(members, { ...member, invitationHash, invitedUntil });
+  const link = invitationHash === null ? {} : { invitationHash, invitedUntil };
+  const owned = newMember({ ...pick(found), ...owner }, context);
+  const member = tx.insert(members, { ...owned, ...link });
+  if (invitationHash === null) mailLink(tx, "invitation", member, context);
   auditRegistration(tx, actor, "registration.approve", id, account, email, context);
   return { username, email };
 }

@@ -80,6 +80,14 @@ export function beginSignIn(tx: Tx, command: BeginSignIn, { now }: Context): Beg
   return { attempt, passwordHash, isKnown: failures.isKnown };
 }
 
+/** Where a request of a visitor comes from. */
+export type VisitorOrigin = Pick<BeginSignIn, "address" | "network" | "userAgent">;
+
+/** Counts a request of a visitor like a try to sign in, so that a network can make few. Refuses: sign_in_limited. */
+export function countTry(tx: Tx, from: VisitorOrigin, context: Context): void {
+  beginSignIn(tx, { site: "portal", step: "invitation", name: "", ...from }, context);
+}
+
 export interface BeginProof {
   site: Site;
   /** The signed-in session that must prove itself again. */

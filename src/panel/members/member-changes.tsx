@@ -13,14 +13,20 @@ import { EMAIL } from "../../domain/values/kinds.ts";
 import { counted } from "../../domain/values/text.ts";
 import { Typed } from "../../web/components/shown.tsx";
 import type { Redirect, View } from "../../web/server/results.ts";
-import { newToken } from "../../web/server/tokens.ts";
 import type { Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import { requireShownUser, userPath } from "../users/shown-user.ts";
-import { INVITATION_TIME, linkView, requirePortalUrl, RESET_TIME } from "./shown-member.tsx";
+import {
+  INVITATION_TIME,
+  linkView,
+  newLink,
+  requirePortalUrl,
+  RESET_TIME,
+  sentNote,
+} from "./shown-member.tsx";
 
-/** Invites a member. The link is shown once. */
-export async function inviteMember(submission: Submission, panel: Panel): Promise<View> {
+/** Invites a member: by e-mail, or by a link that is shown once. */
+export async function inviteMember(submission: Submission, panel: Panel): Promise<View | Redirect> {
   const { form } = submission;
   const portalUrl = requirePortalUrl(panel);
   const username = submission.params["user"]!;
@@ -37,9 +43,10 @@ export async function inviteMember(submission: Submission, panel: Panel): Promis
       details: <p>An owner spends the balance, makes keys and manages the other members.</p>,
     });
   }
-  const { token, invitationHash } = newToken();
+  const { token, invitationHash } = await newLink(submission);
   const invitation = { email, name, role, language, invitationHash };
   await submission.submit("inviteMember", { username, ...invitation });
+  if (token === null) return { to: pathOf(submission), note: sentNote(email) };
   return linkView(portalUrl, token, {
     title: `Invitation for ${email}`,
     whom: email,
@@ -48,8 +55,8 @@ export async function inviteMember(submission: Submission, panel: Panel): Promis
   });
 }
 
-/** Makes a link to a new password. It is shown once. */
-export async function resetMember(submission: Submission, panel: Panel): Promise<View> {
+/** Makes a link to a new password: it is sent by e-mail, or shown once. */
+export async function resetMember(submission: Submission, panel: Panel): Promise<View | Redirect> {
   const portalUrl = requirePortalUrl(panel);
   const { id, email } = await memberOf(submission);
   await submission.confirm({
@@ -60,8 +67,9 @@ export async function resetMember(submission: Submission, panel: Panel): Promise
       <p>Whoever has the link can sign in as this member. The old password works until then.</p>
     ),
   });
-  const { token, invitationHash } = newToken();
+  const { token, invitationHash } = await newLink(submission);
   await submission.submit("resetMember", { id, invitationHash });
+  if (token === null) return { to: pathOf(submission), note: sentNote(email) };
   return linkView(portalUrl, token, {
     title: `New password of ${email}`,
     whom: email,

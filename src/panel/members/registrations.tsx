@@ -13,12 +13,18 @@ import { List } from "../../web/components/lists.tsx";
 import { PageHead } from "../../web/components/page-head.tsx";
 import { Time, Typed } from "../../web/components/shown.tsx";
 import type { Redirect, View } from "../../web/server/results.ts";
-import { newToken } from "../../web/server/tokens.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import { userPath } from "../users/shown-user.ts";
 import { MemberTabs } from "./members.tsx";
-import { INVITATION_TIME, linkView, PortalOff, requirePortalUrl } from "./shown-member.tsx";
+import {
+  INVITATION_TIME,
+  linkView,
+  newLink,
+  PortalOff,
+  requirePortalUrl,
+  sentNote,
+} from "./shown-member.tsx";
 
 const PATH = "/members/registrations";
 /** Limit for the list. Those who have waited longest come first. */
@@ -88,19 +94,24 @@ function Decisions({ of: { id, email } }: { of: Registration }) {
   );
 }
 
-/** Creates a reseller for a visitor. The link for its first owner is shown once. */
-export async function approveRegistration(submission: Submission, panel: Panel): Promise<View> {
+/** Creates a reseller for a visitor. The link for its first owner is sent by e-mail, or shown once. */
+export async function approveRegistration(
+  submission: Submission,
+  panel: Panel,
+): Promise<View | Redirect> {
   const portalUrl = requirePortalUrl(panel);
   const username = submission.form.optionalUsername("username");
-  const { token, invitationHash } = newToken();
+  const { token, invitationHash } = await newLink(submission);
   const id = submission.params["registration"]!;
   const decision = { id, username, invitationHash };
   const approved = await submission.submit("approveRegistration", decision);
+  const back = `${userPath(approved.username)}/members`;
+  if (token === null) return { to: back, note: sentNote(approved.email) };
   return linkView(portalUrl, token, {
     title: `Reseller ${approved.username} was created`,
     whom: approved.email,
     time: INVITATION_TIME,
-    back: `${userPath(approved.username)}/members`,
+    back,
   });
 }
 

@@ -3,6 +3,7 @@
 
 /** @jsxImportSource preact */
 
+import { isMailOn } from "../../db/mails/mails.ts";
 import type { Member } from "../../db/tables/members.ts";
 import type { MemberRole } from "../../domain/members/members.ts";
 import { lifetimesOf } from "../../domain/sign-ins/sign-ins.ts";
@@ -10,7 +11,8 @@ import { refusal } from "../../domain/values/error-table.ts";
 import { HOUR_MS } from "../../domain/values/spans.ts";
 import { Badge } from "../../web/components/shown.tsx";
 import type { View } from "../../web/server/results.ts";
-import { linkWithToken } from "../../web/server/tokens.ts";
+import { linkWithToken, newToken } from "../../web/server/tokens.ts";
+import type { Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 
 const { invitationMs, resetMs } = lifetimesOf("portal");
@@ -35,8 +37,8 @@ export function MemberState({
 }) {
   if (!active) return <Badge state="disabled" tone="quiet" />;
   if (passwordHash !== null) return <Badge state="active" />;
-  const isOpen = invitedUntil !== null && invitedUntil > now;
-  return <Badge state={isOpen ? "invited" : "invitation expired"} tone="busy" />;
+  if (invitedUntil === null) return <Badge state="invitation not sent" tone="busy" />;
+  return <Badge state={invitedUntil > now ? "invited" : "invitation expired"} tone="busy" />;
 }
 
 /** Says that the portal is off, and how to turn it on; nothing where it is on. */
@@ -55,6 +57,15 @@ export function requirePortalUrl({ portal }: Panel): string {
   const url = portal.url();
   if (url === null) throw refusal("portal_not_served");
   return url;
+}
+
+/** Returns a new token with its hash; nulls where the link is sent by e-mail. */
+export async function newLink(submission: Submission) {
+  return (await submission.read(isMailOn)) ? { token: null, invitationHash: null } : newToken();
+}
+
+export function sentNote(email: string): string {
+  return `${email} gets an e-mail with the link.`;
 }
 
 /** Shows a link by which a person chooses a password. It is shown once. */

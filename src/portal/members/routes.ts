@@ -1,7 +1,7 @@
 // Routes of this folder.
 
-import { get, post, type Route } from "../server/route.ts";
-import { register, registrationPage } from "./registration.tsx";
+import { get, post, postForAll, type Route } from "../server/route.ts";
+import { confirm, confirmPage, register, registrationPage } from "./registration.tsx";
 import {
   changeRole,
   disableMember,
@@ -10,7 +10,7 @@ import {
   resetMemberPassword,
   teamPage,
 } from "./team.tsx";
-import { forgottenPage } from "./forgotten.tsx";
+import { askReset, forgottenPage } from "./forgotten.tsx";
 import {
   enableSecondFactor,
   offerSecondFactor,
@@ -19,6 +19,7 @@ import {
 } from "./second-factor.tsx";
 import { setUp, setUpPage } from "./set-up.tsx";
 import { changePassword, endOwnSession, saveSettings, settingsPage } from "./settings.tsx";
+import { unsubscribe, unsubscribePage } from "./unsubscribe.tsx";
 import { chooseLanguage, codePage, passCode, signIn, signInPage, signOut } from "./sign-in.tsx";
 
 export const routes: readonly Route[] = [
@@ -31,8 +32,13 @@ export const routes: readonly Route[] = [
   get("/set-up", "anyone", setUpPage),
   post("/set-up", "anyone", setUp, "/set-up"),
   get("/forgotten", "anyone", forgottenPage),
+  post("/forgotten", "anyone", askReset, "/forgotten"),
   get("/register", "anyone", registrationPage),
   post("/register", "anyone", register, "/register"),
+  get("/register/confirm", "anyone", confirmPage),
+  post("/register/confirm", "anyone", confirm, "/register/confirm"),
+  get("/unsubscribe/:mail", "anyone", unsubscribePage),
+  postForAll("/unsubscribe/:mail", unsubscribe),
   get("/settings", "read", settingsPage),
   post("/settings", "read", saveSettings, "/settings"),
   post("/settings/password", "read", changePassword, "/settings"),

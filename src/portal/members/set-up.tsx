@@ -21,15 +21,23 @@ export function setUpPage({ visitor }: Call, portal: Portal): View {
     body: (
       <Welcome visitor={visitor} portal={portal} title={t("setUp.title")}>
         <p>{t("setUp.text")}</p>
-        <Form action="/set-up" submit={t("site.continue")}>
-          <div id="set-up-token">
-            <Field name="token" label={t("field.token")} hint={t("field.tokenHint")} required />
-          </div>
-          <NewPassword visitor={visitor} label={t("field.password")} />
-        </Form>
+        <SetUpForm visitor={visitor} action="/set-up" />
       </Welcome>
     ),
   };
+}
+
+/** A form with a password, and with the token from the link that led here. */
+export function SetUpForm({ visitor, action }: { visitor: Visitor; action: string }) {
+  const { t } = visitor;
+  return (
+    <Form action={action} submit={t("site.continue")}>
+      <div id="set-up-token">
+        <Field name="token" label={t("field.token")} hint={t("field.tokenHint")} required />
+      </div>
+      <NewPassword visitor={visitor} label={t("field.password")} />
+    </Form>
+  );
 }
 
 export function NewPassword({ visitor: { t }, label }: { visitor: Visitor; label: string }) {

@@ -2,6 +2,7 @@
 
 /** @jsxImportSource preact */
 
+import { isMailOn } from "../../db/mails/mails.ts";
 import { findMember, listMembersOf } from "../../db/members/members.ts";
 import type { Member } from "../../db/tables/members.ts";
 import { MEMBER_NAME_LIMIT, MEMBER_ROLES, parseEmail } from "../../domain/members/members.ts";
@@ -108,8 +109,11 @@ function Actions({ visitor: { t, member: self }, member }: { visitor: Visitor; m
   );
 }
 
-/** Invites a member. The link is shown once. */
-export async function inviteMember(submission: Submission, portal: Portal): Promise<View> {
+/** Invites a member: by e-mail, or by a link that is shown once. */
+export async function inviteMember(
+  submission: Submission,
+  portal: Portal,
+): Promise<View | Redirect> {
   const { form, visitor } = submission;
   const { t, language } = visitor;
   const email = parseEmail(form.text("email"));
@@ -119,21 +123,35 @@ export async function inviteMember(submission: Submission, portal: Portal): Prom
   form.check();
   // Whoever can manage members can give the account away.
   if (role === "owner") await requireProof(submission);
-  const { token, invitationHash } = newToken();
+  const { token, invitationHash } = await newLink(submission);
   const invitation = { email: email!, name, role, language, invitationHash };
   await submission.submit("inviteOwnMember", invitation);
+  if (token === null) return sentTo(submission, email!);
   return linkView(submission, portal, token, t("team.linkTitle", { name: name ?? email! }), 72);
 }
 
-/** Makes a link to a new password for a member. It is shown once. */
-export async function resetMemberPassword(submission: Submission, portal: Portal): Promise<View> {
+/** Makes a link to a new password for a member: it is sent by e-mail, or shown once. */
+export async function resetMemberPassword(
+  submission: Submission,
+  portal: Portal,
+): Promise<View | Redirect> {
   const { visitor } = submission;
-  const { name, role } = await requireColleague(submission);
+  const { name, email, role } = await requireColleague(submission);
   if (role === "owner") await requireProof(submission);
-  const { token, invitationHash } = newToken();
+  const { token, invitationHash } = await newLink(submission);
   const id = submission.params["member"]!;
   await submission.submit("resetOwnMember", { id, invitationHash });
+  if (token === null) return sentTo(submission, email);
   return linkView(submission, portal, token, visitor.t("team.linkTitle", { name }), 24);
+}
+
+/** Returns a new token with its hash; nulls where the link is sent by e-mail. */
+async function newLink(submission: Submission) {
+  return (await submission.read(isMailOn)) ? { token: null, invitationHash: null } : newToken();
+}
+
+function sentTo({ visitor }: Submission, email: string): Redirect {
+  return { to: "/members", note: visitor.t("team.sent", { email }) };
 }
 
 function linkView(

@@ -20,3 +20,8 @@ export function get(path: string, role: Access, page: Page): PageRoute {
 export function post(path: string, role: Access, action: Action, back: string): ActionRoute {
   return { method: "POST", path, role, action, back };
 }
+
+/** An action that programs and other sites may send: its path holds what permits it. */
+export function postForAll(path: string, action: Action): ActionRoute {
+  return { method: "POST", path, role: "anyone", action, back: path, isForAll: true };
+}

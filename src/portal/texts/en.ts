@@ -112,6 +112,11 @@ export const en = {
   "setUp.text": "The link that you were given works once.",
   "setUp.welcome": "Welcome, {name}.",
   "reset.title": "New password",
+  "reset.send": "Send me a link",
+  "reset.mail":
+    "Enter the e-mail address of your account. You get a link to choose a new password.",
+  "reset.sent":
+    "If this address has an account, a link is on its way to it. Look among your spam too.",
   "reset.text": "Ask for a link to choose a new password. It works once, for 24 hours.",
   "reset.contact": "Write to us from the address of your account, and we send you the link:",
   "reset.owner": "If you are not the owner of the account, its owner can also help you.",
@@ -119,6 +124,9 @@ export const en = {
   // Registration
   "register.text": "Tell us who you are. You get a link once we have agreed.",
   "register.textOpen": "Your account is ready at once, with a balance of 0.",
+  "register.textMail": "You get a link by e-mail. It opens your account, with a balance of 0.",
+  "register.sent":
+    "We have sent an e-mail to this address. Open the link in it. Look among your spam too.",
   "register.name": "Your name or company",
   "register.have": "I have an account",
   "register.waits": "Thank you. You will hear from us.",
@@ -144,6 +152,7 @@ export const en = {
     "Give this link to the person over a channel that nobody else can read. It works once, for {hours} hours, and cannot be shown again.",
   "team.changed": "{name} was changed.",
   "team.proofTitle": "Give this person all rights",
+  "team.sent": "{email} gets an e-mail with the link.",
 
   // API: keys and webhooks
   "api.title": "API",

@@ -114,6 +114,11 @@ export const es: Catalogue = {
   "setUp.text": "El enlace que le dieron funciona una sola vez.",
   "setUp.welcome": "Le damos la bienvenida, {name}.",
   "reset.title": "Nueva contraseña",
+  "reset.send": "Enviarme un enlace",
+  "reset.mail":
+    "Escriba la dirección de correo de su cuenta. Recibirá un enlace para elegir una contraseña nueva.",
+  "reset.sent":
+    "Si esta dirección tiene una cuenta, el enlace va de camino. Mire también en el correo no deseado.",
   "reset.text":
     "Pida un enlace para elegir una contraseña nueva. Funciona una vez, durante 24 horas.",
   "reset.contact": "Escríbanos desde la dirección de su cuenta y le enviaremos el enlace:",
@@ -122,6 +127,10 @@ export const es: Catalogue = {
   // Registration
   "register.text": "Díganos quién es. Recibirá un enlace cuando lo aprobemos.",
   "register.textOpen": "Su cuenta está lista de inmediato, con saldo 0.",
+  "register.textMail":
+    "Recibirá un enlace por correo. Con él se abre su cuenta, con un saldo de 0.",
+  "register.sent":
+    "Hemos enviado un correo a esta dirección. Abra el enlace. Mire también en el correo no deseado.",
   "register.name": "Su nombre o empresa",
   "register.have": "Ya tengo una cuenta",
   "register.waits": "Gracias. Tendrá noticias nuestras.",
@@ -147,6 +156,7 @@ export const es: Catalogue = {
     "Entregue este enlace a la persona por un canal que nadie más pueda leer. Funciona una vez, durante {hours} horas, y no se puede volver a mostrar.",
   "team.changed": "Se modificó a {name}.",
   "team.proofTitle": "Dar a esta persona todos los derechos",
+  "team.sent": "{email} recibe un correo con el enlace.",
 
   // API: keys and webhooks
   "api.title": "API",

@@ -115,6 +115,10 @@ export const ptBr: Catalogue = {
   "setUp.text": "O link que você recebeu funciona uma única vez.",
   "setUp.welcome": "Boas-vindas, {name}.",
   "reset.title": "Nova senha",
+  "reset.send": "Enviar um link",
+  "reset.mail":
+    "Informe o endereço de e-mail da sua conta. Você receberá um link para escolher uma nova senha.",
+  "reset.sent": "Se este endereço tem uma conta, o link está a caminho. Procure também no spam.",
   "reset.text": "Peça um link para escolher uma nova senha. Ele funciona uma vez, por 24 horas.",
   "reset.contact": "Escreva para nós do endereço da sua conta e enviaremos o link:",
   "reset.owner": "Se você não é o proprietário da conta, o proprietário também pode ajudar.",
@@ -122,6 +126,8 @@ export const ptBr: Catalogue = {
   // Registration
   "register.text": "Diga quem você é. Você recebe um link quando aprovarmos.",
   "register.textOpen": "Sua conta fica pronta na hora, com saldo 0.",
+  "register.textMail": "Você receberá um link por e-mail. Ele abre a sua conta, com saldo 0.",
+  "register.sent": "Enviamos um e-mail para este endereço. Abra o link. Procure também no spam.",
   "register.name": "Seu nome ou empresa",
   "register.have": "Já tenho uma conta",
   "register.waits": "Obrigado. Você terá notícias nossas.",
@@ -147,6 +153,7 @@ export const ptBr: Catalogue = {
     "Entregue este link à pessoa por um canal que ninguém mais possa ler. Ele funciona uma vez, por {hours} horas, e não pode ser mostrado de novo.",
   "team.changed": "{name} foi alterado.",
   "team.proofTitle": "Dar a esta pessoa todos os direitos",
+  "team.sent": "{email} recebe um e-mail com o link.",
 
   // API: keys and webhooks
   "api.title": "API",

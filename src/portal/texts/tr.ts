@@ -114,6 +114,10 @@ export const tr: Catalogue = {
   "setUp.text": "Size verilen bağlantı bir kez çalışır.",
   "setUp.welcome": "Hoş geldiniz, {name}.",
   "reset.title": "Yeni parola",
+  "reset.send": "Bağlantı gönder",
+  "reset.mail":
+    "Hesabınızın e-posta adresini girin. Yeni parola seçmek için bir bağlantı alırsınız.",
+  "reset.sent": "Bu adresin bir hesabı varsa bağlantı yolda. İstenmeyen postalara da bakın.",
   "reset.text":
     "Yeni bir parola seçmek için bağlantı isteyin. Bağlantı 24 saat içinde bir kez çalışır.",
   "reset.contact": "Hesabınızın adresinden bize yazın, bağlantıyı size gönderelim:",
@@ -122,6 +126,9 @@ export const tr: Catalogue = {
   // Registration
   "register.text": "Bize kim olduğunuzu söyleyin. Onayladığımızda bir bağlantı alırsınız.",
   "register.textOpen": "Hesabınız 0 bakiyeyle hemen hazır olur.",
+  "register.textMail": "E-posta ile bir bağlantı alırsınız. Hesabınızı 0 bakiye ile açar.",
+  "register.sent":
+    "Bu adrese bir e-posta gönderdik. İçindeki bağlantıyı açın. İstenmeyen postalara da bakın.",
   "register.name": "Adınız ya da şirketiniz",
   "register.have": "Hesabım var",
   "register.waits": "Teşekkürler. Sizinle iletişime geçeceğiz.",
@@ -147,6 +154,7 @@ export const tr: Catalogue = {
     "Bu bağlantıyı kişiye başkasının okuyamayacağı bir yoldan verin. {hours} saat içinde bir kez çalışır ve yeniden gösterilemez.",
   "team.changed": "{name} değiştirildi.",
   "team.proofTitle": "Bu kişiye tüm yetkileri ver",
+  "team.sent": "{email} bağlantıyı e-posta ile alır.",
 
   // API: keys and webhooks
   "api.title": "API",

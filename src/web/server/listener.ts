@@ -141,7 +141,7 @@ async function answer<Who extends Visitor, Parts extends SiteParts, Role>(
   const { parts } = site;
   const visitor = site.visitorOf(request, side);
   try {
-    if (route.method === "POST" && !isOwn(request, parts.settings)) {
+    if (route.method === "POST" && !route.isForAll && !isOwn(request, parts.settings)) {
       return failureOf(site, 403, visitor.words.foreignForm, null);
     }
     const [path, query = ""] = request.path.split("?");

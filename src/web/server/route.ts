@@ -31,6 +31,8 @@ export interface ActionRoute<Who extends Visitor, Parts, Role> {
   action: Action<Who, Parts>;
   /** Path of the page with the form. */
   back: string;
+  /** Whether programs and other sites may send it: the path holds what permits it. */
+  isForAll?: true;
 }
 
 export type Route<Who extends Visitor, Parts, Role> =

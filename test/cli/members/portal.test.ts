@@ -75,3 +75,26 @@ test("visitors who wait are listed, approved with a link, or declined", async ()
   expect((await portal("registrations")).stdout).toContain("nobody waits");
   expect((await portal("approve", dan.id)).code).toBe(1);
 });
+
+test("where servers send e-mails, links are sent and not printed, unless --link asks for them", async () => {
+  shop.run("setMailSettings", { active: true, operator: null });
+  const queued = () =>
+    shop.query<{ kind: string }>("SELECT kind FROM mails ORDER BY mail_id").map(({ kind }) => kind);
+  const invited = await portal("invite", "alice", "--email", "carl@alice.example");
+  expect(invited.stdout).toBe("carl@alice.example gets an e-mail with the link\n");
+  const again = await portal("invite", "alice", "--email", "carl@alice.example", "--json");
+  expect(again.json).toMatchObject({ email: "carl@alice.example", link: null, until: null });
+  expect(find("carl@alice.example")!.invitationHash).toBe(null);
+  const printed = await portal("invite", "alice", "--email", "carl@alice.example", "--link");
+  expect(find("carl@alice.example")!.invitationHash).toBe(hashSecret(tokenIn(printed.stdout)));
+  const { invitationHash } = find("carl@alice.example")!;
+  const accepted = { site: "portal", invitationHash: invitationHash!, passwordHash: "p" } as const;
+  shop.run("acceptInvitation", accepted);
+  const reset = await portal("reset-password", "carl@alice.example");
+  expect(reset.stdout).toContain("gets an e-mail");
+  shop.run("register", { email: "dora@x.example", name: "Dora", language: "tr", limit: 9 });
+  const [{ id }] = (await portal("registrations", "--json")).json;
+  expect((await portal("approve", id)).stdout).toContain("dora@x.example gets an e-mail");
+  expect(queued()).toEqual(["invitation", "invitation", "password_reset", "invitation"]);
+  shop.run("setMailSettings", { active: false, operator: null });
+});

@@ -194,6 +194,20 @@ test.each(MEMBER_ROLES)("a new %s is invited by a link that the panel shows once
   expect(text).not.toContain(invited.invitationHash!);
 });
 
+test("where servers send e-mails, the panel sends links and shows none", async () => {
+  panel.run("setMailSettings", { active: true, operator: null });
+  const fields = { email: "mailed@x.example", name: "", role: "viewer", language: "tr" };
+  const invited = await panel.post(PATH, fields);
+  expect([invited.status, invited.headers.get("location")]).toEqual([303, PATH]);
+  const { text } = await panel.get(PATH);
+  expect(text).toContain("invitation not sent");
+  const { status } = await panel.confirm(`${PATH}/${id}/password`, {});
+  expect(status).toBe(303);
+  const queued = panel.query<{ kind: string }>("SELECT kind FROM mails ORDER BY mail_id");
+  expect(queued.map(({ kind }) => kind)).toEqual(["invitation", "password_reset"]);
+  panel.run("setMailSettings", { active: false, operator: null });
+});
+
 const OF_MEMBER = ROUTES.filter(
   (route): route is ActionRoute => route.method === "POST" && route.path.includes(":member"),
 );

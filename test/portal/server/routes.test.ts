@@ -15,13 +15,14 @@ import { ASSETS } from "../../../src/web/server/assets.ts";
 import { pageAt } from "../../../src/web/server/site.ts";
 import { askPayment, seedMethod } from "../../support/seeds/payments.ts";
 import { dumpOf } from "../../support/databases/test-database.ts";
+import { PASSWORD_HASH } from "../../support/worlds/panel.ts";
 import { openPortal, type Reply, type TestPortal } from "../../support/worlds/portal.ts";
 
 const SIDES = ["", TEST_SIDE];
 /** What stands for the parameters of a path: objects of alice, by side. Each is none of bob's. */
 const OWN: Record<string, Record<string, string>> = {};
-/** Parameters that name something that all resellers see. */
-const SHARED: ReadonlySet<string> = new Set(["service", "kind", "month"]);
+/** Parameters that name something that all resellers see, or that permit by themselves what a route does. */
+const SHARED: ReadonlySet<string> = new Set(["service", "kind", "month", "mail"]);
 
 const ACTIONS = ROUTES.filter((route): route is ActionRoute => route.method === "POST");
 const PAGES = ROUTES.filter((route): route is PageRoute => route.method === "GET");
@@ -57,10 +58,12 @@ beforeAll(async () => {
   }
   cookies["bob"] = portal.session(portal.member("bob", "owner@bob.example"));
   const { account } = portal.read((reader) => findUser(reader, "alice")!);
+  portal.run("setMailSettings", { active: true, operator: null });
   const shared = {
     service: "1",
     kind: "cancel",
     member: portal.member("alice", "colleague@alice.example", "viewer"),
+    mail: mailTo(portal.member("alice", "reader@alice.example", "viewer")),
     user: "alice",
     month: new Date(portal.clock.now).toISOString().slice(0, 7),
   };
@@ -89,6 +92,17 @@ beforeAll(async () => {
   }
 });
 afterAll(() => portal.stop());
+
+/** The id of a mail to a member, about a sign-in from another network. */
+function mailTo(person: string): string {
+  for (const network of ["192.0.2.0/24", "198.51.100.0/24"]) {
+    const key = { id: network.padEnd(24, "-"), hash: "0".repeat(64) };
+    const session = { ...key, address: "192.0.2.1", userAgent: "" };
+    const proved = { site: "portal", attempt: null, person, passwordHash: PASSWORD_HASH } as const;
+    portal.run("openSession", { ...proved, session, network });
+  }
+  return portal.query<{ id: string }>("SELECT id FROM mails")[0]!.id;
+}
 
 /** Written by the server itself meanwhile. */
 const BY_SERVER: readonly AnyTable[] = [servers, uptime];
@@ -132,20 +146,27 @@ const SIDED = ACTIONS.flatMap((route) =>
     .map((side) => [side, route.path, route] as const),
 );
 
-describe.each(SIDED)("POST %s%s", (side, path, { role }) => {
-  test("from another site changes nothing", async () => {
-    const cookie = cookies["owner"]!;
-    const foreign: Record<string, string>[] = [
-      { "sec-fetch-site": "cross-site", origin: portal.url },
-      { "sec-fetch-site": "same-site", origin: portal.url },
-      { origin: "https://evil.example" },
-      { origin: "null" },
-      {},
-    ];
-    for (const headers of foreign) {
-      expect((await refused(pathOf(path, side), { cookie, ...headers })).status).toBe(403);
-    }
-  });
+test("only what the path itself permits is taken from other sites", () => {
+  const open = ACTIONS.filter(({ isForAll }) => isForAll).map(({ path }) => path);
+  expect(open).toEqual(["/unsubscribe/:mail"]);
+});
+
+describe.each(SIDED)("POST %s%s", (side, path, { role, isForAll }) => {
+  if (!isForAll) {
+    test("from another site changes nothing", async () => {
+      const cookie = cookies["owner"]!;
+      const foreign: Record<string, string>[] = [
+        { "sec-fetch-site": "cross-site", origin: portal.url },
+        { "sec-fetch-site": "same-site", origin: portal.url },
+        { origin: "https://evil.example" },
+        { origin: "null" },
+        {},
+      ];
+      for (const headers of foreign) {
+        expect((await refused(pathOf(path, side), { cookie, ...headers })).status).toBe(403);
+      }
+    });
+  }
 
   if (role === "anyone") {
     test("is not read beyond 16 KiB", async () => {
