@@ -4,11 +4,12 @@
 
 import { listAuditEntries, type ListedAuditEntry } from "../../db/administrators/audit.ts";
 import { findUser } from "../../db/users/users.ts";
-import { AUDIT_ACTIONS } from "../../domain/administrators/audit.ts";
+import { AUDIT_ACTIONS, type AuditAction } from "../../domain/administrators/audit.ts";
 import { isUsername } from "../../domain/users/users.ts";
 import type { Call } from "../server/call.ts";
 import type { View } from "../../web/server/results.ts";
 import { Choice, Field, Filters } from "../../web/components/fields.tsx";
+import { chipsOfFields, PageHead } from "../../web/components/page-head.tsx";
 import { List, Pager } from "../../web/components/lists.tsx";
 import { Time, Typed } from "../../web/components/shown.tsx";
 import { userPath } from "../users/shown-user.ts";
@@ -16,6 +17,14 @@ import { Change, showEntries, Subject } from "./audit-entries.tsx";
 import { AUDIT_WORDS } from "./audit-words.ts";
 
 const PAGE = 50;
+const CHIPS = {
+  user: "User",
+  action: (action: string) => AUDIT_WORDS[action as AuditAction] ?? action,
+  subject: "Subject",
+  by: "By",
+  from: "From",
+  to: "To",
+};
 const ACTIONS = AUDIT_ACTIONS.map((action) => [action, AUDIT_WORDS[action]] as const);
 
 export async function auditPage(call: Call): Promise<View> {
@@ -42,30 +51,31 @@ export async function auditPage(call: Call): Promise<View> {
     title: "Audit",
     body: (
       <>
-        <h1>Audit</h1>
-        <Filters action="/audit" filters={filters}>
-          <Field name="user" label="User concerned" />
-          <Choice name="action" label="Action" options={ACTIONS} any="all" />
-          <Field name="subject" label="Subject" />
-          <Field
-            name="by"
-            label="By"
-            hint="an administrator, or a user of the server's operating system"
-          />
-          <Field name="from" label="From" type="date" />
-          <Field name="to" label="To" type="date" />
-        </Filters>
+        <PageHead title="Audit">
+          <Filters action="/audit" filters={filters} chips={chipsOfFields(filters.values, CHIPS)}>
+            <Field name="user" label="User concerned" />
+            <Choice name="action" label="Action" options={ACTIONS} any="all" />
+            <Field name="subject" label="Subject" />
+            <Field name="by" label="By" />
+            <Field name="from" label="From" type="date" />
+            <Field name="to" label="To" type="date" />
+          </Filters>
+        </PageHead>
         <List
           caption="Changes, newest first"
           rows={rows}
           empty="No matching changes."
           columns={[
-            { heading: "When (UTC)", cell: ({ createdAt }) => <Time at={createdAt} /> },
-            { heading: "By", cell: ({ by }) => <Typed text={by} /> },
-            { heading: "Action", cell: ({ action }) => AUDIT_WORDS[action] },
-            { heading: "Subject", cell: (entry) => <Subject entry={entry} /> },
+            {
+              heading: "When (UTC)",
+              place: "end",
+              cell: ({ createdAt }) => <Time at={createdAt} short />,
+            },
+            { heading: "By", place: "first", cell: ({ by }) => <Typed text={by} /> },
+            { heading: "Action", place: "title", cell: ({ action }) => AUDIT_WORDS[action] },
+            { heading: "Subject", place: "second", cell: (entry) => <Subject entry={entry} /> },
             { heading: "User", cell: (entry) => <User entry={entry} /> },
-            { heading: "Change", cell: (entry) => <Change entry={entry} /> },
+            { heading: "Change", place: "foot", cell: (entry) => <Change entry={entry} /> },
           ]}
         />
         <Pager call={call} next={entries.length > PAGE ? rows.at(-1)!.seq : null} />

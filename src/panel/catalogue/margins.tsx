@@ -17,8 +17,8 @@ export function MarginText({ margin }: { margin: Margin | null | undefined }) {
   if (!margin) return <span class="none">–</span>;
   return (
     <>
-      {margin.percent === null ? "" : `${margin.percent} % `}
       {margin.isBelowCost && <BelowCost />}
+      {margin.percent === null ? "" : ` ${margin.percent} %`}
     </>
   );
 }

@@ -18,7 +18,8 @@ import type { Panel } from "../server/panel.ts";
 import type { View } from "../../web/server/results.ts";
 import { Choice, Field, Filters } from "../../web/components/fields.tsx";
 import { Pager } from "../../web/components/lists.tsx";
-import { Transactions } from "../users/user-transactions.tsx";
+import { chipsOfFields, PageHead } from "../../web/components/page-head.tsx";
+import { CHIPS, KINDS, Transactions } from "../users/user-transactions.tsx";
 
 const PAGE = 100;
 /** Rows of one step of the CSV, which takes some milliseconds. */
@@ -54,17 +55,22 @@ export async function transactionsPage(call: Call): Promise<View> {
     title: "Transactions",
     body: (
       <>
-        <h1>Transactions</h1>
-        <Filters action="/transactions" filters={filters}>
-          <Field name="user" label="User" />
-          <Choice name="kind" label="Kind" options={TRANSFER_KINDS} any="all" />
-          <Field name="order" label="Order" inputmode="numeric" />
-          <Field name="from" label="From" type="date" />
-          <Field name="to" label="To" type="date" />
-        </Filters>
-        <p>
-          <a href={`/transactions.csv?${filtered}`}>Download as CSV</a>
-        </p>
+        <PageHead title="Transactions">
+          <Filters
+            action="/transactions"
+            filters={filters}
+            chips={chipsOfFields(filters.values, CHIPS)}
+          >
+            <Field name="user" label="User" />
+            <Choice name="kind" label="Kind" options={KINDS} any="all" />
+            <Field name="order" label="Order" inputmode="numeric" />
+            <Field name="from" label="From" type="date" />
+            <Field name="to" label="To" type="date" />
+          </Filters>
+          <a class="button end" href={`/transactions.csv?${filtered}`}>
+            CSV
+          </a>
+        </PageHead>
         <Transactions
           lines={rows}
           empty={next === null ? "No such transactions." : "None among these: look at older ones."}

@@ -106,7 +106,7 @@ function Plans({ plans }: { plans: readonly Plan[] }) {
           heading: "Order",
           cell: ({ order }) => <a href={`/orders/${order.orderId}`}>{order.orderId}</a>,
         },
-        { heading: "User", cell: ({ username }) => username },
+        { heading: "Reseller", cell: ({ username }) => username },
         { heading: "Now", cell: ({ order }) => <Badge state={order.status} /> },
         {
           heading: "Then",

@@ -40,7 +40,7 @@ export function OrderFacts({
             <Typed text={order.serviceName} />
           </a>,
         ],
-        ["User", <a href={`/users/${username}`}>{username}</a>],
+        ["Reseller", <a href={`/users/${username}`}>{username}</a>],
         ["Link", <TypedLink text={order.link} />],
         ["Provider", <ItsProvider order={order} provider={provider} />],
         ...(delivery

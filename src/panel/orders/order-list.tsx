@@ -109,7 +109,7 @@ export function OrderList({
           wide: true,
           cell: ({ delivery }) =>
             delivery
-              ? `${names.get(delivery.providerId) ?? "test"} ${delivery.providerOrder ?? ""}`
+              ? `${delivery.providerOrder ?? ""} ${names.get(delivery.providerId) ?? "test"}`.trim()
               : "by hand",
         },
         {

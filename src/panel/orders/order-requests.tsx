@@ -11,8 +11,12 @@ import { decisionsFor, REQUEST_KINDS } from "../../domain/orders/order-requests.
 import type { Call } from "../server/call.ts";
 import type { View } from "../../web/server/results.ts";
 import { Box, Choice, Field, Filters } from "../../web/components/fields.tsx";
+import { RowBox } from "../../web/components/bulk.tsx";
 import { List, Pager } from "../../web/components/lists.tsx";
-import { Badge, Time, Typed } from "../../web/components/shown.tsx";
+import { type Chip, PageHead } from "../../web/components/page-head.tsx";
+import type { Form as Values } from "../../web/server/form.ts";
+import { showHidden } from "../../domain/values/text.ts";
+import { Badge, stateText, Time, Typed } from "../../web/components/shown.tsx";
 import { userPath } from "../users/shown-user.ts";
 import {
   DecideMany,
@@ -53,19 +57,18 @@ export async function requestsPage(call: Call): Promise<View> {
     title: "Requests",
     body: (
       <>
-        <h1>Requests</h1>
-        <p>
-          Only a change of the order's status moves money. Requests for a provider are sent
-          automatically; you decide all others.
-        </p>
-        <Filters action="/requests" filters={filters}>
-          <Choice name="which" label="Show" options={WHICH} value={which} />
-          <Choice name="kind" label="Kind" options={REQUEST_KINDS} any="both" />
-          <Field name="order" label="Order" />
-          <Box name="test" label="requests for test orders" />
-        </Filters>
+        <PageHead title="Requests">
+          <small>those for a provider are sent automatically; you decide all others</small>
+          <Filters action="/requests" filters={filters} chips={chipsOf(filters)}>
+            <Choice name="which" label="Show" options={WHICH} value={which} />
+            <Choice name="kind" label="Kind" options={REQUEST_KINDS} any="both" />
+            <Field name="order" label="Order" />
+            <Box name="test" label="requests for test orders" />
+          </Filters>
+        </PageHead>
         <List
           caption="Requests, newest first"
+          compact
           rows={rows}
           empty="No matching requests."
           columns={columnsOf(names, mayDecide && isAnyOpen)}
@@ -77,57 +80,92 @@ export async function requestsPage(call: Call): Promise<View> {
   };
 }
 
+function chipsOf(filters: Values): Chip[] {
+  const chips: Chip[] = [];
+  if (filters.raw("which") === "all") chips.push({ names: ["which"], text: "All" });
+  const kind = filters.raw("kind");
+  if (kind !== "") chips.push({ names: ["kind"], text: `To ${kind}` });
+  const order = filters.raw("order");
+  if (order !== "") chips.push({ names: ["order"], text: <Typed text={`Order ${order}`} /> });
+  if (filters.isChecked("test")) chips.push({ names: ["test"], text: "Test orders" });
+  return chips;
+}
+
 function columnsOf(names: ReadonlyMap<number, string>, mayDecide: boolean) {
   const select = {
     heading: "Select",
+    place: "box" as const,
     cell: (request: ShownRequest) =>
       decisionsFor(request).length > 0 && (
-        <input
-          type="checkbox"
+        <RowBox
           name="request"
           value={request.requestId}
+          micros={request.refundMicros ?? 0}
+          label={`Select request ${request.requestId}`}
           form={MANY}
-          aria-label={`Select request ${request.requestId}`}
         />
       ),
   };
+  const decide = {
+    heading: "Decide",
+    place: "foot" as const,
+    cell: (request: ShownRequest) => <Decisions request={request} back="/requests" />,
+  };
   return [
     ...(mayDecide ? [select] : []),
-    { heading: "Number", number: true, cell: ({ requestId }: ListedRequest) => requestId },
-    { heading: "Asks to", cell: ({ kind }: ListedRequest) => kind },
-    { heading: "State", cell: (request: ListedRequest) => <RequestState request={request} /> },
+    {
+      heading: "Number",
+      number: true,
+      wide: true,
+      cell: ({ requestId }: ShownRequest) => requestId,
+    },
+    { heading: "Asks to", place: "first" as const, cell: ({ kind }: ShownRequest) => kind },
+    {
+      heading: "State",
+      place: "state" as const,
+      cell: (request: ShownRequest) => <RequestState request={request} />,
+    },
     {
       heading: "Order",
-      cell: ({ orderId, status }: ListedRequest) => (
-        <>
-          <a href={`/orders/${orderId}`}>{orderId}</a> <Badge state={status} />
-        </>
-      ),
+      place: "end" as const,
+      title: ({ status }: ShownRequest) => stateText(status),
+      cell: ({ orderId }: ShownRequest) => <a href={`/orders/${orderId}`}>{orderId}</a>,
     },
-    { heading: "Service", cell: ({ serviceName }: ListedRequest) => <Typed text={serviceName} /> },
     {
-      heading: "User",
-      cell: ({ username }: ListedRequest) => <a href={userPath(username)}>{username}</a>,
+      heading: "Service",
+      grow: true,
+      place: "title" as const,
+      title: ({ serviceName }: ShownRequest) => showHidden(serviceName),
+      cell: ({ serviceName }: ShownRequest) => <Typed text={serviceName} />,
+    },
+    {
+      heading: "Reseller",
+      place: "second" as const,
+      cell: ({ username }: ShownRequest) => <a href={userPath(username)}>{username}</a>,
     },
     {
       heading: "Decided by",
-      cell: ({ providerId }: ListedRequest) =>
+      wide: true,
+      cell: ({ providerId }: ShownRequest) =>
         providerId === null ? "you" : (names.get(providerId) ?? "–"),
     },
-    { heading: "Created (UTC)", cell: ({ createdAt }: ListedRequest) => <Time at={createdAt} /> },
+    {
+      heading: "Created (UTC)",
+      place: "third" as const,
+      cell: ({ createdAt }: ShownRequest) => <Time at={createdAt} short />,
+    },
     {
       heading: "Note",
-      cell: ({ note }: ListedRequest) => <Typed text={note === null ? null : failureText(note)} />,
+      wide: true,
+      title: ({ note }: ShownRequest) => showHidden(noteText(note)),
+      cell: ({ note }: ShownRequest) => <Typed text={noteText(note)} />,
     },
-    ...(mayDecide
-      ? [
-          {
-            heading: "Decide",
-            cell: (request: ShownRequest) => <Decisions request={request} back="/requests" />,
-          },
-        ]
-      : []),
+    ...(mayDecide ? [decide] : []),
   ];
+}
+
+function noteText(note: string | null): string {
+  return note === null ? "" : failureText(note);
 }
 
 /** The state as callers see it. Only the panel also shows when the result of a call is unknown. */

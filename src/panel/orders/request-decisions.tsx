@@ -23,7 +23,8 @@ import { forEachAtOnce, selectedIds } from "../server/many.ts";
 import type { Panel } from "../server/panel.ts";
 import { shownRefusal } from "../../web/server/refusals.ts";
 import type { Redirect } from "../../web/server/results.ts";
-import { Field, Form } from "../../web/components/fields.tsx";
+import { Bulk } from "../../web/components/bulk.tsx";
+import { Form } from "../../web/components/fields.tsx";
 import { List } from "../../web/components/lists.tsx";
 import { Money, moneyText, StateChange, Typed } from "../../web/components/shown.tsx";
 
@@ -100,15 +101,14 @@ export const MANY = "decide-requests";
 export function DecideMany() {
   return (
     <Form action={`/${MANY}`}>
-      <h2>Decide the selected requests</h2>
-      <Field name="note" label="Note" hint="why, kept with each request" />
-      <p class="actions">
+      <Bulk name="request">
+        <input name="note" aria-label="Note, kept with each request" placeholder="Note" />
         {REQUEST_DECISIONS.map((decision) => (
           <button name="decision" value={decision}>
             {MANY_VERBS[decision]}
           </button>
         ))}
-      </p>
+      </Bulk>
     </Form>
   );
 }
@@ -195,7 +195,7 @@ function Plans({ plans }: { plans: readonly Plan[] }) {
       columns={[
         { heading: "Request", number: true, cell: ({ id }) => <Typed text={id} /> },
         { heading: "Order", cell: ({ orderId }) => orderId ?? <span class="none">–</span> },
-        { heading: "User", cell: ({ username }) => <Typed text={username} /> },
+        { heading: "Reseller", cell: ({ username }) => <Typed text={username} /> },
         {
           heading: "Decided",
           cell: ({ isPossible }) => (isPossible ? "yes" : "no: not open for this"),

@@ -3,12 +3,11 @@
 /** @jsxImportSource preact */
 
 import { listProviders, type Provider } from "../../db/providers/providers.ts";
-import { formatMicros } from "../../domain/ledger/money.ts";
 import { counted } from "../../domain/values/text.ts";
 import type { ProviderAddress } from "../../providers/protocols.ts";
 import { failureText } from "./call-failures.ts";
 import { type ProviderBalance, ProviderFailure } from "../../providers/provider.ts";
-import { Badge, Time, Typed } from "../../web/components/shown.tsx";
+import { Badge, Cents, Time, Typed } from "../../web/components/shown.tsx";
 import type { Redirect } from "../../web/server/results.ts";
 import type { Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
@@ -33,8 +32,7 @@ export function Balance({ provider, panel }: { provider: Provider; panel: Panel 
         "not asked"
       ) : (
         <>
-          <Typed text={`${formatMicros(balanceMicros)} ${balanceCurrency ?? ""}`.trim()} />{" "}
-          <Time at={balanceAt} />
+          <Cents micros={balanceMicros} /> <Typed text={balanceCurrency} /> <Time at={balanceAt} />
         </>
       )}
       {isLow(provider) && (

@@ -137,7 +137,7 @@ function columnsOf(panel: Panel, mayChange: boolean) {
 
 function NewProvider() {
   return (
-    <Pop button="New provider" atEnd open={useContext(Refused)?.action === "/providers"}>
+    <Pop button="New provider" primary atEnd open={useContext(Refused)?.action === "/providers"}>
       <Form action="/providers" submit="Add and test">
         <Field name="name" label="Name" hint={IDENTIFIER_FORM} required />
         <Field name="url" label="Address of its API" type="url" required />

@@ -269,7 +269,10 @@ function columnsOf() {
       heading: "Order",
       cell: ({ order: { orderId } }: Row) => <a href={`/orders/${orderId}`}>{orderId}</a>,
     },
-    { heading: "User", cell: ({ username }: Row) => <a href={`/users/${username}`}>{username}</a> },
+    {
+      heading: "Reseller",
+      cell: ({ username }: Row) => <a href={`/users/${username}`}>{username}</a>,
+    },
     { heading: "Link", cell: ({ order }: Row) => <TypedLink text={order.link} /> },
     { heading: "Quantity", number: true, cell: ({ order }: Row) => order.quantity },
     {

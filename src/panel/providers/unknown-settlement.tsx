@@ -183,7 +183,7 @@ function Plans({ plans, left }: { plans: readonly Plan[]; left: number }) {
         empty=""
         columns={[
           { heading: "Order", cell: ({ id }) => <a href={`/orders/${id}`}>{id}</a> },
-          { heading: "User", cell: ({ username }) => username },
+          { heading: "Reseller", cell: ({ username }) => username },
           {
             heading: "Then",
             cell: ({ providerOrder }) =>

@@ -14,6 +14,7 @@ import {
   type ActivityFigures,
   startOfDay,
 } from "../../reports/activity.ts";
+import { showHidden } from "../../domain/values/text.ts";
 import { DAY_MS } from "../../domain/values/spans.ts";
 import { attentionItems, type AttentionItem } from "./attention.ts";
 import { AUDIT_WORDS } from "../administrators/audit-words.ts";
@@ -106,18 +107,38 @@ function Requests({ requests }: { requests: readonly ShownRequest[] }) {
       <h2>Requests that wait for you</h2>
       <List
         caption="Requests that wait for you, newest first"
+        compact
         rows={requests}
         empty=""
         columns={[
-          { heading: "Asks to", cell: ({ kind }) => kind },
+          { heading: "Asks to", place: "first", cell: ({ kind }) => kind },
           {
             heading: "Order",
+            place: "end",
             cell: ({ orderId }) => <a href={`/orders/${orderId}`}>{orderId}</a>,
           },
-          { heading: "Reseller", cell: ({ username }) => <Typed text={username} /> },
-          { heading: "Service", cell: ({ serviceName }) => <Typed text={serviceName} /> },
-          { heading: "Asked (UTC)", cell: ({ createdAt }) => <Time at={createdAt} /> },
-          { heading: "Decide", cell: (request) => <Decisions request={request} back="/" /> },
+          {
+            heading: "Reseller",
+            place: "second",
+            cell: ({ username }) => <Typed text={username} />,
+          },
+          {
+            heading: "Service",
+            grow: true,
+            place: "title",
+            title: ({ serviceName }) => showHidden(serviceName),
+            cell: ({ serviceName }) => <Typed text={serviceName} />,
+          },
+          {
+            heading: "Asked (UTC)",
+            place: "third",
+            cell: ({ createdAt }) => <Time at={createdAt} short />,
+          },
+          {
+            heading: "Decide",
+            place: "foot",
+            cell: (request) => <Decisions request={request} back="/" />,
+          },
         ]}
       />
       <p>

@@ -41,7 +41,7 @@ export function Header(head: Head) {
           name="q"
           id="search"
           aria-label="Search orders, resellers, services, providers and keys"
-          placeholder="Search"
+          placeholder="Order, link, reseller, service, key"
           maxlength={200}
           data-key="/"
           data-finds="/search/list"

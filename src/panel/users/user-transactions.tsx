@@ -16,7 +16,9 @@ import type { Call } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import type { View } from "../../web/server/results.ts";
 import { Choice, Field, Filters } from "../../web/components/fields.tsx";
+import { chipsOfFields, PageHead } from "../../web/components/page-head.tsx";
 import { List, Pager } from "../../web/components/lists.tsx";
+import { showHidden } from "../../domain/values/text.ts";
 import { Money, Time, Typed } from "../../web/components/shown.tsx";
 import { requireShownUser, userPath } from "./shown-user.ts";
 
@@ -35,46 +37,87 @@ export function Transactions({
   return (
     <List
       caption="Transactions, newest first"
+      compact
       rows={lines}
       empty={empty}
       columns={[
-        { heading: "When (UTC)", cell: ({ createdAt }) => <Time at={createdAt} /> },
+        {
+          heading: "When (UTC)",
+          place: "third",
+          cell: ({ createdAt }) => <Time at={createdAt} short />,
+        },
         ...(isOfAll
           ? [
               {
                 heading: "User",
+                place: "second" as const,
                 cell: ({ username = "" }: { username?: string }) => (
                   <a href={userPath(username)}>{username}</a>
                 ),
               },
             ]
           : []),
-        { heading: "Kind", cell: ({ kind }) => kind.replace("_", " ") },
+        { heading: "Kind", place: "title", cell: ({ kind }) => kindText(kind) },
         {
           heading: "Amount USD",
           number: true,
+          place: "end",
           cell: ({ amountMicros }) => <Money micros={amountMicros} signed />,
         },
         {
           heading: "Balance after",
           number: true,
+          place: "state",
           cell: ({ balanceAfterMicros }) => <Money micros={balanceAfterMicros} />,
         },
         {
           heading: "Order",
+          place: "first",
           cell: ({ orderId }) =>
             orderId === null ? "–" : <a href={`/orders/${orderId}`}>{orderId}</a>,
         },
         {
           heading: "By",
+          title: ({ by }) => showHidden(by),
           cell: ({ by }) => <Typed text={by} />,
         },
-        { heading: "Reference", cell: ({ reference }) => <Typed text={reference} /> },
-        { heading: "Note", cell: ({ note }) => <Typed text={note} /> },
-        { heading: "Note to the user", cell: ({ publicNote }) => <Typed text={publicNote} /> },
+        {
+          heading: "Reference",
+          wide: true,
+          title: ({ reference }) => showHidden(reference ?? ""),
+          cell: ({ reference }) => <Typed text={reference} />,
+        },
+        {
+          heading: "Note",
+          wide: true,
+          title: ({ note }) => showHidden(note ?? ""),
+          cell: ({ note }) => <Typed text={note} />,
+        },
+        {
+          heading: "Note to the user",
+          wide: true,
+          title: ({ publicNote }) => showHidden(publicNote ?? ""),
+          cell: ({ publicNote }) => <Typed text={publicNote} />,
+        },
       ]}
     />
   );
+}
+
+/** The kinds of transactions in words, for a filter. */
+export const KINDS = TRANSFER_KINDS.map((kind) => [kind, kindText(kind)] as const);
+
+/** The filters that are set. */
+export const CHIPS = {
+  user: "User",
+  kind: kindText,
+  order: "Order",
+  from: "From",
+  to: "To",
+};
+
+function kindText(kind: string): string {
+  return kind.replace("_", " ");
 }
 
 /** Reads the filters. `query` is null if one is wrong. */
@@ -108,18 +151,27 @@ export async function transactionsPage(call: Call): Promise<View> {
     title: `Transactions of ${username}`,
     body: (
       <>
-        <h1>
-          Transactions of <a href={path}>{username}</a>
-        </h1>
-        <Filters action={`${path}/transactions`} filters={filters}>
-          <Choice name="kind" label="Kind" options={TRANSFER_KINDS} any="all" />
-          <Field name="order" label="Order" inputmode="numeric" />
-          <Field name="from" label="From" type="date" />
-          <Field name="to" label="To" type="date" />
-        </Filters>
-        <p>
-          <a href={`${path}/transactions.csv?${filtered}`}>Download as CSV</a>
-        </p>
+        <PageHead
+          title={
+            <>
+              Transactions of <a href={path}>{username}</a>
+            </>
+          }
+        >
+          <Filters
+            action={`${path}/transactions`}
+            filters={filters}
+            chips={chipsOfFields(filters.values, CHIPS)}
+          >
+            <Choice name="kind" label="Kind" options={KINDS} any="all" />
+            <Field name="order" label="Order" inputmode="numeric" />
+            <Field name="from" label="From" type="date" />
+            <Field name="to" label="To" type="date" />
+          </Filters>
+          <a class="button end" href={`${path}/transactions.csv?${filtered}`}>
+            CSV
+          </a>
+        </PageHead>
         <Transactions lines={rows} />
         <Pager call={call} next={next} />
       </>

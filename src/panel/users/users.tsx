@@ -140,7 +140,8 @@ export async function usersPage(call: Call, panel: Panel): Promise<View> {
               grow: true,
               place: "first",
               title: ({ name, email }) => showHidden(email === null ? name : `${name}, ${email}`),
-              cell: ({ name }) => <Typed text={name} />,
+              // Often it is the username once more.
+              cell: ({ name, username }) => <Typed text={name === username ? null : name} />,
             },
             {
               heading: "Kind",
@@ -257,7 +258,7 @@ function chipsOf(filters: Values): Chip[] {
 
 function NewUser() {
   return (
-    <Pop button="New reseller" atEnd open={useContext(Refused)?.action === "/users"}>
+    <Pop button="New reseller" primary atEnd open={useContext(Refused)?.action === "/users"}>
       <Form action="/users">
         <Field name="username" label="Username" hint={USERNAME_FORM} required />
         <Field name="name" label="Name" hint="a display name; empty: the username" />

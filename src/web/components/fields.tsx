@@ -77,7 +77,7 @@ export function Form({
         {children}
         {submit && (
           <p class="actions">
-            <button class={danger ? "danger" : "primary"}>{submit}</button>
+            <button class={danger ? "danger primary" : "primary"}>{submit}</button>
           </p>
         )}
       </form>

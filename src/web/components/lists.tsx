@@ -8,8 +8,8 @@ import type { Form } from "../server/form.ts";
 import { inZone, Zone } from "./shown.tsx";
 import { useWords } from "./words.ts";
 
-/** Where a cell is on a phone, where each row is a card of two lines. Cells without a place are left out there. */
-type Place = "box" | "title" | "end" | "first" | "second" | "third" | "state";
+/** Where a cell is on a phone, where each row is a card of two lines, and `foot` a line below. Cells without a place are left out there. */
+type Place = "box" | "title" | "end" | "first" | "second" | "third" | "state" | "foot";
 
 interface Column<Row> {
   heading: string;

@@ -3,6 +3,7 @@
 /** @jsxImportSource preact */
 
 import type { ComponentChildren } from "preact";
+import { showHidden } from "../../domain/values/text.ts";
 import { useWords } from "./words.ts";
 
 /** The title, with what belongs beside it: figures, filters, and at the end what can be made or done. */
@@ -52,21 +53,26 @@ export function Tabs({
   );
 }
 
-/** A part that a button opens above the page. `atEnd`: the last in its row, opened to the left. */
+/**
+ * A part that a button opens above the page. `atEnd`: the last in its row, opened to the left. `primary`: what the page
+ * is used for most.
+ */
 export function Pop({
   button,
   open,
   atEnd,
+  primary = false,
   children,
 }: {
   button: ComponentChildren;
   open?: boolean | undefined;
   atEnd?: boolean;
+  primary?: boolean;
   children: ComponentChildren;
 }) {
   return (
     <details class={atEnd ? "pop end" : "pop"} open={open}>
-      <summary class="button">{button}</summary>
+      <summary class={primary ? "button primary" : "button"}>{button}</summary>
       <div>{children}</div>
     </details>
   );
@@ -77,6 +83,19 @@ export interface Chip {
   /** Names of its fields in the query string. */
   names: readonly string[];
   text: ComponentChildren;
+}
+
+/** Chips for the fields of a form that are set, named by their labels, which the texts give. */
+export function chipsOfFields(
+  values: URLSearchParams,
+  texts: Readonly<Record<string, string | ((value: string) => string)>>,
+): Chip[] {
+  return Object.entries(texts).flatMap(([name, text]): Chip[] => {
+    const value = values.get(name) ?? "";
+    if (value === "") return [];
+    const shown = typeof text === "string" ? `${text}: ${value}` : text(value);
+    return [{ names: [name], text: showHidden(shown) }];
+  });
 }
 
 /** The filters that are set. Each can be removed by itself. */

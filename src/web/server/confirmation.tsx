@@ -160,7 +160,7 @@ export function ConfirmationPage({
           />
         )}
         <p class="actions sticky">
-          <button class={danger ? "danger" : "primary"}>{title}</button>
+          <button class={danger ? "danger primary" : "primary"}>{title}</button>
           <a href={back}>{words.backUnchanged}</a>
         </p>
       </Form>

@@ -83,11 +83,11 @@ describe("a price below what the provider charges", () => {
       const row = rowOf(page, id);
       return [cell(row, "Rate USD"), cell(row, "Margin").trim()];
     };
-    expect(cells(list, "loss")).toEqual(["1.20", "-20.0 % below cost"]);
+    expect(cells(list, "loss")).toEqual(["1.20", "below cost -20.0 %"]);
     expect(cells(list, "gain")).toEqual(["0.75", "25.0 %"]);
     expect(cells(list, "views")).toEqual(["–", "–"]);
     const alices = await panel.get("/services?provider=acme&user=alice");
-    expect(cells(alices, "gain")).toEqual(["0.75", "-25.0 % below cost"]);
+    expect(cells(alices, "gain")).toEqual(["0.75", "below cost -25.0 %"]);
   });
 
   test("has them on its page, for each route and each price of a reseller", async () => {
@@ -112,7 +112,7 @@ describe("a price below what the provider charges", () => {
       query: "",
     });
     expect(shown.text).toMatch(
-      /data-label="New margin"[^>]*>-7.2 % <span class="badge bad">below cost/,
+      /data-label="New margin"[^>]*><span class="badge bad">below cost<\/span> -7.2 %/,
     );
   });
 

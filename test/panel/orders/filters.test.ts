@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => market.stop());
 
 const cells = (html: string, heading: string) =>
-  [...html.matchAll(new RegExp(`data-label="${heading}">(.*?)</td>`, "g"))].map(([, cell]) =>
+  [...html.matchAll(new RegExp(`data-label="${heading}"[^>]*>(.*?)</td>`, "g"))].map(([, cell]) =>
     cell!.replace(/<[^>]*>/g, ""),
   );
 const column = async (path: string, heading: string) =>

@@ -265,7 +265,7 @@ test("the facts of an order begin with its money", async () => {
   const terms = [...text.matchAll(/<dt>([^<]*)<\/dt>/g)].map(([, term]) => term);
   const first = terms.slice(terms.indexOf("Charge USD")).slice(0, 9);
   expect(first.join(", ")).toBe(
-    "Charge USD, Refunded USD, Cost, Margin USD, Service, User, Link, Provider, Route",
+    "Charge USD, Refunded USD, Cost, Margin USD, Service, Reseller, Link, Provider, Route",
   );
   expect(text).toMatch(/<dl class="facts">(<div>)?<dt>Charge USD</);
 });

@@ -34,14 +34,14 @@ test("one button asks all active providers; balances are recorded, failures show
   expect(provider()).toMatchObject({ balanceMicros: 100_842_920, balanceCurrency: "USD" });
   expect([provider("down").balanceMicros, provider("gone").balanceMicros]).toEqual([null, null]);
   const { text } = await panel.get("/providers");
-  expect(rowOf(text, "acme")).toContain("100.84292 USD");
+  expect(rowOf(text, "acme")).toMatch(/title="100.84292">100.84<\/span> <bdi[^>]*>USD</);
   expect(rowOf(text, "acme")).not.toContain(">failed<");
   expect(rowOf(text, "down")).toMatch(/not asked.*>failed</s);
   expect(text).not.toContain(PROVIDER_KEY);
   upstream.next("balance", json({ error: `bad key ${PROVIDER_KEY}` }));
   await panel.post("/provider-balances");
   const again = rowOf((await panel.get("/providers")).text, "acme");
-  expect(again).toMatch(/100\.84292 USD.*>failed<.*bad key/s);
+  expect(again).toMatch(/100\.84292">100\.84<.*>failed<.*bad key/s);
   expect(again).not.toContain(PROVIDER_KEY);
   await panel.post("/provider-balances");
   expect(rowOf((await panel.get("/providers")).text, "acme")).not.toContain(">failed<");
