@@ -19,7 +19,7 @@ import { Choice, Field, Filters } from "../../web/components/fields.tsx";
 import { chipsOfFields, PageHead } from "../../web/components/page-head.tsx";
 import { List, Pager } from "../../web/components/lists.tsx";
 import { showHidden } from "../../domain/values/text.ts";
-import { Money, Time, Typed } from "../../web/components/shown.tsx";
+import { Cents, Time, Typed } from "../../web/components/shown.tsx";
 import { requireShownUser, userPath } from "./shown-user.ts";
 
 const PAGE = 100;
@@ -62,13 +62,13 @@ export function Transactions({
           heading: "Amount USD",
           number: true,
           place: "end",
-          cell: ({ amountMicros }) => <Money micros={amountMicros} signed />,
+          cell: ({ amountMicros }) => <Cents micros={amountMicros} signed />,
         },
         {
           heading: "Balance after",
           number: true,
           place: "state",
-          cell: ({ balanceAfterMicros }) => <Money micros={balanceAfterMicros} />,
+          cell: ({ balanceAfterMicros }) => <Cents micros={balanceAfterMicros} />,
         },
         {
           heading: "Order",

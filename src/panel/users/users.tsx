@@ -138,7 +138,7 @@ export async function usersPage(call: Call, panel: Panel): Promise<View> {
               heading: "Name",
               sort: "name",
               grow: true,
-              place: "first",
+              place: "second",
               title: ({ name, email }) => showHidden(email === null ? name : `${name}, ${email}`),
               // Often it is the username once more.
               cell: ({ name, username }) => <Typed text={name === username ? null : name} />,
@@ -174,7 +174,7 @@ export async function usersPage(call: Call, panel: Panel): Promise<View> {
             {
               heading: "Last order",
               sort: "last-order",
-              place: "state",
+              place: "first",
               cell: ({ figures }) => <Time at={figures.lastOrderAt} />,
             },
             {

@@ -23,16 +23,17 @@ export function centsText(micros: Micros): string {
 }
 
 /** An amount in USD for lists: two decimals, and all digits while the pointer is on it. */
-export function Cents({ micros }: { micros: Micros }) {
+export function Cents({ micros, signed }: { micros: Micros; signed?: boolean }) {
   const [text, exact] = [centsText(micros), moneyText(micros)];
   return (
     <span class="money" title={text === exact ? undefined : exact}>
+      {signed && micros > 0 ? "+" : ""}
       {text}
     </span>
   );
 }
 
-/** An amount in USD with all digits. `signed`: with a plus if it is positive. */
+/** An amount in USD with all digits. `signed`, here and above: with a plus if it is positive. */
 export function Money({ micros, signed }: { micros: Micros; signed?: boolean }) {
   return (
     <span class="money">
