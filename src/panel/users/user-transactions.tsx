@@ -90,12 +90,14 @@ export function Transactions({
         {
           heading: "Note",
           wide: true,
+          grow: true,
           title: ({ note }) => showHidden(note ?? ""),
           cell: ({ note }) => <Typed text={note} />,
         },
         {
           heading: "Note to the user",
           wide: true,
+          grow: true,
           title: ({ publicNote }) => showHidden(publicNote ?? ""),
           cell: ({ publicNote }) => <Typed text={publicNote} />,
         },
