@@ -47,7 +47,9 @@ test("a provider is created with its key, which is tested and never shown", asyn
     expect(text).not.toContain(PROVIDER_KEY);
     expect(text).toContain(upstream.url);
   }
-  expect(list.text).toMatch(/data-label="Balance"[^>]*><span class="money"[^>]*>[\d.]+<\/span> <bdi[^>]*>USD/);
+  expect(list.text).toMatch(
+    /data-label="Balance"[^>]*><span class="money"[^>]*>[\d.]+<\/span> <bdi[^>]*>USD/,
+  );
   const wrong = await panel.post("/providers", {
     name: "acme",
     url: upstream.url,
@@ -88,7 +90,9 @@ test("a provider that is out of funds shows since when, and its balance", async 
   for (const path of ["/providers", "/providers/acme"]) {
     const { text } = await panel.get(path);
     expect(text).toMatch(/out of funds<\/span>/);
-    expect(text).toMatch(/[\d.]+<\/span> <bdi[^>]*>USD<\/bdi> <time[^>]*>[^<]*<\/time> <span class="badge/);
+    expect(text).toMatch(
+      /[\d.]+<\/span> <bdi[^>]*>USD<\/bdi> <time[^>]*>[^<]*<\/time> <span class="badge/,
+    );
   }
   panel.query("UPDATE providers SET out_of_funds_at = NULL");
 });
