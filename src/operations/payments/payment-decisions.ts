@@ -1,7 +1,8 @@
 // The operator's decisions about payments: approve, reject, and what to debit for a reversal.
 // docs/specification/payments.md#payment-decisions.
 
-import type { Tx } from "../../db/port/port.ts";
+import { findPayment } from "../../db/payments/payments.ts";
+import type { Reader, Tx } from "../../db/port/port.ts";
 import type { Payment } from "../../db/tables/payments.ts";
 import { users } from "../../db/tables/users.ts";
 import {
@@ -46,23 +47,10 @@ export function approvePayment(
   context: Context,
 ): { state: Payment["state"]; creditMicros: number; bonusMicros: number } {
   const payment = requirePayment(tx, id);
-  refuseClosed(payment, "approved");
-  const reported = receivedMicros === null ? payment.receivedMicros : null;
-  const currency = reported === null ? payment.currency : payment.receivedCurrency!;
-  const received = receivedMicros ?? reported ?? payment.dueMicros;
-  if (creditMicros === null && currency !== payment.currency) {
-    throw new Refusal("payment_credit_missing", { currency: payment.currency });
-  }
-  const left = received - (reported === null ? 0 : payment.refundedMicros);
-  const credit: PaymentCredit =
-    creditMicros === null
-      ? creditForReceived(readTerms(payment), payment, Math.max(0, left))
-      : { creditMicros, bonusMicros: 0 };
-  if (credit.creditMicros < 1) throw refusal("payment_credit_zero");
-  refuseCreditAboveLimit(
-    tx.row(users.byKey, payment.account)!,
-    credit.creditMicros + credit.bonusMicros,
-  );
+  const { received, currency, credit } = decideApproval(tx, payment, {
+    receivedMicros,
+    creditMicros,
+  });
   // Nothing is refused from here on.
   const { refundedMicros, disputedMicros } = payment;
   const fields = {
@@ -84,6 +72,41 @@ export function approvePayment(
     ...credit,
   });
   return { state: after.state, ...credit };
+}
+
+/** Returns what an approval would credit. Refuses what approvePayment refuses. */
+export function previewApproval(
+  reader: Reader,
+  command: Omit<ApprovePayment, "actor">,
+): PaymentCredit {
+  const payment = findPayment(reader, command.id);
+  if (!payment) throw refusal("payment_not_found");
+  return decideApproval(reader, payment, command).credit;
+}
+
+function decideApproval(
+  reader: Reader,
+  payment: Payment,
+  { receivedMicros, creditMicros }: Pick<ApprovePayment, "receivedMicros" | "creditMicros">,
+): { received: number; currency: string; credit: PaymentCredit } {
+  refuseClosed(payment, "approved");
+  const reported = receivedMicros === null ? payment.receivedMicros : null;
+  const currency = reported === null ? payment.currency : payment.receivedCurrency!;
+  const received = receivedMicros ?? reported ?? payment.dueMicros;
+  if (creditMicros === null && currency !== payment.currency) {
+    throw new Refusal("payment_credit_missing", { currency: payment.currency });
+  }
+  const left = received - (reported === null ? 0 : payment.refundedMicros);
+  const credit =
+    creditMicros === null
+      ? creditForReceived(readTerms(payment), payment, Math.max(0, left))
+      : { creditMicros, bonusMicros: 0 };
+  if (credit.creditMicros < 1) throw refusal("payment_credit_zero");
+  refuseCreditAboveLimit(
+    reader.row(users.byKey, payment.account)!,
+    credit.creditMicros + credit.bonusMicros,
+  );
+  return { received, currency, credit };
 }
 
 export interface RejectPayment {

@@ -51,6 +51,7 @@ export function startPanel(
           navigation={navigation}
           waiting={{
             "/requests": { count: visitor.waitingRequests, text: "Requests that wait for you" },
+            "/payments": { count: visitor.waitingPayments, text: "Payments that wait for you" },
             "/members": {
               count: visitor.waitingRegistrations,
               text: "Registrations that wait for you",

@@ -12,6 +12,7 @@ const DAILY: readonly Entry[] = [
   ["/requests", "Requests"],
   ["/users", "Resellers"],
   ["/members", "Members"],
+  ["/payments", "Payments"],
   ["/services", "Catalogue"],
   ["/providers", "Providers"],
   ["/reports", "Reports"],

@@ -25,6 +25,7 @@ import { routes as ledger } from "../ledger/routes.ts";
 import { routes as imports } from "../imports/routes.ts";
 import { routes as members } from "../members/routes.ts";
 import { routes as orders } from "../orders/routes.ts";
+import { routes as payments } from "../payments/routes.ts";
 import { routes as providers } from "../providers/routes.ts";
 import { routes as reports } from "../reports/routes.ts";
 import { routes as search } from "../search/routes.ts";
@@ -36,6 +37,7 @@ export const ROUTES: readonly Route[] = [
   ...administrators,
   ...reports,
   ...ledger,
+  ...payments,
   ...orders,
   ...users,
   ...members,

@@ -7,6 +7,7 @@ import {
 } from "../../db/administrators/administrators.ts";
 import { countRegistrations } from "../../db/members/registrations.ts";
 import { countOpenRequests } from "../../db/orders/order-request-lists.ts";
+import { readPaymentFacts } from "../../db/payments/payments.ts";
 import type { Reader } from "../../db/port/port.ts";
 import type { Administrator } from "../../db/tables/administrators.ts";
 import { authorOf } from "../../domain/administrators/administrators.ts";
@@ -35,6 +36,7 @@ const SIGN_INS: SignInSite<Administrator> = {
 export class Visitor extends SessionVisitor<Administrator> {
   #waitingRequests = 0;
   #waitingRegistrations = 0;
+  #waitingPayments = 0;
 
   constructor(panel: Panel, request: Pick<IncomingRequest, "headers" | "address">) {
     super(panel, SIGN_INS, request);
@@ -59,6 +61,11 @@ export class Visitor extends SessionVisitor<Administrator> {
     return this.#waitingRegistrations;
   }
 
+  /** Number of payments to approve or reject, and of reversed ones to decide on. */
+  get waitingPayments(): number {
+    return this.#waitingPayments;
+  }
+
   actor(): Actor {
     return { keyId: null, operator: authorOf(this.name) };
   }
@@ -75,6 +82,8 @@ export class Visitor extends SessionVisitor<Administrator> {
     const waiting = countOpenRequests(reader);
     this.#waitingRequests = waiting.toDecide + waiting.unknown;
     this.#waitingRegistrations = countRegistrations(reader);
+    const payments = readPaymentFacts(reader);
+    this.#waitingPayments = payments.waiting + payments.reversed;
   }
 
   protected loggedAs(administrator: string | null): Record<string, string | null> {

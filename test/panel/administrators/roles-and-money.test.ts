@@ -8,6 +8,7 @@ import { ROUTES } from "../../../src/panel/server/routes.ts";
 import { ENGINE } from "../../support/databases/engine.ts";
 import { type FoundForm, fillings, formsIn, routeOf } from "./panel-forms.ts";
 import { hiddenFields, PASSWORD, openPanel } from "../../support/worlds/panel.ts";
+import { askPayment, seedMember, seedMethod } from "../../support/seeds/payments.ts";
 import { type PanelMarket, seedPanelMarket } from "../../support/seeds/panel-market.ts";
 import { runs } from "../../support/runs.ts";
 import { json, PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
@@ -77,6 +78,12 @@ async function openMarket(url: string) {
   });
   run("disableWebhook", { id: webhook });
   run("putRoute", { id: "likes", provider: "acme", providerService: "8", priority: null });
+  const payer = seedMember(market);
+  seedMethod(market, "bank", "manual");
+  const payments = [1, 2].map(() =>
+    askPayment(market, { methodId: "bank", actor: payer, now: market.clock.now }),
+  );
+  run("approvePayment", { id: payments[0]!, receivedMicros: null, creditMicros: null });
   return market;
 }
 
@@ -202,6 +209,7 @@ function pagesOf(market: PanelMarket, path: string): string[] {
     service: () => values("SELECT id FROM services"),
     provider: () => values("SELECT name FROM providers WHERE provider_id > 0"),
     webhook: () => values("SELECT id FROM webhooks"),
+    payment: () => values("SELECT id FROM payments"),
   };
   return path.split("/").reduce<string[]>(
     (paths, part) => {
@@ -232,10 +240,14 @@ test("no form lets an operator create credit or a key that can, rename a user, o
 test("an owner can do each of these but the last, by these forms only", async () => {
   const { grown } = await tryAll(
     "owner",
-    ACTIONS.filter(({ path }) => path.startsWith("/users") || path.startsWith("/providers")),
+    ACTIONS.filter(({ path }) => /^\/(users|providers|payments)\b/.test(path)),
   );
   expect(grown).toEqual({
-    credit: ["/users/:user/balance"].filter(isTried),
+    credit: [
+      "/payments/:payment/approve",
+      "/payments/:payment/settle",
+      "/users/:user/balance",
+    ].filter(isTried),
     keys: [
       "/users/:user/activate",
       "/users/:user/keys",

@@ -12,6 +12,7 @@ import { ASSETS } from "../../../src/web/server/assets.ts";
 import type { ActionRoute } from "../../../src/panel/server/route.ts";
 import { ROUTES } from "../../../src/panel/server/routes.ts";
 import { pageAt } from "../../../src/web/server/site.ts";
+import { askPayment, seedMember, seedMethod } from "../../support/seeds/payments.ts";
 import { openPanel, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
 import { dumpOf } from "../../support/databases/test-database.ts";
 
@@ -47,6 +48,20 @@ beforeAll(async () => {
   panel.run("register", { email: "eve@new.example", name: "Eve", language: "en", limit: 1000 });
   PARAMETERS["notice"] = panel.run("addNotice", { texts: { en: "Hello" }, untilAt: null });
   PARAMETERS["registration"] = panel.read(listRegistrations)[0]!.id;
+  const payer = seedMember(panel);
+  seedMethod(panel, "bank", "manual");
+  PARAMETERS["method"] = "bank";
+  const asked = { methodId: "bank", actor: payer, now: panel.clock.now };
+  const payment = (PARAMETERS["payment"] = askPayment(panel, asked));
+  const data = Buffer.from("%PDF-1.7").toString("base64");
+  const file = { type: "application/pdf", bytes: 8, sha256: "0".repeat(64), data } as const;
+  panel.run("claimPayment", {
+    id: payment,
+    reference: "r",
+    file,
+    isClaimed: true,
+    actor: payer,
+  });
   const target = { url: "http://10.1.2.3/" };
   PARAMETERS["endpoint"] = panel.run("createAlertEndpoint", { target, secret: "s" }).id;
   const { account } = panel.read((reader) => findUser(reader, "alice")!);

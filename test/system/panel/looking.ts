@@ -22,9 +22,10 @@ export interface Looking {
 
 export async function startLooking(): Promise<Looking> {
   const [panel, empty] = [await openPanel(), await openPanel()];
-  const { webhook } = fillMarket(panel);
+  const ids = fillMarket(panel);
   const browser = await launch();
-  const pathOf = (path: string) => path.replace(":webhook", webhook);
+  const pathOf = (path: string) =>
+    path.replace(/:(webhook|payment|paid)\b/g, (_, name: string) => ids[name]!);
   const windows = new Map<string, Visit>();
 
   async function windowOf(where: TestPanel, view: View, javaScriptEnabled: boolean) {

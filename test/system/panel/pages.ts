@@ -2,6 +2,7 @@
 
 import { ALL_EVENTS } from "../../../src/domain/webhooks/webhook-events.ts";
 import { formatSecret } from "../../../src/domain/webhooks/webhooks.ts";
+import { askPayment, seedMember, seedMethod } from "../../support/seeds/payments.ts";
 import type { TestPanel } from "../../support/worlds/panel.ts";
 
 export interface PageToOpen {
@@ -67,6 +68,11 @@ export const PAGES: readonly PageToOpen[] = [
   { name: "transactions-of-all", path: "/transactions" },
   { name: "invoices", path: "/invoices" },
   { name: "invoice", path: "/invoices/2026-1" },
+  { name: "payments", path: "/payments" },
+  { name: "payments-waiting", path: "/payments?state=waiting&user=alice" },
+  { name: "payment", path: "/payments/:payment" },
+  { name: "payment-paid", path: "/payments/:paid" },
+  { name: "payment-methods", path: "/payment-methods" },
   { name: "imported", path: "/imported" },
   { name: "imported-order", path: "/imported/orders/900001" },
   { name: "system", path: "/system" },
@@ -100,6 +106,9 @@ export const WRONG: readonly {
   { path: "/invoices", action: "/invoicing", typed: { prefix: "2026", tax: "much" } },
   { path: "/invoices/2026-1", action: "/invoices/2026-1/correct", typed: { amount: "much" } },
   { path: "/users/alice", action: "/users/alice/discount", typed: { percent: "200" } },
+  { path: "/payments/:payment", action: "/payments/:payment/approve", typed: { credit: "much" } },
+  { path: "/payments/:payment", action: "/payments/:payment/reject" },
+  { path: "/payments/:paid", action: "/payments/:paid/settle", typed: { amount: "all" } },
   { path: "/new-service", action: "/services", typed: { min: "10", max: "1", price: "x" } },
   { path: "/services", action: "/service-prices/all", typed: { percent: "ten" } },
   { path: "/services/views", action: "/services/views", typed: { name: "", min: "99999" } },
@@ -158,7 +167,7 @@ function failWebhook(panel: TestPanel): string {
 }
 
 /** A market with something of everything; the ids that stand for the parameters of PAGES. */
-export function fillMarket(panel: TestPanel): { webhook: string } {
+export function fillMarket(panel: TestPanel): Record<string, string> {
   panel.user("alice", "1000");
   panel.user("bob", "20", "alice");
   const seller = { sellerName: HARMFUL, sellerAddress: `${HARMFUL}\n${"long".repeat(40)}` };
@@ -188,7 +197,41 @@ export function fillMarket(panel: TestPanel): { webhook: string } {
   const alert = { kind: "disk_low", subject: "disk", message: HARMFUL.replace("\0", "") } as const;
   panel.run("recordAlerts", { begun: [alert], ended: [] });
   panel.run("createAlertEndpoint", { target: { url: "https://alerts.example/" }, secret: "s" });
-  return { webhook: failWebhook(panel) };
+  return { webhook: failWebhook(panel), ...payIn(panel) };
+}
+
+/** A payment to decide on, with a file, and one that is paid and disputed. */
+function payIn(panel: TestPanel): Record<string, string> {
+  const payer = seedMember(panel, "payer");
+  const steps = JSON.stringify([{ fromMicros: 100_000_000, ppm: 30_000 }]);
+  const names = JSON.stringify({ en: "Bank transfer", es: HARMFUL.replace("\0", "") });
+  seedMethod(panel, "bank", "manual", { names, feePpm: 29_000, bonusSteps: steps });
+  seedMethod(panel, "card", "stripe", { active: true });
+  const ask = (methodId: string, amount: number) =>
+    askPayment(panel, { methodId, actor: payer, amount, now: panel.clock.now });
+  const payment = ask("bank", 250);
+  const file = {
+    type: "image/png",
+    bytes: 9,
+    sha256: "0".repeat(64),
+    data: "iVBORw0KGgo=",
+  } as const;
+  const reference = HARMFUL.replace("\0", "");
+  panel.run("claimPayment", { id: payment, reference, file, isClaimed: true, actor: payer });
+  const paid = ask("card", 100);
+  const reading = {
+    state: "paid",
+    paymentId: paid,
+    amountMicros: 100_000_000,
+    currency: "USD",
+    refundedMicros: 0,
+    disputedMicros: 0,
+    cause: null,
+  } as const;
+  const read = { id: paid, reference: "cs_test_a1b2c3d4e5f6", reads: 1 };
+  panel.run("recordReading", { ...read, reading });
+  panel.run("recordReading", { ...read, reading: { ...reading, disputedMicros: 100_000_000 } });
+  return { payment, paid };
 }
 
 /** Members in every state, and visitors who ask for an account. */

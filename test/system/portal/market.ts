@@ -1,6 +1,8 @@
 // A portal with data for the tests in a browser: a reseller with orders in every state, members and services.
 
 import { findUser } from "../../../src/db/users/users.ts";
+import { memberAuthor } from "../../../src/domain/members/members.ts";
+import { askPayment, seedMethod } from "../../support/seeds/payments.ts";
 import type { TestPortal } from "../../support/worlds/portal.ts";
 
 export interface Market {
@@ -65,6 +67,25 @@ export function fillPortal(portal: TestPortal): Market {
     language: "tr",
     invitationHash: "0".repeat(64),
   });
-  const parameters = { order: partial!, service: "1", kind: "cancel", key: keyId, webhook, member };
+  const payer = { keyId: null, operator: memberAuthor(owner) };
+  const names = JSON.stringify({ en: "Bank transfer", ru: "Банковский перевод" });
+  const instructions = JSON.stringify({ en: "Account 1234 5678\nNova Ltd\nWrite your user name" });
+  const bonusSteps = JSON.stringify([{ fromMicros: 100_000_000, ppm: 30_000 }]);
+  const terms = { names, instructions, feePpm: 29_000, feeFixedMicros: 300_000, bonusSteps };
+  seedMethod(portal, "bank", "manual", terms);
+  const asked = { methodId: "bank", actor: payer, now: portal.clock.now };
+  const payments = [100, 50].map((amount) => askPayment(portal, { ...asked, amount }));
+  const id = payments[1]!;
+  portal.run("approvePayment", { id, receivedMicros: null, creditMicros: null });
+  const payment = payments[0]!;
+  const parameters = {
+    payment,
+    order: partial!,
+    service: "1",
+    kind: "cancel",
+    key: keyId,
+    webhook,
+    member,
+  };
   return { owner, parameters: { ...parameters, user: "shop-of-bea", month: "2026-11" } };
 }

@@ -1,0 +1,18 @@
+// Routes of this folder.
+
+import { get, post, type Route } from "../server/route.ts";
+import { approve, paymentFile, paymentPage, reject, settle } from "./payment.tsx";
+import { methodsPage, switchMethod } from "./payment-methods.tsx";
+import { paymentsCsv, paymentsPage } from "./payments.tsx";
+
+export const routes: readonly Route[] = [
+  get("/payments", "support", paymentsPage),
+  get("/payments.csv", "support", paymentsCsv),
+  get("/payment-methods", "support", methodsPage),
+  post("/payment-methods/:method", "owner", switchMethod, "/payment-methods"),
+  get("/payments/:payment", "support", paymentPage),
+  get("/payments/:payment/file", "support", paymentFile),
+  post("/payments/:payment/approve", "owner", approve, "/payments/:payment"),
+  post("/payments/:payment/reject", "operator", reject, "/payments/:payment"),
+  post("/payments/:payment/settle", "owner", settle, "/payments/:payment"),
+];
