@@ -9,7 +9,7 @@ const GROUPS: readonly (readonly [text: string, pages: readonly string[]])[] = [
   ["Start", ["README.md", "docs/demo.md", "deploy/README.md", "docs/moving-in.md"]],
   ["Operate", ["docs/operations.md", "docs/panel.md", "docs/portal.md", "docs/*"]],
   ["Specification", ["docs/specification/README.md", "docs/specification/*"]],
-  ["Trust", ["SECURITY.md", "bench/README.md"]],
+  ["Trust", ["SECURITY.md", "docs/how-we-know.md", "docs/threat-model.md", "bench/README.md"]],
   ["Contribute", ["CONTRIBUTING.md", "ARCHITECTURE.md", "docs/glossary.md", "CHANGELOG.md"]],
   ["Decisions", ["docs/decisions/README.md", "docs/decisions/*"]],
 ];

@@ -128,6 +128,16 @@ test("every rule of the specification that the code cites exists, and is not cit
   expect(wrong).toEqual([]);
 });
 
+test("each guarantee is cited by a test that tries to break it, and has its evidence in docs/how-we-know.md", () => {
+  const guarantees = matches(read(`${SPECIFICATION}/README.md`), /<a id="(guarantee-[\w-]+)">/g);
+  expect(guarantees.length).toBeGreaterThan(5);
+  const tests = CODE.filter((path) => path.startsWith("test/")).map(read);
+  const cited = new Set(tests.flatMap((text) => matches(text, /README\.md#(guarantee-[\w-]+)/g)));
+  const shown = new Set(matches(read("docs/how-we-know.md"), /README\.md#(guarantee-[\w-]+)/g));
+  expect([...cited].toSorted()).toEqual(guarantees.toSorted());
+  expect([...shown].toSorted()).toEqual(guarantees.toSorted());
+});
+
 test("no document holds a rest of a merge", () => {
   const wrong = offences(DOCUMENTS, (document) =>
     matches(read(document), /^((?:<{7}|>{7}|(?:> ){5}).*)$/gm),

@@ -1,4 +1,5 @@
 // Amounts are exact: every function against BigInt, which cannot round.
+// Shows docs/specification/README.md#guarantee-exact.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";

@@ -1,4 +1,5 @@
 // Idempotency-Key over real HTTP: one effect a key, and the same response for each duplicate. docs/specification/http.md#idempotency.
+// Shows docs/specification/README.md#guarantee-once.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { callApi } from "../../support/http/api.ts";

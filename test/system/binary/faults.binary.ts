@@ -1,4 +1,5 @@
 // The binary on a disk that is full, that fails, beside busy commands, and under a clock that jumps.
+// Shows docs/specification/README.md#guarantee-full-disk, docs/specification/README.md#guarantee-damage.
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeAll, expect, test } from "bun:test";

@@ -1,6 +1,7 @@
 // `bun run test:crash [rounds] [seed]`: the compiled binary under load, killed at a random moment, started again.
 // After each kill: every acknowledged order and recharge exists exactly once, nothing that was refused is,
 // verify is clean; after the restart those in flight are sent again and have one effect each.
+// Shows docs/specification/README.md#guarantee-durable, docs/specification/README.md#guarantee-once.
 
 import { rmSync } from "node:fs";
 import {

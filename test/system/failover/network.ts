@@ -1,6 +1,7 @@
 // One server and one PostgreSQL with a network between them that is cut at any byte, or where it
 // would have said that a transaction is committed; now and then a backend that stops
 // answering, and a PostgreSQL that is restarted. Control: a lost COMMIT is not asked after.
+// Shows docs/specification/README.md#guarantee-refused.
 
 import { startCluster, type Cluster } from "../../support/databases/postgres.ts";
 import { startProxy } from "../../support/http/proxy.ts";

@@ -1,5 +1,6 @@
 // A primary and its synchronous standby: the primary killed under load, the standby promoted, the killed one brought
 // back behind it. Every third one is silent at first: its connections stay open, as a lost machine's do. The address names both hosts throughout. Control: the standby asynchronous.
+// Shows docs/specification/README.md#guarantee-standby, docs/specification/README.md#guarantee-once.
 
 import { childrenOf } from "../../support/children.ts";
 import { below, randomFrom } from "../../support/random/seeded.ts";

@@ -2,6 +2,7 @@
 // EIO and once with ENOSPC (for some calls in a row). Whatever the server then does: what it acknowledged is there
 // once, what it refused is not, verify is clean after a restart, and every wish can be fulfilled then.
 // With ENOSPC it must go on without a restart; with EIO it may end, and then says so and exits non-zero.
+// Shows docs/specification/README.md#guarantee-refused, docs/specification/README.md#guarantee-full-disk, docs/specification/README.md#guarantee-damage.
 
 import { cpSync, rmSync } from "node:fs";
 import { below, randomFrom } from "../../support/random/seeded.ts";

@@ -3,6 +3,7 @@
 // dropped, kept, cut off, reordered or torn, and the server's own code opens what is left. Each image must be
 // intact, add up, and hold every order and recharge that was acknowledged before the cut, once.
 // With --synchronous-normal a binary is built that does not sync its commits: it must be seen to lose some.
+// Shows docs/specification/README.md#guarantee-durable, docs/specification/README.md#guarantee-once, docs/specification/README.md#guarantee-together.
 
 import {
   cpSync,

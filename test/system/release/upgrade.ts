@@ -70,7 +70,10 @@ async function follow(previous: string): Promise<void> {
   machines.copyTo(MACHINE, packageIn(RELEASE, "next.deb"));
   on(`dpkg -i previous.deb
     cp /usr/share/doc/reseller/examples/catalogue.example.csv /var/lib/reseller/catalogue.csv
-    chown reseller: /var/lib/reseller/catalogue.csv`);
+    chown reseller: /var/lib/reseller/catalogue.csv
+    echo RESELLER_RATE_LIMIT=0 >>/etc/reseller/reseller.env
+    systemctl restart reseller
+    until sudo -u reseller reseller health; do sleep 1; done`);
   const versionOf = () => JSON.parse(r("version --json")) as { commit: string };
   const before = versionOf().commit;
   r("admin user create alice");
@@ -112,7 +115,7 @@ async function follow(previous: string): Promise<void> {
   const numbers = new Set(acknowledged.map(({ orderId }) => orderId));
   const copies = on("ls /var/lib/reseller").match(/before-migration/g)?.length ?? 0;
   const stored = on(
-    "sudo -u reseller reseller admin order list --limit 10000000 --json | grep -c '\"orderId\"' || true",
+    `sudo -u reseller reseller admin order list --limit 10000000 --json | grep -o '"orderId"' | wc -l`,
   );
   r("verify");
   say(`${after} serves; kept copies of the database before the upgrade: ${copies}`);

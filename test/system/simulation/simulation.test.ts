@@ -1,4 +1,5 @@
 // The ledger stays correct, every order reaches a final state and every event its receiver, whatever fails. `bun run simulate SEED` prints the trace of one seed.
+// Shows docs/specification/README.md#guarantee-once, docs/specification/README.md#guarantee-together.
 
 import { expect, test } from "bun:test";
 import { runs } from "../../support/runs.ts";
