@@ -8,7 +8,7 @@ import { freePort } from "../../support/ports.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;
 const BINARY = join(ROOT, "dist/reseller");
-const UNIT = join(ROOT, "deploy/reseller.service");
+const UNITS = ["reseller.service", "reseller-demo.service"];
 /** What systemd calls well guarded; 10 is an ordinary service. */
 const EXPOSURE_LIMIT = 2;
 
@@ -109,20 +109,22 @@ async function onMachine(
 test("install, first order, upgrade, move and restore, step by step as deploy/README.md has them", async () => {
   const { code, stdout, stderr } = await onMachine((machine, port) => {
     const blocks = steps("deploy/README.md", machine, port);
-    expect(blocks.length).toBe(8);
+    expect(blocks.length).toBe(9);
     return blocks.join("\n");
   });
   expect([code, stderr.includes("error")]).toEqual([0, false]);
   // The order outlived the upgrade, the move and the restore.
   expect(stdout).toContain('"orderId":1');
   expect(stdout).toMatch(/key\.create/);
+  // Panel and portal are on, at the addresses of the guide.
+  expect(stdout).toMatch(/https:\/\/api\.example\.com\/portal\/set-up#/);
   expect(stdout.match(/is healthy/g)?.length).toBe(3);
 });
 
 test("from the build to the first order, as README.md has it", async () => {
   const { code, stdout, stderr } = await onMachine((machine, port) => {
-    const [quickstart, ...rest] = steps("README.md", machine, port);
-    expect(quickstart).toBe("npx -y bun@1.4.5 run quickstart\n");
+    const [demo, ...rest] = steps("README.md", machine, port);
+    expect(demo).toBe("npx -y bun@1.4.5 run demo\n");
     expect(rest.length).toBe(3);
     return rest.join("\n");
   });
@@ -134,22 +136,19 @@ test("from the build to the first order, as README.md has it", async () => {
   expect(stdout).toContain("PARTIAL");
 });
 
-describe("the unit", () => {
+describe.each(UNITS)("the unit %s", (name) => {
+  const file = join(ROOT, "deploy", name);
+
   test("is valid for systemd", () => {
-    const folder = freshFolder();
-    const unit = readFileSync(UNIT, "utf8").replace("/usr/local/bin/reseller", BINARY);
-    writeFileSync(join(folder, "reseller.service"), unit);
-    const { exitCode, stderr } = Bun.spawnSync([
-      "systemd-analyze",
-      "verify",
-      join(folder, "reseller.service"),
-    ]);
+    const installed = join(freshFolder(), name);
+    writeFileSync(installed, readFileSync(file, "utf8").replace("/usr/local/bin/reseller", BINARY));
+    const { exitCode, stderr } = Bun.spawnSync(["systemd-analyze", "verify", installed]);
     expect([exitCode, stderr.toString()]).toEqual([0, ""]);
   });
 
   test("leaves the service nothing that it does not need", () => {
-    const { stdout } = Bun.spawnSync(["systemd-analyze", "security", "--offline=true", UNIT]);
-    const exposure = /Overall exposure level for reseller\.service: ([\d.]+)/.exec(String(stdout));
+    const { stdout } = Bun.spawnSync(["systemd-analyze", "security", "--offline=true", file]);
+    const exposure = /Overall exposure level for \S+: ([\d.]+)/.exec(String(stdout));
     expect(Number(exposure?.[1])).toBeLessThanOrEqual(EXPOSURE_LIMIT);
   });
 });
