@@ -16,7 +16,7 @@ export function setUpPage(_call: Call): View {
       <div class="narrow">
         <h1>Set up your account</h1>
         <Form action="/setup" submit="Continue">
-          <div id="set-up-token">
+          <div id="link-token">
             <Field
               name="token"
               label="Token"

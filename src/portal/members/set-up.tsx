@@ -32,7 +32,7 @@ export function SetUpForm({ visitor, action }: { visitor: Visitor; action: strin
   const { t } = visitor;
   return (
     <Form action={action} submit={t("site.continue")}>
-      <div id="set-up-token">
+      <div id="link-token">
         <Field name="token" label={t("field.token")} hint={t("field.tokenHint")} required />
       </div>
       <NewPassword visitor={visitor} label={t("field.password")} />

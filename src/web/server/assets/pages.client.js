@@ -231,12 +231,12 @@ document.addEventListener("click", ({ target }) => closeMenus(target));
 document.addEventListener("keydown", ({ key }) => key === "Escape" && closeMenus(null));
 
 // The token of an invitation: moved from the URL's fragment into the field, and removed from the address at once.
-const token = document.getElementById("set-up-token");
+const token = document.getElementById("link-token");
 if (token && location.hash.length > 1) {
   token.querySelector("input").value = location.hash.slice(1);
   token.hidden = true;
   history.replaceState(null, "", location.pathname);
-  document.querySelector('input[type="password"]').focus();
+  document.querySelector('input[type="password"]')?.focus();
 }
 
 // Keys: a field with data-key gets the focus by that key, unless something is being typed.
