@@ -42,6 +42,8 @@ GRANT INSERT, UPDATE, DELETE ON recovery_codes, panel_sessions, known_networks, 
 -- The portal: members of resellers, their sessions and tries to sign in, and who asks to become a reseller.
 GRANT INSERT, UPDATE ON members, portal_settings TO reseller;
 GRANT INSERT, UPDATE, DELETE ON member_recovery_codes, member_sessions, member_networks, member_attempts TO reseller;
+-- Administrators who see the portal as a reseller.
+GRANT INSERT, UPDATE, DELETE ON inspections TO reseller;
 GRANT INSERT, UPDATE, DELETE ON registrations TO reseller;
 GRANT INSERT, DELETE ON portal_notices TO reseller;
 -- E-mails, which are deleted when they are old.

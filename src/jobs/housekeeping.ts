@@ -1,5 +1,5 @@
 // The background job that runs once a minute. It counts the server's running time, deletes old idempotency records
-// and old records of webhooks and e-mails, and deactivates expired keys.
+// and old records of webhooks and e-mails, ends inspections of the portal, and deactivates expired keys.
 
 import { Refusal } from "../domain/values/error-table.ts";
 import type { Logger } from "../monitoring/log.ts";
@@ -93,6 +93,7 @@ export async function startHousekeeping(
       if (stopped) return;
       await guarded(count);
       if (isLeader()) await guarded(() => expireAll("expireIdempotencyRecords"));
+      if (isLeader()) await guarded(() => writer.submit("endInspections", null).then(() => {}));
       if (!isSteady() || !isLeader()) return;
       await guarded(() => expireAll("expireWebhooks"));
       await guarded(() => expireAll("expireMails"));

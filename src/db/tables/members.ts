@@ -93,3 +93,32 @@ export const portalSettings = table(
 );
 
 export type PortalSettings = RowOf<typeof portalSettings>;
+
+/** Inspections ("View as"): at most one for each session of the panel. */
+export const inspections = table(
+  "inspections",
+  {
+    id: text().primaryKey(),
+    /** SHA-256 of the token of its link; null once it was used. */
+    tokenHash: text(),
+    /** SHA-256 of the secret in its cookie; null until the link is used. */
+    hash: text(),
+    account: integer().notNull(),
+    /** The role as whose member the administrator sees the portal. */
+    role: text().$type<MemberRole>().notNull(),
+    administrator: text().notNull(),
+    /** The administrator's session in the panel. */
+    session: text().notNull(),
+    /** The panel's address for browsers, for the way back. */
+    panelUrl: text().notNull(),
+    createdAt: integer().notNull(),
+    openedAt: integer(),
+  },
+  {
+    key: ["id"],
+    unique: { bySession: ["session"], byToken: ["tokenHash"] },
+    lock: catalogueLock,
+  },
+);
+
+export type Inspection = RowOf<typeof inspections>;

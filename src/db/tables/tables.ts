@@ -9,7 +9,14 @@ import { importedServices, importedUsers, panelImport, pastOrders } from "./impo
 import { billingDetails, invoiceItems, invoices, invoiceSettings } from "./invoices.ts";
 import { accounts, transferDetails, transfers } from "./ledger.ts";
 import { mails, mailSettings } from "./mails.ts";
-import { members, portalNotices, portalSettings, portalSignIns, registrations } from "./members.ts";
+import {
+  inspections,
+  members,
+  portalNotices,
+  portalSettings,
+  portalSignIns,
+  registrations,
+} from "./members.ts";
 import { lateReports, orderEvents, orderRequests, orders, resentOrders } from "./orders.ts";
 import {
   paymentAttachments,
@@ -86,6 +93,7 @@ export const TABLES: readonly AnyTable[] = [
   savedViews,
   panelSignIns.codes,
   panelSignIns.sessions,
+  inspections,
   panelSignIns.networks,
   panelSignIns.attempts,
   members,

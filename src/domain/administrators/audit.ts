@@ -80,6 +80,8 @@ export const AUDIT_ACTIONS = [
   "member.revoke",
   "member.disable",
   "member.enable",
+  "inspection.begin",
+  "inspection.end",
   "registration.approve",
   "registration.decline",
   "mail.retry",

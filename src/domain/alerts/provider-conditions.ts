@@ -237,7 +237,7 @@ export const REGISTRATION_RULES: Rules<{ waiting: number }> = {
     holds: ({ waiting }) => waiting > 0,
     text: ({ waiting }) => `${counted(waiting, "visitor")} of the portal asked for an account`,
     page: () => "/members/registrations",
-    action: "Decide",
+    action: "Approve or decline",
     advice: () => "`reseller admin portal registrations`",
   },
 };

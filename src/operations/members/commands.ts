@@ -1,6 +1,7 @@
 // Commands of this folder, by name.
 
 import { command, one } from "../batch/command.ts";
+import { closeInspection, endInspections, offerInspection, openInspection } from "./inspections.ts";
 import {
   inviteMember,
   inviteOwnMember,
@@ -50,6 +51,10 @@ export const commands = {
   setPortal: command(setPortal),
   addNotice: command(addNotice, { ids: one }),
   removeNotice: command(removeNotice),
+  offerInspection: command(offerInspection),
+  openInspection: command(openInspection),
+  closeInspection: command(closeInspection),
+  endInspections: command(endInspections),
   register: command(register, { ids: one }),
   askReset: command(askReset),
   turnOffMails: command(turnOffMails),

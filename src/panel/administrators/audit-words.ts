@@ -78,6 +78,8 @@ export const AUDIT_WORDS: Record<AuditAction, string> = {
   "member.revoke": "Member signed out",
   "member.disable": "Member disabled",
   "member.enable": "Member enabled",
+  "inspection.begin": "Portal viewed as a reseller",
+  "inspection.end": "View of the portal ended",
   "registration.approve": "Registration approved",
   "mail.retry": "E-mail sent again",
   "notice.add": "Notice added",

@@ -13,6 +13,7 @@ import {
   turnPortalOff,
   turnPortalOn,
 } from "./member-changes.tsx";
+import { viewPortal } from "./inspections.tsx";
 import { membersPage } from "./members.tsx";
 import { addNotice, noticesPage, removeNotice } from "./notices.tsx";
 import { approveRegistration, declineRegistration, registrationsPage } from "./registrations.tsx";
@@ -31,6 +32,7 @@ export const routes: readonly Route[] = [
   post("/members/notices/:notice/remove", "operator", removeNotice, "/members/notices"),
   get(OF_USER, "support", userMembersPage),
   post(OF_USER, "operator", inviteMember, OF_USER),
+  post(`${OF_USER}/view`, "operator", viewPortal, OF_USER),
   post(`${OF_USER}/:member/role`, "operator", changeRole, OF_USER),
   post(`${OF_USER}/:member/disable`, "operator", disableMember, OF_USER),
   post(`${OF_USER}/:member/enable`, "operator", enableMember, OF_USER),

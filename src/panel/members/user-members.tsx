@@ -19,6 +19,7 @@ import type { View } from "../../web/server/results.ts";
 import type { Call } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import { requireShownUser, userPath } from "../users/shown-user.ts";
+import { ViewAs } from "./inspections.tsx";
 import { MemberState, PortalOff, ROLE_TEXTS } from "./shown-member.tsx";
 
 /** Limit for the members on the reseller's page. */
@@ -165,6 +166,7 @@ export async function userMembersPage(call: Call, panel: Panel): Promise<View> {
             <div class="columns">
               {isOn && <Invite path={path} />}
               <Allowed allowed={allowed} path={path} />
+              {isOn && user.active && allowed.active && <ViewAs path={path} />}
             </div>
           </>
         )}

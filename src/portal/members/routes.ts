@@ -12,6 +12,12 @@ import {
 } from "./team.tsx";
 import { askReset, forgottenPage } from "./forgotten.tsx";
 import {
+  endInspection,
+  inspectionEndedPage,
+  inspectionPage,
+  openInspection,
+} from "./inspections.tsx";
+import {
   enableSecondFactor,
   offerSecondFactor,
   removeOwnSecondFactor,
@@ -39,6 +45,10 @@ export const routes: readonly Route[] = [
   post("/register/confirm", "anyone", confirm, "/register/confirm"),
   get("/unsubscribe/:mail", "anyone", unsubscribePage),
   postForAll("/unsubscribe/:mail", unsubscribe),
+  get("/inspection", "anyone", inspectionPage),
+  post("/inspection", "anyone", openInspection, "/inspection"),
+  post("/inspection/end", "anyone", endInspection, "/inspection/ended"),
+  get("/inspection/ended", "anyone", inspectionEndedPage),
   get("/settings", "read", settingsPage),
   post("/settings", "read", saveSettings, "/settings"),
   post("/settings/password", "read", changePassword, "/settings"),

@@ -57,9 +57,11 @@ export function Header({
           {formats.cents(reseller.balanceMicros)}
         </span>
         <a href="/settings">{member.name}</a>
-        <Form action="/../sign-out">
-          <button>{t("site.signOut")}</button>
-        </Form>
+        {visitor.inspection === null && (
+          <Form action="/../sign-out">
+            <button>{t("site.signOut")}</button>
+          </Form>
+        )}
       </div>
     </>
   );
@@ -70,7 +72,7 @@ function TestSwitch({ visitor, at = "/" }: { visitor: Visitor; at?: string | und
   const { t } = visitor;
   if (visitor.isTest) return <a href={`/..${at}`}>{t("test.leave")}</a>;
   if (visitor.hasTestSide()) return <a href={TEST_SIDE + at}>{t("test.enter")}</a>;
-  if (!visitor.may("keys")) return null;
+  if (!visitor.may("keys") || visitor.inspection !== null) return null;
   return (
     <Form action="/test-mode">
       <button>{t("test.enter")}</button>

@@ -13,6 +13,7 @@ import { redirect } from "../../web/server/response.ts";
 import type { Site } from "../../web/server/site.ts";
 import { ENROLMENT } from "../members/second-factor.tsx";
 import type { Call } from "./call.ts";
+import { INSPECTION, InspectionBanner } from "../members/inspections.tsx";
 import { Header, TestBanner } from "./header.tsx";
 import { links } from "./navigation.ts";
 import type { Portal } from "./portal.ts";
@@ -52,7 +53,14 @@ function siteOf(portal: Portal): PortalSite {
     visitorOf: (request, side) => new Visitor(portal, request, side),
     admit: (route, call) => admit(site, route, call),
     recognize: (visitor) => visitor.authenticate(),
-    banner: (visitor) => visitor?.isTest && <TestBanner visitor={visitor} />,
+    isReadOnly: (visitor) => visitor.inspection !== null,
+    banner: (visitor) =>
+      visitor && (
+        <>
+          {visitor.inspection && <InspectionBanner visitor={visitor} of={visitor.inspection} />}
+          {visitor.isTest && <TestBanner visitor={visitor} />}
+        </>
+      ),
     header: (visitor, path) =>
       visitor?.isInside() && (
         <Header
@@ -74,6 +82,8 @@ async function admit(
 ): Promise<Response | null> {
   const { settings } = site.parts;
   const identity = await visitor.authenticate();
+  const refused = refuseInspector(site, route, visitor);
+  if (refused) return refused;
   if (route.role === "anyone") return visitor.isTest ? redirect(`/..${path}`) : null;
   if (!identity || identity.session.awaitsCode) {
     if (visitor.isRefresh()) return new Response(null, { status: 401 });
@@ -90,7 +100,24 @@ async function admit(
   if (!mayMember(role, route.role)) {
     return failureOf(site, 403, visitor.t("site.roleTooLow"), visitor);
   }
-  const mustEnrol = settings.needsSecondFactor && totpSecret === null;
+  const mustEnrol =
+    settings.needsSecondFactor && totpSecret === null && visitor.inspection === null;
   if (mustEnrol && !ENROLMENT.includes(route.path)) return redirect(ENROLMENT[0]!);
   return null;
+}
+
+/**
+ * Returns the response for an administrator who inspects the portal; null if the route may be used. No form does
+ * anything. The cookie of an inspection that has ended leads to the page that says so: a member who is signed in to the
+ * same browser must not act unawares.
+ */
+function refuseInspector(site: PortalSite, route: Route, visitor: Visitor): Response | null {
+  if (INSPECTION.includes(route.path)) return null;
+  if (visitor.inspection === null) {
+    if (!visitor.hasInspectionCookie()) return null;
+    if (visitor.isRefresh()) return new Response(null, { status: 401 });
+    return redirect("/../inspection/ended");
+  }
+  if (route.method === "GET") return null;
+  return failureOf(site, 403, visitor.t("inspection.refused"), visitor);
 }

@@ -1,6 +1,8 @@
 // The visitor who sent a request to the portal: the member with its reseller, and the language of the pages. How visitors
 // sign in: web/server/session-visitor.ts.
 
+import { findAdministrator } from "../../db/administrators/administrators.ts";
+import { findInspection, whyInspectionEnds } from "../../db/members/inspections.ts";
 import {
   findInvitedMember,
   findMember,
@@ -10,7 +12,7 @@ import {
   PORTAL_SIGN_INS,
 } from "../../db/members/members.ts";
 import type { Reader } from "../../db/port/port.ts";
-import type { Member, PortalSettings } from "../../db/tables/members.ts";
+import type { Inspection, Member, PortalSettings } from "../../db/tables/members.ts";
 import { findTestAccount, findUserByAccount, type User } from "../../db/users/users.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import {
@@ -21,9 +23,14 @@ import {
 } from "../../domain/members/languages.ts";
 import { memberAuthor, type MemberPermission, mayMember } from "../../domain/members/members.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
-import { readCookie } from "../../web/server/cookies.ts";
+import { endedCookie, readCookie } from "../../web/server/cookies.ts";
 import { baseOf } from "../../web/server/origin.ts";
-import { SessionVisitor, type SignInSite } from "../../web/server/session-visitor.ts";
+import { isSecretOf, newSessionKey, sessionKeyOf } from "../../web/server/session-cookie.ts";
+import {
+  type Identity,
+  SessionVisitor,
+  type SignInSite,
+} from "../../web/server/session-visitor.ts";
 import type { SiteWords } from "../../web/server/words.ts";
 import type { Translate } from "../texts/catalogue.ts";
 import { type Formats, formatsOf } from "../texts/formats.ts";
@@ -34,6 +41,8 @@ import type { Portal } from "./portal.ts";
 export const TEST_SIDE = "/test";
 /** Name of the portal's session cookie. */
 export const COOKIE = "reseller-portal";
+/** Name of the cookie of an administrator who inspects the portal. */
+const INSPECTION_COOKIE = "reseller-inspection";
 /** Name of the cookie with the language that a visitor chose before signing in. */
 export const LANGUAGE_COOKIE = "reseller-portal-language";
 
@@ -54,13 +63,39 @@ export class Visitor extends SessionVisitor<Member> {
   #reseller: User | null = null;
   #test: User | null = null;
   #allowed: PortalSettings | null = null;
+  #inspection: Inspection | null = null;
 
   constructor(
     private readonly portal: Portal,
     request: Pick<IncomingRequest, "headers" | "address">,
     override readonly side: string,
   ) {
-    super({ ...portal, path: portal.prefix === "" ? "/" : portal.prefix }, SIGN_INS, request);
+    super({ ...portal, path: pathOf(portal) }, SIGN_INS, request);
+  }
+
+  /** The inspection by an administrator, who may change nothing; null for anybody else. */
+  get inspection(): Inspection | null {
+    return this.#inspection;
+  }
+
+  /** Whether the request has the cookie of an inspection, which may have ended. */
+  hasInspectionCookie(): boolean {
+    return readCookie(this.request, this.portal.settings.isSecure, INSPECTION_COOKIE) !== null;
+  }
+
+  /** Returns the cookie of an inspection, and the hash of its secret. */
+  inspectionCookie(id: string): { cookie: string; hash: string } {
+    return newSessionKey(INSPECTION_COOKIE, this.portal.settings.isSecure, pathOf(this.portal), id);
+  }
+
+  endedInspectionCookie(): string {
+    return endedCookie(this.portal.settings.isSecure, INSPECTION_COOKIE, pathOf(this.portal));
+  }
+
+  /** Shows the rest of the response as to a visitor who is not signed in. */
+  forgetInspection(): void {
+    this.#inspection = null;
+    this.forget();
   }
 
   /** The signed-in member. Not available on pages that need no sign-in. */
@@ -119,12 +154,16 @@ export class Visitor extends SessionVisitor<Member> {
   }
 
   actor(): Actor {
+    if (this.#inspection) throw new Error("an inspection changes nothing");
     const author = { keyId: null, operator: memberAuthor(this.member.id) };
     return this.isTest ? { ...author, isTest: true } : author;
   }
 
   get language(): Language {
-    if (this.isSignedIn()) return this.member.language;
+    return this.isSignedIn() ? this.member.language : this.#chosenLanguage;
+  }
+
+  get #chosenLanguage(): Language {
     const chosen = readCookie(this.request, this.portal.settings.isSecure, LANGUAGE_COOKIE) ?? "";
     return isLanguage(chosen) ? chosen : languageFor(this.request.headers.get("accept-language"));
   }
@@ -147,6 +186,29 @@ export class Visitor extends SessionVisitor<Member> {
     return wordsOf(this.language, this.t);
   }
 
+  /** While an inspection lasts, it comes before the session of a member in the same browser. */
+  protected override async findIdentity(): Promise<Identity<Member> | null> {
+    return this.hasInspectionCookie() ? this.#findInspector() : super.findIdentity();
+  }
+
+  async #findInspector(): Promise<Identity<Member> | null> {
+    const { store, settings, now } = this.portal;
+    const key = sessionKeyOf(this.request, INSPECTION_COOKIE, settings.isSecure);
+    if (!key) return null;
+    const at = now();
+    return store.read((reader) => {
+      this.#inspection = null;
+      const found = findInspection(reader, key.id);
+      if (!found?.hash || !isSecretOf({ hash: found.hash }, key.secret)) return null;
+      if (whyInspectionEnds(reader, found, at) !== null) return null;
+      const { timeZone } = findAdministrator(reader, found.administrator)!;
+      const person = stranger(found, this.#chosenLanguage, timeZone ?? DEFAULT_TIME_ZONE);
+      this.noteSignedIn(reader, person);
+      this.#inspection = found;
+      return { person, session: sessionOf(found) };
+    });
+  }
+
   protected override noteSignedIn(reader: Reader, { account }: Member): void {
     this.#reseller = findUserByAccount(reader, account)!;
     const test = findTestAccount(reader, account);
@@ -157,4 +219,52 @@ export class Visitor extends SessionVisitor<Member> {
   protected loggedAs(member: string | null): Record<string, string | null> {
     return { member };
   }
+}
+
+/** Returns the path of the portal, to which its cookies are limited. */
+function pathOf({ prefix }: Portal): string {
+  return prefix === "" ? "/" : prefix;
+}
+
+/** Returns a member with the role of an inspection. No person has its id, so it has no sessions and no secrets. */
+function stranger(
+  { account, role, administrator, createdAt }: Inspection,
+  language: Language,
+  timeZone: string,
+): Member {
+  return {
+    id: "",
+    account,
+    email: "",
+    name: administrator,
+    role,
+    language,
+    timeZone,
+    mails: "",
+    active: true,
+    passwordHash: null,
+    invitationHash: null,
+    invitedUntil: null,
+    totpSecret: null,
+    offeredSecret: null,
+    totpStep: 0,
+    createdAt,
+    signedInAt: null,
+  };
+}
+
+/** Returns a session in which nothing was proved. */
+function sessionOf({ id, hash, createdAt }: Inspection): Identity<Member>["session"] {
+  return {
+    id,
+    hash: hash!,
+    person: "",
+    awaitsCode: false,
+    createdAt,
+    seenAt: createdAt,
+    provedAt: 0,
+    address: "",
+    userAgent: "",
+    failures: 0,
+  };
 }

@@ -154,6 +154,19 @@ export const en = {
   "team.proofTitle": "Give this person all rights",
   "team.sent": "{email} gets an e-mail with the link.",
 
+  // An administrator who sees the portal as a reseller does
+  "inspection.title": "View the portal as a reseller",
+  "inspection.text":
+    "You see the pages of a reseller as its members see them, and can change nothing.",
+  "inspection.banner": "You see the pages of {name} ({role}) and can change nothing.",
+  "inspection.until": "This ends at",
+  "inspection.end": "End the view",
+  "inspection.ended": "The view has ended",
+  "inspection.endedText": "To see these pages again, open them from the panel.",
+  "inspection.back": "Back to the panel",
+  "inspection.refused":
+    "You see these pages as a reseller does. Nothing can be changed here, and nothing was.",
+
   // API: keys and webhooks
   "api.title": "API",
   "api.text": "With an API key your program places orders itself.",

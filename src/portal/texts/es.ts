@@ -158,6 +158,19 @@ export const es: Catalogue = {
   "team.proofTitle": "Dar a esta persona todos los derechos",
   "team.sent": "{email} recibe un correo con el enlace.",
 
+  // An administrator who sees the portal as a reseller does
+  "inspection.title": "Ver el portal como un cliente",
+  "inspection.text":
+    "Usted ve las páginas de un cliente como las ven sus miembros y no puede cambiar nada.",
+  "inspection.banner": "Usted ve las páginas de {name} ({role}) y no puede cambiar nada.",
+  "inspection.until": "Termina a las",
+  "inspection.end": "Terminar la vista",
+  "inspection.ended": "La vista ha terminado",
+  "inspection.endedText": "Para ver estas páginas otra vez, ábralas desde el panel.",
+  "inspection.back": "Volver al panel",
+  "inspection.refused":
+    "Usted ve estas páginas como las ve un cliente. Aquí no se puede cambiar nada, y nada ha cambiado.",
+
   // API: keys and webhooks
   "api.title": "API",
   "api.text": "Con una clave de API, su programa hace los pedidos por sí mismo.",

@@ -155,6 +155,19 @@ export const ptBr: Catalogue = {
   "team.proofTitle": "Dar a esta pessoa todos os direitos",
   "team.sent": "{email} recebe um e-mail com o link.",
 
+  // An administrator who sees the portal as a reseller does
+  "inspection.title": "Ver o portal como um cliente",
+  "inspection.text":
+    "Você vê as páginas de um cliente como os membros dele as veem e não pode alterar nada.",
+  "inspection.banner": "Você vê as páginas de {name} ({role}) e não pode alterar nada.",
+  "inspection.until": "Termina às",
+  "inspection.end": "Encerrar a visualização",
+  "inspection.ended": "A visualização terminou",
+  "inspection.endedText": "Para ver estas páginas outra vez, abra-as pelo painel.",
+  "inspection.back": "Voltar ao painel",
+  "inspection.refused":
+    "Você vê estas páginas como um cliente as vê. Nada pode ser alterado aqui, e nada foi alterado.",
+
   // API: keys and webhooks
   "api.title": "API",
   "api.text": "Com uma chave de API, seu programa faz os pedidos sozinho.",

@@ -157,6 +157,19 @@ export const ru: Catalogue = {
   "team.proofTitle": "Дать этому человеку все права",
   "team.sent": "{email} получит письмо со ссылкой.",
 
+  // An administrator who sees the portal as a reseller does
+  "inspection.title": "Посмотреть портал глазами клиента",
+  "inspection.text":
+    "Вы видите страницы клиента такими, какими их видят его участники, и ничего не можете изменить.",
+  "inspection.banner": "Вы видите страницы {name} ({role}) и ничего не можете изменить.",
+  "inspection.until": "Просмотр закончится:",
+  "inspection.end": "Завершить просмотр",
+  "inspection.ended": "Просмотр завершён",
+  "inspection.endedText": "Чтобы снова увидеть эти страницы, откройте их из панели.",
+  "inspection.back": "Вернуться в панель",
+  "inspection.refused":
+    "Вы видите эти страницы глазами клиента. Здесь ничего нельзя изменить, и ничего не изменилось.",
+
   // API: keys and webhooks
   "api.title": "API",
   "api.text": "С ключом API ваша программа сама делает заказы.",

@@ -156,6 +156,19 @@ export const tr: Catalogue = {
   "team.proofTitle": "Bu kişiye tüm yetkileri ver",
   "team.sent": "{email} bağlantıyı e-posta ile alır.",
 
+  // An administrator who sees the portal as a reseller does
+  "inspection.title": "Portalı bir müşteri olarak görüntüle",
+  "inspection.text":
+    "Bir müşterinin sayfalarını üyelerinin gördüğü gibi görürsünüz ve hiçbir şeyi değiştiremezsiniz.",
+  "inspection.banner": "{name} ({role}) sayfalarını görüyorsunuz ve hiçbir şeyi değiştiremezsiniz.",
+  "inspection.until": "Bitiş zamanı:",
+  "inspection.end": "Görüntülemeyi bitir",
+  "inspection.ended": "Görüntüleme sona erdi",
+  "inspection.endedText": "Bu sayfaları yeniden görmek için panelden açın.",
+  "inspection.back": "Panele dön",
+  "inspection.refused":
+    "Bu sayfaları bir müşterinin gördüğü gibi görüyorsunuz. Burada hiçbir şey değiştirilemez ve hiçbir şey değişmedi.",
+
   // API: keys and webhooks
   "api.title": "API",
   "api.text": "Bir API anahtarıyla programınız siparişleri kendisi verir.",

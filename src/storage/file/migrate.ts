@@ -24,6 +24,7 @@ import invoices from "../../../migrations/sqlite/0018_invoices.sql" with { type:
 import mails from "../../../migrations/sqlite/0019_mails.sql" with { type: "text" };
 import payments from "../../../migrations/sqlite/0020_payments.sql" with { type: "text" };
 import portalNotices from "../../../migrations/sqlite/0021_portal_notices.sql" with { type: "text" };
+import inspections from "../../../migrations/sqlite/0022_inspections.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -58,6 +59,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 19, name: "0019_mails", sql: mails },
   { version: 20, name: "0020_payments", sql: payments },
   { version: 21, name: "0021_portal_notices", sql: portalNotices },
+  { version: 22, name: "0022_inspections", sql: inspections },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

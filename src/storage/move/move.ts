@@ -6,7 +6,7 @@ import { type Awaitable, type Reader, type ReadStore } from "../../db/port/port.
 import { NUMBERED_TABLES } from "../../db/ledger/number-floors.ts";
 import { type Query, query, select } from "../../db/port/query.ts";
 import { type AnyRow, type AnyTable, number } from "../../db/port/table-definition.ts";
-import { portalSignIns } from "../../db/tables/members.ts";
+import { inspections, portalSignIns } from "../../db/tables/members.ts";
 import { panelSignIns } from "../../db/tables/administrators.ts";
 import { catalogueVersion } from "../../db/tables/catalogue.ts";
 import { servers, uptime } from "../../db/tables/database.ts";
@@ -78,6 +78,7 @@ const NOT_COPIED: readonly AnyTable[] = [
   mailSettings,
   panelSignIns.sessions,
   portalSignIns.sessions,
+  inspections,
   dailyTotals,
   hourlySpend,
   moneyTotals,

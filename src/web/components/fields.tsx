@@ -24,6 +24,9 @@ export interface RefusedForm {
 /** The refused form of this page; null on any other page. */
 export const Refused = createContext<RefusedForm | null>(null);
 
+/** Whether forms are shown without effect: their fields and buttons are disabled. */
+export const ReadOnly = createContext(false);
+
 /** The form around the fields, with the values that they show. */
 const Current = createContext<{ id: string; form: Values | null; labels?: Labels | undefined }>({
   id: "form",
@@ -53,6 +56,7 @@ export function Form({
   hasFiles?: boolean;
 }) {
   const refused = useContext(Refused);
+  const isReadOnly = useContext(ReadOnly);
   const isSent = ([name, value]: [string, string | number]) =>
     refused?.form.raw(name) === String(value);
   const isRefused =
@@ -74,14 +78,25 @@ export function Form({
         {Object.entries(hidden).map(([name, value]) => (
           <input type="hidden" name={name} value={value} />
         ))}
-        {children}
-        {submit && (
-          <p class="actions">
-            <button class={danger ? "danger primary" : "primary"}>{submit}</button>
-          </p>
-        )}
+        <Fields isDisabled={isReadOnly}>
+          {children}
+          {submit && (
+            <p class="actions">
+              <button class={danger ? "danger primary" : "primary"}>{submit}</button>
+            </p>
+          )}
+        </Fields>
       </form>
     </Current.Provider>
+  );
+}
+
+function Fields({ isDisabled, children }: { isDisabled: boolean; children: ComponentChildren }) {
+  if (!isDisabled) return <>{children}</>;
+  return (
+    <fieldset disabled class="frozen">
+      {children}
+    </fieldset>
   );
 }
 

@@ -3,7 +3,7 @@
 /** @jsxImportSource preact */
 
 import { Zone } from "../components/shown.tsx";
-import { Errors, Refused, type RefusedForm } from "../components/fields.tsx";
+import { Errors, ReadOnly, Refused, type RefusedForm } from "../components/fields.tsx";
 import type { Call } from "./call.ts";
 import { type ConfirmationNeeded, ConfirmationPage } from "./confirmation.tsx";
 import type { Form } from "./form.ts";
@@ -30,7 +30,9 @@ export function viewOf<Who extends Visitor, Parts extends SiteParts, Role>(
   const again: RefusedForm | null = refused && { ...refused, labels: new Map() };
   const page = (
     <Zone.Provider value={zone ?? "UTC"}>
-      <Refused.Provider value={again}>{body}</Refused.Provider>
+      <ReadOnly.Provider value={site.isReadOnly?.(visitor) ?? false}>
+        <Refused.Provider value={again}>{body}</Refused.Provider>
+      </ReadOnly.Provider>
     </Zone.Provider>
   );
   let text = documentOf(frame, page);

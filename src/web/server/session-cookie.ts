@@ -17,13 +17,18 @@ export function newSessionKey(
   name: string,
   isSecure: boolean,
   path: string,
+  id = newSessionId(),
 ): { id: string; hash: string; cookie: string } {
-  const [id, secret] = [random(16), random(32)];
+  const secret = random(32);
   return {
     id,
     hash: hashSecret(secret),
     cookie: setCookie(isSecure, name, `${id}.${secret}`, path),
   };
+}
+
+export function newSessionId(): string {
+  return random(16);
 }
 
 /** Returns the key in the request's cookie, or null if it has no valid cookie. */

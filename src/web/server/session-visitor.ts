@@ -89,6 +89,16 @@ export abstract class SessionVisitor<Who extends Person> extends Visitor {
 
   /** Looks up the session. Returns null if there is no live one. */
   async authenticate(): Promise<Identity<Who> | null> {
+    this.#identity = await this.findIdentity();
+    return this.#identity;
+  }
+
+  /** Shows the rest of the response as to a visitor who is not signed in. */
+  protected forget(): void {
+    this.#identity = null;
+  }
+
+  protected async findIdentity(): Promise<Identity<Who> | null> {
     const { store, settings, now, writer } = this.parts;
     const { site, cookie, rows, find } = this.signInSite;
     const key = sessionKeyOf(this.request, cookie, settings.isSecure);
@@ -104,7 +114,6 @@ export abstract class SessionVisitor<Who extends Person> extends Visitor {
       this.noteSignedIn(reader, person);
       return { person, session };
     });
-    this.#identity = found;
     if (found && at - found.session.seenAt >= SEEN_INTERVAL_MS && !this.isRefresh()) {
       // Awaited, because a session whose use cannot be recorded must not outlive its half hour.
       await writer.submit("noteSession", { site, id: found.session.id }).catch(ignoreRefusal);

@@ -57,6 +57,8 @@ export interface Site<Who extends Visitor, Parts extends SiteParts, Role> {
   zone?(visitor: Who): string | null;
   /** Returns what is beside the name in the head of every page. `visitor`: null if unknown. */
   header(visitor: Who | null, path: string): ComponentChildren;
+  /** Returns whether the visitor sees forms without effect. `admit` refuses their actions. */
+  isReadOnly?(visitor: Who): boolean;
   /** Returns what is above the content of every page. `visitor`: null if unknown. */
   banner?(visitor: Who | null): ComponentChildren;
 }

@@ -13,9 +13,9 @@ import { LIVE_PATHS, ROUTES } from "../../../src/portal/server/routes.ts";
 import { TEST_SIDE } from "../../../src/portal/server/visitor.ts";
 import { ASSETS } from "../../../src/web/server/assets.ts";
 import { pageAt } from "../../../src/web/server/site.ts";
+import { mailTo } from "../../support/seeds/mails.ts";
 import { askPayment, seedMethod } from "../../support/seeds/payments.ts";
 import { dumpOf } from "../../support/databases/test-database.ts";
-import { PASSWORD_HASH } from "../../support/worlds/panel.ts";
 import { openPortal, type Reply, type TestPortal } from "../../support/worlds/portal.ts";
 
 const SIDES = ["", TEST_SIDE];
@@ -63,7 +63,7 @@ beforeAll(async () => {
     service: "1",
     kind: "cancel",
     member: portal.member("alice", "colleague@alice.example", "viewer"),
-    mail: mailTo(portal.member("alice", "reader@alice.example", "viewer")),
+    mail: mailTo(portal, portal.member("alice", "reader@alice.example", "viewer")),
     user: "alice",
     month: new Date(portal.clock.now).toISOString().slice(0, 7),
   };
@@ -92,17 +92,6 @@ beforeAll(async () => {
   }
 });
 afterAll(() => portal.stop());
-
-/** The id of a mail to a member, about a sign-in from another network. */
-function mailTo(person: string): string {
-  for (const network of ["192.0.2.0/24", "198.51.100.0/24"]) {
-    const key = { id: network.padEnd(24, "-"), hash: "0".repeat(64) };
-    const session = { ...key, address: "192.0.2.1", userAgent: "" };
-    const proved = { site: "portal", attempt: null, person, passwordHash: PASSWORD_HASH } as const;
-    portal.run("openSession", { ...proved, session, network });
-  }
-  return portal.query<{ id: string }>("SELECT id FROM mails")[0]!.id;
-}
 
 /** Written by the server itself meanwhile. */
 const BY_SERVER: readonly AnyTable[] = [servers, uptime];

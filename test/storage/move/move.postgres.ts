@@ -45,6 +45,7 @@ const MAYBE_EMPTY: ReadonlySet<string> = new Set([
   "servers",
   "panel_sessions",
   "member_sessions",
+  "inspections",
   "daily_totals",
   "hourly_spend",
   "money_totals",

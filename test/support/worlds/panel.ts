@@ -14,6 +14,7 @@ import { random } from "../../../src/web/server/random.ts";
 import { hashSecret } from "../../../src/web/server/session-cookie.ts";
 import { connectProvider } from "../../../src/providers/protocols.ts";
 import { resolvePublic, openServerDatabase } from "./service.ts";
+import type { TestPortal } from "./portal.ts";
 import { freshDatabase, type TestDatabase } from "../databases/test-database.ts";
 
 export interface Reply {
@@ -67,6 +68,8 @@ interface PanelOptions {
   settings?: Partial<PanelSettings>;
   trustedProxy?: readonly Network[];
   portal?: Panel["portal"];
+  /** The panel is on the database of this portal. */
+  beside?: TestPortal;
   /** Called with the name of each command of the panel before the writer gets it. */
   onCommand?: (name: string) => void;
 }
@@ -75,11 +78,12 @@ export async function openPanel({
   role = "owner",
   settings: changes = {},
   trustedProxy = [],
+  beside,
   portal = { url: () => "https://shop.example/portal", registration: "approve" },
   onCommand = () => {},
 }: PanelOptions = {}): Promise<TestPanel> {
-  const database = freshDatabase();
-  const opened = await openServerDatabase(database);
+  const database: TestDatabase = beside ?? freshDatabase();
+  const opened = beside?.opened ?? (await openServerDatabase(database));
   const settings = { ...SETTINGS, ...changes };
   const clock = { now: Date.now() };
   const logged: TestPanel["logged"] = [];
@@ -175,6 +179,7 @@ export async function openPanel({
     },
     async stop() {
       await server.stop();
+      if (beside) return;
       await opened.close();
       database.close();
     },

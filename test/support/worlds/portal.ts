@@ -7,6 +7,7 @@ import { createCallerRate } from "../../../src/http/server/rate-limits.ts";
 import { createLog } from "../../../src/monitoring/log.ts";
 import { startPortal } from "../../../src/portal/server/listener.tsx";
 import type { Portal, PortalSettings } from "../../../src/portal/server/portal.ts";
+import type { ServerDatabase } from "../../../src/server/database.ts";
 import { createTexts } from "../../../src/portal/texts/texts.ts";
 import { createCompletionTimes } from "../../../src/reports/completion-times.ts";
 import { createPayments } from "../../../src/payments/payments.ts";
@@ -47,6 +48,8 @@ interface PortalOptions {
 
 export interface TestPortal extends TestDatabase {
   url: string;
+  /** What the server has opened of the database. */
+  opened: ServerDatabase;
   clock: { now: number };
   completionTimes: Portal["completionTimes"];
   /** What the log got of the portal. */
@@ -121,6 +124,7 @@ export async function openPortal({
   return {
     ...database,
     url,
+    opened,
     clock,
     completionTimes,
     logged,

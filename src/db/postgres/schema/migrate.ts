@@ -21,6 +21,7 @@ import invoices from "../../../../migrations/postgres/0017_invoices.sql" with { 
 import mails from "../../../../migrations/postgres/0018_mails.sql" with { type: "text" };
 import payments from "../../../../migrations/postgres/0019_payments.sql" with { type: "text" };
 import portalNotices from "../../../../migrations/postgres/0020_portal_notices.sql" with { type: "text" };
+import inspections from "../../../../migrations/postgres/0021_inspections.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -56,6 +57,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 18, name: "0018_mails", sql: mails },
   { version: 19, name: "0019_payments", sql: payments },
   { version: 20, name: "0020_portal_notices", sql: portalNotices },
+  { version: 21, name: "0021_inspections", sql: inspections },
 ];
 
 /** The number of the advisory lock: "rslr". */
