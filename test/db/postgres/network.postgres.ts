@@ -12,9 +12,10 @@ import { cluster, startCluster } from "../../support/databases/postgres.ts";
 import { startProxy } from "../../support/http/proxy.ts";
 import { below, randomFrom } from "../../support/random/seeded.ts";
 import { insertService, insertUser } from "../../support/databases/stores.ts";
+import { runs } from "../../support/runs.ts";
 import { until } from "../../support/until.ts";
 
-const CUTS = 200;
+const CUTS = runs(60, 200);
 /** Bytes until a cut: up to some batches' worth. */
 const CUT_WITHIN = 20_000;
 const COMMANDS = 8;

@@ -1,4 +1,5 @@
-// The code that the documentation shows, as served, run by its interpreters against a server: each call in each language.
+// The code that the documentation shows, as served, run by its interpreters against a server: each call in one language,
+// at night in each.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { LANGUAGES, type Language } from "../../../src/api-docs/code/languages.ts";
 import { endpointsOf } from "../../../src/api-docs/page/documented-endpoints.ts";
 import { freshFolder } from "../../support/folders.ts";
+import { runs } from "../../support/runs.ts";
 import { document } from "../../support/http/openapi.ts";
 import {
   type ExampleCall,
@@ -85,30 +87,48 @@ async function run({ file }: Language, code: string, key: string): Promise<unkno
   return JSON.parse(stdout.replace(/^\d{3} /, ""));
 }
 
-describe.each([...LANGUAGES])("in $name", (language) => {
-  beforeAll(async () => {
-    world = await openExamples();
-    folder = freshFolder();
-  });
+/** The calls of the story, in its order, each with the language that it is made in: one round, at night one a language. */
+const ROUNDS = runs(
+  [STORY.map((operationId, index) => [operationId, LANGUAGES[index % LANGUAGES.length]!] as const)],
+  LANGUAGES.map((language) => STORY.map((operationId) => [operationId, language] as const)),
+);
+
+async function openWorld(): Promise<void> {
+  world = await openExamples();
+  folder = freshFolder();
+}
+
+describe.each(ROUNDS.map((round, index) => ({ round, index })))("round $index", ({ round }) => {
+  beforeAll(openWorld);
   afterAll(() => world.stop());
 
-  test.each(STORY)("the code of %s gets the answer that the page shows", async (operationId) => {
-    const { service } = world;
-    const url = service.url + ENDPOINTS.get(operationId)!;
-    const code = (await examplesOn(url, language)).get(operationId)!;
-    let isRun = false;
-    await world.replay(operationId, async (call: ExampleCall) => {
-      const { method, path, request, status, key } = call;
-      if (isRun || status !== 200) {
-        return service.call(method, pathOf(path, request), key, request.body, {
-          "x-request-id": "5f0c2a1e-8a31-4d3e-9d54-3f1b2f6f6a10",
-        });
-      }
-      isRun = true;
-      return { body: await run(language, code, key) };
-    });
-    expect(isRun).toBe(true);
-  });
+  test.each(
+    round.map(([operationId, language]) => ({ operationId, language, name: language.name })),
+  )(
+    "the code of $operationId in $name gets the answer that the page shows",
+    async ({ operationId, language }) => {
+      const { service } = world;
+      const url = service.url + ENDPOINTS.get(operationId)!;
+      const code = (await examplesOn(url, language)).get(operationId)!;
+      let isRun = false;
+      await world.replay(operationId, async (call: ExampleCall) => {
+        const { method, path, request, status, key } = call;
+        if (isRun || status !== 200) {
+          return service.call(method, pathOf(path, request), key, request.body, {
+            "x-request-id": "5f0c2a1e-8a31-4d3e-9d54-3f1b2f6f6a10",
+          });
+        }
+        isRun = true;
+        return { body: await run(language, code, key) };
+      });
+      expect(isRun).toBe(true);
+    },
+  );
+});
+
+describe.each([...LANGUAGES])("in $name", (language) => {
+  beforeAll(openWorld);
+  afterAll(() => world.stop());
 
   test("an order by /api/v2 is placed, and each run places another", async () => {
     const { service, key } = world;

@@ -1,8 +1,9 @@
 // The ten things that operators do each day, counted from Today: none takes more clicks than its limit. Typing is no click.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { type PanelMarket, seedPanelMarket } from "../../support/seeds/panel-market.ts";
+import { pairsOf } from "../../support/runs.ts";
 import { openPanel } from "../../support/worlds/panel.ts";
 import { launch, visit } from "./browser.ts";
 import { type Person, personAt } from "./person.ts";
@@ -146,8 +147,9 @@ const TASKS: readonly Task[] = [
   },
 ];
 
-describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
-  test.each([...TASKS])("$title: at most $clicks clicks", async ({ clicks, prepare, run }) => {
+test.each(pairsOf(TASKS, [true, false]).map(([task, hasScript]) => ({ ...task, hasScript })))(
+  "$title: at most $clicks clicks, with JavaScript: $hasScript",
+  async ({ clicks, prepare, run, hasScript: javaScriptEnabled }) => {
     const market = seedPanelMarket(await openPanel());
     const id = prepare?.(market) ?? 0;
     const { page, complaints, close } = await visit(browser, market, {
@@ -161,5 +163,5 @@ describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
     expect(complaints).toEqual([]);
     await close();
     await market.stop();
-  });
-});
+  },
+);

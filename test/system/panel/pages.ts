@@ -39,6 +39,7 @@ export const PAGES: readonly PageToOpen[] = [
   { name: "members", path: "/members" },
   { name: "members-none", path: "/members?search=nothing+at+all" },
   { name: "registrations", path: "/members/registrations" },
+  { name: "notices", path: "/members/notices" },
   { name: "user-members", path: "/users/alice/members" },
   { name: "order-service", path: "/users/alice/order" },
   { name: "order-new", path: "/users/alice/order/views" },

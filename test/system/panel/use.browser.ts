@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DESKTOP, expectFits, expectSound, PHONE, reachedByTab, screenshot } from "./browser.ts";
 import { type Looking, startLooking } from "./looking.ts";
-import { runs } from "../../support/runs.ts";
+import { runs, sampleOf } from "../../support/runs.ts";
 import { PAGES, WRONG } from "./pages.ts";
 
 let looking: Looking;
@@ -29,7 +29,7 @@ describe.each(runs([PHONE], [DESKTOP, PHONE]))("$name", (view) => {
       ),
   );
 
-  test.each([...WRONG])(
+  test.each(sampleOf(WRONG, 2))(
     "the form of $action is sound with its errors",
     ({ path, action, typed = {} }) =>
       looking.at(
@@ -80,7 +80,7 @@ test("times in lists say how long ago, with the exact time on hover and after a 
 /** Widths of laptops and tablets, between the two. */
 const WIDTHS = [1280, 1100, 768];
 
-test.each([...PAGES])(
+test.each(sampleOf(PAGES, 4))(
   "the keyboard reaches everything of $name in its order, and nothing is cut off at the widths between",
   ({ name, ...looked }) =>
     looking.at(looked, DESKTOP, async (page) => {
@@ -96,7 +96,7 @@ test.each([...PAGES])(
     }),
 );
 
-test.each([...PAGES])(
+test.each(sampleOf(PAGES, 4))(
   "$name needs no JavaScript: each of its forms has a button that sends it",
   (looked) =>
     looking.at(
