@@ -6,6 +6,7 @@ import { EMPTY, MARKET } from "./parts/idle.ts";
 import { AFTER, IDLE } from "./parts/memory.ts";
 import { FSYNCS_MILLISECONDS, postgresCase } from "./parts/postgres.ts";
 import { ALONE, CLICKED, PAGES } from "./parts/panel.ts";
+import { PORTAL_CASES, portalCase } from "./parts/portal.ts";
 import { BALANCE, ORDER } from "./parts/reads.ts";
 import { MILLION } from "./parts/starts.ts";
 import { sizeOf } from "./parts/sizes.ts";
@@ -13,7 +14,7 @@ import { BARE_SQLITE, bareHeaders } from "./subjects/limits.ts";
 import { expressSqlite, fastifyPostgres } from "./subjects/peers.ts";
 import { nginxPhp } from "./subjects/php.ts";
 import { resellerOnPostgres } from "./subjects/reseller-postgres.ts";
-import { reseller } from "./subjects/reseller.ts";
+import { reseller, resellerWithPortal } from "./subjects/reseller.ts";
 import { RESELLERS } from "./subjects/subject.ts";
 import { figure, type Metric, type Results } from "./tools/results.ts";
 
@@ -133,6 +134,13 @@ export const BAR: readonly Bar[] = [
       return quotient(rate(CLICKED), rate(ALONE));
     },
   },
+  ...[1, RESELLERS].flatMap((resellers) =>
+    PORTAL_CASES.map((path) => {
+      const what = portalCase(path, 128, resellers);
+      const measure = ratio("portal", what, "per second", reseller.name, resellerWithPortal.name);
+      return { what: `with --portal against without: ${what}`, atLeast: 0.98, measure };
+    }),
+  ),
   {
     what: "start to first answer (ms), no orders",
     atMost: 60,

@@ -11,6 +11,7 @@ import { memory } from "./parts/memory.ts";
 import { orders } from "./parts/orders.ts";
 import { panels } from "./parts/panels.ts";
 import { panel } from "./parts/panel.ts";
+import { portal } from "./parts/portal.ts";
 import { postgres } from "./parts/postgres.ts";
 import { reads } from "./parts/reads.ts";
 import { sizes } from "./parts/sizes.ts";
@@ -19,7 +20,7 @@ import { Results } from "./tools/results.ts";
 import { print, tableOf } from "./tools/table.ts";
 import { say } from "./tools/say.ts";
 
-const PARTS = { orders, disk, reads, sizes, starts, memory, idle, postgres, panels, panel };
+const PARTS = { orders, disk, reads, sizes, starts, memory, idle, postgres, panels, panel, portal };
 
 const options = readOptions(process.argv.slice(2), Object.keys(PARTS));
 if (!options.keep) removeAtEnd(options.cache);

@@ -29,12 +29,21 @@ export const reseller: Subject = {
   start: (env) => serveCopy(env),
 };
 
+export const resellerWithPortal: Subject = {
+  name: "reseller --portal",
+  start: (env) => serveCopy(env, undefined, ["--portal"]),
+};
+
 /** Serves a copy of the market. */
-export async function serveCopy(env?: Record<string, string>, binary?: string): Promise<Running> {
+export async function serveCopy(
+  env?: Record<string, string>,
+  binary?: string,
+  flags?: readonly string[],
+): Promise<Running> {
   const folder = freshFolder();
   const { folder: template, keys } = await market(binary);
   cpSync(template, folder, { recursive: true });
-  return serve(folder, keys, env, () => removeFolder(folder), binary);
+  return serve(folder, keys, env, () => removeFolder(folder), binary, flags);
 }
 
 /** Serves what is in the folder, with more flags if given. */
