@@ -1,12 +1,16 @@
 // A server with a payment method by Stripe, a local Stripe, and a reseller of its own for each case.
 
 import { readPaymentFacts } from "../../../src/db/payments/payments.ts";
+import { memberOf } from "../../../src/domain/members/members.ts";
 import { createLog } from "../../../src/monitoring/log.ts";
 import { createPayments } from "../../../src/payments/payments.ts";
+import { random } from "../../../src/web/server/random.ts";
+import { hashSecret } from "../../../src/web/server/session-cookie.ts";
 import { deliver } from "../../support/peers/stripe/events.ts";
 import { startStripe, TEST_KEY, WEBHOOK_SECRET } from "../../support/peers/stripe/server.ts";
-import { askPayment, DOLLAR, seedMember, seedMethod } from "../../support/seeds/payments.ts";
-import { openService } from "../../support/worlds/service.ts";
+import { DOLLAR, seedMember, seedMethod } from "../../support/seeds/payments.ts";
+import { hiddenFields } from "../../support/worlds/panel.ts";
+import { openService, type TestService } from "../../support/worlds/service.ts";
 import type { Outcome, World } from "./case.ts";
 
 const METHOD = "card";
@@ -17,9 +21,12 @@ export async function openMarket() {
   const local = await startStripe();
   const service = await openService({ settings: { portal: true, stripeApi: local.url } });
   const settings = { "secret-key": TEST_KEY, "webhook-secret": WEBHOOK_SECRET };
-  seedMethod(service, METHOD, "stripe", { settings: JSON.stringify(settings) });
-  const address = `${service.url}/payments/stripe/${METHOD}`;
-  local.to.endpoint = { url: address, secrets: [WEBHOOK_SECRET] };
+  const names = JSON.stringify({ en: "Card" });
+  seedMethod(service, METHOD, "stripe", { settings: JSON.stringify(settings), names });
+  local.to.endpoint = {
+    url: `${service.url}/payments/stripe/${METHOD}`,
+    secrets: [WEBHOOK_SECRET],
+  };
   // What the server's job does every ten seconds.
   const job = createPayments({
     store: service.store,
@@ -33,29 +40,36 @@ export async function openMarket() {
   });
   let resellers = 0;
 
+  /** A new reseller with a balance of 0, and the cookie of its owner, who has signed in. */
+  function customer(): { username: string; cookie: string } {
+    resellers += 1;
+    const username = `reseller-${resellers}`;
+    const cookie = signIn(service, memberOf(seedMember(service, username).operator)!);
+    return { username, cookie };
+  }
+
   return {
     local,
     service,
-    address,
-    job,
+    customer,
     /** A method in another currency. */
     method(methodId: string, currency: string, rateToUsd: string): void {
       const terms = { settings: JSON.stringify(settings), rateToUsd, maxMicros: 1e11 };
       seedMethod(service, methodId, "stripe", terms, currency);
     },
-    /** A new reseller whose member asked for an amount. */
+    /** A new reseller whose member asked for an amount in the portal. */
     async world(methodId = METHOD, amount = 25): Promise<World & { outcome(): Promise<Outcome> }> {
-      resellers += 1;
-      const username = `reseller-${resellers}`;
-      const actor = seedMember(service, username);
-      const id = askPayment(service, { methodId, actor, amount, now: Date.now() });
-      const page = {
-        returnUrl: `${service.url}/portal`,
-        description: "Funds",
-        language: "en",
-      } as const;
-      const begun = await job.begin(id, page);
-      if (begun.outcome !== "begun") throw new Error(begun.cause);
+      const { username, cookie } = customer();
+      const ask = (fields: Record<string, string>) =>
+        fetch(`${service.url}/portal/add-funds`, {
+          method: "POST",
+          body: new URLSearchParams(fields),
+          headers: { cookie, origin: service.url },
+          redirect: "manual",
+        });
+      const review = await ask({ method: methodId, amount: String(amount) });
+      const created = await ask(hiddenFields(await review.text()));
+      const id = created.headers.get("location")!.split("/").at(-1)!;
       const statuses: number[] = [];
       const facts = () => service.store.read((reader) => readPaymentFacts(reader));
       const before = await facts();
@@ -109,4 +123,18 @@ export async function openMarket() {
       await local.stop();
     },
   };
+}
+
+/** Opens a session of a member, as signing in does. Returns its cookie. */
+function signIn(service: TestService, person: string): string {
+  const [id, secret] = [random(16), random(32)];
+  service.run("openSession", {
+    site: "portal",
+    attempt: null,
+    person,
+    passwordHash: "p",
+    session: { id, hash: hashSecret(secret), address: "127.0.0.1", userAgent: "test" },
+    hasProvedCode: true,
+  });
+  return `reseller-portal=${id}.${secret}`;
 }
