@@ -5,7 +5,8 @@
 import type { Service } from "../../db/catalogue/services.ts";
 import { counted, showHidden } from "../../domain/values/text.ts";
 import type { Submission } from "../server/call.ts";
-import { forEachAtOnce } from "../server/many.ts";
+import { changeAll } from "../server/many.ts";
+import type { Panel } from "../server/panel.ts";
 import type { Redirect } from "../../web/server/results.ts";
 import { STATES } from "./service-filters.ts";
 import { listPath, selectedServices } from "./service-selection.ts";
@@ -41,7 +42,7 @@ export function SelectedSwitches() {
 }
 
 /** Switches the selected services after a confirmation that counts them. */
-export async function switchServices(submission: Submission): Promise<Redirect> {
+export async function switchServices(submission: Submission, panel: Panel): Promise<Redirect> {
   const { form } = submission;
   const active = form.choice("state", STATES) === "active";
   const services = await selectedServices(submission, "");
@@ -62,17 +63,13 @@ export async function switchServices(submission: Submission): Promise<Redirect> 
       </p>
     ),
   });
-  const done = await forEachAtOnce(changed, ({ id }) =>
+  const named = { noun: "service", field: "", idOf: ({ id }: Service) => id };
+  const { done, why } = await changeAll(submission, panel, changed, named, ({ id }) =>
     submission.submit("setServiceActive", { id, active }),
   );
-  const failed = done.filter((each) => each.status === "rejected");
-  // If one was switched, the error must not read as if none was.
-  if (failed.length === done.length) throw failed[0]!.reason;
-  const rest = failed.length === 0 ? "" : `, ${failed.length} could not be: try again`;
-  const count = counted(done.length - failed.length, "service");
   return {
     to: listPath(submission),
-    tone: failed.length > 0 ? "busy" : "good",
-    note: `${count} switched to ${active ? "active" : "inactive"}${rest}.`,
+    tone: why === "" ? "good" : "busy",
+    note: `${counted(done, "service")} switched to ${active ? "active" : "inactive"}.${why && ` Not ${why}.`}`,
   };
 }

@@ -8,7 +8,7 @@ import { Refusal } from "../../domain/values/error-table.ts";
 import { counted } from "../../domain/values/text.ts";
 import { findRunning, type RunningDelivery } from "../../operations/orders/order-cancellation.ts";
 import type { Submission } from "../server/call.ts";
-import { forEachAtOnce, selectedIds } from "../server/many.ts";
+import { changeAll, selectedIds, whyText } from "../server/many.ts";
 import type { Panel } from "../server/panel.ts";
 import type { Redirect } from "../../web/server/results.ts";
 import { FormError } from "../../web/server/form.ts";
@@ -16,7 +16,7 @@ import { List } from "../../web/components/lists.tsx";
 import { askToCancel, Running } from "./order-cancellation.tsx";
 import { previewChange, VERBS } from "./order-change.ts";
 import { shownRefusal } from "../../web/server/refusals.ts";
-import { Badge, Money } from "../../web/components/shown.tsx";
+import { Badge, Money, moneyText } from "../../web/components/shown.tsx";
 
 /** Limit for the orders on a page of the list, and for those that are changed together. */
 export const ORDERS_ON_PAGE = 50;
@@ -40,8 +40,7 @@ export async function changeOrders(submission: Submission, panel: Panel): Promis
   );
   const possible = plans.filter(({ change }) => !(change instanceof Refusal));
   const verb = VERBS[to];
-  if (possible.length === 0)
-    form.addError("order", `None of the selected orders can be changed: ${verb}`);
+  if (possible.length === 0) form.addError("order", impossibleText(plans));
   const amounts = new Map<string, number>();
   for (const { username, change } of possible) {
     if (change instanceof Refusal || change.refundMicros === 0) continue;
@@ -54,6 +53,7 @@ export async function changeOrders(submission: Submission, panel: Panel): Promis
     danger: to !== "COMPLETED",
     details: (
       <>
+        <p>Charges of the selected orders: {moneyText(chargesOf(plans))} USD.</p>
         {to === "CANCELLED" && (
           <Running running={possible.flatMap(({ running }) => running ?? [])} to={to} />
         )}
@@ -61,31 +61,35 @@ export async function changeOrders(submission: Submission, panel: Panel): Promis
       </>
     ),
   });
-  const refused = new Set<string>();
   const changeOne = async ({ order, running, change }: Plan): Promise<void> => {
     const refundMicros = change instanceof Refusal ? 0 : change.refundMicros;
     const id = String(order.orderId);
     const asked = await askToCancel(submission, panel, { running, to, link: order.link }, null);
-    if ("refused" in asked) {
-      refused.add(`order ${id}: ${asked.refused}`);
-      throw new FormError(asked.refused);
-    }
+    if ("refused" in asked) throw new FormError(asked.refused);
     await submission.submit("transitionOrder", { id, to, refundMicros, note: asked.note });
   };
-  const done = await forEachAtOnce(possible, changeOne);
-  const failed = done.filter((each) => each.status === "rejected");
-  const why = [...refused].join("; ");
-  if (failed.length === done.length) {
-    if (why !== "") form.addError("order", why);
-    throw failed[0]!.reason;
-  }
-  const changed = done.length - failed.length;
+  const named = { noun: "order", field: "order", idOf: ({ order }: Plan) => order.orderId };
+  const { done, why } = await changeAll(submission, panel, possible, named, changeOne);
   const query = form.raw("query");
   return {
     to: query === "" ? "/orders" : `/orders?${new URLSearchParams(query)}`,
-    tone: changed < ids.length ? "busy" : "good",
-    note: `${verb}: ${changed} of ${ids.length} orders were changed.${why && ` Not ${why}.`}`,
+    tone: done < ids.length ? "busy" : "good",
+    note: `${verb}: ${done} of ${ids.length} orders were changed.${why && ` Not ${why}.`}`,
   };
+}
+
+function chargesOf(plans: readonly Plan[]): bigint {
+  return plans.reduce((sum, { order }) => sum + BigInt(order.chargeMicros), 0n);
+}
+
+/** Says why none of the orders can be changed. */
+function impossibleText(plans: readonly Plan[]): string {
+  const refused = plans.flatMap(({ order, change }) =>
+    change instanceof Refusal
+      ? [{ id: order.orderId, reason: shownRefusal(change, new Set()).message }]
+      : [],
+  );
+  return refused.length === 0 ? "Orders not found" : whyText("order", refused);
 }
 
 interface Plan {

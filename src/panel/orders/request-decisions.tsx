@@ -19,9 +19,8 @@ import { decideTransition } from "../../domain/orders/transition-decision.ts";
 import { attempt, Refusal, refusal } from "../../domain/values/error-table.ts";
 import { counted } from "../../domain/values/text.ts";
 import type { Submission } from "../server/call.ts";
-import { forEachAtOnce, selectedIds } from "../server/many.ts";
+import { changeAll, selectedIds, whyText } from "../server/many.ts";
 import type { Panel } from "../server/panel.ts";
-import { shownRefusal } from "../../web/server/refusals.ts";
 import type { Redirect } from "../../web/server/results.ts";
 import { Bulk } from "../../web/components/bulk.tsx";
 import { Form } from "../../web/components/fields.tsx";
@@ -123,7 +122,10 @@ export async function decideRequests(submission: Submission, panel: Panel): Prom
     reader.each(ids, (id) => planOf(reader, id, decision)),
   );
   const possible = plans.filter((plan) => plan.isPossible);
-  if (possible.length === 0) form.addError("request", "None of the selected requests allows this");
+  if (possible.length === 0) {
+    const closed = plans.map(({ id }) => ({ id, reason: "not open for this decision" }));
+    form.addError("request", whyText("request", closed));
+  }
   const amounts = new Map<string, bigint>();
   for (const { username, refundMicros } of possible) {
     if (refundMicros === null) continue;
@@ -138,30 +140,17 @@ export async function decideRequests(submission: Submission, panel: Panel): Prom
     plan: possible.map(({ id }) => id),
     details: <Plans plans={plans} />,
   });
-  const results = await forEachAtOnce(possible, ({ id, refundMicros }) => {
+  const named = { noun: "request", field: "request", idOf: ({ id }: Plan) => id };
+  const decideOne = ({ id, refundMicros }: Plan) => {
     const refund = refundMicros === null ? {} : { refundMicros };
     return submission.submit("decideRequest", { id, decision, note, ...refund });
-  });
-  const failures = results.flatMap((result, at) =>
-    result.status === "rejected" ? [{ id: possible[at]!.id, error: result.reason }] : [],
-  );
-  const done = possible.length - failures.length;
-  // Throws only if no request was decided: an error page would hide the requests that were.
-  if (done === 0) throw failures[0]!.error;
-  const refused = failures.map(({ id, error }) => `request ${id}: ${wordsOf(error, panel)}`);
-  const why = refused.length === 0 ? "" : ` Not ${refused.join("; ")}.`;
+  };
+  const { done, why } = await changeAll(submission, panel, possible, named, decideOne);
   return {
     to: "/requests",
     tone: done < ids.length ? "busy" : "good",
-    note: `${VERBS[decision]}: ${done} of ${counted(ids.length, "request")} decided.${why}`,
+    note: `${VERBS[decision]}: ${done} of ${counted(ids.length, "request")} decided.${why && ` Not ${why}.`}`,
   };
-}
-
-/** Returns why a request was not decided. An error that is no refusal goes to the log. */
-function wordsOf(error: unknown, { log }: Panel): string {
-  if (error instanceof Refusal) return shownRefusal(error, new Set()).message;
-  log.error({ error: String(error) }, "panel: a request was not decided");
-  return "try again";
 }
 
 interface Plan {

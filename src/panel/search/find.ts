@@ -3,6 +3,8 @@
 import { listOperatorOrders } from "../../db/orders/operator-orders.ts";
 import type { OperatorOrderFilter } from "../../db/orders/operator-order-filter.ts";
 import { findPastOrder } from "../../db/imports/imports.ts";
+import { services } from "../../db/tables/catalogue.ts";
+import type { Service } from "../../db/catalogue/services.ts";
 import { listServicesAfter } from "../../db/catalogue/service-lists.ts";
 import type { Reader } from "../../db/port/port.ts";
 import { listProviders } from "../../db/providers/providers.ts";
@@ -39,15 +41,17 @@ export interface FoundKind {
 
 /**
  * Returns what matches the text, by kind; kinds without a match are left out. For an order's number it returns only
- * that order, because the number may be a part of many names.
+ * that order and the service with this number, because the number may be a part of many names.
  */
 export function find(reader: Reader, text: string): FoundKind[] {
   const orders = { heading: "Orders", found: findOrders(reader, text) };
-  if (isOrderNumber(text) && orders.found.length > 0) return [orders];
+  const numbered = { heading: "Services", found: findNumberedService(reader, text) };
+  if (isOrderNumber(text) && orders.found.length > 0)
+    return [orders, numbered].filter(({ found }) => found.length > 0);
   const kinds: FoundKind[] = [
     orders,
     { heading: "Resellers", found: findUsers(reader, text) },
-    { heading: "Services", found: findServices(reader, text) },
+    { ...numbered, found: [...numbered.found, ...findServices(reader, text)] },
     { heading: "Providers", found: findProviders(reader, text) },
     { heading: "Keys", found: findKeys(reader, text) },
   ];
@@ -97,13 +101,20 @@ function findUsers(reader: Reader, text: string): Found[] {
   }));
 }
 
+/** Finds a service by its number under /api/v2. */
+function findNumberedService(reader: Reader, text: string): Found[] {
+  const service = isOrderNumber(text) ? reader.row(services.byNumber, Number(text)) : undefined;
+  return service ? [foundService(service, `number ${service.number}, `)] : [];
+}
+
 function findServices(reader: Reader, text: string): Found[] {
   const { rows } = listServicesAfter(reader, { search: text }, null, SHOWN);
-  return rows.map(({ id, name, active }) => ({
-    title: name,
-    text: active ? id : `${id}, inactive`,
-    path: `/services/${id}`,
-  }));
+  return rows.filter(({ number }) => String(number) !== text).map((each) => foundService(each, ""));
+}
+
+function foundService({ id, name, active }: Service, why: string): Found {
+  const text = `${why}${active ? id : `${id}, inactive`}`;
+  return { title: name, text, path: `/services/${id}` };
 }
 
 function findProviders(reader: Reader, text: string): Found[] {

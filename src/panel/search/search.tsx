@@ -9,13 +9,14 @@ import type { View } from "../../web/server/results.ts";
 import { Typed } from "../../web/components/shown.tsx";
 import { find, type FoundKind } from "./find.ts";
 
-/** Shows what matches; with exactly one match goes to it. */
+/** Shows what matches; with exactly one match, or an order with this number, goes to it. */
 export async function searchPage(call: Call): Promise<View | Response> {
   const given = call.filters.raw("q").trim();
   const read = SEARCH.read(given);
   const kinds = "value" in read ? await call.read((reader) => find(reader, read.value)) : [];
   const [first, ...others] = kinds.flatMap(({ found }) => found);
-  if (first && others.length === 0) return redirect(first.path);
+  const isOrder = first?.path === `/orders/${given}`;
+  if (first && (isOrder || others.length === 0)) return redirect(first.path);
   return {
     title: "Search",
     body: (

@@ -178,8 +178,10 @@ async function run<Who extends Visitor, Parts extends SiteParts, Role>(
   const { isSecure } = parts.settings;
   const submission = new Submission(call, parts, values, files);
   const { form } = submission;
-  // Keeps the page that follows the sign-in, even after a wrong password.
-  const kept = values.has("next") ? `next=${encodeURIComponent(values.get("next")!)}` : "";
+  // Keeps the page that follows the sign-in, even after a wrong password, and the filters of the list with the form.
+  const kept = values.has("next")
+    ? `next=${encodeURIComponent(values.get("next")!)}`
+    : (values.get("query") ?? "");
   const path = filledIn(route.back, call.params);
   const back = new Call(parts, call.visitor, path, kept, call.params);
   try {

@@ -128,6 +128,33 @@ test("a request of the reseller that was sent is not sent again", async () => {
   expect([status, market.status(id), cancels().length]).toEqual([303, "CANCELLED", before]);
 });
 
+test("several together, of which none can be cancelled: the list says which and why, with its filters", async () => {
+  const refused = [placed(), placed()];
+  for (const { providerOrder } of refused) upstream.book.delete(providerOrder);
+  const body = new URLSearchParams({ ...CANCEL, query: "status=PROCESSING" });
+  for (const { id } of refused) body.append("order", String(id));
+  const { status, asked, text } = await market.confirm("/orders/change", body);
+  expect(asked).toContain("Charges of the selected orders: 0.20 USD.");
+  const [first, second] = refused.map(({ id }) => id);
+  expect(status).toBe(422);
+  expect(text).toContain(`orders ${first}, ${second}: acme does not cancel it`);
+  expect(text).toMatch(/aria-current="true">Processing/);
+  expect(refused.map(({ id }) => market.status(id))).toEqual(["PROCESSING", "PROCESSING"]);
+});
+
+test("several together that have ended: the list says which and why before anything is asked", async () => {
+  const ended = [market.order(), market.order()];
+  for (const id of ended) {
+    const operator = { actor: { keyId: null, operator: "panel:tester" } };
+    market.run("transitionOrder", { id: String(id), to: "COMPLETED", note: null, ...operator });
+  }
+  const body = new URLSearchParams(CANCEL);
+  for (const id of ended) body.append("order", String(id));
+  const { status, text } = await market.postForm("/orders/change", body);
+  expect(status).toBe(422);
+  expect(text).toMatch(new RegExp(`orders ${ended.join(", ")}: [A-Z]`));
+});
+
 test("several together: those that the provider agrees to are cancelled, the others are named", async () => {
   const [first, second, byHand] = [placed(), placed(), market.order()];
   upstream.book.delete(second.providerOrder);

@@ -201,7 +201,7 @@ describe("many at once", () => {
     for (const [body, words] of [
       [some(), "Select at least one request"],
       [some(...Array.from({ length: 51 }, (_, at) => String(at))), "Select at most 50 requests"],
-      [some("999999", "x", "-1"), "None of the selected requests allows this"],
+      [some("999999", "x", "-1"), "requests 999999, x, -1: not open for this decision"],
     ] as const) {
       const { status, text } = await market.postForm("/decide-requests", body);
       expect([status, text.includes(words)]).toEqual([422, true]);

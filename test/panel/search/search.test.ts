@@ -47,6 +47,25 @@ test("one match is opened at once, whatever it is found by", async () => {
   }
 });
 
+test("a service is found by its number, beside the order with this number, which is opened", async () => {
+  for (const id of ["ann", "bea", "cleo", "dan"]) market.service({ id, name: `Extra ${id}` });
+  const services = market.query<{ number: number; id: string }>("SELECT number, id FROM services");
+  const [{ last }] = market.query<{ last: number }>("SELECT max(order_id) AS last FROM orders") as [
+    { last: number },
+  ];
+  const alone = services.filter(({ number }) => Number(number) > Number(last));
+  expect(alone.length).toBeGreaterThan(0);
+  for (const { number, id } of services) {
+    const isAlone = alone.some((each) => each.id === id);
+    const found = await search(String(number));
+    const path = isAlone ? `/services/${id}` : `/orders/${number}`;
+    expect([number, found.headers.get("location")]).toEqual([number, path]);
+    const { text } = await market.get(`/search/list?q=${number}`);
+    expect(text).toContain(`/services/${id}"`);
+    expect(text.includes(`/orders/${number}"`)).toBe(!isAlone);
+  }
+});
+
 test("several matches are listed by kind, with what callers typed as text", async () => {
   const { text } = await search("example.com");
   expect(text).toContain("<h2>Orders</h2>");

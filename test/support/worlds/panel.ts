@@ -40,11 +40,11 @@ export interface TestPanel extends TestDatabase {
   post(path: string, fields?: Record<string, string>): Promise<Reply>;
   /** A form whose fields may come several times. */
   postForm(path: string, fields: URLSearchParams): Promise<Reply>;
-  /** Sends a form, then confirms what the panel shows. */
+  /** Sends a form, then confirms what the panel shows: `asked`. `text`: what it shows then. */
   confirm(
     path: string,
     fields: Record<string, string> | URLSearchParams,
-  ): Promise<{ status: number; asked: string; note: string }>;
+  ): Promise<{ status: number; asked: string; note: string; text: string }>;
   stop(): Promise<void>;
 }
 
@@ -175,7 +175,12 @@ export async function openPanel({
         if (!confirmed.has(name)) confirmed.set(name, value);
       }
       const reply = await postForm(path, confirmed);
-      return { status: reply.status, asked: asked.text, note: shownNote(reply) };
+      return {
+        status: reply.status,
+        asked: asked.text,
+        note: shownNote(reply),
+        text: reply.text,
+      };
     },
     async stop() {
       await server.stop();
