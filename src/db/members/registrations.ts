@@ -16,6 +16,13 @@ const COUNT = query({
   text: `SELECT count(*) AS "count" FROM registrations`,
 });
 
+// Both counts read an index only.
+const COUNT_WAITING = query({
+  columns: { count: number },
+  text: `SELECT (SELECT count(*) FROM registrations)
+      - (SELECT count(*) FROM registrations WHERE confirm_until IS NOT NULL) AS "count"`,
+});
+
 const EXPIRE = statement({
   parameters: { now: number, limit: number },
   writes: [registrations],
@@ -36,11 +43,17 @@ export function findRegistrationByEmail(reader: Reader, email: string): Registra
   return reader.row(registrations.byEmail, email);
 }
 
-/** All registrations, the oldest first. A setting limits their number. */
+/** Registrations that wait for the operator, the oldest first. A setting limits their number. */
 export function listRegistrations(reader: Reader): Registration[] {
   return reader.all(ALL);
 }
 
+/** Counts all registrations, also those whose address is not proved yet. */
 export function countRegistrations(reader: Reader): number {
   return reader.one(COUNT)!.count;
+}
+
+/** Counts the registrations that wait for the operator. */
+export function countWaiting(reader: Reader): number {
+  return reader.one(COUNT_WAITING)!.count;
 }

@@ -6,7 +6,7 @@ import type { PausedBy } from "../../domain/providers/provider-pauses.ts";
 import type { ProviderFacts } from "../../domain/alerts/conditions.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { LIVE_ORDER_CONDITION } from "../orders/orders.ts";
-import { countRegistrations } from "../members/registrations.ts";
+import { countWaiting } from "../members/registrations.ts";
 import { countOpenRequests, type RequestFigures } from "../orders/order-request-lists.ts";
 import { expectedCurrency } from "../../domain/delivery/costs.ts";
 import { readHeldOrders } from "../delivery/held-orders.ts";
@@ -120,7 +120,7 @@ export function readAttention(reader: Reader, now: number): Attention {
     lateOrders,
     failedWebhooks,
     requests,
-    registrations: countRegistrations(reader),
+    registrations: countWaiting(reader),
     spenders: listSpenders(reader, now),
     payments: readPaymentFacts(reader),
     lastRowAt: lastRowAt(times),

@@ -201,7 +201,8 @@ function pick({ email, name, language }: Visitor): Visitor {
 
 function requireRegistration(tx: Tx, id: string) {
   const found = findRegistration(tx, id);
-  if (!found) throw refusal("registration_not_found");
+  // The address of one with a link is not proved yet: it does not wait for the operator.
+  if (!found || found.confirmUntil !== null) throw refusal("registration_not_found");
   return found;
 }
 

@@ -118,7 +118,7 @@ export async function approveRegistration(
 export async function declineRegistration(submission: Submission): Promise<Redirect> {
   const id = submission.params["registration"]!;
   const { found } = await submission.read((reader) => ({ found: findRegistration(reader, id) }));
-  if (!found) throw refusal("registration_not_found");
+  if (!found || found.confirmUntil !== null) throw refusal("registration_not_found");
   await submission.confirm({
     title: `Decline ${found.email}`,
     moves: [],

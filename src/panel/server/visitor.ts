@@ -5,7 +5,7 @@ import {
   findInvited,
   PANEL_SIGN_INS,
 } from "../../db/administrators/administrators.ts";
-import { countRegistrations } from "../../db/members/registrations.ts";
+import { countWaiting } from "../../db/members/registrations.ts";
 import { countOpenRequests } from "../../db/orders/order-request-lists.ts";
 import { readPaymentFacts } from "../../db/payments/payments.ts";
 import type { Reader } from "../../db/port/port.ts";
@@ -81,7 +81,7 @@ export class Visitor extends SessionVisitor<Administrator> {
   protected override noteSignedIn(reader: Reader): void {
     const waiting = countOpenRequests(reader);
     this.#waitingRequests = waiting.toDecide + waiting.unknown;
-    this.#waitingRegistrations = countRegistrations(reader);
+    this.#waitingRegistrations = countWaiting(reader);
     const payments = readPaymentFacts(reader);
     this.#waitingPayments = payments.waiting + payments.reversed;
   }

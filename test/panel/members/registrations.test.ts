@@ -45,6 +45,26 @@ test("those who wait are counted in the navigation and on Today, until they are 
   expect(await texts()).toEqual([undefined, undefined]);
 });
 
+test("a visitor whose address is not proved yet is neither counted nor decided", async () => {
+  panel.run("setMailSettings", { active: true, operator: null });
+  const from = { address: "192.0.2.7", network: "192.0.2.7", userAgent: "" };
+  const visitor = { email: "unproved@new.example", name: "New", language: "en" } as const;
+  panel.run("askAccount", { ...visitor, limit: 1000, from });
+  panel.run("setMailSettings", { active: false, operator: null });
+  const [row] = panel.query<{ id: string }>(
+    "SELECT id FROM registrations WHERE email = ?",
+    visitor.email,
+  );
+  expect((await panel.get("/")).text).not.toContain("asked for an account");
+  expect((await panel.get(PATH)).text).not.toContain(visitor.email);
+  const before = panel.fingerprint();
+  for (const decision of ["approve", "decline"]) {
+    const { text } = await panel.post(`${PATH}/${row!.id}/${decision}`);
+    expect([decision, text.includes("Registration not found")]).toEqual([decision, true]);
+  }
+  expect(panel.fingerprint()).toBe(before);
+});
+
 test("to approve creates a reseller, and shows the link for its first owner once", async () => {
   const id = waiting(panel, "eve@new.example");
   const { status, text } = await panel.post(`${PATH}/${id}/approve`, { username: "evie" });
