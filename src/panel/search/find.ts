@@ -6,6 +6,7 @@ import { findPastOrder } from "../../db/imports/imports.ts";
 import { services } from "../../db/tables/catalogue.ts";
 import type { Service } from "../../db/catalogue/services.ts";
 import { listServicesAfter } from "../../db/catalogue/service-lists.ts";
+import { findMemberByEmail } from "../../db/members/members.ts";
 import type { Reader } from "../../db/port/port.ts";
 import { listProviders } from "../../db/providers/providers.ts";
 import { listKeysByStart } from "../../db/users/keys.ts";
@@ -51,6 +52,7 @@ export function find(reader: Reader, text: string): FoundKind[] {
   const kinds: FoundKind[] = [
     orders,
     { heading: "Resellers", found: findUsers(reader, text) },
+    { heading: "Members", found: findMembers(reader, text) },
     { ...numbered, found: [...numbered.found, ...findServices(reader, text)] },
     { heading: "Providers", found: findProviders(reader, text) },
     { heading: "Keys", found: findKeys(reader, text) },
@@ -105,6 +107,16 @@ function findUsers(reader: Reader, text: string): Found[] {
 function findNumberedService(reader: Reader, text: string): Found[] {
   const service = isOrderNumber(text) ? reader.row(services.byNumber, Number(text)) : undefined;
   return service ? [foundService(service, `number ${service.number}, `)] : [];
+}
+
+/** Finds a member of a reseller by the whole e-mail address. */
+function findMembers(reader: Reader, text: string): Found[] {
+  const member = findMemberByEmail(reader, text);
+  if (!member) return [];
+  const { email, name, role, account } = member;
+  const username = usernameOf(reader, account);
+  const path = `/users/${encodeURIComponent(username)}/members`;
+  return [{ title: email, text: `${name}, ${role} of ${username}`, path }];
 }
 
 function findServices(reader: Reader, text: string): Found[] {

@@ -40,7 +40,7 @@ export function Header(head: Head) {
           type="search"
           name="q"
           id="search"
-          aria-label="Search orders, resellers, services, providers and keys"
+          aria-label="Search orders, resellers, members, services, providers and keys"
           placeholder="Order, link, reseller, service, key"
           maxlength={200}
           data-key="/"

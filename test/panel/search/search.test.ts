@@ -17,6 +17,8 @@ beforeAll(async () => {
   const order = { resellerAccount: Number(key!.account), keyId: key!.id, service: "followers" };
   const link = "https://example.com/third";
   market.run("placeOrder", { ...order, link, quantity: 100, reference: "invoice-7" });
+  const member = { username: "bob", email: "ann@bob.example", name: "Ann", role: "owner" } as const;
+  market.run("inviteMember", { ...member, language: "en", invitationHash: "0".repeat(64) });
 });
 afterAll(() => market.stop());
 
@@ -37,6 +39,7 @@ test("one match is opened at once, whatever it is found by", async () => {
     ["SECOND", "/orders/3"],
     ["bo", "/users/bob"],
     ["kid", "/users/kid"],
+    ["ANN@bob.example", "/users/bob/members"],
     ["Follow", "/services/followers"],
     ["127.0.0.1", "/providers/acme"],
     [start, "/users/bob"],

@@ -24,7 +24,7 @@ interface Task {
   run: (person: Person & { market: PanelMarket; hasScript: boolean }, id: number) => Promise<void>;
 }
 
-const SEARCH = "Search orders, resellers, services, providers and keys";
+const SEARCH = "Search orders, resellers, members, services, providers and keys";
 
 const TASKS: readonly Task[] = [
   {
