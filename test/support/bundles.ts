@@ -1,6 +1,7 @@
 // The program and the writer's thread as one file each with its bytecode, bundled as the binary is: from some three hundred files of
 // source a process takes five times as long to start, a thread three times. Kept by what is in the source, so that all
-// processes of a run take the same ones.
+// processes of a run take the same ones. Three processes take the files of `bun run test`, slowest first: one more than
+// the two cores, because some tests wait for a real timer.
 
 import {
   existsSync,

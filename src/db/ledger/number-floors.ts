@@ -1,5 +1,7 @@
-// Floors for new numbers: numbers up to a floor are never issued again. On SQLite a floor is a row of number_floors; on
-// PostgreSQL it is the value of a sequence.
+// Floors for new numbers: numbers up to a floor are never issued again, because callers know those that were issued
+// since a backup. A gap is harmless, a number issued twice is not. On SQLite a floor is a row of number_floors
+// (AUTOINCREMENT would cost every order and transfer a write of its own table); on PostgreSQL it is the value of a
+// sequence.
 
 import type { Tx } from "../port/port.ts";
 import { statement } from "../port/query.ts";

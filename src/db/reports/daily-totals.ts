@@ -1,7 +1,8 @@
 // Totals of days, for the rows up to a position. Each report adds the rows after it. Rows are counted by number, not by
 // time, so that a row with an earlier time (the clock was set back) is counted like any other. Unlike the counts of
 // reports/running-count.ts, totals are stored: a recount at each start would read every order there ever was, not one
-// month.
+// month. A report of a month without them would add up a million rows in 3.4 to 5 s. On PostgreSQL a row is counted once
+// no transaction is open that could still commit a lower number.
 
 import type { Reader, Tx } from "../port/port.ts";
 import { query, statement } from "../port/query.ts";

@@ -1,6 +1,10 @@
 // Routes: the providers of a service, in the sequence in which an order is sent to them. An order goes to another route
 // only if it was refused or certainly not sent, and never back to a route that refused it.
-// docs/specification/delivery.md#delivery-routes.
+// docs/specification/delivery.md#delivery-routes. The first route is in the service's row, so that an order costs no
+// more because services can have several; only it sets the terms, because a service has one price. The order's row has
+// the route that it is on; a trigger lets it change only while nothing was sent that may have arrived, and partial unique
+// indexes allow one attempt that was not refused, and one refusal by route. A refusal for lack of funds leads on as well:
+// the order is certainly not there. After an unknown outcome none follows, even if a refusal comes late.
 
 import type { SubmissionResult } from "../delivery/deliveries.ts";
 

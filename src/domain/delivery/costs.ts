@@ -1,5 +1,6 @@
 // Costs of orders at their provider: by the reported charge, or by the provider's rate. Amounts of a provider are
-// decimals of any length, never floats. docs/specification/reports.md#costs.
+// decimals of any length, never floats. docs/specification/reports.md#costs. `order_costs` is append-only: a row has the
+// cost from then on and the difference, so that a change counts on its own day, as refunds do.
 
 import { type Decimal, parseDecimal } from "../providers/rate-decimals.ts";
 import { formatMicros, TRANSFER_LIMIT_MICROS } from "../ledger/money.ts";

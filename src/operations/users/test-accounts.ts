@@ -1,4 +1,8 @@
 // Test accounts: a user's second account, created when it is needed. docs/specification/sandbox.md#sandbox-accounts.
+// The test side is accounts, not a flag on each row: each query that forgot the flag would mix test money with real
+// money. Orders, references, records, transactions and webhooks are apart by their account; catalogue, grants and users
+// are found by `test_of`. Lists and figures of the operator must leave test accounts out, which
+// test/http/api/sandbox-property.test.ts holds.
 
 import { type Actor, cashAccount } from "../../domain/ledger/ledger.ts";
 import { TEST_CREDIT_MICROS, testUsername } from "../../domain/orders/sandbox.ts";

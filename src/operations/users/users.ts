@@ -114,7 +114,8 @@ export interface SetUserActive {
 }
 
 /**
- * Activates or deactivates a reseller. Its keys are suspended while it is inactive. Keys that were deactivated before
+ * Activates or deactivates a reseller. Its keys are suspended while it is inactive, because a check of a key does not
+ * read its user: a join would cost every request for what happens a few times a year. Keys that were deactivated before
  * stay inactive. Its balance, its child users and its orders stay. Returns how many keys changed. Refuses:
  * user_not_found, child_has_no_keys, user_erased.
  */

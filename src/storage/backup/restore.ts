@@ -1,5 +1,8 @@
 // Replaces the database by a backup: docs/specification/storage.md#restore. The backup is copied beside the database,
 // upgraded if it is older, and verified. Only then is it renamed over the database, so that a database always exists.
+// Keys that ended since the backup stay ended: one that works again would be a breach. Prices and settings go back and
+// are named: they are the operator's decision. Waiting webhooks are sent again, because receivers know a repeated event by
+// its id and a lost one cannot be recovered. Invoices issued since are kept: others have them.
 
 import { Database } from "bun:sqlite";
 import { chownSync, copyFileSync, existsSync, mkdirSync, renameSync, statSync } from "node:fs";
