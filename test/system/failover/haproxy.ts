@@ -1,4 +1,4 @@
-// HAProxy before a Patroni cluster, with the lines that docs/postgres.md gives.
+// HAProxy before a Patroni cluster, with the lines of deploy/haproxy.cfg.
 
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import type { Member } from "./patroni-cluster.ts";
 import { killAll } from "./processes.ts";
 import { freePort } from "../../support/ports.ts";
 
-const DOCUMENT = new URL("../../../docs/postgres.md", import.meta.url);
+const SETTINGS = new URL("../../../deploy/haproxy.cfg", import.meta.url);
 
 export interface Haproxy {
   port: number;
@@ -26,11 +26,9 @@ export async function startHaproxy(members: readonly Member[]): Promise<Haproxy>
   return { port, stop: () => killAll([child.pid]) };
 }
 
-/** The document's, but for the addresses. */
+/** Those of the file, but for the addresses. */
 function settings(port: number, members: readonly Member[]): string {
-  const document = readFileSync(DOCUMENT, "utf8");
-  const [, text] = /```\n(defaults\n[^`]*listen postgres\n[^`]*)```/.exec(document)!;
-  const lines = text!.split("\n");
+  const lines = readFileSync(SETTINGS, "utf8").split("\n");
   const others = lines.filter((line) => !line.startsWith("\tserver "));
   const servers = members.map(
     ({ name, port: own, apiPort }) => `\tserver ${name} 127.0.0.1:${own} check port ${apiPort}`,
