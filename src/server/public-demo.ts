@@ -34,7 +34,7 @@ export interface PublicDemoOptions {
   /** Returns what the sign-in pages show, with the time at which the database is replaced. */
   demoOf: (resetsAt: () => number) => Demo;
   /** Fills a new database before visitors see it. */
-  fill: (config: Config) => Promise<void>;
+  fill: (config: Config, url: string) => Promise<void>;
   /** Called after a fatal database error. */
   end: () => void;
 }
@@ -61,7 +61,7 @@ export async function startPublicDemo(
     const own = Object.freeze({ ...limited, data });
     const service = await startService(own, end, [], { demo, stage: addresses });
     try {
-      await fill(own);
+      await fill(own, service.url);
     } catch (error) {
       await service.stop();
       rmSync(data, { recursive: true, force: true });

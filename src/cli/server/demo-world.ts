@@ -16,6 +16,7 @@ import {
 import { createContext } from "../../operations/batch/context.ts";
 import { createCommandIds } from "../../operations/batch/execute.ts";
 import { DEMO_PROVIDER_SERVICES, DEMO_PROVIDER_URL } from "../../providers/demo-provider.ts";
+import type { DemoPaymentMethod } from "../../web/server/demo.ts";
 import { newToken } from "../../web/server/tokens.ts";
 import { parseCatalogue } from "../catalogue/service-import.ts";
 import { type CommonOptions, signed, withDatabase } from "../kernel/command.ts";
@@ -25,6 +26,7 @@ import { sampleOrders } from "./sample-orders.ts";
 export const DEMO_USER = "demo";
 export const DEMO_EMAIL = "demo@shop.example";
 const DEMO_BALANCE_USD = 100;
+const PAYMENT_LIMIT_USD = 1000;
 const DEMO_PROVIDER = "demo-provider";
 /** The services that the demo's provider delivers; the others are delivered by hand. */
 const DELIVERED = ["instagram-followers", "instagram-likes", "tiktok-views", "telegram-members"];
@@ -136,6 +138,29 @@ export function providerSteps(now: number): Step[] {
       );
     }),
   ];
+}
+
+/** Returns the payment method whose page is the demo's own, at `portalUrl`. */
+export function paymentSteps(
+  { id, secret }: DemoPaymentMethod,
+  portalUrl: string,
+  now: number,
+): Step[] {
+  const terms = {
+    names: JSON.stringify({ en: "Demo card" }),
+    instructions: "{}",
+    minMicros: MICROS_PER_DOLLAR,
+    maxMicros: PAYMENT_LIMIT_USD * MICROS_PER_DOLLAR,
+    feePpm: 0,
+    feeFixedMicros: 0,
+    feePayer: "operator",
+    bonusSteps: "[]",
+    rateToUsd: "1",
+    settings: JSON.stringify({ secret, "pay-url": `${portalUrl}/demo-payments/{payment}` }),
+    active: true,
+  } as const;
+  const method = { methodId: id, kind: "callback", currency: "USD", terms, resellers: null };
+  return [step("createPaymentMethod", method, now)];
 }
 
 /** Returns a step that runs a command. Its ids are created once. */

@@ -1,6 +1,7 @@
 // `demo`: the data of quickstart, with a provider that delivers and people who can sign in, in a temporary folder.
 // With --public it can be hosted for anybody: it connects to no other server and begins anew each hour.
 
+import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,13 +10,14 @@ import { settingDefaults, settingOption } from "../../config/flags.ts";
 import { type Config, type Flag, PORTAL_PREFIX } from "../../config/settings.ts";
 import { duration, size } from "../../config/values.ts";
 import { formatSize } from "../../domain/values/units.ts";
+import { formatSecret, WEBHOOK_SECRET_BYTES } from "../../domain/webhooks/webhooks.ts";
 import { HOUR_MS, SECOND_MS } from "../../domain/values/spans.ts";
 import type { UnsignedInput } from "../../operations/batch/commands.ts";
 import { answerCalls } from "../../providers/call.ts";
 import { createDemoProvider, DEMO_PROVIDER_URL } from "../../providers/demo-provider.ts";
 import type { Service } from "../../server/serve.ts";
 import { databasePath } from "../../storage/file/open.ts";
-import type { Demo, DemoSignIn, DemoSite } from "../../web/server/demo.ts";
+import type { Demo, DemoPaymentMethod, DemoSignIn, DemoSite } from "../../web/server/demo.ts";
 import { random } from "../../web/server/random.ts";
 import { DEFAULT_PANEL } from "../administrators/administrators.ts";
 import { CommandFailure } from "../kernel/command.ts";
@@ -25,6 +27,7 @@ import {
   DEMO_EMAIL,
   type DemoPeople,
   newDemoKey,
+  paymentSteps,
   peopleSteps,
   providerSteps,
   seed,
@@ -79,10 +82,11 @@ type GivenOptions = DemoOptions & Pick<Config, "port" | "panelListen">;
 /** Makes a folder that a demo has filled known, and holds its sign-ins. */
 const MARKER = "demo.json";
 
-/** The sign-ins of a demo of one's own. */
+/** The secrets of a demo, which it keeps when it starts again on the same data. */
 interface Kept {
   password: string;
   key: string;
+  payments: DemoPaymentMethod;
 }
 
 export function declareDemo(program: Command): void {
@@ -154,15 +158,15 @@ async function startOwn(config: Config, _: DemoOptions, command: Command): Promi
   const marker = join(config.data, MARKER);
   const isNew = !existsSync(marker);
   const { text, input } = newDemoKey("demo");
-  const made: Kept = { password: random(PASSWORD_BYTES), key: text };
-  const { password, key } = isNew ? made : (JSON.parse(readFileSync(marker, "utf8")) as Kept);
+  const made: Kept = { password: random(PASSWORD_BYTES), key: text, payments: newMethod() };
+  const secrets = isNew ? made : (JSON.parse(readFileSync(marker, "utf8")) as Kept);
   answerCalls(DEMO_PROVIDER_URL, createDemoProvider(), false);
-  const demo = demoOf(OWNERS, { password, key, resets: () => null, isPublic: false });
+  const demo = demoOf(OWNERS, { ...secrets, resets: () => null, isPublic: false });
   // Listens first: an address in use must leave no folder without its data.
   const service = await start(config, command, demo);
   try {
     if (isNew) {
-      await fill(config, OWNERS, password, input);
+      await fill(config, service.url, OWNERS, made, input);
       writeFileSync(marker, JSON.stringify(made), { mode: 0o600 });
     }
   } catch (error) {
@@ -177,11 +181,11 @@ async function startPublic(
   { resetEvery: every, resetAbove: sizeLimitBytes }: DemoOptions,
 ): Promise<Started> {
   const { text: key, input } = newDemoKey("demo");
-  const password = PUBLIC_PASSWORD;
+  const secrets: Kept = { password: PUBLIC_PASSWORD, key, payments: newMethod() };
   const { startPublicDemo } = await import("../../server/public-demo.ts");
   const of = (resetsAt: () => number): Demo => {
     const resets = () => `${new Date(resetsAt()).toISOString().slice(11, 16)} UTC`;
-    return demoOf(VISITORS, { password, key, resets, isPublic: true });
+    return demoOf(VISITORS, { ...secrets, resets, isPublic: true });
   };
   const service = await orFailure(config, () =>
     // All visitors use one key, so requests are limited by visitor.
@@ -191,7 +195,7 @@ async function startPublic(
         every,
         sizeLimitBytes,
         demoOf: of,
-        fill: (world) => fill(world, VISITORS, password, input, PUBLIC_BALANCE_USD),
+        fill: (world, url) => fill(world, url, VISITORS, secrets, input, PUBLIC_BALANCE_USD),
         end: () => process.exit(1),
       },
     ),
@@ -199,10 +203,16 @@ async function startPublic(
   return { service, demo: of(() => 0) };
 }
 
+/** Returns a payment method with a secret of its own. */
+function newMethod(): DemoPaymentMethod {
+  return { id: "demo-card", secret: formatSecret(randomBytes(WEBHOOK_SECRET_BYTES)) };
+}
+
 async function fill(
   config: Config,
+  url: string,
   people: People,
-  password: string,
+  { password, payments }: Kept,
   key: UnsignedInput<"createKey">,
   balanceUsd?: number,
 ): Promise<void> {
@@ -210,20 +220,27 @@ async function fill(
   const passwordHash = await Bun.password.hash(password);
   await seed(config, sharedSteps(key, now, balanceUsd), [
     ...providerSteps(now),
+    ...paymentSteps(payments, `${config.portalUrl ?? url}${PORTAL_PREFIX}`, now),
     ...peopleSteps({ ...people, passwordHash }, now),
   ]);
 }
 
 function demoOf(
   { administrators, members }: People,
-  { password, key, resets, isPublic }: Kept & Pick<DemoSite, "resets"> & { isPublic: boolean },
+  {
+    password,
+    key,
+    payments,
+    resets,
+    isPublic,
+  }: Kept & Pick<DemoSite, "resets"> & { isPublic: boolean },
 ): Demo {
   const panel = administrators.map(({ name, role }) => ({ name, password, role }));
   const portal = members.map(({ email: name, role }) => ({ name, password, role }));
   const forms = (open: readonly string[]) => (isPublic ? new Set(open) : null);
   return {
-    panel: { signIns: panel, key: null, resets, forms: forms(PANEL_FORMS) },
-    portal: { signIns: portal, key, resets, forms: forms(PORTAL_FORMS) },
+    panel: { signIns: panel, key: null, payments: null, resets, forms: forms(PANEL_FORMS) },
+    portal: { signIns: portal, key, payments, resets, forms: forms(PORTAL_FORMS) },
   };
 }
 

@@ -11,6 +11,7 @@ import { siteHandler, startSite } from "../../web/server/listener.ts";
 import { failureOf } from "../../web/server/render.tsx";
 import { redirect } from "../../web/server/response.ts";
 import type { Site } from "../../web/server/site.ts";
+import { demoRoutes } from "../payments/demo-payment.tsx";
 import { ENROLMENT } from "../members/second-factor.tsx";
 import type { Call } from "./call.ts";
 import { INSPECTION, InspectionBanner } from "../members/inspections.tsx";
@@ -49,7 +50,7 @@ function siteOf(portal: Portal): PortalSite {
     assets: portal.assets,
     unknownHost: portal.texts.en("site.unknownHost"),
     parts: portal,
-    routes: ROUTES,
+    routes: portal.demo ? [...ROUTES, ...demoRoutes] : ROUTES,
     visitorOf: (request, side) => new Visitor(portal, request, side),
     admit: (route, call) => admit(site, route, call),
     recognize: (visitor) => visitor.authenticate(),

@@ -55,7 +55,7 @@ export interface Portal {
   /** Counts a search of a member, and a registration from a network. Each returns the seconds to wait; 0: go on. */
   limits: { search: CallerRate; registration: CallerRate };
   passwords: Passwords;
-  payments: Pick<Payments, "begin">;
+  payments: Pick<Payments, "begin" | "receive">;
   /** The proxies whose X-Forwarded-For is trusted. */
   trustedProxy: readonly Network[];
   onInternalError(error: unknown): void;

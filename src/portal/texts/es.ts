@@ -50,6 +50,9 @@ export const es: Catalogue = {
   "demo.resets": "Pruebe todo. Los cambios se descartan a las {time}.",
   "demo.key": "Clave de API",
   "demo.formClosed": "La demostración no permite esto. No se cambió nada.",
+  "demo.payment": "Servicio de pago de la demostración",
+  "demo.paymentHint":
+    "Aquí no se mueve dinero. El botón paga el importe, como lo haría una tarjeta.",
   "parts.done": "Listo",
   "parts.moneyMoves": "Dinero que se moverá",
   "parts.proofBecause": "Se necesita de nuevo para este paso.",

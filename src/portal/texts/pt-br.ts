@@ -51,6 +51,9 @@ export const ptBr: Catalogue = {
   "demo.resets": "Experimente tudo. As alterações são descartadas às {time}.",
   "demo.key": "Chave de API",
   "demo.formClosed": "A demonstração não permite isto. Nada foi alterado.",
+  "demo.payment": "Serviço de pagamento da demonstração",
+  "demo.paymentHint":
+    "Aqui não há dinheiro de verdade. O botão paga o valor, como um cartão faria.",
   "parts.done": "Pronto",
   "parts.moneyMoves": "Dinheiro que será movimentado",
   "parts.proofBecause": "Necessário de novo para este passo.",

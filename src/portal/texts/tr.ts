@@ -50,6 +50,8 @@ export const tr: Catalogue = {
   "demo.resets": "Her şeyi deneyin. Değişiklikler {time} saatinde silinir.",
   "demo.key": "API anahtarı",
   "demo.formClosed": "Tanıtım buna izin vermiyor. Hiçbir şey değişmedi.",
+  "demo.payment": "Tanıtımın ödeme hizmeti",
+  "demo.paymentHint": "Burada gerçek para hareket etmez. Düğme, tutarı bir kart gibi öder.",
   "parts.done": "Tamam",
   "parts.moneyMoves": "Taşınacak para",
   "parts.proofBecause": "Bu adım için yeniden gerekli.",

@@ -11,7 +11,7 @@ export function DemoSignIns({ demo = null }: { demo?: DemoSite | null | undefine
   const { signIns, key } = demo;
   const resets = demo.resets();
   return (
-    <section class="notice" aria-label={words.title}>
+    <section class="notice busy" aria-label={words.title}>
       <h2>{words.title}</h2>
       {resets !== null && <p>{words.resets(resets)}</p>}
       {signIns.map(({ name, password, role }) => (

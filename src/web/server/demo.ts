@@ -7,6 +7,12 @@ export interface DemoSignIn {
   role: string;
 }
 
+/** The payment method that the demo's own page pays. */
+export interface DemoPaymentMethod {
+  id: string;
+  secret: string;
+}
+
 /** A site of a demo; null for any other server. */
 export interface DemoSite {
   signIns: readonly DemoSignIn[];
@@ -14,6 +20,8 @@ export interface DemoSite {
   key: string | null;
   /** Returns the time of the day at which the demo begins anew, such as `11:00 UTC`; null: never. */
   resets: () => string | null;
+  /** Null on a site without payments. */
+  payments: DemoPaymentMethod | null;
   /** The forms that visitors may send, by the paths of their routes. Null: all. */
   forms: ReadonlySet<string> | null;
 }

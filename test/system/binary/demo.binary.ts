@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "bun:test";
 import { PANEL_FORMS, PORTAL_FORMS } from "../../../src/cli/server/demo-forms.ts";
 import { ROUTES as PANEL_ROUTES } from "../../../src/panel/server/routes.ts";
+import { demoRoutes } from "../../../src/portal/payments/demo-payment.tsx";
 import { ROUTES as PORTAL_ROUTES } from "../../../src/portal/server/routes.ts";
 import { binary, type Serving, serving, servingAs, stop } from "../../support/binary.ts";
 import { callApi } from "../../support/http/api.ts";
@@ -100,6 +101,31 @@ test("the printed sign-ins lead into panel and portal, and the printed order is 
   await stop(server);
 });
 
+test("funds are added through the demo's own payment page, once however often it is sent", async () => {
+  const server = await serving(freshFolder(), "demo");
+  const demo = read(server);
+  const cookie = await signIn(demo, "portal", demo.signIns.portal[0]!);
+  const balance = async () => (await callApi(server.url, "GET", "/balance", demo.key)).body.balance;
+  const before = await balance();
+  const fields = { method: "demo-card", amount: "12.50" };
+  const review = await (await send(demo.portal, "/add-funds", fields, { cookie })).text();
+  const token = /name="token" value="([^"]+)"/.exec(review)![1]!;
+  const asked = await send(demo.portal, "/add-funds", { ...fields, token }, { cookie });
+  const link = asked.headers.get("location")!;
+  const id = /[a-z0-9]{24}/.exec(link)![0];
+  const payment = await (await send(demo.portal, `/payments/${id}`, null, { cookie })).text();
+  const [payUrl] = /http[^"]+demo-payments[^"]+/.exec(payment)!;
+  expect(payUrl).toBe(`${demo.portal}/demo-payments/${id}`);
+  expect((await send(demo.portal, `/demo-payments/${id}`, null, { cookie })).status).toBe(200);
+  expect(await balance()).toBe(before);
+  for (let times = 0; times < 3; times++) {
+    const paid = await send(demo.portal, `/demo-payments/${id}`, {}, { cookie });
+    expect(paid.headers.get("location")).toBe(`/portal/payments/${id}`);
+    expect(await balance()).toBe(before + 12.5);
+  }
+  await stop(server);
+});
+
 test("without --data nothing of it stays; with --data the next start has the same data and sign-ins", async () => {
   const folder = freshFolder();
   const first = read(await serving(folder, "demo"));
@@ -139,7 +165,8 @@ describe("a public demo", () => {
       ["portal", PORTAL_ROUTES, PORTAL_FORMS],
     ] as const;
     for (const [site, routes, open] of sites) {
-      const forms = routes.filter(({ method }) => method === "POST").map(({ path }) => path);
+      const all = site === "portal" ? [...routes, ...demoRoutes] : routes;
+      const forms = all.filter(({ method }) => method === "POST").map(({ path }) => path);
       // The list names no form that there is none of.
       expect(open.filter((path) => !forms.includes(path))).toEqual([]);
       const closed = forms.filter((path) => !open.includes(path));
