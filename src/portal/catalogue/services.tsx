@@ -130,6 +130,7 @@ function Prices({
           cell: ({ category }) => <Typed text={category} />,
           widest: true,
         },
+        { heading: t("services.type"), cell: ({ type }) => t(`type.${type}`), widest: true },
         {
           heading: t("newOrder.price"),
           number: true,

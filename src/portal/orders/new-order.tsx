@@ -6,7 +6,7 @@
 import { findOpenService, findOpenServiceByNumber } from "../../db/catalogue/services.ts";
 import type { Reader } from "../../db/port/port.ts";
 import { findOwnLimits } from "../../db/users/reseller-limits.ts";
-import { typeTerms } from "../../domain/catalogue/service-types.ts";
+import { DEFAULT_SERVICE_TYPE, typeTerms } from "../../domain/catalogue/service-types.ts";
 import {
   DRIP_FIELDS,
   EXTRA_FIELDS,
@@ -79,6 +79,7 @@ export async function newOrderPage(call: Call, { completionTimes }: Portal): Pro
           <Typed text={service.name} />
         </h1>
         <p>
+          {service.type !== DEFAULT_SERVICE_TYPE && `${t(`type.${service.type}`)} · `}
           {priceText(visitor, service)} · {t("services.time")}:{" "}
           {usualTime(visitor, completionTimes.of(Number(number)))} ·{" "}
           <a href="/new-order">{t("newOrder.otherService")}</a>

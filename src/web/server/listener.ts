@@ -65,6 +65,8 @@ export function siteHandler<Who extends Visitor, Parts extends SiteParts, Role>(
     const path = request.path.slice(prefix.length);
     if (!path.startsWith("/")) return secured(redirect(`${prefix}/${path}`), settings.isSecure);
     const at = sides.find(({ side }) => path.startsWith(`${side}/`));
+    const only = sides.find(({ side }) => side === path);
+    if (only) return secured(redirect(`${prefix}${path}/`), settings.isSecure);
     const response = at
       ? await at.route(request.withPath(path.slice(at.side.length)))
       : await route(prefix === "" ? request : request.withPath(path));

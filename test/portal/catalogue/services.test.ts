@@ -1,6 +1,8 @@
 // The price list in the portal: what the reseller pays for what it may order.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { SERVICE_TYPES } from "../../../src/domain/catalogue/service-types.ts";
+import { createTexts } from "../../../src/portal/texts/texts.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import { HOUR_MS } from "../../../src/domain/values/spans.ts";
 import { OPERATOR } from "../../support/databases/test-database.ts";
@@ -76,6 +78,19 @@ test("the usual time is of all resellers' orders, in the lists, on the page of t
   expect(lines.map((line) => line.split(",").at(-1)!)).toEqual(["10800", ""]);
   const russian = portal.session(portal.member("alice", "ru@alice.example", "buyer", "ru"));
   expect((await texts(russian)).map((text) => text.includes("3 ч"))).toEqual(pages.map(() => true));
+});
+
+test("every type of service has a name in the list and on the page of the order", async () => {
+  for (const type of SERVICE_TYPES) portal.service({ id: type, name: `Of ${type}`, type });
+  const { text } = await portal.get("/services", buyer);
+  for (const type of SERVICE_TYPES) {
+    const name = createTexts().en(`type.${type}`);
+    expect([type, text.includes(`>${name}</td>`)]).toEqual([type, true]);
+    const [row] = portal.query("SELECT number FROM services WHERE id = ?", type);
+    const page = await portal.get(`/new-order/${String(row!["number"])}`, buyer);
+    const isNamed = page.text.includes(`${name} · `);
+    expect([type, isNamed]).toEqual([type, type !== "default"]);
+  }
 });
 
 test("only members who may order get links to order", async () => {

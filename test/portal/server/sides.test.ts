@@ -174,6 +174,8 @@ test("pages that need no session are only on the live side", async () => {
     expect([path, reply.status, reply.headers.get("location")]).toEqual([path, 303, PREFIX + path]);
   }
   expect((await portal.get("/", owner)).status).toBe(200);
+  const { status, headers } = await portal.get(TEST_SIDE, owner);
+  expect([status, headers.get("location")]).toEqual([303, `${PREFIX}${TEST_SIDE}/`]);
 });
 
 test("without a test account every page and form of test mode leads to the live side, and changes nothing", async () => {
