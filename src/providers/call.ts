@@ -84,7 +84,7 @@ export type Reply =
   | { kind: "failure"; failure: Failure; cause: string };
 
 /**
- * Why there is no JSON. `not_called`: this machine lacked a resource for the call. `not_sent`: the call had no effect.
+ * Why there is no JSON. A cause may contain the reply, so it is masked before anything else. `not_called`: this machine lacked a resource for the call. `not_sent`: the call had no effect.
  */
 export type Failure = "not_called" | "not_sent" | "unanswered" | "unreadable";
 
@@ -193,7 +193,25 @@ async function readReply(response: Response, options: CallOptions): Promise<Repl
     return { kind: "json", status, json: isList ? await parseList(bytes) : parseReply(bytes) };
   } catch (error) {
     if (!(error instanceof UnreadableJson)) throw error;
-    return failure("unreadable", `HTTP ${status}, a reply that is ${error.message}`);
+    const shown = isList ? "" : shownText(bytes);
+    return failure("unreadable", `HTTP ${status}, a reply that is ${error.message}${shown}`);
+  }
+}
+
+// oxlint-disable-next-line no-control-regex -- control characters are what it finds
+const NOT_TEXT = /[\u0000-\u0008\u000e-\u001f]/;
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * Returns a reply that is a text, such as the error page of a proxy, for the operator who must find out what happened.
+ * The caller masks the key in it and cuts it (mask.ts). In other encodings the key would not be recognised.
+ */
+function shownText(bytes: Uint8Array): string {
+  try {
+    const text = utf8.decode(bytes).trim();
+    return text === "" || NOT_TEXT.test(text) ? "" : `: ${text}`;
+  } catch {
+    return "";
   }
 }
 

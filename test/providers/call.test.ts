@@ -168,6 +168,44 @@ describe("HTTP 429", () => {
   });
 });
 
+describe("a reply that is not JSON", () => {
+  const PAGE = "<html>\n<title>502 Bad Gateway</title> for our-secret-key";
+  const submitted = async (body: string | Uint8Array<ArrayBuffer>, status = 502) => {
+    using server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => new Response(body, { status }),
+    });
+    const api = smmApi(createSender(server.url.href, NEVER_MS), "our-secret-key");
+    return await api.submit({ service: "1", link: "x", fields: {} }, never);
+  };
+
+  test("is in the cause as a text, without the key, and cut", async () => {
+    const { cause } = (await submitted(PAGE)) as { cause: string };
+    expect(cause).toBe(
+      "HTTP 502, a reply that is not JSON: <html> <title>502 Bad Gateway</title> for ***",
+    );
+    const long = (await submitted(`${"x".repeat(163)}our-secret-key and more`)) as {
+      cause: string;
+    };
+    expect(long.cause).not.toContain("our");
+    expect(long.cause.length).toBe(201);
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["blanks", " \n"],
+    ["of another encoding", new Uint8Array(Buffer.from(`\ufeff${PAGE}`, "utf16le"))],
+    ["no text", Uint8Array.of(0xff, 0xfe, 0x41)],
+    ["a text with control characters", "our\u0000-secret\u0000-key"],
+  ])("%s: only the status is in the cause", async (_, body) => {
+    expect(await submitted(body)).toEqual({
+      outcome: "unknown",
+      cause: "HTTP 502, a reply that is not JSON",
+    });
+  });
+});
+
 describe("a compressed reply", () => {
   const REPLY = JSON.stringify({ order: 7 });
   const replyTo = async (body: Uint8Array<ArrayBuffer>, encoding: string) => {

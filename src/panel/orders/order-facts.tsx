@@ -48,7 +48,7 @@ export function OrderFacts({
               ["Route", <ItsRoute order={order} provider={provider} routes={routes} />],
               ["Number at the provider", delivery.providerOrder ?? "–"],
               ["Last answered poll (UTC)", <Time at={delivery.polledAt} />],
-              ["Last reply", <Typed text={lastReply(timeline)} />],
+              ["Last reply", <Typed text={lastReply({ order, timeline })} />],
             ] as const)
           : []),
         ["Quantity", quantityText(order)],
@@ -90,12 +90,21 @@ function ItsRoute({
   );
 }
 
-/** The provider's last words about the order, with our key masked; null if it has not replied. */
-function lastReply(timeline: ShownOrder["timeline"]): string | null {
-  const words = timeline.findLast(
-    ({ provider, note }) => provider !== null && note !== null && !isCode(note),
-  );
-  return words?.note ?? null;
+/** What a status report changed, as operations/delivery/polling.ts notes it. */
+const REPORTED = /^the provider reported /;
+
+/**
+ * The provider's last words about the order, with our key masked; null if it has not replied. A report that changed
+ * nothing is not stored.
+ */
+function lastReply({ order, timeline }: Pick<ShownOrder, "order" | "timeline">): string | null {
+  const last = timeline.findLast(({ what, provider, note }) => {
+    if (what === "accepted") return true;
+    if (note === null) return false;
+    return provider === null ? REPORTED.test(note) : !isCode(note);
+  });
+  if (last?.what === "accepted") return `accepted as ${order.delivery?.providerOrder ?? "–"}`;
+  return last?.note?.replace(REPORTED, "") ?? null;
 }
 
 function ItsProvider({ order, provider }: Pick<ShownOrder, "order" | "provider">) {

@@ -260,6 +260,25 @@ describe("one order", () => {
   });
 });
 
+test.each([
+  [{ outcome: "accepted", providerOrder: "8802" }, "accepted as 8802"],
+  [{ outcome: "refused", cause: "Link is private", outOfFunds: false }, "Link is private"],
+  [
+    { outcome: "unknown", cause: "HTTP 502, a reply that is not JSON: <html>" },
+    "HTTP 502, a reply that is not JSON: &lt;html>",
+  ],
+  [{ outcome: "not_sent", cause: "ECONNREFUSED" }, "–"],
+] as const)(
+  "the page of an order shows what its provider last replied: %j",
+  async (result, shown) => {
+    const id = market.delivered("queued");
+    market.attempt(id, result);
+    const { text } = await market.get(`/orders/${id}`);
+    const [, reply] = /<dt>Last reply<\/dt><dd>(.*?)<\/dd>/.exec(text)!;
+    expect(reply!.replace(/<[^>]*>/g, "")).toBe(shown);
+  },
+);
+
 test("the facts of an order begin with its money", async () => {
   const { text } = await market.get(`/orders/${market.delivered({ placed: "8801" })}`);
   const terms = [...text.matchAll(/<dt>([^<]*)<\/dt>/g)].map(([, term]) => term);
