@@ -177,7 +177,10 @@ describe("a reply that is not JSON", () => {
       fetch: () => new Response(body, { status }),
     });
     const api = smmApi(createSender(server.url.href, NEVER_MS), "our-secret-key");
-    return await api.submit({ service: "1", link: "x", fields: {} }, never);
+    return await api.submit(
+      { orderId: 1, createdAt: 0, service: "1", link: "x", fields: {} },
+      never,
+    );
   };
 
   test("is in the cause as a text, without the key, and cut", async () => {
