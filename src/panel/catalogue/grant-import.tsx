@@ -12,7 +12,14 @@ import { type GrantTerms, refusedGrants } from "../../operations/catalogue/grant
 import type { Submission } from "../server/call.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
 import { Area, Form } from "../../web/components/fields.tsx";
-import { FILE, importView, More, readList, shownAgain, SHOWN_LIMIT } from "./import-rows.tsx";
+import {
+  FILE,
+  importView,
+  More,
+  readList,
+  shownAgain,
+  SHOWN_LIMIT,
+} from "../imports/import-rows.tsx";
 import { List } from "../../web/components/lists.tsx";
 import { shownRefusal } from "../../web/server/refusals.ts";
 import { Money, Typed } from "../../web/components/shown.tsx";

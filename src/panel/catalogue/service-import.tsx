@@ -13,7 +13,7 @@ import { MarginText } from "./margins.tsx";
 import type { Submission } from "../server/call.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
 import { Area, Box, Form } from "../../web/components/fields.tsx";
-import { FILE, importView, readList, shownAgain, SHOWN_LIMIT } from "./import-rows.tsx";
+import { FILE, importView, readList, shownAgain, SHOWN_LIMIT } from "../imports/import-rows.tsx";
 import { List } from "../../web/components/lists.tsx";
 import { shownRefusal } from "../../web/server/refusals.ts";
 import { Money, Typed } from "../../web/components/shown.tsx";
