@@ -25,11 +25,14 @@ import { removeOwnPrice, setOwnPrice } from "./user-prices.tsx";
 import { transactionsCsv, transactionsPage } from "./user-transactions.tsx";
 import { createWebhook } from "./user-webhooks.tsx";
 import { userPage } from "./user.tsx";
+import { importPage, importUsers } from "./user-import.tsx";
 import { createUser, usersPage } from "./users.tsx";
 
 export const routes: readonly Route[] = [
   get("/users", "support", usersPage),
   post("/users", "operator", createUser, "/users"),
+  get("/import-users", "owner", importPage),
+  post("/import-users", "owner", importUsers, "/import-users"),
   get("/users/:user", "support", userPage),
   post("/users/:user/balance", "owner", adjustBalance, "/users/:user"),
   post("/users/:user/discount", "operator", setDiscount, "/users/:user"),

@@ -108,7 +108,7 @@ export async function usersPage(call: Call, panel: Panel): Promise<View> {
           </Filters>
           {mayAct(role, "operator") && (
             <span class="inline end">
-              <NewUser />
+              <NewUser mayImport={mayAct(role, "owner")} />
             </span>
           )}
         </PageHead>
@@ -256,7 +256,8 @@ function chipsOf(filters: Values): Chip[] {
   });
 }
 
-function NewUser() {
+/** `mayImport`: a list may create credit, which is an owner's. */
+function NewUser({ mayImport }: { mayImport: boolean }) {
   return (
     <Pop button="New reseller" primary atEnd open={useContext(Refused)?.action === "/users"}>
       <Form action="/users">
@@ -274,6 +275,7 @@ function NewUser() {
           </button>
           <button>Create the user</button>
         </p>
+        {mayImport && <a href="/import-users">Import a list</a>}
       </Form>
     </Pop>
   );
