@@ -726,6 +726,7 @@ export const en = {
   "refusal.child_cannot_hold_webhook": "Users of a reseller have no webhooks.",
   "refusal.api_key_invalid": "The key is not valid.",
   "refusal.mail_off": "No e-mail can be sent now. Try again.",
+  "refusal.mail_not_found": "This link is not valid.",
   "refusal.order_transition_illegal": "The order has changed. Look at it again.",
   "refusal.remains_above_quantity": "More remains than was ordered.",
 } as const;

@@ -761,6 +761,7 @@ export const es: Catalogue = {
   "refusal.child_cannot_hold_webhook": "Los usuarios de un revendedor no tienen webhooks.",
   "refusal.api_key_invalid": "La clave no es válida.",
   "refusal.mail_off": "Ahora no se pueden enviar correos. Inténtelo de nuevo.",
+  "refusal.mail_not_found": "Este enlace no es válido.",
   "refusal.order_transition_illegal": "El pedido ha cambiado. Vuelva a verlo.",
   "refusal.remains_above_quantity": "Queda más de lo que se pidió.",
 };

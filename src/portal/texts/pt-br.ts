@@ -750,6 +750,7 @@ export const ptBr: Catalogue = {
   "refusal.child_cannot_hold_webhook": "Usuários de um revendedor não têm webhooks.",
   "refusal.api_key_invalid": "A chave não é válida.",
   "refusal.mail_off": "Não é possível enviar e-mails agora. Tente de novo.",
+  "refusal.mail_not_found": "Este link não é válido.",
   "refusal.order_transition_illegal": "O pedido mudou. Veja de novo.",
   "refusal.remains_above_quantity": "Resta mais do que foi pedido.",
 };

@@ -769,6 +769,7 @@ export const ru: Catalogue = {
   "refusal.child_cannot_hold_webhook": "У пользователей реселлера нет вебхуков.",
   "refusal.api_key_invalid": "Ключ недействителен.",
   "refusal.mail_off": "Сейчас нельзя отправить письмо. Повторите.",
+  "refusal.mail_not_found": "Эта ссылка недействительна.",
   "refusal.order_transition_illegal": "Заказ изменился. Откройте его снова.",
   "refusal.remains_above_quantity": "Осталось больше, чем заказано.",
 };

@@ -725,6 +725,7 @@ export const tr: Catalogue = {
   "refusal.child_cannot_hold_webhook": "Bir bayinin kullanıcılarının webhook'u olmaz.",
   "refusal.api_key_invalid": "Anahtar geçerli değil.",
   "refusal.mail_off": "Şu anda e-posta gönderilemiyor. Yeniden deneyin.",
+  "refusal.mail_not_found": "Bu bağlantı geçerli değil.",
   "refusal.order_transition_illegal": "Sipariş değişti. Yeniden bakın.",
   "refusal.remains_above_quantity": "Kalan, sipariş edilenden fazla.",
 };
