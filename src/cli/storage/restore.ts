@@ -104,12 +104,12 @@ async function restore(
     floors = floorsOf(since, options.orderNumbersFrom);
     const endedKeys = since.keys.ended.map(({ id }) => id);
     await execute(staged, "skipSequences", null, now);
-    const { disabled: disabledAdministrators, disabledMembers } = since;
+    const { administrators, members } = since;
     const carried = signed<"carryOver">({
       floors,
       endedKeys,
-      disabledAdministrators,
-      disabledMembers,
+      administrators,
+      members,
       invoices: since.invoices,
     });
     ({ webhooksWaiting, invoices } = await execute(staged, "carryOver", carried, now));

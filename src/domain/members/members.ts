@@ -24,6 +24,11 @@ export function mayMember(role: MemberRole, permission: MemberPermission): boole
   return PERMISSIONS[role].includes(permission);
 }
 
+/** Returns whether a member loses a permission with another role. */
+export function takesAway(from: MemberRole, to: MemberRole): boolean {
+  return PERMISSIONS[from].some((permission) => !mayMember(to, permission));
+}
+
 const AUTHOR = /^member:([a-z0-9]{24})$/;
 
 /** Returns the name of a member in the ledger, the audit log and the events of orders. It holds nothing personal. */

@@ -1,7 +1,7 @@
 // Administrators of the panel. Each is invited, and has a role of their own. A change after which a session could no
 // longer be trusted ends all sessions of that administrator. Passwords and second factors: sign-ins/credentials.ts.
 
-import { type Role } from "../../domain/administrators/administrators.ts";
+import { mayAct, type Role, ROLES } from "../../domain/administrators/administrators.ts";
 import type { AuditAction, AuditFacts } from "../../domain/administrators/audit.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { refusal } from "../../domain/values/error-table.ts";
@@ -11,7 +11,15 @@ import { countOwners, findAdministrator } from "../../db/administrators/administ
 import type { Tx } from "../../db/port/port.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
-import { endSessionsOf, forgetNetworks, NO_INVITATION } from "../sign-ins/credentials.ts";
+import {
+  endSessionsOf,
+  forgetNetworks,
+  isLinkOver,
+  type LaterAccess,
+  LINK_OPEN,
+  LINK_OVER,
+  NO_INVITATION,
+} from "../sign-ins/credentials.ts";
 import { realmOf } from "../sign-ins/realms.ts";
 
 const PANEL = realmOf("panel");
@@ -106,23 +114,26 @@ export function setAdministratorActive(
 }
 
 /**
- * After a restore: disables an administrator who was disabled after the backup was made, even the last owner. The
+ * After a restore: takes back what the administrator could not do any more after the backup, even from the last owner. The
  * sessions have already ended.
  */
-export function keepDisabled(tx: Tx, name: string, actor: Actor, context: Context): void {
-  const found = findAdministrator(tx, name);
-  if (!found?.active) return;
-  const off = { active: false, ...NO_INVITATION };
-  const changed = tx.update(administrators, found, off);
-  auditChange(
-    tx,
-    context,
-    actor,
-    "administrator.disable",
-    changed,
-    { active: true },
-    { active: false },
-  );
+export function keepAccess(tx: Tx, later: LaterAccess, actor: Actor, context: Context): void {
+  const found = findAdministrator(tx, later.key);
+  if (!found) return;
+  const role = ROLES.find((each) => each === later.role) ?? found.role;
+  const [isLess, isOver] = [!mayAct(role, found.role), isLinkOver(found, later)];
+  const isDisabled = later.isOut && found.active;
+  if (!isLess && !isOver && !isDisabled) return;
+  const changed = tx.update(administrators, found, {
+    ...(isLess && { role }),
+    ...((isOver || isDisabled) && NO_INVITATION),
+    ...(isDisabled && { active: false }),
+  });
+  const record = (action: AuditAction, before: AuditFacts, after: AuditFacts) =>
+    auditChange(tx, context, actor, action, changed, before, after);
+  if (isLess) record("administrator.role", { role: found.role }, { role });
+  if (isOver) record("administrator.invite", LINK_OPEN, LINK_OVER);
+  if (isDisabled) record("administrator.disable", { active: true }, { active: false });
 }
 
 function requireAdministrator(tx: Tx, name: string): Administrator {

@@ -7,8 +7,9 @@ import { dropWaitingMails } from "../../db/mails/mails.ts";
 import { PORTAL_SIGN_INS } from "../../db/members/members.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { PANEL_SIGN_INS } from "../../db/administrators/administrators.ts";
-import { keepDisabled } from "../administrators/administrators.ts";
-import { keepMemberDisabled } from "../members/members.ts";
+import { keepAccess } from "../administrators/administrators.ts";
+import type { LaterAccess } from "../sign-ins/credentials.ts";
+import { keepMemberAccess } from "../members/members.ts";
 import type { Context } from "./context.ts";
 import { setKeyActive } from "../users/keys.ts";
 import { raiseSequences } from "../../db/orders/orders.ts";
@@ -23,10 +24,10 @@ export interface CarryOver {
   floors: Numbers;
   /** Ids of keys that were ended since the backup. */
   endedKeys: string[];
-  /** Names of administrators of the panel who were disabled since the backup. */
-  disabledAdministrators?: string[];
-  /** Ids of members who were kept out of the portal since the backup. */
-  disabledMembers?: string[];
+  /** What administrators of the panel could do before the restore. */
+  administrators?: LaterAccess[];
+  /** What members of the portal could do before the restore. */
+  members?: LaterAccess[];
   /** The invoices issued since the backup; null or absent: it is not known which. */
   invoices?: InvoicesSince | null;
   actor: Actor;
@@ -42,13 +43,13 @@ export interface CarriedOver {
 
 /**
  * Carries over what must not go back in time. Numbers continue above the floors, and those of invoices without a gap.
- * Ended keys, disabled administrators and members who were kept out of the portal stay so. Queued orders and requests
- * become unknown. Waiting webhook deliveries are sent: receivers recognise a repeated event by its id, but a lost event
+ * Ended keys stay so. Administrators and members get back no access that was taken from them since, and no link that was
+ * used. Queued orders and requests become unknown. Waiting webhook deliveries are sent: receivers recognise a repeated event by its id, but a lost event
  * cannot be recovered. Waiting e-mails are dropped: most were sent since the backup, and an operator can send them again.
  * Refuses: key_not_found.
  */
 export function carryOver(tx: Tx, command: CarryOver, context: Context): CarriedOver {
-  const { floors, endedKeys, disabledAdministrators = [], disabledMembers = [], actor } = command;
+  const { floors, endedKeys, administrators = [], members = [], actor } = command;
   const webhooksWaiting = countAllWaiting(tx);
   // These statements, which end the sessions that the backup contains and drop its waiting mails, must come before every
   // other write.
@@ -59,8 +60,8 @@ export function carryOver(tx: Tx, command: CarryOver, context: Context): Carried
   raiseFloors(tx, floors);
   const invoices = carryInvoices(tx, command.invoices ?? null, context);
   for (const id of endedKeys) setKeyActive(tx, { id, active: false, actor }, context);
-  for (const name of disabledAdministrators) keepDisabled(tx, name, actor, context);
-  for (const id of disabledMembers) keepMemberDisabled(tx, id, actor, context);
+  for (const later of administrators) keepAccess(tx, later, actor, context);
+  for (const later of members) keepMemberAccess(tx, later, actor, context);
   const unknownOrders = markQueuedUnknown(tx, { cause: RESTORED_CAUSE }, context);
   markPerhapsSent(tx, RESTORED_CAUSE, context);
   return { webhooksWaiting, unknownOrders, invoices };

@@ -8,8 +8,10 @@ import { DEFAULT_TIME_ZONE, type Language } from "../../domain/members/languages
 import {
   DEFAULT_MAILS,
   type MemberRole,
+  MEMBER_ROLES,
   MEMBERS_EVER_LIMIT,
   MEMBERS_LIMIT,
+  takesAway,
 } from "../../domain/members/members.ts";
 import { ERASED } from "../../domain/users/erasures.ts";
 import { lifetimesOf } from "../../domain/sign-ins/sign-ins.ts";
@@ -26,7 +28,15 @@ import type { Reader, Tx } from "../../db/port/port.ts";
 import { type Member, members } from "../../db/tables/members.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
-import { endSessionsOf, forgetNetworks, NO_INVITATION } from "../sign-ins/credentials.ts";
+import {
+  endSessionsOf,
+  forgetNetworks,
+  isLinkOver,
+  type LaterAccess,
+  LINK_OPEN,
+  LINK_OVER,
+  NO_INVITATION,
+} from "../sign-ins/credentials.ts";
 import { realmOf } from "../sign-ins/realms.ts";
 import { queueMail } from "../mails/mails.ts";
 import { requireUser } from "../users/users.ts";
@@ -252,14 +262,26 @@ function changeActive(
 }
 
 /**
- * After a restore: disables a member who was kept out of the portal after the backup was made, even the last owner. The
- * sessions have already ended. Who could not use the portal at the time of the backup stays as it was.
+ * After a restore: takes back what the member could not do any more after the backup, even from the last owner. The
+ * sessions have already ended. Who could not use the portal at the time of the backup is not disabled.
  */
-export function keepMemberDisabled(tx: Tx, id: string, actor: Actor, context: Context): void {
-  const found = findMember(tx, id);
-  if (!found || !mayUsePortal(tx, found)) return;
-  const changed = tx.update(members, found, { active: false, ...NO_INVITATION });
-  auditMember(tx, actor, "member.disable", changed, { active: true }, { active: false }, context);
+export function keepMemberAccess(tx: Tx, later: LaterAccess, actor: Actor, context: Context): void {
+  const found = findMember(tx, later.key);
+  if (!found) return;
+  const role = MEMBER_ROLES.find((each) => each === later.role) ?? found.role;
+  const [isLess, isOver] = [takesAway(found.role, role), isLinkOver(found, later)];
+  const isDisabled = later.isOut && mayUsePortal(tx, found);
+  if (!isLess && !isOver && !isDisabled) return;
+  const changed = tx.update(members, found, {
+    ...(isLess && { role }),
+    ...((isOver || isDisabled) && NO_INVITATION),
+    ...(isDisabled && { active: false }),
+  });
+  const record = (action: AuditAction, before: AuditFacts, after: AuditFacts) =>
+    auditMember(tx, actor, action, changed, before, after, context);
+  if (isLess) record("member.role", { role: found.role }, { role });
+  if (isOver) record("member.invite", LINK_OPEN, LINK_OVER);
+  if (isDisabled) record("member.disable", { active: true }, { active: false });
 }
 
 export interface UpdateMember {

@@ -189,9 +189,30 @@ export function takeCode(tx: Tx, realm: Realm, found: Person, code: string, now:
   tx.delete(realm.tables.codes, recovery);
 }
 
+/** What a person could do in the database that a restore replaced. */
+export interface LaterAccess {
+  key: string;
+  /** Whether the person could not sign in. */
+  isOut: boolean;
+  /** The role as it was stored there, perhaps by a later version. */
+  role: string;
+  invitationHash: string | null;
+}
+
+/** Returns whether the link of a restored person was used, replaced or ended after the backup. */
+export function isLinkOver(
+  { invitationHash }: { invitationHash: string | null },
+  later: LaterAccess,
+): boolean {
+  return invitationHash !== null && invitationHash !== later.invitationHash;
+}
+
 export const NO_INVITATION = { invitationHash: null, invitedUntil: null };
 const ON: AuditFacts = { secondFactor: "on" };
 const OFF: AuditFacts = { secondFactor: "off" };
+/** What the audit log says of a link that a restore does not bring back. */
+export const LINK_OPEN: AuditFacts = { link: "open" };
+export const LINK_OVER: AuditFacts = { link: "over" };
 
 /** Ends the sessions of a person, or one of them. Returns how many. */
 export function endSessionsOf(

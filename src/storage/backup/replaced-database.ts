@@ -1,17 +1,18 @@
-// Reads what happened since the backup from the database that a restore replaces: issued numbers, ended keys, disabled
-// people, changed settings. That database may be damaged, of a later version, or unrelated to the backup.
+// Reads what happened since the backup from the database that a restore replaces: issued numbers, ended keys, what
+// people may do, changed settings. That database may be damaged, of a later version, or unrelated to the backup.
 
 import type { Database } from "bun:sqlite";
 import { isTransientError } from "../../db/sqlite/errors.ts";
 import {
+  type Access,
   type Change,
   changesOfShared,
   changesSince,
   type KeyState,
-  readDisabledAdministrators,
-  readDisabledMembers,
+  readAdministratorAccess,
   readKeys,
   readKeyTerms,
+  readMemberAccess,
   readSettings,
 } from "./restore-changes.ts";
 import {
@@ -47,10 +48,10 @@ export interface SinceBackup {
     /** Keys created since the backup. */
     lost: KeyState[];
   };
-  /** Panel administrators who are disabled in the replaced database; they stay disabled. */
-  disabled: string[];
-  /** Ids of members who may not use the portal in the replaced database; they are disabled. */
-  disabledMembers: string[];
+  /** What administrators of the panel may do in the replaced database; the restore gives back no more. */
+  administrators: Access[];
+  /** What members of the portal may do there. */
+  members: Access[];
   /**
    * Settings that were changed since the backup. Filled only if the replaced database is a continuation of the backup.
    */
@@ -124,8 +125,8 @@ function compare(
       now,
     }),
     invoices: unknownBecause === null ? read((sqlite) => readInvoicesSince(backup, sqlite)) : null,
-    disabled: (isContinuation && read(readDisabledAdministrators)) || [],
-    disabledMembers: (isContinuation && read(readDisabledMembers)) || [],
+    administrators: (isContinuation && read(readAdministratorAccess)) || [],
+    members: (isContinuation && read(readMemberAccess)) || [],
     changes: [
       ...changesOfShared(readKeyTerms(backup), keyTerms),
       ...(settings ? changesSince(readSettings(backup), settings) : []),

@@ -153,21 +153,38 @@ export function readSettings(sqlite: Database): Settings {
   return settings;
 }
 
-export function readDisabledAdministrators(sqlite: Database): string[] {
-  const rows = sqlite.query<{ name: string }, []>(
-    "SELECT name FROM administrators WHERE active = 0",
-  );
-  return rows.all().map(({ name }) => name);
+/** What a person of the panel or the portal may do, in the replaced database. */
+export interface Access {
+  key: string;
+  /** Whether the person cannot sign in. */
+  isOut: boolean;
+  role: string;
+  /** The link that is open; null: none. */
+  invitationHash: string | null;
 }
 
-/** Returns the ids of the members who may not use the portal: they, their reseller or its portal are off. */
-export function readDisabledMembers(sqlite: Database): string[] {
-  const rows = sqlite.query<{ id: string }, []>(
-    `SELECT members.id FROM members JOIN users ON users.account = members.account
-      LEFT JOIN portal_settings ON portal_settings.account = members.account
-    WHERE NOT (members.active AND users.active AND coalesce(portal_settings.active, 1))`,
+export function readAdministratorAccess(sqlite: Database): Access[] {
+  return readAccess(
+    sqlite,
+    `SELECT name AS key, role, invitation_hash AS invitationHash, NOT active AS isOut
+    FROM administrators`,
   );
-  return rows.all().map(({ id }) => id);
+}
+
+/** A member is out also if its reseller or its portal is off. */
+export function readMemberAccess(sqlite: Database): Access[] {
+  return readAccess(
+    sqlite,
+    `SELECT members.id AS key, members.role, members.invitation_hash AS invitationHash,
+      NOT (members.active AND users.active AND coalesce(portal_settings.active, 1)) AS isOut
+    FROM members JOIN users ON users.account = members.account
+      LEFT JOIN portal_settings ON portal_settings.account = members.account`,
+  );
+}
+
+function readAccess(sqlite: Database, text: string): Access[] {
+  const rows = sqlite.query<Omit<Access, "isOut"> & { isOut: number }, []>(text).all();
+  return rows.map(({ isOut, ...row }) => ({ ...row, isOut: isOut === 1 }));
 }
 
 /** Returns the settings in `since` that differ from `restored`, and the subjects that were created or removed. */

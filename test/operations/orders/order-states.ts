@@ -504,7 +504,7 @@ export const CHANGES: Record<string, Change> = {
       service_changes: 0,
     };
     await shop.run("skipSequences", null, shop.now);
-    const input = { floors, endedKeys: [], disabledAdministrators: [], actor };
+    const input = { floors, endedKeys: [], administrators: [], actor };
     await shop.run("carryOver", input, shop.now);
   },
   "two hours pass": (shop) => Promise.resolve(void (shop.now += 2 * HOUR_MS)),
