@@ -14,11 +14,12 @@ import { isFormClosed } from "./demo.ts";
 import { type Form, FormError } from "./form.ts";
 import { type FormBody, formOf, TooLarge, Unreadable } from "./form-body.ts";
 import { noteCookie } from "./notes.ts";
-import { isKnownHost, isOwn } from "./origin.ts";
+import { readCookie } from "./cookies.ts";
+import { isFromElsewhere, isKnownHost, isOwn } from "./origin.ts";
 import { isAbsence, shownRefusal } from "./refusals.ts";
 import { onSide } from "./layout.tsx";
 import { confirmationOf, failureOf, viewOf } from "./render.tsx";
-import { assetResponse, redirect, secured, withCookies } from "./response.ts";
+import { askAgain, assetResponse, redirect, secured, withCookies } from "./response.ts";
 import type { ActionRoute, PageRoute, Route } from "./route.ts";
 import { pageAt, type Site, type SiteParts } from "./site.ts";
 import type { Visitor } from "./visitor.ts";
@@ -145,6 +146,11 @@ async function answer<Who extends Visitor, Parts extends SiteParts, Role>(
   try {
     if (route.method === "POST" && !route.isForAll && !isOwn(request, parts.settings)) {
       return failureOf(site, 403, visitor.words.foreignForm, null);
+    }
+    // Asked again, the browser sends the cookie of a session, if there is one.
+    if (route.method === "GET" && route.role !== "anyone" && isFromElsewhere(request)) {
+      const cookie = readCookie(request, parts.settings.isSecure, site.cookie);
+      if (cookie === null) return askAgain(site.prefix + onSide(side, request.path));
     }
     const [path, query = ""] = request.path.split("?");
     const call = new Call(parts, visitor, path!, query, params);

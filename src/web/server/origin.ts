@@ -46,6 +46,15 @@ export function isOwn(request: Request, settings: OriginSettings): boolean {
   return settings.url !== null && isNumericOrLocal(host) && from === host;
 }
 
+/**
+ * Returns whether the visitor followed a link or a redirect of another site, such as the page of a payment or a mail.
+ * The browser then keeps back the site's cookies, which are SameSite=Strict.
+ */
+export function isFromElsewhere({ headers }: Request): boolean {
+  const mode = headers.get("sec-fetch-mode");
+  return headers.get("sec-fetch-site") === "cross-site" && mode === "navigate";
+}
+
 /** Returns whether the host needs no name server: an IP address or a name of this machine. */
 function isNumericOrLocal(host: string): boolean {
   const [, name = ""] = HOST.exec(host) ?? [];

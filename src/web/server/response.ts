@@ -39,6 +39,11 @@ export function redirect(to: string, ...cookies: readonly (string | undefined)[]
   return withCookies(response, cookies);
 }
 
+/** Makes the browser ask for the path again, as from a page of this site. */
+export function askAgain(path: string): Response {
+  return new Response(null, { headers: { refresh: `0;url=${path}` } });
+}
+
 export function withCookies(
   response: Response,
   cookies: readonly (string | undefined)[],

@@ -26,9 +26,10 @@ async function visit(javaScriptEnabled: boolean) {
   context.setDefaultTimeout(0);
   const { username, cookie } = market.customer();
   const [name, value] = cookie.split("=") as [string, string];
-  await context.addCookies([{ name, value, url: market.service.url }]);
+  const { url } = market.service;
+  await context.addCookies([{ name, value, url, httpOnly: true, sameSite: "Strict" }]);
   const page = await context.newPage();
-  await page.goto(`${market.service.url}/portal/`);
+  await page.goto(`${url}/portal/`);
   const balance = () =>
     market.service.query<{ balance: number }>(
       "SELECT balance_micros AS balance FROM users WHERE username = ?",

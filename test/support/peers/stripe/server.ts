@@ -78,11 +78,13 @@ export async function startStripe({ tls, livemode = false, endpoint = null }: Op
   const server = tls ? createTlsServer(tls, listener) : createServer(listener);
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const { port } = server.address() as AddressInfo;
-  const origin = tls ? `https://localhost:${port}` : `http://127.0.0.1:${port}`;
+  // Another site than the one of the server under test, as Stripe's page is.
+  const origin = `${tls ? "https" : "http"}://localhost:${port}`;
 
   return {
     ...api,
-    url: origin,
+    /** Address of the API. */
+    url: tls ? origin : `http://127.0.0.1:${port}`,
     key,
     clock,
     account,
