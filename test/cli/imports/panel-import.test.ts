@@ -16,6 +16,7 @@ import {
 } from "../../support/seeds/old-panel.ts";
 import { optionsOf, type Ran, reseller } from "../../support/worlds/shop.ts";
 import { TABLES } from "../../../src/db/tables/tables.ts";
+import { sampledOnPostgres } from "../../support/databases/engine-samples.ts";
 
 const SIZE = { users: 30, services: 10, orders: 1100, openEvery: 10 };
 const KEY = "9f86d081884c7d659a2feaa0c55ad015";
@@ -364,7 +365,7 @@ describe("a refused row: exit 1, nothing is imported, and the row is named with 
   const database = freshDatabase();
   database.user("taken");
   database.service({ id: "free" });
-  test.each(CASES)("%s", async (_, files, says) => {
+  test.each(sampledOnPostgres(CASES, 4))("%s", async (_, files, says) => {
     const before = contents(database);
     const { code, stdout, stderr } = await imports(database, files);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
@@ -393,7 +394,7 @@ describe("a file that cannot be read: exit 1, and nothing is imported", () => {
     ["an unknown rule", { users: "id,username\n1,ann\n", map: '[rules]\ndecimals = "cut"\n' }, "rules.decimals"],
     ["a dump without the table", { dump: "INSERT INTO `x` VALUES (1);\n" }, "the mapping names no table"],
   ]; // prettier-ignore
-  test.each(CASES)("%s", async (_, files, says) => {
+  test.each(sampledOnPostgres(CASES, 4))("%s", async (_, files, says) => {
     const database = freshDatabase();
     const { code, stderr } = await imports(database, files ?? {});
     expect(code).toBe(1);

@@ -6,6 +6,7 @@ import { runWithInput } from "../../support/operator-cli.ts";
 import { startUpstream, PROVIDER_KEY, type Upstream, json } from "../../support/peers/upstream.ts";
 import { HOUR_MS, type Night, openNight } from "../../support/seeds/bad-night.ts";
 import { openShop, type Shop } from "../../support/worlds/shop.ts";
+import { sampledOnPostgres } from "../../support/databases/engine-samples.ts";
 
 let upstream: Upstream;
 beforeAll(async () => (upstream = await startUpstream()));
@@ -392,7 +393,7 @@ describe("an order is unclear", () => {
     "an error about orders that says nothing": json({ error: "Too many order requests" }),
     "an empty object": json({}),
   };
-  test.each(Object.keys(REPLIES) as (keyof typeof REPLIES)[])(
+  test.each(sampledOnPostgres(Object.keys(REPLIES) as (keyof typeof REPLIES)[], 3))(
     "when the provider replies %s, and nothing is settled",
     async (name) => {
       seedLost();

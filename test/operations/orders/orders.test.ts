@@ -15,6 +15,7 @@ import {
   OPERATOR,
   type TestDatabase,
 } from "../../support/databases/test-database.ts";
+import { sampledOnPostgres } from "../../support/databases/engine-samples.ts";
 
 let database: TestDatabase;
 let key: string;
@@ -95,7 +96,7 @@ describe("an order is charged", () => {
 
 describe("transitionOrder follows the table for every pair of states:", () => {
   const pairs = Object.keys(WAYS).flatMap((from) => TARGETS.map((to) => [from, to] as const));
-  test.each(pairs)("%s to %s", (from, to) => {
+  test.each(sampledOnPostgres(pairs, 3))("%s to %s", (from, to) => {
     const service = database.service({ price: "33.333333", per: "1", min: 1 });
     const { id } = place(service, 7);
     for (const step of WAYS[from]!) {

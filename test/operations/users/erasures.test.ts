@@ -1,6 +1,6 @@
 // Erasure of personal data: what goes, what stays, and that triggers allow no more.
 
-import { describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { TABLES } from "../../../src/db/tables/tables.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import { eraseWholly } from "../../../src/operations/users/erasures.ts";
@@ -148,13 +148,19 @@ const CHANGES: [what: string, text: string][] = [
   ["no texts beside a transfer", "UPDATE transfer_details SET reference = NULL, public_note = 'erased'"],
   ["another audit entry", "UPDATE audit SET subject = 'x' WHERE account IS NOT NULL"],
 ]; // prettier-ignore
-test.each(CHANGES)(
-  "the database refuses to change a row of a user who is not erased: %s",
-  async (_, text) => {
-    const shop = seedPersonalData(openShop());
+describe("the database refuses to change a row of a user who is not erased:", () => {
+  let shop: Shop;
+  let before: string;
+  beforeAll(() => {
+    shop = seedPersonalData(openShop());
+    before = shop.dump();
+  });
+
+  test.each(CHANGES)("%s", (_, text) => {
     expect(() => shop.query(text)).toThrow(REFUSED);
-  },
-);
+    expect(shop.dump()).toBe(before);
+  });
+});
 
 const MORE: [what: string, text: string][] = [
   ["another link", "UPDATE orders SET link = 'x'"],
@@ -182,10 +188,19 @@ const MORE: [what: string, text: string][] = [
   ["a name", "UPDATE users SET name = 'x' WHERE erased_at IS NOT NULL"],
   ["no time of its erasure", "UPDATE users SET erased_at = NULL WHERE erased_at IS NOT NULL"],
 ]; // prettier-ignore
-test.each(MORE)("the database refuses to change a row of an erased user: %s", async (_, text) => {
-  const shop = seedPersonalData(openShop());
-  await erase(shop);
-  expect(() => shop.query(text)).toThrow(REFUSED);
+describe("the database refuses to change a row of an erased user:", () => {
+  let shop: Shop;
+  let before: string;
+  beforeAll(async () => {
+    shop = seedPersonalData(openShop());
+    await erase(shop);
+    before = shop.dump();
+  });
+
+  test.each(MORE)("%s", (_, text) => {
+    expect(() => shop.query(text)).toThrow(REFUSED);
+    expect(shop.dump()).toBe(before);
+  });
 });
 
 test("an order of another user keeps its link beside the erasure", async () => {

@@ -3,11 +3,12 @@
 import { expect, test } from "bun:test";
 import { binary } from "../../support/binary.ts";
 import { freshFolder } from "../../support/folders.ts";
+import { runs } from "../../support/runs.ts";
 import { passBadNight, untilSent, wrongSettlements } from "../night/night.ts";
 
-const UNKNOWN = 200;
+const UNKNOWN = runs(40, 200);
 
-test("200 unknown orders are settled by two commands, each as the provider has it; what waited is sent once", async () => {
+test(`${UNKNOWN} unknown orders are settled by two commands, each as the provider has it; what waited is sent once`, async () => {
   const night = await passBadNight(freshFolder(), { unknown: UNKNOWN, waiting: 20 });
   const { admin, unknown, folder, upstreams } = night;
   const search = ["order", "settle", "--provider", "pages", "--since", "12h"];
