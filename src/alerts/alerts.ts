@@ -8,6 +8,7 @@ import {
   listWebhooksFailed,
 } from "../db/webhooks/alerts.ts";
 import { listProviderAttention } from "../db/reports/attention.ts";
+import { readMailFacts } from "../db/mails/mails.ts";
 import { readPaymentFacts } from "../db/payments/payments.ts";
 import { listSpenders } from "../db/reports/hourly-spend.ts";
 import type { Reader, ReadStore } from "../db/port/port.ts";
@@ -71,8 +72,8 @@ export function startAlerts(deps: AlertDeps): AlertService {
         ...provider,
         lateness: lateness.get(provider.name) ?? "unknown",
       }));
-      const { failedWebhooks, limitedKeys, spenders, payments } = read;
-      const facts = { providers, failedWebhooks, limitedKeys, spenders, payments, machine };
+      const { failedWebhooks, limitedKeys, spenders, payments, mails } = read;
+      const facts = { providers, failedWebhooks, limitedKeys, spenders, payments, mails, machine };
       const conditions = alertConditions(facts, read.open, now);
       const changes = steadiness.settled(alertChanges(conditions, read.open, now));
       if (isStopping || isEmpty(changes)) return;
@@ -114,6 +115,7 @@ function readFacts(reader: Reader, now: number) {
     limitedKeys: listLimitedKeys(reader, utcDayBounds(now)),
     spenders: listSpenders(reader, now),
     payments: readPaymentFacts(reader),
+    mails: readMailFacts(reader, now),
   };
 }
 

@@ -164,3 +164,23 @@ function replyOf(error: unknown): string {
 function masked(reply: string, password: string | null): string {
   return password === null ? reply : reply.replaceAll(password, "***");
 }
+
+/** Makes the mail of `admin mail test`. */
+export function testMail(
+  to: string,
+  { name, address }: MailAddress,
+  brand: string | null,
+  date: Date,
+): OutgoingMail {
+  const domain = address.slice(address.lastIndexOf("@") + 1);
+  const text = "This is a test: e-mails arrive here.";
+  return {
+    messageId: `<${crypto.randomUUID()}@${domain}>`,
+    to,
+    subject: `${brand ?? name ?? domain}: test`,
+    text: `${text}\n`,
+    html: `<p>${text}</p>`,
+    headers: {},
+    date,
+  };
+}

@@ -8,7 +8,7 @@ import { countOpenRequests } from "../db/orders/order-request-lists.ts";
 import { type Awaitable, type Reader, TransientError } from "../db/port/port.ts";
 import { readHeldOrders } from "../db/delivery/held-orders.ts";
 import { listProviders, readProviderOrders } from "../db/providers/providers.ts";
-import { readMailFigures } from "../db/mails/mails.ts";
+import { countWaitingMails } from "../db/mails/mails.ts";
 import { countDisabledWebhooks, oldestUndeliveredAt } from "../db/webhooks/webhook-figures.ts";
 import { isPaused } from "../domain/alerts/provider-conditions.ts";
 import type { Logger } from "../monitoring/log.ts";
@@ -70,8 +70,7 @@ export function createFigures(
       return createdAt && (database.now() - createdAt) / 1000;
     },
     openAlerts: () => unlessAway(() => slowStore.read(countOpenAlerts)),
-    mailsWaiting: () =>
-      unlessAway(() => slowStore.read((reader) => readMailFigures(reader, database.now()).waiting)),
+    mailsWaiting: () => unlessAway(() => slowStore.read(countWaitingMails)),
     disabledWebhooks: () => unlessAway(() => slowStore.read(countDisabledWebhooks)),
     openOrderRequests: () => unlessAway(() => slowStore.read(countOpenRequests)),
     payments: () => unlessAway(() => slowStore.read(readPaymentFacts)),

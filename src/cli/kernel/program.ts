@@ -21,6 +21,7 @@ import { commands as administrators, panelCommands } from "../administrators/com
 import { commands as catalogue } from "../catalogue/commands.ts";
 import { commands as imports } from "../imports/commands.ts";
 import { commands as ledger } from "../ledger/commands.ts";
+import { commands as mails } from "../mails/commands.ts";
 import { commands as members } from "../members/commands.ts";
 import { commands as orders } from "../orders/commands.ts";
 import { commands as payments } from "../payments/commands.ts";
@@ -37,6 +38,7 @@ import { usageError } from "./usage.ts";
 export const ADMIN: readonly DeferredCommand[] = [
   ...users,
   ...members,
+  ...mails,
   ...catalogue,
   ...providers,
   ...orders,

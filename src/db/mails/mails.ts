@@ -1,8 +1,10 @@
 // E-mails: the queue, those that failed, and whether servers send any.
 
+import type { MailFacts } from "../../domain/alerts/mail-conditions.ts";
+import { isServerFailure, MAIL_FAILURES } from "../../domain/mails/mails.ts";
+import { DAY_MS } from "../../domain/values/spans.ts";
 import type { MailKind } from "../../domain/mails/mails.ts";
-import type { Page } from "../port/pages.ts";
-import type { Reader, Tx } from "../port/port.ts";
+import type { Reader, TimeWindow, Tx } from "../port/port.ts";
 import { fields, query, select, statement } from "../port/query.ts";
 import { nullable, number, text } from "../port/table-definition.ts";
 import { type Mail, mails, mailSettings, type MailSettings } from "../tables/mails.ts";
@@ -70,27 +72,39 @@ export function lastMailAt(reader: Reader, member: string, kind: MailKind): numb
   return reader.one(LATEST, { member, kind })?.createdAt ?? null;
 }
 
+const TAKES = { from: number, to: number, limit: number };
+const IN_WINDOW = "created_at BETWEEN :from AND :to";
+
 const NEWEST = query({
-  parameters: { below: number, limit: number },
+  parameters: TAKES,
   columns: fields(mails),
-  text: `SELECT ${select(mails)} FROM mails WHERE mail_id < :below ORDER BY mail_id DESC LIMIT :limit`,
+  text: `SELECT ${select(mails)} FROM mails WHERE ${IN_WINDOW} ORDER BY mail_id DESC LIMIT :limit`,
 });
 
 const NEWEST_FAILED = query({
-  parameters: { below: number, limit: number },
+  parameters: TAKES,
   columns: fields(mails),
-  text: `SELECT ${select(mails)} FROM mails WHERE state = 'failed' AND mail_id < :below
+  text: `SELECT ${select(mails)} FROM mails WHERE state = 'failed' AND ${IN_WINDOW}
     ORDER BY mail_id DESC LIMIT :limit`,
 });
 
-/** Lists mails with numbers lower than `below`, newest first: those that failed, or all. */
+/** Lists at most `limit` mails that were queued in the window, newest first: those that failed, or all. */
 export function listMails(
   reader: Reader,
-  { below, limit, failed }: { below: number; limit: number; failed: boolean },
-): Page<Mail> {
-  const found = reader.all(failed ? NEWEST_FAILED : NEWEST, { below, limit: limit + 1 });
-  const rows = found.slice(0, limit);
-  return { rows, next: found.length > limit ? rows.at(-1)!.mailId : null };
+  limit: number,
+  failed: boolean,
+  window: TimeWindow = { from: null, to: null },
+): Mail[] {
+  const from = window.from ?? 0;
+  const to = window.to ?? Number.MAX_SAFE_INTEGER;
+  return reader.all(failed ? NEWEST_FAILED : NEWEST, { from, to, limit });
+}
+
+/** Lists mails, newest first: those that failed, then others, together at most `limit`. */
+export function listMailsFailedFirst(reader: Reader, limit: number, window?: TimeWindow): Mail[] {
+  const failed = listMails(reader, limit, true, window);
+  const others = listMails(reader, limit, false, window).filter(({ state }) => state !== "failed");
+  return [...failed, ...others].slice(0, limit);
 }
 
 export function findMail(reader: Reader, mailId: number): Mail | undefined {
@@ -101,28 +115,35 @@ export function findMailById(reader: Reader, id: string): Mail | undefined {
   return reader.row(mails.byId, id);
 }
 
-const QUEUE = query({
-  columns: { waiting: number, oldestAt: nullable(number) },
-  text: `SELECT count(*) AS "waiting", min(created_at) AS "oldestAt" FROM mails WHERE due_at IS NOT NULL`,
+const WAITING = query({
+  columns: { waiting: number },
+  text: `SELECT count(*) AS "waiting" FROM mails WHERE due_at IS NOT NULL`,
 });
 
-const FAILED_SINCE = query({
-  parameters: { since: number },
-  columns: { failed: number },
-  text: `SELECT count(*) AS "failed" FROM mails WHERE state = 'failed' AND ended_at >= :since`,
-});
-
-export interface MailFigures {
-  /** Number of mails that wait or are being sent. */
-  waiting: number;
-  /** When the oldest of them was queued; null: none waits. */
-  oldestAt: number | null;
-  /** Number of mails that failed since `since`. */
-  failed: number;
+/** Counts mails that wait or are being sent. */
+export function countWaitingMails(reader: Reader): number {
+  return reader.one(WAITING)!.waiting;
 }
 
-export function readMailFigures(reader: Reader, since: number): MailFigures {
-  return { ...reader.one(QUEUE)!, ...reader.one(FAILED_SINCE, { since })! };
+/** The failures of the mail server itself. */
+const OF_SERVER = MAIL_FAILURES.filter(isServerFailure)
+  .map((failure) => `'${failure}'`)
+  .join(", ");
+
+// Of many waiting mails the next ones are examined: those after them are overdue while the mail server is away.
+const FACTS = query({
+  parameters: { since: number },
+  columns: { dueAt: nullable(number), troubledSince: nullable(number), failed: number },
+  text: `SELECT (SELECT min(due_at) FROM mails WHERE due_at IS NOT NULL) AS "dueAt",
+    (SELECT min(created_at) FROM (
+      SELECT created_at, error FROM mails WHERE due_at IS NOT NULL ORDER BY due_at, mail_id LIMIT 200
+    ) AS next WHERE error IN (${OF_SERVER})) AS "troubledSince",
+    (SELECT count(*) FROM mails WHERE state = 'failed' AND ended_at >= :since) AS "failed"`,
+});
+
+/** Returns whether mails wait for too long, and how many failed in the last day. */
+export function readMailFacts(reader: Reader, now: number): MailFacts {
+  return reader.one(FACTS, { since: now - DAY_MS })!;
 }
 
 const EXPIRE = statement({

@@ -5,8 +5,10 @@ import { KEYS_TO_ROTATE } from "../imports/imports.ts";
 import { LIVE_ORDER_CONDITION, UNKNOWN_PLACEMENTS } from "../orders/orders.ts";
 import { OLDEST_DUE_POLL } from "../delivery/polling.ts";
 import { LAST_ROW_COLUMNS, LAST_ROW_TIMES, lastRowAt } from "../reports/last-row.ts";
+import { readMailFacts } from "../mails/mails.ts";
 import { readPaymentFacts } from "../payments/payments.ts";
 import { listSpenders } from "../reports/hourly-spend.ts";
+import type { MailFacts } from "../../domain/alerts/mail-conditions.ts";
 import type { PaymentFacts } from "../../domain/alerts/payment-conditions.ts";
 import type { SpendFacts } from "../../domain/alerts/spend-conditions.ts";
 import type { Reader } from "./port.ts";
@@ -35,6 +37,7 @@ export interface RowFacts {
   /** Resellers whose spend of the running hour is judged. */
   spenders: SpendFacts[];
   payments: PaymentFacts;
+  mails: MailFacts;
 }
 
 const FACTS = query({
@@ -66,5 +69,6 @@ export function readRowFacts(reader: Reader, now: number): RowFacts {
     ...facts,
     spenders: listSpenders(reader, now),
     payments: readPaymentFacts(reader),
+    mails: readMailFacts(reader, now),
   };
 }

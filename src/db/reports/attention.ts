@@ -10,8 +10,10 @@ import { countWaiting } from "../members/registrations.ts";
 import { countOpenRequests, type RequestFigures } from "../orders/order-request-lists.ts";
 import { expectedCurrency } from "../../domain/delivery/costs.ts";
 import { readHeldOrders } from "../delivery/held-orders.ts";
+import type { MailFacts } from "../../domain/alerts/mail-conditions.ts";
 import type { PaymentFacts } from "../../domain/alerts/payment-conditions.ts";
 import type { SpendFacts } from "../../domain/alerts/spend-conditions.ts";
+import { readMailFacts } from "../mails/mails.ts";
 import { readPaymentFacts } from "../payments/payments.ts";
 import { listSpenders } from "./hourly-spend.ts";
 import { query } from "../port/query.ts";
@@ -40,6 +42,7 @@ export interface Attention {
   /** Resellers whose spend of the running hour is judged. */
   spenders: SpendFacts[];
   payments: PaymentFacts;
+  mails: MailFacts;
   /** The latest creation time of a transfer, order or user; null if there is none. */
   lastRowAt: number | null;
 }
@@ -123,6 +126,7 @@ export function readAttention(reader: Reader, now: number): Attention {
     registrations: countWaiting(reader),
     spenders: listSpenders(reader, now),
     payments: readPaymentFacts(reader),
+    mails: readMailFacts(reader, now),
     lastRowAt: lastRowAt(times),
   };
 }

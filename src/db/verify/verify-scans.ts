@@ -7,6 +7,7 @@ import { chargeMicros } from "../../domain/catalogue/prices.ts";
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import type { PriceUnit } from "../../domain/catalogue/services.ts";
 import { areSameEvents } from "../../domain/webhooks/webhook-events.ts";
+import { findPortalSettings } from "../members/members.ts";
 import { combineSubscriptions } from "../../domain/webhooks/webhooks.ts";
 import { fields, query, select } from "../port/query.ts";
 import { nullable, number, text } from "../port/table-definition.ts";
@@ -212,19 +213,24 @@ const WANTING = query({
   columns: fields(users, "account", "username", "wantedEvents", "lowBalanceMicros"),
   text: `SELECT ${select(users, "account", "username", "wantedEvents", "lowBalanceMicros")} FROM users
     WHERE account > :after AND (wanted_events <> 0 OR low_balance_micros IS NOT NULL
-      OR EXISTS (SELECT 1 FROM webhooks WHERE reseller_account = account AND deleted_at IS NULL))
+      OR EXISTS (SELECT 1 FROM webhooks WHERE reseller_account = users.account AND deleted_at IS NULL)
+      OR EXISTS (SELECT 1 FROM portal_settings
+        WHERE portal_settings.account = users.account AND portal_settings.low_balance_micros IS NOT NULL))
     ORDER BY account LIMIT :limit`,
 });
 
-/** Checks each user's copy of the events that its webhooks want. The copy decides whether an event is written. */
+/** Checks each user's copy of the events that its webhooks and members want. The copy decides whether an event is written. */
 const wanted: Check = {
   name: "users record what their webhooks subscribe to",
   async run(store, findings) {
     const read = (after: number) =>
       store.read((reader) => reader.all(WANTING, { after, limit: PIECE }));
     for await (const user of inPieces(read, ({ account }) => account)) {
-      const webhooks = await store.read((reader) => listWebhooks(reader, user.account));
-      const { wantedEvents, lowBalanceMicros } = combineSubscriptions(webhooks);
+      const { webhooks, threshold } = await store.read((reader) => ({
+        webhooks: listWebhooks(reader, user.account),
+        threshold: findPortalSettings(reader, user.account).lowBalanceMicros,
+      }));
+      const { wantedEvents, lowBalanceMicros } = combineSubscriptions(webhooks, threshold);
       if (
         areSameEvents(user.wantedEvents, wantedEvents) &&
         user.lowBalanceMicros === lowBalanceMicros

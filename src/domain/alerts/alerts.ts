@@ -19,6 +19,7 @@ import {
   WEBHOOK_RULES,
   WRITER_RULES,
 } from "./machine-conditions.ts";
+import { MAIL_RULES, type MailFacts } from "./mail-conditions.ts";
 import { PAYMENT_RULES, type PaymentFacts } from "./payment-conditions.ts";
 import { SPEND_RULES, type SpendFacts } from "./spend-conditions.ts";
 import { MINUTE_MS, HOUR_MS, DAY_MS } from "../values/spans.ts";
@@ -30,6 +31,8 @@ export const PROVIDER_KINDS: ReadonlySet<string> = new Set(
 
 /** The events that alert endpoints receive. */
 export type AlertEventType = "alert.raised" | "alert.resolved";
+/** The kind of the alert about e-mails, which is not sent by e-mail. */
+export const MAIL_ALERT_KIND: AlertKind = "mail_stuck";
 /** The kind of the alert that `alert test` sends. It has no end. */
 export const TEST_ALERT_KIND = "test";
 
@@ -60,6 +63,7 @@ export interface AlertFacts {
   /** Resellers whose spend of the running hour is judged. */
   spenders: readonly SpendFacts[];
   payments: PaymentFacts;
+  mails: MailFacts;
   machine: MachineFacts;
 }
 
@@ -107,7 +111,7 @@ export const TIMED_KINDS: ReadonlySet<AlertKind> = new Set([
 
 /** Returns the conditions that alerts report, including those with state `unknown`. */
 export function alertConditions(
-  { providers, failedWebhooks, limitedKeys, spenders, payments, machine }: AlertFacts,
+  { providers, failedWebhooks, limitedKeys, spenders, payments, mails, machine }: AlertFacts,
   open: readonly OpenAlert[],
   now: number,
 ): AlertCondition[] {
@@ -127,6 +131,7 @@ export function alertConditions(
     ...limitedKeys.flatMap((id) => alertConditionsOf(LIMITED_KEY_RULES, { id }, now)),
     ...spenders.flatMap((each) => alertConditionsOf(SPEND_RULES, each, now)),
     ...alertConditionsOf(PAYMENT_RULES, payments, now),
+    ...alertConditionsOf(MAIL_RULES, mails, now),
     ...alertConditionsOf(MACHINE_RULES, facts, now),
   ];
 }
@@ -149,6 +154,7 @@ const ENDINGS: Record<AlertKind, (subject: string) => string> = {
   payment_reversed: () => "All refunded and disputed payments are decided",
   payment_waiting: () => "No payment waits for a decision any more",
   webhook_disabled: (webhook) => `The webhook is no longer disabled by failures: ${webhook}`,
+  mail_stuck: () => "E-mails are sent again",
   database_unwritable: () => "The database takes writes again",
 };
 

@@ -18,6 +18,7 @@ export const ALERT_KINDS = [
   "backup_unverified",
   "disk_low",
   "webhook_disabled",
+  "mail_stuck",
   "recharge_limited",
   "spend_unusual",
   "payment_reversed",

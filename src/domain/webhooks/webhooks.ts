@@ -201,23 +201,24 @@ export function takesEvents(webhook: WebhookState, now: number): boolean {
 export interface CombinedSubscriptions {
   /** Event types as bits. */
   wantedEvents: number;
-  /** The highest threshold of the endpoints that subscribe to balance.low; null: none has a threshold. */
+  /** The highest threshold of the portal and of endpoints that subscribe to balance.low; null: there is none. */
   lowBalanceMicros: number | null;
 }
 
 /**
- * Combines the subscriptions of endpoints. Includes endpoints that failures disabled, whose events are written for some
- * days.
+ * Combines the subscriptions of endpoints with the portal's threshold. Includes endpoints that failures disabled, whose
+ * events are written for some days.
  */
 export function combineSubscriptions(
   endpoints: readonly (WebhookState & { events: string; balanceLowBelow: number | null })[],
+  portalThreshold: number | null,
 ): CombinedSubscriptions {
   const subscribed = endpoints.filter((webhook) => webhook.active || isDisabledByFailures(webhook));
   const bits = subscribed.map(({ events }) => bitsOfEvents(events));
-  const thresholds = subscribed
+  const ofEndpoints = subscribed
     .filter((_, place) => wantsEvent(bits[place]!, "balance.low"))
-    .map(({ balanceLowBelow }) => balanceLowBelow)
-    .filter((threshold) => threshold !== null);
+    .map(({ balanceLowBelow }) => balanceLowBelow);
+  const thresholds = [portalThreshold, ...ofEndpoints].filter((threshold) => threshold !== null);
   return {
     wantedEvents: bits.reduce((all, each) => all | each, 0),
     lowBalanceMicros: thresholds.length === 0 ? null : Math.max(...thresholds),

@@ -16,7 +16,7 @@ import {
 import { addNotice, removeNotice } from "./notices.ts";
 import { makeMemberRequest, placeMemberOrder, placeMemberOrders } from "./portal-orders.ts";
 import { createOwnKey, deactivateOwnKey, rotateOwnKey } from "./portal-keys.ts";
-import { openOwnTestAccount, setPortal } from "./portal.ts";
+import { openOwnTestAccount, setLowBalance, setPortal } from "./portal.ts";
 import { turnOffMails } from "./mail-choices.ts";
 import { askReset } from "./password-resets.ts";
 import {
@@ -49,6 +49,7 @@ export const commands = {
   deactivateOwnKey: command(deactivateOwnKey),
   openOwnTestAccount: command(openOwnTestAccount, { ids: one }),
   setPortal: command(setPortal),
+  setLowBalance: command(setLowBalance),
   addNotice: command(addNotice, { ids: one }),
   removeNotice: command(removeNotice),
   offerInspection: command(offerInspection),

@@ -9,9 +9,11 @@ import { refusal } from "../../domain/values/error-table.ts";
 import { requireRole } from "../administrators/acting.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
+import { listWebhooks } from "../../db/webhooks/webhooks.ts";
 import { findUserByAccount } from "../../db/users/users.ts";
 import { openTestAccount } from "../users/test-accounts.ts";
 import { requireUser } from "../users/users.ts";
+import { noteWanted } from "../webhooks/webhooks.ts";
 import { requireMember } from "./acting.ts";
 
 export interface SetPortal {
@@ -36,14 +38,12 @@ export function setPortal(tx: Tx, { username, changes, actor }: SetPortal, conte
   const user = requireUser(tx, username);
   const { account } = user;
   if (user.parentAccount !== null) throw refusal("child_has_no_members");
-  const row = tx.row(portalSettings.byKey, account);
   const { account: _, ...before } = findPortalSettings(tx, account);
   const after = { ...before, ...changes };
   const isCredit = after.keys !== before.keys && mayCreateCredit(after, "owner");
   const what = "let members make keys that create credit";
   requireRole(tx, actor, isCredit ? "owner" : "operator", what);
-  if (row) tx.update(portalSettings, row, after);
-  else tx.insert(portalSettings, { account, ...after });
+  writeSettings(tx, account, after);
   audit(tx, context, {
     actor,
     action: "user.portal",
@@ -53,4 +53,32 @@ export function setPortal(tx: Tx, { username, changes, actor }: SetPortal, conte
     after,
   });
   return null;
+}
+
+export interface SetLowBalance {
+  /** Null: members get no mail about a low balance. */
+  lowBalanceMicros: number | null;
+  actor: Actor;
+}
+
+/** Sets the balance below which the members of the author's reseller get a mail. Refuses what requireMember refuses. */
+export function setLowBalance(tx: Tx, command: SetLowBalance, context: Context): null {
+  const { lowBalanceMicros, actor } = command;
+  const { account } = requireMember(tx, actor, "members");
+  const { account: _, ...before } = findPortalSettings(tx, account);
+  const after = { ...before, lowBalanceMicros };
+  writeSettings(tx, account, after);
+  const { username } = findUserByAccount(tx, account)!;
+  audit(tx, context, { actor, action: "user.portal", subject: username, account, before, after });
+  return null;
+}
+
+/** Writes the settings, and the threshold into the user's row, which every charge reads anyway. */
+function writeSettings(tx: Tx, account: number, after: Omit<PortalSettings, "account">): void {
+  const row = tx.row(portalSettings.byKey, account);
+  const isSame = row?.lowBalanceMicros === after.lowBalanceMicros;
+  const endpoints = isSame ? [] : listWebhooks(tx, account);
+  if (row) tx.update(portalSettings, row, after);
+  else tx.insert(portalSettings, { account, ...after });
+  if (!isSame) noteWanted(tx, account, endpoints);
 }

@@ -13,6 +13,7 @@ import { audit, orderFacts } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 import { endCancelRequest } from "./order-request-ends.ts";
 import { writeRefund } from "./refunds.ts";
+import { mailRefund } from "../mails/mail-events.ts";
 import { recordTransitionEvent } from "../webhooks/webhook-events.ts";
 
 /** A server itself as the actor: after a provider's reply or report, or when retries have ended. */
@@ -64,6 +65,7 @@ export function applyTransition(
   });
   endCancelRequest(tx, order.orderId, after.status, context);
   recordTransitionEvent(tx, after, order.status, context);
+  mailRefund(tx, after, refundMicros, context);
   return after;
 }
 

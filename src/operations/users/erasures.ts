@@ -27,6 +27,7 @@ import type { Tx } from "../../db/port/port.ts";
 import { audit as auditTable } from "../../db/tables/administrators.ts";
 import { WEBHOOK_QUEUE_LOCK } from "../../db/tables/locks.ts";
 import { billingDetails } from "../../db/tables/invoices.ts";
+import { portalSettings } from "../../db/tables/members.ts";
 import { keys, users } from "../../db/tables/users.ts";
 import { webhooks } from "../../db/tables/webhooks.ts";
 import { findTestAccount, updateUserFields, type User } from "../../db/users/users.ts";
@@ -76,6 +77,8 @@ export function eraseUser(tx: Tx, command: EraseUser, context: Context): ErasedU
   tx.each(accounts, (account) =>
     updateWanted(tx, account, { wantedEvents: 0, lowBalanceMicros: null }),
   );
+  const portal = tx.row(portalSettings.byKey, user.account);
+  if (portal) tx.update(portalSettings, portal, { lowBalanceMicros: null });
   putContact(tx, user.account, { email: null, note: null });
   markErased(tx, user, username, context);
   if (test) markErased(tx, test, testUsername({ username, account: test.account }), context);

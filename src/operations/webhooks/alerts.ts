@@ -10,6 +10,7 @@ import {
   alertBody,
   endingOf,
   isNotifiedAgain,
+  MAIL_ALERT_KIND,
   PROVIDER_KINDS,
   TEST_ALERT_KIND,
   UNWRITABLE,
@@ -32,6 +33,7 @@ import {
 import type { Tx } from "../../db/port/port.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
+import { queueMail } from "../mails/mails.ts";
 import { type EventDelivery, insertOutboxEvent } from "./webhook-events.ts";
 
 const SINGLE_ATTEMPT: EventDelivery = { tries: 1, replay: true };
@@ -126,13 +128,13 @@ export function recordAlerts(
   for (const { amount = 0, ...text } of fresh) {
     const times = { raisedAt: context.now, notifiedAt: context.now, resolvedAt: null };
     insertAlert(tx, { ...text, ...times, notifiedAmount: amount });
-    notify(tx, "alert.raised", text, context.now, endpoints, context);
+    notifyAll(tx, "alert.raised", text, context.now, endpoints, context);
   }
   const again = changed.filter((text) => updateOpenAlert(tx, text, context));
-  for (const text of again) notify(tx, "alert.raised", text, context.now, endpoints, context);
+  for (const text of again) notifyAll(tx, "alert.raised", text, context.now, endpoints, context);
   for (const text of over) {
     resolveAlert(tx, findOpenAlert(tx, text.kind, text.subject)!, context.now);
-    notify(tx, "alert.resolved", text, context.now, endpoints, context);
+    notifyAll(tx, "alert.resolved", text, context.now, endpoints, context);
   }
   return { begun: fresh, ended: over, changed: again };
 }
@@ -170,7 +172,7 @@ export function endProviderAlerts(
     const { kind, subject } = alert;
     resolveAlert(tx, alert, context.now);
     const ended = { kind, subject, message };
-    notify(tx, "alert.resolved", ended, context.now, endpoints, context);
+    notifyAll(tx, "alert.resolved", ended, context.now, endpoints, context);
   }
   return open;
 }
@@ -185,7 +187,7 @@ export function renameAlerts(tx: Tx, before: string, name: string, context: Cont
     const begun = { kind: alert.kind, subject: name, message: text };
     const times = { raisedAt: context.now, notifiedAt: context.now, resolvedAt: null };
     insertAlert(tx, { ...begun, ...times, notifiedAmount: alert.notifiedAmount });
-    notify(tx, "alert.raised", begun, context.now, endpoints, context);
+    notifyAll(tx, "alert.raised", begun, context.now, endpoints, context);
   }
 }
 
@@ -224,14 +226,43 @@ export function recordOutage(
     others,
     context,
   );
-  notify(tx, "alert.resolved", endingOf(kind, subject), context.now, endpoints, context);
+  mailAlert(tx, "alert.raised", UNWRITABLE, beganAt, context);
+  notifyAll(tx, "alert.resolved", endingOf(kind, subject), context.now, endpoints, context);
   return null;
+}
+
+type Notified = Omit<AlertText, "kind"> & { kind: string };
+
+/** Sends an alert to endpoints, and to the operator by e-mail. */
+function notifyAll(
+  tx: Tx,
+  type: AlertEventType,
+  text: Notified,
+  at: number,
+  endpoints: readonly AlertEndpoint[],
+  context: Context,
+): void {
+  notify(tx, type, text, at, endpoints, context);
+  mailAlert(tx, type, text, at, context);
+}
+
+/** Queues a mail about an alert, but for alerts that say that mails fail. */
+function mailAlert(
+  tx: Tx,
+  event: AlertEventType,
+  { kind, subject, message }: Notified,
+  at: number,
+  context: Context,
+): void {
+  if (kind === MAIL_ALERT_KIND) return;
+  const data = { event, kind, subject, message, at };
+  queueMail(tx, { kind: "alert", to: "operator", data }, context);
 }
 
 function notify(
   tx: Tx,
   type: AlertEventType,
-  text: Omit<AlertText, "kind"> & { kind: string },
+  text: Notified,
   at: number,
   endpoints: readonly AlertEndpoint[],
   context: Context,

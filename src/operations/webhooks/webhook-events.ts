@@ -22,6 +22,7 @@ import type { Order } from "../../db/orders/orders.ts";
 import { users } from "../../db/tables/users.ts";
 import { webhookDeliveries, webhookEvents } from "../../db/tables/webhooks.ts";
 import { listWebhooks, type Webhook } from "../../db/webhooks/webhooks.ts";
+import { mailLowBalance } from "../mails/mail-events.ts";
 import type { Context } from "../batch/context.ts";
 
 export interface NewEvent {
@@ -142,7 +143,10 @@ export function recordCreditEvent(
   insertEvent(tx, { account, type, data }, endpointsFor(tx, account, type, context), context);
 }
 
-/** Records a charge or a debit: one event for each threshold that the balance falls below. `user`: before it. */
+/**
+ * Records a charge or a debit: one event for each threshold that the balance falls below, and mails to members. `user`:
+ * before it.
+ */
 export function recordDebitEvents(
   tx: Tx,
   user: { account: number; balanceMicros: bigint; lowBalanceMicros: number | null },
@@ -152,6 +156,7 @@ export function recordDebitEvents(
   const { account, balanceMicros: before, lowBalanceMicros } = user;
   const after = before - BigInt(amountMicros);
   if (lowBalanceMicros === null || after >= lowBalanceMicros) return;
+  mailLowBalance(tx, account, { before, after }, context);
   const type = "balance.low";
   const endpoints = endpointsFor(tx, account, type, context);
   const thresholds = new Set(endpoints.map(({ balanceLowBelow }) => balanceLowBelow));

@@ -12,6 +12,7 @@ import {
   rotatedSecrets,
   combineSubscriptions,
 } from "../../domain/webhooks/webhooks.ts";
+import { findPortalSettings } from "../../db/members/members.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { WEBHOOK_QUEUE_LOCK } from "../../db/tables/locks.ts";
 import {
@@ -234,9 +235,10 @@ function change(
   return changed;
 }
 
-/** Stores in the account's row to which events its endpoints subscribe (combineSubscriptions). */
-function noteWanted(tx: Tx, account: number, endpoints: readonly Webhook[]): void {
-  updateWanted(tx, account, combineSubscriptions(endpoints));
+/** Stores in the account's row to which events its endpoints and members subscribe (combineSubscriptions). */
+export function noteWanted(tx: Tx, account: number, endpoints: readonly Webhook[]): void {
+  const { lowBalanceMicros } = findPortalSettings(tx, account);
+  updateWanted(tx, account, combineSubscriptions(endpoints, lowBalanceMicros));
 }
 
 function auditWebhook(

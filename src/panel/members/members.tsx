@@ -22,13 +22,13 @@ export function MemberTabs({
   chosen,
   waiting,
 }: {
-  chosen: "members" | "registrations" | "notices";
+  chosen: "members" | "registrations" | "notices" | "mails";
   /** Number of registrations that wait. */
   waiting: number;
 }) {
   return (
     <Tabs
-      label="Members, registrations and notices"
+      label="Members, registrations, notices and e-mails"
       tabs={[
         { text: "Members", href: "/members", isChosen: chosen === "members" },
         {
@@ -38,6 +38,7 @@ export function MemberTabs({
           count: String(waiting),
         },
         { text: "Notices", href: "/members/notices", isChosen: chosen === "notices" },
+        { text: "E-mails", href: "/members/mails", isChosen: chosen === "mails" },
       ]}
     />
   );

@@ -14,6 +14,7 @@ import {
   REGISTRATION_RULES,
   REQUEST_RULES,
 } from "../../domain/alerts/provider-conditions.ts";
+import { MAIL_RULES } from "../../domain/alerts/mail-conditions.ts";
 import { PAYMENT_RULES } from "../../domain/alerts/payment-conditions.ts";
 import { SPEND_RULES } from "../../domain/alerts/spend-conditions.ts";
 import { MACHINE_RULES, WEBHOOK_RULES } from "../../domain/alerts/machine-conditions.ts";
@@ -37,6 +38,7 @@ export function attentionItems(
     registrations,
     spenders,
     payments,
+    mails,
     lastRowAt,
   }: Attention,
   machine: MachineFacts,
@@ -55,6 +57,7 @@ export function attentionItems(
     // The rule says the id, because alerts outlast an erasure of the name.
     ...spenders.flatMap((each) => conditionsOf(SPEND_RULES, { ...each, id: each.username }, now)),
     ...conditionsOf(PAYMENT_RULES, payments, now),
+    ...conditionsOf(MAIL_RULES, mails, now),
     ...conditionsOf(REQUEST_RULES, requests, now),
     ...conditionsOf(REGISTRATION_RULES, { waiting: registrations }, now),
     ...failedWebhooks.flatMap((each) => conditionsOf(WEBHOOK_RULES, { ...each, id: null }, now)),

@@ -23,6 +23,7 @@ import { routes as administrators } from "../administrators/routes.ts";
 import { routes as catalogue } from "../catalogue/routes.ts";
 import { routes as ledger } from "../ledger/routes.ts";
 import { routes as imports } from "../imports/routes.ts";
+import { routes as mails } from "../mails/routes.ts";
 import { routes as members } from "../members/routes.ts";
 import { routes as orders } from "../orders/routes.ts";
 import { routes as payments } from "../payments/routes.ts";
@@ -41,6 +42,7 @@ export const ROUTES: readonly Route[] = [
   ...orders,
   ...users,
   ...members,
+  ...mails,
   ...catalogue,
   ...providers,
   ...webhooks,

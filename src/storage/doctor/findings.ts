@@ -8,6 +8,7 @@ import {
   type Severity,
 } from "../../domain/alerts/conditions.ts";
 import { NUMBER_RULES, ORDER_RULES } from "../../domain/alerts/provider-conditions.ts";
+import { MAIL_RULES } from "../../domain/alerts/mail-conditions.ts";
 import { PAYMENT_RULES } from "../../domain/alerts/payment-conditions.ts";
 import { SPEND_RULES } from "../../domain/alerts/spend-conditions.ts";
 import {
@@ -92,6 +93,7 @@ export function rowFindings(facts: RowFacts, now: number): Finding[] {
       PAYMENT_RULES,
       facts.payments,
     ),
+    judge("e-mails", "sent, none failed in the last day", MAIL_RULES, facts.mails),
     judged("spend of resellers", unlessNone("none is unusual", spends.length), spends),
   ];
 }

@@ -31,6 +31,11 @@ import {
   WEBHOOK_RULES,
   WRITER_RULES,
 } from "../../../src/domain/alerts/machine-conditions.ts";
+import {
+  MAIL_RULES,
+  type MailFacts,
+  MAILS_LATE_MS,
+} from "../../../src/domain/alerts/mail-conditions.ts";
 import { PAYMENT_RULES } from "../../../src/domain/alerts/payment-conditions.ts";
 import { SPEND_RULES, type SpendFacts } from "../../../src/domain/alerts/spend-conditions.ts";
 import { alertConditions } from "../../../src/domain/alerts/alerts.ts";
@@ -60,6 +65,7 @@ const PROVIDER: ProviderFacts = {
   syncHeld: null,
   delistedRoutes: 0,
 };
+const NO_MAILS: MailFacts = { dueAt: null, troubledSince: null, failed: 0 };
 const QUIET: Attention = {
   providers: [],
   unrecognized: [],
@@ -69,6 +75,7 @@ const QUIET: Attention = {
   registrations: 0,
   spenders: [],
   payments: { waiting: 0, reversed: 0 },
+  mails: NO_MAILS,
   lastRowAt: null,
 };
 const ROWS = {
@@ -82,6 +89,7 @@ const ROWS = {
   keysToRotate: 0,
   spenders: [] as SpendFacts[],
   payments: { waiting: 0, reversed: 0 },
+  mails: NO_MAILS,
 };
 
 /** The facts of a condition just below its threshold and at it. */
@@ -159,6 +167,7 @@ function alerts(facts: Partial<Parameters<typeof alertConditions>[0]>): string[]
     limitedKeys: [],
     spenders: [],
     payments: { waiting: 0, reversed: 0 },
+    mails: NO_MAILS,
     machine: {},
   };
   const found = alertConditions({ ...none, ...facts }, [], NOW);
@@ -286,6 +295,25 @@ test.each([
   },
 );
 
+test.each<[string, Partial<MailFacts>, alerts: number, count: number]>([
+  ["none", {}, 0, 0],
+  ["due for ten minutes", { dueAt: NOW - MAILS_LATE_MS }, 0, 0],
+  ["due for longer", { dueAt: NOW - MAILS_LATE_MS - 1 }, 1, 1],
+  [
+    "that the mail server could not take for ten minutes",
+    { troubledSince: NOW - MAILS_LATE_MS },
+    0,
+    0,
+  ],
+  ["that it could not take for longer", { troubledSince: NOW - MAILS_LATE_MS - 1 }, 1, 1],
+  ["that failed", { failed: 2 }, 0, 1],
+])("e-mails %s: by alerts, the panel and doctor", (_, changes, alerted, count) => {
+  const mails = { ...NO_MAILS, ...changes };
+  expect(alerts({ mails })).toHaveLength(alerted);
+  expect(panel({ mails })).toHaveLength(count);
+  expect(states({ ...ROWS, mails })).toHaveLength(count);
+});
+
 /** The states of what `doctor` finds in the rows that is not in order. */
 function states(rows: typeof ROWS | Parameters<typeof rowFindings>[0]): string[] {
   return rowFindings(rows, NOW)
@@ -340,6 +368,7 @@ test("every command that a condition names exists", async () => {
     ...conditionsOf(LIMITED_KEY_RULES, { id: "k1" }, NOW),
     ...conditionsOf(SPEND_RULES, SPENDER, NOW),
     ...conditionsOf(PAYMENT_RULES, { waiting: 1, reversed: 1 }, NOW),
+    ...conditionsOf(MAIL_RULES, { dueAt: 0, troubledSince: 0, failed: 1 }, NOW),
     ...conditionsOf(WRITER_RULES, { unwritableMs: DAY }, NOW),
   ];
   const commands = conditions.flatMap(({ advice }) => advice.match(/(?<=`reseller )[^`]+/g) ?? []);

@@ -120,6 +120,7 @@ function failedAlert(shop: Shop): void {
       limitedKeys: [],
       spenders: [],
       payments: { waiting: 0, reversed: 0 },
+      mails: { dueAt: null, troubledSince: null, failed: 0 },
       machine: {},
     },
     [],

@@ -31,6 +31,7 @@ const QUIET = {
   registrations: 0,
   spenders: [],
   payments: { waiting: 0, reversed: 0 },
+  mails: { dueAt: null, troubledSince: null, failed: 0 },
   lastRowAt: null,
 };
 const PROVIDER = {

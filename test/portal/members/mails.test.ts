@@ -33,8 +33,7 @@ function send(path: string, fields: Record<string, string>, from = `198.51.${(vi
   return portal.ask(path, { method: "POST", body: new URLSearchParams(fields), headers });
 }
 
-const mails = () =>
-  portal.read((reader) => listMails(reader, { below: 2 ** 50, limit: 99, failed: false })).rows;
+const mails = () => portal.read((reader) => listMails(reader, 99, false));
 const kinds = () => mails().map(({ kind }) => kind).toReversed(); // prettier-ignore
 /** What a visitor sees of a reply. */
 const seen = ({ status, headers, text }: Reply) => [
