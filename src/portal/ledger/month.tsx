@@ -4,6 +4,7 @@
 /** @jsxImportSource preact */
 
 import { listTransactionsBelow, type TransactionRow } from "../../db/ledger/transactions.ts";
+import { ROWS_LIMIT } from "../../db/port/pages.ts";
 import type { Reader } from "../../db/port/port.ts";
 import type { TransferKind } from "../../domain/ledger/ledger.ts";
 import {
@@ -31,8 +32,8 @@ const LISTED: readonly TransferKind[] = [
   "payment_bonus",
   "payment_reversal",
 ];
-/** Limit for the lines of a kind. A month with more has no statement: its transactions are in the CSV. */
-const LINES_LIMIT = 2000;
+/** Limit for the lines. A month with more has no statement: its transactions are in the CSV. */
+const LINES_LIMIT = 1000;
 
 /** Milliseconds since 1970; both ends belong to the month. */
 interface Month {
@@ -145,16 +146,17 @@ export function Statements({ visitor, now }: { visitor: Visitor; now: number }) 
 function statementOf(reader: Reader, account: number, month: Month): Statement | null {
   const opening = balanceAt(reader, account, month.from - 1);
   const closing = balanceAt(reader, account, month.to);
-  const found = LISTED.map((kind) =>
-    listTransactionsBelow(
-      reader,
-      { account, kind, orderId: null, window: month },
-      Number.MAX_SAFE_INTEGER,
-      LINES_LIMIT,
-    ),
-  );
-  if (found.some(({ next }) => next !== null)) return null;
-  const lines = found.flatMap(({ rows }) => rows).toSorted((one, other) => one.seq - other.seq);
+  const found: TransactionRow[] = [];
+  for (const kind of LISTED) {
+    const query = { account, kind, orderId: null, window: month };
+    for (let below: number | null = Number.MAX_SAFE_INTEGER; below !== null;) {
+      const page = listTransactionsBelow(reader, query, below, ROWS_LIMIT);
+      found.push(...page.rows);
+      if (found.length > LINES_LIMIT) return null;
+      below = page.next;
+    }
+  }
+  const lines = found.toSorted((one, other) => one.seq - other.seq);
   const listed = lines.reduce((sum, { amountMicros }) => sum + BigInt(amountMicros), 0n);
   return { opening, closing, lines, orders: closing - opening - listed };
 }

@@ -59,6 +59,17 @@ test("a statement lists credits and debits, sums up orders, and ends with the ba
   expect(text).toContain("card fee");
 });
 
+test("a statement lists every credit of a month with more than a page of them", async () => {
+  portal.user("carol", "1");
+  const cookie = portal.session(portal.member("carol", "owner@carol.example"));
+  const credit = { username: "carol", amountMicros: 1_000_000, note: null, publicNote: null };
+  for (let made = 0; made < 450; made++) portal.run("creditUser", { ...credit, reference: null });
+  const { status, text } = await portal.get(`/balance/${month}`, cookie);
+  const amounts = amountsOf(text);
+  expect([status, amounts.length]).toEqual([200, 454]);
+  expect(amounts.slice(-2)).toEqual(["$0.00", "$451.00"]);
+});
+
 test("internal notes are on no page and in no file", async () => {
   for (const path of ["/balance", "/balance.csv", `/balance/${month}`]) {
     expect((await portal.get(path, viewer)).text).not.toContain('"fee"');
