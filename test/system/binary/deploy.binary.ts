@@ -26,7 +26,15 @@ sudo() {
 useradd() { :; }
 apt-get() { :; }
 npx() { :; }
-install() { command install "$@"; }
+# There is no group reseller.
+install() {
+  local given=()
+  while (($#)); do
+    if [ "$1" = -g ]; then shift; else given+=("$1"); fi
+    shift
+  done
+  command install "\${given[@]}"
+}
 systemctl() {
   case "$1 \${!#}" in
     "daemon-reload daemon-reload" | "reload caddy") return ;;
