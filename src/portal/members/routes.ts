@@ -24,7 +24,13 @@ import {
   secondFactorPage,
 } from "./second-factor.tsx";
 import { setUp, setUpPage } from "./set-up.tsx";
-import { changePassword, endOwnSession, saveSettings, settingsPage } from "./settings.tsx";
+import {
+  changePassword,
+  endOwnSession,
+  saveSettings,
+  setLowBalance,
+  settingsPage,
+} from "./settings.tsx";
 import { unsubscribe, unsubscribePage } from "./unsubscribe.tsx";
 import { chooseLanguage, codePage, passCode, signIn, signInPage, signOut } from "./sign-in.tsx";
 
@@ -51,6 +57,7 @@ export const routes: readonly Route[] = [
   get("/inspection/ended", "anyone", inspectionEndedPage),
   get("/settings", "read", settingsPage),
   post("/settings", "read", saveSettings, "/settings"),
+  post("/settings/low-balance", "members", setLowBalance, "/settings"),
   post("/settings/password", "read", changePassword, "/settings"),
   post("/settings/sessions", "read", endOwnSession, "/settings"),
   get("/members", "members", teamPage),

@@ -3,6 +3,7 @@
 
 /** @jsxImportSource preact */
 
+import { isMailOn } from "../../db/mails/mails.ts";
 import { PORTAL_SIGN_INS } from "../../db/members/members.ts";
 import type { SignInSession } from "../../db/tables/sign-ins.ts";
 import {
@@ -12,6 +13,7 @@ import {
   TIME_ZONES,
 } from "../../domain/members/languages.ts";
 import { MAIL_CHOICES, MEMBER_NAME_LIMIT, parseEmail } from "../../domain/members/members.ts";
+import { formatMicros } from "../../domain/ledger/money.ts";
 import { isSessionLive } from "../../domain/sign-ins/sign-ins.ts";
 import { Box, Choice, Field, Form, ForUser } from "../../web/components/fields.tsx";
 import { List } from "../../web/components/lists.tsx";
@@ -27,7 +29,10 @@ export async function settingsPage(call: Call, { now }: Portal): Promise<View> {
   const { visitor } = call;
   const { t } = visitor;
   const { person, session } = visitor.identity();
-  const all = await call.read((reader) => PORTAL_SIGN_INS.listSessionsOf(reader, person.id));
+  const { all, sendsMail } = await call.read((reader) => ({
+    all: PORTAL_SIGN_INS.listSessionsOf(reader, person.id),
+    sendsMail: isMailOn(reader),
+  }));
   const sessions = all.filter((each) => isSessionLive("portal", each, now()));
   return {
     title: t("settings.title"),
@@ -37,9 +42,14 @@ export async function settingsPage(call: Call, { now }: Portal): Promise<View> {
         <div class="columns">
           <section class="card">
             <h2>{t("settings.profile")}</h2>
-            <Profile visitor={visitor} needsProof={!visitor.hasProved(now())} />
+            <Profile
+              visitor={visitor}
+              needsProof={!visitor.hasProved(now())}
+              sendsMail={sendsMail}
+            />
           </section>
           <div>
+            {visitor.may("members") && <LowBalance visitor={visitor} />}
             <section class="card">
               <h2>{t("field.password")}</h2>
               <Form action="/settings/password" submit={t("settings.changePassword")}>
@@ -70,7 +80,41 @@ export async function settingsPage(call: Call, { now }: Portal): Promise<View> {
   };
 }
 
-function Profile({ visitor, needsProof }: { visitor: Visitor; needsProof: boolean }) {
+/** The balance of the reseller below which its members get an e-mail. */
+function LowBalance({ visitor: { t, allowed } }: { visitor: Visitor }) {
+  const { lowBalanceMicros } = allowed;
+  return (
+    <section class="card">
+      <h2>{t("settings.lowBalance")}</h2>
+      <Form action="/settings/low-balance" submit={t("site.save")}>
+        <Field
+          name="low-balance"
+          label={t("settings.lowBalanceBelow")}
+          hint={t("settings.lowBalanceHint")}
+          inputmode="decimal"
+          value={lowBalanceMicros === null ? "" : formatMicros(lowBalanceMicros)}
+        />
+      </Form>
+    </section>
+  );
+}
+
+export async function setLowBalance(submission: Submission): Promise<Redirect> {
+  const lowBalanceMicros = submission.form.optionalAmount("low-balance");
+  await submission.submit("setLowBalance", { lowBalanceMicros });
+  return { to: "/settings", note: submission.visitor.t("site.saved") };
+}
+
+function Profile({
+  visitor,
+  needsProof,
+  sendsMail,
+}: {
+  visitor: Visitor;
+  needsProof: boolean;
+  /** Whether a server sends e-mails. */
+  sendsMail: boolean;
+}) {
   const { t, member } = visitor;
   const chosen = member.mails.split(",");
   return (
@@ -98,6 +142,7 @@ function Profile({ visitor, needsProof }: { visitor: Visitor; needsProof: boolea
       />
       <fieldset>
         <legend>{t("settings.mails")}</legend>
+        {!sendsMail && <p class="hint">{t("settings.mailsOff")}</p>}
         {MAIL_CHOICES.map((kind) => (
           <Box
             name="mails"
