@@ -109,7 +109,8 @@ function leadingWords(argv: readonly string[]): readonly string[] {
  * Returns the only command that the command line needs. Null if it needs all: it names none, or one that describes all.
  */
 export function commandNamed(argv: readonly string[]): DeferredCommand | null {
-  const [first, second] = leadingWords(argv);
+  const asksForVersion = argv.length === 1 && ["-v", "-V", "--version"].includes(argv[0]!);
+  const [first, second] = asksForVersion ? ["version"] : leadingWords(argv);
   const [commands, name] = first === "admin" ? [ADMIN, second] : [TOP, first];
   const named = commands.find((command) => command.name === name);
   return named === undefined || named.describesAll ? null : named;
@@ -184,7 +185,7 @@ export async function createProgram(
     })
     .addHelpText(
       "after",
-      "\nStart here:\n  reseller quickstart        try a demo in ./data\n  reseller serve             the real thing\n  reseller admin --help      users, keys, services and orders\n\nWhen something is wrong:\n  reseller admin alert list --open     what is wrong now, and the command for it\n  reseller doctor                      checks of the machine and the database",
+      "\nStart here:\n  reseller demo              try it; keeps nothing\n  reseller quickstart        try it in ./data\n  reseller serve             the real thing\n  reseller admin --help      users, keys, services and orders\n\nWhen something is wrong:\n  reseller admin alert list --open     what is wrong now, and the command for it\n  reseller doctor                      checks of the machine and the database",
     );
   const declareAll = async (parent: Command, commands: readonly DeferredCommand[]) => {
     const needed = only === null ? commands : commands.filter((command) => command === only);

@@ -130,6 +130,10 @@ describe("each command that is loaded by its name", () => {
     expect(names(admin)).toEqual(ADMIN.map(({ name }) => name));
   });
 
+  test.each(["-v", "-V", "--version"])("%s needs only the command version", (flag) => {
+    expect(commandNamed([flag])?.name).toBe("version");
+  });
+
   test.each([[[]], [["--help"]], [["admin"]], [["admin", "frobnicate"]], [["user", "list"]]])(
     "%j needs all of them",
     (argv: string[]) => {
