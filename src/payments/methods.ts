@@ -7,6 +7,13 @@ import { stripe } from "./stripe.ts";
 
 export const METHOD_KINDS: readonly MethodKind[] = [manual, callback, stripe];
 
+/** The part of a stored method that its calls need. */
+export interface StoredMethod {
+  kind: string;
+  /** JSON. */
+  settings: string;
+}
+
 /** The kinds whose payments are read from time to time. */
 export const READABLE_KINDS = METHOD_KINDS.filter(({ isReadable }) => isReadable).map(
   ({ kind }) => kind,
@@ -25,9 +32,6 @@ export function kindOf(method: { kind: string }): MethodKind {
 }
 
 /** Returns a stored method, ready to be called. Opens no connection. */
-export function connectMethod(
-  method: { kind: string; settings: string },
-  deps: MethodDeps,
-): Promise<MethodApi> {
+export function connectMethod(method: StoredMethod, deps: MethodDeps): Promise<MethodApi> {
   return kindOf(method).connect(JSON.parse(method.settings) as MethodSettings, deps);
 }

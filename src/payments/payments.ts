@@ -13,8 +13,8 @@ import type { DuePayment } from "../operations/payments/payment-reports.ts";
 import { oneAtATime } from "../scheduling/one-at-a-time.ts";
 import type { Tick, Ticker } from "../scheduling/ticker.ts";
 import type { Writer } from "../writer/writer.ts";
-import type { BeginResult, MethodDeps, Notice } from "./method.ts";
-import { connectMethod, kindOf, READABLE_KINDS } from "./methods.ts";
+import type { BeginResult, MethodApi, MethodDeps, Notice } from "./method.ts";
+import { connectMethod, kindOf, READABLE_KINDS, type StoredMethod } from "./methods.ts";
 
 const CHECK_MS = 10_000;
 /** Payments that are taken at once, and read one after another. */
@@ -24,6 +24,8 @@ export interface PaymentDeps extends MethodDeps {
   store: ReadStore;
   writer: Pick<Writer, "submit">;
   log: Pick<Logger, "info" | "warn" | "error">;
+  /** Makes a method ready to be called; by default as its kind says. */
+  connect?: (method: StoredMethod) => Promise<MethodApi>;
   /** Called with each result of a call or a notice, for the metrics. */
   onOutcome?: (what: "begin" | "read" | "notice", outcome: string) => void;
 }
@@ -56,6 +58,7 @@ export interface Payments {
 
 export function createPayments(deps: PaymentDeps): Payments {
   const { store, writer, log, onOutcome = () => {} } = deps;
+  const { connect = (method: StoredMethod) => connectMethod(method, deps) } = deps;
   const stop = new AbortController();
   const running = new Set<Promise<unknown>>();
   const tracked = <T>(call: Promise<T>): Promise<T> => {
@@ -74,7 +77,7 @@ export function createPayments(deps: PaymentDeps): Payments {
     });
     if (!found) throw refusal("payment_not_found");
     const { payment, method, email } = found;
-    const api = await connectMethod(method, deps);
+    const api = await connect(method);
     const { dueMicros: amountMicros, currency, createdAt } = payment;
     const asked = { id, amountMicros, currency, email, createdAt, ...page };
     const result = await api.begin(asked, stop.signal);
@@ -93,7 +96,7 @@ export function createPayments(deps: PaymentDeps): Payments {
 
   /** Reads one payment. Returns false if it is to be read again soon. */
   const read = async ({ id, reference, reads, method }: DuePayment): Promise<boolean> => {
-    const api = await connectMethod(method, deps);
+    const api = await connect(method);
     if (!api.read) return true;
     const result = await api.read({ id, reference }, stop.signal);
     if ("failed" in result) {
@@ -123,7 +126,7 @@ export function createPayments(deps: PaymentDeps): Payments {
   ): Promise<NoticeOutcome> => {
     const method = await store.read((reader) => findMethod(reader, methodId));
     if (method?.kind !== kind) return "unknown";
-    const api = await connectMethod(method, deps);
+    const api = await connect(method);
     if (!api.notice) return "unknown";
     const result = await api.notice(notice);
     if ("refused" in result || "wrong" in result) {

@@ -17,6 +17,7 @@ import {
   readTerms,
 } from "../../domain/payments/payment-amounts.ts";
 import { Refusal, refusal } from "../../domain/values/error-table.ts";
+import { requireRole } from "../administrators/acting.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 import { recordDebitEvents } from "../webhooks/webhook-events.ts";
@@ -46,6 +47,7 @@ export function approvePayment(
   { id, receivedMicros, creditMicros, actor }: ApprovePayment,
   context: Context,
 ): { state: Payment["state"]; creditMicros: number; bonusMicros: number } {
+  requireRole(tx, actor, "owner", "approve payments");
   const payment = requirePayment(tx, id);
   const { received, currency, credit } = decideApproval(tx, payment, {
     receivedMicros,
@@ -57,8 +59,8 @@ export function approvePayment(
     receivedMicros: received,
     receivedCurrency: currency,
     settledMicros: refundedMicros + disputedMicros,
-    nextReadAt: null,
     reason: null,
+    ...lastReading(payment),
   };
   const detail = `${formatMicros(received)} ${currency}`;
   const after = changePayment(
@@ -122,12 +124,18 @@ export function rejectPayment(
   { id, reason, actor }: RejectPayment,
   context: Context,
 ): { state: Payment["state"] } {
+  requireRole(tx, actor, "operator", "reject payments");
   const payment = requirePayment(tx, id);
   refuseClosed(payment, "rejected");
-  const fields = { reason, nextReadAt: null };
+  const fields = { reason, ...lastReading(payment) };
   const after = changePayment(tx, payment, { event: "rejected", actor, fields }, context);
   auditPayment(tx, context, actor, "payment.reject", payment, { note: reason });
   return { state: after.state };
+}
+
+/** A payment that its method knows is read on: it may be refunded, disputed or paid after all. */
+function lastReading({ methodReference }: Payment): { nextReadAt?: null } {
+  return methodReference === null ? { nextReadAt: null } : {};
 }
 
 export interface SettleReversal {
@@ -149,6 +157,7 @@ export function settleReversal(
   { id, amountMicros, publicNote, actor }: SettleReversal,
   context: Context,
 ): { state: Payment["state"]; debitedMicros: number } {
+  requireRole(tx, actor, "owner", "debit for payments");
   const payment = requirePayment(tx, id);
   refuseClosed(payment, "settled");
   const user = tx.row(users.byKey, payment.account)!;

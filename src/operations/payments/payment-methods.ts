@@ -19,6 +19,7 @@ import { AMOUNT_LIMIT_MICROS } from "../../domain/ledger/money.ts";
 import { toUsdMicros, unitMicrosOf } from "../../domain/payments/currencies.ts";
 import { METHODS_LIMIT } from "../../domain/payments/payment-methods.ts";
 import { Refusal, refusal } from "../../domain/values/error-table.ts";
+import { requireRole } from "../administrators/acting.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 import { requireUser } from "../users/users.ts";
@@ -49,6 +50,7 @@ export function createPaymentMethod(
   context: Context,
 ): { methodId: string } {
   const { methodId, kind, currency, terms, actor } = command;
+  requireRole(tx, actor, "owner", "change ways to pay");
   tx.lock(CATALOGUE_LOCK);
   if (tx.row(paymentMethods.byKey, methodId)) throw refusal("payment_method_taken");
   if (listMethods(tx).length >= METHODS_LIMIT) {
@@ -87,6 +89,7 @@ export function updatePaymentMethod(
   context: Context,
 ): { methodId: string } {
   const { methodId, changes, actor } = command;
+  requireRole(tx, actor, "owner", "change ways to pay");
   tx.lock(CATALOGUE_LOCK);
   const before = requireMethod(tx, methodId);
   const settings = changes.settings && mergedSettings(before.settings, changes.settings);
@@ -122,6 +125,7 @@ export function removePaymentMethod(
   { methodId, actor }: RemovePaymentMethod,
   context: Context,
 ): null {
+  requireRole(tx, actor, "owner", "change ways to pay");
   tx.lock(CATALOGUE_LOCK);
   const method = requireMethod(tx, methodId);
   if (countOpenOfMethod(tx, methodId) > 0) throw refusal("payment_method_in_use");

@@ -4,20 +4,50 @@
 import { parseArgs } from "node:util";
 import { ENGINES } from "./databases.ts";
 import { simulate } from "./simulate.ts";
+import { simulatePayments } from "./simulate-payments.ts";
 
 const PROGRESS_SEEDS = 100;
 
 const { positionals, values } = parseArgs({
-  options: { engine: { type: "string", default: "sqlite" } },
+  options: {
+    engine: { type: "string", default: "sqlite" },
+    payments: { type: "boolean", default: false },
+  },
   allowPositionals: true,
 });
 const [from, to] = positionals.map(Number);
 const engine = ENGINES.find((each) => each === values.engine);
 if (from === undefined || !Number.isSafeInteger(from) || !engine) {
   process.stderr.write(
-    "usage: bun run simulate SEED, or bun run simulate FROM TO, with [--engine sqlite|postgres]\n",
+    "usage: bun run simulate SEED, or bun run simulate FROM TO, with [--engine sqlite|postgres] [--payments]\n",
   );
   process.exit(2);
+}
+
+if (values.payments) await runPayments(from, to ?? from, engine);
+
+/** Simulates payments alone, and ends. */
+async function runPayments(first: number, last: number, on: typeof engine): Promise<never> {
+  const sums: Record<string, number> = {};
+  let wrong = 0;
+  const trace = first === last ? (line: string) => process.stdout.write(`${line}\n`) : undefined;
+  for (let seed = first; seed <= last; seed += 1) {
+    const { finding, ...outcome } = await simulatePayments(
+      seed,
+      trace && ((line) => void trace(line)),
+      on,
+    );
+    if (finding !== null) {
+      wrong += 1;
+      process.stdout.write(`seed ${seed}: ${finding}\n`);
+    }
+    for (const [name, count] of Object.entries(outcome))
+      sums[name] = (sums[name] ?? 0) + Number(count);
+  }
+  process.stdout.write(
+    `${JSON.stringify(sums)}: ${wrong === 0 ? "all clean" : `${wrong} with findings`}\n`,
+  );
+  process.exit(wrong === 0 ? 0 : 1);
 }
 
 if (to === undefined) {
