@@ -126,10 +126,11 @@ async function sumSpan(store: ReadStore, span: Span, times: Times): Promise<Mone
 async function linesOf(store: ReadStore, parts: readonly MoneyPart[]): Promise<MoneyLine[]> {
   return store.read((reader) =>
     reader.each(parts, ({ source, ...part }) => {
-      const [, by, name = null] = /^(key|operator) (.*)$/.exec(source) ?? [];
+      const [, by, name = null] = /^(key|operator|method) (.*)$/.exec(source) ?? [];
       const operator = by === "operator" ? name : null;
       const key = by === "key" ? reader.row(keys.byKey, name!) : undefined;
-      if (!key) return { ...part, keyId: null, operator, source: operator };
+      const named = by === "method" ? name : operator;
+      if (!key) return { ...part, keyId: null, operator, source: named };
       const user = usernameOf(reader, key.resellerAccount);
       const shown = key.label === "" ? key.id : key.label;
       return { ...part, keyId: key.id, operator, source: `key ${shown} of ${user}` };
