@@ -322,7 +322,10 @@ function seed(database: MarketDatabase, world: World): Actor[] {
     const created = { username, name: username, parent: null, actor };
     database.execute("createUser", created, now);
   };
-  const seeded = { run, execute: database.execute, query: database.query as never, user };
+  const execute = ((name: CommandName, input: never, at: number) =>
+    database.execute(name, input, at)) as never;
+  const query = ((text: string) => database.query(text)) as never;
+  const seeded = { run, execute, query, user };
   seedMethod(seeded, "card", "stripe", SIMULATED_TERMS);
   const settings = JSON.stringify({ secret: PROGRAM_SECRET });
   seedMethod(seeded, "program", "callback", { ...SIMULATED_TERMS, settings });
