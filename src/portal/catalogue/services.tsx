@@ -85,13 +85,6 @@ function servicesOf(call: Call): Promise<NumberedService[]> {
   return call.read((reader) => listNumberedServices(reader, call.visitor.payer.account));
 }
 
-/** Returns what may be asked for once the order is placed. */
-function afterwards({ t }: Visitor, { refill, cancel }: NumberedService): string {
-  return [refill && t("services.refill"), cancel && t("services.cancel")]
-    .filter(Boolean)
-    .join(", ");
-}
-
 function Prices({
   visitor,
   services,
@@ -145,9 +138,10 @@ function Prices({
         },
         {
           heading: t("services.after"),
-          cell: (service) => afterwards(visitor, service),
-          title: (service) => afterwards(visitor, service),
-          grow: true,
+          cell: ({ refill, cancel }) =>
+            [refill && t("services.refill"), cancel && t("services.cancel")]
+              .filter(Boolean)
+              .join(", "),
           place: "second",
         },
         {

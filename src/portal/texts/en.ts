@@ -529,7 +529,7 @@ export const en = {
   "services.title": "Services and prices",
   "services.after": "Afterwards",
   "services.refill": "refill",
-  "services.cancel": "can be cancelled",
+  "services.cancel": "cancellation",
   "services.time": "Usual time",
   "services.timeHint":
     "Half of the orders of the last 30 days were completed within the usual time.",

@@ -560,7 +560,7 @@ export const es: Catalogue = {
   "services.title": "Servicios y precios",
   "services.after": "Después",
   "services.refill": "reposición",
-  "services.cancel": "se puede cancelar",
+  "services.cancel": "cancelación",
   "services.time": "Tiempo habitual",
   "services.timeHint":
     "La mitad de los pedidos de los últimos 30 días se completó dentro del tiempo habitual.",

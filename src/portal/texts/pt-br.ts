@@ -551,7 +551,7 @@ export const ptBr: Catalogue = {
   "services.title": "Serviços e preços",
   "services.after": "Depois",
   "services.refill": "reposição",
-  "services.cancel": "pode ser cancelado",
+  "services.cancel": "cancelamento",
   "services.time": "Tempo habitual",
   "services.timeHint":
     "Metade dos pedidos dos últimos 30 dias foi concluída dentro do tempo habitual.",

@@ -567,7 +567,7 @@ export const ru: Catalogue = {
   "services.title": "Услуги и цены",
   "services.after": "После заказа",
   "services.refill": "восполнение",
-  "services.cancel": "можно отменить",
+  "services.cancel": "отмена",
   "services.time": "Обычный срок",
   "services.timeHint": "Половина заказов за последние 30 дней выполнена за обычный срок.",
   "services.tooFew": "мало заказов",

@@ -529,7 +529,7 @@ export const tr: Catalogue = {
   "services.title": "Hizmetler ve fiyatlar",
   "services.after": "Sonrasında",
   "services.refill": "telafi",
-  "services.cancel": "iptal edilebilir",
+  "services.cancel": "iptal",
   "services.time": "Olağan süre",
   "services.timeHint": "Son 30 gündeki siparişlerin yarısı olağan süre içinde tamamlandı.",
   "services.tooFew": "çok az sipariş",

@@ -3,6 +3,7 @@
 import { findUser } from "../../../src/db/users/users.ts";
 import { memberAuthor } from "../../../src/domain/members/members.ts";
 import { askPayment, seedMethod } from "../../support/seeds/payments.ts";
+import { mailTo } from "../../support/seeds/mails.ts";
 import type { TestPortal } from "../../support/worlds/portal.ts";
 
 export interface Market {
@@ -78,7 +79,9 @@ export function fillPortal(portal: TestPortal): Market {
   const id = payments[1]!;
   portal.run("approvePayment", { id, receivedMicros: null, creditMicros: null });
   const payment = payments[0]!;
+  portal.run("setMailSettings", { active: true, operator: null });
   const parameters = {
+    mail: mailTo(portal, member),
     payment,
     order: partial!,
     service: "1",
