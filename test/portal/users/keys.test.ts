@@ -24,7 +24,7 @@ const keysOf = () =>
   portal.query(
     `SELECT keys.*, users.username AS username FROM keys
       JOIN users ON users.account = coalesce(keys.test_of, keys.reseller_account)
-      ORDER BY keys.created_at, keys.rowid`,
+      ORDER BY (SELECT min(seq) FROM audit WHERE subject = keys.id)`,
   );
 const last = () => keysOf().at(-1)!;
 const shownKey = (text: string) => /<pre id="key">(rk_[^<]+)<\/pre>/.exec(text)?.[1] ?? null;

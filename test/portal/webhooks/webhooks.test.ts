@@ -159,8 +159,9 @@ test("every outcome of a delivery is said in the member's language", async () =>
   for (const error of WEBHOOK_OUTCOMES) {
     portal.run("testWebhook", { id: made.id });
     portal.query(
-      `INSERT INTO webhook_attempts (delivery_id, webhook_id, attempt, at, duration_ms, http_status, error)
-        SELECT max(delivery_id), ${made.webhookId}, 1, 0, 5, 500, ? FROM webhook_deliveries`,
+      `INSERT INTO webhook_attempts (seq, delivery_id, webhook_id, attempt, at, duration_ms, http_status, error)
+        SELECT (SELECT coalesce(max(seq), 0) + 1 FROM webhook_attempts), max(delivery_id), ${made.webhookId}, 1, 0, 5, 500, ?
+        FROM webhook_deliveries`,
       error === "delivered" ? null : error,
     );
   }
