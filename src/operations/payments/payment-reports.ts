@@ -230,7 +230,7 @@ function paidChange(tx: Tx, payment: Payment, reading: ReportedPayment): Payment
     return { ...shared, event, awaits: decided, fields: unclear };
   }
   // What was refunded before is decided on, because it is not credited.
-  const settled = { ...fields, settledMicros: refundedMicros };
+  const settled = { ...fields, disputedMicros, settledMicros: refundedMicros };
   const awaits = "rejected" as const;
   return { ...shared, event: "paid", awaits, credit: decided, fields: settled };
 }

@@ -189,4 +189,16 @@ export const DISPUTES: readonly Row[] = [
     },
     answered({ ...waiting("disputed"), disputed: 25 }, 200),
   ],
+  [
+    "a dispute before the payment was credited, once it is won: the payment is credited",
+    "disputes/how-disputes-work",
+    async (world) => {
+      world.local.account.payByCard(world.reference);
+      const { id } = world.local.account.dispute(world.reference);
+      await world.deliver(COMPLETED);
+      world.local.account.decide(id, "won");
+      await world.deliver("charge.dispute.closed");
+    },
+    answered(paid, 200, 200),
+  ],
 ];
