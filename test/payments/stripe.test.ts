@@ -176,6 +176,21 @@ describe("a session", () => {
     expect(again).toEqual(begun);
   });
 
+  test("is one, however many ask for it at the same time", async () => {
+    const given = payment();
+    const sessions = local.account.sessions.size;
+    const release = local.hold(/^POST/);
+    const asked = local.asked.length;
+    const attempts = Promise.all(Array.from({ length: 5 }, () => api.begin(given, NEVER)));
+    await until(() => local.asked.length >= asked + 5);
+    release();
+    const begun = await attempts;
+    expect(local.account.sessions.size).toBe(sessions + 1);
+    // Stripe refuses a key that is in use, so some attempts were made twice.
+    for (const each of begun) expect(each).toEqual(begun[0]!);
+    expect(begun[0]).toMatchObject({ outcome: "begun", reference: local.session.id });
+  });
+
   test("is not asked for again once its time is over", async () => {
     const begun = await api.begin(payment({ createdAt: Date.now() - 12 * HOUR_MS }), NEVER);
     expect(begun.outcome).toBe("refused");
