@@ -68,6 +68,7 @@ export async function startMailServer({
     disabledCommands: [...(tls === "starttls" ? [] : ["STARTTLS"]), ...(login ? [] : ["AUTH"])],
     authOptional: !login,
     allowInsecureAuth: true,
+    disableReverseLookup: true,
     closeTimeout: 100,
     logger: false,
     onAuth({ username, password }, _session, done) {

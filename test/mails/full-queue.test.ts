@@ -1,0 +1,77 @@
+// A full queue: mails are sent a few at a time, each once, and orders go on meanwhile.
+
+import { expect, test } from "bun:test";
+import { countWaitingMails } from "../../src/db/mails/mails.ts";
+import { systemClock } from "../../src/scheduling/clock.ts";
+import { startTicker } from "../../src/scheduling/ticker.ts";
+import { createMailSender } from "../../src/mails/smtp.ts";
+import { MAILS_LIMIT, startMails } from "../../src/mails/worker.ts";
+import { createLog } from "../../src/monitoring/log.ts";
+import { createTexts } from "../../src/portal/texts/texts.ts";
+import { startMailServer } from "../support/peers/mail-server.ts";
+import { runs } from "../support/runs.ts";
+import { until } from "../support/until.ts";
+import { openShop } from "../support/worlds/shop.ts";
+
+const WAITING = 10_000;
+/** Number of mails until which the test waits: the mail server takes a tenth of a second for each. */
+const SENT = runs(100, WAITING);
+
+test("of 10,000 mails that wait each is sent once, a few at a time, while orders are placed", async () => {
+  const shop = openShop();
+  shop.run("setMailSettings", { active: true, operator: null });
+  const member = { email: "ann@x.example", name: null, role: "owner", language: "en" } as const;
+  const invitationHash = "1".repeat(64);
+  const id = shop.run("inviteMember", { username: "alice", ...member, invitationHash });
+  shop.run("acceptInvitation", { site: "portal", invitationHash, passwordHash: "p" });
+  const data = JSON.stringify({ balanceMicros: "1", thresholdMicros: 2 });
+  shop.query(
+    `INSERT INTO mails (mail_id, id, kind, account, member, email, data, state, due_at, created_at)
+     WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < ${WAITING})
+     SELECT n, 'evt_' || substr('000000000000000000000000' || n, -24), 'low_balance', account, id, email, '${data}',
+       'waiting', 1, 1
+     FROM counted, members WHERE id = '${id}'`,
+  );
+  const server = await startMailServer();
+  const log = createLog("silent");
+  const ticker = startTicker({ clock: systemClock, log }, async () => null, () => {}); // prettier-ignore
+  const service = startMails({
+    store: shop.store,
+    serverId: "server-a",
+    // oxlint-disable-next-line typescript/require-await -- what it throws is to be a rejection
+    writer: { submit: async (name, input) => shop.execute(name, input, Date.now()) },
+    log,
+    clock: systemClock,
+    ticker,
+    random: Math.random,
+    send: createMailSender({
+      server: {
+        isTls: false,
+        host: "127.0.0.1",
+        port: server.port,
+        user: null,
+        hasPassword: false,
+      },
+      password: null,
+      from: { name: "Shop", address: "orders@shop.example" },
+    }),
+    site: { brand: "Shop", contact: null, portalUrl: null, panelUrl: null, texts: createTexts() },
+    domain: "shop.example",
+    perHour: 1_000_000,
+  });
+  let orders = 0;
+  await until(() => {
+    if (orders < 1000) shop.order(10);
+    orders += 1;
+    return server.received.length >= SENT;
+  });
+  await service.stop(600_000);
+  ticker.stop();
+  await server.close();
+  const ids = server.received.map(({ mail }) => mail.messageId);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(shop.read(countWaitingMails)).toBe(WAITING - ids.length);
+  expect(server.mostOpen()).toBeLessThanOrEqual(MAILS_LIMIT);
+  expect(shop.query("SELECT 1 FROM orders").length).toBe(Math.min(orders, 1000));
+  shop.close();
+});
