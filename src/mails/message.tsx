@@ -54,7 +54,7 @@ const STYLES = {
   paragraph: "margin:0 0 16px",
   facts: "margin:0 0 16px;border-collapse:collapse",
   label: "padding:4px 16px 4px 0;text-align:left;vertical-align:top;font-weight:400;opacity:.75",
-  value: "padding:4px 0;overflow-wrap:anywhere",
+  value: "padding:4px 0;vertical-align:top;overflow-wrap:anywhere",
   button:
     "display:inline-block;padding:10px 18px;border-radius:6px;background:#0b57b0;color:#ffffff;text-decoration:none;font-weight:600",
   small: "margin:0 0 8px;font-size:13px;opacity:.75;overflow-wrap:anywhere",

@@ -76,7 +76,7 @@ export async function mailsPage(call: Call): Promise<View> {
             { heading: "About", cell: ({ mail }) => KINDS[mail.kind] },
             { heading: "To", cell: ({ mail }) => <Typed text={mail.email} /> },
             {
-              heading: "User",
+              heading: "Reseller",
               cell: ({ username }) =>
                 username === null ? "–" : <a href={userPath(username)}>{username}</a>,
             },
@@ -97,13 +97,7 @@ export async function mailsPage(call: Call): Promise<View> {
 
 function Why({ of: { error, reply, state } }: { of: Mail }) {
   if (error === null || state === "sent") return <>–</>;
-  return (
-    <>
-      {error}
-      {reply !== null && ": "}
-      {reply !== null && <Typed text={reply} />}
-    </>
-  );
+  return <Typed text={reply === null ? error : `${error}: ${reply}`} />;
 }
 
 function Retry({ of: { mailId, state, email } }: { of: Mail }) {

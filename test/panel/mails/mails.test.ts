@@ -37,7 +37,7 @@ test("what failed comes first, with the mail server's answer as text, and is sen
   } as const;
   panel.execute("recordMailAttempts", { attempts: [failed], jitter: 0 }, Date.now());
   const { text } = await panel.get(PATH);
-  expect(text).toContain(`refused: <bdi class="typed short">550 &lt;b>no&lt;/b></bdi>`);
+  expect(text).toContain("refused: 550 &lt;b>no&lt;/b>");
   expect(text.indexOf("ann@x.example")).toBeLessThan(text.indexOf("bob@x.example"));
   expect(text).not.toContain("a".repeat(64));
   const { status, headers } = await panel.post(`${PATH}/${taken!.mailId}/retry`);
