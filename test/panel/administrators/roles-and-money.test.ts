@@ -84,6 +84,10 @@ async function openMarket(url: string) {
     askPayment(market, { methodId: "bank", actor: payer, now: market.clock.now }),
   );
   run("approvePayment", { id: payments[0]!, receivedMicros: null, creditMicros: null });
+  market.query(
+    `INSERT INTO mails (mail_id, id, kind, account, member, email, data, state, error, created_at, ended_at)
+     SELECT 1, 'evt_failed000000000000000000', 'sign_in', account, id, email, '{}', 'failed', 'refused', 1, 1 FROM members LIMIT 1`,
+  );
   return market;
 }
 
