@@ -23,6 +23,7 @@ export const SORTED_LIMIT = 10_000;
 export const USER_SORTS = [
   "username",
   "name",
+  "kind",
   "balance",
   "spent",
   "orders",
@@ -55,6 +56,10 @@ const LAST_ORDER = `(SELECT max(last) FROM (${ORDER_STATUSES.map(
 const KEYS: Record<UserSort, { key: string; join?: string }> = {
   username: { key: "lower(users.username)" },
   name: { key: "lower(users.name)" },
+  // Resellers, then child users by their reseller.
+  kind: {
+    key: "coalesce((SELECT lower(parents.username) FROM users AS parents WHERE parents.account = users.parent_account), '')",
+  },
   balance: { key: "users.balance_micros" },
   spent: { key: "coalesce(totals.spent, 0)", join: TOTALS },
   orders: { key: "coalesce(totals.orders, 0)", join: TOTALS },

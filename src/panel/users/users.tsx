@@ -145,6 +145,7 @@ export async function usersPage(call: Call, panel: Panel): Promise<View> {
             },
             {
               heading: "Kind",
+              sort: "kind",
               wide: true,
               cell: (user) => (user.parent === null ? "reseller" : `child of ${user.parent}`),
             },
@@ -207,7 +208,7 @@ function orderOf(filters: Values): UserOrder | null {
 }
 
 /** Numbers and times begin with the highest. */
-const ASCENDING_FIRST: readonly string[] = ["username", "name"];
+const ASCENDING_FIRST: readonly string[] = ["username", "name", "kind"];
 
 function sortingOf({ filters }: Call, order: UserOrder | null): Sorting {
   return {

@@ -21,6 +21,7 @@ import { PageHead, Pop, Tabs } from "../../../../src/web/components/page-head.ts
 import {
   Badge,
   Cents,
+  Sentence,
   Money,
   Time,
   type Tone,
@@ -31,6 +32,7 @@ import {
 import { Tile } from "../../../../src/web/components/tiles.tsx";
 import { Form as Values } from "../../../../src/web/server/form.ts";
 import { documentOf } from "../../../../src/web/server/layout.tsx";
+import { utcText } from "../../../../src/domain/values/times.ts";
 import { ENGLISH } from "../../../../src/web/server/words.ts";
 
 const TONES: readonly Tone[] = ["good", "busy", "going", "bad", "part", "quiet"];
@@ -127,6 +129,7 @@ function Components() {
             ["In lists", <Cents micros={2_320_001} />],
             ["Missing", <Time at={null} />],
             ["Time", <Time at={NOW} />],
+            ["In a sentence", <Sentence text={`It waits since ${utcText(NOW)}, for now.`} />],
             ["Typed", <Typed text={"\u202eevil"} />],
             ["Link", <TypedLink text="https://example.com/p/1" />],
           ]}
@@ -166,7 +169,17 @@ function Components() {
                 number: true,
                 place: "end",
                 sort: "charge",
-                cell: ({ micros }) => <Cents micros={micros} />,
+                cell: ({ micros }) => <Cents micros={micros} signed />,
+              },
+              {
+                heading: "Decide",
+                place: "foot",
+                cell: ({ id }) => (
+                  <div class="actions">
+                    <button type="button">Approve {id}</button>
+                    <button type="button">Decline {id}</button>
+                  </div>
+                ),
               },
             ]}
           />
@@ -207,6 +220,7 @@ function Components() {
           <button>Button</button>
           <button class="primary">Primary</button>
           <button class="danger">Danger</button>
+          <button class="danger primary">Danger, asked first</button>
           <a class="button" href={PATH}>
             Link
           </a>
@@ -214,6 +228,9 @@ function Components() {
         <div class="head">
           <Pop button="Menu">
             <Field name="menu" label="In a menu" />
+          </Pop>
+          <Pop button="New" primary>
+            <p>What the page is used for most.</p>
           </Pop>
           <Pop button="At the end" atEnd>
             <Field name="end" label="In a menu at the end" />
