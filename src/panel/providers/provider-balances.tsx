@@ -32,7 +32,7 @@ export function Balance({ provider, panel }: { provider: Provider; panel: Panel 
         "not asked"
       ) : (
         <>
-          <Cents micros={balanceMicros} /> <Typed text={balanceCurrency} /> <Time at={balanceAt} />
+          <Cents micros={balanceMicros} /> {balanceCurrency} <Time at={balanceAt} />
         </>
       )}
       {isLow(provider) && (

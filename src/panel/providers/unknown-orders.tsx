@@ -73,6 +73,7 @@ export async function unknownOrdersPage(call: Call): Promise<View> {
             ? [
                 {
                   heading: "If it was never placed",
+                  place: "foot" as const,
                   cell: ({ order }: Row) => <NeverPlaced order={order} />,
                 },
               ]
@@ -215,6 +216,7 @@ function choicesOf(refused: Values | null) {
   return [
     {
       heading: "Select",
+      place: "box" as const,
       cell: ({ order: { orderId }, finding }: Row) => {
         const [likely, other] = BOXES;
         const name = (finding?.verdict ?? "unclear") === "unclear" ? other : likely;
@@ -231,6 +233,7 @@ function choicesOf(refused: Values | null) {
     },
     {
       heading: "Settle as",
+      place: "foot" as const,
       cell: ({ order: { orderId }, finding }: Row) => (
         <select name={settlementField(orderId)} aria-label={`Settle order ${orderId} as`}>
           {optionsOf(finding).map(([value, text]) => (
@@ -267,25 +270,37 @@ function columnsOf() {
   return [
     {
       heading: "Order",
+      place: "first" as const,
       cell: ({ order: { orderId } }: Row) => <a href={`/orders/${orderId}`}>{orderId}</a>,
     },
     {
       heading: "Reseller",
+      place: "second" as const,
       cell: ({ username }: Row) => <a href={`/users/${username}`}>{username}</a>,
     },
-    { heading: "Link", cell: ({ order }: Row) => <TypedLink text={order.link} /> },
+    {
+      heading: "Link",
+      place: "title" as const,
+      cell: ({ order }: Row) => <TypedLink text={order.link} short />,
+    },
     { heading: "Quantity", number: true, cell: ({ order }: Row) => order.quantity },
     {
       heading: "Charge USD",
       number: true,
+      place: "end" as const,
       cell: ({ order }: Row) => <Money micros={order.chargeMicros} />,
     },
-    { heading: "Sent (UTC)", cell: ({ sentAt }: Row) => <Time at={sentAt} /> },
+    {
+      heading: "Sent (UTC)",
+      place: "third" as const,
+      cell: ({ sentAt }: Row) => <Time at={sentAt} />,
+    },
   ];
 }
 
 const EVIDENCE = {
   heading: "Evidence",
+  place: "foot" as const,
   cell: ({ finding }: Row) => {
     const judged = finding ?? {
       verdict: "unclear",

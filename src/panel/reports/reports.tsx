@@ -20,6 +20,7 @@ import type { View } from "../../web/server/results.ts";
 import { Chart } from "../../web/components/chart.tsx";
 import { Choice, Field, Filters } from "../../web/components/fields.tsx";
 import type { Form } from "../../web/server/form.ts";
+import { chipsOfFields, PageHead, Tabs } from "../../web/components/page-head.tsx";
 import { List } from "../../web/components/lists.tsx";
 import { Cents, moneyText, Typed } from "../../web/components/shown.tsx";
 import { DAY_MS } from "../../domain/values/spans.ts";
@@ -39,17 +40,38 @@ export async function reportsPage(call: Call, panel: Panel): Promise<View> {
     title: "Reports",
     body: (
       <>
-        <h1>Reports</h1>
-        <p class="inline">
+        <PageHead title="Reports">
+          <small>
+            {dateOf(window.from!)} to {dateOf(window.to!)}
+          </small>
+          <Filters
+            action="/reports"
+            filters={filters}
+            chips={chipsOfFields(filters.values, { from: "From", to: "To" })}
+          >
+            <Choice name="by" label="By" options={REPORT_KEYS} value={by} />
+            <Field name="from" label="From" type="date" value={dateOf(window.from!)} />
+            <Field name="to" label="To" type="date" value={dateOf(window.to!)} />
+          </Filters>
+          <span class="inline end">
+            <a class="button" href={`/reports.csv?${query}`}>
+              CSV
+            </a>
+          </span>
+        </PageHead>
+        <Tabs
+          label="By"
+          tabs={REPORT_KEYS.map((key) => ({
+            text: `By ${key}`,
+            href: `/reports?${new URLSearchParams({ ...Object.fromEntries(filters.values), by: key })}`,
+            isChosen: key === by,
+          }))}
+        >
+          <span class="end" />
           <a href="/reports/money">Money</a>
           <a href="/transactions">Transactions</a>
           <a href="/invoices">Invoices</a>
-        </p>
-        <Filters action="/reports" filters={filters}>
-          <Choice name="by" label="By" options={REPORT_KEYS} value={by} />
-          <Field name="from" label="From" type="date" value={dateOf(window.from!)} />
-          <Field name="to" label="To" type="date" value={dateOf(window.to!)} />
-        </Filters>
+        </Tabs>
         <p class="hint">
           Revenue is the charges of all orders except unknown ones. Net is revenue less refunds.
           Margin is net less what providers charge us. Each amount counts on the day (UTC) on which
@@ -70,9 +92,6 @@ export async function reportsPage(call: Call, panel: Panel): Promise<View> {
         )}
         {by === "day" && rows.length > 0 && <Days rows={rows} window={window} />}
         <ReportTable rows={rows} by={by} />
-        <p class="actions">
-          <a href={`/reports.csv?${query}`}>CSV</a>
-        </p>
       </>
     ),
   };
@@ -91,12 +110,14 @@ function ReportTable({ rows, by }: { rows: readonly ReportRow[]; by: ReportKey }
           heading: { day: "Day", service: "Service", reseller: "Reseller", provider: "Provider" }[
             by
           ],
+          place: "title",
           cell: (row) => ("isTotal" in row ? <strong>Total</strong> : <Key row={row} by={by} />),
         },
-        { heading: "Orders", number: true, cell: ({ orders }) => orders },
+        { heading: "Orders", number: true, place: "first", cell: ({ orders }) => orders },
         {
           heading: "Revenue USD",
           number: true,
+          place: "end",
           cell: (row) => <Cents micros={row.revenueMicros} />,
         },
         {
@@ -106,7 +127,12 @@ function ReportTable({ rows, by }: { rows: readonly ReportRow[]; by: ReportKey }
         },
         { heading: "Net USD", number: true, cell: (row) => <Cents micros={row.netMicros} /> },
         { heading: "Cost USD", number: true, cell: (row) => <Cents micros={row.costMicros} /> },
-        { heading: "Margin USD", number: true, cell: (row) => <Cents micros={row.marginMicros} /> },
+        {
+          heading: "Margin USD",
+          number: true,
+          place: "second",
+          cell: (row) => <Cents micros={row.marginMicros} />,
+        },
       ]}
     />
   );

@@ -48,7 +48,7 @@ test("a provider is created with its key, which is tested and never shown", asyn
     expect(text).toContain(upstream.url);
   }
   expect(list.text).toMatch(
-    /data-label="Balance"[^>]*><span class="money"[^>]*>[\d.]+<\/span> <bdi[^>]*>USD/,
+    /data-label="Balance"[^>]*><span class="money"[^>]*>[\d.]+<\/span> USD/,
   );
   const wrong = await panel.post("/providers", {
     name: "acme",
@@ -90,9 +90,7 @@ test("a provider that is out of funds shows since when, and its balance", async 
   for (const path of ["/providers", "/providers/acme"]) {
     const { text } = await panel.get(path);
     expect(text).toMatch(/out of funds<\/span>/);
-    expect(text).toMatch(
-      /[\d.]+<\/span> <bdi[^>]*>USD<\/bdi> <time[^>]*>[^<]*<\/time> <span class="badge/,
-    );
+    expect(text).toMatch(/[\d.]+<\/span> USD <time[^>]*>[^<]*<\/time> <span class="badge/);
   }
   panel.query("UPDATE providers SET out_of_funds_at = NULL");
 });
