@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { freshDatabase } from "../support/databases/test-database.ts";
 import { openService, TEST_CONFIG } from "../support/worlds/service.ts";
+import { random } from "../../src/web/server/random.ts";
+import { hashSecret } from "../../src/web/server/session-cookie.ts";
 import { newToken } from "../../src/web/server/tokens.ts";
 
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
@@ -159,3 +161,47 @@ test("without --portal nothing of it is served", async () => {
   }
   await service.stop();
 });
+
+test.each([
+  ["on the API's listener", { portal: true }, "/portal"],
+  ["on a listener of its own", { portalListen: { host: "127.0.0.1", port: 0 } }, ""],
+] as const)(
+  "the panel leads to the portal %s, and sees it as a reseller",
+  async (_, served, prefix) => {
+    const { made } = database();
+    made.user("alice", "100");
+    const invitationHash = "1".repeat(64);
+    made.run("inviteAdministrator", { name: "olga", role: "operator", invitationHash });
+    made.run("acceptInvitation", { site: "panel", invitationHash, passwordHash: "p" });
+    const secret = random(32);
+    const session = { id: random(16), hash: hashSecret(secret), address: "::1", userAgent: "" };
+    const signIn = { attempt: null, person: "olga", passwordHash: "p", session };
+    made.run("openSession", { site: "panel", ...signIn });
+    const panelListen = { host: "127.0.0.1", port: 0 };
+    const settings = { ...served, panelListen } as object;
+    const service = await openService({ database: made, settings });
+    const [base, panel] = ["portal.address", "panel.address"].map((name) =>
+      readFileSync(join(made.folder, name), "utf8").trim(),
+    );
+    expect(base!.endsWith(prefix)).toBe(true);
+    const offered = await fetch(`${panel}/users/alice/members/view`, {
+      method: "POST",
+      body: new URLSearchParams({ role: "buyer" }),
+      headers: { cookie: `reseller=${session.id}.${secret}`, "sec-fetch-site": "same-origin" },
+    });
+    const [, link, token] = /href="([^"]*)#([\w-]{43})"/.exec(await offered.text())!;
+    expect(link).toBe(`${base}/inspection`);
+    const opened = await fetch(link!, {
+      method: "POST",
+      redirect: "manual",
+      body: new URLSearchParams({ token: token! }),
+      headers: { "sec-fetch-site": "same-origin" },
+    });
+    expect([opened.status, opened.headers.get("location")]).toEqual([303, `${prefix}/`]);
+    const cookie = opened.headers.getSetCookie()[0]!.split(";")[0]!;
+    const page = await (await fetch(`${base}/`, { headers: { cookie } })).text();
+    expect(page).toContain("You see the pages of alice (Buyer: places orders)");
+    expect(page).toContain("$100.00");
+    await service.stop();
+  },
+);
