@@ -168,7 +168,7 @@ function changesOf(
   const { state, cause } = reading;
   if (state === "open") return [];
   if (state !== "paid") {
-    return [{ event: state, actor: SERVER, fields: endFields(payment, cause), detail: cause }];
+    return [{ event: state, actor: SERVER, fields: endFields(payment, cause) }];
   }
   return isCredited(payment.state)
     ? reversalsOf(payment, reading, isNewest)

@@ -126,7 +126,7 @@ export function recordBegun(
     const isNew = payment.state === "created";
     const fields = isNew ? { cause, nextReadAt: null } : {};
     const event = "begin_refused" as const;
-    return changePayment(tx, payment, { event, actor: SERVER, fields, detail: cause }, context);
+    return changePayment(tx, payment, { event, actor: SERVER, fields }, context);
   }
   const { reference: methodReference, url, expiresAt } = result;
   const known = methodReference ?? payment.methodReference;

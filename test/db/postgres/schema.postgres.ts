@@ -109,6 +109,109 @@ const INVOICES = [
   "INSERT INTO invoice_items (seq, account, month, created_at, amount_micros, invoice_id) VALUES (74, 3, 1, 1, 5, 3)",
 ];
 
+/** A row with some of its values changed. */
+const rowOf = (table: string, values: Record<string, string>) =>
+  `INSERT INTO ${table} (${Object.keys(values).join()}) VALUES (${Object.values(values).join()})`;
+const method = (changes: Record<string, string>) =>
+  rowOf("payment_methods", {
+    method_id: "'bank'", kind: "'manual'", names: "'{}'", instructions: "'{}'", min_micros: "1", max_micros: "9",
+    fee_ppm: "0", fee_fixed_micros: "0", fee_payer: "'customer'", bonus_steps: "'[]'", currency: "'USD'",
+    rate_to_usd: "'1'", settings: "'{}'", resellers: "'all'", active: "1", created_at: "1", ...changes,
+  }); // prettier-ignore
+const payment = (changes: Record<string, string>) =>
+  rowOf("payments", {
+    payment_id: "1", id: `'${CUID}'`, account: "3", method_id: "'bank'", request_key: "'k'", state: "'created'",
+    asked_micros: "10", fee_micros: "2", due_micros: "12", currency: "'USD'", terms: "'{}'", credit_micros: "10",
+    bonus_micros: "1", created_at: "1", changed_at: "1", ...changes,
+  }); // prettier-ignore
+const NEXT = { payment_id: "2", id: `'${CUID.replace("a", "o")}'`, request_key: "'l'" };
+const PAID = { state: "'paid'", paid_at: "2", received_micros: "12", received_currency: "'USD'" };
+const paymentTransfer = (values: string) =>
+  `INSERT INTO payment_transfers (seq, payment_id, account, kind) VALUES (${values})`;
+const moneyIn = (seq: number, kind: string) =>
+  `INSERT INTO transfers (seq, debit_account, credit_account, amount_micros, kind, created_at, balance_after_micros) VALUES (${seq}, 1, 3, 5, '${kind}', 1, 5)`;
+const attachment = (changes: Record<string, string>) =>
+  rowOf("payment_attachments", {
+    payment_id: "1", account: "3", type: "'image/png'", bytes: "3", sha256: HASH, data: "'AAAA'", created_at: "1", ...changes,
+  }); // prettier-ignore
+const paymentEvent = (seq: number, changes: Record<string, string> = {}) =>
+  rowOf("payment_events", {
+    seq: String(seq), payment_id: "1", account: "3", event: "'paid'", from_state: "'created'", to_state: "'paid'",
+    created_at: "1", ...changes,
+  }); // prettier-ignore
+
+/** Statements about payments that both must accept. */
+const PAYMENTS = [
+  method({}),
+  method({ method_id: "'old'", active: "0" }),
+  "UPDATE payment_methods SET removed_at = 5 WHERE method_id = 'old'",
+  "INSERT INTO payment_method_resellers (method_id, account) VALUES ('bank', 3)",
+  payment({}),
+  payment({ ...NEXT, state: "'pending'", awaits: "'claim'", method_reference: "'r'" }),
+  "UPDATE payments SET state = 'pending' WHERE payment_id = 1",
+  "UPDATE payments SET state = 'paid', paid_at = 2, received_micros = 12, received_currency = 'USD' WHERE payment_id = 1",
+  "UPDATE payments SET refunded_micros = 3, state = 'refunded' WHERE payment_id = 1",
+  moneyIn(80, "payment"),
+  moneyIn(81, "payment_bonus"),
+  "INSERT INTO transfers (seq, debit_account, credit_account, amount_micros, kind, created_at, balance_after_micros) VALUES (82, 3, 1, 5, 'payment_reversal', 1, 5), (83, 3, 1, 5, 'payment_reversal', 1, 5)",
+  paymentTransfer("80, 1, 3, 'payment'"),
+  paymentTransfer("81, 1, 3, 'payment_bonus'"),
+  paymentTransfer("82, 1, 3, 'payment_reversal'"),
+  paymentTransfer("83, 1, 3, 'payment_reversal'"),
+  paymentEvent(1),
+  attachment({}),
+  "UPDATE payment_attachments SET data = 'AAAB'",
+];
+
+const WRONG_METHODS: readonly Record<string, string>[] = [
+  { method_id: "'bank'" },
+  { method_id: "''" },
+  { names: "'[]'" },
+  { names: "'{'" },
+  { min_micros: "0" },
+  { min_micros: "10" },
+  { max_micros: "1000000000000001" },
+  { fee_ppm: "1000001" },
+  { fee_fixed_micros: "-1" },
+  { fee_payer: "'nobody'" },
+  { bonus_steps: "'{}'" },
+  { currency: "'US'" },
+  { settings: "'[]'" },
+  { resellers: "'some'" },
+  { active: "2" },
+  { removed_at: "5" },
+  { active: "0", removed_at: "5", settings: `'{"a":"b"}'` },
+];
+const WRONG_PAYMENTS: readonly Record<string, string>[] = [
+  { payment_id: "1" },
+  { id: `'${CUID}'` },
+  { id: "'short'" },
+  { account: "999" },
+  { method_id: "'none'" },
+  { member_id: "'none'" },
+  { request_key: "'k'" },
+  { request_key: "''" },
+  { state: "'lost'" },
+  { awaits: "'claim'" },
+  { state: "'pending'", awaits: "'rain'" },
+  { asked_micros: "0" },
+  { due_micros: "9" },
+  { due_micros: "13" },
+  { bonus_micros: "11" },
+  { credit_micros: "-1" },
+  { method_reference: "'r'" },
+  { method_reference: "''" },
+  { received_micros: "5" },
+  { received_currency: "'USD'" },
+  { reversed_micros: "12" },
+  { refunded_micros: "-1" },
+  { reads: "-1" },
+  { paid_at: "5" },
+  { state: "'paid'" },
+  { ...PAID, received_micros: "NULL", received_currency: "NULL" },
+  { ...PAID, credit_micros: "0", bonus_micros: "0" },
+];
+
 const WRONG_INVOICES: readonly Record<string, string>[] = [
   { invoice_id: "1" },
   { number: "1" },
@@ -180,6 +283,7 @@ const TAKEN = [
   "INSERT INTO hourly_spend (hour, account, charged_micros, refunded_micros) VALUES (1, 3, 5, 9000000000000000001)",
   "INSERT INTO money_totals (day, flow, kind, source, transfers, amount_micros) VALUES (1, 'credit', 'recharge', '', 1, 5)",
   ...INVOICES,
+  ...PAYMENTS,
   "UPDATE services SET dripfeed = 0, type = 'poll', per = '1000'",
   order({
     order_id: "52", id: `'${CUID.replace("a", "x")}'`, status: "'PENDING'", placement: "'queued'", provider_id: "1",
@@ -208,6 +312,42 @@ const TAKEN = [
 /** Statements that both must refuse. */
 const REFUSED = [
   ...WRONG_INVOICES.map(invoice),
+  ...WRONG_METHODS.map((changes) => method({ method_id: "'next'", ...changes })),
+  ...WRONG_PAYMENTS.map((changes) =>
+    payment({ payment_id: "3", id: `'${CUID.replace("a", "n")}'`, request_key: "'m'", ...changes }),
+  ),
+  "DELETE FROM payment_methods",
+  "UPDATE payment_methods SET kind = 'other' WHERE method_id = 'bank'",
+  "UPDATE payment_methods SET currency = 'EUR' WHERE method_id = 'bank'",
+  "UPDATE payment_methods SET active = 1, removed_at = NULL WHERE method_id = 'old'",
+  "INSERT INTO payment_method_resellers (method_id, account) VALUES ('bank', 3)",
+  "INSERT INTO payment_method_resellers (method_id, account) VALUES ('none', 3)",
+  "DELETE FROM payments",
+  "UPDATE payments SET asked_micros = 9 WHERE payment_id = 2",
+  "UPDATE payments SET terms = '{ }' WHERE payment_id = 2",
+  "UPDATE payments SET credit_micros = 9 WHERE payment_id = 1",
+  "UPDATE payments SET received_micros = 11 WHERE payment_id = 1",
+  "UPDATE payments SET paid_at = 3 WHERE payment_id = 1",
+  "UPDATE payments SET state = 'pending', paid_at = NULL WHERE payment_id = 1",
+  "UPDATE payments SET state = 'created', awaits = NULL WHERE payment_id = 2",
+  paymentTransfer("84, 1, 3, 'payment_reversal'"),
+  paymentTransfer("80, 2, 3, 'payment_reversal'"),
+  paymentTransfer("73, 1, 3, 'payment'"),
+  paymentTransfer("73, 2, 3, 'adjustment'"),
+  paymentTransfer("73, 9, 3, 'payment'"),
+  "UPDATE payment_transfers SET kind = 'payment_bonus' WHERE seq = 82",
+  "DELETE FROM payment_transfers",
+  paymentEvent(2, { payment_id: "9" }),
+  paymentEvent(2, { detail: "''" }),
+  "UPDATE payment_events SET detail = 'x'",
+  "DELETE FROM payment_events",
+  attachment({}),
+  attachment({ payment_id: "2", type: "'text/html'" }),
+  attachment({ payment_id: "2", bytes: "1048577" }),
+  attachment({ payment_id: "2", sha256: "'a'" }),
+  attachment({ payment_id: "2", data: "''" }),
+  attachment({ payment_id: "9" }),
+  moneyIn(85, "gift"),
   "UPDATE invoices SET reason = 'x'",
   "DELETE FROM invoices",
   "UPDATE invoice_items SET amount_micros = 6 WHERE seq = 73",

@@ -1,10 +1,13 @@
 // A user whose name is in every text that a database can have of it.
 
 import { alertChanges, alertConditions } from "../../../src/domain/alerts/alerts.ts";
+import type { Actor } from "../../../src/domain/ledger/ledger.ts";
+import { memberAuthor } from "../../../src/domain/members/members.ts";
 import type { GivenFields } from "../../../src/domain/orders/order-fields.ts";
 import type { ServiceType } from "../../../src/domain/catalogue/service-types.ts";
 import { listWebhooksFailed } from "../../../src/db/webhooks/alerts.ts";
 import { findUser } from "../../../src/db/users/users.ts";
+import { askPayment, seedMethod } from "../../support/seeds/payments.ts";
 import type { Shop } from "../../support/worlds/shop.ts";
 import { seedProvider } from "../../support/seeds/shop-orders.ts";
 
@@ -33,6 +36,10 @@ export const PERSONAL_COLUMNS = [
   "orders.link",
   "orders.reference",
   "past_orders.link",
+  "payments.cause",
+  "payments.customer_reference",
+  "payments.reason",
+  "payments.url",
   "transfer_details.public_note",
   "transfer_details.reference",
   "transfers.note",
@@ -82,8 +89,24 @@ function member(shop: Shop): void {
   shop.run("openSession", opened);
   // An e-mail informs of a sign-in from another network.
   shop.run("setMailSettings", { active: true, operator: null });
+  payIn(shop, { keyId: null, operator: memberAuthor(person) });
   const second = { ...session, id: "member-session-13" };
   shop.run("openSession", { ...opened, session: second, network: "10.1.2.3" });
+}
+
+/** A payment that the member asked for, with a file, what it typed and what was answered. */
+function payIn(shop: Shop, actor: Actor): void {
+  seedMethod(shop, "bank", "manual");
+  const id = askPayment(shop, { methodId: "bank", actor, now: Date.now() });
+  const begun = { outcome: "begun", reference: null, url: LINK, expiresAt: null } as const;
+  shop.run("recordBegun", { id, isReadable: false, result: begun });
+  const data = Buffer.from(SECRET).toString("base64");
+  const file = { type: "image/png", bytes: 5, sha256: "0".repeat(64), data } as const;
+  shop.run("claimPayment", { id, reference: SECRET, file, isClaimed: true, actor });
+  shop.run("rejectPayment", { id, reason: `not ${SECRET}` });
+  const refused = askPayment(shop, { methodId: "bank", actor, now: Date.now() });
+  const result = { outcome: "refused", cause: `${SECRET} may not pay` } as const;
+  shop.run("recordBegun", { id: refused, isReadable: false, result });
 }
 
 interface Personal {
