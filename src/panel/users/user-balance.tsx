@@ -39,11 +39,7 @@ export function Balance({
         <h2>Credit or debit</h2>
         <div class="pair">
           <Field name="amount" label="Amount in USD" inputmode="decimal" required />
-          <Field
-            name="reference"
-            label="Reference"
-            hint="your reference; repeating it has no second effect"
-          />
+          <Field name="reference" label="Reference" hint="repeating it has no second effect" />
         </div>
         <div class="pair">
           <Field name="note" label="Note" hint="only operators see it" />
