@@ -45,7 +45,7 @@ export function whyInspectionEnds(
   inspection: Inspection,
   now: number,
 ): InspectionCause | null {
-  if (now >= inspectionEnd(inspection)) return "time";
+  if (now >= inspectionEnd(inspection)) return "time is up";
   const { administrator, account } = inspection;
   const session = PANEL_SIGN_INS.findSession(reader, inspection.session);
   const isSignedIn =
@@ -53,7 +53,8 @@ export function whyInspectionEnds(
     !session.awaitsCode &&
     isSessionLive("panel", session, now);
   const found = findAdministrator(reader, administrator);
-  if (!isSignedIn || !found?.active || !mayAct(found.role, INSPECTOR)) return "right";
+  if (!isSignedIn || !found?.active || !mayAct(found.role, INSPECTOR))
+    return "signed out of the panel";
   const isOn = reader.row(users.byKey, account)!.active;
-  return isOn && findPortalSettings(reader, account).active ? null : "portal";
+  return isOn && findPortalSettings(reader, account).active ? null : "portal is off";
 }

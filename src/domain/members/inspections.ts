@@ -25,5 +25,6 @@ export function inspectionEnd({
   return openedAt === null ? createdAt + INSPECTION_LINK_MS : openedAt + INSPECTION_MS;
 }
 
-/** Why an inspection ended. */
-export type InspectionCause = "closed" | "replaced" | "time" | "right" | "portal";
+/** Why an inspection ended, as the audit log says it. */
+export type InspectionCause =
+  "closed" | "replaced by another" | "time is up" | "signed out of the panel" | "portal is off";

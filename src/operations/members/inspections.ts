@@ -61,7 +61,7 @@ export function offerInspection(tx: Tx, command: OfferInspection, context: Conte
   // Nothing is refused from here on.
   const before = findInspectionOf(tx, session);
   if (before) {
-    auditEnd(tx, before, "replaced", context);
+    auditEnd(tx, before, "replaced by another", context);
     tx.update(inspections, before, { ...row, id: before.id });
   } else tx.insert(inspections, row);
   return null;

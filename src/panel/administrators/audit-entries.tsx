@@ -73,6 +73,10 @@ function pathOf(entry: ListedAuditEntry): string | null {
     case "key":
     case "webhook":
       return username === null || !isUsername(username) ? null : `${userPath(username)}#${noun}s`;
+    case "member":
+    case "inspection":
+    case "registration":
+      return username === null ? null : `${userPath(username)}/members`;
     case "alert":
       return "/alerts";
     default:

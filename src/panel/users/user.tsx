@@ -152,6 +152,7 @@ export async function userPage(call: Call, panel: Panel): Promise<View> {
           )}
           <a href={`${path}/transactions`}>All transactions</a>
           <a href={`${path}/transactions.csv`}>as CSV</a>
+          {isReseller && user.erasedAt === null && <a href={`${path}/members`}>Members</a>}
           {isReseller && <a href={`/invoices?user=${encodeURIComponent(username)}`}>Invoices</a>}
           <a href={`/audit?user=${encodeURIComponent(username)}`}>Changes in the audit log</a>
         </p>

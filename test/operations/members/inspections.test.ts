@@ -149,7 +149,7 @@ test("another one of the same session takes its place", () => {
   expect(count()).toBe(1);
   expect(entries().map(([action, , user, why]) => [action, user, why])).toEqual([
     ["inspection.begin", "bob", undefined],
-    ["inspection.end", "alice", "replaced"],
+    ["inspection.end", "alice", "replaced by another"],
     ["inspection.begin", "alice", undefined],
   ]);
 });
@@ -157,42 +157,42 @@ test("another one of the same session takes its place", () => {
 /** What ends an inspection and its link at once. */
 const CAUSES: Record<string, { why: InspectionCause; happens: () => void }> = {
   "the administrator signs out of the panel": {
-    why: "right",
+    why: "signed out of the panel",
     happens: () => shop.run("endSession", { site: "panel", id: sessionOf("ina") }),
   },
   "the sessions of the administrator are ended": {
-    why: "right",
+    why: "signed out of the panel",
     happens: () => shop.run("revokeSessions", { site: "panel", person: "ina", session: null }),
   },
   "the administrator is disabled": {
-    why: "right",
+    why: "signed out of the panel",
     happens: () => shop.run("setAdministratorActive", { name: "ina", active: false }),
   },
   "the administrator gets the role support": {
-    why: "right",
+    why: "signed out of the panel",
     happens: () => shop.run("setAdministratorRole", { name: "ina", role: "support" }),
   },
   "the administrator gets the role support and signs in again": {
-    why: "right",
+    why: "signed out of the panel",
     happens() {
       shop.run("setAdministratorRole", { name: "ina", role: "support" });
       session("ina");
     },
   },
   "the administrator's password is changed": {
-    why: "right",
+    why: "signed out of the panel",
     happens: () => shop.run("setPassword", { site: "panel", person: "ina", passwordHash: "q" }),
   },
   "the portal of the reseller is turned off": {
-    why: "portal",
+    why: "portal is off",
     happens: () => shop.run("setPortal", { username: "alice", changes: { active: false } }),
   },
   "the reseller is deactivated": {
-    why: "portal",
+    why: "portal is off",
     happens: () => shop.run("setUserActive", { username: "alice", active: false }),
   },
   "the database is restored": {
-    why: "right",
+    why: "signed out of the panel",
     happens() {
       const floors = { orders: 1, transfers: 1, audit: 1, services: 1 };
       const others = { order_requests: 1, service_changes: 1 };
@@ -227,12 +227,12 @@ test("a link works for a minute, and an inspection ends after 30 minutes, not be
   const late = offer();
   const at = now();
   expect(whyEnds(late.id, at + INSPECTION_LINK_MS - 1000)).toBeNull();
-  expect(whyEnds(late.id, at + INSPECTION_LINK_MS + 1000)).toBe("time");
+  expect(whyEnds(late.id, at + INSPECTION_LINK_MS + 1000)).toBe("time is up");
   const opened = offer();
   open(opened);
   shop.run("noteSession", { site: "panel", id: sessionOf("ina") });
   expect(whyEnds(opened.id, now() + INSPECTION_MS - 5000)).toBeNull();
-  expect(whyEnds(opened.id, now() + INSPECTION_MS + 1000)).toBe("time");
+  expect(whyEnds(opened.id, now() + INSPECTION_MS + 1000)).toBe("time is up");
 });
 
 test("an inspection does not keep the administrator's session in the panel alive", () => {
@@ -240,5 +240,5 @@ test("an inspection does not keep the administrator's session in the panel alive
   open(offered);
   shop.query("UPDATE inspections SET opened_at = opened_at + 600000");
   expect(whyEnds(offered.id, now() + SESSION_IDLE_MS - 5000)).toBeNull();
-  expect(whyEnds(offered.id, now() + SESSION_IDLE_MS + 1000)).toBe("right");
+  expect(whyEnds(offered.id, now() + SESSION_IDLE_MS + 1000)).toBe("signed out of the panel");
 });

@@ -86,6 +86,7 @@ test("the audit log says who saw whose pages, from when to when", async () => {
   ]);
   const { text } = await panel.get("/audit?user=alice");
   expect(text).toContain("Portal viewed as a reseller");
+  expect(text).toContain('<a href="/users/alice/members">');
 });
 
 test("where no member could see the portal, nobody views it as one", async () => {
