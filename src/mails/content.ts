@@ -196,7 +196,7 @@ const TELLERS: { [K in MailKind]: (data: MailData[K], reader: Reader) => Told } 
       ["Alert", kind],
       ["Since", utcText(at)],
     ],
-    action: { label: "Open the panel", path: "/" },
+    action: { label: "See the alerts", path: "/alerts" },
   }),
   payment_to_approve: (
     { payment, user, method, amountMicros, currency, at },
@@ -210,7 +210,7 @@ const TELLERS: { [K in MailKind]: (data: MailData[K], reader: Reader) => Told } 
       ["Payment", payment],
       ["Since", utcText(at)],
     ],
-    action: { label: "Open the panel", path: "/" },
+    action: { label: "Decide", path: "/payments?state=waiting" },
   }),
 };
 

@@ -2,15 +2,11 @@
 
 import { expect, test } from "bun:test";
 import { countWaitingMails } from "../../src/db/mails/mails.ts";
-import { systemClock } from "../../src/scheduling/clock.ts";
-import { startTicker } from "../../src/scheduling/ticker.ts";
-import { createMailSender } from "../../src/mails/smtp.ts";
 import { MAILS_LIMIT, startMails } from "../../src/mails/worker.ts";
-import { createLog } from "../../src/monitoring/log.ts";
-import { createTexts } from "../../src/portal/texts/texts.ts";
 import { startMailServer } from "../support/peers/mail-server.ts";
 import { runs } from "../support/runs.ts";
 import { until } from "../support/until.ts";
+import { mailDeps } from "../support/worlds/mailing.ts";
 import { openShop } from "../support/worlds/shop.ts";
 
 const WAITING = 10_000;
@@ -33,32 +29,8 @@ test("of 10,000 mails that wait each is sent once, a few at a time, while orders
      FROM counted, members WHERE id = '${id}'`,
   );
   const server = await startMailServer();
-  const log = createLog("silent");
-  const ticker = startTicker({ clock: systemClock, log }, async () => null, () => {}); // prettier-ignore
-  const service = startMails({
-    store: shop.store,
-    serverId: "server-a",
-    // oxlint-disable-next-line typescript/require-await -- what it throws is to be a rejection
-    writer: { submit: async (name, input) => shop.execute(name, input, Date.now()) },
-    log,
-    clock: systemClock,
-    ticker,
-    random: Math.random,
-    send: createMailSender({
-      server: {
-        isTls: false,
-        host: "127.0.0.1",
-        port: server.port,
-        user: null,
-        hasPassword: false,
-      },
-      password: null,
-      from: { name: "Shop", address: "orders@shop.example" },
-    }),
-    site: { brand: "Shop", contact: null, portalUrl: null, panelUrl: null, texts: createTexts() },
-    domain: "shop.example",
-    perHour: 1_000_000,
-  });
+  const deps = mailDeps(shop, server, { perHour: 1_000_000 });
+  const service = startMails(deps);
   let orders = 0;
   await until(() => {
     if (orders < 1000) shop.order(10);
@@ -66,7 +38,7 @@ test("of 10,000 mails that wait each is sent once, a few at a time, while orders
     return server.received.length >= SENT;
   });
   await service.stop(600_000);
-  ticker.stop();
+  deps.ticker.stop();
   await server.close();
   const ids = server.received.map(({ mail }) => mail.messageId);
   expect(new Set(ids).size).toBe(ids.length);

@@ -5,11 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { findInvitedMember } from "../../src/db/members/members.ts";
 import { listMails } from "../../src/db/mails/mails.ts";
 import { systemClock } from "../../src/scheduling/clock.ts";
-import { startTicker, type Ticker } from "../../src/scheduling/ticker.ts";
-import { createMailSender } from "../../src/mails/smtp.ts";
+import type { Ticker } from "../../src/scheduling/ticker.ts";
 import { MAILS_LIMIT, type MailDeps, startMails } from "../../src/mails/worker.ts";
-import { createLog } from "../../src/monitoring/log.ts";
-import { createTexts } from "../../src/portal/texts/texts.ts";
 import { hashSecret } from "../../src/web/server/session-cookie.ts";
 import {
   type MailServerPeer,
@@ -17,6 +14,7 @@ import {
   type Verdict,
 } from "../support/peers/mail-server.ts";
 import { until } from "../support/until.ts";
+import { mailDeps } from "../support/worlds/mailing.ts";
 import { openShop, type Shop } from "../support/worlds/shop.ts";
 
 const HOUR = 3_600_000;
@@ -46,40 +44,13 @@ function handClock() {
 }
 
 function depsOf(given: Partial<MailDeps> = {}): MailDeps {
-  const clock = given.clock ?? systemClock;
-  const log = createLog("silent");
-  const ticker = startTicker({ clock, log }, async () => null, () => {}); // prettier-ignore
-  tickers.push(ticker);
-  return {
-    store: shop.store,
-    serverId: "server-a",
-    // oxlint-disable-next-line typescript/require-await -- what it throws is to be a rejection
-    writer: { submit: async (name, input) => shop.execute(name, input, clock.now()) },
-    log,
-    clock,
-    ticker,
-    random: () => 0.5,
-    send: sender(server.port),
-    site: {
-      brand: "Shop",
-      contact: null,
-      portalUrl: "https://shop.example/portal",
-      panelUrl: null,
-      texts: createTexts(),
-    },
-    domain: "shop.example",
-    perHour: 1000,
-    ...given,
-  };
+  const deps = mailDeps(shop, server, given);
+  tickers.push(deps.ticker);
+  return deps;
 }
 
-function sender(port: number) {
-  return createMailSender({
-    server: { isTls: false, host: "127.0.0.1", port, user: null, hasPassword: false },
-    password: null,
-    from: { name: "Shop", address: "orders@shop.example" },
-  });
-}
+/** Sends to the mail server of the test. */
+const there: MailDeps["send"] = (mail, stop) => depsOf().send(mail, stop);
 
 let made = 0;
 function member(email = `m${(made += 1)}@x.example`): string {
@@ -148,7 +119,6 @@ test("while the mail server is away one mail tries it after each pause, and then
   for (let each = 0; each < 20; each += 1) signIn(id, `10.1.${each}.0/24`);
   let isAway = true;
   let tries = 0;
-  const there = sender(server.port);
   const send: MailDeps["send"] = (mail, stop) => {
     tries += 1;
     return isAway ? Promise.resolve({ error: "connection", reply: null }) : there(mail, stop);
@@ -199,7 +169,6 @@ test("a stop waits for mails in flight and records them", async () => {
   const id = member();
   signIn(id, "10.1.2.0/24");
   const gate = Promise.withResolvers<void>();
-  const there = sender(server.port);
   let isSending = false;
   const service = startMails(
     depsOf({
@@ -239,7 +208,6 @@ describe("a link to choose a password", () => {
   test("stays the same when the mail is tried again by the same server", async () => {
     shop.run("inviteMember", { username: "alice", ...BY_MAIL });
     const links: string[] = [];
-    const there = sender(server.port);
     const { clock, advance } = handClock();
     const service = startMails(
       depsOf({
