@@ -38,6 +38,8 @@ const BEGIN_RETRIES = 1;
 /** Refunds or disputes of a payment that are read. */
 const LIST_LIMIT = 1000;
 const PAGE_LIMIT = 100;
+/** Addresses that Stripe certainly takes. For any other, Stripe's page asks the customer. */
+const EMAIL = /^[\w.+-]{1,64}@(?:[a-z0-9-]{1,63}\.)+[a-z]{2,24}$/i;
 /** Objects of events that name only their payment intent. */
 const LINKED = new Set(["refund", "dispute"]);
 /** A notice ends by the time limit of its calls. */
@@ -170,7 +172,7 @@ function sessionFor(
     // The customer pays the amount that was asked, in its currency.
     adaptive_pricing: { enabled: false },
     automatic_tax: { enabled: false },
-    ...(email !== null && { customer_email: email }),
+    ...(email !== null && EMAIL.test(email) && { customer_email: email }),
   };
 }
 
