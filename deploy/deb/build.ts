@@ -112,7 +112,7 @@ Architecture: ${architecture}
 Maintainer: ${maintainer}
 Installed-Size: ${Math.ceil(bytes / 1024)}
 Depends: libc6 (>= 2.17), passwd
-Recommends: caddy
+Suggests: caddy, minisign
 Section: net
 Priority: optional
 Description: SMM panel back end: reseller API, orders, balances, providers
