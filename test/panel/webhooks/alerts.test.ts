@@ -94,7 +94,7 @@ test("a provider's threshold is a field of its page", async () => {
   expect(Number(threshold())).toBe(50_000_000);
   panel.run("recordProviderBalance", { providerId: 1, balance: 12, currency: "USD" });
   const page = await panel.get("/providers/acme");
-  expect(page.text).toContain("12 USD");
+  expect(page.text).toContain("12.00</span> USD");
   expect((await panel.get("/")).text).toContain("The balance at acme is 12 USD, below 50");
   expect((await save("-1")).status).toBe(422);
   expect((await save("")).status).toBe(303);
