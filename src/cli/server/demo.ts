@@ -125,8 +125,8 @@ async function run(options: GivenOptions, command: Command): Promise<void> {
   const remove = () => {
     if (kept === undefined) rmSync(data, { recursive: true, force: true });
   };
-  refuseConflict(config, command);
   try {
+    refuseConflict(config, command);
     const { service, demo } = await (options.public ? startPublic : startOwn)(
       config,
       options,

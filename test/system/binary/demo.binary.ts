@@ -1,7 +1,7 @@
 // `demo`: the first minute without a clone; and `demo --public`, with what visitors may try against it and against each
 // other.
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "bun:test";
@@ -9,7 +9,14 @@ import { PANEL_FORMS, PORTAL_FORMS } from "../../../src/cli/server/demo-forms.ts
 import { ROUTES as PANEL_ROUTES } from "../../../src/panel/server/routes.ts";
 import { demoRoutes } from "../../../src/portal/payments/demo-payment.tsx";
 import { ROUTES as PORTAL_ROUTES } from "../../../src/portal/server/routes.ts";
-import { binary, type Serving, serving, servingAs, stop } from "../../support/binary.ts";
+import {
+  binary,
+  binaryWith,
+  type Serving,
+  serving,
+  servingAs,
+  stop,
+} from "../../support/binary.ts";
 import { callApi } from "../../support/http/api.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { startReceiver } from "../../support/peers/webhook-receiver.ts";
@@ -144,6 +151,22 @@ test("without --data nothing of it stays; with --data the next start has the sam
   const { status } = await callApi(again.server.url, "GET", "/balance", again.key);
   expect(status).toBe(200);
   await stop(again.server);
+});
+
+test("a start that fails leaves no folder", async () => {
+  const folder = freshFolder();
+  const taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const inUse = ["--port", String(taken.port)];
+  const failing = [
+    [1, inUse],
+    [1, [...inUse, "--public"]],
+    [2, ["--host", "0.0.0.0"]],
+  ] as const;
+  for (const [expected, argv] of failing) {
+    const { code } = await binaryWith({ TMPDIR: folder }, folder, "demo", ...argv);
+    expect([argv, code, readdirSync(folder)]).toEqual([argv, expected, []]);
+  }
+  taken.stop();
 });
 
 test("a database that no demo has made is refused and left as it is", async () => {
