@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test";
 import type { Role } from "../../../src/domain/administrators/administrators.ts";
+import { memberOf } from "../../../src/domain/members/members.ts";
 import { PROOF_MS } from "../../../src/domain/sign-ins/sign-ins.ts";
 import type { ActionRoute } from "../../../src/panel/server/route.ts";
 import { ROUTES } from "../../../src/panel/server/routes.ts";
@@ -80,6 +81,25 @@ async function openMarket(url: string) {
   run("putRoute", { id: "likes", provider: "acme", providerService: "8", priority: null });
   const payer = seedMember(market);
   seedMethod(market, "bank", "manual");
+  const person = memberOf(payer.operator)!;
+  const session = {
+    id: "session-of-a-member",
+    hash: "0".repeat(64),
+    address: "::1",
+    userAgent: "",
+  };
+  run("openSession", { site: "portal", attempt: null, person, passwordHash: "p", session });
+  market.query("UPDATE members SET totp_secret = 'JBSWY3DPEHPK3PXP' WHERE id = ?", person);
+  const invited = { email: "off@x.example", name: "Off", role: "buyer", language: "en" } as const;
+  const disabled = run("inviteMember", {
+    ...invited,
+    username: "alice",
+    invitationHash: "4".repeat(64),
+  });
+  run("setMemberActive", { id: disabled, active: false });
+  run("setPortal", { username: "bob", changes: { active: false } });
+  run("register", { email: "new@x.example", name: "New", language: "en", limit: 1000 });
+  run("addNotice", { texts: { en: "Slow today" }, untilAt: null });
   const payments = [1, 2].map(() =>
     askPayment(market, { methodId: "bank", actor: payer, now: market.clock.now }),
   );
