@@ -2,6 +2,7 @@
 // the alert, and the answers to events.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { LIVE_KEY } from "../support/peers/stripe/server.ts";
 import { CASES } from "./stripe-cases/cases.ts";
 import { type Market, openMarket } from "./stripe-cases/world.ts";
 
@@ -47,4 +48,26 @@ test.each(CURRENCIES)("%s at %s: %d is %d minor units, and %d USD", async (...ro
   await world.deliver("charge.refunded", { path });
   const reversed = { state: "refunded", balance: usd, refunded: amount };
   expect(await world.outcome()).toMatchObject(reversed);
+});
+
+// https://docs.stripe.com/keys
+test("a key that Stripe refuses fails the payment; the member reads neither the cause nor the key", async () => {
+  market.method("wrong", "USD", "1", LIVE_KEY);
+  const { cookie } = market.customer();
+  const answer = await market.addFunds(cookie, "wrong", 25);
+  expect(answer.status).toBe(303);
+  const { url } = market.service;
+  const page = await fetch(url + answer.headers.get("location")!, { headers: { cookie } });
+  const text = await page.text();
+  expect(text).toContain("Failed");
+  expect(text).not.toContain("API Key");
+  // Nothing will be credited.
+  expect(text).not.toContain("redited");
+  expect(text).not.toContain(LIVE_KEY.slice(0, 12));
+  const [row] = market.service.query<Record<string, unknown>>(
+    "SELECT state, cause, method_reference FROM payments WHERE method_id = 'wrong'",
+  );
+  expect(row).toMatchObject({ state: "failed", method_reference: null });
+  expect(row!["cause"]).toContain("StripeAuthenticationError");
+  expect(row!["cause"]).not.toContain(LIVE_KEY);
 });

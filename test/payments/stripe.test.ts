@@ -227,6 +227,7 @@ const FAULTS: [fault: Fault, one: Begun, two: Begun][] = [
   ["endless", "begun", "unknown"],
   ["redirect", "unknown", "unknown"],
   ["echo", "refused", "refused"],
+  ["403", "refused", "refused"],
   ["notice", "begun", "begun"],
 ];
 

@@ -7,7 +7,12 @@ import type { Reader } from "../../db/port/port.ts";
 import { type Payment, type PaymentMethodRow, paymentMethods } from "../../db/tables/payments.ts";
 import { ATTACHMENT_LIMIT_BYTES, attachmentTypeOf } from "../../domain/payments/attachments.ts";
 import { readTexts, textIn } from "../../domain/payments/payment-methods.ts";
-import { effectOf, isCredited, phaseOf } from "../../domain/payments/payment-states.ts";
+import {
+  effectOf,
+  isCredited,
+  OPEN_PAYMENT_STATES,
+  phaseOf,
+} from "../../domain/payments/payment-states.ts";
 import { refusal } from "../../domain/values/error-table.ts";
 import { label } from "../../domain/values/kinds.ts";
 import { isClaimed } from "../../payments/payments.ts";
@@ -47,6 +52,7 @@ export async function paymentPage(call: Call): Promise<View> {
   const { state, dueMicros, currency, creditMicros, bonusMicros } = payment;
   const isOnTop = dueMicros > payment.askedMicros;
   const hasReceived = payment.receivedMicros !== null;
+  const hasCredit = isCredited(state) || OPEN_PAYMENT_STATES.includes(state);
   return {
     title: t("payments.payment"),
     body: (
@@ -69,11 +75,15 @@ export async function paymentPage(call: Call): Promise<View> {
                     ] as const,
                   ]
                 : []),
-              [
-                t(isCredited(state) ? "payments.credited" : "payments.toCredit"),
-                formats.money(creditMicros),
-              ],
-              ...(bonusMicros > 0
+              ...(hasCredit
+                ? [
+                    [
+                      t(isCredited(state) ? "payments.credited" : "payments.toCredit"),
+                      formats.money(creditMicros),
+                    ] as const,
+                  ]
+                : []),
+              ...(hasCredit && bonusMicros > 0
                 ? [[t("payments.bonus"), formats.money(bonusMicros)] as const]
                 : []),
               ...(payment.reversedMicros > 0
@@ -109,7 +119,7 @@ function Next({ visitor, payment, method, hasFile }: Shown & { visitor: Visitor 
   const { t } = visitor;
   const { id, state, url, expiresAt } = payment;
   const instructions = textIn(readTexts(method.instructions), visitor.language);
-  const isOpen = state === "created" || state === "pending";
+  const isOpen = OPEN_PAYMENT_STATES.includes(state);
   const mayAct = visitor.may("order");
   const mayClaim =
     mayAct && isClaimed(method) && effectOf(phaseOf(payment), "claimed") !== "refuse";

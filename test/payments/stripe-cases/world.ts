@@ -48,27 +48,34 @@ export async function openMarket() {
     return { username, cookie };
   }
 
+  /** Asks for a payment by the portal's two forms. Returns the answer, which leads to its page. */
+  async function addFunds(cookie: string, methodId: string, amount: number): Promise<Response> {
+    const ask = (fields: Record<string, string>) =>
+      fetch(`${service.url}/portal/add-funds`, {
+        method: "POST",
+        body: new URLSearchParams(fields),
+        headers: { cookie, origin: service.url },
+        redirect: "manual",
+      });
+    const review = await ask({ method: methodId, amount: String(amount) });
+    return ask(hiddenFields(await review.text()));
+  }
+
   return {
     local,
     service,
     customer,
-    /** A method in another currency. */
-    method(methodId: string, currency: string, rateToUsd: string): void {
-      const terms = { settings: JSON.stringify(settings), rateToUsd, maxMicros: 1e11 };
+    addFunds,
+    /** Adds another method, with a currency or a key of its own. */
+    method(methodId: string, currency: string, rateToUsd: string, key = TEST_KEY): void {
+      const given = JSON.stringify({ ...settings, "secret-key": key });
+      const terms = { settings: given, rateToUsd, maxMicros: 1e11 };
       seedMethod(service, methodId, "stripe", terms, currency);
     },
     /** A new reseller whose member asked for an amount in the portal. */
     async world(methodId = METHOD, amount = 25): Promise<World & { outcome(): Promise<Outcome> }> {
       const { username, cookie } = customer();
-      const ask = (fields: Record<string, string>) =>
-        fetch(`${service.url}/portal/add-funds`, {
-          method: "POST",
-          body: new URLSearchParams(fields),
-          headers: { cookie, origin: service.url },
-          redirect: "manual",
-        });
-      const review = await ask({ method: methodId, amount: String(amount) });
-      const created = await ask(hiddenFields(await review.text()));
+      const created = await addFunds(cookie, methodId, amount);
       const id = created.headers.get("location")!.split("/").at(-1)!;
       const statuses: number[] = [];
       const facts = () => service.store.read((reader) => readPaymentFacts(reader));

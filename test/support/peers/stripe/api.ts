@@ -13,6 +13,8 @@ import { answer } from "./routes.ts";
 export type Fault =
   /** Too many requests: nothing was done. */
   | "429"
+  /** A restricted key without the permission. */
+  | "403"
   /** Failed before anything was done, which is not remembered for the idempotency key. */
   | "500 before"
   /** Failed after the object was written, which is remembered. */
@@ -110,6 +112,12 @@ export function createApi({ account, key, nowMs, origin: originNow }: Options) {
         throw new ApiError(429, "invalid_request_error", "Request rate limit exceeded.", {
           code: "rate_limit",
         });
+      if (fault === "403")
+        throw new ApiError(
+          403,
+          "invalid_request_error",
+          `The provided key '${key.slice(0, 8)}***' does not have the required permissions for this endpoint.`,
+        );
       if (fault === "no answer before") return;
       if (fault === "cut before") return cut();
       if (fault === "503 page")
