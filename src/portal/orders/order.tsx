@@ -81,6 +81,8 @@ export async function orderPage(call: Call, portal: Portal): Promise<View> {
   });
   const { order, service, mayAsk, author } = read;
   const number = String(order.orderId);
+  const { link, quantity } = order;
+  const again = new URLSearchParams({ link, quantity: String(quantity) });
   return {
     title: t("order.title", { number }),
     body: (
@@ -99,7 +101,7 @@ export async function orderPage(call: Call, portal: Portal): Promise<View> {
             {visitor.may("order") && <Requests visitor={visitor} number={number} kinds={mayAsk} />}
             {visitor.may("order") && (
               <p>
-                <a href={`/new-order/${service}`}>{t("order.again")}</a>
+                <a href={`/new-order/${service}?${again}`}>{t("order.again")}</a>
               </p>
             )}
           </section>

@@ -60,7 +60,7 @@ export async function ordersPage(call: Call, portal: Portal): Promise<View | Res
     body: (
       <>
         <PageHead title={t("orders.title")}>
-          <a href={`/orders.csv?${filters.values}`}>CSV</a>
+          <a href={`/orders.csv?${filters.values}`}>{t("site.csv")}</a>
         </PageHead>
         <Tabs label={t("orders.filters")} tabs={tabsOf(call, query.status, read.counts)} />
         <Filters action="/orders" filters={filters}>
