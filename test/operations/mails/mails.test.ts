@@ -13,6 +13,7 @@ import {
 } from "../../../src/domain/mails/mails.ts";
 import type { DueMail } from "../../../src/operations/mails/mail-deliveries.ts";
 import { refusalCode } from "../../support/http/refusal.ts";
+import { verifyStore } from "../../support/databases/verify.ts";
 import { openShop, type Shop } from "../../support/worlds/shop.ts";
 
 const [A, B] = ["server-a", "server-b"];
@@ -243,4 +244,15 @@ test("mails are deleted long after they ended, those that wait never", () => {
   expect(expire(NOW + MAIL_RETENTION_MS)).toBe(0);
   expect(expire(NOW + MAIL_RETENTION_MS + 1)).toBe(1);
   expect(states()).toEqual(["waiting"]);
+});
+
+test("verify finds a mail for a member of another reseller", async () => {
+  waiting();
+  expect(await verifyStore(shop)).toEqual([]);
+  shop.query(
+    `INSERT INTO mails (mail_id, id, kind, account, member, email, data, state, due_at, created_at)
+     SELECT 99, 'evt_wrong0000000000000000000', kind, (SELECT account FROM users WHERE username = 'bob'), member, email, data, state, due_at, created_at FROM mails`,
+  );
+  const problems = await verifyStore(shop);
+  expect(problems.map(({ subject }) => subject)).toEqual(["e-mail 99"]);
 });
