@@ -132,4 +132,14 @@ END
     existsSync(join(machines.rootOf(MACHINE), "var/lib/reseller/reseller.db")),
     "a purge leaves the data",
   );
+
+  // To write the settings first, as docs/postgres.md does.
+  on("systemctl mask reseller && dpkg -i /root/release/reseller_*.deb");
+  must(
+    machines.try(MACHINE, "systemctl is-active reseller").exitCode !== 0,
+    "where its unit is masked, the package installs and starts nothing",
+  );
+  on("systemctl unmask reseller && systemctl enable --now reseller");
+  on("until sudo -u reseller reseller health; do sleep 1; done");
+  say("unmasked, it starts on the data that the purge left");
 }
