@@ -48,7 +48,8 @@ export async function simulatePayments(
     const { findings, counts } = run.audit();
     const problems = await verifyStore(database);
     const all = [...findings, ...problems.map((each) => JSON.stringify(each))];
-    return { ...counts, ...state, finding: all.length === 0 ? null : all.join("\n") };
+    const { crashes, notices } = state;
+    return { ...counts, crashes, notices, finding: all.length === 0 ? null : all.join("\n") };
   } finally {
     database.close();
   }
