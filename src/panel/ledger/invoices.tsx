@@ -16,6 +16,7 @@ import type { Call } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import type { View } from "../../web/server/results.ts";
 import { Field, Filters } from "../../web/components/fields.tsx";
+import { chipsOfFields, PageHead } from "../../web/components/page-head.tsx";
 import { List, Pager } from "../../web/components/lists.tsx";
 import { Badge, Cents, Time, Typed } from "../../web/components/shown.tsx";
 import { userPath } from "../users/shown-user.ts";
@@ -58,7 +59,20 @@ export async function invoicesPage(call: Call): Promise<View> {
     title: "Invoices",
     body: (
       <>
-        <h1>Invoices</h1>
+        <PageHead title="Invoices">
+          <Filters
+            action="/invoices"
+            filters={filters}
+            chips={chipsOfFields(filters.values, { user: "User", from: "From", to: "To" })}
+          >
+            <Field name="user" label="User" />
+            <Field name="from" label="From" type="date" />
+            <Field name="to" label="To" type="date" />
+          </Filters>
+          <a class="button end" href={`/invoices.csv?${filtered}`}>
+            CSV
+          </a>
+        </PageHead>
         <p class="hint">
           {isOff
             ? "No invoices are issued."
@@ -67,14 +81,6 @@ export async function invoicesPage(call: Call): Promise<View> {
         {mayAct(call.visitor.administrator.role, "owner") && (
           <InvoiceSettingsForm settings={settings} />
         )}
-        <Filters action="/invoices" filters={filters}>
-          <Field name="user" label="User" />
-          <Field name="from" label="From" type="date" />
-          <Field name="to" label="To" type="date" />
-        </Filters>
-        <p>
-          <a href={`/invoices.csv?${filtered}`}>Download as CSV</a>
-        </p>
         <List
           caption="Invoices and corrections, newest first"
           rows={rows}
@@ -82,17 +88,24 @@ export async function invoicesPage(call: Call): Promise<View> {
           columns={[
             {
               heading: "Number",
+              place: "title",
               cell: (row) => <a href={invoicePath(row)}>{invoiceNumber(row)}</a>,
             },
-            { heading: "Issued (UTC)", cell: ({ issuedAt }) => <Time at={issuedAt} /> },
+            {
+              heading: "Issued (UTC)",
+              place: "second",
+              cell: ({ issuedAt }) => <Time at={issuedAt} />,
+            },
             {
               heading: "Kind",
+              place: "state",
               cell: ({ kind }) => (
                 <Badge state={kind} tone={kind === "correction" ? "busy" : "quiet"} />
               ),
             },
             {
               heading: "User",
+              place: "first",
               cell: ({ username }) =>
                 username === null ? "–" : <a href={userPath(username)}>{username}</a>,
             },
@@ -104,6 +117,7 @@ export async function invoicesPage(call: Call): Promise<View> {
             {
               heading: "Total USD",
               number: true,
+              place: "end",
               cell: ({ totalMicros }) => <Cents micros={totalMicros} />,
             },
           ]}
