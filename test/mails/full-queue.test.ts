@@ -24,7 +24,7 @@ test("of 10,000 mails that wait each is sent once, a few at a time, while orders
   shop.query(
     `INSERT INTO mails (mail_id, id, kind, account, member, email, data, state, due_at, created_at)
      WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < ${WAITING})
-     SELECT n, 'evt_' || substr('000000000000000000000000' || n, -24), 'low_balance', account, id, email, '${data}',
+     SELECT n, 'evt_0000000000000' || (10000000000 + n), 'low_balance', account, id, email, '${data}',
        'waiting', 1, 1
      FROM counted, members WHERE id = '${id}'`,
   );
