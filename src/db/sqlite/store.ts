@@ -1,4 +1,9 @@
 // The row port on one SQLite connection. Reads run immediately, commands in batches between BEGIN IMMEDIATE and COMMIT.
+// The writer limits orders, so what is written by hand here has its gain beside it; what gains less than 3 % goes. In user
+// instructions an order: CHECKs without long IN lists 264k to 193k, INSERTs without RETURNING and look-ups instead of a
+// join 193k to 138k. Reads of one turn share a transaction, for a millisecond at most: `GET /balance` 75k to 59k. Tried
+// without gain: other page sizes, SQLITE_OPEN_NOMUTEX, a larger page cache, mapping the database; mapping the index of the
+// write-ahead log is unsafe, because closing that file drops SQLite's locks.
 
 import type { Database } from "bun:sqlite";
 import {
