@@ -16,7 +16,7 @@ import {
 import { refusal } from "../../domain/values/error-table.ts";
 import { Form } from "../../web/components/fields.tsx";
 import { List } from "../../web/components/lists.tsx";
-import { Badge, moneyText, Typed } from "../../web/components/shown.tsx";
+import { Badge, Typed } from "../../web/components/shown.tsx";
 import type { Redirect, View } from "../../web/server/results.ts";
 import type { Call, Submission } from "../server/call.ts";
 import { amountText } from "./payments.tsx";
@@ -48,7 +48,7 @@ export async function methodsPage(call: Call): Promise<View> {
             {
               heading: "Amounts",
               cell: ({ minMicros, maxMicros, currency }) =>
-                `${moneyText(minMicros)} to ${amountText(maxMicros, currency)}`,
+                `${amountText(minMicros, currency)} to ${amountText(maxMicros, currency)}`,
             },
             { heading: "Fee", cell: feeText },
             {
@@ -87,9 +87,9 @@ export async function methodsPage(call: Call): Promise<View> {
   };
 }
 
-function feeText({ feePpm, feeFixedMicros, feePayer }: PaymentMethodRow): string {
+function feeText({ feePpm, feeFixedMicros, feePayer, currency }: PaymentMethodRow): string {
   if (feePpm === 0 && feeFixedMicros === 0) return "–";
-  const fixed = feeFixedMicros === 0 ? "" : ` + ${moneyText(feeFixedMicros)}`;
+  const fixed = feeFixedMicros === 0 ? "" : ` + ${amountText(feeFixedMicros, currency)}`;
   return `${discountPercent(feePpm)} %${fixed}, paid by the ${feePayer}`;
 }
 

@@ -107,3 +107,11 @@ test("the CSV has each payment once", async () => {
   expect(text.trim().split("\n")).toHaveLength(Number(n) + 1);
   expect(await verifyStore(panel)).toEqual([]);
 });
+
+test("bounds and fees of a way to pay are in its currency", async () => {
+  const terms = { minMicros: 5 * DOLLAR, maxMicros: 900 * DOLLAR, feePpm: 20_000 };
+  seedMethod(panel, "euro", "manual", { ...terms, feeFixedMicros: DOLLAR / 4 }, "EUR");
+  const { text } = await panel.get("/payment-methods");
+  expect(text).toContain("5.00 EUR to 900.00 EUR");
+  expect(text).toContain("2 % + 0.25 EUR");
+});
