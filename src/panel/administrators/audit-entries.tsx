@@ -36,13 +36,16 @@ function nounOf({ action }: Pick<ListedAuditEntry, "action">): string {
   return action.split(".")[0]!;
 }
 
-/** Names the subject. Ids of keys, members and webhooks mean nothing to a reader. */
+/** Names the subject. Ids mean nothing to a reader. */
 function subjectText(reader: Reader, entry: ListedAuditEntry): string {
-  const { subject } = entry;
+  const { subject, after } = entry;
   const noun = nounOf(entry);
   if (noun === "key") return keyText(reader, subject);
   if (noun === "member") return memberText(reader, subject);
   if (noun === "webhook") return findWebhook(reader, subject)?.url ?? `webhook ${subject}`;
+  if (noun === "registration") return String(after?.["email"] ?? "a visitor of the portal");
+  if (noun === "notice") return "a notice in the portal";
+  if (noun === "mail") return `e-mail ${subject}`;
   return subject;
 }
 
@@ -79,6 +82,12 @@ function pathOf(entry: ListedAuditEntry): string | null {
       return username === null ? null : `${userPath(username)}/members`;
     case "alert":
       return "/alerts";
+    case "payment":
+      return `/payments/${subject}`;
+    case "payment_method":
+      return "/payment-methods";
+    case "notice":
+      return "/members/notices";
     default:
       return null;
   }

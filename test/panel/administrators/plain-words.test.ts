@@ -73,6 +73,21 @@ describe("authors", () => {
   });
 });
 
+test("what was changed is named, and leads to its page", async () => {
+  market.run("register", { email: "new@x.example", name: "New", language: "en", limit: 1000 });
+  const [{ id }] = market.query<{ id: string }>("SELECT id FROM registrations") as [{ id: string }];
+  market.run("declineRegistration", { id });
+  market.run("addNotice", { texts: { en: "Slow today" }, untilAt: null });
+  const { text } = await market.get("/audit");
+  const subjects = [...text.matchAll(/data-label="Subject">(.*?)<\/td>/g)].map(([, cell]) => cell!);
+  const words = subjects.map((cell) => cell.replace(/<[^>]*>/g, ""));
+  // The address of a visitor who was declined is not kept.
+  expect(words).toContain("a visitor of the portal");
+  expect(words).toContain("Ann Lee of alice");
+  expect(subjects).toContainEqual(expect.stringContaining('href="/members/notices"'));
+  expect(words.filter((each) => /^[a-z0-9]{24}$/.test(each))).toEqual([]);
+});
+
 test("the fields of a change are words, with values as people write them", async () => {
   const { text } = await market.get("/audit");
   expect(text).toMatch(/<li>low balance[^<]*<ins><bdi[^>]*>5</);
