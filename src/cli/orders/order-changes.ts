@@ -8,7 +8,7 @@ import type { Reader } from "../../db/port/port.ts";
 import { usernameOf } from "../../db/users/users.ts";
 import { refuseOperatorTransition } from "../../domain/delivery/deliveries.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
-import { decideTransition } from "../../domain/orders/transition-decision.ts";
+import { decideTransition } from "../../domain/orders/order-transitions.ts";
 import { attempt, Refusal, refusal } from "../../domain/values/error-table.ts";
 import { counted } from "../../domain/values/text.ts";
 import { previewLateReport } from "../../operations/orders/late-reports.ts";

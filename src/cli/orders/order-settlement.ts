@@ -6,7 +6,7 @@ import { settingOption } from "../../config/flags.ts";
 import { type Provider, getProvider } from "../../db/providers/providers.ts";
 import { usernameOf } from "../../db/users/users.ts";
 import type { Reader } from "../../db/port/port.ts";
-import { decideTransition } from "../../domain/orders/transition-decision.ts";
+import { decideTransition } from "../../domain/orders/order-transitions.ts";
 import { attempt, Refusal } from "../../domain/values/error-table.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
 import { requireSettleable } from "../../operations/delivery/unknown-settlement.ts";

@@ -6,7 +6,7 @@ import {
   decideTransition,
   type OrderTransition,
   type TransitionInput,
-} from "../orders/transition-decision.ts";
+} from "../orders/order-transitions.ts";
 import type { ReportedCost } from "./costs.ts";
 import { isOpenStatus, type OrderStatus } from "../orders/order-statuses.ts";
 import { DAY_MS } from "../values/spans.ts";

@@ -5,7 +5,7 @@ import {
   decideTransition,
   type OrderTransition,
   type TransitionInput,
-} from "./transition-decision.ts";
+} from "./order-transitions.ts";
 import { hasDelivered, type OrderStatus } from "./order-statuses.ts";
 import { Refusal, refusal } from "../values/error-table.ts";
 

@@ -9,7 +9,7 @@ import {
   transitionsFrom,
 } from "../orders/order-statuses.ts";
 import { callerTexts } from "../orders/order-members.ts";
-import { decideTransition, type OrderTransition } from "../orders/transition-decision.ts";
+import { decideTransition, type OrderTransition } from "../orders/order-transitions.ts";
 import { serviceChangedData } from "../catalogue/service-changes.ts";
 import {
   balanceCreditedData,

@@ -2,7 +2,7 @@
 // its outcome in a later transaction, after the call. docs/specification/delivery.md#delivery.
 
 import type { Actor } from "../../domain/ledger/ledger.ts";
-import { decideTransition } from "../../domain/orders/transition-decision.ts";
+import { decideTransition } from "../../domain/orders/order-transitions.ts";
 import {
   type Delivery,
   isExpired,

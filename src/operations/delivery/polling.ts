@@ -2,7 +2,7 @@
 // docs/specification/delivery.md#polling.
 
 import { decideReport, nextPollAt, type Report } from "../../domain/delivery/polling.ts";
-import { withProgress } from "../../domain/orders/transition-decision.ts";
+import { withProgress } from "../../domain/orders/order-transitions.ts";
 import { isOpenStatus, type OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { spreadJitter } from "../../domain/values/jitter.ts";
 import { type Need, needRow, type Tx } from "../../db/port/port.ts";

@@ -5,7 +5,7 @@ import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import { isSettlementCorrectable, refuseSettlement } from "../../domain/delivery/deliveries.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import type { Micros } from "../../domain/ledger/money.ts";
-import { decideTransition } from "../../domain/orders/transition-decision.ts";
+import { decideTransition } from "../../domain/orders/order-transitions.ts";
 import type { Reader, Tx } from "../../db/port/port.ts";
 import { type OrderWithDelivery, requireDelivery } from "../../db/delivery/deliveries.ts";
 import { findOrder, type Order, updateOrder } from "../../db/orders/orders.ts";

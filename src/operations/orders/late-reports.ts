@@ -4,7 +4,7 @@
 import { decideLateReport } from "../../domain/orders/late-reports.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import type { Micros } from "../../domain/ledger/money.ts";
-import type { OrderTransition } from "../../domain/orders/transition-decision.ts";
+import type { OrderTransition } from "../../domain/orders/order-transitions.ts";
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { refusal } from "../../domain/values/error-table.ts";
 import {

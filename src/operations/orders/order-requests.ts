@@ -11,7 +11,7 @@ import {
   type RequestDecision,
   type RequestKind,
 } from "../../domain/orders/order-requests.ts";
-import { decideTransition } from "../../domain/orders/transition-decision.ts";
+import { decideTransition } from "../../domain/orders/order-transitions.ts";
 import { attempt, Refusal, refusal } from "../../domain/values/error-table.ts";
 import { requestResponse } from "../../domain/orders/responses.ts";
 import type { OrderRequest } from "../../db/tables/orders.ts";

@@ -4,7 +4,7 @@
 import type { AuditFacts } from "../../domain/administrators/audit.ts";
 import type { Delivery } from "../../domain/delivery/deliveries.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
-import type { OrderTransition } from "../../domain/orders/transition-decision.ts";
+import type { OrderTransition } from "../../domain/orders/order-transitions.ts";
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { type Order, updateOrder } from "../../db/orders/orders.ts";

@@ -9,7 +9,7 @@ import {
   type OrderTransition,
   refuseProgress,
   withProgress,
-} from "../../domain/orders/transition-decision.ts";
+} from "../../domain/orders/order-transitions.ts";
 import type { Micros } from "../../domain/ledger/money.ts";
 import { type AskedOrder, orderTerms } from "../../domain/orders/order-fields.ts";
 import { refuseChargeAboveLimit } from "../../domain/orders/orders.ts";

@@ -4,7 +4,7 @@
 import { salesAccount, type Transfer } from "../../domain/ledger/ledger.ts";
 import { refundIn } from "../../domain/orders/order-statuses.ts";
 import { isTestOrder } from "../../domain/orders/sandbox.ts";
-import type { OrderTransition } from "../../domain/orders/transition-decision.ts";
+import type { OrderTransition } from "../../domain/orders/order-transitions.ts";
 import { postTransfer } from "../../db/ledger/ledger.ts";
 import type { Order } from "../../db/orders/orders.ts";
 import type { Tx } from "../../db/port/port.ts";

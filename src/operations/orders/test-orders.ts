@@ -2,7 +2,7 @@
 // docs/specification/sandbox.md#post-test-order.
 
 import type { Delivery } from "../../domain/delivery/deliveries.ts";
-import { decideTransition } from "../../domain/orders/transition-decision.ts";
+import { decideTransition } from "../../domain/orders/order-transitions.ts";
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { refusal } from "../../domain/values/error-table.ts";
 import {

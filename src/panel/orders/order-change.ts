@@ -2,7 +2,7 @@
 
 import type { Order } from "../../db/orders/orders.ts";
 import { refuseOperatorTransition } from "../../domain/delivery/deliveries.ts";
-import { decideTransition, type OrderTransition } from "../../domain/orders/transition-decision.ts";
+import { decideTransition, type OrderTransition } from "../../domain/orders/order-transitions.ts";
 import { type OperatorTarget, transitionsFrom } from "../../domain/orders/order-statuses.ts";
 import { attempt, Refusal } from "../../domain/values/error-table.ts";
 

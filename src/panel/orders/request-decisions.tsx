@@ -15,7 +15,7 @@ import {
   REQUEST_DECISIONS,
   type RequestDecision,
 } from "../../domain/orders/order-requests.ts";
-import { decideTransition } from "../../domain/orders/transition-decision.ts";
+import { decideTransition } from "../../domain/orders/order-transitions.ts";
 import { attempt, Refusal, refusal } from "../../domain/values/error-table.ts";
 import { counted } from "../../domain/values/text.ts";
 import type { Submission } from "../server/call.ts";

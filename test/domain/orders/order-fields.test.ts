@@ -14,7 +14,7 @@ import {
   orderTerms,
   upstreamFields,
 } from "../../../src/domain/orders/order-fields.ts";
-import { decideTransition } from "../../../src/domain/orders/transition-decision.ts";
+import { decideTransition } from "../../../src/domain/orders/order-transitions.ts";
 import { chargeMicros } from "../../../src/domain/catalogue/prices.ts";
 import { QUANTITY_LIMIT } from "../../../src/domain/orders/orders.ts";
 import { attempt, Refusal } from "../../../src/domain/values/error-table.ts";

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { findOrder, type Order } from "../../../src/db/orders/orders.ts";
 import { listOrderEvents } from "../../../src/db/orders/order-events.ts";
 import { findUser } from "../../../src/db/users/users.ts";
-import { decideTransition } from "../../../src/domain/orders/transition-decision.ts";
+import { decideTransition } from "../../../src/domain/orders/order-transitions.ts";
 import type { PriceUnit } from "../../../src/domain/catalogue/services.ts";
 import { audit } from "../../support/databases/audit.ts";
 import { refusalCode } from "../../support/http/refusal.ts";

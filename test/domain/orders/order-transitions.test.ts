@@ -6,7 +6,7 @@ import {
   decideTransition,
   refuseProgress,
   type TransitionInput,
-} from "../../../src/domain/orders/transition-decision.ts";
+} from "../../../src/domain/orders/order-transitions.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../../../src/domain/orders/order-statuses.ts";
 import { refusalCode } from "../../support/http/refusal.ts";
 import { anyPrice, anyQuantity } from "../../support/random/random.ts";
