@@ -2,12 +2,8 @@
 
 /** @jsxImportSource preact */
 
-import {
-  lateTransitionsFrom,
-  meaningOf,
-  ORDER_STATUSES,
-  transitionsFrom,
-} from "../../domain/orders/order-statuses.ts";
+import { meaningOf, ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
+import { lateTransitionsFrom, transitionsFrom } from "../../domain/orders/order-transitions.ts";
 import { Prose, Table } from "../page/parts.tsx";
 import { TYPE_ROWS } from "../schemas/order-fields-by-type.ts";
 import type { GuidePage } from "./guide.ts";

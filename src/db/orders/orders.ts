@@ -3,7 +3,7 @@
 
 import { isOrderNumber } from "../../domain/orders/orders.ts";
 import { isCuid } from "../../domain/values/text.ts";
-import { FINAL_STATUSES } from "../../domain/orders/order-statuses.ts";
+import { FINAL_STATUSES } from "../../domain/orders/order-transitions.ts";
 import { statusList } from "./order-statuses.ts";
 import type { Delivery } from "../../domain/delivery/deliveries.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";

@@ -1,12 +1,8 @@
 // Checks the invariants of the ledger, of orders, deliveries and users, by queries that return the violations.
 
 import { cancelAfter } from "../../domain/orders/order-requests.ts";
-import {
-  DELIVERED_STATUSES,
-  lateTransitionsFrom,
-  ORDER_STATUSES,
-  transitionsFrom,
-} from "../../domain/orders/order-statuses.ts";
+import { DELIVERED_STATUSES, ORDER_STATUSES } from "../../domain/orders/order-statuses.ts";
+import { lateTransitionsFrom, transitionsFrom } from "../../domain/orders/order-transitions.ts";
 import { OPEN_ORDER_CONDITION, statusList } from "../orders/order-statuses.ts";
 import { SANDBOX_PROVIDER } from "../../domain/orders/sandbox.ts";
 import { OPEN_REQUEST_CONDITION } from "../tables/orders.ts";

@@ -1,9 +1,40 @@
-// Decides the transitions of orders and their refunds by the table in order-statuses.ts.
+// The transitions that an order may make, and the decision on one with its refund (order-statuses.ts).
 // docs/specification/orders.md#order-transitions.
 
 import { Refusal } from "../values/error-table.ts";
 import { multiplyDivideDown } from "../ledger/money.ts";
-import { isOpenStatus, type OrderStatus, refundIn, transitionsFrom } from "./order-statuses.ts";
+import { isOpenStatus, ORDER_STATUSES, type OrderStatus, refundIn } from "./order-statuses.ts";
+
+interface Transitions {
+  /** The statuses to which an order may change. A status without any is final. */
+  next: readonly OrderStatus[];
+  /** The statuses to which an order may change when the operator accepts a late report. */
+  late?: readonly OrderStatus[];
+}
+
+const TRANSITIONS: Record<OrderStatus, Transitions> = {
+  PENDING: { next: ["PROCESSING", "FAILED", "CANCELLED"] },
+  PROCESSING: { next: ["COMPLETED", "PARTIAL", "FAILED", "CANCELLED"] },
+  COMPLETED: { next: ["REFUNDED"], late: ["PARTIAL", "REFUNDED"] },
+  PARTIAL: { next: ["REFUNDED"], late: ["REFUNDED"] },
+  FAILED: { next: [] },
+  CANCELLED: { next: [] },
+  REFUNDED: { next: [] },
+};
+
+export const FINAL_STATUSES = ORDER_STATUSES.filter(
+  (status) => transitionsFrom(status).length === 0,
+);
+
+/** Returns the statuses to which an order in this status may change. */
+export function transitionsFrom(status: OrderStatus): readonly OrderStatus[] {
+  return TRANSITIONS[status].next;
+}
+
+/** Returns the statuses that an accepted late report may give an order in this status. */
+export function lateTransitionsFrom(status: OrderStatus): readonly OrderStatus[] {
+  return TRANSITIONS[status].late ?? [];
+}
 
 /** The fields of an order that decide its next transition. */
 export interface TransitionInput {

@@ -2,14 +2,13 @@
 // of real events, with made-up values. docs/specification/sandbox.md#post-test-webhook.
 
 import { MICROS_PER_DOLLAR } from "../ledger/money.ts";
-import {
-  isOpenStatus,
-  ORDER_STATUSES,
-  type OrderStatus,
-  transitionsFrom,
-} from "../orders/order-statuses.ts";
+import { isOpenStatus, ORDER_STATUSES, type OrderStatus } from "../orders/order-statuses.ts";
 import { callerTexts } from "../orders/order-members.ts";
-import { decideTransition, type OrderTransition } from "../orders/order-transitions.ts";
+import {
+  decideTransition,
+  type OrderTransition,
+  transitionsFrom,
+} from "../orders/order-transitions.ts";
 import { serviceChangedData } from "../catalogue/service-changes.ts";
 import {
   balanceCreditedData,

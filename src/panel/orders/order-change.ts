@@ -2,8 +2,12 @@
 
 import type { Order } from "../../db/orders/orders.ts";
 import { refuseOperatorTransition } from "../../domain/delivery/deliveries.ts";
-import { decideTransition, type OrderTransition } from "../../domain/orders/order-transitions.ts";
-import { type OperatorTarget, transitionsFrom } from "../../domain/orders/order-statuses.ts";
+import {
+  decideTransition,
+  type OrderTransition,
+  transitionsFrom,
+} from "../../domain/orders/order-transitions.ts";
+import { type OperatorTarget } from "../../domain/orders/order-statuses.ts";
 import { attempt, Refusal } from "../../domain/values/error-table.ts";
 
 /** The changes that an operator may make to an order, in the sequence of their buttons. */

@@ -3,11 +3,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "bun:test";
 import { decideLateReport } from "../../../src/domain/orders/late-reports.ts";
-import {
-  lateTransitionsFrom,
-  ORDER_STATUSES,
-  type OrderStatus,
-} from "../../../src/domain/orders/order-statuses.ts";
+import { ORDER_STATUSES, type OrderStatus } from "../../../src/domain/orders/order-statuses.ts";
+import { lateTransitionsFrom } from "../../../src/domain/orders/order-transitions.ts";
 import { attempt, Refusal } from "../../../src/domain/values/error-table.ts";
 
 const REPORTED = ["PROCESSING", "COMPLETED", "PARTIAL", "CANCELLED", "FAILED"] as const;

@@ -2,12 +2,12 @@
 
 import {
   ENDED_STATUSES,
-  FINAL_STATUSES,
   OPEN_STATUSES,
   ORDER_STATUSES,
   type OrderStatus,
   refundIn,
 } from "../../../src/domain/orders/order-statuses.ts";
+import { FINAL_STATUSES } from "../../../src/domain/orders/order-transitions.ts";
 
 const STATUS = `'(?:${ORDER_STATUSES.join("|")})'(?:::text)?`;
 const OPERATOR = String.raw`(?:=|<>|IN|NOT IN|= ANY|<> ALL)`;
