@@ -3,7 +3,7 @@
 import { refundIn } from "../../domain/orders/order-statuses.ts";
 import { extraProblem } from "../../domain/orders/order-fields.ts";
 import { decideTransition } from "../../domain/orders/order-transitions.ts";
-import { chargeMicros } from "../../domain/catalogue/prices.ts";
+import { chargeMicros } from "../../domain/orders/charges.ts";
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import type { PriceUnit } from "../../domain/catalogue/services.ts";
 import { areSameEvents } from "../../domain/webhooks/webhook-events.ts";

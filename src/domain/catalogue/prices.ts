@@ -1,9 +1,6 @@
 // Prices of services for a reseller. Every price that a reseller sees or is charged comes from priceFor.
 // docs/specification/catalogue.md#catalogue-prices.
 
-import { multiplyDivideUp } from "../ledger/money.ts";
-import type { PriceUnit } from "./services.ts";
-
 /** A discount of 100 %: discounts are stored in millionths of the price. */
 export const FULL_DISCOUNT_PPM = 1_000_000;
 const PPM_PER_PERCENT = 10_000;
@@ -38,13 +35,4 @@ export function priceFor(
   const rest = listPriceMicros % FULL_DISCOUNT_PPM;
   const millions = (listPriceMicros - rest) / FULL_DISCOUNT_PPM;
   return millions * share + Math.ceil((rest * share) / FULL_DISCOUNT_PPM);
-}
-
-/**
- * Returns the charge of an order, rounded up to a whole micro, exact up to TRANSFER_LIMIT_MICROS.
- * docs/specification/ledger.md#amounts-charge.
- */
-export function chargeMicros(priceMicros: number, per: PriceUnit, quantity: number): number {
-  if (per === "order") return priceMicros;
-  return multiplyDivideUp(priceMicros, quantity, per === "1000" ? 1000 : 1);
 }

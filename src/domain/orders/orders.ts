@@ -1,7 +1,4 @@
-// Orders: the limits of their fields and of their charge. Statuses: order-statuses.ts.
-
-import { refusal } from "../values/error-table.ts";
-import { TRANSFER_LIMIT_MICROS } from "../ledger/money.ts";
+// Orders: the limits of their fields. Statuses: order-statuses.ts. Charges: charges.ts.
 
 export const QUANTITY_LIMIT = 1_000_000_000;
 export const LINK_LENGTH_LIMIT = 2048;
@@ -13,12 +10,4 @@ const ORDER_NUMBER = /^[1-9][0-9]{0,15}$/;
 /** Returns whether the text has the form of an order's number. An order's id is a cuid2: isCuid. */
 export function isOrderNumber(text: string): boolean {
   return ORDER_NUMBER.test(text);
-}
-
-/**
- * Refuses a charge above TRANSFER_LIMIT_MICROS. Only a balance that refunds raised above 2^53 could pay it. Refuses:
- * charge_too_large.
- */
-export function refuseChargeAboveLimit(chargeMicros: number): void {
-  if (chargeMicros > TRANSFER_LIMIT_MICROS) throw refusal("charge_too_large");
 }

@@ -12,14 +12,13 @@ import {
 } from "../../domain/orders/order-transitions.ts";
 import type { Micros } from "../../domain/ledger/money.ts";
 import { type AskedOrder, orderTerms } from "../../domain/orders/order-fields.ts";
-import { refuseChargeAboveLimit } from "../../domain/orders/orders.ts";
+import { chargeMicros, refuseChargeAboveLimit } from "../../domain/orders/charges.ts";
 import type { OperatorTarget } from "../../domain/orders/order-statuses.ts";
 import {
   type Delivery,
   newDelivery,
   refuseOperatorTransition,
 } from "../../domain/delivery/deliveries.ts";
-import { chargeMicros } from "../../domain/catalogue/prices.ts";
 import type { Route } from "../../domain/catalogue/service-routes.ts";
 import { type CallerTexts, callerTexts, orderStatus } from "../../domain/orders/order-members.ts";
 import { orderResponse } from "../../domain/orders/responses.ts";

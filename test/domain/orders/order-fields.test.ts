@@ -15,7 +15,7 @@ import {
   upstreamFields,
 } from "../../../src/domain/orders/order-fields.ts";
 import { decideTransition } from "../../../src/domain/orders/order-transitions.ts";
-import { chargeMicros } from "../../../src/domain/catalogue/prices.ts";
+import { chargeMicros } from "../../../src/domain/orders/charges.ts";
 import { QUANTITY_LIMIT } from "../../../src/domain/orders/orders.ts";
 import { attempt, Refusal } from "../../../src/domain/values/error-table.ts";
 import {

@@ -1,8 +1,8 @@
-// What an order costs. docs/specification/ledger.md#amounts-charge.
+// The charge of an order. docs/specification/ledger.md#amounts-charge.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { chargeMicros } from "../../../src/domain/catalogue/prices.ts";
+import { chargeMicros } from "../../../src/domain/orders/charges.ts";
 import { anyPrice, anyQuantity } from "../../support/random/random.ts";
 
 describe("chargeMicros", () => {
