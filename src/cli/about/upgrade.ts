@@ -5,13 +5,13 @@ import packageJson from "../../../package.json" with { type: "json" };
 import { settingOption } from "../../config/flags.ts";
 import { errorCode } from "../../domain/values/error-table.ts";
 import { CommandFailure, type CommonOptions, declare } from "../kernel/command.ts";
+import { EXIT } from "../kernel/exit-codes.ts";
 import { print } from "../output/output.ts";
 import { verifiedComment } from "./minisign.ts";
 
 const TIMEOUT_MS = 10_000;
 /** Maximum length of the sums and of their signature. */
 const LENGTH_LIMIT_BYTES = 64 * 1024;
-const NEWER_EXISTS = 3;
 /** The trusted comment that `bun run release` writes. */
 const COMMENT = /^reseller (\d+)\.(\d+)\.(\d+)$/;
 
@@ -43,7 +43,7 @@ export function declareUpgrade(program: Command): void {
           ? `reseller ${release} is available at ${releaseUrl}; this is ${current}. Make a backup, then install it as you installed this`
           : `reseller ${current} is the newest release`,
       );
-      if (isNewer) process.exitCode = NEWER_EXISTS;
+      if (isNewer) process.exitCode = EXIT.newerExists;
     });
 }
 

@@ -1,5 +1,5 @@
-// Declares the commands of this program: --data, --database and --json on each, an example in its help, exit 2 for
-// wrong usage, exit 1 for a refusal or a failure.
+// Declares the commands of this program: --data, --database and --json on each, an example in its help. Turns
+// refusals and database errors into failures of the command. Exit codes: exit-codes.ts.
 
 import { Command } from "commander";
 import { databaseOptions } from "../../config/flags.ts";

@@ -16,6 +16,7 @@ import { showHidden } from "../../domain/values/text.ts";
 import { CommandFailure, declareGroup, stackOf } from "./command.ts";
 import { findCommand } from "./command-tree.ts";
 import type { DeferredCommand } from "./deferred-command.ts";
+import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { commands as about } from "../about/commands.ts";
 import { commands as administrators, panelCommands } from "../administrators/commands.ts";
 import { commands as catalogue } from "../catalogue/commands.ts";
@@ -53,8 +54,6 @@ const OTHERS = [...reports, ...panelCommands, ...server, ...storage, ...checkCom
 /** All commands below the program but `admin`. */
 export const TOP: readonly DeferredCommand[] = [...startCommands, ...OTHERS];
 
-const REFUSED = 1;
-const WRONG_USAGE = 2;
 const FAULT = "this is a bug in reseller; please report it with these lines:";
 
 /** Runs one command line. Returns the exit code, or undefined while a server runs. */
@@ -71,25 +70,17 @@ export async function run(argv: readonly string[]): Promise<number | undefined> 
     await program.parseAsync(shortForms(argv), { from: "user" });
     return undefined;
   } catch (error) {
+    const exitCode = exitCodeOf(error);
     if (error instanceof CommanderError) {
-      if (error.exitCode === 0) return 0;
       // Without --json, commander has already printed the message.
-      if (json)
-        printFailure(
-          usageError(error.message)
-            .trim()
-            .replace(/^error: /, ""),
-          "wrong_usage",
-        );
-      return WRONG_USAGE;
-    }
-    if (error instanceof ConfigError) {
-      fail(error.message, "wrong_usage");
-      return WRONG_USAGE;
-    }
-    if (error instanceof CommandFailure) fail(error.message, error.code, error.rows);
+      if (json && exitCode !== EXIT.done) {
+        const message = usageError(error.message).trim();
+        printFailure(message.replace(/^error: /, ""), "wrong_usage");
+      }
+    } else if (error instanceof ConfigError) fail(error.message, "wrong_usage");
+    else if (error instanceof CommandFailure) fail(error.message, error.code, error.rows);
     else fail(`${FAULT}\n${stackOf(error)}`, "internal_error");
-    return REFUSED;
+    return exitCode;
   }
 }
 

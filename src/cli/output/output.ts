@@ -3,9 +3,8 @@
 import { formatMicros, type Micros } from "../../domain/ledger/money.ts";
 import { showHidden } from "../../domain/values/text.ts";
 import { MINUTE_MS, HOUR_MS, DAY_MS } from "../../domain/values/spans.ts";
+import { EXIT } from "../kernel/exit-codes.ts";
 
-/** 128 + SIGPIPE, the exit code that shells report for a broken pipe: `… | head -1`. */
-const BROKEN_PIPE_EXIT = 141;
 const BROKEN_PIPE = "EPIPE";
 
 /** Prints `result` as JSON, or the text that `text` makes of it. Invisible characters in that text are made visible. */
@@ -26,9 +25,9 @@ export function printFailure(message: string, code: string, rows: readonly strin
 
 /** Handles a result that cannot be printed: ends the process. The command has succeeded by then and is not undone. */
 let onOutputFailure = (code: string): void => {
-  if (code === BROKEN_PIPE) process.exit(BROKEN_PIPE_EXIT);
+  if (code === BROKEN_PIPE) process.exit(EXIT.brokenPipe);
   printError(`error: the result cannot be printed (${code}), but the command succeeded`);
-  process.exit(1);
+  process.exit(EXIT.refused);
 };
 
 /** Handles write errors of stdout and stderr for the whole program. Otherwise they would be uncaught exceptions. */
