@@ -136,6 +136,18 @@ test("a second id for a paid payment, and an id that another payment has, are co
   expect(stateOf(second).state).toBe("pending");
 });
 
+test("the id under which an approved payment is reported afterwards credits no other payment", async () => {
+  const [approved, other] = [begun(), begun()];
+  service.run("approvePayment", { id: approved, receivedMicros: null, creditMicros: null });
+  const before = balance();
+  expect(await send(paid(approved))).toBe(200);
+  expect(await send(paid(approved))).toBe(200);
+  expect(await send(paid(other, { id: `p-${approved}` }))).toBe(409);
+  expect(await send(paid(approved, { id: "another" }))).toBe(409);
+  expect(balance()).toBe(before);
+  expect(stateOf(other).state).toBe("pending");
+});
+
 test("another amount credits what was received, another currency waits for the operator", async () => {
   const [less, euros] = [begun(), begun()];
   const before = balance();

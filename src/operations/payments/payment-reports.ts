@@ -170,9 +170,10 @@ function changesOf(
   if (state !== "paid") {
     return [{ event: state, actor: SERVER, fields: endFields(payment, cause) }];
   }
-  return isCredited(payment.state)
-    ? reversalsOf(payment, reading, isNewest)
-    : [paidChange(tx, payment, reading)].filter((change) => change !== null);
+  if (isCredited(payment.state)) return reversalsOf(payment, reading, isNewest);
+  // A newer reading saw this money, and perhaps that it was given back since.
+  if (!isNewest && payment.receivedMicros !== null) return [];
+  return [paidChange(tx, payment, reading)].filter((change) => change !== null);
 }
 
 function endFields(payment: Payment, cause: string | null) {
@@ -191,7 +192,9 @@ function reversalsOf(
   const hasNewRefund = refunded > payment.refundedMicros;
   const hasWon = isNewest && disputedMicros === 0 && payment.disputedMicros > 0;
   if (hasWon) {
-    const fields = { disputedMicros: 0 };
+    // What was decided about the dispute decides nothing about later refunds.
+    const settledMicros = Math.min(payment.settledMicros, payment.refundedMicros);
+    const fields = { disputedMicros: 0, settledMicros };
     changes.push({ event: "dispute_won", actor: SERVER, fields });
   }
   // After a dispute, the refunds that there are count again.
@@ -292,9 +295,12 @@ export function recordPaid(
   }
   const reading = { paymentId: id, amountMicros, currency, refundedMicros: 0, disputedMicros: 0 };
   const payment = { ...found, methodReference: programId };
-  const change = isCredited(found.state)
-    ? null
-    : paidChange(tx, payment, { ...reading, state: "paid", cause: null });
+  if (isCredited(found.state)) {
+    // The operator may have approved it before the program reported it.
+    if (found.methodReference === null) tx.update(payments, found, { methodReference: programId });
+    return { outcome: "recorded", state: found.state };
+  }
+  const change = paidChange(tx, payment, { ...reading, state: "paid", cause: null });
   if (change === null) return { outcome: "recorded", state: found.state };
   const fields = { ...change.fields, methodReference: programId, nextReadAt: null };
   const { state } = changePayment(tx, found, { ...change, fields }, context);

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { findPayment } from "../../../src/db/payments/payments.ts";
+import { findPayment, readPaymentFacts } from "../../../src/db/payments/payments.ts";
 import type { Actor } from "../../../src/domain/ledger/ledger.ts";
 import { toUsdMicros, unitMicrosOf } from "../../../src/domain/payments/currencies.ts";
 import {
@@ -115,6 +115,33 @@ test("a reading that began before a newer one neither wins a dispute nor takes b
   });
   read(id, 2, { refundedMicros: 2 * DOLLAR });
   expect(found(id)).toMatchObject({ state: "refunded", disputedMicros: 0 });
+});
+
+test("a reading that began before the money was given back or disputed credits nothing", () => {
+  for (const newer of [{ refundedMicros: 10 * DOLLAR }, { disputedMicros: 10 * DOLLAR }]) {
+    const id = ask();
+    const take = { methodId: "card", id, reference: `cs-${id}` };
+    database.execute("takePayment", take, NOW);
+    database.execute("takePayment", take, NOW);
+    read(id, 2, newer);
+    const { state, awaits } = found(id);
+    read(id, 1, {});
+    expect(found(id)).toMatchObject({ state, awaits });
+  }
+  expect(database.balance("alice")).toBe(0);
+});
+
+test("a refund after a dispute that was decided on and won is for the operator to decide on", () => {
+  const id = ask();
+  read(id, 1, {});
+  read(id, 2, { disputedMicros: 10 * DOLLAR });
+  database.run("settleReversal", { id, amountMicros: 0, publicNote: null });
+  const undecided = () => database.read(readPaymentFacts).reversed;
+  expect(undecided()).toBe(0);
+  read(id, 3, {});
+  expect(undecided()).toBe(0);
+  read(id, 4, { refundedMicros: 10 * DOLLAR });
+  expect(undecided()).toBe(1);
 });
 
 test("what was read about another payment changes nothing", () => {
