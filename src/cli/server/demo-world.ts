@@ -21,9 +21,10 @@ import { newToken } from "../../web/server/tokens.ts";
 import { parseCatalogue } from "../catalogue/service-import.ts";
 import { type CommonOptions, signed, withDatabase } from "../kernel/command.ts";
 import { newKey } from "../users/keys.ts";
-import { sampleOrders } from "./sample-orders.ts";
+import { CORNER_SHOP, sampleOrders, type Shop } from "./sample-orders.ts";
 
 export const DEMO_USER = "demo";
+const DEMO_SHOP: Shop = { username: DEMO_USER, name: "Demo" };
 export const DEMO_EMAIL = "demo@shop.example";
 const DEMO_BALANCE_USD = 100;
 const PAYMENT_LIMIT_USD = 1000;
@@ -60,11 +61,14 @@ export function newDemoKey(label: string) {
   return newKey({ user: DEMO_USER, type: "order", label });
 }
 
-/** Returns what both commands create. `key`: the command of newDemoKey. `balanceUsd`: of the demo reseller. */
+/**
+ * Returns what both commands create. `key`: the command of newDemoKey. `balanceUsd`: what the demo reseller is credited.
+ * `hasMonth`: whether it has placed orders for a month too.
+ */
 export function sharedSteps(
   key: UnsignedInput<"createKey">,
   now: number,
-  balanceUsd = DEMO_BALANCE_USD,
+  { balanceUsd = DEMO_BALANCE_USD, hasMonth = false } = {},
 ): Step[] {
   const credit = {
     username: DEMO_USER,
@@ -74,8 +78,12 @@ export function sharedSteps(
   };
   return [
     step("importServices", { services: parseCatalogue(catalogue) }, now),
-    sampleOrders(now),
-    step("createUser", { username: DEMO_USER, name: "Demo", parent: null }, now),
+    ...(hasMonth
+      ? [sampleOrders(now, [CORNER_SHOP, DEMO_SHOP])]
+      : [
+          sampleOrders(now, [CORNER_SHOP]),
+          step("createUser", { ...DEMO_SHOP, parent: null }, now),
+        ]),
     step("creditUser", credit, now),
     step("createKey", key, now),
   ];

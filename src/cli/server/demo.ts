@@ -218,7 +218,7 @@ async function fill(
 ): Promise<void> {
   const now = Date.now();
   const passwordHash = await Bun.password.hash(password);
-  await seed(config, sharedSteps(key, now, balanceUsd), [
+  await seed(config, sharedSteps(key, now, { balanceUsd, hasMonth: true }), [
     ...providerSteps(now),
     ...paymentSteps(payments, `${config.portalUrl ?? url}${PORTAL_PREFIX}`, now),
     ...peopleSteps({ ...people, passwordHash }, now),

@@ -1,4 +1,4 @@
-// Creates a month of orders of a second demo reseller, so that the panel of a fresh quickstart has something to show.
+// Creates a month of orders of demo resellers, so that the pages of a fresh quickstart or demo have something to show.
 // The orders are few and the same in every database. Their services are delivered by hand, so nothing is sent to
 // providers.
 
@@ -17,7 +17,14 @@ import { signed } from "../kernel/command.ts";
 import { newKey } from "../users/keys.ts";
 import { HOUR_MS, DAY_MS } from "../../domain/values/spans.ts";
 
-const USER = "corner-shop";
+export interface Shop {
+  username: string;
+  name: string;
+}
+
+export const CORNER_SHOP: Shop = { username: "corner-shop", name: "Corner Shop" };
+/** How many orders a reseller places before the next one does. Not a divisor of the number of samples. */
+const IN_A_ROW = 4;
 const BALANCE_MICROS = 200 * MICROS_PER_DOLLAR;
 const DAYS = 30;
 
@@ -54,15 +61,21 @@ function finalTransition(number: number, age: number): Change | null {
 }
 
 /**
- * Returns a function that creates the orders. Call it in the transaction that created the services, after them. It can
+ * Returns a function that creates the resellers and their orders, which they place by turns. Call it in the transaction that created the services, after them. It can
  * be repeated, because PostgreSQL may repeat a transaction.
  */
-export function sampleOrders(now: number): (tx: Tx) => void {
+export function sampleOrders(now: number, shops: readonly Shop[]): (tx: Tx) => void {
   const begin = now - (DAYS + 1) * DAY_MS;
-  const createUser = prepare("createUser", begin);
-  const creditUser = prepare("creditUser", begin);
-  const { input: key } = newKey({ user: USER, type: "order", label: "shop" });
-  const createKey = prepare("createKey", begin, key);
+  const openings = shops.map((shop) => {
+    const { input: key } = newKey({ user: shop.username, type: "order", label: "shop" });
+    return {
+      ...shop,
+      key,
+      createUser: prepare("createUser", begin),
+      creditUser: prepare("creditUser", begin),
+      createKey: prepare("createKey", begin, key),
+    };
+  });
   const orders = AGES.map(({ age, orderOfDay }, at) => {
     const placedAt = now - age * DAY_MS - (3 - orderOfDay) * HOUR_MS;
     const endsAt = placedAt + DAY_MS / 2;
@@ -70,6 +83,7 @@ export function sampleOrders(now: number): (tx: Tx) => void {
     return {
       number: at + 1,
       sample: SAMPLES[at % SAMPLES.length]!,
+      shop: Math.floor(at / IN_A_ROW) % shops.length,
       age,
       placedAt,
       endsAt,
@@ -78,20 +92,23 @@ export function sampleOrders(now: number): (tx: Tx) => void {
     };
   });
   return (tx) => {
-    const user = { username: USER, name: "Corner Shop", parent: null };
-    const { account } = createUser(tx, signed<"createUser">(user));
-    const credit = { username: USER, amountMicros: BALANCE_MICROS, note: "cash" };
-    creditUser(tx, signed<"creditUser">(credit));
-    const { id: keyId } = createKey(tx, signed<"createKey">(key));
+    const callers = openings.map(({ username, name, key, createUser, creditUser, createKey }) => {
+      const user = { username, name, parent: null };
+      const { account } = createUser(tx, signed<"createUser">(user));
+      const credit = { username, amountMicros: BALANCE_MICROS, note: "cash" };
+      creditUser(tx, signed<"creditUser">(credit));
+      const { id: keyId } = createKey(tx, signed<"createKey">(key));
+      return { resellerAccount: account, keyId };
+    });
     const open: { endsAt: number; end: () => void }[] = [];
     // Orders that end before the next one is placed are ended first, so that times only increase.
     const endUntil = (time: number) => {
       while (open.length > 0 && open[0]!.endsAt <= time) open.shift()!.end();
     };
-    for (const { number, sample, age, placedAt, endsAt, place, end } of orders) {
+    for (const { number, sample, shop, age, placedAt, endsAt, place, end } of orders) {
       endUntil(placedAt);
       const reference = `shop-${number}`;
-      const { orderId } = place(tx, { resellerAccount: account, keyId, ...sample, reference });
+      const { orderId } = place(tx, { ...callers[shop]!, ...sample, reference });
       const change = finalTransition(number, age);
       if (!change) continue;
       const input = signed<"transitionOrder">({ id: String(orderId), ...change });
