@@ -62,14 +62,20 @@ export function listInterruptedMails(reader: Reader, server: string): number[] {
 }
 
 const LATEST = query({
-  parameters: { member: text, kind: text },
-  columns: { createdAt: nullable(number) },
-  text: `SELECT max(created_at) AS "createdAt" FROM mails WHERE member = :member AND kind = :kind`,
+  parameters: { member: text, kind: text, since: number },
+  columns: { at: nullable(number), untried: number },
+  text: `SELECT max(coalesce(tried_at, created_at)) AS "at",
+      count(CASE WHEN state = 'waiting' AND attempts = 0 THEN 1 END) AS "untried"
+    FROM mails WHERE member = :member AND kind = :kind AND created_at > :since
+      AND state NOT IN ('failed', 'dropped')`,
 });
 
-/** Returns when the member's last mail of the kind was queued; null if none is known. */
-export function lastMailAt(reader: Reader, member: string, kind: MailKind): number | null {
-  return reader.one(LATEST, { member, kind })?.createdAt ?? null;
+/**
+ * Returns when the member's last mail of the kind was tried, or else queued, since that time; null if none was. `untried`:
+ * how many wait for their first attempt.
+ */
+export function findLatestMail(reader: Reader, member: string, kind: MailKind, since: number) {
+  return reader.one(LATEST, { member, kind, since })!;
 }
 
 const TAKES = { from: number, to: number, limit: number };

@@ -73,21 +73,27 @@ export function takeDueMails(tx: Tx, command: TakeDueMails, { now }: Context): D
     const addressee = found[index]!;
     if (taken.length === limit) return;
     if (addressee === null || mail.attempts > MAIL_STEPS_MS.length) return end(tx, mail, now);
-    const { email } = addressee;
+    const { email, link } = addressee;
+    // An earlier attempt arrived although it failed, and its link was used or has ended.
+    if (link !== null && link.hash === null && mail.attempts > 0) return end(tx, mail, now);
     if (email !== mail.email) {
       // The address was changed: the mails to the new one are counted in the next turn.
       tx.update(mails, mail, { ...WAITING, email, dueAt: now });
       return;
     }
     const sent = recent + (sentTo.get(email) ?? 0);
-    if (sent >= perHour) {
+    // Links have a limit of their own: LINK_PAUSE_MS.
+    if (sent >= perHour && link === null) {
       tx.update(mails, mail, { ...WAITING, dueAt: (oldestAt ?? now) + HOUR_MS });
       return;
     }
     sentTo.set(email, (sentTo.get(email) ?? 0) + 1);
-    const link = addressee.link === null ? null : (known.get(mail.mailId) ?? unused.pop()!);
-    if (link !== null) addressee.link!(link);
-    taken.push(take(tx, mail, addressee, link, command.server, now));
+    if (link === null) return void taken.push(take(tx, mail, addressee, null, command.server, now));
+    const earlier = known.get(mail.mailId);
+    // A link that another took the place of may have been used.
+    const hash = earlier !== undefined && earlier === link.hash ? earlier : unused.pop()!;
+    link.store(hash);
+    taken.push(take(tx, mail, addressee, hash, command.server, now));
   });
   return taken;
 }
@@ -124,8 +130,12 @@ interface Addressee {
   email: string;
   language: Language;
   timeZone: string;
-  /** Stores the hash of the token in the mail's link; null: there is none. */
-  link: ((hash: string) => void) | null;
+  /** Null: the mail has no link with a secret. */
+  link: {
+    /** SHA-256 of the token that opens it now; null: none. */
+    hash: string | null;
+    store: (hash: string) => void;
+  } | null;
 }
 
 /** Returns who receives the mail now; null if it is no longer wanted. */
@@ -140,7 +150,9 @@ function addresseeOf(tx: Tx, mail: Mail, now: number): Addressee | null {
   // An invitation that was accepted by another link, or a reset of a member who is invited again.
   const isReset = mail.kind === "password_reset";
   if (isReset !== (member.passwordHash !== null)) return null;
-  return { email, language, timeZone, link: (hash) => invite(tx, member, isReset, hash, now) };
+  const { invitationHash: hash } = member;
+  const store = (made: string) => invite(tx, member, isReset, made, now);
+  return { email, language, timeZone, link: { hash, store } };
 }
 
 function invite(tx: Tx, member: Member, isReset: boolean, invitationHash: string, now: number) {
@@ -163,9 +175,12 @@ function visitorOf(tx: Tx, { data }: Mail, now: number): Addressee | null {
     email,
     language,
     timeZone: DEFAULT_TIME_ZONE,
-    link(confirmHash) {
-      const confirmUntil = now + lifetimesOf("portal").resetMs;
-      tx.update(registrations, found, { confirmHash, confirmUntil });
+    link: {
+      hash: found.confirmHash,
+      store(confirmHash) {
+        const confirmUntil = now + lifetimesOf("portal").resetMs;
+        tx.update(registrations, found, { confirmHash, confirmUntil });
+      },
     },
   };
 }

@@ -20,6 +20,8 @@ export interface NewMail<K extends MailKind> {
   kind: K;
   to: Recipient;
   data: MailData[K];
+  /** Absent: now. */
+  dueAt?: number;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface NewMail<K extends MailKind> {
  */
 export function queueMail<K extends MailKind>(
   tx: Tx,
-  { kind, to, data }: NewMail<K>,
+  { kind, to, data, dueAt }: NewMail<K>,
   context: Context,
 ): void {
   const { active, operator } = findMailSettings(tx);
@@ -40,7 +42,7 @@ export function queueMail<K extends MailKind>(
       kind,
       data: JSON.stringify(data),
       state: "waiting",
-      dueAt: context.now,
+      dueAt: dueAt ?? context.now,
       createdAt: context.now,
     });
   }

@@ -13,8 +13,10 @@ import {
   MEMBERS_LIMIT,
   takesAway,
 } from "../../domain/members/members.ts";
+import { LINK_PAUSE_MS } from "../../domain/mails/mails.ts";
 import { ERASED } from "../../domain/users/erasures.ts";
 import { lifetimesOf } from "../../domain/sign-ins/sign-ins.ts";
+import { DAY_MS } from "../../domain/values/spans.ts";
 import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import {
   findMember,
@@ -23,7 +25,7 @@ import {
   listMembersOf,
   mayUsePortal,
 } from "../../db/members/members.ts";
-import { FORGET_VISITORS, isMailOn } from "../../db/mails/mails.ts";
+import { FORGET_VISITORS, isMailOn, findLatestMail } from "../../db/mails/mails.ts";
 import type { Reader, Tx } from "../../db/port/port.ts";
 import { type Member, members } from "../../db/tables/members.ts";
 import { audit } from "../batch/audit.ts";
@@ -94,6 +96,7 @@ function invite(
   const isWaiting = found?.account === account && found.passwordHash === null;
   if (found && !isWaiting) throw refusal("member_email_taken");
   if (!found?.active) refuseFull(tx, account, found ? 0 : 1);
+  const dueAt = found ? nextLinkAt(tx, "invitation", found, context) : context.now;
   // Nothing is refused from here on.
   const invitedUntil = context.now + lifetimesOf("portal").invitationMs;
   // Until a mail with a link is sent, an earlier link works.
@@ -106,7 +109,7 @@ function invite(
         ...invitation,
       });
   auditMember(tx, actor, "member.invite", invited, null, { email, role }, context);
-  if (invitationHash === null) mailLink(tx, "invitation", invited, context);
+  if (invitationHash === null) mailLink(tx, "invitation", invited, dueAt, context);
   return invited.id;
 }
 
@@ -115,14 +118,32 @@ export function refuseMailOff(reader: Reader, invitationHash: string | null): vo
   if (invitationHash === null && !isMailOn(reader)) throw refusal("mail_off");
 }
 
-/** Queues a mail with a link. Its secret is made when it is sent. */
+type LinkMail = "invitation" | "password_reset";
+
+/**
+ * Returns when a further mail of the kind may go to the member, so that nobody floods an address: now, after a pause, or
+ * null if one waits already.
+ */
+export function nextLinkAt(
+  reader: Reader,
+  kind: LinkMail | "registration_known",
+  { id }: Pick<Member, "id">,
+  { now }: Context,
+): number | null {
+  const { at, untried } = findLatestMail(reader, id, kind, now - DAY_MS);
+  if (untried > 0) return null;
+  return at === null ? now : Math.max(now, at + LINK_PAUSE_MS);
+}
+
+/** Queues a mail with a link, unless one waits (`dueAt` is null). Its secret is made when it is sent. */
 export function mailLink(
   tx: Tx,
-  kind: "invitation" | "password_reset",
+  kind: LinkMail,
   member: Member,
+  dueAt: number | null,
   context: Context,
 ): void {
-  queueMail(tx, { kind, to: { member }, data: {} }, context);
+  if (dueAt !== null) queueMail(tx, { kind, to: { member }, data: {}, dueAt }, context);
 }
 
 /** Refuses one more active member, and with `added` one more row. Refuses: members_limit. */
@@ -175,8 +196,9 @@ function reset(
   refuseMailOff(tx, invitationHash);
   if (!found.active) throw refusal("member_not_found");
   if (found.passwordHash === null) throw refusal("member_not_invited");
+  const dueAt = nextLinkAt(tx, "password_reset", found, context);
   // Nothing is refused from here on.
-  if (invitationHash === null) mailLink(tx, "password_reset", found, context);
+  if (invitationHash === null) mailLink(tx, "password_reset", found, dueAt, context);
   else {
     const invitedUntil = context.now + lifetimesOf("portal").resetMs;
     tx.update(members, found, { invitationHash, invitedUntil });
@@ -296,7 +318,9 @@ export function updateMember(tx: Tx, { changes, actor }: UpdateMember, context: 
   const holder = changes.email === undefined ? undefined : findMemberByEmail(tx, changes.email);
   if (holder && holder.id !== found.id) throw refusal("member_email_taken");
   const after = { ...factsOf(found), ...changes };
-  tx.update(members, found, changes);
+  // Whoever reads the old address may be the reason.
+  const isMoved = after.email !== found.email;
+  tx.update(members, found, { ...changes, ...(isMoved && NO_INVITATION) });
   auditMember(tx, actor, "member.update", found, factsOf(found), after, context);
   return null;
 }

@@ -1,12 +1,13 @@
 // New passwords of members who have forgotten theirs. No result tells whether the address is known.
 
-import { LINK_PAUSE_MS } from "../../domain/mails/mails.ts";
-import { lastMailAt } from "../../db/mails/mails.ts";
 import { findMemberByEmail, mayUsePortal } from "../../db/members/members.ts";
 import type { Tx } from "../../db/port/port.ts";
 import type { Context } from "../batch/context.ts";
 import { countTry, type VisitorOrigin } from "../sign-ins/sign-ins.ts";
-import { mailLink } from "./members.ts";
+import { mailLink, nextLinkAt } from "./members.ts";
+
+/** Asked about for an unknown address, so that it takes the same time. */
+const NOBODY = { id: "" };
 
 export interface AskReset {
   /** In lower case. */
@@ -22,10 +23,10 @@ export interface AskReset {
 export function askReset(tx: Tx, { email, from }: AskReset, context: Context): null {
   const found = findMemberByEmail(tx, email);
   const member = found && found.passwordHash !== null && mayUsePortal(tx, found) ? found : null;
-  const lastAt = lastMailAt(tx, member?.id ?? "", "password_reset");
+  const dueAt = nextLinkAt(tx, "password_reset", member ?? NOBODY, context);
   countTry(tx, from, context);
   // Nothing is refused from here on.
-  const isJustSent = lastAt !== null && lastAt > context.now - LINK_PAUSE_MS;
-  if (member && !isJustSent) mailLink(tx, "password_reset", member, context);
+  const isAllowed = member !== null && dueAt === context.now;
+  if (isAllowed) mailLink(tx, "password_reset", member, dueAt, context);
   return null;
 }

@@ -8,7 +8,6 @@ import { isUsername } from "../../domain/users/users.ts";
 import { lifetimesOf } from "../../domain/sign-ins/sign-ins.ts";
 import { refusal } from "../../domain/values/error-table.ts";
 import { LINK_PAUSE_MS } from "../../domain/mails/mails.ts";
-import { lastMailAt } from "../../db/mails/mails.ts";
 import { findMemberByEmail } from "../../db/members/members.ts";
 import {
   countRegistrations,
@@ -24,7 +23,7 @@ import { createUser } from "../users/users.ts";
 import { requireManager } from "./acting.ts";
 import { queueMail } from "../mails/mails.ts";
 import { countTry, type VisitorOrigin } from "../sign-ins/sign-ins.ts";
-import { mailLink, newMember, refuseMailOff } from "./members.ts";
+import { mailLink, newMember, nextLinkAt, refuseMailOff } from "./members.ts";
 
 interface Visitor {
   /** In lower case. */
@@ -66,12 +65,12 @@ export function askAccount(tx: Tx, command: AskAccount, context: Context): null 
   const { from, limit, ...visitor } = command;
   const isFull = countRegistrations(tx) >= limit;
   const member = findMemberByEmail(tx, visitor.email);
-  const lastAt = member ? lastMailAt(tx, member.id, "registration_known") : null;
+  const toldAt = member ? nextLinkAt(tx, "registration_known", member, context) : null;
   countTry(tx, from, context);
   if (isFull) throw refusal("registrations_full");
   // Nothing is refused from here on.
   if (member) {
-    if (lastAt === null || lastAt <= now - LINK_PAUSE_MS) {
+    if (toldAt === now) {
       queueMail(tx, { kind: "registration_known", to: { member }, data: {} }, context);
     }
     return null;
@@ -174,7 +173,7 @@ export function approveRegistration(
   const link = invitationHash === null ? {} : { invitationHash, invitedUntil };
   const owned = newMember({ ...pick(found), ...owner }, context);
   const member = tx.insert(members, { ...owned, ...link });
-  if (invitationHash === null) mailLink(tx, "invitation", member, context);
+  if (invitationHash === null) mailLink(tx, "invitation", member, context.now, context);
   auditRegistration(tx, actor, "registration.approve", id, account, email, context);
   return { username, email };
 }
