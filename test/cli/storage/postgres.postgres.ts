@@ -138,6 +138,7 @@ describe("doctor", () => {
       ["keys that add credit", "warn"],
       ["imported keys", "ok"],
       ["payments", "ok"],
+      ["e-mails", "ok"],
       ["spend of resellers", "ok"],
       ["open files", "ok"],
     ]);
