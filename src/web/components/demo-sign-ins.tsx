@@ -11,7 +11,7 @@ export function DemoSignIns({ demo = null }: { demo?: DemoSite | null | undefine
   const { signIns, key } = demo;
   const resets = demo.resets();
   return (
-    <section class="notice busy" aria-label={words.title}>
+    <div class="notice busy">
       <h2>{words.title}</h2>
       {resets !== null && <p>{words.resets(resets)}</p>}
       {signIns.map(({ name, password, role }) => (
@@ -24,6 +24,6 @@ export function DemoSignIns({ demo = null }: { demo?: DemoSite | null | undefine
           {words.key}: <code>{key}</code>
         </p>
       )}
-    </section>
+    </div>
   );
 }

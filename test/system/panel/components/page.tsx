@@ -16,6 +16,7 @@ import {
   Form,
   Refused,
 } from "../../../../src/web/components/fields.tsx";
+import { DemoSignIns } from "../../../../src/web/components/demo-sign-ins.tsx";
 import { Facts, List, Pager } from "../../../../src/web/components/lists.tsx";
 import { PageHead, Pop, Tabs } from "../../../../src/web/components/page-head.tsx";
 import {
@@ -30,6 +31,7 @@ import {
   TypedLink,
 } from "../../../../src/web/components/shown.tsx";
 import { Tile } from "../../../../src/web/components/tiles.tsx";
+import type { DemoSite } from "../../../../src/web/server/demo.ts";
 import { Form as Values } from "../../../../src/web/server/form.ts";
 import { documentOf } from "../../../../src/web/server/layout.tsx";
 import { utcText } from "../../../../src/domain/values/times.ts";
@@ -64,6 +66,14 @@ export function componentsDocument(): string {
   const frame = { site, words: ENGLISH, title: "Components", header: null, note };
   return documentOf(frame, <Components />);
 }
+
+const demoSite = (resets: string | null): DemoSite => ({
+  signIns: [{ name: "buyer@shop.example", password: "everybody-may-try", role: "buyer" }],
+  key: resets && "rk_WgoMsuEbVHHg0uXzkQEpF33nFhHb",
+  resets: () => resets,
+  payments: null,
+  forms: null,
+});
 
 function Part({ title, children }: { title: string; children: ComponentChildren }) {
   return (
@@ -134,6 +144,10 @@ function Components() {
             ["Link", <TypedLink text="https://example.com/p/1" />],
           ]}
         />
+      </Part>
+      <Part title="Sign-ins of a demo">
+        <DemoSignIns demo={demoSite(null)} />
+        <DemoSignIns demo={demoSite("11:00 UTC")} />
       </Part>
       <Part title="Lists">
         <form id="rows">
