@@ -1,5 +1,5 @@
-// The ways to pay: what they cost and credit, and the switch of each. They are added and changed on the command line,
-// which reads their secrets.
+// The ways to pay: what they cost and credit, and the switch of each. They are added on the command line, which reads
+// their secrets.
 
 /** @jsxImportSource preact */
 
@@ -12,10 +12,11 @@ import {
   METHOD_ID,
   readTexts,
   termsOf,
+  textIn,
 } from "../../domain/payments/payment-methods.ts";
 import { refusal } from "../../domain/values/error-table.ts";
 import { Form } from "../../web/components/fields.tsx";
-import { List } from "../../web/components/lists.tsx";
+import { Facts, List } from "../../web/components/lists.tsx";
 import { Badge, Typed } from "../../web/components/shown.tsx";
 import type { Redirect, View } from "../../web/server/results.ts";
 import type { Call, Submission } from "../server/call.ts";
@@ -30,38 +31,31 @@ export async function methodsPage(call: Call): Promise<View> {
       <>
         <h1>Ways to pay</h1>
         <p class="hint">
-          Add and change them by <code>reseller admin payment method add</code> and{" "}
-          <code>edit</code>: secrets are read from a file or standard input there, and shown
-          nowhere.
+          Add one by <code>reseller admin payment method add</code>, which reads its secrets from a
+          file or standard input. They are shown nowhere.
         </p>
         <List
           caption="Ways to pay, oldest first"
           rows={methods}
           empty="None yet: resellers cannot add funds in the portal."
           columns={[
-            { heading: "Id", cell: ({ methodId }) => methodId },
+            {
+              heading: "Id",
+              cell: ({ methodId }) => <a href={`/payment-methods/${methodId}`}>{methodId}</a>,
+            },
             { heading: "Kind", cell: ({ kind }) => kind },
             {
               heading: "Name",
               cell: ({ names }) => <Typed text={Object.values(readTexts(names)).join(" / ")} />,
             },
-            {
-              heading: "Amounts",
-              cell: ({ minMicros, maxMicros, currency }) =>
-                `${amountText(minMicros, currency)} to ${amountText(maxMicros, currency)}`,
-            },
+            { heading: "Amounts", cell: limitsText },
             { heading: "Fee", cell: feeText },
             {
               heading: "Bonus",
               cell: (method) => bonusStepsText(termsOf(method).bonusSteps) || "–",
             },
             { heading: "For", cell: ({ resellers }) => `${resellers} resellers` },
-            {
-              heading: "State",
-              cell: ({ active }) => (
-                <Badge state={active ? "on" : "off"} tone={active ? "good" : "quiet"} />
-              ),
-            },
+            { heading: "State", cell: (method) => <MethodState method={method} /> },
             ...(mayChange
               ? [
                   {
@@ -85,6 +79,30 @@ export async function methodsPage(call: Call): Promise<View> {
       </>
     ),
   };
+}
+
+export function MethodFacts({ method }: { method: PaymentMethodRow }) {
+  return (
+    <Facts
+      facts={[
+        ["Kind", method.kind],
+        ["State", <MethodState method={method} />],
+        ["Amounts", limitsText(method)],
+        ["Fee", feeText(method)],
+        ["Bonus", bonusStepsText(termsOf(method).bonusSteps) || "–"],
+        ["For", `${method.resellers} resellers`],
+        ["Customers read", <Typed text={textIn(readTexts(method.instructions), "en") || "–"} />],
+      ]}
+    />
+  );
+}
+
+function MethodState({ method: { active } }: { method: PaymentMethodRow }) {
+  return <Badge state={active ? "on" : "off"} tone={active ? "good" : "quiet"} />;
+}
+
+function limitsText({ minMicros, maxMicros, currency }: PaymentMethodRow): string {
+  return `${amountText(minMicros, currency)} to ${amountText(maxMicros, currency)}`;
 }
 
 function feeText({ feePpm, feeFixedMicros, feePayer, currency }: PaymentMethodRow): string {

@@ -1,10 +1,11 @@
 // Payments in the panel: what waits is counted, decided on once, and a file of a customer is never shown as a page.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { PROOF_MS } from "../../../src/domain/sign-ins/sign-ins.ts";
 import type { Actor } from "../../../src/domain/ledger/ledger.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
 import { askPayment, DOLLAR, seedMember, seedMethod } from "../../support/seeds/payments.ts";
-import { openPanel, type TestPanel } from "../../support/worlds/panel.ts";
+import { openPanel, PASSWORD, type TestPanel } from "../../support/worlds/panel.ts";
 
 let panel: TestPanel;
 let actor: Actor;
@@ -97,6 +98,119 @@ test("a way to pay is switched off and on, and no page shows a secret", async ()
     expect((await panel.get(path)).text).not.toContain("c2VjcmV0");
   }
   expect(JSON.stringify(panel.query("SELECT * FROM audit"))).not.toContain("c2VjcmV0");
+});
+
+/** What the fields of a form show, as a browser sends it. */
+function fieldsOf(html: string, action: string): Record<string, string> {
+  const fields: Record<string, string> = {};
+  let name = "";
+  const plain = (text: string) =>
+    text.replaceAll("&lt;", "<").replaceAll("&quot;", '"').replaceAll("&amp;", "&");
+  const form = `form[action="${action}"]`;
+  new HTMLRewriter()
+    .on(`${form} input`, {
+      element(input) {
+        fields[input.getAttribute("name")!] = plain(input.getAttribute("value") ?? "");
+      },
+    })
+    .on(`${form} select`, {
+      element(select) {
+        name = select.getAttribute("name")!;
+      },
+    })
+    .on(`${form} option[selected]`, {
+      element(option) {
+        fields[name] = option.getAttribute("value")!;
+      },
+    })
+    .on(`${form} textarea`, {
+      element(area) {
+        fields[(name = area.getAttribute("name")!)] = "";
+      },
+      text(part) {
+        fields[name] += plain(part.text);
+      },
+    })
+    .transform(html);
+  // A browser drops the first line break of a text, and sends the others as CR LF.
+  const sent = ([each, text]: [string, string]) => [
+    each,
+    text.replace(/^\n/, "").replaceAll("\n", "\r\n"),
+  ];
+  return Object.fromEntries(Object.entries(fields).map(sent)) as Record<string, string>;
+}
+
+describe("a way to pay is changed", () => {
+  const METHOD = `SELECT names, instructions, min_micros, max_micros, fee_ppm, fee_fixed_micros, fee_payer, bonus_steps,
+    rate_to_usd, settings, resellers, active FROM payment_methods WHERE method_id = 'wallet'`;
+  const stored = () => panel.query(METHOD)[0]! as Record<string, unknown>;
+  const path = "/payment-methods/wallet/terms";
+  const settings = JSON.stringify({ secret: "whsec_c2VjcmV0LXNlY3JldA==" });
+  const shown = async () => fieldsOf((await panel.get("/payment-methods/wallet")).text, path);
+  beforeAll(() => {
+    const bonusSteps = JSON.stringify([{ fromMicros: 100 * DOLLAR, ppm: 12_345 }]);
+    const terms = { rateToUsd: "1.0837", feePpm: 29_001, feeFixedMicros: 300_000, bonusSteps };
+    const names = JSON.stringify({ en: "Euro & more", ru: "Евро" });
+    const instructions = JSON.stringify({ en: "To <b>me</b>\n\nsoon" });
+    seedMethod(panel, "wallet", "callback", { ...terms, names, instructions, settings }, "EUR");
+  });
+
+  test("by a form that says what there is: sent as it is shown, it changes nothing", async () => {
+    const before = stored();
+    expect((await panel.confirm(path, await shown())).status).toBe(303);
+    expect(stored()).toEqual(before);
+  });
+
+  test("with a proof only, and its secrets stay", async () => {
+    const [before, fields] = [stored(), await shown()];
+    const changed = { ...fields, min: "5", fee: "0", bonus: "", payer: "operator" };
+    const texts = { "name-es": "Euros", "name-ru": "", "text-en": "A\r\nB" };
+    panel.clock.now = Date.now() + PROOF_MS + 1000;
+    const asked = await panel.post(path, { ...changed, ...texts });
+    expect([asked.status, asked.text]).toEqual([200, expect.stringContaining('name="proof"')]);
+    await panel.confirm(path, { ...changed, ...texts });
+    expect(stored()).toEqual(before);
+    const proven = { ...changed, ...texts, proof: PASSWORD };
+    expect((await panel.confirm(path, proven)).status).toBe(303);
+    expect(stored()).toEqual({
+      ...before,
+      names: JSON.stringify({ en: "Euro & more", es: "Euros" }),
+      instructions: JSON.stringify({ en: "A\nB" }),
+      min_micros: 5 * DOLLAR,
+      fee_ppm: 0,
+      fee_payer: "operator",
+      bonus_steps: "[]",
+      settings,
+    });
+  });
+
+  test.each([
+    ["min", "0"],
+    ["min", "10001"],
+    ["min", "1.001"],
+    ["max", "x"],
+    ["rate", "0"],
+    ["fee", "101"],
+    ["fixed", "-1"],
+    ["payer", "nobody"],
+    ["bonus", "5=1,4=2"],
+    ["name-en", ""],
+    ["name-es", "x".repeat(101)],
+    ["text-tr", "x".repeat(4001)],
+  ])("but not with a wrong %s, and what was typed stays", async (name, value) => {
+    const before = stored();
+    const fields = { ...(await shown()), "name-ru": "Рубли", proof: PASSWORD, [name]: value };
+    const reply = await panel.confirm(path, fields);
+    expect([name, reply.status]).toEqual([name, 422]);
+    expect(reply.text).toContain('value="Рубли"');
+    expect(stored()).toEqual(before);
+  });
+
+  test("one that is removed or was never there is not found", async () => {
+    for (const id of ["none", "a%2Fb", "x".repeat(60)]) {
+      expect([id, (await panel.get(`/payment-methods/${id}`)).status]).toEqual([id, 404]);
+    }
+  });
 });
 
 test("the CSV has each payment once", async () => {
