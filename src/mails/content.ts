@@ -43,7 +43,7 @@ export interface MailContent {
 }
 
 /** What a kind adds to the parts that all mails have. */
-interface Told {
+interface OwnContent {
   subject: string;
   paragraphs: string[];
   facts?: [label: string, value: string][];
@@ -67,17 +67,17 @@ export function contentOf(due: DueMail, site: MailSite, token: string | null): M
   const reader = { t, formats: formatsOf(language, timeZone), brand };
   const { to, choice } = MAIL_KINDS[kind];
   const data = JSON.parse(due.data) as never;
-  const told = TELLERS[kind](data, reader);
+  const own = OWN_CONTENTS[kind](data, reader);
   const base = to === "operator" ? site.panelUrl : portalUrl;
   const isTurnedOff = choice !== null && portalUrl !== null;
   return {
     language,
     brand,
-    subject: oneLine(told.subject),
-    paragraphs: told.paragraphs.map(oneLine),
-    facts: (told.facts ?? []).map(([label, value]) => [label, oneLine(value)] as const),
-    action: told.action && base !== null ? actionOf(told.action, base, token, t) : null,
-    notes: told.notes ?? [],
+    subject: oneLine(own.subject),
+    paragraphs: own.paragraphs.map(oneLine),
+    facts: (own.facts ?? []).map(([label, value]) => [label, oneLine(value)] as const),
+    action: own.action && base !== null ? actionOf(own.action, base, token, t) : null,
+    notes: own.notes ?? [],
     reasons: [
       ...(to === "operator" ? [] : [t(WHY[to], { brand })]),
       ...(to === "operator" || contact === null ? [] : [`${t("site.contact")}: ${contact}`]),
@@ -105,7 +105,7 @@ const { invitationMs, resetMs } = lifetimesOf("portal");
 const onceFor = (t: Translate, milliseconds: number) =>
   t("email.once", { count: milliseconds / HOUR_MS });
 
-const TELLERS: { [K in MailKind]: (data: MailData[K], reader: Reader) => Told } = {
+const OWN_CONTENTS: { [K in MailKind]: (data: MailData[K], reader: Reader) => OwnContent } = {
   invitation: (_, { t, brand }) => ({
     subject: t("email.invitation.subject", { brand }),
     paragraphs: [t("email.invitation.text", { brand })],

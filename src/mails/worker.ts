@@ -122,7 +122,7 @@ function recordingOf(
 interface Outage {
   /** Notes the result of an attempt. */
   note(error: FinishedMailAttempt["error"], reply: string | null): void;
-  /** Returns how many mails may be taken now, at most `free`. `most`: without an outage. */
+  /** Returns how many mails may be taken now, at most `free`. `most`: the limit without an outage. */
   limit(free: number, most: number): number;
   /** Returns when the next mail may be tried; 0: now. */
   until(): number;

@@ -23,7 +23,7 @@ export type MethodSettings = Readonly<Record<string, string>>;
 export interface PaymentToBegin {
   /** Our id of the payment, and the idempotency key of the call. */
   id: string;
-  /** With the fee, in millionths of the currency: whole smallest units of it. */
+  /** With the fee, in millionths of the currency; a whole number of its smallest units. */
   amountMicros: number;
   /** In upper case. */
   currency: string;
@@ -31,7 +31,7 @@ export interface PaymentToBegin {
   description: string;
   language: Language;
   email: string | null;
-  /** The page of the payment. Nothing is believed from a browser that comes back to it. */
+  /** The page of the payment, to which the customer returns. That a browser returns proves nothing. */
   returnUrl: string;
   createdAt: number;
 }
@@ -71,7 +71,7 @@ export interface Notice {
 /**
  * What a verified notice claims. `read`: the payment has changed, so it is read. `paid`: it was signed with our secret,
  * and is believed; `programId` is the program's own id. `none`: it is about no payment of ours. `refused`: it is not
- * genuine. `wrong`: it is genuine, and says nothing that can be recorded. `failed`: it could not be understood now, and
+ * genuine. `wrong`: it is genuine, but cannot be recorded. `failed`: it could not be understood now, and
  * is to be sent again.
  */
 export type NoticeResult =

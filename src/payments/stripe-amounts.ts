@@ -19,8 +19,8 @@ function minorMicrosOf(currency: string): number {
 }
 
 /**
- * Whether Stripe can charge every amount that the currency has. It cannot for currencies with three decimals, of which
- * a charge has two.
+ * Whether Stripe can charge every amount of the currency. In currencies with three decimals it cannot: the last digit
+ * of a charge must be 0.
  */
 export function isChargeable(currency: string): boolean {
   return decimalsOf(currency) <= (WITHOUT_DECIMALS.has(currency) ? 0 : 2);

@@ -72,7 +72,7 @@ function addressOf({ protocol, hostname, port }: URL) {
   };
 }
 
-/** Returns a fetch for the package: it passes the URL, and what it needs of the options. */
+/** Returns a fetch for the package: without redirects, with limited replies, ended by `stop`. */
 function createFetch(stop: AbortSignal): typeof fetch {
   const call = async (url: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     const signal = init.signal ? AbortSignal.any([init.signal, stop]) : stop;

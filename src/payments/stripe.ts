@@ -29,20 +29,20 @@ const WEBHOOK_SECRET = /^whsec_[A-Za-z0-9+/=_-]{10,200}$/;
 
 /**
  * A session may be paid for this long after the payment was created. Stripe accepts 30 minutes to 24 hours from its own
- * clock; in the middle, both clocks may differ by hours. The time is the same in each attempt, as a repeated idempotency
+ * clock. This is between the two, so the clocks may differ by hours. The time is the same in each attempt, as a repeated idempotency
  * key requires.
  */
 const SESSION_MS = 12 * 60 * 60 * 1000;
 /** Attempts after the first, while the customer waits. */
 const BEGIN_RETRIES = 1;
-/** Refunds or disputes of a payment that are read. */
+/** Limit for the refunds, and for the disputes, that are read of one payment. */
 const LIST_LIMIT = 1000;
 const PAGE_LIMIT = 100;
 /** Addresses that Stripe certainly takes. For any other, Stripe's page asks the customer. */
 const EMAIL = /^[\w.+-]{1,64}@(?:[a-z0-9-]{1,63}\.)+[a-z]{2,24}$/i;
 /** Objects of events that name only their payment intent. */
 const LINKED = new Set(["refund", "dispute"]);
-/** A notice ends by the time limit of its calls. */
+/** Never stops a call: the calls for a notice have their own time limit. */
 const NEVER = new AbortController().signal;
 
 export const stripe: MethodKind = {
@@ -162,7 +162,7 @@ function sessionFor(
     line_items: [{ quantity: 1, price_data }],
     client_reference_id: id,
     metadata,
-    // Charges take it over.
+    // Stripe copies it to the charges.
     payment_intent_data: { metadata, description },
     success_url: returnUrl,
     cancel_url: returnUrl,

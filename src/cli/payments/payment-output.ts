@@ -9,7 +9,7 @@ export function moneyText(micros: number, currency: string): string {
   return `${dollars(micros)} ${currency}`;
 }
 
-/** Returns what was credited with the bonus; null before. */
+/** Returns the credit including the bonus; null before the payment is credited. */
 export function creditText({ state, creditMicros, bonusMicros }: ListedPayment): string | null {
   return isCredited(state) ? dollars(creditMicros + bonusMicros) : null;
 }

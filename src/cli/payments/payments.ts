@@ -75,7 +75,7 @@ function declareList(group: Command): void {
     .addOption(
       new Option(
         "--state <state>",
-        "only these; waiting: to approve or reject; reversed: refunded or disputed, to decide on",
+        "only payments in this state; waiting: for you to approve or reject; reversed: refunded or disputed, for you to decide on",
       ).choices(STATES),
     );
   addWindow(command).addOption(

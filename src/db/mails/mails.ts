@@ -136,7 +136,7 @@ const OF_SERVER = MAIL_FAILURES.filter(isServerFailure)
   .map((failure) => `'${failure}'`)
   .join(", ");
 
-// Of many waiting mails the next ones are examined: those after them are overdue while the mail server is away.
+// Examines the next 200 waiting mails only: while the mail server is away, the others wait for the same reason.
 const FACTS = query({
   parameters: { since: number },
   columns: { dueAt: nullable(number), troubledSince: nullable(number), failed: number },

@@ -24,7 +24,7 @@ export function mailPauseMs(attempts: number, failure: MailFailure, random: numb
   return step === undefined ? null : Math.round(step * (1 - JITTER + 2 * JITTER * random));
 }
 
-/** Pauses of a server after failures of its mail server in a row, in which it tries no mail. */
+/** The first and the longest pause in which a server tries no mail, after its mail server failed several times in a row. */
 const OUTAGE_FIRST_MS = 5000;
 const OUTAGE_LIMIT_MS = 5 * MINUTE_MS;
 

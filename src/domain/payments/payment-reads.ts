@@ -1,15 +1,15 @@
-// When a payment is looked at again. Notices get lost, so payments are also read from their provider without one.
+// Decides when a payment is read from its provider again. Notices get lost, so payments are read without one too.
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../values/spans.ts";
 import { isCredited, type PaymentState } from "./payment-states.ts";
 
-/** How long a payment may be without a page to pay on. After it the payment is expired. */
+/** A payment that has no page to pay on expires after this time. */
 export const CREATED_LIMIT_MS = HOUR_MS;
 /** A payment that should have ended is read for this long after its end. */
 const OVERDUE_LIMIT_MS = 30 * DAY_MS;
-/** Refunds and disputes are looked for this long. */
+/** A credited payment is read for this long, to find refunds and disputes. */
 const PAID_LIMIT_MS = 180 * DAY_MS;
-/** Money that arrives after the end is looked for this long. */
+/** A payment that ended without a credit is read for this long, to find money that arrives late. */
 const ENDED_LIMIT_MS = 3 * DAY_MS;
 
 export interface ReadPayment {
@@ -21,7 +21,7 @@ export interface ReadPayment {
   methodReference: string | null;
 }
 
-/** Returns when a payment is looked at next; null: never. `isReadable`: its method can be asked. */
+/** Returns when a payment is read next, or expires; null: never. `isReadable`: its method can be asked. */
 export function nextReadAt(payment: ReadPayment, isReadable: boolean, now: number): number | null {
   const { state, createdAt, changedAt, paidAt, expiresAt, methodReference } = payment;
   if (state === "created") return createdAt + CREATED_LIMIT_MS;
@@ -39,7 +39,10 @@ export function nextReadAt(payment: ReadPayment, isReadable: boolean, now: numbe
   return within(now, now - changedAt, [HOUR_MS, DAY_MS], changedAt + ENDED_LIMIT_MS);
 }
 
-/** Waits as long again as the state has lasted, within bounds; a clock that was set back shortens nothing to less. */
+/**
+ * Returns the next time: after a quarter of `age`, but at least `least` and at most `most` from now. Null: after `end`.
+ * After a clock was set back, `age` may be negative.
+ */
 function within(
   now: number,
   age: number,

@@ -7,7 +7,7 @@ import type { Tx } from "../../db/port/port.ts";
 import type { Context } from "../batch/context.ts";
 import { queueMail } from "./mails.ts";
 
-/** Queues mails if the balance falls below the threshold of the portal. One crossing is one mail to each member. */
+/** Queues mails if the balance falls below the threshold of the portal. Each crossing sends each member one mail. */
 export function mailLowBalance(
   tx: Tx,
   account: number,
@@ -20,7 +20,7 @@ export function mailLowBalance(
   queueMail(tx, { kind: "low_balance", to: { account }, data }, context);
 }
 
-/** Queues mails about an order that has ended with a refund. `order`: after it. */
+/** Queues mails about an order that has ended with a refund. `order`: after the refund. */
 export function mailRefund(tx: Tx, order: Order, refundMicros: number, context: Context): void {
   if (refundMicros === 0) return;
   const { resellerAccount: account, orderId, status } = order;

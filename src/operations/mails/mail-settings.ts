@@ -1,4 +1,4 @@
-// Whether servers send e-mails, retries of those that failed, and the end of old ones.
+// Turns e-mails on or off, sends failed ones again, and deletes old ones.
 
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { MAIL_RETENTION_MS } from "../../domain/mails/mails.ts";

@@ -1,4 +1,4 @@
-// Queues e-mails in the transaction of what they tell of. docs/specification/email.md#email.
+// Queues an e-mail in the transaction of the change that it reports. docs/specification/email.md#email.
 
 import { MAIL_KINDS, type MailData, type MailKind, wantsMail } from "../../domain/mails/mails.ts";
 import { findMailSettings } from "../../db/mails/mails.ts";
@@ -25,8 +25,8 @@ export interface NewMail<K extends MailKind> {
 }
 
 /**
- * Queues a mail to each recipient. Does nothing where no server sends mails. With an account it reads `members`, so it
- * comes before the command's own writes to that table.
+ * Queues a mail to each recipient. Does nothing if no server sends mails. For the members of an account it reads
+ * `members`, so it must come before the command's own writes to that table.
  */
 export function queueMail<K extends MailKind>(
   tx: Tx,

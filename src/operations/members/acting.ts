@@ -62,7 +62,7 @@ export function requireManager(reader: Reader, actor: Actor): void {
 
 /**
  * Refuses an administrator who may not let somebody act as a member with this role. Whoever gets a link to a password
- * can act as the member, so where the member may create keys that create credit, this is for owners. Refuses what
+ * can act as the member, so only owners may give one to a member who may create keys that create credit. Refuses what
  * requireRole refuses.
  */
 export function requireGranter(
@@ -71,6 +71,6 @@ export function requireGranter(
   { account, role }: { account: number; role: MemberRole },
 ): void {
   const isCredit = mayCreateCredit(findPortalSettings(reader, account), role);
-  const what = "let somebody in who may make keys that create credit";
+  const what = "give access to members who may make keys that create credit";
   requireRole(reader, actor, isCredit ? "owner" : "operator", what);
 }

@@ -11,7 +11,7 @@ import { refusal } from "../../domain/values/error-table.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 
-/** Returns the member and the choice that a mail belongs to; null if it can be turned off no more. */
+/** Returns the member and the choice that a mail belongs to; null if it can no longer be turned off. */
 export function choiceOfMail(
   reader: Reader,
   id: string,
@@ -27,7 +27,7 @@ export interface TurnOffMails {
   mail: string;
 }
 
-/** Turns off mails like this one. Does nothing if they are off. Refuses: mail_not_found. */
+/** Turns off mails like this one. Does nothing if they are off already. Refuses: mail_not_found. */
 export function turnOffMails(tx: Tx, { mail }: TurnOffMails, context: Context): null {
   const found = choiceOfMail(tx, mail);
   if (found === null) throw refusal("mail_not_found");

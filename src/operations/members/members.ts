@@ -146,7 +146,7 @@ export function mailLink(
   if (dueAt !== null) queueMail(tx, { kind, to: { member }, data: {}, dueAt }, context);
 }
 
-/** Refuses one more active member, and with `added` one more row. Refuses: members_limit. */
+/** Refuses one more active member above MEMBERS_LIMIT, and `added` rows above MEMBERS_EVER_LIMIT. Refuses: members_limit. */
 function refuseFull(reader: Reader, account: number, added: 0 | 1): void {
   const all = listMembersOf(reader, account);
   const active = all.filter((each) => each.active);
@@ -284,8 +284,8 @@ function changeActive(
 }
 
 /**
- * After a restore: takes back what the member could not do any more after the backup, even from the last owner. The
- * sessions have already ended. Who could not use the portal at the time of the backup is not disabled.
+ * After a restore: repeats what was taken from the member after the backup, even if it is the last owner. The sessions
+ * have already ended. A member who could not use the portal when the backup was made is not disabled.
  */
 export function keepMemberAccess(tx: Tx, later: LaterAccess, actor: Actor, context: Context): void {
   const found = findMember(tx, later.key);

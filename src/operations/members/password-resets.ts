@@ -17,7 +17,7 @@ export interface AskReset {
 
 /**
  * Sends a member a link to a new password. Does nothing for an unknown address, and for one that got a link just now.
- * Counted like a try to sign in, in the same transaction, so that known and unknown addresses take the same time.
+ * Counts as an attempt to sign in, in the same transaction, so that known and unknown addresses take the same time.
  * Refuses: sign_in_limited.
  */
 export function askReset(tx: Tx, { email, from }: AskReset, context: Context): null {

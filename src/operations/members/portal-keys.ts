@@ -1,5 +1,5 @@
-// API keys that members create, rotate and deactivate in the portal. They are never more than the operator allows in the
-// reseller's portal, and reach no user of another reseller.
+// API keys that members create, rotate and deactivate in the portal. They can do no more than the operator allows in
+// the reseller's portal, and reach no user of another reseller.
 
 import { findPortalSettings } from "../../db/members/members.ts";
 import type { Tx } from "../../db/port/port.ts";
@@ -46,7 +46,7 @@ export function rotateOwnKey(tx: Tx, command: RotateKey, context: Context): List
   const member = requireMember(tx, command.actor, "keys");
   const key = requireOwnKey(tx, member, command);
   refuseStrongKey(tx, member, key.type);
-  // The operator gave the key to a program of its own: the text of its successor is not for a member.
+  // The operator uses such a key in a program of its own, so no member may see the text of its successor.
   if (keyTypeMay(key.type, "user lookup") && key.reach === "all") {
     throw refusal("key_type_not_allowed");
   }

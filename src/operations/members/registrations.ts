@@ -57,7 +57,7 @@ export interface AskAccount extends Register {
 
 /**
  * Sends a visitor a link that proves the address and opens the account; nothing is created before. A known address gets
- * a mail that says so. Counted like a try to sign in, in the same transaction, so that known and unknown addresses take
+ * a mail that says so. Counts as an attempt to sign in, in the same transaction, so that known and unknown addresses take
  * the same time. Refuses: sign_in_limited, registrations_full.
  */
 export function askAccount(tx: Tx, command: AskAccount, context: Context): null {
@@ -76,7 +76,7 @@ export function askAccount(tx: Tx, command: AskAccount, context: Context): null 
     return null;
   }
   const found = findRegistrationByEmail(tx, visitor.email);
-  // It waits for the operator, or got a link just now.
+  // The visitor waits for the operator, or got a link just now.
   if (found && (found.confirmUntil === null || found.createdAt > now - LINK_PAUSE_MS)) return null;
   const confirmUntil = now + lifetimesOf("portal").resetMs;
   const asked = { ...pick(visitor), createdAt: now, confirmUntil };
@@ -200,7 +200,7 @@ function pick({ email, name, language }: Visitor): Visitor {
 
 function requireRegistration(tx: Tx, id: string) {
   const found = findRegistration(tx, id);
-  // The address of one with a link is not proved yet: it does not wait for the operator.
+  // A visitor who was sent a link has not proved the address yet, and does not wait for the operator.
   if (!found || found.confirmUntil !== null) throw refusal("registration_not_found");
   return found;
 }

@@ -1,4 +1,4 @@
-// What operators change of a reseller's members and its portal: the operations of `admin portal`.
+// Changes by operators to a reseller's members and its portal, by the operations of `admin portal`.
 
 /** @jsxImportSource preact */
 
@@ -55,7 +55,7 @@ export async function inviteMember(submission: Submission, panel: Panel): Promis
   });
 }
 
-/** Makes a link to a new password: it is sent by e-mail, or shown once. */
+/** Makes a link by which the member chooses a new password. It is sent by e-mail, or shown once. */
 export async function resetMember(submission: Submission, panel: Panel): Promise<View | Redirect> {
   const portalUrl = requirePortalUrl(panel);
   const { id, email } = await memberOf(submission);

@@ -32,7 +32,7 @@ export async function noticesPage(call: Call, panel: Panel): Promise<View> {
         <PortalOff panel={panel} />
         <p>All members see these texts on their first page.</p>
         <List
-          caption="Notices, the newest first"
+          caption="Notices, newest first"
           rows={all.filter((notice) => isShown(notice, panel.now()))}
           empty="No notices."
           columns={[
@@ -54,7 +54,9 @@ export async function noticesPage(call: Call, panel: Panel): Promise<View> {
                 <Field
                   name={language}
                   label={`Text in ${LANGUAGE_NAMES[language]}`}
-                  hint={language === "en" ? "also for every language that you leave empty" : ""}
+                  hint={
+                    language === "en" ? "also shown for the languages that you leave empty" : ""
+                  }
                   required={language === "en"}
                 />
               ))}
@@ -62,7 +64,7 @@ export async function noticesPage(call: Call, panel: Panel): Promise<View> {
                 name="until"
                 label="Until (UTC)"
                 type="date"
-                hint="the whole day; empty: until you remove it"
+                hint="to the end of this day; empty: until you remove it"
               />
             </Form>
           </Fold>

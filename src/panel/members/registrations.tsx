@@ -47,9 +47,9 @@ export async function registrationsPage(call: Call, panel: Panel): Promise<View>
             : "Visitors cannot ask for an account: the server runs without --portal-registration approve."}
         </p>
         <List
-          caption="Registrations, the oldest first"
+          caption="Registrations, oldest first"
           rows={all.slice(0, SHOWN)}
-          empty="Nobody waits."
+          empty="No registrations."
           columns={[
             { heading: "Name", cell: ({ name }) => <Typed text={name} /> },
             { heading: "E-mail", cell: ({ email }) => <Typed text={email} /> },
@@ -125,8 +125,8 @@ export async function declineRegistration(submission: Submission): Promise<Redir
     danger: true,
     details: (
       <p>
-        The registration of <Typed text={found.name} /> is deleted. The visitor is not told, and can
-        ask again.
+        The registration of <Typed text={found.name} /> is deleted. The visitor gets no message, and
+        can ask again.
       </p>
     ),
   });

@@ -59,7 +59,7 @@ export function Members({
       <List
         caption="Members, oldest first"
         rows={members.slice(0, FEW)}
-        empty="No members: nobody signs in to the portal for this reseller."
+        empty="No members: no one can sign in to the portal for this reseller."
         columns={[
           { heading: "Name", cell: ({ name }) => <Typed text={name} /> },
           { heading: "E-mail", cell: ({ email }) => <Typed text={email} /> },
@@ -108,7 +108,7 @@ export async function userMembersPage(call: Call, panel: Panel): Promise<View> {
           <PageHead title={title} />
           <p>
             {user.erasedAt === null
-              ? "Child users have no members: those of their reseller see them."
+              ? "Child users have no members of their own: the members of their reseller see them."
               : "The personal data of this user was erased."}{" "}
             <a href={path}>To the user</a>
           </p>
@@ -268,7 +268,7 @@ function Allowed({ allowed: { active, keys }, path }: { allowed: PortalSettings;
         <Choice
           name="keys"
           label="Members may create"
-          hint="only owners among them create keys other than order keys"
+          hint="only owners can create keys other than order keys"
           options={KEY_TEXTS}
           value={keys}
         />

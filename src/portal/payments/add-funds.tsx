@@ -1,5 +1,5 @@
-// Add funds: the way to pay and the amount; then what is paid and credited, before anything happens. The token of the
-// form makes the payment one, however often it is sent.
+// Add funds: the first page asks for the way to pay and the amount. The second shows what is paid and credited, and its
+// form creates the payment. The token of the form lets it create only one, however often it is sent.
 
 /** @jsxImportSource preact */
 

@@ -1,5 +1,5 @@
-// The page of a demo that stands for a payment service: a button pays what is due. It reports the payment by a notice that
-// is signed as those of real programs are.
+// Plays a payment service in a demo: a button pays what is due. A notice reports the payment, signed like that of a real
+// program.
 
 /** @jsxImportSource preact */
 

@@ -1,5 +1,5 @@
-// The auditor of the changes feed: whoever read the catalogue once and then followed the feed has the catalogue as it is now,
-// at its own prices, and what it once read is never told otherwise. It works out prices itself.
+// Audits the changes feed: a reseller that applies all changes of the feed has the current catalogue at its own prices, and
+// changes that were read once never differ later. It computes prices itself.
 
 import type { ReadStore } from "../../../src/db/port/port.ts";
 import { listServiceChanges } from "../../../src/db/catalogue/service-changes.ts";
@@ -35,7 +35,7 @@ export function createChangesAuditor(
   const must = (holds: boolean, what: string) => {
     if (!holds) throw new Finding(`changes: ${what}`);
   };
-  /** What each reseller had read when it looked before. */
+  /** The changes that each reseller read at the last audit, by username. */
   const read = new Map<string, string[]>();
 
   const feedOf = async (account: number) => {
@@ -45,7 +45,7 @@ export function createChangesAuditor(
       const page = await store.read(
         (reader) => listServiceChanges(reader, account, from, PAGE) ?? null,
       );
-      if (!page) throw new Finding(`changes: the cursor ${since} is not known any more`);
+      if (!page) throw new Finding(`changes: the cursor ${since} is no longer known`);
       changes.push(...page.changes);
       if (page.isEnd) return changes;
       must(page.cursor > since, `the cursor ${since} leads to ${page.cursor}`);
@@ -62,7 +62,10 @@ export function createChangesAuditor(
       must(seq > last, `${at} has number ${seq} after ${last}`);
       last = seq;
       const known = catalogue.get(service) ?? NOT_OFFERED;
-      must(known[field] === before, `${at} was ${String(known[field])}, is told as ${before}`);
+      must(
+        known[field] === before,
+        `${at} was ${String(known[field])}, but the feed says ${before}`,
+      );
       const isGone = field === "available" && after === false;
       catalogue.set(service, isGone ? NOT_OFFERED : { ...known, [field]: after });
     }
@@ -81,7 +84,7 @@ export function createChangesAuditor(
     for (const service of new Set([...followed.keys(), ...own.keys()])) {
       const [is, should] = [followed.get(service), own.get(service)];
       const isSame = Bun.deepEquals(is, should);
-      must(isSame, `${username} has ${service} as ${shown(is)}, it is ${shown(should)}`);
+      must(isSame, `${username} has ${service} as ${shown(is)}, but it is ${shown(should)}`);
     }
     const lines = feed.map((change) => JSON.stringify(change));
     const before = read.get(username) ?? [];

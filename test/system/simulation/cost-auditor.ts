@@ -8,7 +8,7 @@ import { readReport, totalOf } from "../../../src/reports/reports.ts";
 import { type Auditor, Finding, type Meaning } from "./auditor.ts";
 import type { MarketDatabase } from "./databases.ts";
 
-/** What a reply tells of money. */
+/** The charge in a reply. */
 export interface Told {
   charge: string;
   currency: string | null;
@@ -23,7 +23,7 @@ interface Heard {
 
 interface Seller {
   currency: string;
-  /** Every rate to USD that it had. */
+  /** All rates to USD that it had. */
   factors: string[];
   rates: { afterOrder: number; rate: string }[];
 }
@@ -39,7 +39,7 @@ interface Row {
   total: number;
 }
 
-/** What was heard this long ago is written down, and no reply that was sent before it is under way. */
+/** After this time a reply that was read is stored, and replies that were sent before it have arrived. */
 const SETTLED_MS = 60_000;
 /** The service of a provider whose rate operators sync. */
 const SYNCED = "1";
@@ -65,12 +65,12 @@ export function createCostAuditor({ query }: Pick<MarketDatabase, "query">) {
   const rateOf = ({ rates }: Seller, orderId: number) =>
     rates.findLast(({ afterOrder }) => afterOrder < orderId)?.rate;
 
-  /** In micros, for each rate to USD that the provider had. */
+  /** Returns the possible costs in micros, one for each rate to USD that the provider had. */
   const costsOf = (row: Row, { told, meaning, remains }: Heard): number[] => {
     if (meaning === "CANCELLED" || meaning === "FAILED") return [0];
     const seller = sellers.get(row.provider)!;
     if (told?.currency != null && told.currency !== seller.currency) return [0];
-    // The others were never in a list of it.
+    // Other services were never in the list of this provider.
     const rate = row.providerService === SYNCED ? rateOf(seller, row.orderId) : undefined;
     if (!told && rate === undefined) return [];
     const left = { PROCESSING: 0, COMPLETED: 0, PARTIAL: remains, CANCELLED: row.quantity, FAILED: row.quantity }; // prettier-ignore
@@ -97,11 +97,11 @@ export function createCostAuditor({ query }: Pick<MarketDatabase, "query">) {
         const at = `the cost of ${row.link}`;
         must(Number(row.total) === row.micros, `${at} is ${row.micros}, its changes make ${row.total}`); // prettier-ignore
         const possible = (heard.get(row.link) ?? []).flatMap((each) => costsOf(row, each));
-        must(possible.includes(row.micros), `${at} is ${row.micros}: nothing heard says so`);
+        must(possible.includes(row.micros), `${at} is ${row.micros}: no reply says so`);
       }
     },
 
-    /** The last that was heard, where all that is heard arrives. */
+    /** Checks costs against the last replies, once all replies arrive. */
     auditEnd(now: number) {
       const costs = new Map(rows().map((row) => [row.link, row]));
       for (const [link, all] of heard) {
@@ -109,11 +109,11 @@ export function createCostAuditor({ query }: Pick<MarketDatabase, "query">) {
         if (last.at < calmAt + SETTLED_MS || last.at > now - SETTLED_MS) continue;
         const row = costs.get(link);
         if (last.told) {
-          must(row !== undefined, `${link} costs nothing, it was charged ${last.told.charge}`);
+          must(row !== undefined, `${link} has no cost, but was charged ${last.told.charge}`);
           const expected = costsOf(row!, last);
-          must(expected.includes(row!.micros), `${link} costs ${row!.micros}, the last charge is ${last.told.charge}`); // prettier-ignore
+          must(expected.includes(row!.micros), `${link} costs ${row!.micros}, but the last charge is ${last.told.charge}`); // prettier-ignore
         } else if (all.every(({ told }) => told === null) && row) {
-          must(row.basis === "rate", `${link} costs by ${row.basis}, no charge was told`);
+          must(row.basis === "rate", `${link} costs by ${row.basis}, but no reply had a charge`);
           must(costsOf(row, last).includes(row.micros), `${link} costs ${row.micros} by its rate`);
         }
       }

@@ -51,7 +51,7 @@ interface Row {
   disputed: number;
   reversed: number;
   reference: string | null;
-  /** What was refunded before the credit, unless the operator has decided on more. */
+  /** Refunds before the credit; also later ones, once the operator has settled them. */
   netted: number;
   paid: number;
   paidSum: number;
@@ -143,7 +143,10 @@ function wrongWith(row: Row, session: Session | undefined, reports: readonly Rep
     return row.credit === credit && row.bonus === bonus;
   };
   if (row.kind === "manual") {
-    expect(isCredited === row.approved > 0, "it was credited without an approval, or not with one");
+    expect(
+      isCredited === row.approved > 0,
+      "it was credited without an approval, or approved without a credit",
+    );
   }
   if (row.kind === "callback") {
     const own = reports.filter(({ payment }) => payment === row.id);
@@ -156,14 +159,17 @@ function wrongWith(row: Row, session: Session | undefined, reports: readonly Rep
       expect(isReported, `${row.credit} + ${row.bonus} was never reported`);
     }
     if (!isCredited && !isDecided && taken.length > 0) {
-      expect(row.awaits !== null, "what was acknowledged is neither credited nor to decide on");
+      expect(
+        row.awaits !== null,
+        "what was acknowledged is neither credited nor waiting for a decision",
+      );
     }
   }
   if (row.kind === "stripe") {
     const received = session?.received ?? null;
     if (isCredited && row.approved === 0) {
       const mayBe = received?.currency === "USD" ? received.amountMicros : null;
-      // Once the operator has decided, it is not told any more what had been refunded before the credit.
+      // Once the operator has settled refunds, the row no longer shows which of them came before the credit.
       const refunds = row.settled > 0 ? (session?.refunds ?? []) : [row.netted];
       const isKnown = refunds.some(
         (each) => mayBe !== null && session!.refunds.includes(each) && isRight(mayBe - each),
@@ -172,7 +178,10 @@ function wrongWith(row: Row, session: Session | undefined, reports: readonly Rep
     }
     const left = received === null ? 0 : received.amountMicros - session!.refundedMicros;
     if (!isCredited && !isDecided && left > 0) {
-      expect(row.awaits !== null, `${left} was received, and is neither credited nor to decide on`);
+      expect(
+        row.awaits !== null,
+        `${left} was received, but is neither credited nor waiting for a decision`,
+      );
     }
     if (isCredited && row.settled === 0 && received !== null && row.approved === 0) {
       expect(row.refunded === session!.refundedMicros, `${session!.refundedMicros} was refunded`);

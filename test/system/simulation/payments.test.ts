@@ -1,5 +1,5 @@
-// Every payment is credited exactly once, by what was received, whatever its provider, a program, customers, an operator
-// and crashes do, and in whichever order. `bun run simulate --payments SEED` prints the trace of one seed.
+// Every payment is credited exactly once, with the amount that was received, whatever its provider, a program, customers,
+// an operator and crashes do, in any order. `bun run simulate --payments SEED` prints the trace of one seed.
 
 import { expect, test } from "bun:test";
 import { runs } from "../../support/runs.ts";
@@ -11,7 +11,7 @@ const SEEDS = runs(60, 500);
 const LIMIT_MS = 600_000;
 
 test(
-  `${SEEDS} seeds of payments at two servers leave the auditor nothing to find`,
+  `two servers credit each payment exactly once, with what was received, in ${SEEDS} simulated runs`,
   async () => {
     const findings: string[] = [];
     const sum = { payments: 0, credited: 0, reversed: 0, crashes: 0, notices: 0 };
@@ -21,7 +21,7 @@ test(
       for (const name of Object.keys(sum) as (keyof typeof sum)[]) sum[name] += outcome[name];
     }
     expect(findings).toEqual([]);
-    // What the test is about did happen.
+    // Without these the runs would prove nothing.
     expect(sum.payments).toBeGreaterThan(SEEDS * 10);
     expect(sum.credited).toBeGreaterThan(SEEDS * 4);
     expect(sum.reversed).toBeGreaterThan(SEEDS);
@@ -31,7 +31,7 @@ test(
   LIMIT_MS,
 );
 
-test("a seed gives the same run of payments each time", async () => {
+test("the same seed gives the same run of payments", async () => {
   const traces: string[][] = [];
   for (let time = 0; time < 2; time += 1) {
     const lines: string[] = [];

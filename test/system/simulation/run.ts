@@ -26,7 +26,7 @@ if (from === undefined || !Number.isSafeInteger(from) || !engine) {
 
 if (values.payments) await runPayments(from, to ?? from, engine);
 
-/** Simulates payments alone, and ends. */
+/** Simulates only payments, then exits. */
 async function runPayments(first: number, last: number, on: typeof engine): Promise<never> {
   const sums: Record<string, number> = {};
   let wrong = 0;
@@ -83,7 +83,7 @@ for (let seed = from; seed <= to; seed += 1) {
     total.undelivered += outcome.webhooks.undelivered;
     if (outcome.finding !== null) note(seed, outcome.finding);
   } catch (error) {
-    // The other seeds are run all the same.
+    // Runs the other seeds anyway.
     note(seed, error instanceof Error ? `${error.stack}` : String(error));
   }
   const seeds = seed - from + 1;

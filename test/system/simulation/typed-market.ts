@@ -1,5 +1,5 @@
-// Services of every type in the simulated market, and random orders of them: what is asked for, what it counts as, and the
-// fields that a provider must be sent, written down once more beside the service's own table.
+// Services of every type in the simulated market, and random orders of them: the fields of the request, the
+// quantity that they count as, and the fields that the provider must receive. Shares no table with the service.
 
 import type { Chance } from "./world.ts";
 
@@ -56,7 +56,7 @@ const FED = {
 /** How often an order of a typed market is one of FED. */
 const FED_SHARE = 0.25;
 
-/** A service of each type, and one with a drip-feed: prices that divide into nothing evenly. */
+/** A service of each type, and one with a drip-feed: with prices that do not divide evenly. */
 export const TYPED_SERVICES = [
   FED,
   ...(Object.keys(SHAPES) as SimulatedType[]).map((type, at) => ({
@@ -74,7 +74,7 @@ export function pickTyped(chance: Chance) {
 }
 
 export interface TypedOrder {
-  /** As it is asked for. */
+  /** The fields of the request. */
   request: { quantity: number | null; given?: Record<string, string | number> };
   /** What is charged, and what remains at first. */
   units: number;

@@ -44,7 +44,7 @@ export function createUpstreamRequests(
       return { body, heard: () => auditor.heard(link, "cancel", "refused") };
     }
     const age = world.elapsed() - order.placedAt;
-    // A third of them complete all the same.
+    // A third of them complete anyway.
     if (age < order.endsAfter && chance.happens(0.7)) {
       order.end = chance.pick(["CANCELLED", "CANCELLED", "PARTIAL"]);
       order.endsAfter = age + chance.whole(0, 1_200_000);
@@ -119,7 +119,7 @@ export function createUpstreamRequests(
   };
 
   return {
-    /** Null for an action that is no request. `find`: an order by its number. */
+    /** Returns null unless the action is a request. `find`: an order by its number. */
     answer(
       form: Record<string, string>,
       find: (number: string) => Cancellable | undefined,

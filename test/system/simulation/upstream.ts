@@ -17,16 +17,16 @@ interface Destiny {
   link: string;
   quantity: number;
   placedAt: number;
-  /** How long after that it ends, and as what. */
+  /** Milliseconds from `placedAt` to the end. */
   endsAfter: number;
   end: Exclude<Meaning, "PROCESSING">;
-  /** For a partial end. */
+  /** What remains at a partial end. */
   remains: number;
   /** What it changes to long after its end, if it does. */
   late: { after: number; meaning: Meaning } | null;
-  /** Its entry never makes sense. */
+  /** Whether its entries in replies are always nonsense. */
   nonsense: boolean;
-  /** What it charges, in millionths: it may change its mind. */
+  /** The charge in millionths of the currency. It may change at any time. */
   charge: number;
 }
 
@@ -55,25 +55,25 @@ export interface ProviderSetup {
   costs: CostAuditor;
   currency: string;
   requests: RequestAuditor;
-  /** It was heard that it refused an order for lack of funds. */
+  /** Called when a live process read that an order was refused for lack of funds. */
   unfunded: () => void;
   /** Whether orders wait until it has funds. */
   holds: boolean;
-  /** Our balance there; `told`: it was heard. */
+  /** Our balance there. `told` is called when a live process read it. */
   balance: () => { balance: number; told: () => void };
-  /** How often something goes wrong, 0 to 1; asked anew each time. */
+  /** Returns how often something goes wrong, 0 to 1. Called each time. */
   faults: () => number;
 }
 
 export function createProvider(setup: ProviderSetup): SimulatedProvider {
   const { name, world, auditor, costs, requests, currency, faults } = setup;
   const { chance } = world;
-  /** How often it tells a charge, and how often with a currency. */
+  /** How often a reply has a charge, and how often a currency with it. */
   const tells = { charge: chance.pick([0, 0.5, 1]), currency: chance.pick([0, 0.5, 1]) };
   const book = new Map<string, Destiny>();
   const numbers = new Map<string, string>();
   let downUntil = 0;
-  /** Its replies to orders are pages: it is the kind of trouble that pauses submissions. */
+  /** Until then it answers orders with web pages, which pauses submissions. */
   let brokenUntil = 0;
   let refusesUntil = 0;
   let lastNumber = chance.whole(1, 5) * 1000;
@@ -121,7 +121,7 @@ export function createProvider(setup: ProviderSetup): SimulatedProvider {
         }
         stop.addEventListener("abort", () => fail("unanswered", "stopped"));
         world.later(TIMEOUT_MS, life, () => fail("unanswered", "no answer"));
-        // Bytes that have left arrive, or not, whether or not the sender still lives.
+        // A request that was sent arrives or is lost, even if its sender has died.
         const isLost = goes(0.05);
         world.later(chance.whole(1, LATENCY_MS), null, () => {
           if (isLost) return;
@@ -142,7 +142,7 @@ export function createProvider(setup: ProviderSetup): SimulatedProvider {
   const takeOrder = (form: Record<string, string>, attempt: Sent) => {
     const { link } = attempt;
     auditor.received(link, form);
-    // Out of funds, or without the service: for a while it takes none.
+    // Without funds or without the service it refuses all orders for a while.
     if (goes(0.03)) refusesUntil = world.elapsed() + chance.whole(1000, 900_000);
     if (goes(0.08) || (faults() > 0 && world.elapsed() < refusesUntil)) {
       const isUnfunded = chance.happens(0.5);
@@ -163,12 +163,12 @@ export function createProvider(setup: ProviderSetup): SimulatedProvider {
     numbers.set(link, number);
     auditor.taken(link, name);
     const order = chance.happens(0.5) ? lastNumber : number;
-    // It took the order, and its front end says otherwise.
+    // It took the order, but its front end reports an error.
     if (isBroken) return { reply: unreadable("HTTP 502"), heard: () => {} };
     return spoil(json({ order }), () => auditor.heardAccepted(attempt, number));
   };
 
-  /** What is heard counts only if it arrives as it was said. */
+  /** Sometimes spoils a reply. `heard` is called only for a reply that arrives unchanged. */
   const spoil = (reply: Reply, heard: () => void) => {
     const nothing = () => {};
     if (!goes(0.25)) return { reply, heard };
@@ -238,11 +238,11 @@ export function createProvider(setup: ProviderSetup): SimulatedProvider {
     };
   };
 
-  /** What it charges by now; null where it does not say. */
+  /** Returns the current charge, as a reply reports it; null: the reply has none. */
   const moneyOf = (order: Destiny, meaning: Meaning, remains: number): Told | null => {
     if (goes(0.1)) order.charge = chance.whole(0, 3_000_000);
     if (!chance.happens(tells.charge)) return null;
-    // Many go on reporting what they charged, and have refunded it.
+    // Many providers still report a charge that they have refunded.
     const isFree = (meaning === "CANCELLED" || meaning === "FAILED") && chance.happens(0.5);
     const part = meaning === "PARTIAL" ? order.quantity - remains : order.quantity;
     const micros = isFree ? 0 : Math.floor((order.charge * part) / order.quantity);
@@ -253,7 +253,7 @@ export function createProvider(setup: ProviderSetup): SimulatedProvider {
     };
   };
 
-  /** Entries that must move nothing. */
+  /** Returns an entry that must change nothing. */
   const nonsense = ({ quantity }: Destiny): unknown =>
     chance.pick<unknown>([
       { status: 3, remains: "0" },

@@ -5,9 +5,9 @@ import type { Clock } from "../../../src/scheduling/clock.ts";
 import { Refusal } from "../../../src/domain/values/error-table.ts";
 
 const START = Date.UTC(2026, 0, 1);
-/** Timers are late by up to this; so a tick is not worth an event each quarter of a second. */
+/** Limit for the delay of timers. It saves an event each quarter of a second. */
 const TIMER_LAG_MS = 60_000;
-/** Once nobody does anything any more. */
+/** The same limit after idle(). */
 const IDLE_LAG_MS = 120_000;
 
 export interface Chance {
@@ -58,14 +58,14 @@ export interface World {
   /** The wall clock, which jumps. */
   now(): number;
   jump(milliseconds: number): void;
-  /** From now on ticks are rarer. */
+  /** Makes ticks rarer from now on. */
   idle(): void;
   /** `life` null: the world outside, which no crash stops. */
   later: (delay: number, life: Life | null, run: () => void) => void;
   clockOf(life: Life): Clock;
   /** Runs the events up to that time, one by one; `after` is called after each. */
   runUntil(elapsed: number, after: () => void): Promise<void>;
-  /** For what is found where nobody waits for it: ends the run. */
+  /** Ends the run with an error of code that nothing awaits. */
   fail: (error: unknown) => void;
   trace(line: string): void;
 }
@@ -118,7 +118,7 @@ export function createWorld(seed: number, trace: (line: string) => void): World 
         elapsed = next.at;
         if (next.life?.dead) continue;
         next.run();
-        // Lets every promise that this settled go as far as it can: nothing here waits for more than promises.
+        // Runs everything that follows from the event: all code here waits for promises only.
         drainMicrotasks();
         if (failure) throw failure.error;
         after();
@@ -164,7 +164,7 @@ function swap(heap: Event[], a: number, b: number): void {
   [heap[a], heap[b]] = [heap[b]!, heap[a]!];
 }
 
-/** What somebody does, and may be refused. */
+/** Runs an act that may be refused, and traces the refusal. */
 export function attempt(world: World, what: string, body: () => void): void {
   try {
     body();
