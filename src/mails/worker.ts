@@ -21,6 +21,11 @@ import type { MailReply, SendMail } from "./smtp.ts";
 
 /** Limit for the mails of this server in flight, each with a connection of its own. */
 export const MAILS_LIMIT = 4;
+/**
+ * Shortest time between two takes: 16 mails a second at most. A mail costs some milliseconds of the thread that answers
+ * requests, so a full queue would slow down orders.
+ */
+const PACE_MS = 250;
 
 export interface MailDeps {
   store: ReadStore;
@@ -45,6 +50,7 @@ export function startMails(deps: MailDeps): Outbox {
   const links = createLinkTokens();
   const tokens = new Map<number, string>();
   const outage = watchOutage(deps);
+  let takeAt = 0;
   return startOutbox<DueMail, FinishedMailAttempt>({
     what: "e-mails",
     limit: MAILS_LIMIT,
@@ -59,8 +65,11 @@ export function startMails(deps: MailDeps): Outbox {
         return { mailId: due.mailId, attempt: due.attempt, error, reply };
       }, onEnded),
     async take(free) {
+      const now = clock.now();
       const limit = outage.limit(free, MAILS_LIMIT);
-      if (limit === 0) return [];
+      // A clock that was set back must not delay mails for long.
+      if (limit === 0 || (now < takeAt && takeAt - now <= PACE_MS)) return [];
+      takeAt = now + PACE_MS;
       const input = { server, limit, perHour, ...links.offer(limit) };
       const taken = await writer.submit("takeDueMails", input);
       for (const [mailId, token] of links.use(taken)) tokens.set(mailId, token);
@@ -73,7 +82,9 @@ export function startMails(deps: MailDeps): Outbox {
     release: () => writer.submit("releaseMails", { server }),
     async nextDueAt() {
       const dueAt = await store.read(nextMailDueAt);
-      return dueAt === null ? null : Math.max(dueAt, outage.until());
+      return dueAt === null
+        ? null
+        : Math.max(dueAt, outage.until(), Math.min(takeAt, clock.now() + PACE_MS));
     },
     clock,
     log,
