@@ -176,9 +176,12 @@ export function settleReversal(
   refuseDebitAboveBalance(user.balanceMicros, debitedMicros);
   // Nothing is refused from here on.
   // Where no provider reported it, as large a part of what was received as of what was credited was given back.
+  const received = payment.receivedMicros!;
   const given = isOpen
     ? refundedMicros
-    : refundedMicros + multiplyDivideDown(payment.receivedMicros!, debitedMicros, credited);
+    : debitedMicros === leftMicros
+      ? Math.max(refundedMicros, received)
+      : refundedMicros + multiplyDivideDown(received, debitedMicros, credited);
   const fields = {
     refundedMicros: given,
     settledMicros: given + disputedMicros,

@@ -30,7 +30,6 @@ import {
   requirePayment,
   SERVER,
 } from "./payment-changes.ts";
-import { recordPaymentNews } from "./payment-news.ts";
 
 /** Limit for the open payments of a reseller. */
 export const OPEN_PAYMENTS_LIMIT = 20;
@@ -173,9 +172,7 @@ export function claimPayment(tx: Tx, command: ClaimPayment, context: Context): n
   const fields = { customerReference: reference, nextReadAt: null };
   const awaits = payment.awaits ?? ("claim" as const);
   const after = changePayment(tx, payment, { event: "claimed", actor, fields, awaits }, context);
-  if (isAgain) {
-    noteEvent(tx, after, "claimed", { actor }, context);
-    recordPaymentNews(tx, after, "to_approve", context);
-  }
+  // The operator has the mail of the first claim.
+  if (isAgain) noteEvent(tx, after, "claimed", { actor }, context);
   return null;
 }

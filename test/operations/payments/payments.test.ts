@@ -144,6 +144,25 @@ test("a refund after a dispute that was decided on and won is for the operator t
   expect(undecided()).toBe(1);
 });
 
+test("once all of a payment's credit is debited in parts, nothing is left to decide on", () => {
+  const id = ask(100);
+  read(id, 1, { amountMicros: 100 * DOLLAR });
+  for (const dollars of [60, 43]) {
+    database.run("settleReversal", { id, amountMicros: dollars * DOLLAR, publicNote: null });
+  }
+  read(id, 2, { amountMicros: 100 * DOLLAR, refundedMicros: 100 * DOLLAR });
+  expect(database.read(readPaymentFacts).reversed).toBe(0);
+});
+
+test("however often the customer repeats its claim, the operator gets one mail", () => {
+  seedMethod(database, "bank", "manual");
+  database.run("setMailSettings", { active: true, operator: "operator@nova.example" });
+  const id = ask(10, "bank");
+  const claim = { id, reference: "T", file: null, isClaimed: true, actor };
+  for (let times = 0; times < 5; times += 1) database.execute("claimPayment", claim, NOW);
+  expect(database.query("SELECT kind FROM mails")).toEqual([{ kind: "payment_to_approve" }]);
+});
+
 test("what was read about another payment changes nothing", () => {
   const [id, other] = [ask(), ask()];
   read(id, 1, {});
