@@ -7,6 +7,7 @@ import { findMethod } from "../db/payments/payment-methods.ts";
 import { findPayment } from "../db/payments/payments.ts";
 import type { ReadStore } from "../db/port/port.ts";
 import type { Language } from "../domain/members/languages.ts";
+import { METHOD_ID } from "../domain/payments/payment-methods.ts";
 import { refusal } from "../domain/values/error-table.ts";
 import type { Logger } from "../monitoring/log.ts";
 import type { DuePayment } from "../operations/payments/payment-reports.ts";
@@ -124,6 +125,8 @@ export function createPayments(deps: PaymentDeps): Payments {
     methodId: string,
     notice: Notice,
   ): Promise<NoticeOutcome> => {
+    // No method has such an id, and PostgreSQL refuses to look up a NUL.
+    if (!("value" in METHOD_ID.read(methodId))) return "unknown";
     const method = await store.read((reader) => findMethod(reader, methodId));
     if (method?.kind !== kind) return "unknown";
     const api = await connect(method);

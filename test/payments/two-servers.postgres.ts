@@ -63,6 +63,18 @@ test("the same notice at both, twice each, and other ids for the same payment cr
   expect(await verifyStore(first)).toEqual([]);
 });
 
+test("a method whose id no method can have is not found", async () => {
+  for (const id of ["a%00b", "%00", "PAY", "x".repeat(5000)]) {
+    const url = `${first.url}/payments/callback/${id}`;
+    const response = await fetch(url, { method: "POST", body: "{}" });
+    expect([id, response.status, (await response.text()).includes("not_found")]).toEqual([
+      id,
+      404,
+      true,
+    ]);
+  }
+});
+
 test("due payments are taken by one server only, when both look at the same moment", async () => {
   const now = Date.now();
   seedMethod(first, "card", "stripe");

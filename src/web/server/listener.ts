@@ -141,6 +141,9 @@ async function answer<Who extends Visitor, Parts extends SiteParts, Role>(
   route: Route<Who, Parts, Role>,
   { request, params }: RouteContext,
 ): Promise<Response> {
+  // No id has a NUL, and PostgreSQL refuses to look one up.
+  const [path, query = ""] = request.path.split("?");
+  if (path!.includes("%00")) return noSuchPage(site, side, request);
   const { parts } = site;
   const visitor = site.visitorOf(request, side);
   try {
@@ -152,7 +155,6 @@ async function answer<Who extends Visitor, Parts extends SiteParts, Role>(
       const cookie = readCookie(request, parts.settings.isSecure, site.cookie);
       if (cookie === null) return askAgain(site.prefix + onSide(side, request.path));
     }
-    const [path, query = ""] = request.path.split("?");
     const call = new Call(parts, visitor, path!, query, params);
     const refused = await site.admit(route, call);
     if (refused) return refused;

@@ -199,6 +199,15 @@ test("below a prefix on the API's listener a file of a megabyte is taken, and th
   }
 });
 
+test.each([
+  ["a NUL", "a%00b"],
+  ["an id of nobody", "x".repeat(24)],
+  ["SQL", "%27%3B--"],
+])("a payment whose id is %s is not found", async (_, id) => {
+  expect((await portal.get(`/payments/${id}`, owner)).status).toBe(404);
+  expect((await portal.post(`/payments/${id}/claim`, owner, { reference: "T" })).status).toBe(404);
+});
+
 test("all of it adds up", async () => {
   expect(await verifyStore(portal)).toEqual([]);
 });
