@@ -25,8 +25,8 @@ import { List } from "../../web/components/lists.tsx";
 import { Cents, moneyText, Typed } from "../../web/components/shown.tsx";
 import { DAY_MS } from "../../domain/values/spans.ts";
 
-/** Number of days in a report without dates, today included. */
-const DAYS = 7;
+/** Number of days in a report without dates, today included, as on the command line. */
+const DAYS = 30;
 const CHART_DAYS = 92;
 
 export async function reportsPage(call: Call, panel: Panel): Promise<View> {
@@ -183,7 +183,7 @@ export async function reportsCsv(call: Call, panel: Panel): Promise<View | Respo
   );
 }
 
-/** Reads the report's key and its whole days in UTC, by default the last seven. */
+/** Reads the report's key and its whole days in UTC, by default the last thirty. */
 function reportOf(filters: Form, now: number) {
   const by = filters.optionalChoice("by", REPORT_KEYS) ?? "day";
   const given = filters.window();
