@@ -21,7 +21,7 @@ import { csvResponse } from "../../http/server/csv.ts";
 import { paymentCells, PAYMENTS_HEADER } from "../../reports/payments-csv.ts";
 import { Choice, Field, Filters } from "../../web/components/fields.tsx";
 import { List, Pager } from "../../web/components/lists.tsx";
-import { PageHead, Tabs } from "../../web/components/page-head.tsx";
+import { chipsOfFields, PageHead, Tabs } from "../../web/components/page-head.tsx";
 import { Badge, Cents, moneyText, Time } from "../../web/components/shown.tsx";
 import type { View } from "../../web/server/results.ts";
 import type { Call } from "../server/call.ts";
@@ -32,6 +32,11 @@ const PAGE = 100;
 /** Rows of one step of the CSV, which takes some milliseconds. */
 const CSV_STEP = 500;
 const TABS = ["waiting", "reversed", ...PAYMENT_STATES] as const;
+
+/** The word for a state: a payment that waits is for the operator to decide. */
+function wordOf(state: (typeof TABS)[number]): string {
+  return state === "waiting" ? "to decide" : state;
+}
 
 /** Reads the filters; null if one is wrong. */
 async function filterOf(call: Call): Promise<PaymentFilter | null> {
@@ -45,6 +50,10 @@ async function filterOf(call: Call): Promise<PaymentFilter | null> {
   const user = await call.read((reader) => findUser(reader, username) ?? null);
   if (user === null) filters.addError("user", "User not found");
   return user && { account: user.account, methodId, state, window };
+}
+
+function headOf(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
 export async function paymentsPage(call: Call): Promise<View> {
@@ -72,44 +81,57 @@ export async function paymentsPage(call: Call): Promise<View> {
     isChosen: state === chosen,
     ...(count > 0 && { count: String(count) }),
   });
+  const counts: Partial<Record<(typeof TABS)[number], number>> = {
+    waiting: facts.waiting,
+    reversed: facts.reversed,
+  };
   return {
     title: "Payments",
     body: (
       <>
         <PageHead title="Payments">
-          <a href="/payment-methods">Ways to pay</a>
-          <a href={`/payments.csv?${kept}`}>Download as CSV</a>
+          <Filters
+            action="/payments"
+            filters={filters}
+            chips={chipsOfFields(filters.values, {
+              user: "User",
+              method: "Way to pay",
+              from: "From",
+              to: "To",
+            })}
+          >
+            <Field name="user" label="User" />
+            <Choice
+              name="method"
+              label="Way to pay"
+              any="any"
+              options={methods.map(({ methodId }) => methodId)}
+            />
+            <Choice
+              name="state"
+              label="State"
+              any="any"
+              options={TABS.map((state) => [state, wordOf(state)] as const)}
+            />
+            <Field name="from" label="From" type="date" />
+            <Field name="to" label="To" type="date" />
+          </Filters>
+          <span class="inline end">
+            <a class="button" href={`/payments.csv?${kept}`}>
+              CSV
+            </a>
+            <a class="button" href="/payment-methods">
+              Ways to pay
+            </a>
+          </span>
         </PageHead>
         <Tabs
           label="State"
           tabs={[
-            tabOf(null, "all"),
-            tabOf("waiting", "to decide", facts.waiting),
-            tabOf("reversed", "reversed", facts.reversed),
-            ...PAYMENT_STATES.map((state) => tabOf(state, state)),
+            tabOf(null, "All"),
+            ...TABS.map((state) => tabOf(state, headOf(wordOf(state)), counts[state])),
           ]}
         />
-        <Filters action="/payments" filters={filters}>
-          <Field name="user" label="User" />
-          <Choice
-            name="method"
-            label="Way to pay"
-            any="any"
-            options={methods.map(({ methodId }) => methodId)}
-          />
-          <Choice
-            name="state"
-            label="State"
-            any="any"
-            options={[
-              ["waiting", "to decide"],
-              ["reversed", "reversed"],
-              ...PAYMENT_STATES.map((state) => [state, state] as const),
-            ]}
-          />
-          <Field name="from" label="From" type="date" />
-          <Field name="to" label="To" type="date" />
-        </Filters>
         <PaymentList rows={rows} />
         <Pager call={call} next={next} />
       </>
@@ -183,7 +205,7 @@ const TONES = {
 } as const;
 
 export function PaymentState({ phase }: { phase: PaymentPhase }) {
-  return <Badge state={phase === "waiting" ? "to decide" : phase} tone={TONES[phase]} />;
+  return <Badge state={wordOf(phase)} tone={TONES[phase]} />;
 }
 
 export async function paymentsCsv(call: Call, panel: Panel): Promise<View | Response> {
