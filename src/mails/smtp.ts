@@ -47,12 +47,12 @@ export interface SmtpOptions {
 }
 
 export function createMailSender(options: SmtpOptions): SendMail {
-  const { password, attemptMs = ATTEMPT_MS } = options;
+  const { attemptMs = ATTEMPT_MS } = options;
   return async (mail, stop) => {
     const connection = connectionTo(options);
     const ended = Promise.withResolvers<MailReply>();
     const end = (error: MailReply["error"], reply: string | null) => {
-      ended.resolve({ error, reply: reply && masked(reply, password) });
+      ended.resolve({ error, reply: reply && masked(reply, options) });
       connection.close();
     };
     const timer = setTimeout(() => end("timeout", null), attemptMs);
@@ -161,8 +161,12 @@ function replyOf(error: unknown): string {
   return response ?? (errorCode(error) === "" ? message : `${errorCode(error)}: ${message}`);
 }
 
-function masked(reply: string, password: string | null): string {
-  return password === null ? reply : reply.replaceAll(password, "***");
+/** Hides the password, also as sign-ins encode it: some mail servers repeat what they do not understand. */
+function masked(reply: string, { server: { user }, password }: SmtpOptions): string {
+  if (password === null) return reply;
+  const sent = [`\0${user}\0${password}`, password];
+  const encoded = sent.map((text) => Buffer.from(text).toString("base64"));
+  return [...encoded, password].reduce((text, each) => text.replaceAll(each, "***"), reply);
 }
 
 /** Makes the mail of `admin mail test`. */

@@ -138,6 +138,35 @@ test("without TLS nothing is sent to another machine, not even name and password
   expect(commands.filter((line) => !/^(EHLO|STARTTLS)/i.test(line))).toEqual([]);
 });
 
+test.each([
+  ["PLAIN", "250 AUTH PLAIN"],
+  ["LOGIN", "250 AUTH LOGIN"],
+])(
+  "a mail server that repeats a sign-in by %s does not bring the password into the answer",
+  async (method, offer) => {
+    const server: Server = createServer((socket) => {
+      socket.write("220 mail.example\r\n");
+      let asked = 0;
+      socket.on("data", (data) => {
+        const line = String(data).trim();
+        if (/^EHLO/i.test(line)) socket.write(`250-mail\r\n${offer}\r\n`);
+        else if (method === "LOGIN" && (asked += 1) < 3) socket.write("334 VXNlcm5hbWU6\r\n");
+        else socket.write(`535 not understood: ${line}\r\n`);
+      });
+      socket.on("error", () => {});
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    peers.push({ close: () => server.close() });
+    const { port } = server.address() as AddressInfo;
+    const password = "hunter2 für alle";
+    const { error, reply } = await senderTo({ port }, { user: "u@x", password })(MAIL, NEVER);
+    expect([error, reply]).toEqual([
+      "login",
+      `535 not understood: ${method === "PLAIN" ? "AUTH PLAIN " : ""}***`,
+    ]);
+  },
+);
+
 test("nobody listens, and no such host: the connection failed", async () => {
   const gone = await startMailServer();
   const { port } = gone;
