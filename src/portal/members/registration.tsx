@@ -5,7 +5,7 @@
 
 import { isMailOn } from "../../db/mails/mails.ts";
 import { MEMBER_NAME_LIMIT, parseEmail } from "../../domain/members/members.ts";
-import { Refusal } from "../../domain/values/error-table.ts";
+import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
 import { redirect } from "../../web/server/response.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
@@ -92,6 +92,8 @@ export function confirmPage({ visitor }: Call, portal: Portal): View {
 /** Opens the account and signs in. */
 export async function confirm(submission: Submission, portal: Portal): Promise<Redirect> {
   const { form, visitor } = submission;
+  // A link that was sent while anybody could open an account.
+  if (portal.settings.registration !== "open") throw refusal("invitation_invalid");
   const confirmHash = hashSecret(form.text("token", 100));
   const password = newPassword(submission);
   form.check();

@@ -174,6 +174,20 @@ describe("open registration", () => {
     expect(portal.query("SELECT 1 FROM users").length).toBe(before);
   });
 
+  test.each(["off", "approve"] as const)(
+    "a link opens nothing once registration is %s",
+    async (registration) => {
+      await send("/register", EVE);
+      const token = tokenOf("registration");
+      const users = portal.query("SELECT 1 FROM users").length;
+      portal.settings.registration = registration;
+      expect((await send("/register/confirm", { token, password: NEW })).status).toBe(422);
+      expect(portal.query("SELECT 1 FROM users").length).toBe(users);
+      portal.settings.registration = "open";
+      expect((await send("/register/confirm", { token, password: NEW })).status).toBe(303);
+    },
+  );
+
   test("a visitor who did not open the link may ask again, and is forgotten after a day", async () => {
     await send("/register", EVE);
     const { id } = portal.read((reader) => findRegistrationByEmail(reader, EVE.email)!);

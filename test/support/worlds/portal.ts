@@ -51,6 +51,8 @@ export interface TestPortal extends TestDatabase {
   /** What the server has opened of the database. */
   opened: ServerDatabase;
   clock: { now: number };
+  /** As the portal has them: a test may change one. */
+  settings: PortalSettings;
   completionTimes: Portal["completionTimes"];
   /** What the log got of the portal. */
   logged: { fields: object; message: string }[];
@@ -126,6 +128,7 @@ export async function openPortal({
     url,
     opened,
     clock,
+    settings,
     completionTimes,
     logged,
     member(username, email, role = "owner", language = "en") {
