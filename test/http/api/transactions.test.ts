@@ -174,7 +174,10 @@ describe("a list of transactions", () => {
   });
 
   test.each([
-    ["kind=gift", "kind must be one of recharge, order, partial_refund, refund, adjustment"],
+    [
+      "kind=gift",
+      "kind must be one of recharge, payment, payment_bonus, payment_reversal, order, partial_refund, refund, adjustment",
+    ],
     ["order=0", "order must be an order number"],
     ["limit=1000", "limit must be a whole number from 1 to 100"],
     ["from=2026", "from must be an ISO 8601 time such as 2026-01-31T09:30:00Z, or a date"],
