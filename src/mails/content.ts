@@ -5,6 +5,7 @@ import type { StoredMicros } from "../domain/mails/mails.ts";
 import { MAIL_KINDS, type MailData, type MailKind } from "../domain/mails/mails.ts";
 import { formatMicros } from "../domain/ledger/money.ts";
 import { lifetimesOf } from "../domain/sign-ins/sign-ins.ts";
+import { showHidden } from "../domain/values/text.ts";
 import { HOUR_MS } from "../domain/values/spans.ts";
 import { utcText } from "../domain/values/times.ts";
 import type { DueMail } from "../operations/mails/mail-deliveries.ts";
@@ -223,9 +224,12 @@ function amountText(formats: Formats, micros: StoredMicros, currency = "USD"): s
   return `${number} ${currency}`;
 }
 
-/** Returns a text without line breaks and other control characters, which could begin another header. */
+/**
+ * Returns a text without line breaks and other control characters, which could begin another header, and with invisible
+ * characters by their code points, as pages show them.
+ */
 function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();
+  return showHidden(text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim());
 }
 
 /** Returns a time with its zone. */

@@ -128,6 +128,18 @@ describe.each(LANGUAGES)("in %s", (language) => {
   });
 });
 
+test("text that turns the line around is shown by its code points", () => {
+  const data = { ...due("order_refund", "en"), data: "" };
+  const told = JSON.parse(due("order_refund", "en").data) as object;
+  const mail = {
+    ...data,
+    data: JSON.stringify({ ...told, service: "Likes \u202e001\u2066\u200b" }),
+  };
+  const { text, html } = messageOf(mail, SITE, "shop.example", null);
+  expect(text).toContain("Likes <U+202E>001<U+2066><U+200B>");
+  expect(html).toContain("Likes &lt;U+202E>001&lt;U+2066>&lt;U+200B>");
+});
+
 test("the languages differ in every mail to a member", () => {
   for (const kind of KINDS.filter((each) => MAIL_KINDS[each].to !== "operator")) {
     const mails = LANGUAGES.map((language) =>
