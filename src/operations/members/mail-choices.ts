@@ -11,15 +11,19 @@ import { refusal } from "../../domain/values/error-table.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 
-/** Returns the member and the choice that a mail belongs to; null if it can no longer be turned off. */
+/**
+ * Returns the member and the choice that a mail belongs to, and the address that it went to; null if it can no longer be
+ * turned off.
+ */
 export function choiceOfMail(
   reader: Reader,
   id: string,
-): { member: Member; choice: MailChoice } | null {
+): { member: Member; choice: MailChoice; email: string } | null {
   const mail = findMailById(reader, id);
   const choice = mail ? MAIL_KINDS[mail.kind].choice : null;
   const member = mail?.member ? findMember(reader, mail.member) : undefined;
-  return member?.active && choice !== null ? { member, choice } : null;
+  if (!mail || !member?.active || choice === null) return null;
+  return { member, choice, email: mail.email };
 }
 
 export interface TurnOffMails {

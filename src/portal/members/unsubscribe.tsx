@@ -17,12 +17,13 @@ export async function unsubscribePage(call: Call, portal: Portal): Promise<View>
   const { found } = await call.read((reader) => ({ found: choiceOfMail(reader, mail) }));
   const title = t("unsubscribe.title");
   if (found === null) return answer(call, portal, "unsubscribe.gone", 404);
-  const { choice, member } = found;
+  // Not the member's new address: whoever has the link may read only the old one.
+  const { choice, email } = found;
   return {
     title,
     body: (
       <Welcome visitor={visitor} portal={portal} title={title}>
-        <p>{t("unsubscribe.text", { kind: t(`mail.${choice}`), email: member.email })}</p>
+        <p>{t("unsubscribe.text", { kind: t(`mail.${choice}`), email })}</p>
         <Form action={`/unsubscribe/${mail}`} submit={t("unsubscribe.submit")} />
       </Welcome>
     ),

@@ -268,6 +268,14 @@ describe("the link that turns a kind of e-mail off", () => {
     },
   );
 
+  test("names the address that the mail went to, not a new one", async () => {
+    const id = mailOf("sign_in");
+    portal.run("updateMember", { changes: { email: "secret@x.example" }, actor: actorOf(ann) });
+    const { text } = await portal.ask(`/unsubscribe/${id}`);
+    expect(text).toContain("ann@alice.example");
+    expect(text).not.toContain("secret@x.example");
+  });
+
   test("of a mail that is always sent, of none and of a disabled member does nothing", async () => {
     await send("/forgotten", { email: "ann@alice.example" });
     const reset = mails()[0]!.id;
