@@ -120,6 +120,10 @@ export function createPayments(deps: PaymentDeps): Payments {
     return true;
   };
 
+  /** A backup that was restored does not know later payments. */
+  const noteUnknown = (payment: string, method: string) =>
+    log.warn({ payment, method }, "a genuine notice names no payment of this method");
+
   const receive = async (
     kind: string,
     methodId: string,
@@ -145,16 +149,23 @@ export function createPayments(deps: PaymentDeps): Payments {
     if (result.claim === "read") {
       const { paymentId: id, reference } = result;
       const due = await writer.submit("takePayment", { methodId, id, reference });
-      if (due === null) return "ignored";
+      if (due === null) {
+        if (id !== null) noteUnknown(id, methodId);
+        return "ignored";
+      }
       return (await read(due)) ? "recorded" : "unavailable";
     }
     const { paymentId: id, programId, amountMicros, currency } = result;
     const paid = { methodId, id, programId, amountMicros, currency };
     const { outcome, state } = await writer.submit("recordPaid", paid);
+    if (outcome === "unknown") {
+      noteUnknown(id, methodId);
+      return "unknown";
+    }
     const fields = { payment: id, method: methodId, state };
     if (outcome === "conflict") log.error(fields, "a payment was reported under another id");
     else log.info(fields, "a payment was reported");
-    return outcome === "recorded" ? "recorded" : outcome === "conflict" ? "conflict" : "unknown";
+    return outcome === "conflict" ? "conflict" : "recorded";
   };
 
   return {

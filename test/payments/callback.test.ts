@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import type { Actor } from "../../src/domain/ledger/ledger.ts";
 import { callback } from "../../src/payments/callback.ts";
+import { createPayments } from "../../src/payments/payments.ts";
 import { verifyStore } from "../support/databases/verify.ts";
 import { askPayment, DOLLAR, seedMember, seedMethod } from "../support/seeds/payments.ts";
 import { openService, type TestService } from "../support/worlds/service.ts";
@@ -193,6 +194,24 @@ test.each([["payment.mjs", "node"], ...(PHP ? [["payment.php", "php"]] : [])])(
     expect(balance() - before).toBe(10 * DOLLAR);
   },
 );
+
+test("a genuine notice about a payment that is not there is a warning in the log: a restore may have lost it", async () => {
+  const warned: object[] = [];
+  const payments = createPayments({
+    store: service.store,
+    writer: {
+      submit: (name, input) => Promise.resolve(service.run(name as never, input as never)),
+    },
+    log: { info() {}, warn: (fields) => void warned.push(fields), error() {} },
+    timeoutMs: 1000,
+    stripeApi: null,
+  });
+  const payment = "y".repeat(24);
+  const body = paid(payment);
+  const notice = { body: Buffer.from(body), headers: new Headers(signed(body)), now: Date.now() };
+  expect(await payments.receive("callback", "pay", notice)).toBe("unknown");
+  expect(warned).toEqual([{ payment, method: "pay" }]);
+});
 
 test("all of it adds up", async () => {
   expect(await verifyStore(service)).toEqual([]);
