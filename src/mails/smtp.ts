@@ -145,7 +145,8 @@ const OF_MAIL: readonly (string | undefined)[] = ["MAIL FROM", "RCPT TO", "DATA"
 
 function failureOf(error: unknown): MailFailure {
   const { code, command, responseCode, originalCode = "", message } = error as SmtpError;
-  if (code === "EAUTH") return "login";
+  // 530: it wants a sign-in, or TLS, before any mail.
+  if (code === "EAUTH" || responseCode === 530) return "login";
   const isAnswer = responseCode !== undefined;
   if (code === "ETLS" || (!isAnswer && TLS.test(`${originalCode} ${message}`))) return "tls";
   if (code === "ETIMEDOUT") return "timeout";

@@ -94,7 +94,7 @@ const COURSES: [string, MailServerSettings, Parameters<typeof senderTo>[1], Mail
   ["TLS from the start", { tls: "implicit" }, { isTls: true }, null],
   ["with name and password", { tls: "implicit", ...SIGNED_IN }, { isTls: true, user: "u@x", password: "hunter2" }, null],
   ["a wrong password", SIGNED_IN, { user: "u@x", password: "hunter3" }, "login"],
-  ["no sign-in where one is required", SIGNED_IN, {}, "refused"],
+  ["no sign-in where one is required", SIGNED_IN, {}, "login"],
   ["a certificate of another name", { tls: "implicit", certificate: makeCertificate(freshFolder(), "other", 30, undefined, "DNS:other.example") }, { isTls: true }, "tls"],
   ["a certificate that nobody trusts", { tls: "implicit" }, { isTls: true, ca: readFileSync(makeCertificate(freshFolder(), "ca").cert, "utf8") }, "tls"],
   ["TLS expected, none there", {}, { isTls: true }, "tls"],
