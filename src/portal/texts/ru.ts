@@ -641,8 +641,7 @@ export const ru: Catalogue = {
   "payments.instructions": "Как оплатить",
   "payments.pay": "Оплатить",
   "payments.until": "до",
-  "payments.notBegun":
-    "Не удалось начать платёж. Повторите через минуту; дважды ничего не оплатится.",
+  "payments.notBegun": "Не удалось начать платёж. Повторите через минуту: двойной оплаты не будет.",
   "payments.again": "Повторить",
   "payments.begun": "Платёж готов к оплате.",
   "payments.claimTitle": "Уже оплатили?",
@@ -654,7 +653,7 @@ export const ru: Catalogue = {
   "payments.fileSent": "Файл отправлен. Новый заменит его.",
   "payments.fileWrong": "нужен PNG, JPEG или PDF до 1 МБ",
   "payments.all": "Все платежи",
-  "payments.description": "Баланс на {name}",
+  "payments.description": "Пополнение баланса в {name}",
   "paymentState.created": "Не начат",
   "paymentState.pending": "Ждёт оплаты",
   "paymentState.waiting": "Проверяется",
