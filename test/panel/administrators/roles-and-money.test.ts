@@ -104,42 +104,11 @@ async function openMarket(url: string) {
     askPayment(market, { methodId: "bank", actor: payer, now: market.clock.now }),
   );
   run("approvePayment", { id: payments[0]!, receivedMicros: null, creditMicros: null });
-  seedMembers(market);
   market.query(
     `INSERT INTO mails (mail_id, id, kind, account, member, email, data, state, error, created_at, ended_at)
      SELECT 1, 'evt_failed000000000000000000', 'sign_in', account, id, email, '{}', 'failed', 'refused', 1, 1 FROM members LIMIT 1`,
   );
   return market;
-}
-
-/** Members of alice: one who is disabled, and one with a second factor and a session; and what waits for the operator. */
-function seedMembers(market: PanelMarket): void {
-  const [disabled, signedIn] = ["1", "2"].map((digit) => {
-    const invitationHash = digit.repeat(64);
-    const member = { email: `m${digit}@alice.example`, name: null, role: "viewer" } as const;
-    const id = market.run("inviteMember", {
-      username: "alice",
-      ...member,
-      language: "en",
-      invitationHash,
-    });
-    market.run("acceptInvitation", { site: "portal", invitationHash, passwordHash: "p" });
-    return id;
-  });
-  market.run("setMemberActive", { id: disabled!, active: false });
-  const session = {
-    id: "session-of-a-member",
-    hash: "0".repeat(64),
-    address: "::1",
-    userAgent: "",
-  };
-  const opened = { attempt: null, person: signedIn!, passwordHash: "p", session };
-  market.run("openSession", { site: "portal", ...opened });
-  market.query("UPDATE members SET totp_secret = 'JBSWY3DPEHPK3PXP' WHERE id = ?", signedIn!);
-  market.run("setPortal", { username: "bob", changes: { active: false } });
-  const visitor = { email: "new@shop.example", name: "New", language: "en", limit: 10 } as const;
-  market.run("register", visitor);
-  market.run("addNotice", { texts: { en: "Closed on Sunday" }, untilAt: null });
 }
 
 interface Power {
