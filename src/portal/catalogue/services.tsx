@@ -103,7 +103,12 @@ function Prices({
       empty={t("newOrder.none")}
       compact
       columns={[
-        { heading: t("orders.number"), cell: ({ number }) => String(number), place: "third" },
+        {
+          heading: t("orders.number"),
+          cell: ({ number }) => String(number),
+          place: "first",
+          named: true,
+        },
         {
           heading: t("orders.service"),
           cell: ({ name, number }) =>
@@ -134,20 +139,22 @@ function Prices({
           heading: t("orders.quantity"),
           number: true,
           cell: (service) => boundsText(visitor, service),
-          place: "first",
+          place: "second",
         },
         {
           heading: t("services.after"),
           cell: ({ refill, cancel }) =>
             [refill && t("services.refill"), cancel && t("services.cancel")]
               .filter(Boolean)
-              .join(", "),
-          place: "second",
+              .join(", ") || <span class="none">–</span>,
+          place: "foot",
+          named: true,
         },
         {
           heading: t("services.time"),
           cell: ({ number }) => usualTime(visitor, times.of(number)),
-          place: "state",
+          place: "foot",
+          named: true,
         },
       ]}
     />

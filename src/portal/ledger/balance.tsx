@@ -105,8 +105,13 @@ function Transactions({ visitor, rows }: { visitor: Visitor; rows: readonly Tran
         {
           heading: t("balance.order"),
           cell: ({ orderId }) =>
-            orderId === null ? "–" : <a href={`/orders/${orderId}`}>{orderId}</a>,
+            orderId === null ? (
+              <span class="none">–</span>
+            ) : (
+              <a href={`/orders/${orderId}`}>{orderId}</a>
+            ),
           place: "second",
+          named: true,
         },
         {
           heading: t("balance.note"),

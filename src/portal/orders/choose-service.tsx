@@ -77,7 +77,12 @@ function Services({
       empty={t("newOrder.none")}
       compact
       columns={[
-        { heading: t("orders.number"), cell: ({ number }) => String(number), place: "third" },
+        {
+          heading: t("orders.number"),
+          cell: ({ number }) => String(number),
+          place: "first",
+          named: true,
+        },
         {
           heading: t("orders.service"),
           cell: ({ name, number }) => (
@@ -104,12 +109,13 @@ function Services({
           heading: t("orders.quantity"),
           number: true,
           cell: (service) => boundsText(visitor, service),
-          place: "first",
+          place: "second",
         },
         {
           heading: t("services.time"),
           cell: ({ number }) => usualTime(visitor, times.of(number)),
-          place: "state",
+          place: "foot",
+          named: true,
         },
       ]}
     />

@@ -205,7 +205,7 @@ export function OrderList({
         {
           heading: t("orders.placed"),
           cell: ({ createdAt }) => <Time at={createdAt} visitor={visitor} />,
-          place: "second",
+          place: "foot",
         },
       ]}
     />

@@ -73,7 +73,6 @@ function Methods({ visitor, methods }: { visitor: Visitor; methods: readonly Pay
         {
           heading: t("payments.method"),
           cell: (method) => <Typed text={nameOf(method, visitor)} />,
-          place: "title",
         },
         {
           heading: t("payments.amounts"),
@@ -82,17 +81,14 @@ function Methods({ visitor, methods }: { visitor: Visitor; methods: readonly Pay
               min: formats.amount(minMicros, currency),
               max: formats.amount(maxMicros, currency),
             }),
-          place: "first",
         },
         {
           heading: t("payments.fee"),
           cell: (method) => feeText(visitor, method) ?? "–",
-          place: "second",
         },
         {
           heading: t("payments.bonus"),
           cell: (method) => bonusText(visitor, method) || "–",
-          place: "third",
         },
       ]}
     />

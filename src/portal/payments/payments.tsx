@@ -99,7 +99,7 @@ function PaymentList({ visitor, rows }: { visitor: Visitor; rows: readonly Liste
           heading: t("payments.payment"),
           cell: ({ id }) => <a href={`/payments/${id}`}>{id}</a>,
           grow: true,
-          place: "second",
+          place: "foot",
         },
         {
           heading: t("payments.toPay"),

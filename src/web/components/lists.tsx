@@ -25,6 +25,8 @@ interface Column<Row> {
   /** Left out of windows narrower than a large screen's. */
   widest?: boolean;
   place?: Place;
+  /** On a card the heading is before the value, as before a number in the first or second place. */
+  named?: boolean;
   /** Name of the order that a click on the heading chooses. */
   sort?: string;
 }
@@ -119,8 +121,16 @@ function styleOf<Row>({
   wide,
   widest,
   place,
+  named = number && (place === "first" || place === "second"),
 }: Partial<Column<Row>>): string | undefined {
-  return classes(number && "number", grow && "grow", wide && "wide", widest && "widest", place);
+  return classes(
+    number && "number",
+    grow && "grow",
+    wide && "wide",
+    widest && "widest",
+    place,
+    named && "named",
+  );
 }
 
 function classes(...names: (string | false | undefined)[]): string | undefined {
