@@ -533,7 +533,7 @@ export const en = {
   "services.time": "Usual time",
   "services.timeHint":
     "Half of the orders of the last 30 days were completed within the usual time.",
-  "services.tooFew": "too few orders",
+  "services.tooFew": "too few orders to tell",
   "services.type": "Type",
   "type.default": "Standard",
   "type.package": "Package",
@@ -585,7 +585,7 @@ export const en = {
   "payments.bounds": "{min} to {max}",
   "payments.fee": "Fee",
   "payments.bonus": "Bonus",
-  "payments.bonusStep": "{percent} % from {from}",
+  "payments.bonusStep": "{percent}% from {from}",
   "payments.review": "Review",
   "payments.reviewTitle": "Check the payment",
   "payments.toPay": "You pay",
