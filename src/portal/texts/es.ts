@@ -615,7 +615,7 @@ export const es: Catalogue = {
   "payments.bounds": "de {min} a {max}",
   "payments.fee": "Comisión",
   "payments.bonus": "Bonificación",
-  "payments.bonusStep": "{percent} % desde {from}",
+  "payments.bonusStep": "{percent} % a partir de {from}",
   "payments.review": "Revisar",
   "payments.reviewTitle": "Compruebe el pago",
   "payments.toPay": "Usted paga",

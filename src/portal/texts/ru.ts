@@ -621,7 +621,7 @@ export const ru: Catalogue = {
   "payments.bounds": "от {min} до {max}",
   "payments.fee": "Комиссия",
   "payments.bonus": "Бонус",
-  "payments.bonusStep": "{percent} % от {from}",
+  "payments.bonusStep": "от {from}: {percent} %",
   "payments.review": "Проверить",
   "payments.reviewTitle": "Проверьте платёж",
   "payments.toPay": "К оплате",
@@ -681,9 +681,9 @@ export const ru: Catalogue = {
 
   // Roles
   "role.owner": "Владелец: всё",
-  "role.buyer": "Покупатель: создаёт заказы",
+  "role.buyer": "Покупатель: заказы",
   "role.developer": "Разработчик: ключи API и вебхуки",
-  "role.viewer": "Наблюдатель: только чтение",
+  "role.viewer": "Читатель: просмотр",
 
   // Refusals
   "refusal.payment_not_found": "Такого платежа нет.",

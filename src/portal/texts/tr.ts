@@ -646,7 +646,7 @@ export const tr: Catalogue = {
   "role.owner": "Sahip: her şey",
   "role.buyer": "Alıcı: sipariş verir",
   "role.developer": "Geliştirici: API anahtarları ve webhook'lar",
-  "role.viewer": "Görüntüleyen: yalnızca okur",
+  "role.viewer": "İzleyici: yalnızca okur",
 
   // Refusals
   "refusal.payment_not_found": "Böyle bir ödeme yok.",
