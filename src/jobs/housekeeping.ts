@@ -60,8 +60,8 @@ export async function startHousekeeping(
     const milliseconds = Math.floor(clocks.monotonic() - counted);
     const uptime = await writer.submit("addUptime", { milliseconds, seen });
     seen = uptime.milliseconds;
-    // Advances only when the time was stored: after a refusal the next run counts all of it. If another server has
-    // counted, its count ended before this reply, so continue from now.
+    // Advances only when the time was stored: after a refusal the next run counts all of it. Without
+    // `added`, another server may have counted the time up to this reply, so count only from now on.
     if (uptime.added) counted += milliseconds;
     else counted = clocks.monotonic();
   };

@@ -63,7 +63,7 @@ const stateOf = (id: string) =>
     `SELECT state, awaits FROM payments WHERE id = '${id}'`,
   )[0]!;
 
-test("what is reported as paid is credited once, however often and at how many servers at once", async () => {
+test("a payment that is reported as paid many times at once is credited once", async () => {
   const id = begun();
   const before = balance();
   const body = paid(id);
@@ -89,12 +89,12 @@ describe("is refused without a change", () => {
     ["another body", 401, () => { const first = open; const body = paid(first); return send(body.replace("10.00", "99.00"), signed(body)); }],
     ["a notice of 6 minutes ago", 401, () => { const body = paid(open); return send(body, signed(body, SECRET, Date.now() - 360_000)); }],
     ["a notice of the future", 401, () => { const body = paid(open); return send(body, signed(body, SECRET, Date.now() + 420_000)); }],
-    ["a timestamp that is none", 401, () => { const body = paid(open); return send(body, { ...signed(body), "webhook-timestamp": "soon" }); }],
+    ["a timestamp that is not a number", 401, () => { const body = paid(open); return send(body, { ...signed(body), "webhook-timestamp": "soon" }); }],
     ["an unknown payment", 404, () => send(paid(id()))],
     ["a payment of another method", 404, () => send(paid(inBank))],
     ["an unknown method", 404, () => { const body = paid(open); return send(body, signed(body), "/payments/callback/none"); }],
     ["a method of another kind", 404, () => { const body = paid(open); return send(body, signed(body), "/payments/callback/bank"); }],
-    ["a kind that the method has not", 404, () => { const body = paid(open); return send(body, signed(body), "/payments/stripe/pay"); }],
+    ["the path of another kind than the method's", 404, () => { const body = paid(open); return send(body, signed(body), "/payments/stripe/pay"); }],
     ["no id of a payment", 422, () => send(paid("short"))],
     ["no id of the program", 422, () => send(paid(open, { id: "" }))],
     ["no amount", 422, () => send(paid(open, { amount: null }))],
@@ -137,7 +137,7 @@ test("a second id for a paid payment, and an id that another payment has, are co
   expect(stateOf(second).state).toBe("pending");
 });
 
-test("the id under which an approved payment is reported afterwards credits no other payment", async () => {
+test("an id that was reported for an already approved payment cannot credit another", async () => {
   const [approved, other] = [begun(), begun()];
   service.run("approvePayment", { id: approved, receivedMicros: null, creditMicros: null });
   const before = balance();
@@ -213,6 +213,6 @@ test("a genuine notice about a payment that is not there is a warning in the log
   expect(warned).toEqual([{ payment, method: "pay" }]);
 });
 
-test("all of it adds up", async () => {
+test("after all these notices the ledger has no problems", async () => {
   expect(await verifyStore(service)).toEqual([]);
 });

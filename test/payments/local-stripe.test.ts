@@ -106,7 +106,7 @@ describe("refuses", () => {
     ["an amount with a fraction", params({}, 10.5), "parameter_invalid_integer", ""],
     ["an unknown currency", params({}, 1000, "xxx"), "currency_not_supported", ""],
     ["a third decimal", params({}, 5124, "kwd"), "parameter_invalid_integer", ""],
-    ["a URL that is none", params({ success_url: "/paid" }), "url_invalid", "success_url"],
+    ["an invalid URL", params({ success_url: "/paid" }), "url_invalid", "success_url"],
     ["an expiry in the past", params({ expires_at: 1 }), "parameter_invalid_integer", "expires_at"],
     [
       "an expiry after more than a day",
@@ -186,7 +186,7 @@ describe("idempotency keys", () => {
     expect((await first).status).toBe("open");
   });
 
-  test("keep an error of the server, once something was done", async () => {
+  test("repeat a server error that came after the work was done", async () => {
     const options = { idempotencyKey: "key-4" };
     local.fail(/^POST/, "500 after");
     for (const _ of [1, 2]) {

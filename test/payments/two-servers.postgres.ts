@@ -41,7 +41,7 @@ async function send(url: string, payment: string, id: string): Promise<number> {
   return response.status;
 }
 
-test("the same notice at both, twice each, and other ids for the same payment credit it once", async () => {
+test("two servers that each get a notice twice, and a second id for the payment, credit it once", async () => {
   const ids = Array.from({ length: PAYMENTS }, () =>
     askPayment(first, { methodId: "pay", actor, now: Date.now() }),
   );
@@ -63,7 +63,7 @@ test("the same notice at both, twice each, and other ids for the same payment cr
   expect(await verifyStore(first)).toEqual([]);
 });
 
-test("a method whose id no method can have is not found", async () => {
+test("a path with an impossible method id is not found", async () => {
   for (const id of ["a%00b", "%00", "PAY", "x".repeat(5000)]) {
     const url = `${first.url}/payments/callback/${id}`;
     const response = await fetch(url, { method: "POST", body: "{}" });

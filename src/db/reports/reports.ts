@@ -1,5 +1,5 @@
 // Revenue, refunds and costs of orders by day, service, reseller or provider: sums over ranges of rows, so that many
-// rows can be read in steps. Test orders are left out, and orders that were imported from another panel. Stored totals are
+// rows can be read in steps. Leaves out test orders and orders that were imported from another panel. Stored totals are
 // in daily-totals.ts.
 
 import { stepAbove } from "./row-ranges.ts";
@@ -67,8 +67,9 @@ export const SOURCES: Record<ReportSource, Source> = {
     orders: "count(*)",
   },
   transfers: {
-    // coalesce does not imply "IS NOT NULL". Without coalesce, PostgreSQL may read the whole partial index
-    // transfers_once_an_order, because its statistics call it empty until ANALYZE has seen the first orders.
+    // With coalesce, PostgreSQL cannot use the partial index transfers_once_an_order, because the condition does not
+    // imply that order_id IS NOT NULL. Without coalesce, it may read that whole index, because its statistics call it
+    // empty until ANALYZE has seen the first orders.
     rows: `transfers JOIN orders ON orders.order_id = coalesce(transfers.order_id, 0)
       WHERE transfers.kind IN ('refund', 'partial_refund') AND ${REPORTED_ORDER_CONDITION}`,
     number: "transfers.seq",

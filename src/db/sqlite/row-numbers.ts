@@ -14,7 +14,7 @@ export const NUMBERED: Readonly<Record<NumberedTable, string>> = {
   service_changes: "seq",
 };
 
-/** Limit for plausible numbers: far above any that a server issues, and half of 2^53, so that as many remain. */
+/** Limit for plausible numbers: far above any that a server issues. It is half of 2^53: the other half stays free. */
 const ISSUED_NUMBER_LIMIT = 2 ** 52;
 
 /** Returns whether a number from highestNumber is plausible. */

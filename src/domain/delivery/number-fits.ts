@@ -9,7 +9,10 @@ import { statusOfWord } from "./reported-status.ts";
 
 /** A provider's charges are assumed to have at least this many decimals. */
 const DECIMALS_MINIMUM = 2;
-/** Least charge that shows a fit, in units of its last decimal. Many different charges are rounded to a smaller one. */
+/**
+ * Least charge that shows a fit, in units of its last decimal. A smaller charge shows nothing, because many different
+ * charges are rounded to it.
+ */
 const UNITS_MINIMUM = 20n;
 /** The reported status of an order that was not begun: its whole quantity remains. */
 const NOT_BEGUN = "pending";

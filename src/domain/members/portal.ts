@@ -16,7 +16,7 @@ export const portalDefaults = {
  */
 export const MEMBER_KEYS_LIMIT = 100;
 
-/** Returns whether the operator lets a member have the text of a key. Only owners have keys that recharge. */
+/** Returns whether a member may create or rotate keys of this type. Only owners may do so with keys that recharge. */
 export function mayCreateKey(
   { keys }: { keys: KeyType },
   role: MemberRole,

@@ -10,7 +10,10 @@ export const FEE_PAYERS = ["customer", "operator"] as const;
 /** Who pays the fee. The customer pays it on top of what is credited. */
 export type FeePayer = (typeof FEE_PAYERS)[number];
 
-/** From this amount on, in millionths of the currency, this bonus in millionths of the credit. */
+/**
+ * The bonus for amounts of at least `fromMicros`, in millionths of the currency. `ppm`: the bonus, in millionths of the
+ * credit.
+ */
 export interface BonusStep {
   fromMicros: number;
   ppm: number;
@@ -47,8 +50,8 @@ export function quotePayment(terms: PaymentTerms, askedMicros: number): PaymentQ
 }
 
 /**
- * Returns what is credited for an amount that was received: for the amount due, what was quoted, otherwise for as much
- * as was received, less the fee if the customer pays it. Without the bonus it is never more than what was received.
+ * Returns the credit for a received amount. The amount due gets the quoted credit. Any other amount is credited as
+ * received, less the fee if the customer pays it. Without the bonus, the credit is never more than what was received.
  */
 export function creditForReceived(
   terms: PaymentTerms,
@@ -72,7 +75,7 @@ function feeOf({ feePpm, feeFixedMicros, currency }: PaymentTerms, baseMicros: n
   return Math.ceil(fee / unit) * unit;
 }
 
-/** Returns the largest amount, in smallest units, that with its fee is at most what was received. */
+/** Returns the largest multiple of the currency's smallest unit that, with its fee, is at most what was received. */
 function withoutFee(terms: PaymentTerms, receivedMicros: number): number {
   if (terms.feePayer === "operator") return receivedMicros;
   const unit = unitMicrosOf(terms.currency);

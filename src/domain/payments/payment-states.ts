@@ -57,7 +57,7 @@ type Row = Record<PaymentEvent, PaymentEffect>;
 
 /** Money that was taken is credited whatever was believed before, so `paid` counts in every state without a credit. */
 const UNCREDITED = { paid: "paid", paid_unclear: "waiting", approved: "paid" } as const;
-/** Only credited money can be reversed. Until then the amount that is credited is what is left of it. */
+/** Only credited money can be reversed. A refund before the credit reduces the amount that is credited later. */
 const NOTHING_TO_REVERSE = {
   refunded: "stay",
   disputed: "stay",

@@ -39,7 +39,10 @@ export const REFUSAL_CODES: readonly string[] = Object.entries(REFUSALS)
   .filter(([code, { status }]) => status !== undefined && code !== INTERNAL.code)
   .map(([code]) => code);
 
-/** Returns the response to a refusal; undefined for one that only other parts throw: here it is an internal error. */
+/**
+ * Returns the response to a refusal; undefined for a refusal that the API does not expect, which callers report as an
+ * internal error.
+ */
 export function errorResponseOf(refused: Refusal): ErrorResponse | undefined {
   const { status, message, headers, members, smmApi } = entryOf(refused);
   if (status === undefined) return undefined;

@@ -24,7 +24,7 @@ import { smmErrorOf } from "./errors.ts";
 import { type Fields, readFields } from "./fields.ts";
 
 const METHOD = "POST";
-/** Route in the log and the metrics before the action is known. */
+/** What every action requires of the caller's key. */
 const NEEDS: RouteNeeds = { permission: "order" };
 
 /** Returns an action's route for the log and the metrics. */

@@ -133,7 +133,10 @@ export function rejectPayment(
   return { state: after.state };
 }
 
-/** A payment that its method knows is read on: it may be refunded, disputed or paid after all. */
+/**
+ * Ends the reads of a payment that its method does not know. Any other payment is still read, because it may later be
+ * refunded, disputed or paid.
+ */
 function lastReading({ methodReference }: Payment): { nextReadAt?: null } {
   return methodReference === null ? { nextReadAt: null } : {};
 }
@@ -175,7 +178,8 @@ export function settleReversal(
   if (!isOpen && debitedMicros === 0) throw new Refusal("payment_closed", { state: payment.state });
   refuseDebitAboveBalance(user.balanceMicros, debitedMicros);
   // Nothing is refused from here on.
-  // Where no provider reported it, as large a part of what was received as of what was credited was given back.
+  // If no provider reported how much was given back, assume the same share of the received money as was debited of the
+  // credit.
   const received = payment.receivedMicros!;
   const given = isOpen
     ? refundedMicros

@@ -11,7 +11,7 @@ import { Refused } from "../../web/components/fields.tsx";
 import { List } from "../../web/components/lists.tsx";
 import { Typed } from "../../web/components/shown.tsx";
 
-/** The file name in the places of rows, such as `line 7`. It is not shown. */
+/** The file name in the place of a row, such as `list.csv, line 7`. Pages do not show it. */
 export const FILE = "list.csv";
 export const SHOWN_LIMIT = 200;
 

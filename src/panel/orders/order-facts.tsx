@@ -90,7 +90,7 @@ function ItsRoute({
   );
 }
 
-/** What a status report changed, as operations/delivery/polling.ts notes it. */
+/** Beginning of the note that operations/delivery/polling.ts writes with a status change that a provider reported. */
 const REPORTED = /^the provider reported /;
 
 /**

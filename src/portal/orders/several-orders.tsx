@@ -69,7 +69,9 @@ function Lines({ visitor: { t }, text = "" }: { visitor: Visitor; text?: string 
   );
 }
 
-/** Shows the orders before they are placed, or with the token of that page places them. */
+/**
+ * Shows the orders for review. If the form has the token of that review and no line is wrong, places them instead.
+ */
 export async function placeOrders(
   submission: Submission,
   portal: Portal,

@@ -1,4 +1,4 @@
-// The head of a page: its title, what it shows in a word or two, tabs, and what opens above the page.
+// The head of a page: its title and figures, tabs, parts that open above the page, and the filters that are set.
 
 /** @jsxImportSource preact */
 
@@ -6,7 +6,7 @@ import type { ComponentChildren } from "preact";
 import { showHidden } from "../../domain/values/text.ts";
 import { useWords } from "./words.ts";
 
-/** The title, with what belongs beside it: figures, filters, and at the end what can be made or done. */
+/** The title and, beside it, figures, filters, and at the end the buttons of the page. */
 export function PageHead({
   title,
   children,
@@ -85,7 +85,7 @@ export interface Chip {
   text: ComponentChildren;
 }
 
-/** Chips for the fields of a form that are set, named by their labels, which the texts give. */
+/** Makes a chip for each field that is set. `texts`: a field's label, or a function that makes the text of its chip. */
 export function chipsOfFields(
   values: URLSearchParams,
   texts: Readonly<Record<string, string | ((value: string) => string)>>,

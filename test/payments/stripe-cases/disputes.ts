@@ -81,7 +81,7 @@ export const DISPUTES: readonly Row[] = [
     answered(disputed(8), 200, 200),
   ],
   [
-    "a dispute in another currency counts as all",
+    "a dispute in another currency counts for the whole payment",
     "api/disputes/object#dispute_object-currency",
     async (world) => {
       await payAndTell(world);
@@ -91,7 +91,7 @@ export const DISPUTES: readonly Row[] = [
     answered(disputed(25), 200, 200),
   ],
   [
-    "a dispute of more than was paid counts as all",
+    "a dispute of more than was paid counts for the whole payment",
     "api/disputes/object#dispute_object-amount",
     async (world) => {
       await payAndTell(world);
@@ -145,7 +145,7 @@ export const DISPUTES: readonly Row[] = [
     answered(paid, 200, 200),
   ],
   [
-    "a status that is not known yet counts",
+    "a dispute with an unknown status counts",
     "api/disputes/object#dispute_object-status",
     async (world) => {
       await payAndTell(world);

@@ -28,7 +28,7 @@ const unread = answered(pending, 503);
 
 export const READINGS: readonly Row[] = [
   [
-    "less than was asked is credited as what it is",
+    "a smaller amount than asked for: what was received is credited",
     "api/checkout/sessions/object#checkout_session_object-amount_total",
     reads(({ session }, intent) => {
       session.amount_total = 2000;
@@ -37,7 +37,7 @@ export const READINGS: readonly Row[] = [
     answered({ ...paid, balance: 20, transfers: { payment: 20 } }, 200),
   ],
   [
-    "more than was asked is credited as what it is",
+    "a larger amount than asked for: what was received is credited",
     "api/checkout/sessions/object#checkout_session_object-amount_total",
     reads(({ session }, intent) => {
       session.amount_total = 3000;

@@ -21,13 +21,13 @@ export const SESSIONS: readonly Row[] = [
     pending,
   ],
   [
-    "the customer's way back from the page changes nothing",
+    "a customer who cancels on Stripe's page changes nothing",
     "payments/checkout/custom-success-page",
     async ({ session }) => void (await fetch(session.cancel_url!, { redirect: "manual" })),
     pending,
   ],
   [
-    "a delayed method is complete, and not paid yet",
+    "a payment by a delayed method stays pending until its bank reports",
     "checkout/fulfillment",
     async (world) => {
       world.local.account.payByBank(world.reference);
@@ -57,7 +57,7 @@ export const SESSIONS: readonly Row[] = [
     answered(failed, 200),
   ],
   [
-    "a session that expired is expired",
+    "the payment of an expired session expires",
     "api/checkout/sessions/expire",
     async (world) => {
       world.local.account.expire(world.reference);

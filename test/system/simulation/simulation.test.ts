@@ -11,7 +11,7 @@ const SEEDS = runs(10, 50);
 const LIMIT_MS = 600_000;
 
 test(
-  `${SEEDS} seeded markets with faults, crashes, operators, receivers and a jumping clock leave the auditor nothing to find`,
+  `${SEEDS} seeded markets with faults, crashes, operators, receivers and a jumping clock lose, double and misreport no order and no money`,
   async () => {
     const findings: string[] = [];
     let crashes = 0;
