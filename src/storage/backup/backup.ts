@@ -1,5 +1,5 @@
-// Backs up a live database: copies it beside its target (copy.ts, by VACUUM INTO in copy-thread.ts), verifies, syncs
-// and publishes the copy. Never overwrites a file, and hardly slows down orders.
+// Backs up a live database: copies it beside its target (copy.ts, by VACUUM INTO in a thread), verifies, syncs and
+// publishes the copy. Never overwrites a file, and hardly slows down orders.
 
 import { constants, setPriority } from "node:os";
 import { existsSync, readdirSync, rmSync } from "node:fs";
