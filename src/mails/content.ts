@@ -12,7 +12,7 @@ import type { DueMail } from "../operations/mails/mail-deliveries.ts";
 import type { Translate } from "../portal/texts/catalogue.ts";
 import { type Formats, formatsOf } from "../portal/texts/formats.ts";
 import type { Texts } from "../portal/texts/texts.ts";
-import { linkWithToken } from "../web/server/tokens.ts";
+import { linkWithToken } from "../web/sessions/tokens.ts";
 
 /** What mails show of the service. */
 export interface MailSite {

@@ -1,7 +1,7 @@
 // The secrets of links in mails. They are made when a mail is taken and only their hash is stored, so that the database
 // and its backups hold none: docs/decisions/0086-secrets-of-links-in-mails.md.
 
-import { newToken } from "../web/server/tokens.ts";
+import { newToken } from "../web/sessions/tokens.ts";
 
 /** Limit for the mails whose token is kept for further attempts. The oldest beyond it get a new link. */
 const KEPT = 1000;

@@ -8,7 +8,7 @@ import type { Portal } from "../portal/server/portal.ts";
 import { createTexts, parseOverrides } from "../portal/texts/texts.ts";
 import { createCallerRate } from "../http/server/rate-limits.ts";
 import { createCompletionTimes } from "../reports/completion-times.ts";
-import { createPasswords } from "../web/server/passwords.ts";
+import { createPasswords } from "../web/sessions/passwords.ts";
 import { checkNewUrl } from "../webhooks/new-url.ts";
 import { PortalFileError } from "./portal-files.ts";
 import { internalErrors, type Started, webhookPolicy } from "./wiring.ts";

@@ -23,7 +23,7 @@ import { type Metrics } from "../monitoring/metrics.ts";
 import { NO_OBSERVER } from "../monitoring/observer.ts";
 import { createReadiness } from "../monitoring/readiness.ts";
 import type { Demo } from "../web/server/demo.ts";
-import { createPasswords } from "../web/server/passwords.ts";
+import { createPasswords } from "../web/sessions/passwords.ts";
 import type { BackupFacts, SystemFacts } from "../panel/server/facts.ts";
 import type { Panel, PanelSettings } from "../panel/server/panel.ts";
 import { versions } from "./versions.ts";

@@ -7,7 +7,7 @@ import { listMails } from "../../src/db/mails/mails.ts";
 import { systemClock } from "../../src/scheduling/clock.ts";
 import type { Ticker } from "../../src/scheduling/ticker.ts";
 import { MAILS_LIMIT, type MailDeps, startMails } from "../../src/mails/worker.ts";
-import { hashSecret } from "../../src/web/server/session-cookie.ts";
+import { hashSecret } from "../../src/web/sessions/session-cookie.ts";
 import {
   type MailServerPeer,
   startMailServer,

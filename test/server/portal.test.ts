@@ -7,8 +7,8 @@ import { expect, test } from "bun:test";
 import { freshDatabase } from "../support/databases/test-database.ts";
 import { openService, TEST_CONFIG } from "../support/worlds/service.ts";
 import { random } from "../../src/web/server/random.ts";
-import { hashSecret } from "../../src/web/server/session-cookie.ts";
-import { newToken } from "../../src/web/server/tokens.ts";
+import { hashSecret } from "../../src/web/sessions/session-cookie.ts";
+import { newToken } from "../../src/web/sessions/tokens.ts";
 
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const JPEG = Uint8Array.from([0xff, 0xd8, 0xff, 0xe0, 0x00]);

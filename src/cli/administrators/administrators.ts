@@ -21,7 +21,7 @@ import {
 } from "../../domain/administrators/administrators.ts";
 import { INVITATION_MS, INVITATION_TIME, isSessionLive } from "../../domain/sign-ins/sign-ins.ts";
 import { setUpLink } from "../../panel/server/invitations.ts";
-import { newToken } from "../../web/server/tokens.ts";
+import { newToken } from "../../web/sessions/tokens.ts";
 import { panelAddressPath } from "../../storage/file/open.ts";
 import {
   type CommonOptions,

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { PORTAL_PREFIX } from "../../config/settings.ts";
 import { portalAddressPath } from "../../storage/file/open.ts";
 import { isMailOn } from "../../db/mails/mails.ts";
-import { linkWithToken, newToken } from "../../web/server/tokens.ts";
+import { linkWithToken, newToken } from "../../web/sessions/tokens.ts";
 import type { CommonOptions, Session } from "../kernel/command.ts";
 import { print } from "../output/output.ts";
 

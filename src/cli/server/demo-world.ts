@@ -17,7 +17,7 @@ import { createContext } from "../../operations/batch/context.ts";
 import { createCommandIds } from "../../operations/batch/execute.ts";
 import { DEMO_PROVIDER_SERVICES, DEMO_PROVIDER_URL } from "../../providers/demo-provider.ts";
 import type { DemoPaymentMethod } from "../../web/server/demo.ts";
-import { newToken } from "../../web/server/tokens.ts";
+import { newToken } from "../../web/sessions/tokens.ts";
 import { parseCatalogue } from "../catalogue/service-import.ts";
 import { type CommonOptions, signed, withDatabase } from "../kernel/command.ts";
 import { newKey } from "../users/keys.ts";

@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { serveOptions } from "../../config/flags.ts";
 import { type Config, isPortalOn, isPortalNear } from "../../config/settings.ts";
 import { INVITATION_TIME } from "../../domain/sign-ins/sign-ins.ts";
-import { newToken } from "../../web/server/tokens.ts";
+import { newToken } from "../../web/sessions/tokens.ts";
 import { DEFAULT_PANEL } from "../administrators/administrators.ts";
 import { type CommonOptions, declare, withoutSettingsFile } from "../kernel/command.ts";
 import { type DatabaseName, databaseOf } from "../kernel/database-name.ts";

@@ -20,7 +20,7 @@ import { Choice, Field, Form } from "../../web/components/fields.tsx";
 import { List } from "../../web/components/lists.tsx";
 import { baseOf } from "../../web/server/origin.ts";
 import { setUpLink } from "../server/invitations.ts";
-import { newToken } from "../../web/server/tokens.ts";
+import { newToken } from "../../web/sessions/tokens.ts";
 import { Badge, Time } from "../../web/components/shown.tsx";
 
 const ROLE_TEXTS = [

@@ -11,7 +11,7 @@ import { refusal } from "../../domain/values/error-table.ts";
 import { HOUR_MS } from "../../domain/values/spans.ts";
 import { Badge } from "../../web/components/shown.tsx";
 import type { View } from "../../web/server/results.ts";
-import { linkWithToken, newToken } from "../../web/server/tokens.ts";
+import { linkWithToken, newToken } from "../../web/sessions/tokens.ts";
 import type { Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 

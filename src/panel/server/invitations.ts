@@ -1,6 +1,6 @@
 // The links by which administrators are invited.
 
-import { linkWithToken } from "../../web/server/tokens.ts";
+import { linkWithToken } from "../../web/sessions/tokens.ts";
 
 /** `base`: the panel's address for browsers. */
 export function setUpLink(base: string, token: string): string {

@@ -13,7 +13,7 @@ import type { ActivityCounter } from "../../reports/activity.ts";
 import type { OrderCounts } from "../../reports/status-counter.ts";
 import type { DemoSite } from "../../web/server/demo.ts";
 import type { OriginSettings } from "../../web/server/origin.ts";
-import type { Passwords } from "../../web/server/passwords.ts";
+import type { Passwords } from "../../web/sessions/passwords.ts";
 import type { Writer } from "../../writer/writer.ts";
 import type { PortalFacts, SystemFacts } from "./facts.ts";
 

@@ -1,4 +1,4 @@
-// The visitor who sent a request to the panel. How visitors sign in: web/server/session-visitor.ts.
+// The visitor who sent a request to the panel. How visitors sign in: web/sessions/session-visitor.ts.
 
 import {
   findAdministrator,
@@ -14,7 +14,7 @@ import { authorOf } from "../../domain/administrators/administrators.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { Refusal } from "../../domain/values/error-table.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
-import { SessionVisitor, type SignInSite } from "../../web/server/session-visitor.ts";
+import { SessionVisitor, type SignInSite } from "../../web/sessions/session-visitor.ts";
 import type { Panel } from "./panel.ts";
 
 /** Name of the panel's session cookie. */

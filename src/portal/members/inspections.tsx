@@ -8,7 +8,7 @@ import { inspectionEnd } from "../../domain/members/inspections.ts";
 import { refusal } from "../../domain/values/error-table.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
 import type { Redirect, View } from "../../web/server/results.ts";
-import { hashSecret } from "../../web/server/session-cookie.ts";
+import { hashSecret } from "../../web/sessions/session-cookie.ts";
 import { Time } from "../parts/shown.tsx";
 import type { Call, Submission } from "../server/call.ts";
 import type { Portal } from "../server/portal.ts";

@@ -12,7 +12,7 @@ import type { Redirect, View } from "../../web/server/results.ts";
 import { Welcome } from "../parts/welcome.tsx";
 import type { Call, Submission } from "../server/call.ts";
 import type { Portal } from "../server/portal.ts";
-import { hashSecret } from "../../web/server/session-cookie.ts";
+import { hashSecret } from "../../web/sessions/session-cookie.ts";
 import { SetUpForm, NewPassword, newPassword } from "./set-up.tsx";
 
 export async function registrationPage(call: Call, portal: Portal): Promise<View | Response> {

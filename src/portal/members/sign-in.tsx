@@ -6,7 +6,7 @@ import { LANGUAGES } from "../../domain/members/languages.ts";
 import { parseEmail } from "../../domain/members/members.ts";
 import { DemoSignIns } from "../../web/components/demo-sign-ins.tsx";
 import { Field, Form } from "../../web/components/fields.tsx";
-import { setCookie } from "../../web/server/cookies.ts";
+import { setCookie } from "../../web/sessions/cookies.ts";
 import { redirect } from "../../web/server/response.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
 import { Welcome } from "../parts/welcome.tsx";

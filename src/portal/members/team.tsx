@@ -12,7 +12,7 @@ import { List } from "../../web/components/lists.tsx";
 import { Badge, Typed } from "../../web/components/shown.tsx";
 import { baseOf } from "../../web/server/origin.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
-import { linkWithToken, newToken } from "../../web/server/tokens.ts";
+import { linkWithToken, newToken } from "../../web/sessions/tokens.ts";
 import { Time } from "../parts/shown.tsx";
 import type { Call, Submission } from "../server/call.ts";
 import type { Portal } from "../server/portal.ts";

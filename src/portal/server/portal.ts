@@ -12,7 +12,7 @@ import type { Payments } from "../../payments/payments.ts";
 import type { Asset } from "../../web/server/assets.ts";
 import type { DemoSite } from "../../web/server/demo.ts";
 import type { OriginSettings } from "../../web/server/origin.ts";
-import type { Passwords } from "../../web/server/passwords.ts";
+import type { Passwords } from "../../web/sessions/passwords.ts";
 import type { Brand } from "../../web/server/site.ts";
 import type { Writer } from "../../writer/writer.ts";
 import type { Texts } from "../texts/texts.ts";

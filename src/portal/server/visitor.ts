@@ -1,5 +1,5 @@
 // The visitor who sent a request to the portal: the member with its reseller, and the language of the pages. How visitors
-// sign in: web/server/session-visitor.ts.
+// sign in: web/sessions/session-visitor.ts.
 
 import { findAdministrator } from "../../db/administrators/administrators.ts";
 import { findInspection, whyInspectionEnds } from "../../db/members/inspections.ts";
@@ -23,14 +23,14 @@ import {
 } from "../../domain/members/languages.ts";
 import { memberAuthor, type MemberPermission, mayMember } from "../../domain/members/members.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
-import { endedCookie, readCookie } from "../../web/server/cookies.ts";
+import { endedCookie, readCookie } from "../../web/sessions/cookies.ts";
 import { baseOf } from "../../web/server/origin.ts";
-import { isSecretOf, newSessionKey, sessionKeyOf } from "../../web/server/session-cookie.ts";
+import { isSecretOf, newSessionKey, sessionKeyOf } from "../../web/sessions/session-cookie.ts";
 import {
   type Identity,
   SessionVisitor,
   type SignInSite,
-} from "../../web/server/session-visitor.ts";
+} from "../../web/sessions/session-visitor.ts";
 import type { SiteWords } from "../../web/server/words.ts";
 import type { Translate } from "../texts/catalogue.ts";
 import { type Formats, formatsOf } from "../texts/formats.ts";

@@ -18,7 +18,7 @@ import {
 } from "./confirmation.tsx";
 import { Form } from "./form.ts";
 import { shownRefusal } from "./refusals.ts";
-import type { Visitor } from "./visitor.ts";
+import type { Visitor } from "../sessions/visitor.ts";
 
 /** What a call needs of the server. */
 export interface CallParts {

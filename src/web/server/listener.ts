@@ -14,7 +14,7 @@ import { isFormClosed } from "./demo.ts";
 import { type Form, FormError } from "./form.ts";
 import { type FormBody, formOf, TooLarge, Unreadable } from "./form-body.ts";
 import { noteCookie } from "./notes.ts";
-import { readCookie } from "./cookies.ts";
+import { readCookie } from "../sessions/cookies.ts";
 import { isFromElsewhere, isKnownHost, isOwn } from "./origin.ts";
 import { isAbsence, shownRefusal } from "./refusals.ts";
 import { onSide } from "./layout.tsx";
@@ -22,7 +22,7 @@ import { confirmationOf, failureOf, viewOf } from "./render.tsx";
 import { askAgain, assetResponse, redirect, secured, withCookies } from "./response.ts";
 import type { ActionRoute, PageRoute, Route } from "./route.ts";
 import { pageAt, type Site, type SiteParts } from "./site.ts";
-import type { Visitor } from "./visitor.ts";
+import type { Visitor } from "../sessions/visitor.ts";
 import { ENGLISH } from "./words.ts";
 
 /** Size limit for a form. The longest form imports a list of services. */

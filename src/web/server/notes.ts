@@ -1,7 +1,7 @@
 // Notes about a completed action, shown once on the page that follows. They are kept in a cookie for half a minute.
 
 import type { IncomingRequest } from "../../http1/request.ts";
-import { endedCookie, readCookie, setCookie } from "./cookies.ts";
+import { endedCookie, readCookie, setCookie } from "../sessions/cookies.ts";
 
 const LIVES_SECONDS = 30;
 const LENGTH_LIMIT = 500;

@@ -12,7 +12,7 @@ import { endedNote, readNote } from "./notes.ts";
 import { pageResponse, withCookies } from "./response.ts";
 import type { Site, SiteParts } from "./site.ts";
 import type { View } from "./results.ts";
-import type { Visitor } from "./visitor.ts";
+import type { Visitor } from "../sessions/visitor.ts";
 import { ENGLISH } from "./words.ts";
 
 /** Renders a view. `refused`: the refused form, which the page shows again. */

@@ -2,7 +2,7 @@
 
 import type { Call, Submission } from "./call.ts";
 import type { Redirect, View } from "./results.ts";
-import type { Visitor } from "./visitor.ts";
+import type { Visitor } from "../sessions/visitor.ts";
 
 /** Handles a GET request. Returns a view, or as a Response a file to download, to which the site adds its headers. */
 export type Page<Who extends Visitor, Parts> = (

@@ -8,7 +8,7 @@ import type { Call, CallParts } from "./call.ts";
 import type { DemoSite } from "./demo.ts";
 import type { OriginSettings } from "./origin.ts";
 import type { PageRoute, Route } from "./route.ts";
-import type { Visitor } from "./visitor.ts";
+import type { Visitor } from "../sessions/visitor.ts";
 
 /** What every site needs of the server. */
 export interface SiteParts extends CallParts {

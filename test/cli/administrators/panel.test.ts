@@ -6,7 +6,7 @@ import {
   PANEL_SIGN_INS,
 } from "../../../src/db/administrators/administrators.ts";
 import { INVITATION_MS } from "../../../src/domain/sign-ins/sign-ins.ts";
-import { hashSecret } from "../../../src/web/server/session-cookie.ts";
+import { hashSecret } from "../../../src/web/sessions/session-cookie.ts";
 import { openShop, type Shop } from "../../support/worlds/shop.ts";
 import { PASSWORD_HASH } from "../../support/worlds/panel.ts";
 

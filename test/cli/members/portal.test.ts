@@ -2,7 +2,7 @@
 
 import { afterAll, expect, test } from "bun:test";
 import { findMemberByEmail } from "../../../src/db/members/members.ts";
-import { hashSecret } from "../../../src/web/server/session-cookie.ts";
+import { hashSecret } from "../../../src/web/sessions/session-cookie.ts";
 import { openShop } from "../../support/worlds/shop.ts";
 
 const shop = openShop();

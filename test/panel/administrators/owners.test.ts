@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { findAdministrator } from "../../../src/db/administrators/administrators.ts";
 import { codeOf, stepAt } from "../../../src/domain/sign-ins/second-factor.ts";
 import { PROOF_MS } from "../../../src/domain/sign-ins/sign-ins.ts";
-import { newToken } from "../../../src/web/server/tokens.ts";
+import { newToken } from "../../../src/web/sessions/tokens.ts";
 import { openPanel, PASSWORD, type TestPanel } from "../../support/worlds/panel.ts";
 import { signingIn } from "./sign-in.ts";
 

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { findAdministrator } from "../../../src/db/administrators/administrators.ts";
 import { INVITATION_MS } from "../../../src/domain/sign-ins/sign-ins.ts";
-import { createPasswords } from "../../../src/web/server/passwords.ts";
+import { createPasswords } from "../../../src/web/sessions/passwords.ts";
 import { openPanel, PASSWORD, type TestPanel } from "../../support/worlds/panel.ts";
 import { cookieOf, OTHER_PASSWORD, signingIn } from "./sign-in.ts";
 

@@ -3,7 +3,7 @@
 import { expect } from "bun:test";
 import { parseNetwork } from "../../../src/config/networks.ts";
 import { codeOf, stepAt } from "../../../src/domain/sign-ins/second-factor.ts";
-import { newToken } from "../../../src/web/server/tokens.ts";
+import { newToken } from "../../../src/web/sessions/tokens.ts";
 import { PASSWORD, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
 
 export const OTHER_PASSWORD = "another long password";

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { listAuditEntries } from "../../../src/db/administrators/audit.ts";
 import { listInspections } from "../../../src/db/members/inspections.ts";
-import { hashSecret } from "../../../src/web/server/session-cookie.ts";
+import { hashSecret } from "../../../src/web/sessions/session-cookie.ts";
 import { openPanel, type TestPanel } from "../../support/worlds/panel.ts";
 import { openPortal, type TestPortal } from "../../support/worlds/portal.ts";
 

@@ -13,7 +13,7 @@ import { findUser } from "../../../src/db/users/users.ts";
 import { MEMBER_ROLES, type MemberRole } from "../../../src/domain/members/members.ts";
 import type { ActionRoute } from "../../../src/panel/server/route.ts";
 import { ROUTES } from "../../../src/panel/server/routes.ts";
-import { hashSecret } from "../../../src/web/server/session-cookie.ts";
+import { hashSecret } from "../../../src/web/sessions/session-cookie.ts";
 import { openPanel, PASSWORD_HASH, shownNote, type TestPanel } from "../../support/worlds/panel.ts";
 
 let panel: TestPanel;

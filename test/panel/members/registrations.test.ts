@@ -6,7 +6,7 @@ import { listAuditEntries } from "../../../src/db/administrators/audit.ts";
 import { findMemberByEmail } from "../../../src/db/members/members.ts";
 import { listRegistrations } from "../../../src/db/members/registrations.ts";
 import { findUser } from "../../../src/db/users/users.ts";
-import { hashSecret } from "../../../src/web/server/session-cookie.ts";
+import { hashSecret } from "../../../src/web/sessions/session-cookie.ts";
 import { openPanel, type TestPanel } from "../../support/worlds/panel.ts";
 
 let panel: TestPanel;

@@ -5,7 +5,7 @@ import { memberOf } from "../../../src/domain/members/members.ts";
 import { createLog } from "../../../src/monitoring/log.ts";
 import { createPayments } from "../../../src/payments/payments.ts";
 import { random } from "../../../src/web/server/random.ts";
-import { hashSecret } from "../../../src/web/server/session-cookie.ts";
+import { hashSecret } from "../../../src/web/sessions/session-cookie.ts";
 import { deliver } from "../../support/peers/stripe/events.ts";
 import { startStripe, TEST_KEY, WEBHOOK_SECRET } from "../../support/peers/stripe/server.ts";
 import { DOLLAR, seedMember, seedMethod } from "../../support/seeds/payments.ts";

@@ -8,7 +8,7 @@ import { findMember, findMemberByEmail } from "../../../src/db/members/members.t
 import { findRegistrationByEmail } from "../../../src/db/members/registrations.ts";
 import { LINK_PAUSE_MS, type MailKind } from "../../../src/domain/mails/mails.ts";
 import { MAIL_CHOICES } from "../../../src/domain/members/members.ts";
-import { hashSecret } from "../../../src/web/server/session-cookie.ts";
+import { hashSecret } from "../../../src/web/sessions/session-cookie.ts";
 import { openPortal, PASSWORD, type Reply, type TestPortal } from "../../support/worlds/portal.ts";
 
 const NEW = "four words are enough";

@@ -6,7 +6,7 @@ import { findUser } from "../../../src/db/users/users.ts";
 import { parseNetwork } from "../../../src/config/networks.ts";
 import { codeOf, stepAt } from "../../../src/domain/sign-ins/second-factor.ts";
 import { lifetimesOf } from "../../../src/domain/sign-ins/sign-ins.ts";
-import { hashSecret } from "../../../src/web/server/session-cookie.ts";
+import { hashSecret } from "../../../src/web/sessions/session-cookie.ts";
 import { ENGINE } from "../../support/databases/engine.ts";
 import { openPortal, PASSWORD, type Reply, type TestPortal } from "../../support/worlds/portal.ts";
 

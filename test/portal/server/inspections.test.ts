@@ -21,7 +21,7 @@ import type { ActionRoute, PageRoute } from "../../../src/portal/server/route.ts
 import { ROUTES } from "../../../src/portal/server/routes.ts";
 import { TEST_SIDE } from "../../../src/portal/server/visitor.ts";
 import { random } from "../../../src/web/server/random.ts";
-import { hashSecret } from "../../../src/web/server/session-cookie.ts";
+import { hashSecret } from "../../../src/web/sessions/session-cookie.ts";
 import { mailTo } from "../../support/seeds/mails.ts";
 import { askPayment, seedMethod } from "../../support/seeds/payments.ts";
 import { dumpOf } from "../../support/databases/test-database.ts";

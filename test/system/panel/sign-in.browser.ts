@@ -5,7 +5,7 @@ import { Secret, TOTP } from "otpauth";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { setUpLink } from "../../../src/panel/server/invitations.ts";
-import { newToken } from "../../../src/web/server/tokens.ts";
+import { newToken } from "../../../src/web/sessions/tokens.ts";
 import { openPanel, type TestPanel } from "../../support/worlds/panel.ts";
 import { expectSound, launch, screenshot, visit } from "./browser.ts";
 

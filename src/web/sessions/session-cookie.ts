@@ -3,7 +3,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingRequest } from "../../http1/request.ts";
 import { readCookie, setCookie } from "./cookies.ts";
-import { random } from "./random.ts";
+import { random } from "../server/random.ts";
 
 export interface SessionKey {
   id: string;

@@ -1,6 +1,6 @@
 // Makes the tokens of invitations.
 
-import { random } from "./random.ts";
+import { random } from "../server/random.ts";
 import { hashSecret } from "./session-cookie.ts";
 
 const TOKEN_BYTES = 32;

@@ -5,7 +5,7 @@ import { USER_AGENT_LIMIT } from "../../domain/sign-ins/sign-ins.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { clientAddress, FORWARDED_HEADER } from "../../http/server/client-address.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
-import { ENGLISH, type SiteWords } from "./words.ts";
+import { ENGLISH, type SiteWords } from "../server/words.ts";
 
 /** Header of the script's automatic refresh, which does not count as use of the session. */
 const REFRESH = "x-refresh";
