@@ -184,7 +184,7 @@ export const SETTINGS = {
   "portal-search-orders": setting(
     kinds.someOf,
     "10000",
-    "orders that one page of a search examines, in about half a millisecond for 1,000",
+    "orders that one page of a search examines at most; 1,000 take about 0.5 ms",
   ),
   "portal-logo": optional(kinds.text("FILE"), "logo of the portal: a PNG, JPEG, WebP or SVG file"),
   "portal-texts": optional(
@@ -203,7 +203,10 @@ export const SETTINGS = {
     "commands that move more than this ask for confirmation; without a terminal they need --yes",
   ),
   "release-url": {
-    ...optional(kinds.releaseUrl, "folder of the newest release, which only `upgrade` asks"),
+    ...optional(
+      kinds.releaseUrl,
+      "URL of the folder with the newest release; only `upgrade` uses it",
+    ),
     default: RELEASE_URL_DEFAULT,
     defaultText: RELEASE_URL_DEFAULT ?? "none",
   },

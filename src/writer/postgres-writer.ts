@@ -1,8 +1,8 @@
 // The writer of a server on PostgreSQL: the same queue as in writer.ts, without a thread. Three batches can be in
 // flight, one per lane. Two lanes take the commands of half the accounts each, so that their batches never lock the
-// same account: such batches would run one after the other anyway, and a lane that waits gathers more commands for its
-// next batch. The third lane takes commands that name no account, such as imports and totals of days. They may take
-// long, but no order waits for them.
+// same account. Batches that lock the same account run one after the other anyway. In one lane, the commands for the
+// next batch gather while the lane waits. The third lane takes commands that name no account, such as imports and
+// totals of days. They may take long, but no order waits for them.
 
 import { refusal } from "../domain/values/error-table.ts";
 import type { Store } from "../db/port/port.ts";

@@ -14,7 +14,7 @@ export interface Margin {
   readonly percent: string | null;
 }
 
-/** Returns the margin of a price; null if none can be computed: for a package sold by units, or too large a cost. */
+/** Returns the margin of a price. Null: the provider's package is sold here by units, or the cost is too large. */
 export function marginOf(
   priceMicros: number,
   { per, max }: { per: PriceUnit; max: number },

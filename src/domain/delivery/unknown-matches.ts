@@ -271,7 +271,7 @@ function doubtsOf(
   if (!upper) {
     const minutes = LATE_ARRIVAL_MS / MINUTE_MS;
     doubts.push(
-      `no order of ours was accepted there at least ${minutes} min after this one: search again once one was`,
+      `no order of ours sent at least ${minutes} min after this one has a number there yet: search again when one has`,
     );
   }
   if (!lower || !upper) return doubts;

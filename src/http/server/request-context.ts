@@ -162,7 +162,7 @@ export function write(
   recordRequest(context, status);
   const fields: Record<string, string> = { "x-request-id": requestId, ...headers };
   if (context.isInTestMode()) fields[TEST_MODE] = "true";
-  // A refusal by a limit has the field itself.
+  // A refusal by a limit has its own RateLimit, which replaces that of the allowance.
   const lines = context.allowance?.lines(fields["ratelimit"] === undefined);
   return deps.template.make(status, body, fields, lines);
 }

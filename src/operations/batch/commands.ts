@@ -50,7 +50,7 @@ export function countIds<Name extends CommandName>(name: Name, input: CommandInp
   return commandOf(name).ids(input);
 }
 
-/** Returns what the command declares that it reads, and which numbers it takes. */
+/** Returns the needs that the command declares: locks, rows to read, and numbers to take. */
 export function needsOf<Name extends CommandName>(name: Name, input: CommandInput<Name>): Need[] {
   return commandOf(name).needs(input);
 }

@@ -1,6 +1,6 @@
 // Imports orders of another panel under their numbers there. Those that ended become past orders, which move no money.
-// An open one becomes an order here: a credit of what it was charged pays for it, so that its refund, too, stays within
-// the ledger. docs/specification/imports.md#imported-orders.
+// An open one becomes an order here. The user gets a credit equal to its charge, and pays the charge with it. So the
+// ledger has the charge that a later refund gives back. docs/specification/imports.md#imported-orders.
 
 import { openingReferenceOf } from "../../domain/imports/opening.ts";
 import type { RowOutcome } from "../../domain/imports/import-problems.ts";
@@ -260,7 +260,7 @@ function insertOpen(
     orderId,
   });
   if (!route) return;
-  // Like a number that the operator settled: it can be corrected until the provider reports.
+  // As after a settlement by the operator, the number can be corrected until the provider reports.
   const times = { startedAt: createdAt, finishedAt: createdAt };
   tx.insert(attempts, { ...route, ...times, orderId, outcome: "unknown", cause: TAKEN_OVER_CAUSE });
 }

@@ -284,8 +284,8 @@ function changeActive(
 }
 
 /**
- * After a restore: repeats what was taken from the member after the backup, even if it is the last owner. The sessions
- * have already ended. A member who could not use the portal when the backup was made is not disabled.
+ * Takes away again, after a restore, the rights that the member lost after the backup, even from the last owner. The
+ * sessions have already ended. A member who could not use the portal when the backup was made is not disabled.
  */
 export function keepMemberAccess(tx: Tx, later: LaterAccess, actor: Actor, context: Context): void {
   const found = findMember(tx, later.key);
@@ -318,7 +318,7 @@ export function updateMember(tx: Tx, { changes, actor }: UpdateMember, context: 
   const holder = changes.email === undefined ? undefined : findMemberByEmail(tx, changes.email);
   if (holder && holder.id !== found.id) throw refusal("member_email_taken");
   const after = { ...factsOf(found), ...changes };
-  // Whoever reads the old address may be the reason.
+  // Ends open links, because somebody else may read the mails to the old address.
   const isMoved = after.email !== found.email;
   tx.update(members, found, { ...changes, ...(isMoved && NO_INVITATION) });
   auditMember(tx, actor, "member.update", found, factsOf(found), after, context);

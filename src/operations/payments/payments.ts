@@ -111,8 +111,8 @@ export interface RecordBegun {
 }
 
 /**
- * Records what the method answered. The method has one page for a payment, so a repeated call has the same answer.
- * Refuses: payment_not_found.
+ * Records what the method answered to the call that begins a payment. A repeated call gets the same answer, because the
+ * method makes only one page for each payment. Refuses: payment_not_found.
  */
 export function recordBegun(
   tx: Tx,
@@ -172,7 +172,7 @@ export function claimPayment(tx: Tx, command: ClaimPayment, context: Context): n
   const fields = { customerReference: reference, nextReadAt: null };
   const awaits = payment.awaits ?? ("claim" as const);
   const after = changePayment(tx, payment, { event: "claimed", actor, fields, awaits }, context);
-  // The operator has the mail of the first claim.
+  // A repeated claim changes no state, so only its event is recorded, without a mail to the operator.
   if (isAgain) noteEvent(tx, after, "claimed", { actor }, context);
   return null;
 }

@@ -246,7 +246,7 @@ function notifyAll(
   mailAlert(tx, type, text, at, context);
 }
 
-/** Queues a mail about an alert, but for alerts that say that mails fail. */
+/** Queues a mail about an alert, unless the alert says that mails fail. */
 function mailAlert(
   tx: Tx,
   event: AlertEventType,

@@ -23,8 +23,8 @@ export interface ReplayWebhook extends OfWebhook {
 }
 
 /**
- * Queues replays. Returns how many deliveries are due now. A disabled endpoint receives them too, and failures do not
- * count. Refuses what requireWebhook refuses, then: delivery_not_found.
+ * Queues replays. Returns how many deliveries are due now. A disabled endpoint receives them too. Their failures are
+ * not added to the failures of the endpoint. Refuses what requireWebhook refuses, then: delivery_not_found.
  */
 export function replayWebhook(tx: Tx, command: ReplayWebhook, context: Context): number {
   const webhook = requireWebhook(tx, command, context);

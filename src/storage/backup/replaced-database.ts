@@ -48,7 +48,7 @@ export interface SinceBackup {
     /** Keys created since the backup. */
     lost: KeyState[];
   };
-  /** What administrators of the panel may do in the replaced database; the restore gives back no more. */
+  /** What administrators of the panel may do in the replaced database. They may do no more after the restore. */
   administrators: Access[];
   /** What members of the portal may do there. */
   members: Access[];

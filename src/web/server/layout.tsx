@@ -48,12 +48,12 @@ export function below(prefix: string, side: string, html: string): string {
   );
 }
 
-/** Returns a path as the site's pages write it with the side before it; without, if it leaves the side. */
+/** Puts the side before a path. From a path that leaves the side, only removes `/..`. */
 export function onSide(side: string, path: string): string {
   return path.startsWith(OUT) ? path.slice(OUT.length - 1) : side + path;
 }
 
-/** What a path begins with that leaves the side. */
+/** The beginning of every path that leaves the side. */
 const OUT = "/../";
 
 /** Returns a document as a file of its own: it contains its stylesheet and has no header and no script. */
