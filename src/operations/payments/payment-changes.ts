@@ -61,7 +61,7 @@ export interface PaymentChange {
   awaits?: PaymentAwaits;
   /** What to credit, if the event leads to a credit. */
   credit?: PaymentCredit;
-  /** For the timeline of the operator. It stays after an erasure, so it holds no text of others: that is in \`cause\`. */
+  /** For the timeline of the operator. It stays after an erasure, so it holds no text of others: that is in `cause`. */
   detail?: string | null;
 }
 
