@@ -1,4 +1,4 @@
-// Stores what has ended, with retries until the database takes it.
+// Stores the results of finished work, such as attempts of webhooks, with retries until the database takes them.
 
 import { errorCode, Refusal } from "../domain/values/error-table.ts";
 import type { Logger } from "../monitoring/log.ts";
@@ -17,7 +17,10 @@ export interface Recording<Ended> {
   log: Pick<Logger, "warn" | "error">;
 }
 
-/** Records what has ended. Resolves once it is recorded, or once `stop` is aborted; in that case it is done again. */
+/**
+ * Records what has ended. Resolves once it is recorded, or once `stop` is aborted. Work that is not recorded by then is
+ * done again later.
+ */
 export async function recordEnded<Ended>(
   recording: Recording<Ended>,
   ended: readonly Ended[],

@@ -4,7 +4,7 @@ import { callerTexts, type PublicOrder } from "../../domain/orders/order-members
 
 /** An example of an id. */
 const ID = "tz4a98xxat96iws9zmbrgj3a";
-/** A UUID, as most programs use. The caller's number for the order is not a key but its reference. */
+/** A UUID, as most programs use. The caller's own number for an order belongs in `reference`, not in this key. */
 export const IDEMPOTENCY_KEY = "7d1f6b52-3c0e-4a87-9f21-5e8b0c4d6a13";
 /** The cursor of a page of orders. */
 export const CURSOR = "b3JkZXJzOjEwMQ";

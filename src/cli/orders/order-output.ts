@@ -70,8 +70,8 @@ export function lateJson(late: LateReport | null) {
 }
 
 /**
- * The columns of `order list`. The default ones leave room for the others within 80 columns. The link is last and
- * never cut.
+ * The columns of `order list`. The columns shown by default are few, so that others fit beside them in 80 characters.
+ * The link is last and never cut.
  */
 export const ORDER_LIST: List<OrderOfList> = {
   columns: {

@@ -71,8 +71,8 @@ const LATEST = query({
 });
 
 /**
- * Returns when the member's last mail of the kind was tried, or else queued, since that time; null if none was. `untried`:
- * how many wait for their first attempt.
+ * `at`: when the latest of the member's mails of the kind that were queued after `since` was tried, or queued if it was
+ * not tried yet; null: there is none. `untried`: how many of them wait for their first attempt.
  */
 export function findLatestMail(reader: Reader, member: string, kind: MailKind, since: number) {
   return reader.one(LATEST, { member, kind, since })!;

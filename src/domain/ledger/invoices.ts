@@ -120,8 +120,8 @@ export function dueBefore(now: number): number {
 }
 
 /**
- * Returns the prefix of the series that follows when it is not known which numbers of this one were given. It contains
- * the time, because the same backup may be restored again.
+ * Returns the prefix of the next series of invoices, for when it is not known which numbers of the current series were
+ * issued. It contains the time, because the same backup may be restored again.
  */
 export function nextSeries(prefix: string, now: number): string {
   const minute = new Date(now).toISOString().replace(/\D/g, "").slice(0, 12);

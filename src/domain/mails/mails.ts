@@ -64,7 +64,10 @@ interface KindFacts {
   to: "member" | "visitor" | "operator";
   /** The choice by which a member turns the kind off; null: it is always sent. */
   choice: MailChoice | null;
-  /** Whose link it holds, whose token is made when the mail is sent; null: no link with a secret. */
+  /**
+   * For whom the mail holds a link with a secret token. The token is made when the mail is sent. Null: it holds no such
+   * link.
+   */
   link: "member" | "registration" | null;
 }
 

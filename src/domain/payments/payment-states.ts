@@ -91,7 +91,7 @@ const EFFECTS: Record<PaymentPhase, Row> = {
     expired: "expired",
   },
   pending: { ...OPEN, begun: "stay", begin_refused: "stay", failed: "failed", expired: "expired" },
-  // Only the operator or the money ends it.
+  // Only a decision of the operator or the arrival of the money ends this phase.
   waiting: { ...OPEN, begun: "stay", begin_refused: "stay", failed: "stay", expired: "stay" },
   failed: {
     ...UNCREDITED,
@@ -175,7 +175,10 @@ export function isCredited(state: PaymentState): boolean {
 export const CREDITED_STATES: readonly PaymentState[] = ["paid", "refunded", "disputed"];
 export const OPEN_PAYMENT_STATES: readonly PaymentState[] = ["created", "pending"];
 
-/** The states to which a payment in the state may change. After a lost dispute is won, its refunds count again. */
+/**
+ * The states to which a payment in the state may change. A dispute may be won even after it was lost. The refunds of
+ * the payment then count again, so `disputed` may also change to `refunded`.
+ */
 export function paymentTransitionsFrom(from: PaymentState): PaymentState[] {
   const phases: PaymentPhase[] = from === "pending" ? ["pending", "waiting"] : [from];
   const next = phases.flatMap((phase) =>

@@ -8,7 +8,7 @@ import { queueMail } from "../mails/mails.ts";
 
 /**
  * `paid`, `rejected`: for the members of the reseller. `to_approve`: for the operator, who is to decide. `reversed`:
- * money went back, or is disputed, of which an alert tells.
+ * money went back or is disputed. No e-mail is queued for it, because an alert reports it.
  */
 export type PaymentNews = "paid" | "rejected" | "to_approve" | "reversed";
 

@@ -335,7 +335,7 @@ export async function updateService(submission: Submission): Promise<Redirect> {
   };
   await confirmBelowCost(submission, "Save below cost", (reader) => {
     const after = attempt(() => applyChanges(reader, before, update.changes, update.provider));
-    // What is refused is shown beside its field by the command.
+    // No question after a refusal: the command below refuses too, and the form shows why beside the field.
     return after instanceof Refusal ? [] : [{ name: after.name, before, after }];
   });
   await submission.submit("updateService", { id, ...update });

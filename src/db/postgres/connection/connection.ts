@@ -30,7 +30,10 @@ export interface ConnectionOptions {
 const SLOW_MS = 1000;
 /** Time limit for a connection that is tried again if it fails. */
 export const CONNECT_MS = 5000;
-/** Time limit for a connection that is tried only once, such as a command's: as long as a write waits for a primary. */
+/**
+ * Time limit for a connection that is tried only once, such as a command's. It equals the time for which a write waits
+ * for a primary.
+ */
 export const CONNECT_ONCE_MS = 15_000;
 /** Duration of a COMMIT after which onStandbyWait is called: longer than a standby needs to follow a new primary. */
 export const STANDBY_WAIT_MS = 5000;
