@@ -299,7 +299,7 @@ describe("an order is unclear", () => {
     const lost = night.unknown(begin + HOUR_MS, 300);
     night.accepted(begin + HOUR_MS + 4 * 60_000, 110);
     expect(await verdicts()).toEqual({ [lost]: "unclear" });
-    expect(await evidenceOf(lost)).toContain("search again once one was");
+    expect(await evidenceOf(lost)).toContain("search again when one has");
     night.accepted(begin + 2 * HOUR_MS, 111);
     expect(await verdicts()).toEqual({ [lost]: "not_sent" });
   });
