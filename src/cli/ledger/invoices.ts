@@ -15,7 +15,7 @@ import {
 } from "../../domain/ledger/invoices.ts";
 import { jsonAmount } from "../../domain/ledger/money.ts";
 import { refusal } from "../../domain/values/error-table.ts";
-import { counted, showHidden } from "../../domain/values/text.ts";
+import { counted } from "../../domain/values/text.ts";
 import { requireUser } from "../../operations/users/users.ts";
 import { invoiceCells, INVOICES_HEADER } from "../../reports/invoices-csv.ts";
 import {
@@ -25,25 +25,15 @@ import {
   type Session,
   withDatabase,
 } from "../kernel/command.ts";
-import { amount, checked, firstNumber, username } from "../kernel/values.ts";
-import {
-  addPaging,
-  addWindow,
-  type PageOptions,
-  printMore,
-  readPages,
-  type WindowOptions,
-  windowOf,
-} from "../output/list-pages.ts";
+import { amount, checked, username } from "../kernel/values.ts";
+import { type CsvList, exportAll, listWithCsv, type ShownList } from "../output/csv-lists.ts";
+import { addWindow, type WindowOptions, windowOf } from "../output/list-pages.ts";
 import { dollars, print } from "../output/output.ts";
-import { type PageReader, write, writeJsonPages, writePages } from "../output/streams.ts";
+import { type PageReader, write } from "../output/streams.ts";
 import { fields, table } from "../output/text-table.ts";
 import { declareBilling, declareSettings } from "./invoice-settings.ts";
 import { monthText } from "../../domain/values/calendar.ts";
 
-const LIST_DEFAULT = 50;
-/** The cursor at which the newest invoice is the first. */
-const NEWEST = Number.MAX_SAFE_INTEGER;
 /** Invoices of one transaction. */
 const ISSUED_AT_ONCE = 50;
 
@@ -72,21 +62,7 @@ function declareList(group: Command): void {
     "list invoices and corrections, newest first",
     "reseller admin invoice list --user alice --since 2026-11-01",
   ).option("--user <username>", "only invoices of this reseller", username);
-  addWindow(command).addOption(
-    new Option("--csv", "print CSV; all invoices unless --limit is given").conflicts("json"),
-  );
-  addPaging(command, { what: "seq", parse: firstNumber }, LIST_DEFAULT).action(
-    async (options: FilterOptions & PageOptions & { csv?: true; cursor?: number }) => {
-      const { cursor = NEWEST } = options;
-      const isLimited = command.getOptionValueSource("limit") !== "default";
-      if (options.csv) return writeCsv(options, cursor, isLimited ? options.limit : Infinity);
-      const rows = await withDatabase(options, async (session) =>
-        readPages(options, cursor, await readerOf(session, options)),
-      );
-      print(options.json, rows.map(listedJson), () => invoiceTable(rows));
-      printMore(options, rows, () => rows.at(-1)!.invoiceId);
-    },
-  );
+  listWithCsv(addWindow(command), "invoices", LIST);
 }
 
 function declareExport(group: Command): void {
@@ -96,19 +72,7 @@ function declareExport(group: Command): void {
     "write all invoices and corrections as CSV or JSON lines, newest first",
     "reseller admin invoice export --since 2026-11-01 --until 2026-11-30 > invoices.csv",
   ).option("--user <username>", "only invoices of this reseller", username);
-  addWindow(command)
-    .addOption(
-      new Option("--json-lines", "one JSON object a line, with all lines").conflicts("json"),
-    )
-    .action(async (options: FilterOptions & { jsonLines?: true }) => {
-      if (!options.json && !options.jsonLines) return writeCsv(options, NEWEST);
-      const json = (row: ListedInvoice) => JSON.stringify(invoiceJson(row));
-      await withDatabase(options, async (session) => {
-        const read = await readerOf(session, options);
-        if (options.json) await writeJsonPages(NEWEST, read, json);
-        else await writePages(NEWEST, Infinity, read, json);
-      });
-    });
+  exportAll(addWindow(command), "one JSON object a line, with all lines", LIST, invoiceJson);
 }
 
 async function readerOf(
@@ -122,14 +86,14 @@ async function readerOf(
   return (below, limit) => store.read((reader) => listInvoicesBelow(reader, filter, below, limit));
 }
 
-async function writeCsv(options: FilterOptions, begin: number, most = Infinity): Promise<void> {
-  const line = (row: ListedInvoice) => showHidden(invoiceCells(row).join(","));
-  await withDatabase(options, async (session) => {
-    const read = await readerOf(session, options);
-    await write(`${INVOICES_HEADER}\n`);
-    await writePages(begin, most, read, line);
-  });
-}
+const LIST: CsvList<ListedInvoice, FilterOptions> & ShownList<ListedInvoice, FilterOptions> = {
+  open: readerOf,
+  header: () => INVOICES_HEADER,
+  cells: invoiceCells,
+  json: listedJson,
+  table: invoiceTable,
+  numberOf: ({ invoiceId }) => invoiceId,
+};
 
 function declareShow(group: Command): void {
   declare(

@@ -8,7 +8,6 @@ import {
   type UserTransaction,
 } from "../../db/ledger/all-transactions.ts";
 import { jsonAmount } from "../../domain/ledger/money.ts";
-import { showHidden } from "../../domain/values/text.ts";
 import { TRANSFER_KINDS, type TransferKind } from "../../domain/ledger/ledger.ts";
 import {
   ALL_TRANSACTIONS_HEADER,
@@ -18,45 +17,19 @@ import {
   TRANSACTIONS_HEADER,
 } from "../../reports/transactions-csv.ts";
 import { requireUser } from "../../operations/users/users.ts";
-import {
-  type CommonOptions,
-  declare,
-  declareGroup,
-  type Session,
-  withDatabase,
-} from "../kernel/command.ts";
-import {
-  addPaging,
-  addWindow,
-  type PageOptions,
-  printMore,
-  readPages,
-  type WindowOptions,
-  windowOf,
-} from "../output/list-pages.ts";
-import { dollars, print } from "../output/output.ts";
-import { type PageReader, write, writeJsonPages, writePages } from "../output/streams.ts";
+import { type CommonOptions, declare, declareGroup, type Session } from "../kernel/command.ts";
+import { type CsvList, exportAll, listWithCsv, type ShownList } from "../output/csv-lists.ts";
+import { addWindow, type WindowOptions, windowOf } from "../output/list-pages.ts";
+import { dollars } from "../output/output.ts";
+import type { PageReader } from "../output/streams.ts";
 import { table } from "../output/text-table.ts";
-import { firstNumber, orderNumber, username } from "../kernel/values.ts";
-
-const LIST_DEFAULT = 50;
-/** The cursor at which the newest transaction is the first. */
-const NEWEST = Number.MAX_SAFE_INTEGER;
+import { orderNumber, username } from "../kernel/values.ts";
 
 interface FilterOptions extends CommonOptions, WindowOptions {
   user?: string;
   all?: true;
   kind?: TransferKind;
   order?: number;
-}
-
-interface ListOptions extends FilterOptions, PageOptions {
-  csv?: true;
-  cursor?: number;
-}
-
-interface ExportOptions extends FilterOptions {
-  jsonLines?: true;
 }
 
 export function declareTransactions(admin: Command): void {
@@ -72,23 +45,7 @@ function declareList(group: Command): void {
     "list transactions of a user or of all users, newest first",
     "reseller admin transaction list --user alice --since 2026-11-01 --until 2026-11-30 --csv",
   );
-  addFilters(command).addOption(
-    new Option("--csv", "print CSV; all transactions unless --limit is given").conflicts("json"),
-  );
-  addPaging(command, { what: "seq", parse: firstNumber }, LIST_DEFAULT).action(
-    async (options: ListOptions) => {
-      const { cursor = NEWEST } = options;
-      const isLimited = command.getOptionValueSource("limit") !== "default";
-      if (options.csv) return writeCsv(options, cursor, isLimited ? options.limit : Infinity);
-      const rows = await withDatabase(options, async (session) => {
-        const read = await readerOf(session, options);
-        return readPages(options, cursor, read);
-      });
-      const json = (row: UserTransaction) => transactionJson(row, options);
-      print(options.json, rows.map(json), () => transactionTable(rows, options));
-      printMore(options, rows, () => rows.at(-1)!.seq);
-    },
-  );
+  listWithCsv(addFilters(command), "transactions", LIST);
 }
 
 function declareExport(group: Command): void {
@@ -98,17 +55,7 @@ function declareExport(group: Command): void {
     "write all transactions of a user or of all users as CSV or JSON lines, newest first",
     "reseller admin transaction export --all --since 2026-11-01 --until 2026-11-30 > november.csv",
   );
-  addFilters(command)
-    .addOption(new Option("--json-lines", "one JSON object a line").conflicts("json"))
-    .action(async (options: ExportOptions) => {
-      if (!options.json && !options.jsonLines) return writeCsv(options, NEWEST);
-      const json = (row: UserTransaction) => JSON.stringify(transactionJson(row, options));
-      await withDatabase(options, async (session) => {
-        const read = await readerOf(session, options);
-        if (options.json) await writeJsonPages(NEWEST, read, json);
-        else await writePages(NEWEST, Infinity, read, json);
-      });
-    });
+  exportAll(addFilters(command), "one JSON object a line", LIST, transactionJson);
 }
 
 function addFilters(command: Command): Command {
@@ -137,17 +84,15 @@ async function readerOf(
     store.read((reader) => listAllTransactionsBelow(reader, query, spans, below, limit));
 }
 
-/** Writes CSV. The list of one user has no column `username`. */
-async function writeCsv(options: FilterOptions, begin: number, most = Infinity): Promise<void> {
-  const isOfUser = options.user !== undefined;
-  const cells = isOfUser ? transactionCells : allTransactionsCells;
-  const line = (row: UserTransaction) => showHidden(cells(row).join(","));
-  await withDatabase(options, async (session) => {
-    const read = await readerOf(session, options);
-    await write(`${isOfUser ? TRANSACTIONS_HEADER : ALL_TRANSACTIONS_HEADER}\n`);
-    await writePages(begin, most, read, line);
-  });
-}
+/** The list of one user has no column `username`. */
+const LIST: CsvList<UserTransaction, FilterOptions> & ShownList<UserTransaction, FilterOptions> = {
+  open: readerOf,
+  header: ({ user }) => (user === undefined ? ALL_TRANSACTIONS_HEADER : TRANSACTIONS_HEADER),
+  cells: (row, { user }) => (user === undefined ? allTransactionsCells : transactionCells)(row),
+  json: transactionJson,
+  table: transactionTable,
+  numberOf: ({ seq }) => seq,
+};
 
 function transactionJson(row: UserTransaction, { user }: FilterOptions) {
   return {

@@ -14,7 +14,6 @@ import { METHOD_ID } from "../../domain/payments/payment-methods.ts";
 import { PAYMENT_STATES } from "../../domain/payments/payment-states.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
 import { refusal } from "../../domain/values/error-table.ts";
-import { showHidden } from "../../domain/values/text.ts";
 import { requireUser } from "../../operations/users/users.ts";
 import { paymentCells, PAYMENTS_HEADER } from "../../reports/payments-csv.ts";
 import {
@@ -25,25 +24,15 @@ import {
   withDatabase,
 } from "../kernel/command.ts";
 import { addMoneyConfirmation, type ConfirmOptions, confirmMoney } from "../kernel/confirm.ts";
-import { amount, checked, firstNumber, keyId, note, price, username } from "../kernel/values.ts";
-import {
-  addPaging,
-  addWindow,
-  type PageOptions,
-  printMore,
-  readPages,
-  type WindowOptions,
-  windowOf,
-} from "../output/list-pages.ts";
+import { amount, checked, keyId, note, price, username } from "../kernel/values.ts";
+import { type CsvList, listWithCsv, type ShownList } from "../output/csv-lists.ts";
+import { addWindow, type WindowOptions, windowOf } from "../output/list-pages.ts";
 import { isoTime, print } from "../output/output.ts";
-import { type PageReader, write, writePages } from "../output/streams.ts";
+import type { PageReader } from "../output/streams.ts";
 import { fields, table } from "../output/text-table.ts";
 import { declareMethods } from "./payment-methods.ts";
 import { creditText, moneyText, paymentJson } from "./payment-output.ts";
 
-const LIST_DEFAULT = 50;
-/** The cursor at which the newest payment is the first. */
-const NEWEST = Number.MAX_SAFE_INTEGER;
 const STATES = ["waiting", "reversed", ...PAYMENT_STATES] as const;
 
 interface FilterOptions extends CommonOptions, WindowOptions {
@@ -78,21 +67,7 @@ function declareList(group: Command): void {
         "only payments in this state; waiting: for you to approve or reject; reversed: refunded or disputed, for you to decide on",
       ).choices(STATES),
     );
-  addWindow(command).addOption(
-    new Option("--csv", "print CSV; all payments unless --limit is given").conflicts("json"),
-  );
-  addPaging(command, { what: "seq", parse: firstNumber }, LIST_DEFAULT).action(
-    async (options: FilterOptions & PageOptions & { csv?: true; cursor?: number }) => {
-      const { cursor = NEWEST } = options;
-      const isLimited = command.getOptionValueSource("limit") !== "default";
-      if (options.csv) return writeCsv(options, cursor, isLimited ? options.limit : Infinity);
-      const rows = await withDatabase(options, async (session) =>
-        readPages(options, cursor, await readerOf(session, options)),
-      );
-      print(options.json, rows.map(paymentJson), () => paymentTable(rows));
-      printMore(options, rows, () => rows.at(-1)!.paymentId);
-    },
-  );
+  listWithCsv(addWindow(command), "payments", LIST);
 }
 
 async function readerOf(
@@ -106,14 +81,14 @@ async function readerOf(
   return (below, limit) => store.read((reader) => listPaymentsBelow(reader, filter, below, limit));
 }
 
-async function writeCsv(options: FilterOptions, begin: number, most = Infinity): Promise<void> {
-  const line = (row: ListedPayment) => showHidden(paymentCells(row).join(","));
-  await withDatabase(options, async (session) => {
-    const read = await readerOf(session, options);
-    await write(`${PAYMENTS_HEADER}\n`);
-    await writePages(begin, most, read, line);
-  });
-}
+const LIST: CsvList<ListedPayment, FilterOptions> & ShownList<ListedPayment, FilterOptions> = {
+  open: readerOf,
+  header: () => PAYMENTS_HEADER,
+  cells: paymentCells,
+  json: paymentJson,
+  table: paymentTable,
+  numberOf: ({ paymentId }) => paymentId,
+};
 
 function paymentTable(rows: readonly ListedPayment[]): string {
   const shown = rows.map((payment) => ({
