@@ -117,13 +117,16 @@ export function createRateLimits(
 /** Counts a use by a caller. Returns the seconds to wait before it is allowed; 0: it is allowed and was counted. */
 export type CallerRate = (caller: string) => number;
 
-/** Creates a limit for each of many callers, such as the members of a site. Each server counts separately. */
-export function createCallerRate(rate: Rate | 0): CallerRate {
+/**
+ * Creates a limit for each of many callers, such as the members of a site. Each server counts separately. `burst`: how
+ * many intervals may be used at once.
+ */
+export function createCallerRate(rate: Rate | 0, burst = BURST_FACTOR): CallerRate {
   const buckets = new Map<string, TokenBucket>();
   return (caller) => {
     if (rate === 0) return 0;
     evictOldest(buckets);
-    const bucket = buckets.get(caller) ?? fullBucket(rate, BURST_FACTOR);
+    const bucket = buckets.get(caller) ?? fullBucket(rate, burst);
     const isAllowed = bucket.tryRemoveTokens(1);
     // Deleted and set again, so that the map is in the order of the last use.
     buckets.delete(caller);
@@ -216,7 +219,7 @@ function orderPolicies(limits: OrderLimits | undefined): string[] {
   return items.filter(([, quota]) => quota > 0).map((item) => policyItem(...item));
 }
 
-export function fullBucket({ requests, milliseconds }: Rate, burst: number): TokenBucket {
+function fullBucket({ requests, milliseconds }: Rate, burst: number): TokenBucket {
   const bucketSize = requests * burst;
   const bucket = new TokenBucket({
     bucketSize,
@@ -245,7 +248,7 @@ function exceeded(by: RateExceeded["by"], rate: Rate, bucket: TokenBucket, cost:
 }
 
 /** Evicts buckets that are full again, and the oldest one when the map is full. */
-export function evictOldest(buckets: Map<string, TokenBucket>): void {
+function evictOldest(buckets: Map<string, TokenBucket>): void {
   for (const [address, bucket] of buckets) {
     const isFull = bucket.getWaitTime(bucket.bucketSize) === 0;
     if (!isFull && buckets.size < ADDRESS_LIMIT) return;

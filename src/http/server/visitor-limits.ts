@@ -1,13 +1,12 @@
 // Limits for the visitors of a demo that anybody may use, by address: requests, changes and sign-ins. They are counted
 // before the request reaches a server.
 
-import type { TokenBucket } from "limiter";
 import { type Network, rateLimitGroup } from "../../config/networks.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../domain/values/spans.ts";
 import type { Rate } from "../../domain/values/units.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
 import { clientAddress, FORWARDED_HEADER } from "./client-address.ts";
-import { evictOldest, fullBucket } from "./rate-limits.ts";
+import { createCallerRate } from "./rate-limits.ts";
 
 /** A limit: the rate at which it recovers, and how many intervals may be used at once. */
 interface Limit {
@@ -35,25 +34,21 @@ const LIMITS: readonly Limit[] = [
 export function createVisitorLimits(
   trusted: readonly Network[],
 ): (request: IncomingRequest) => Response | null {
-  const limits = LIMITS.map((limit) => ({ ...limit, buckets: new Map<string, TokenBucket>() }));
+  const limits = LIMITS.map(({ rate, burst, applies }) => {
+    return { applies, waitOf: createCallerRate(rate, burst) };
+  });
   return (request) => {
     const forwarded = request.headers.get(FORWARDED_HEADER);
     const visitor = rateLimitGroup(clientAddress(request.address, forwarded, trusted));
-    for (const { rate, burst, applies, buckets } of limits) {
-      if (!applies(request)) continue;
-      const bucket = buckets.get(visitor) ?? fullBucket(rate, burst);
-      evictOldest(buckets);
-      // Deleted and set again, so that the map is in the order of the last request.
-      buckets.delete(visitor);
-      buckets.set(visitor, bucket);
-      if (!bucket.tryRemoveTokens(1)) return tooMany(bucket);
+    for (const { applies, waitOf } of limits) {
+      const seconds = applies(request) ? waitOf(visitor) : 0;
+      if (seconds > 0) return tooMany(seconds);
     }
     return null;
   };
 }
 
-function tooMany(bucket: TokenBucket): Response {
-  const seconds = Math.max(1, Math.ceil(bucket.getWaitTime(1) / 1000));
+function tooMany(seconds: number): Response {
   return new Response(`The demo limits each visitor. Try again in ${seconds} s.\n`, {
     status: 429,
     headers: { "content-type": "text/plain; charset=utf-8", "retry-after": String(seconds) },
