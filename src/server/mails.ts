@@ -1,15 +1,12 @@
 // Starts the sending of e-mails. Loaded only with --smtp.
 
 import type { Config } from "../config/settings.ts";
-import { readSmallFile } from "../config/small-files.ts";
 import type { DeliveryService } from "../delivery/delivery.ts";
 import { createMailSender } from "../mails/smtp.ts";
 import { startMails } from "../mails/worker.ts";
-import { createTexts, parseOverrides } from "../portal/texts/texts.ts";
 import type { Outbox } from "../scheduling/outbox.ts";
+import { readTexts } from "./portal-texts.ts";
 import { clockOf, type Started } from "./wiring.ts";
-
-const TEXTS_LIMIT_BYTES = 1024 * 1024;
 
 /** Where links in mails lead; null: nowhere. */
 export interface MailUrls {
@@ -27,9 +24,6 @@ export function startMailService(
   const from = config.mailFrom!;
   const domain = from.address.slice(from.address.lastIndexOf("@") + 1);
   const brand = config.brand ?? from.name ?? domain;
-  const texts = config.portalTexts
-    ? parseOverrides(readSmallFile(config.portalTexts, TEXTS_LIMIT_BYTES))
-    : {};
   return startMails({
     store,
     writer,
@@ -43,7 +37,7 @@ export function startMailService(
       password: config.smtpPassword,
       from: { address: from.address, name: from.name ?? brand },
     }),
-    site: { brand, contact: config.contact, ...urls, texts: createTexts(texts) },
+    site: { brand, contact: config.contact, ...urls, texts: readTexts(config) },
     domain,
     perHour: config.mailPerHour,
     onAttempt: (outcome) => metrics?.mail(outcome),

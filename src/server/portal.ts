@@ -2,34 +2,27 @@
 
 import { readFileSync } from "node:fs";
 import { type Config, isPortalSecure, orderLimitsIn, PORTAL_PREFIX } from "../config/settings.ts";
-import { readSmallFile } from "../config/small-files.ts";
 import { createBrand } from "../portal/server/brand.ts";
 import type { Portal } from "../portal/server/portal.ts";
-import { createTexts, parseOverrides } from "../portal/texts/texts.ts";
 import { createCallerRate } from "../http/server/rate-limits.ts";
 import { createCompletionTimes } from "../reports/completion-times.ts";
 import { createPasswords } from "../web/sessions/passwords.ts";
 import { checkNewUrl } from "../webhooks/new-url.ts";
-import { PortalFileError } from "./portal-files.ts";
+import { readPortalFile } from "./portal-files.ts";
+import { readTexts } from "./portal-texts.ts";
 import { internalErrors, type Started, webhookPolicy } from "./wiring.ts";
 
 export { portalHandler, startPortal } from "../portal/server/listener.tsx";
 
 const LOGO_LIMIT_BYTES = 512 * 1024;
-const TEXTS_LIMIT_BYTES = 1024 * 1024;
 
 export function portalDeps(config: Config, started: Started): Portal {
   const { database, log } = started;
   const { store, slowStore, writer } = database;
-  const logo = config.portalLogo && fileOf("portal-logo", config.portalLogo, readLogo);
-  const brand = fileOf("portal-logo", config.portalLogo ?? "", () =>
+  const logo = config.portalLogo && readPortalFile("portal-logo", config.portalLogo, readLogo);
+  const brand = readPortalFile("portal-logo", config.portalLogo ?? "", () =>
     createBrand({ name: config.brand, accent: config.accent, logo: logo || null }),
   );
-  const overrides = config.portalTexts
-    ? fileOf("portal-texts", config.portalTexts, (path) =>
-        parseOverrides(readSmallFile(path, TEXTS_LIMIT_BYTES)),
-      )
-    : {};
   const completionTimes = createCompletionTimes(
     slowStore,
     () => database.now(),
@@ -39,7 +32,7 @@ export function portalDeps(config: Config, started: Started): Portal {
   return {
     prefix: config.portalListen ? "" : PORTAL_PREFIX,
     ...brand,
-    texts: createTexts(overrides),
+    texts: readTexts(config),
     store,
     slowStore,
     writer,
@@ -77,12 +70,4 @@ function readLogo(path: string): Uint8Array {
     throw new Error(`it is longer than ${LOGO_LIMIT_BYTES} bytes`);
   }
   return bytes;
-}
-
-function fileOf<T>(flag: string, path: string, read: (path: string) => T): T {
-  try {
-    return read(path);
-  } catch (error) {
-    throw new PortalFileError(`--${flag} ${path}: ${(error as Error).message}`);
-  }
 }
