@@ -14,10 +14,8 @@ import type { Context } from "../batch/context.ts";
 import {
   endSessionsOf,
   forgetNetworks,
-  isLinkOver,
   type LaterAccess,
-  LINK_OPEN,
-  LINK_OVER,
+  lostAccess,
   NO_INVITATION,
 } from "../sign-ins/credentials.ts";
 import { realmOf } from "../sign-ins/realms.ts";
@@ -120,20 +118,16 @@ export function setAdministratorActive(
 export function keepAccess(tx: Tx, later: LaterAccess, actor: Actor, context: Context): void {
   const found = findAdministrator(tx, later.key);
   if (!found) return;
-  const role = ROLES.find((each) => each === later.role) ?? found.role;
-  const [isLess, isOver] = [!mayAct(role, found.role), isLinkOver(found, later)];
-  const isDisabled = later.isOut && found.active;
-  if (!isLess && !isOver && !isDisabled) return;
-  const changed = tx.update(administrators, found, {
-    ...(isLess && { role }),
-    ...((isOver || isDisabled) && NO_INVITATION),
-    ...(isDisabled && { active: false }),
+  const lost = lostAccess(found, later, {
+    roles: ROLES,
+    takesAway: (from, to) => !mayAct(to, from),
+    mayEnter: found.active,
   });
-  const record = (action: AuditAction, before: AuditFacts, after: AuditFacts) =>
-    auditChange(tx, context, actor, action, changed, before, after);
-  if (isLess) record("administrator.role", { role: found.role }, { role });
-  if (isOver) record("administrator.invite", LINK_OPEN, LINK_OVER);
-  if (isDisabled) record("administrator.disable", { active: true }, { active: false });
+  if (!lost) return;
+  const changed = tx.update(administrators, found, lost.changes);
+  for (const { verb, before, after } of lost.records) {
+    auditChange(tx, context, actor, `administrator.${verb}`, changed, before, after);
+  }
 }
 
 function requireAdministrator(tx: Tx, name: string): Administrator {

@@ -33,10 +33,8 @@ import type { Context } from "../batch/context.ts";
 import {
   endSessionsOf,
   forgetNetworks,
-  isLinkOver,
   type LaterAccess,
-  LINK_OPEN,
-  LINK_OVER,
+  lostAccess,
   NO_INVITATION,
 } from "../sign-ins/credentials.ts";
 import { realmOf } from "../sign-ins/realms.ts";
@@ -290,20 +288,13 @@ function changeActive(
 export function keepMemberAccess(tx: Tx, later: LaterAccess, actor: Actor, context: Context): void {
   const found = findMember(tx, later.key);
   if (!found) return;
-  const role = MEMBER_ROLES.find((each) => each === later.role) ?? found.role;
-  const [isLess, isOver] = [takesAway(found.role, role), isLinkOver(found, later)];
-  const isDisabled = later.isOut && mayUsePortal(tx, found);
-  if (!isLess && !isOver && !isDisabled) return;
-  const changed = tx.update(members, found, {
-    ...(isLess && { role }),
-    ...((isOver || isDisabled) && NO_INVITATION),
-    ...(isDisabled && { active: false }),
-  });
-  const record = (action: AuditAction, before: AuditFacts, after: AuditFacts) =>
-    auditMember(tx, actor, action, changed, before, after, context);
-  if (isLess) record("member.role", { role: found.role }, { role });
-  if (isOver) record("member.invite", LINK_OPEN, LINK_OVER);
-  if (isDisabled) record("member.disable", { active: true }, { active: false });
+  const mayEnter = mayUsePortal(tx, found);
+  const lost = lostAccess(found, later, { roles: MEMBER_ROLES, takesAway, mayEnter });
+  if (!lost) return;
+  const changed = tx.update(members, found, lost.changes);
+  for (const { verb, before, after } of lost.records) {
+    auditMember(tx, actor, `member.${verb}`, changed, before, after, context);
+  }
 }
 
 export interface UpdateMember {

@@ -199,20 +199,44 @@ export interface LaterAccess {
   invitationHash: string | null;
 }
 
-/** Returns whether the link of a restored person was used, replaced or ended after the backup. */
-export function isLinkOver(
-  { invitationHash }: { invitationHash: string | null },
-  later: LaterAccess,
-): boolean {
-  return invitationHash !== null && invitationHash !== later.invitationHash;
-}
-
 export const NO_INVITATION = { invitationHash: null, invitedUntil: null };
 const ON: AuditFacts = { secondFactor: "on" };
 const OFF: AuditFacts = { secondFactor: "off" };
-/** What the audit log says of a link that a restore does not bring back. */
-export const LINK_OPEN: AuditFacts = { link: "open" };
-export const LINK_OVER: AuditFacts = { link: "over" };
+
+/** What a person lost after the backup: the changes of its row, and what the audit log says of each. */
+export interface LostAccess<Role> {
+  changes: { role?: Role; active?: boolean } & Partial<typeof NO_INVITATION>;
+  records: { verb: "role" | "invite" | "disable"; before: AuditFacts; after: AuditFacts }[];
+}
+
+/**
+ * Compares a restored person with what it could do later. Returns null if it has lost nothing. `takesAway`: whether
+ * another role takes a right away. `mayEnter`: whether the restored person may use the site.
+ */
+export function lostAccess<Role extends string>(
+  found: { role: Role; invitationHash: string | null },
+  later: LaterAccess,
+  by: { roles: readonly Role[]; takesAway: (from: Role, to: Role) => boolean; mayEnter: boolean },
+): LostAccess<Role> | null {
+  const role = by.roles.find((each) => each === later.role) ?? found.role;
+  const isLess = by.takesAway(found.role, role);
+  // The link was used, replaced or ended.
+  const isOver = found.invitationHash !== null && found.invitationHash !== later.invitationHash;
+  const isDisabled = later.isOut && by.mayEnter;
+  if (!isLess && !isOver && !isDisabled) return null;
+  const records: LostAccess<Role>["records"] = [];
+  if (isLess) records.push({ verb: "role", before: { role: found.role }, after: { role } });
+  if (isOver) records.push({ verb: "invite", before: { link: "open" }, after: { link: "over" } });
+  if (isDisabled) {
+    records.push({ verb: "disable", before: { active: true }, after: { active: false } });
+  }
+  const changes = {
+    ...(isLess && { role }),
+    ...((isOver || isDisabled) && NO_INVITATION),
+    ...(isDisabled && { active: false }),
+  };
+  return { changes, records };
+}
 
 /** Ends the sessions of a person, or one of them. Returns how many. */
 export function endSessionsOf(
