@@ -2,6 +2,7 @@
 // Calls never reject: they resolve with a result that says what failed. Its text is for the operator, without secrets.
 
 import type { Language } from "../domain/members/languages.ts";
+import type { PaymentReading } from "../domain/payments/payment-reads.ts";
 
 /** A setting of a method. A secret is read from standard input or a file, and shown nowhere. */
 export interface MethodSetting {
@@ -44,21 +45,6 @@ export type BeginResult =
   | { outcome: "begun"; reference: string | null; url: string | null; expiresAt: number | null }
   | { outcome: "refused"; cause: string }
   | { outcome: "unknown"; cause: string };
-
-/** What the provider of the payment reports. Amounts in millionths of the currency. */
-export interface PaymentReading {
-  state: "open" | "paid" | "failed" | "expired";
-  /** Our id, from the payment's metadata. */
-  paymentId: string | null;
-  /** What was received if it is paid. */
-  amountMicros: number;
-  /** In upper case. */
-  currency: string;
-  refundedMicros: number;
-  /** 0: not disputed, or the dispute was won. */
-  disputedMicros: number;
-  cause: string | null;
-}
 
 export type ReadResult = { reading: PaymentReading } | { failed: string };
 

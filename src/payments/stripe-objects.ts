@@ -2,7 +2,7 @@
 // https://docs.stripe.com/api/checkout/sessions/object
 
 import * as v from "valibot";
-import type { PaymentReading } from "./method.ts";
+import type { PaymentReading } from "../domain/payments/payment-reads.ts";
 import { toMicros } from "./stripe-amounts.ts";
 
 /** The member of the metadata of sessions, payment intents and charges that holds our payment's id. */

@@ -1,4 +1,4 @@
-// Decides when a payment is read from its provider again. Notices get lost, so payments are read without one too.
+// What is read from the provider of a payment, and when it is read again. Notices get lost, so payments are read without one too.
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../values/spans.ts";
 import { isCredited, type PaymentState } from "./payment-states.ts";
@@ -11,6 +11,21 @@ const OVERDUE_LIMIT_MS = 30 * DAY_MS;
 const PAID_LIMIT_MS = 180 * DAY_MS;
 /** A payment that ended without a credit is read for this long, to find money that arrives late. */
 const ENDED_LIMIT_MS = 3 * DAY_MS;
+
+/** What the provider of the payment reports. Amounts in millionths of the currency. */
+export interface PaymentReading {
+  state: "open" | "paid" | "failed" | "expired";
+  /** Our id, from the payment's metadata. */
+  paymentId: string | null;
+  /** What was received if it is paid. */
+  amountMicros: number;
+  /** In upper case. */
+  currency: string;
+  refundedMicros: number;
+  /** 0: not disputed, or the dispute was won. */
+  disputedMicros: number;
+  cause: string | null;
+}
 
 export interface ReadPayment {
   state: PaymentState;

@@ -21,7 +21,7 @@ import {
   type PaymentCredit,
   readTerms,
 } from "../../domain/payments/payment-amounts.ts";
-import { nextReadAt } from "../../domain/payments/payment-reads.ts";
+import { nextReadAt, type PaymentReading } from "../../domain/payments/payment-reads.ts";
 import { isCredited, type PaymentAwaits } from "../../domain/payments/payment-states.ts";
 import { attempt, Refusal } from "../../domain/values/error-table.ts";
 import type { Context } from "../batch/context.ts";
@@ -107,23 +107,12 @@ export function takePayment(tx: Tx, { methodId, id, reference }: TakePayment): D
   return { id: found.id, reference: known, reads, method };
 }
 
-/** As PaymentReading of payments/method.ts. */
-export interface ReportedPayment {
-  state: "open" | "paid" | "failed" | "expired";
-  paymentId: string | null;
-  amountMicros: number;
-  currency: string;
-  refundedMicros: number;
-  disputedMicros: number;
-  cause: string | null;
-}
-
 export interface RecordReading {
   id: string;
   /** The method's own id that was read. */
   reference: string;
   reads: number;
-  reading: ReportedPayment;
+  reading: PaymentReading;
 }
 
 /** What a report led to. `foreign`: the reference belongs to another payment, so nothing was changed. */
@@ -162,7 +151,7 @@ export function recordReading(tx: Tx, command: RecordReading, context: Context):
 function changesOf(
   tx: Tx,
   payment: Payment,
-  reading: ReportedPayment,
+  reading: PaymentReading,
   isNewest: boolean,
 ): PaymentChange[] {
   const { state, cause } = reading;
@@ -183,7 +172,7 @@ function endFields(payment: Payment, cause: string | null) {
 /** Returns what is reversed of a credited payment. Refunds only grow, a dispute may be won. */
 function reversalsOf(
   payment: Payment,
-  { refundedMicros, disputedMicros, currency }: ReportedPayment,
+  { refundedMicros, disputedMicros, currency }: PaymentReading,
   isNewest: boolean,
 ): PaymentChange[] {
   const changes: PaymentChange[] = [];
@@ -213,7 +202,7 @@ function reversalsOf(
  * Returns the event of money that was received and is not credited yet; null if the operator has decided on that money
  * before. What was given back meanwhile is not credited.
  */
-function paidChange(tx: Tx, payment: Payment, reading: ReportedPayment): PaymentChange | null {
+function paidChange(tx: Tx, payment: Payment, reading: PaymentReading): PaymentChange | null {
   const { amountMicros, currency, refundedMicros, disputedMicros } = reading;
   const { receivedMicros, receivedCurrency } = payment;
   const isKnown = receivedMicros === amountMicros && receivedCurrency === currency;

@@ -17,7 +17,7 @@ import {
   stateOf,
 } from "../../../src/domain/payments/payment-states.ts";
 import { Refusal } from "../../../src/domain/values/error-table.ts";
-import type { ReportedPayment } from "../../../src/operations/payments/payment-reports.ts";
+import type { PaymentReading } from "../../../src/domain/payments/payment-reads.ts";
 import { auditStore } from "../../support/databases/audit.ts";
 import { ENGINE } from "../../support/databases/engine.ts";
 import {
@@ -44,7 +44,7 @@ afterAll(() => database.close());
 
 let count = 0;
 const found = (id: string) => database.read((reader) => findPayment(reader, id))!;
-const reading = (id: string, more: Partial<ReportedPayment>): ReportedPayment => ({
+const reading = (id: string, more: Partial<PaymentReading>): PaymentReading => ({
   state: "paid",
   paymentId: id,
   amountMicros: ASKED,
@@ -55,7 +55,7 @@ const reading = (id: string, more: Partial<ReportedPayment>): ReportedPayment =>
   ...more,
 });
 
-function read(payment: Payment, more: Partial<ReportedPayment>): void {
+function read(payment: Payment, more: Partial<PaymentReading>): void {
   const { id } = payment;
   const reference = payment.methodReference ?? `ref-${id}`;
   const reads = found(id).reads;

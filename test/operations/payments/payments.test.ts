@@ -10,7 +10,7 @@ import {
   type PaymentTerms,
   quotePayment,
 } from "../../../src/domain/payments/payment-amounts.ts";
-import type { ReportedPayment } from "../../../src/operations/payments/payment-reports.ts";
+import type { PaymentReading } from "../../../src/domain/payments/payment-reads.ts";
 import { readMoney } from "../../../src/reports/money.ts";
 import { lineText, moneyLines } from "../../../src/reports/money-lines.ts";
 import {
@@ -40,7 +40,7 @@ beforeEach(() => {
 const found = (id: string) => database.read((reader) => findPayment(reader, id))!;
 const ask = (amount = 10, methodId = "card") =>
   askPayment(database, { methodId, actor, amount, now: NOW });
-function read(id: string, reads: number, more: Partial<ReportedPayment>, at = NOW) {
+function read(id: string, reads: number, more: Partial<PaymentReading>, at = NOW) {
   const nothing = { refundedMicros: 0, disputedMicros: 0, cause: null };
   const all = { state: "paid" as const, paymentId: id, amountMicros: 10 * DOLLAR, currency: "USD" };
   const reading = { ...all, ...nothing, ...more };

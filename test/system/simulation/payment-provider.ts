@@ -1,10 +1,10 @@
 // A provider of payments that is not ours: it loses, doubles, delays and reorders what it tells, answers late or not at
 // all, takes other amounts and currencies, lets payments expire, refunds and disputes them. What it knows is the truth.
 
+import type { PaymentReading } from "../../../src/domain/payments/payment-reads.ts";
 import type {
   BeginResult,
   MethodApi,
-  PaymentReading,
   PaymentToBegin,
   ReadResult,
 } from "../../../src/payments/method.ts";
