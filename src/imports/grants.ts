@@ -2,10 +2,9 @@
 
 import { csvText } from "../domain/values/csv.ts";
 import { formatMicros, parseMicros } from "../domain/ledger/money.ts";
-import type { GrantProblem } from "../domain/catalogue/refusals.ts";
 import { IDENTIFIER, PRICE, USERNAME } from "../domain/values/kinds.ts";
 import type { GrantTerms } from "../operations/catalogue/grants.ts";
-import { FileError, lineOf, readRecords, RowError } from "./records.ts";
+import { FileError, readRecords, RowError } from "./records.ts";
 
 const COLUMNS = ["service", "username", "price"];
 export const GRANTS_HEADER = "service,username[,price]";
@@ -15,16 +14,6 @@ export interface GrantList {
   /** The place of each grant, such as `grants.csv, line 7`. */
   places: string[];
   wrong: RowError[];
-}
-
-/** Returns the errors of the unreadable rows and of the refused grants, in the order of their lines. */
-export function wrongGrants(
-  { places, wrong }: GrantList,
-  refused: readonly GrantProblem[],
-  sentenceOf: (code: GrantProblem["code"]) => string,
-): RowError[] {
-  const all = refused.map(({ index, code }) => new RowError(places[index]!, sentenceOf(code)));
-  return [...wrong, ...all].toSorted((one, other) => lineOf(one.place) - lineOf(other.place));
 }
 
 /** Reads grants. `file` is the name for messages. Throws FileError, and RowError if the header cannot be read. */

@@ -102,6 +102,16 @@ function readAll(file: string, text: string): { records: CsvRecord[]; wrong: Row
 
 const LINE_END = /\r\n|\r|\n/;
 
+/** Returns the errors of the unreadable rows and of the refused ones, in the order of their lines. */
+export function wrongRows<Code>(
+  { places, wrong }: { places: readonly string[]; wrong: readonly RowError[] },
+  refused: readonly { index: number; code: Code }[],
+  sentenceOf: (code: Code) => string,
+): RowError[] {
+  const all = refused.map(({ index, code }) => new RowError(places[index]!, sentenceOf(code)));
+  return [...wrong, ...all].toSorted((one, other) => lineOf(one.place) - lineOf(other.place));
+}
+
 /** Returns the line number at the end of a place. */
 export function lineOf(place: string): number {
   return Number(/\d+$/.exec(place)?.[0] ?? 0);

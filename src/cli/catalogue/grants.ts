@@ -9,14 +9,8 @@ import { jsonAmount } from "../../domain/ledger/money.ts";
 import { errorCode, Refusal, refusal, sentenceOf } from "../../domain/values/error-table.ts";
 import type { GrantProblem } from "../../domain/catalogue/refusals.ts";
 import { counted, countedWrong } from "../../domain/values/text.ts";
-import { FileError, RowError } from "../../imports/records.ts";
-import {
-  GRANTS_HEADER,
-  type GrantList,
-  grantsCsv,
-  readGrants,
-  wrongGrants,
-} from "../../imports/grants.ts";
+import { FileError, RowError, wrongRows } from "../../imports/records.ts";
+import { GRANTS_HEADER, type GrantList, grantsCsv, readGrants } from "../../imports/grants.ts";
 import { refusedGrants } from "../../operations/catalogue/grants.ts";
 import { requireUser } from "../../operations/users/users.ts";
 import {
@@ -119,7 +113,7 @@ function isRowsRefusal(error: unknown): error is Refusal<"grants_invalid"> {
 
 /** Returns a failure that lists every wrong row. */
 function failureOf(list: GrantList, refused: readonly GrantProblem[]): CommandFailure {
-  const wrong = wrongGrants(list, refused, (code) => sentenceOf(refusal(code)));
+  const wrong = wrongRows(list, refused, (code) => sentenceOf(refusal(code)));
   return new CommandFailure(
     `${countedWrong(wrong.length)}: nothing was imported, correct them and import again`,
     "failed",

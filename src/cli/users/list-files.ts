@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import { errorCode, refusal, sentenceOf } from "../../domain/values/error-table.ts";
 import type { ImportProblem } from "../../domain/users/refusals.ts";
 import { countedWrong } from "../../domain/values/text.ts";
-import { FileError, lineOf, RowError } from "../../imports/records.ts";
+import { FileError, RowError, wrongRows } from "../../imports/records.ts";
 import type { RowList } from "../../imports/rows.ts";
 import { CommandFailure } from "../kernel/command.ts";
 import { readAll } from "../kernel/stdin.ts";
@@ -38,13 +38,10 @@ function readText(file: string): string {
 
 /** Throws a CommandFailure that names the rows which could not be read, and those that were refused. */
 export function refuseWrongRows(
-  { places, wrong }: Pick<RowList<unknown>, "places" | "wrong">,
+  list: Pick<RowList<unknown>, "places" | "wrong">,
   refused: readonly ImportProblem[],
 ): void {
-  const all = [
-    ...wrong,
-    ...refused.map(({ index, code }) => new RowError(places[index]!, sentenceOf(refusal(code)))),
-  ].toSorted((one, other) => lineOf(one.place) - lineOf(other.place));
+  const all = wrongRows(list, refused, (code) => sentenceOf(refusal(code)));
   if (all.length === 0) return;
   throw new CommandFailure(
     `${countedWrong(all.length)}: nothing was imported, correct them and import again`,

@@ -6,8 +6,8 @@
 import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import type { GrantProblem } from "../../domain/catalogue/refusals.ts";
 import { counted } from "../../domain/values/text.ts";
-import type { RowError } from "../../imports/records.ts";
-import { GRANTS_HEADER, readGrants, wrongGrants } from "../../imports/grants.ts";
+import { type RowError, wrongRows } from "../../imports/records.ts";
+import { GRANTS_HEADER, readGrants } from "../../imports/grants.ts";
 import { type GrantTerms, refusedGrants } from "../../operations/catalogue/grants.ts";
 import type { Submission } from "../server/call.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
@@ -54,7 +54,7 @@ export async function importGrants(submission: Submission): Promise<Redirect | V
   const again = (refused: readonly GrantProblem[]) => {
     const sentenceOf = (code: GrantProblem["code"]) =>
       shownRefusal(refusal(code), form.values).message;
-    return shownAgain(submission, PATH, wrongGrants(list, refused, sentenceOf), view);
+    return shownAgain(submission, PATH, wrongRows(list, refused, sentenceOf), view);
   };
   if (list.wrong.length > 0) {
     return again(await submission.read((reader) => refusedGrants(reader, grants)));

@@ -6,7 +6,7 @@ import { headerOf, USER_COLUMNS } from "../../domain/users/list-columns.ts";
 import type { ImportProblem } from "../../domain/users/refusals.ts";
 import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import { counted } from "../../domain/values/text.ts";
-import { lineOf, RowError } from "../../imports/records.ts";
+import { type RowError, wrongRows } from "../../imports/records.ts";
 import { readUsers } from "../../imports/users.ts";
 import { type NewUserRow, planUsers, type UserPlan } from "../../operations/users/user-import.ts";
 import { Area, Form } from "../../web/components/fields.tsx";
@@ -51,17 +51,9 @@ export async function importUsers(submission: Submission): Promise<Redirect | Vi
   const list = readList(submission, (text) => readUsers(FILE, text));
   const users = list.rows;
   const again = (refused: readonly ImportProblem[]) => {
-    const wrong = refused.map(({ index, code }) => {
-      const { message } = shownRefusal(refusal(code), form.values);
-      return new RowError(list.places[index]!, message);
-    });
-    const all = [...list.wrong, ...wrong];
-    return shownAgain(
-      submission,
-      PATH,
-      all.toSorted((one, other) => lineOf(one.place) - lineOf(other.place)),
-      view,
-    );
+    const sentenceOf = (code: ImportProblem["code"]) =>
+      shownRefusal(refusal(code), form.values).message;
+    return shownAgain(submission, PATH, wrongRows(list, refused, sentenceOf), view);
   };
   const plan = await submission.read((reader) => planUsers(reader, users));
   if (list.wrong.length + plan.problems.length > 0) return again(plan.problems);

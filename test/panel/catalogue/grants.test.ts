@@ -21,14 +21,7 @@ const post = (csv: string) => panel.post(PATH, { csv });
 const stored = () =>
   panel.query("SELECT service_id AS service, price_micros AS price FROM grants ORDER BY service");
 
-/** As the page of confirmation sends it. */
-async function confirmed(csv: string) {
-  const { text } = await post(csv);
-  const form = /<form method="post" action="\/import-grants"[^]*?<\/form>/.exec(text)![0];
-  const inputs = form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g);
-  const fields = Object.fromEntries([...inputs].map(([, name, value]) => [name!, value!]));
-  return panel.post(PATH, { ...fields, csv });
-}
+const confirmed = (csv: string) => panel.confirm(PATH, { csv });
 
 test("a list is shown first, and nothing is set until it is confirmed", async () => {
   const csv = "service,username,price\nlikes,alice,0.5\nviews,alice,\n";

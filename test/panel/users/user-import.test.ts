@@ -18,14 +18,7 @@ const post = (csv: string) => panel.post(PATH, { csv });
 const balances = () =>
   panel.query("SELECT username, balance_micros AS balance FROM users WHERE test_of IS NULL ORDER BY username"); // prettier-ignore
 
-/** As the page of confirmation sends it. */
-async function confirmed(csv: string) {
-  const { text } = await post(csv);
-  const form = /<form method="post" action="\/import-users"[^]*?<\/form>/.exec(text)![0];
-  const inputs = form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g);
-  const fields = Object.fromEntries([...inputs].map(([, name, value]) => [name!, value!]));
-  return panel.post(PATH, { ...fields, csv });
-}
+const confirmed = (csv: string) => panel.confirm(PATH, { csv });
 
 const CSV = "username,parent,credit,reference\nbob,,25.5,old-1\nkid,bob,,\nalice,,1,old-2\n";
 

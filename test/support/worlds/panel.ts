@@ -44,7 +44,7 @@ export interface TestPanel extends TestDatabase {
   confirm(
     path: string,
     fields: Record<string, string> | URLSearchParams,
-  ): Promise<{ status: number; asked: string; note: string; text: string }>;
+  ): Promise<Reply & { asked: string; note: string }>;
   stop(): Promise<void>;
 }
 
@@ -175,12 +175,7 @@ export async function openPanel({
         if (!confirmed.has(name)) confirmed.set(name, value);
       }
       const reply = await postForm(path, confirmed);
-      return {
-        status: reply.status,
-        asked: asked.text,
-        note: shownNote(reply),
-        text: reply.text,
-      };
+      return { ...reply, asked: asked.text, note: shownNote(reply) };
     },
     async stop() {
       await server.stop();

@@ -77,9 +77,9 @@ export class PostgresTx implements Tx {
   }
 
   all<Row, P extends Kinds>(query: Query<Row, P>, ...values: Values<P>): Row[] {
-    const any = query as unknown as Query;
-    this.#beforeQuery(any, values[0] as AnyRow);
-    return this.state.loaded.all(any, values[0] as AnyRow) as Row[];
+    const untyped = query as unknown as Query;
+    this.#beforeQuery(untyped, values[0] as AnyRow);
+    return this.state.loaded.all(untyped, values[0] as AnyRow) as Row[];
   }
 
   one<Row, P extends Kinds>(query: Query<Row, P>, ...values: Values<P>): Row | undefined {
@@ -144,13 +144,13 @@ export class PostgresTx implements Tx {
       throw new PortError(`a statement must come before other writes: ${statement.text.postgres}`);
     }
     if (!this.isOnlyCommand) throw new BatchEnd();
-    const any = statement as unknown as Statement;
+    const untyped = statement as unknown as Statement;
     const changed = this.state.statementCounts[this.#statementsSeen++];
     if (changed === undefined) {
-      this.statementToRun = { statement: any, values: values[0] as AnyRow };
+      this.statementToRun = { statement: untyped, values: values[0] as AnyRow };
       throw new NotLoaded();
     }
-    for (const table of any.writes) this.#tablesOfStatements.add(table);
+    for (const table of untyped.writes) this.#tablesOfStatements.add(table);
     return changed;
   }
 
