@@ -7,13 +7,10 @@ import { formatMicros } from "../../domain/ledger/money.ts";
 import { SECOND_MS } from "../../domain/values/spans.ts";
 import { csvFile, csvText } from "../../http/server/csv.ts";
 import { Choice, Field, Filters } from "../../web/components/fields.tsx";
-import { List } from "../../web/components/lists.tsx";
-import { Typed } from "../../web/components/shown.tsx";
 import type { View } from "../../web/server/results.ts";
-import { boundsText, priceText, usualTime } from "../parts/shown.tsx";
 import type { Call } from "../server/call.ts";
 import type { Portal } from "../server/portal.ts";
-import type { Visitor } from "../server/visitor.ts";
+import { ServiceList } from "./service-list.tsx";
 import { searchServices } from "./service-search.ts";
 
 /** Number of services that are listed. Others are found by searching, and all are in the CSV. */
@@ -44,7 +41,13 @@ export async function servicesPage(call: Call, { completionTimes }: Portal): Pro
             {t("newOrder.found", { count: found.length })}
             {found.length > SHOWN && ` ${t("newOrder.more", { shown: SHOWN })}`}
           </p>
-          <Prices visitor={visitor} services={found.slice(0, SHOWN)} times={completionTimes} />
+          <ServiceList
+            caption={t("services.title")}
+            hasTerms
+            visitor={visitor}
+            services={found.slice(0, SHOWN)}
+            times={completionTimes}
+          />
         </div>
         <p class="hint">{t("services.timeHint")}</p>
         <p>
@@ -83,80 +86,4 @@ function secondsText(milliseconds: number | null): string {
 
 function servicesOf(call: Call): Promise<NumberedService[]> {
   return call.read((reader) => listNumberedServices(reader, call.visitor.payer.account));
-}
-
-function Prices({
-  visitor,
-  services,
-  times,
-}: {
-  visitor: Visitor;
-  services: readonly NumberedService[];
-  times: Portal["completionTimes"];
-}) {
-  const { t } = visitor;
-  const mayOrder = visitor.may("order");
-  return (
-    <List
-      caption={t("services.title")}
-      rows={services}
-      empty={t("newOrder.none")}
-      compact
-      columns={[
-        {
-          heading: t("orders.number"),
-          cell: ({ number }) => String(number),
-          place: "first",
-          named: true,
-        },
-        {
-          heading: t("orders.service"),
-          cell: ({ name, number }) =>
-            mayOrder ? (
-              <a href={`/new-order/${number}`}>
-                <Typed text={name} />
-              </a>
-            ) : (
-              <Typed text={name} />
-            ),
-          title: ({ name }) => name,
-          grow: true,
-          place: "title",
-        },
-        {
-          heading: t("newOrder.category"),
-          cell: ({ category }) => <Typed text={category} />,
-          widest: true,
-        },
-        { heading: t("services.type"), cell: ({ type }) => t(`type.${type}`), widest: true },
-        {
-          heading: t("newOrder.price"),
-          number: true,
-          cell: (service) => priceText(visitor, service),
-          place: "end",
-        },
-        {
-          heading: t("orders.quantity"),
-          number: true,
-          cell: (service) => boundsText(visitor, service),
-          place: "second",
-        },
-        {
-          heading: t("services.after"),
-          cell: ({ refill, cancel }) =>
-            [refill && t("services.refill"), cancel && t("services.cancel")]
-              .filter(Boolean)
-              .join(", ") || <span class="none">–</span>,
-          place: "foot",
-          named: true,
-        },
-        {
-          heading: t("services.time"),
-          cell: ({ number }) => usualTime(visitor, times.of(number)),
-          place: "foot",
-          named: true,
-        },
-      ]}
-    />
-  );
 }

@@ -2,16 +2,13 @@
 
 /** @jsxImportSource preact */
 
-import { listNumberedServices, type NumberedService } from "../../db/catalogue/services.ts";
+import { listNumberedServices } from "../../db/catalogue/services.ts";
 import { Choice, Field, Filters } from "../../web/components/fields.tsx";
-import { List } from "../../web/components/lists.tsx";
-import { Typed } from "../../web/components/shown.tsx";
 import type { View } from "../../web/server/results.ts";
+import { ServiceList } from "../catalogue/service-list.tsx";
 import { searchServices } from "../catalogue/service-search.ts";
-import { boundsText, priceText, usualTime } from "../parts/shown.tsx";
 import type { Call } from "../server/call.ts";
 import type { Portal } from "../server/portal.ts";
-import type { Visitor } from "../server/visitor.ts";
 
 /** Number of services that are listed. Others are found by searching. */
 const SHOWN = 50;
@@ -47,7 +44,8 @@ export async function chooseServicePage(call: Call, { completionTimes }: Portal)
                 {t("newOrder.found", { count: found.length })}
                 {found.length > SHOWN && ` ${t("newOrder.more", { shown: SHOWN })}`}
               </p>
-              <Services
+              <ServiceList
+                caption={t("orders.service")}
                 visitor={visitor}
                 services={found.slice(0, SHOWN)}
                 times={completionTimes}
@@ -58,66 +56,4 @@ export async function chooseServicePage(call: Call, { completionTimes }: Portal)
       </>
     ),
   };
-}
-
-function Services({
-  visitor,
-  services,
-  times,
-}: {
-  visitor: Visitor;
-  services: readonly NumberedService[];
-  times: Portal["completionTimes"];
-}) {
-  const { t } = visitor;
-  return (
-    <List
-      caption={t("orders.service")}
-      rows={services}
-      empty={t("newOrder.none")}
-      compact
-      columns={[
-        {
-          heading: t("orders.number"),
-          cell: ({ number }) => String(number),
-          place: "first",
-          named: true,
-        },
-        {
-          heading: t("orders.service"),
-          cell: ({ name, number }) => (
-            <a href={`/new-order/${number}`}>
-              <Typed text={name} />
-            </a>
-          ),
-          title: ({ name }) => name,
-          grow: true,
-          place: "title",
-        },
-        {
-          heading: t("newOrder.category"),
-          cell: ({ category }) => <Typed text={category} />,
-          widest: true,
-        },
-        {
-          heading: t("newOrder.price"),
-          number: true,
-          cell: (service) => priceText(visitor, service),
-          place: "end",
-        },
-        {
-          heading: t("orders.quantity"),
-          number: true,
-          cell: (service) => boundsText(visitor, service),
-          place: "second",
-        },
-        {
-          heading: t("services.time"),
-          cell: ({ number }) => usualTime(visitor, times.of(number)),
-          place: "foot",
-          named: true,
-        },
-      ]}
-    />
-  );
 }
