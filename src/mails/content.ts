@@ -62,11 +62,10 @@ interface Reader {
 export function contentOf(due: DueMail, site: MailSite, token: string | null): MailContent {
   const { kind, timeZone, id } = due;
   const { brand, contact, portalUrl } = site;
-  const isForOperator = MAIL_KINDS[kind].to === "operator";
-  const language = isForOperator ? "en" : due.language;
+  const { to, choice } = MAIL_KINDS[kind];
+  const language = to === "operator" ? "en" : due.language;
   const t = site.texts[language];
   const reader = { t, formats: formatsOf(language, timeZone), brand };
-  const { to, choice } = MAIL_KINDS[kind];
   const data = JSON.parse(due.data) as never;
   const own = OWN_CONTENTS[kind](data, reader);
   const base = to === "operator" ? site.panelUrl : portalUrl;
