@@ -3,7 +3,7 @@
 import { integer, text } from "drizzle-orm/sqlite-core";
 import type { MailKind, MailState } from "../../domain/mails/mails.ts";
 import { type RowOf, table } from "../port/table-definition.ts";
-import { CATALOGUE_LOCK, WEBHOOK_QUEUE_LOCK } from "./locks.ts";
+import { CATALOGUE_LOCK, OUTBOX_LOCK } from "./locks.ts";
 
 export const mails = table(
   "mails",
@@ -30,7 +30,7 @@ export const mails = table(
     key: ["mailId"],
     numberField: "mailId",
     unique: { byId: ["id"] },
-    lock: (_, isNew) => (isNew ? null : WEBHOOK_QUEUE_LOCK),
+    lock: (_, isNew) => (isNew ? null : OUTBOX_LOCK),
   },
 );
 

@@ -5,7 +5,7 @@ import type { AlertKind } from "../../domain/alerts/conditions.ts";
 import type { AlertEventType } from "../../domain/alerts/alerts.ts";
 import type { DisabledReason, WebhookEventType } from "../../domain/webhooks/webhook-events.ts";
 import { type NewRowOf, type RowOf, table } from "../port/table-definition.ts";
-import { CATALOGUE_LOCK, WEBHOOK_QUEUE_LOCK, catalogueLock } from "./locks.ts";
+import { CATALOGUE_LOCK, OUTBOX_LOCK, catalogueLock } from "./locks.ts";
 
 export const webhooks = table(
   "webhooks",
@@ -81,7 +81,7 @@ export const webhookDeliveries = table(
     key: ["deliveryId"],
     numberField: "deliveryId",
     unique: { byEvent: ["webhookId", "eventId"] },
-    lock: (_, isNew) => (isNew ? null : WEBHOOK_QUEUE_LOCK),
+    lock: (_, isNew) => (isNew ? null : OUTBOX_LOCK),
   },
 );
 

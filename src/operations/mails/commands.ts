@@ -1,13 +1,13 @@
 // Commands of this folder, by name.
 
-import { WEBHOOK_QUEUE_LOCK } from "../../db/tables/locks.ts";
+import { OUTBOX_LOCK } from "../../db/tables/locks.ts";
 import { needLock } from "../../db/port/port.ts";
 import { command } from "../batch/command.ts";
 import { recordMailAttempts, releaseMails, takeDueMails } from "./mail-deliveries.ts";
 import { expireMails, retryMail, setMailSettings } from "./mail-settings.ts";
 
 /** The lock of the queue, taken before anything of it is read. */
-const queue = () => [needLock(WEBHOOK_QUEUE_LOCK)];
+const queue = () => [needLock(OUTBOX_LOCK)];
 
 export const commands = {
   setMailSettings: command(setMailSettings),

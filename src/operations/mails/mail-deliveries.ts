@@ -21,7 +21,7 @@ import { findMailSettings, listDueMails, listInterruptedMails } from "../../db/m
 import { findMember, mayUsePortal } from "../../db/members/members.ts";
 import { findRegistration } from "../../db/members/registrations.ts";
 import type { Tx } from "../../db/port/port.ts";
-import { WEBHOOK_QUEUE_LOCK } from "../../db/tables/locks.ts";
+import { OUTBOX_LOCK } from "../../db/tables/locks.ts";
 import { type Mail, mails } from "../../db/tables/mails.ts";
 import { type Member, members, registrations } from "../../db/tables/members.ts";
 import type { Context } from "../batch/context.ts";
@@ -62,7 +62,7 @@ export interface DueMail {
 /** Takes due mails. No server takes them again until the attempt is recorded or the lease ends. */
 export function takeDueMails(tx: Tx, command: TakeDueMails, { now }: Context): DueMail[] {
   const { limit, perHour } = command;
-  tx.lock(WEBHOOK_QUEUE_LOCK);
+  tx.lock(OUTBOX_LOCK);
   const due = listDueMails(tx, now, now - HOUR_MS, limit * EXAMINED);
   const known = new Map(command.known.map(({ mailId, hash }) => [mailId, hash]));
   const unused = [...command.hashes];

@@ -12,7 +12,7 @@ import {
 } from "../../db/mails/mails.ts";
 import { deleteUnconfirmed } from "../../db/members/registrations.ts";
 import type { Tx } from "../../db/port/port.ts";
-import { WEBHOOK_QUEUE_LOCK } from "../../db/tables/locks.ts";
+import { OUTBOX_LOCK } from "../../db/tables/locks.ts";
 import { mails, mailSettings } from "../../db/tables/mails.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
@@ -67,7 +67,7 @@ export interface ExpireMails {
 
 /** Deletes mails that ended long ago, and visitors who did not prove their address. Returns the larger number. */
 export function expireMails(tx: Tx, { limit }: ExpireMails, { now }: Context): number {
-  tx.lock(WEBHOOK_QUEUE_LOCK);
+  tx.lock(OUTBOX_LOCK);
   return Math.max(
     deleteOldMails(tx, now - MAIL_RETENTION_MS, limit),
     deleteUnconfirmed(tx, now, limit),

@@ -25,7 +25,7 @@ import { deleteMailsOf } from "../../db/mails/mails.ts";
 import { listKeys } from "../../db/users/keys.ts";
 import type { Tx } from "../../db/port/port.ts";
 import { audit as auditTable } from "../../db/tables/administrators.ts";
-import { WEBHOOK_QUEUE_LOCK } from "../../db/tables/locks.ts";
+import { OUTBOX_LOCK } from "../../db/tables/locks.ts";
 import { billingDetails } from "../../db/tables/invoices.ts";
 import { portalSettings } from "../../db/tables/members.ts";
 import { keys, users } from "../../db/tables/users.ts";
@@ -136,7 +136,7 @@ const ERASURE_STEPS: readonly ((tx: Tx, piece: Piece, username: string) => Erase
   (tx, { account }) => eraseBillingDetails(tx, account),
   (tx, piece) => eraseIdempotencyRecords(tx, piece),
   (tx, piece) => {
-    tx.lock(WEBHOOK_QUEUE_LOCK);
+    tx.lock(OUTBOX_LOCK);
     return eraseWebhookEvents(tx, piece);
   },
   (tx, piece) => eraseMails(tx, piece),
@@ -181,7 +181,7 @@ function eraseBillingDetails(tx: Tx, account: number): Erased {
 }
 
 function eraseMails(tx: Tx, { account, limit }: Piece): Erased {
-  tx.lock(WEBHOOK_QUEUE_LOCK);
+  tx.lock(OUTBOX_LOCK);
   const rows = deleteMailsOf(tx, account, limit);
   return { rows, next: rows < limit ? null : 0 };
 }

@@ -5,7 +5,7 @@ import { ALERT_RETENTION_MS } from "../../domain/alerts/alerts.ts";
 import { DISABLED_RETENTION_MS, WEBHOOK_RETENTION_MS } from "../../domain/webhooks/webhooks.ts";
 import { deleteOldAlerts } from "../../db/webhooks/alerts.ts";
 import type { Tx } from "../../db/port/port.ts";
-import { WEBHOOK_QUEUE_LOCK } from "../../db/tables/locks.ts";
+import { OUTBOX_LOCK } from "../../db/tables/locks.ts";
 import {
   deleteOldAttempts,
   deleteOldDeliveries,
@@ -23,7 +23,7 @@ export interface ExpireWebhooks {
 /** Deletes one piece. Returns the largest number of rows of one kind: if it is below the limit, nothing is left. */
 export function expireWebhooks(tx: Tx, { limit }: ExpireWebhooks, { now }: Context): number {
   const before = now - WEBHOOK_RETENTION_MS;
-  tx.lock(WEBHOOK_QUEUE_LOCK);
+  tx.lock(OUTBOX_LOCK);
   return Math.max(
     giveUpWaitingDeliveries(tx, now - DISABLED_RETENTION_MS, limit),
     deleteOldAttempts(tx, before, limit),

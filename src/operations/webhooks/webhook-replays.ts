@@ -4,7 +4,7 @@
 import { refusal } from "../../domain/values/error-table.ts";
 import { parseAttemptId } from "../../domain/webhooks/webhooks.ts";
 import type { Tx } from "../../db/port/port.ts";
-import { WEBHOOK_QUEUE_LOCK } from "../../db/tables/locks.ts";
+import { OUTBOX_LOCK } from "../../db/tables/locks.ts";
 import {
   webhookAttempts,
   webhookDeliveries,
@@ -45,7 +45,7 @@ export function replayWebhook(tx: Tx, command: ReplayWebhook, context: Context):
 }
 
 function replaySince(tx: Tx, { webhookId, active }: Webhook, since: number, now: number): number {
-  tx.lock(WEBHOOK_QUEUE_LOCK);
+  tx.lock(OUTBOX_LOCK);
   return replayUndelivered(tx, webhookId, since, now, active);
 }
 

@@ -14,7 +14,7 @@ import {
 } from "../../domain/webhooks/webhooks.ts";
 import { findPortalSettings } from "../../db/members/members.ts";
 import type { Tx } from "../../db/port/port.ts";
-import { WEBHOOK_QUEUE_LOCK } from "../../db/tables/locks.ts";
+import { OUTBOX_LOCK } from "../../db/tables/locks.ts";
 import {
   findWebhook,
   insertWebhook,
@@ -136,7 +136,7 @@ export function enableWebhook(tx: Tx, command: EnableWebhook, context: Context):
   const webhook = requireWebhook(tx, command, context);
   if (webhook.active) return webhook;
   const others = listOtherWebhooks(tx, webhook);
-  tx.lock(WEBHOOK_QUEUE_LOCK);
+  tx.lock(OUTBOX_LOCK);
   if (command.replay) resumeWaitingDeliveries(tx, webhook.webhookId, context.now);
   else dropWaitingDeliveries(tx, webhook.webhookId);
   const changes = {
