@@ -144,7 +144,8 @@ test("a call with an effect has a connection of its own; others share one", asyn
 });
 
 describe("HTTP 429", () => {
-  const head = "HTTP/1.1 429 Too Many Requests\r\n";
+  // Without `connection: close`, the next call might use a connection that the server is about to close.
+  const head = "HTTP/1.1 429 Too Many Requests\r\nconnection: close\r\n";
   test.each([
     ["an order number", `${head}content-length: 11\r\n\r\n{"order":7}`],
     ["an error", `${head}content-length: 14\r\n\r\n{"error":"no"}`],
