@@ -31,6 +31,21 @@ export interface InvoiceLine {
   text: string;
   /** Includes the tax. Negative in a correction. */
   micros: bigint;
+  /** What a line about credits says, for other languages. Absent in corrections and older invoices. */
+  of?: CreditsOfDay | SingleCredit;
+}
+
+/** The credits of a UTC day. */
+export interface CreditsOfDay {
+  date: string;
+  credits: number;
+}
+
+export interface SingleCredit {
+  /** The UTC day. */
+  date: string;
+  seq: number;
+  reference: string | null;
 }
 
 const PARTY_TEXT_LIMIT = 200;
@@ -104,8 +119,9 @@ export function taxIn(totalMicros: bigint, { taxPpm }: Pick<TaxTerms, "taxPpm">)
 
 /** Reads the lines of an invoice. */
 export function linesIn({ lines }: { lines: string }): InvoiceLine[] {
-  const read = readExactJson(lines) as { text: string; micros: number | bigint }[];
-  return read.map(({ text, micros }) => ({ text, micros: BigInt(micros) }));
+  type Line = Omit<InvoiceLine, "micros"> & { micros: number | bigint };
+  const read = readExactJson(lines) as Line[];
+  return read.map((line) => ({ ...line, micros: BigInt(line.micros) }));
 }
 
 /** Returns the tax in words, such as `VAT 20 %`, or only its text if the rate is 0. */

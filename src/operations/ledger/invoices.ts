@@ -97,7 +97,8 @@ function draftOf(tx: Tx, group: DueGroup, settings: InvoiceSettings): Draft {
 function linesOfMonth(tx: Tx, group: DueGroup): InvoiceLine[] {
   return sumDueDays(tx, group).map(({ day, credits, micros }) => {
     const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
-    return { text: `${date}: ${counted(credits, "credit")} of the prepaid balance`, micros };
+    const text = `${date}: ${counted(credits, "credit")} of the prepaid balance`;
+    return { text, micros, of: { date, credits } };
   });
 }
 
@@ -107,7 +108,7 @@ function lineOfCredit(tx: Tx, seq: number): InvoiceLine {
   const date = new Date(createdAt).toISOString().slice(0, 10);
   const named = reference === null ? "" : `, reference ${reference}`;
   const text = `${date}: credit of the prepaid balance, transaction ${seq}${named}`;
-  return { text, micros: BigInt(amountMicros) };
+  return { text, micros: BigInt(amountMicros), of: { date, seq, reference } };
 }
 
 function amountsOf(lines: readonly InvoiceLine[], terms: TaxTerms) {

@@ -19,6 +19,7 @@ import type { Call } from "../server/call.ts";
 import type { Portal } from "../server/portal.ts";
 import type { Visitor } from "../server/visitor.ts";
 import { AddFunds, LastPayments, readLastPayments } from "../payments/payments.tsx";
+import { LastInvoices, readLastInvoices } from "./invoices.tsx";
 import { Statements } from "./month.tsx";
 
 const PAGE_SIZE = 50;
@@ -31,6 +32,7 @@ export async function balancePage(call: Call, { now }: Portal): Promise<View> {
     ? await call.read((reader) => listTransactionsBelow(reader, query, filters.below(), PAGE_SIZE))
     : { rows: [], next: null };
   const payments = await readLastPayments(call);
+  const invoices = await readLastInvoices(call);
   const filtered = new URLSearchParams(filters.values);
   filtered.delete("below");
   return {
@@ -60,6 +62,7 @@ export async function balancePage(call: Call, { now }: Portal): Promise<View> {
         <p>
           <a href={`/balance.csv?${filtered}`}>{t("site.csv")}</a>
         </p>
+        <LastInvoices visitor={visitor} rows={invoices} />
         <Statements visitor={visitor} now={now()} />
       </>
     ),

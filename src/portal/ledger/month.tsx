@@ -21,6 +21,7 @@ import type { View } from "../../web/server/results.ts";
 import type { Call } from "../server/call.ts";
 import type { Portal } from "../server/portal.ts";
 import type { Visitor } from "../server/visitor.ts";
+import { formatsOf } from "../texts/formats.ts";
 
 /** Number of months that the page of the balance links to. */
 const MONTHS_SHOWN = 12;
@@ -56,7 +57,8 @@ export async function statementPage(
   { settings, now }: Portal,
 ): Promise<View | Response> {
   const { visitor } = call;
-  const { t, formats } = visitor;
+  const { t, language } = visitor;
+  const days = formatsOf(language, "UTC");
   const month = monthNamed(call.params["month"]!, visitor.reseller.createdAt, now());
   if (!month) return redirect("/balance");
   const statement = await call.read((reader) => statementOf(reader, visitor.account, month));
@@ -80,10 +82,7 @@ export async function statementPage(
               <Typed text={[name, address].filter(Boolean).join("\n") || null} />,
             ],
             [t("statement.for"), <Typed text={`${reseller.name} (${reseller.username})`} />],
-            [
-              t("statement.period"),
-              `${formats.date(month.from)} – ${formats.date(month.to)} (UTC)`,
-            ],
+            [t("statement.period"), `${days.date(month.from)} – ${days.date(month.to)} (UTC)`],
           ]}
         />
         <Lines visitor={visitor} statement={statement} />
@@ -94,16 +93,18 @@ export async function statementPage(
 }
 
 function Lines({
-  visitor: { t, formats },
+  visitor: { t, formats, language },
   statement: { opening, closing, lines, orders },
 }: {
   visitor: Visitor;
   statement: Statement;
 }) {
+  // Days of UTC, like the month: in another time zone a credit could lie outside of it.
+  const days = formatsOf(language, "UTC");
   const rows = [
     { when: "", what: t("statement.opening"), note: null, amount: formats.money(opening) },
     ...lines.map(({ createdAt, kind, publicNote, amountMicros }) => ({
-      when: formats.date(createdAt),
+      when: days.date(createdAt),
       what: t(`transfer.${kind}`),
       note: publicNote,
       amount: formats.money(amountMicros),
@@ -186,7 +187,11 @@ function monthAt(month: number): Month {
   return { name: monthText(month), from: startOfMonth(month), to: endOfMonth(month) };
 }
 
-function monthWords({ from }: Month, { language }: Visitor): string {
+/** Returns the name of the month that begins at a time, such as "November 2026". */
+export function monthWords(
+  { from }: Pick<Month, "from">,
+  { language }: Pick<Visitor, "language">,
+): string {
   const form = { month: "long", year: "numeric", timeZone: "UTC" } as const;
   return new Intl.DateTimeFormat(language, form).format(from);
 }

@@ -41,5 +41,9 @@ export const ROUTES: readonly Route[] = [
   ...members,
 ];
 
-/** The paths that the test side leads to on the live side: test money cannot be bought. */
-export const LIVE_PATHS: ReadonlySet<string> = new Set(payments.map(({ path }) => path));
+/** The paths that the test side leads to on the live side: test money cannot be bought, so it has no invoices. */
+export const LIVE_PATHS: ReadonlySet<string> = new Set([
+  ...payments.map(({ path }) => path),
+  "/invoices",
+  "/invoices/:invoice",
+]);

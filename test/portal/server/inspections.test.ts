@@ -22,6 +22,7 @@ import { ROUTES } from "../../../src/portal/server/routes.ts";
 import { TEST_SIDE } from "../../../src/portal/server/visitor.ts";
 import { random } from "../../../src/web/server/random.ts";
 import { hashSecret } from "../../../src/web/sessions/session-cookie.ts";
+import { seedInvoice } from "../../support/seeds/invoices.ts";
 import { mailTo } from "../../support/seeds/mails.ts";
 import { askPayment, seedMethod } from "../../support/seeds/payments.ts";
 import { dumpOf } from "../../support/databases/test-database.ts";
@@ -95,6 +96,7 @@ function fill(username: string, objects: Record<string, string>): void {
     webhook: portal.run("createWebhook", hook).id,
     member,
     payment,
+    invoice: seedInvoice(portal, username),
     mail: mailTo(portal, portal.member(username, `reader@${username}.example`, "viewer")),
     user: `child-of-${username}`,
     month: new Date(portal.clock.now).toISOString().slice(0, 7),
@@ -218,7 +220,8 @@ describe.each(MEMBER_ROLES)("whoever inspects as %s", (role) => {
       const { text } = await portal.get(pathOf(path, alices), cookie());
       expect([path, SECRETS.filter((secret) => text.includes(secret))]).toEqual([path, []]);
       expect([path, text.match(/bob/)]).toEqual([path, null]);
-      if (needed === "anyone" || !/:(order|key|webhook|member|user|payment)\b/.test(path)) continue;
+      if (needed === "anyone" || !/:(order|key|webhook|member|user|payment|invoice)\b/.test(path))
+        continue;
       const other = await portal.get(pathOf(path, bobs), cookie());
       expect([path, [403, 404].includes(other.status)]).toEqual([path, true]);
     }

@@ -13,6 +13,7 @@ import { LIVE_PATHS, ROUTES } from "../../../src/portal/server/routes.ts";
 import { TEST_SIDE } from "../../../src/portal/server/visitor.ts";
 import { ASSETS } from "../../../src/web/server/assets.ts";
 import { pageAt } from "../../../src/web/server/site.ts";
+import { seedInvoice } from "../../support/seeds/invoices.ts";
 import { mailTo } from "../../support/seeds/mails.ts";
 import { askPayment, seedMethod } from "../../support/seeds/payments.ts";
 import { dumpOf } from "../../support/databases/test-database.ts";
@@ -68,6 +69,7 @@ beforeAll(async () => {
     month: new Date(portal.clock.now).toISOString().slice(0, 7),
   };
   portal.key("bob", "order", "all", true);
+  const invoice = seedInvoice(portal, "alice");
   const payer = { keyId: null, operator: memberAuthor(shared.member) };
   portal.run("setMemberRole", { id: shared.member, role: "owner" });
   seedMethod(portal, "bank", "manual");
@@ -88,7 +90,7 @@ beforeAll(async () => {
     const hook = { username: null, url: "https://hooks.example/", events: "*", secret: "s" };
     const actor = { keyId, operator: null };
     const { id: webhook } = portal.run("createWebhook", { ...hook, balanceLowBelow: null, actor });
-    OWN[side] = { ...shared, payment, order: String(orderId), key: keyId, webhook };
+    OWN[side] = { ...shared, payment, invoice, order: String(orderId), key: keyId, webhook };
   }
 });
 afterAll(() => portal.stop());

@@ -13,6 +13,7 @@ import type { ActionRoute, PageRoute } from "../../../src/portal/server/route.ts
 import { listWebhooks } from "../../../src/db/webhooks/webhooks.ts";
 import { LIVE_PATHS, ROUTES } from "../../../src/portal/server/routes.ts";
 import { TEST_SIDE } from "../../../src/portal/server/visitor.ts";
+import { seedInvoice } from "../../support/seeds/invoices.ts";
 import { askPayment, seedMethod } from "../../support/seeds/payments.ts";
 import { hiddenFields } from "../../support/worlds/panel.ts";
 import { openPortal, type Reply, type TestPortal } from "../../support/worlds/portal.ts";
@@ -25,14 +26,14 @@ const PREFIX = "/portal";
 const ACTIONS = ROUTES.filter((route): route is ActionRoute => route.method === "POST");
 const PAGES = ROUTES.filter((route): route is PageRoute => route.method === "GET");
 /** Parameters that name something of one side. */
-const OWNED = /:(order|key|webhook|payment)\b/;
+const OWNED = /:(order|key|webhook|payment|invoice)\b/;
 /** Payments are only on the live side. */
 const isOn = (side: string, path: string) => side === "" || !LIVE_PATHS.has(path);
 
 let portal: TestPortal;
 let [owner, bob] = ["", ""];
 let payer: Actor;
-let colleague = "";
+let [colleague, invoice] = ["", ""];
 
 beforeAll(async () => {
   portal = await openPortal({ prefix: PREFIX, settings: { registration: "open" } });
@@ -43,6 +44,7 @@ beforeAll(async () => {
   bob = portal.session(portal.member("bob", "owner@bob.example"));
   payer = { keyId: null, operator: memberAuthor(portal.member("alice", "payer@alice.example")) };
   seedMethod(portal, "bank", "manual");
+  invoice = seedInvoice(portal, "alice");
   colleague = portal.member("alice", "colleague@alice.example", "viewer");
 });
 afterAll(() => portal.stop());
@@ -95,7 +97,7 @@ function makeOwn(side: Side): Record<string, string> {
     isClaimed: true,
     actor: payer,
   });
-  return { ...own, payment };
+  return { ...own, payment, invoice };
 }
 
 function pathOf(path: string, own: Record<string, string>): string {

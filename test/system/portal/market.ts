@@ -2,6 +2,8 @@
 
 import { findUser } from "../../../src/db/users/users.ts";
 import { memberAuthor } from "../../../src/domain/members/members.ts";
+import { monthText, utcMonthOf } from "../../../src/domain/values/calendar.ts";
+import { seedInvoice } from "../../support/seeds/invoices.ts";
 import { askPayment, seedMethod } from "../../support/seeds/payments.ts";
 import { mailTo } from "../../support/seeds/mails.ts";
 import type { TestPortal } from "../../support/worlds/portal.ts";
@@ -90,5 +92,7 @@ export function fillPortal(portal: TestPortal): Market {
     webhook,
     member,
   };
-  return { owner, parameters: { ...parameters, user: "shop-of-bea", month: "2026-11" } };
+  const invoice = seedInvoice(portal, "alice");
+  const month = monthText(utcMonthOf(portal.clock.now));
+  return { owner, parameters: { ...parameters, user: "shop-of-bea", month, invoice } };
 }
