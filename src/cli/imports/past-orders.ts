@@ -61,7 +61,8 @@ export function declarePastOrders(group: Command): void {
     });
 }
 
-function pastJson(order: ListedPastOrder) {
+/** What `order show` and `import orders` print of a past order. */
+export function pastJson(order: ListedPastOrder) {
   const { orderId, username: user, serviceNumber, serviceName, link, quantity, status } = order;
   const { startCount, remains, provider, providerOrder } = order;
   return {

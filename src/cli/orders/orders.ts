@@ -2,9 +2,13 @@
 
 import type { Command } from "commander";
 import { findCost } from "../../db/delivery/costs.ts";
+import { findPastOrder, type ListedPastOrder } from "../../db/imports/imports.ts";
 import { findOrder, findResends } from "../../db/orders/orders.ts";
+import type { Reader } from "../../db/port/port.ts";
+import { usernameOf } from "../../db/users/users.ts";
 import { refusal } from "../../domain/values/error-table.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
+import { pastJson } from "../imports/past-orders.ts";
 import { declareOperatorOrders } from "./operator-orders.ts";
 import { declareOrderChanges } from "./order-changes.ts";
 import { declareOrderList } from "./order-lists.ts";
@@ -30,23 +34,38 @@ function declareShow(group: Command): void {
   declare(group, "show", "show one order and its history", "reseller admin order show 12")
     .argument("<id>", "the order, by number or id")
     .action(async (id: string, options: CommonOptions) => {
-      const { order, cost, resent, timeline } = await withDatabase(options, ({ store }) =>
+      const found = await withDatabase(options, ({ store }) =>
         store.read((reader) => {
-          const found = findOrder(reader, id);
-          if (!found) throw refusal("order_not_found");
+          const order = findOrder(reader, id);
+          if (!order) return requirePastOrder(reader, id);
           return {
-            order: withNames(reader, found),
-            cost: findCost(reader, found.orderId),
-            resent: findResends(reader, found.orderId),
-            timeline: readTimeline(reader, found),
+            order: withNames(reader, order),
+            cost: findCost(reader, order.orderId),
+            resent: findResends(reader, order.orderId),
+            timeline: readTimeline(reader, order),
           };
         }),
       );
+      if ("past" in found) return printPast(options, found.past);
+      const { order, cost, resent, timeline } = found;
       const result = { ...orderJson(order), ...costJson(cost), ...resent, timeline };
       print(options.json, result, ({ timeline: rows, ...shown }) =>
         [fields(shown), "", table(rows, "no status changes yet")].join("\n"),
       );
     });
+}
+
+/** Finds an order that ended in the panel from which everything was moved in. Refuses: order_not_found. */
+function requirePastOrder(reader: Reader, id: string): { past: ListedPastOrder } {
+  const past = findPastOrder(reader, id);
+  if (!past) throw refusal("order_not_found");
+  return { past: { ...past, username: usernameOf(reader, past.resellerAccount) } };
+}
+
+function printPast(options: CommonOptions, past: ListedPastOrder): void {
+  print(options.json, { past: true, ...pastJson(past) }, (shown) =>
+    [fields(shown), "", "It ended in another panel: it moved no money here."].join("\n"),
+  );
 }
 
 function declareProgress(group: Command): void {

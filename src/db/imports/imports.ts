@@ -181,6 +181,22 @@ export function findPastOrder(reader: Reader, id: string): PastOrder | undefined
   return orderId === null ? undefined : reader.row(pastOrders.byKey, orderId);
 }
 
+const AT_PROVIDER = query({
+  parameters: { providerOrder: text, limit: number },
+  columns: fields(pastOrders),
+  text: `SELECT ${select(pastOrders)} FROM past_orders
+    WHERE provider_order = :providerOrder ORDER BY order_id DESC LIMIT :limit`,
+});
+
+/** Lists the newest past orders that had this number at a provider. */
+export function listPastOrdersAtProvider(
+  reader: Reader,
+  providerOrder: string,
+  limit: number,
+): PastOrder[] {
+  return reader.all(AT_PROVIDER, { providerOrder, limit });
+}
+
 const LIST = listByFilters({
   columns: { ...fields(pastOrders), username: text },
   parameters: { account: number, before: number, limit: number },

@@ -2,7 +2,7 @@
 
 import { listOperatorOrders } from "../../db/orders/operator-orders.ts";
 import type { OperatorOrderFilter } from "../../db/orders/operator-order-filter.ts";
-import { findPastOrder } from "../../db/imports/imports.ts";
+import { findPastOrder, listPastOrdersAtProvider } from "../../db/imports/imports.ts";
 import { services } from "../../db/tables/catalogue.ts";
 import type { Service } from "../../db/catalogue/services.ts";
 import { listServicesAfter } from "../../db/catalogue/service-lists.ts";
@@ -80,10 +80,18 @@ function findOrders(reader: Reader, text: string): Found[] {
       found.set(orderId, { title: `Order ${orderId}`, text: what, path: `/orders/${orderId}` });
     }
   }
-  const past = findPastOrder(reader, text);
-  if (past) {
-    const { orderId, status, serviceName, link } = past;
-    const what = `imported, ${stateText(status)}, ${usernameOf(reader, past.resellerAccount)}, ${serviceName}, ${link}`;
+  const named = findPastOrder(reader, text);
+  const past = [
+    ...(named ? [{ order: named, why: "" }] : []),
+    ...listPastOrdersAtProvider(reader, text, SHOWN).map((order) => ({
+      order,
+      why: "had this number at the provider: ",
+    })),
+  ];
+  for (const { order, why } of past) {
+    const { orderId, status, serviceName, link, resellerAccount } = order;
+    if (found.has(orderId)) continue;
+    const what = `${why}past, ${stateText(status)}, ${usernameOf(reader, resellerAccount)}, ${serviceName}, ${link}`;
     const title = `Order ${orderId}`;
     found.set(orderId, { title, text: what, path: `/imported/orders/${orderId}` });
   }

@@ -25,6 +25,7 @@ import mails from "../../../migrations/sqlite/0019_mails.sql" with { type: "text
 import payments from "../../../migrations/sqlite/0020_payments.sql" with { type: "text" };
 import portalNotices from "../../../migrations/sqlite/0021_portal_notices.sql" with { type: "text" };
 import inspections from "../../../migrations/sqlite/0022_inspections.sql" with { type: "text" };
+import pastOrdersByProviderOrder from "../../../migrations/sqlite/0023_past_orders_by_provider_order.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -60,6 +61,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 20, name: "0020_payments", sql: payments },
   { version: 21, name: "0021_portal_notices", sql: portalNotices },
   { version: 22, name: "0022_inspections", sql: inspections },
+  { version: 23, name: "0023_past_orders_by_provider_order", sql: pastOrdersByProviderOrder },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

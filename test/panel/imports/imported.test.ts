@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { hashKey } from "../../../src/domain/users/keys.ts";
+import { pastOrderId } from "../../../src/domain/orders/past-orders.ts";
 import { openPanel, type TestPanel } from "../../support/worlds/panel.ts";
 
 const OLD_KEY = "9f86d081884c7d659a2feaa0c55ad015";
@@ -93,14 +94,31 @@ test("it shows what was imported, the keys to rotate, and which orders are still
   expect(filtered).not.toContain("1201");
 });
 
-test("a past order has a page, which search finds by its number", async () => {
+test("a past order has a page, of its own", async () => {
   const page = await text("/imported/orders/1201");
   for (const shown of ["Order 1201", "Completed", "imported", "ann", "Likes (7)", "9001"]) {
     expect(page).toContain(shown);
   }
   expect((await panel.get("/imported/orders/9999")).status).toBe(404);
-  const { headers } = await panel.get("/search?q=1201");
-  expect(headers.get("location")).toBe("/imported/orders/1201");
+});
+
+test("search finds a past order by its number, its id and its number at the provider, and says that it is past", async () => {
+  const [past, other] = [pastOrderId(1201), pastOrderId(1202)];
+  for (const text of ["1201", past]) {
+    const { headers } = await panel.get(`/search?q=${text}`);
+    expect([text, headers.get("location")]).toEqual([text, "/imported/orders/1201"]);
+  }
+  expect((await panel.get(`/search?q=${other}`)).headers.get("location")).toBe(
+    "/imported/orders/1202",
+  );
+  // The orders of the import share it.
+  const list = await text("/search/list?q=9001");
+  expect(list.match(/Order 120\d had this number at the provider: past/g)).toEqual([
+    "Order 1202 had this number at the provider: past",
+    "Order 1201 had this number at the provider: past",
+  ]);
+  expect(list).toContain("Order 1203 has this number at the provider: Processing");
+  expect((await panel.get("/search?q=9002")).status).toBe(200);
 });
 
 test("a rotated key is not to be rotated any more, and a reseller's page marks the others", async () => {

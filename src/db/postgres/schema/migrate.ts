@@ -22,6 +22,7 @@ import mails from "../../../../migrations/postgres/0018_mails.sql" with { type: 
 import payments from "../../../../migrations/postgres/0019_payments.sql" with { type: "text" };
 import portalNotices from "../../../../migrations/postgres/0020_portal_notices.sql" with { type: "text" };
 import inspections from "../../../../migrations/postgres/0021_inspections.sql" with { type: "text" };
+import pastOrdersByProviderOrder from "../../../../migrations/postgres/0022_past_orders_by_provider_order.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -58,6 +59,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 19, name: "0019_payments", sql: payments },
   { version: 20, name: "0020_portal_notices", sql: portalNotices },
   { version: 21, name: "0021_inspections", sql: inspections },
+  { version: 22, name: "0022_past_orders_by_provider_order", sql: pastOrdersByProviderOrder },
 ];
 
 /** The number of the advisory lock: "rslr". */
