@@ -109,8 +109,13 @@ export function startBackups(plan: BackupPlan, log: Logger): Backups {
     const limit = sizeOf(wal) + WAL_LIMIT_BYTES;
     const mayRest = () => sizeOf(wal) < limit;
     child = startPaced(["backup", file, ...flags], { file: path, environment, mayRest, clock });
-    const { code, result, messages } = await child.ended;
+    const { code, signal, result, messages } = await child.ended;
     if (stopped && code !== 0) return null;
+    // `systemctl kill` without --kill-whom=main sends the server's signal to this process too, and that ends it.
+    if (signal === "SIGUSR1") {
+      await clear();
+      return make();
+    }
     // A process that failed but printed a result has made a backup, which failed verification.
     if (code !== 0 && result === "") throw new Error(`${file}: ${messages}`);
     const made = JSON.parse(result) as Pick<Backup, "file" | "verified">;

@@ -4,6 +4,7 @@
 // of `verify`) run for seconds and cannot pause themselves. docs/decisions/0011-backups-in-a-process-of-their-own.md
 
 import { PROGRAM } from "../config/source-files.ts";
+import { messageOf } from "../domain/values/error-table.ts";
 import { sizeOf } from "../storage/file/files.ts";
 
 /** Length of a portion of work. Longer ones slow orders down; in shorter ones caches are cold for much of the time. */
@@ -39,6 +40,7 @@ export interface PacedOptions {
 export interface Ended {
   /** Null if a signal ended it. */
   code: number | null;
+  signal: number | NodeJS.Signals | null;
   /** The text of stdout. */
   result: string;
   /** The text of stderr, or if it is empty after a failure, the signal or exit code. */
@@ -70,10 +72,11 @@ export function startPaced(
   const isRunning = () => child.exitCode === null && child.signalCode === null;
   const wait = async (): Promise<Ended> => {
     const printed = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-    const [result, messages] = [printed[0].trim(), printed[1].trim()];
+    const [result, messages] = [printed[0].trim(), messageOf(printed[1])];
     const why = String(child.signalCode ?? `exit ${child.exitCode}`);
     return {
       code: child.exitCode,
+      signal: child.signalCode,
       result,
       messages: messages || (child.exitCode === 0 ? "" : why),
     };

@@ -31,7 +31,7 @@ import {
   withDatabase,
 } from "../kernel/command.ts";
 import { addWindow, inWindow, type WindowOptions } from "../output/list-pages.ts";
-import { isoTime, print } from "../output/output.ts";
+import { isoTime, print, printError } from "../output/output.ts";
 import { readSecretFromStdin } from "../kernel/stdin.ts";
 import { fields, table } from "../output/text-table.ts";
 import { administratorName } from "../kernel/values.ts";
@@ -57,8 +57,8 @@ export function declarePanel(program: Command): void {
     .addOption(settingOption("panel-url"))
     .action(async (name: string, options: InviteOptions) => {
       const { role } = options;
-      const base =
-        options.panelUrl ?? runningPanel(options) ?? `http://${formatEndpoint(DEFAULT_PANEL)}`;
+      const known = options.panelUrl ?? runningPanel(options);
+      const base = known ?? `http://${formatEndpoint(DEFAULT_PANEL)}`;
       const invited = await withDatabase(options, (session) => invite(session, base, name, role));
       print(options.json, invited, ({ link }) =>
         [
@@ -66,6 +66,10 @@ export function declarePanel(program: Command): void {
           "",
           link,
         ].join("\n"),
+      );
+      if (options.json || known !== null) return;
+      printError(
+        "note: no panel runs here. The link leads nowhere until a server runs with --panel-listen",
       );
     });
 

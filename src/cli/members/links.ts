@@ -6,7 +6,7 @@ import { portalAddressPath } from "../../storage/file/open.ts";
 import { isMailOn } from "../../db/mails/mails.ts";
 import { linkWithToken, newToken } from "../../web/sessions/tokens.ts";
 import type { CommonOptions, Session } from "../kernel/command.ts";
-import { print } from "../output/output.ts";
+import { print, printError } from "../output/output.ts";
 
 export interface LinkOptions extends CommonOptions {
   portalUrl: string | null;
@@ -27,7 +27,7 @@ export async function newLink(
 
 /** Prints a link, or that it is sent. `result.link`: null if it is sent by e-mail. */
 export function printLinkOrSent(
-  options: CommonOptions,
+  options: LinkOptions,
   result: { email: string; link: string | null },
   text: string,
 ): void {
@@ -35,8 +35,10 @@ export function printLinkOrSent(
   print(options.json, result, ({ email }) => `${email} gets an e-mail with the link`);
 }
 
-export function printLink(options: CommonOptions, result: { link: string }, text: string): void {
+function printLink(options: LinkOptions, result: { link: string }, text: string): void {
   print(options.json, result, ({ link }) => [`${text}. It works once:`, "", link].join("\n"));
+  if (options.json || options.portalUrl !== null || runningPortal(options) !== null) return;
+  printError("note: no portal runs here. The link leads nowhere until a server runs with --portal");
 }
 
 /** Returns the link by which a member chooses a password. */
@@ -44,11 +46,16 @@ export function setUpLink(
   { data, portalUrl }: LinkOptions & { data: string },
   token: string,
 ): string {
-  const path = portalAddressPath(data);
-  const running = existsSync(path) ? readFileSync(path, "utf8").trim() : null;
+  const running = runningPortal({ data });
   const base =
     portalUrl === null ? (running ?? DEFAULT_PORTAL) : `${portalUrl}${prefixOf(running)}`;
   return linkWithToken(`${base}/set-up`, token);
+}
+
+/** Returns the address of the portal that the running server of this data directory has, or null. */
+function runningPortal({ data }: { data: string }): string | null {
+  const path = portalAddressPath(data);
+  return existsSync(path) ? readFileSync(path, "utf8").trim() : null;
 }
 
 const DEFAULT_PORTAL = `http://127.0.0.1:8080${PORTAL_PREFIX}`;

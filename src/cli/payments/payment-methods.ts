@@ -1,6 +1,7 @@
 // `admin payment method …`: the ways to pay. Secrets are read from standard input or a file.
 
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { ConfigError } from "../../config/flags.ts";
 import { findMethod, listMethodResellers, listMethods } from "../../db/payments/payment-methods.ts";
@@ -24,7 +25,7 @@ import {
   readTexts,
   termsOf,
 } from "../../domain/payments/payment-methods.ts";
-import { refusal } from "../../domain/values/error-table.ts";
+import { errorCode, refusal } from "../../domain/values/error-table.ts";
 import { isLabel } from "../../domain/values/text.ts";
 import type { MethodTerms } from "../../operations/payments/payment-methods.ts";
 import { kindOf, METHOD_KINDS } from "../../payments/methods.ts";
@@ -345,7 +346,7 @@ function readSecretFile(path: string): string {
   try {
     return readFileSync(path, "utf8").slice(0, FILE_LIMIT_BYTES).trim();
   } catch (error) {
-    throw new ConfigError(`${path}: ${(error as Error).message}`);
+    throw new ConfigError(`cannot read ${resolve(path)} (${errorCode(error)}): choose a text file`);
   }
 }
 
@@ -372,7 +373,7 @@ function instructionsFrom(text: string, before: Texts = {}): Texts {
   try {
     content = readFileSync(path, "utf8").trim();
   } catch (error) {
-    throw new InvalidArgumentError(`cannot be read: ${(error as Error).message}`);
+    throw new ConfigError(`cannot read ${resolve(path)} (${errorCode(error)}): choose a text file`);
   }
   if (content.length > INSTRUCTIONS_LIMIT) {
     throw new InvalidArgumentError(`must be at most ${INSTRUCTIONS_LIMIT} characters.`);

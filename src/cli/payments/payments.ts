@@ -17,6 +17,7 @@ import { refusal } from "../../domain/values/error-table.ts";
 import { requireUser } from "../../operations/users/users.ts";
 import { paymentCells, PAYMENTS_HEADER } from "../../reports/payments-csv.ts";
 import {
+  CommandFailure,
   type CommonOptions,
   declare,
   declareGroup,
@@ -154,8 +155,9 @@ function declareFile(group: Command): void {
       const file = await withDatabase(options, ({ store }) =>
         store.read((reader) => {
           const payment = findListedPayment(reader, id);
-          const found = payment && findAttachment(reader, payment.paymentId);
-          if (!found) throw refusal("payment_not_found");
+          if (!payment) throw refusal("payment_not_found");
+          const found = findAttachment(reader, payment.paymentId);
+          if (!found) throw new CommandFailure("the customer sent no file with this payment");
           return found;
         }),
       );

@@ -7,6 +7,7 @@ import { REMOTE_FLAGS } from "../../config/settings.ts";
 import { formatRemote } from "../../config/remote-values.ts";
 import { conditionsOf } from "../../domain/alerts/conditions.ts";
 import { MACHINE_RULES } from "../../domain/alerts/machine-conditions.ts";
+import { messageOf } from "../../domain/values/error-table.ts";
 import { type Finding, judged } from "../../storage/doctor/findings.ts";
 import { readInstanceId } from "../../storage/file/instance.ts";
 import type { RemoteOptions } from "./remote.ts";
@@ -29,7 +30,7 @@ export async function remoteBackupAge(options: RemoteOptions, now: number): Prom
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   const code = await child.exited;
   if (code !== 0) {
-    const found = stderr.trim() || `no response in ${TIMEOUT_MS / 1000} s`;
+    const found = messageOf(stderr) || `no response in ${TIMEOUT_MS / 1000} s`;
     return { check: CHECK, state: "fail", found, advice: "see `reseller backup list`" };
   }
   const { copies } = JSON.parse(stdout) as Listed;

@@ -98,3 +98,14 @@ export function attempt<T>(body: () => T): T | Refusal {
     throw error;
   }
 }
+
+/** Returns the message of a failure that a process printed as JSON, or whatever else it printed. */
+export function messageOf(printed: string): string {
+  const text = printed.trim();
+  try {
+    const failure = JSON.parse(text) as { message?: unknown } | null;
+    return typeof failure?.message === "string" ? failure.message : text;
+  } catch {
+    return text;
+  }
+}

@@ -13,8 +13,10 @@ const find = (email: string) => shop.read((reader) => findMemberByEmail(reader, 
 const tokenIn = (text: string) => /\/portal\/set-up#([\w-]{43})$/m.exec(text)![1]!;
 
 test("invite prints a link once, whose token the database has as a hash", async () => {
-  const { code, stdout } = await portal("invite", "alice", "--email", "Ann@Alice.example");
+  const { code, stdout, stderr } = await portal("invite", "alice", "--email", "Ann@Alice.example");
   expect(code).toBe(0);
+  // No server runs.
+  expect(stderr).toContain("no portal runs here");
   const found = find("ann@alice.example")!;
   expect([found.role, found.passwordHash]).toEqual(["owner", null]);
   expect(found.invitationHash).toBe(hashSecret(tokenIn(stdout)));

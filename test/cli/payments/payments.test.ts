@@ -121,6 +121,7 @@ describe("a way to pay", () => {
     ["an id with a slash", ["add", "manual", "a/b"], 2],
     ["an unknown setting", ["add", "manual", "x", "--set", "a=b"], 2],
     ["a page that is no URL", ["add", "callback", "x", "--set", "pay-url=here"], 2],
+    ["instructions that cannot be read", ["add", "manual", "bank", "--instructions", "/gone"], 2],
     ["another currency without a rate", ["add", "manual", "x", "--currency", "EUR"], 2],
     ["steps that fall", ["add", "manual", "x", "--bonus", "500=3,100=5"], 2],
     ["a minimum above the maximum", ["add", "manual", "x", "--min", "9", "--max", "5"], 1],
@@ -190,6 +191,11 @@ describe("a payment", () => {
       header!.split(",").map((name, at) => [name, line!.split(",")[at]]),
     );
     expect(cells).toMatchObject({ id, received: "4", credit: "4", state: "paid", method: "bank" });
+  });
+
+  test("without a file of the customer has none to write", async () => {
+    const { code, stderr } = await payment("file", asked());
+    expect([code, stderr]).toEqual([1, expect.stringContaining("sent no file")]);
   });
 
   test("that is unknown is a refusal", async () => {

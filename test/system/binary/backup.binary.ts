@@ -118,6 +118,19 @@ describe("a backup", () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining(newest!)]);
   });
 
+  test("is begun again if the signal that asked for it ends its process, as systemctl kill does", async () => {
+    const { folder, server } = await loadedServer("--backup-every", "0");
+    const before = childrenOf(server.pid);
+    const begun = () => childrenOf(server.pid).filter((pid) => !before.includes(pid));
+    process.kill(server.pid, "SIGUSR1");
+    await until(() => begun().length > 0);
+    process.kill(begun()[0]!, "SIGUSR1");
+    await until(() => server.log().includes("backup made"));
+    expect(server.log()).not.toContain("backup not made");
+    expect(readdirSync(join(folder, "backups"))).toHaveLength(1);
+    expect(await server.stop()).toBe(0);
+  });
+
   test("of the server itself rests repeatedly under load, and is complete", async () => {
     const loaded = await serverWith(LARGE, "--backup-every", "0");
     const before = await load(loaded, 0, (sent) => sent < 300);

@@ -66,7 +66,7 @@ function steps(document: string, machine: string, port: number): string[] {
   const text = readFileSync(join(ROOT, document), "utf8");
   return [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block]) =>
     block!
-      .replace(/(?<=[\s"=])\/(var\/lib|etc|usr\/local\/bin)\//g, `${machine}/$1/`)
+      .replace(/(?<=[\s"=])\/(var\/lib|etc|usr\/local\/bin|usr\/share\/doc)\//g, `${machine}/$1/`)
       .replaceAll("127.0.0.1:8080", `127.0.0.1:${port}`)
       .replace(/127\.0\.0\.1:(8081|9090)/g, "127.0.0.1:0"),
   );
