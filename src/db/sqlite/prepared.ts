@@ -6,7 +6,12 @@ import { selected, withMarks, type Query, type Statement } from "../port/query.t
 import { ClockSteps } from "./clock-steps.ts";
 import { NUMBERED, preparedNumber } from "./row-numbers.ts";
 import { TimeSpans } from "./time-spans.ts";
+import { services } from "../tables/catalogue.ts";
+import { numberFloors } from "../tables/database.ts";
 import type { AnyRow, AnyTable, Column, Index, Kinds, Value } from "../port/table-definition.ts";
+
+const FLOORS = numberFloors as unknown as AnyTable;
+const SERVICES = services as unknown as AnyTable;
 
 type FoundRow = Record<string, Value>;
 type AnyPrepared = Prepared<FoundRow, SQLQueryBindings[]>;
@@ -58,7 +63,14 @@ export class Statements {
 
   run(statement: Statement, values: AnyRow | undefined): number {
     const { prepared, bind } = this.#query({ ...statement, columns: {} }, statement);
-    return prepared.run(...bind(values)).changes;
+    const { changes } = prepared.run(...bind(values));
+    if (statement.writes.includes(FLOORS)) this.forgetNumbers();
+    return changes;
+  }
+
+  /** Forgets whether numbers have passed their floors: a floor was raised, or another connection may have raised one. */
+  forgetNumbers(): void {
+    this.#inserts.clear();
   }
 
   /** Inserts a row. Returns its rowid, which is its number if the table has one. */
@@ -92,6 +104,8 @@ export class Statements {
       this.#deletes.set(table, prepared!);
     }
     prepared!.run(...table.key.map((field) => bindable(row[field]!)));
+    // A trigger keeps the number of a deleted service as a floor.
+    if (table === SERVICES) this.forgetNumbers();
   }
 
   #query(query: Pick<Query, "text" | "parameters" | "columns">, identity: object = query) {

@@ -93,7 +93,10 @@ export function createSqliteStore(sqlite: Database, keepRows = false): SqliteSto
     // The version changes when another connection has committed, not after commits of this one.
     const version = dataVersion.get()!.data_version;
     if (version === knownVersion) rows.keep(KEPT_ROWS_LIMIT);
-    else rows.clear();
+    else {
+      rows.clear();
+      statements.forgetNumbers();
+    }
     knownVersion = version;
   };
 
