@@ -7,6 +7,8 @@ GRANT USAGE ON SCHEMA public TO reseller;
 GRANT SELECT ON ALL TABLES IN SCHEMA public TO reseller;
 -- SELECT for `verify`, which compares them with the numbers in the tables.
 GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO reseller;
+-- Raises the numbers of orders and services above those of an import from another panel.
+GRANT EXECUTE ON FUNCTION reserve_numbers TO reseller;
 
 -- Append-only.
 GRANT INSERT ON transfers, transfer_details, order_events, resent_orders, service_changes, audit, order_costs,

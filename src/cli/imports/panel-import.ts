@@ -1,10 +1,9 @@
 // `admin import panel`: moves the users, services, keys and orders of another panel in.
 // docs/specification/imports.md#moving-in.
 
-import { readFileSync, statSync } from "node:fs";
-import { resolve } from "node:path";
+import { closeSync, openSync, readFileSync, statSync } from "node:fs";
+import { basename, resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { listImportedSources } from "../../db/imports/imports.ts";
 import { formatMicros, jsonAmount } from "../../domain/ledger/money.ts";
 import { errorCode } from "../../domain/values/error-table.ts";
 import { counted, countedWrong } from "../../domain/values/text.ts";
@@ -12,7 +11,6 @@ import { FORMAT_NAMES, type FormatName, FORMATS } from "../../imports/panel/form
 import {
   importPanel,
   type ImportReport,
-  type ImportTarget,
   type PanelFiles,
   RefusedRows,
   type TableReport,
@@ -21,14 +19,13 @@ import {
   combineMaps,
   type GivenMap,
   PANEL_TABLES,
+  type PanelTable,
   type PanelMap,
   readMap,
 } from "../../imports/panel/map.ts";
 import { isDump } from "../../imports/panel/table-file.ts";
 import { FileError, type RowError } from "../../imports/records.ts";
-import { planOrders } from "../../operations/imports/orders.ts";
-import { planServices } from "../../operations/imports/services.ts";
-import { planKeys, planUsers } from "../../operations/imports/users.ts";
+import { createImportTarget } from "../../operations/imports/target.ts";
 import {
   CommandFailure,
   type CommonOptions,
@@ -53,6 +50,8 @@ interface PanelImportOptions extends CommonOptions, ConfirmOptions {
   skipRefused?: true;
 }
 
+type PanelPaths = Partial<Record<PanelTable, string>>;
+
 export function declarePanelImport(group: Command): void {
   const command = declare(
     group,
@@ -73,21 +72,20 @@ export function declarePanelImport(group: Command): void {
     .option("--dry-run", "only show what would be imported, and every refused row")
     .option("--skip-refused", "import the other rows if some are refused")
     .action(async (options: PanelImportOptions) => {
-      const files = filesOf(options);
+      const paths = pathsOf(options);
       const map = mapOf(options);
       const isDry = options.dryRun ?? false;
-      // A dry run only reads, so a server may run beside it.
       const report = await withDatabase(
         options,
-        (session) => run(session, files, map, options),
+        (session) => run(session, paths, map, options),
         !isDry,
       );
       print(options.json, reportJson(report, isDry), () => reportText(report, isDry));
     });
 }
 
-function filesOf(options: PanelImportOptions): PanelFiles {
-  const files: PanelFiles = {};
+function pathsOf(options: PanelImportOptions): PanelPaths {
+  const files: PanelPaths = {};
   for (const name of PANEL_TABLES) {
     const file = options[name] ?? options.dump;
     if (file === undefined) continue;
@@ -129,14 +127,17 @@ function mapOf({ map, format }: PanelImportOptions): PanelMap {
 
 async function run(
   session: Session,
-  files: PanelFiles,
+  paths: PanelPaths,
   map: PanelMap,
   options: PanelImportOptions,
 ): Promise<ImportReport> {
   let line: Progress | null = null;
   let shown = "";
+  const { store, execute } = session;
+  const target = createImportTarget((body) => store.read(body), execute);
+  const { files, close } = open(paths);
   try {
-    return await importPanel(targetOf(session), {
+    return await importPanel(target, {
       files,
       map,
       dryRun: options.dryRun ?? false,
@@ -149,6 +150,7 @@ async function run(
         }
         line!.update(rows);
       },
+      rest: restBeside(session),
       async confirm(plan) {
         (line as Progress | null)?.end();
         await confirmMoney(options, plan.balanceMicros + plan.openChargesMicros, creditOf(plan));
@@ -165,6 +167,7 @@ async function run(
     );
   } finally {
     (line as Progress | null)?.end();
+    close();
   }
 }
 
@@ -174,30 +177,27 @@ function creditOf({ balanceMicros, openChargesMicros, users }: ImportReport): st
   return `credit ${balances}, and ${charges}`;
 }
 
-function targetOf({ store, execute }: Session): ImportTarget {
-  return {
-    sources: () => store.read(listImportedSources),
-    plan: {
-      users: (rows) => store.read((reader) => planUsers(reader, rows)),
-      services: (rows) => store.read((reader) => planServices(reader, rows)),
-      keys: (rows) => store.read((reader) => planKeys(reader, rows)),
-      orders: (rows) => store.read((reader) => planOrders(reader, rows)),
-    },
-    write: {
-      users: (users) => execute("importUsers", { users }),
-      services: (services) => execute("importPanelServices", { services }),
-      keys: (keys) => execute("importKeys", { keys }),
-      orders: (orders) => execute("importOrders", { orders }),
-    },
-    begin: (highest) => execute("beginImport", highest),
-    finish: ({ users, services, keys, pastOrders, openAtProviders, openByHand }) =>
-      execute("finishImport", {
-        users: users.new,
-        services: services.new,
-        keys: keys.new,
-        pastOrders,
-        openOrders: openAtProviders + openByHand,
-      }),
+/** Opens the files, which are closed again at the end. */
+function open(paths: PanelPaths): { files: PanelFiles; close: () => void } {
+  const byPath = new Map(
+    [...new Set(Object.values(paths))].map((path) => [path, openSync(path, "r")]),
+  );
+  const files = Object.fromEntries(
+    Object.entries(paths).map(([table, path]) => [
+      table,
+      { name: basename(path), descriptor: byPath.get(path)! },
+    ]),
+  );
+  return { files, close: () => byPath.forEach((descriptor) => closeSync(descriptor)) };
+}
+
+/** Returns `rest` for a command: beside a server it works half of the time, so that orders are not kept waiting. */
+function restBeside({ hasServer }: Session): () => Promise<void> | void {
+  if (!hasServer) return () => {};
+  let workedFrom = performance.now();
+  return async () => {
+    await Bun.sleep(performance.now() - workedFrom);
+    workedFrom = performance.now();
   };
 }
 

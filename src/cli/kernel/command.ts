@@ -13,8 +13,7 @@ import {
 } from "../../db/port/port.ts";
 import { databaseOpenErrorOf } from "../../db/postgres/connection/open-error.ts";
 import { openErrorOf } from "../../storage/file/open-error.ts";
-import { LEASE_MS } from "../../db/delivery/server-leases.ts";
-import { closeForCommand, openAlone, openForCommand } from "../../storage/file/open.ts";
+import { closeForCommand, openBesideOrAlone, openForCommand } from "../../storage/file/open.ts";
 import { Refusal, sentenceOf } from "../../domain/values/error-table.ts";
 import {
   type CommandInput,
@@ -90,6 +89,8 @@ export interface Session {
   store: Store;
   /** The current time in milliseconds since 1970, by this machine's clock, or PostgreSQL's. */
   now: () => number;
+  /** Whether a server uses the database now. */
+  hasServer: boolean;
   /** Executes a command with the operator as the author of the change. */
   execute: <Name extends CommandName>(
     name: Name,
@@ -98,17 +99,17 @@ export interface Session {
 }
 
 /**
- * Opens the database for `body` and closes it. Throws refusals and database errors as CommandFailure. `isAlone`: refuses
- * a running server, and on SQLite keeps others from starting.
+ * Opens the database for `body` and closes it. Throws refusals and database errors as CommandFailure. `keepsServersOut`:
+ * on SQLite no server can start beside the command. It runs beside one that is running.
  */
 export async function withDatabase<T>(
   options: CommonOptions,
   body: (session: Session) => Awaitable<T>,
-  isAlone = false,
+  keepsServersOut = false,
 ): Promise<T> {
   const database = databaseOf(options);
   try {
-    const { close, ...opened } = await open(database, options, isAlone);
+    const { close, ...opened } = await open(database, options, keepsServersOut);
     try {
       return await body(sessionOn(opened, options.as));
     } finally {
@@ -119,12 +120,12 @@ export async function withDatabase<T>(
   }
 }
 
-type Opened = Pick<Session, "store" | "now">;
+type Opened = Pick<Session, "store" | "now" | "hasServer">;
 
 async function open(
   database: DatabaseName,
   { json }: CommonOptions,
-  isAlone: boolean,
+  keepsServersOut: boolean,
 ): Promise<Opened & { close: () => Awaitable<void> }> {
   if (database.address !== null) {
     const postgres = await import("../../db/postgres/connection/open-for-command.ts");
@@ -133,41 +134,30 @@ async function open(
       onAcknowledging: (acknowledges) =>
         acknowledges || json || printError(waitsForStandby(database)),
     });
-    if (isAlone) await refuseServers(opened.store, database);
-    return { ...opened, close: () => opened.store.close() };
+    const { listRunningServers } = await import("../../db/postgres/connection/sessions.ts");
+    const servers = keepsServersOut ? await opened.store.read(listRunningServers) : [];
+    return { ...opened, hasServer: servers.length > 0, close: () => opened.store.close() };
   }
-  if (isAlone) {
-    const alone = openAlone(database.data);
-    const close = () => {
-      closeForCommand(alone);
-      alone.release();
-    };
-    return { store: alone.store, now: Date.now, close };
-  }
-  const connection = openForCommand(database.data);
-  const { store } = connection;
-  return { store, now: Date.now, close: () => closeForCommand(connection) };
-}
-
-/** Throws CommandFailure if a server uses the PostgreSQL database. */
-async function refuseServers(store: Store, { shown }: DatabaseName): Promise<void> {
-  const { listRunningServers } = await import("../../db/postgres/connection/sessions.ts");
-  const [server] = await store.read((reader) => listRunningServers(reader));
-  if (!server) return;
-  await store.close();
-  throw new CommandFailure(
-    `${shown} is in use by the server ${server.name}: stop it first; one that was killed counts as running for ${LEASE_MS / 1000} s`,
-  );
+  const connection = keepsServersOut
+    ? openBesideOrAlone(database.data)
+    : { ...openForCommand(database.data), release: () => {} };
+  const { store, release } = connection;
+  const close = () => {
+    closeForCommand(connection);
+    release?.();
+  };
+  return { store, now: Date.now, hasServer: release === null, close };
 }
 
 function waitsForStandby({ shown }: DatabaseName): string {
   return `${shown} is waiting for a synchronous standby to confirm. The change is already local and will complete even if you stop this command`;
 }
 
-function sessionOn({ store, now }: Opened, as: string | undefined): Session {
+function sessionOn({ store, now, hasServer }: Opened, as: string | undefined): Session {
   return {
     store,
     now,
+    hasServer,
     async execute(name, input) {
       const { execute } = await import("../../operations/batch/execute.ts");
       return execute(store, name, signed(input, as), now());

@@ -4,7 +4,7 @@ import type { Reader, Tx } from "../port/port.ts";
 import { givenNames, listByFilters } from "../port/filtered-lists.ts";
 import { byDialect, fields, isOneOf, query, select, statement } from "../port/query.ts";
 import { bigint, nullable, number, numbers, text } from "../port/table-definition.ts";
-import { importedUsers, panelImport, type PastOrder, pastOrders } from "../tables/imports.ts";
+import { panelImport, type PastOrder, pastOrders } from "../tables/imports.ts";
 import { numberInPastId, type PastOrderFields } from "../../domain/orders/past-orders.ts";
 import { isOrderNumber } from "../../domain/orders/orders.ts";
 import { ERASED } from "../../domain/users/erasures.ts";
@@ -15,6 +15,8 @@ export interface PanelImport {
   ordersThrough: number;
   startedAt: number;
   finishedAt: number | null;
+  runId: string | null;
+  runUntil: number | null;
 }
 
 /** Returns the record of the import; undefined if nothing was imported. */
@@ -23,15 +25,28 @@ export function findPanelImport(reader: Reader): PanelImport | undefined {
 }
 
 /** Records that an import began. `ordersThrough` only grows. */
-export function beginPanelImport(tx: Tx, ordersThrough: number, now: number): void {
+export function beginPanelImport(
+  tx: Tx,
+  run: { runId: string; runUntil: number },
+  ordersThrough: number,
+  now: number,
+): void {
   const before = findPanelImport(tx);
-  if (!before) tx.insert(panelImport, { id: ID, ordersThrough, startedAt: now });
-  else if (before.ordersThrough < ordersThrough)
-    tx.update(panelImport, { id: ID }, { ordersThrough });
+  if (!before) tx.insert(panelImport, { id: ID, ordersThrough, startedAt: now, ...run });
+  else {
+    const through = Math.max(before.ordersThrough, ordersThrough);
+    tx.update(panelImport, { id: ID }, { ordersThrough: through, finishedAt: null, ...run });
+  }
 }
 
-export function finishPanelImport(tx: Tx, now: number): void {
-  tx.update(panelImport, { id: ID }, { finishedAt: now });
+/** Sets until when the running import counts as running. */
+export function renewPanelImport(tx: Tx, runUntil: number): void {
+  tx.update(panelImport, { id: ID }, { runUntil });
+}
+
+/** Records that no import is running. `finishedAt`: when it ran to its end; null if it did not. */
+export function endPanelImport(tx: Tx, finishedAt: number | null): void {
+  tx.update(panelImport, { id: ID }, { finishedAt, runId: null, runUntil: null });
 }
 
 /** SQL for the highest number of an imported order; 0 if none was imported. */
@@ -49,13 +64,22 @@ export function highestOrderNumber(reader: Reader): number {
   return reader.one(HIGHEST_ORDER)!.highest;
 }
 
+const HIGHEST_COMMITTED = query({
+  columns: { highest: number },
+  text: `SELECT coalesce(max(order_id), 0) AS "highest" FROM orders WHERE order_id > 0`,
+});
+
+/** Returns the same as `highestOrderNumber`, read anew after a statement of the same transaction. */
+export function highestOrderNumberNow(tx: Tx): number {
+  return tx.one(HIGHEST_COMMITTED)!.highest;
+}
+
 const NEIGHBOURS = query({
   parameters: { orderId: number },
   columns: { before: nullable(number), after: nullable(number) },
   text: `SELECT
       (SELECT created_at FROM orders WHERE order_id < :orderId ORDER BY order_id DESC LIMIT 1) AS "before",
-      (SELECT created_at FROM orders WHERE order_id > :orderId AND order_id <= ${ORDERS_THROUGH}
-        ORDER BY order_id LIMIT 1) AS "after"`,
+      (SELECT created_at FROM orders WHERE order_id > :orderId ORDER BY order_id LIMIT 1) AS "after"`,
 });
 
 /** Returns the times of the orders before and after a number; null where there is none. */
@@ -66,14 +90,15 @@ export function timesAround(
   return reader.one(NEIGHBOURS, { orderId })!;
 }
 
-const SOURCES = query({
-  columns: fields(importedUsers, "source"),
-  text: `SELECT ${select(importedUsers, "source")} FROM imported_users`,
+const USERNAMES = query({
+  columns: { source: text, username: text },
+  text: `SELECT imported_users.source AS "source", users.username AS "username"
+    FROM imported_users JOIN users ON users.account = imported_users.account`,
 });
 
-/** Returns the ids in the other panel of all imported users. */
-export function listImportedSources(reader: Reader): Set<string> {
-  return new Set(reader.all(SOURCES).map(({ source }) => source));
+/** Returns the usernames of all imported users, by their ids in the other panel. */
+export function listImportedUsernames(reader: Reader): Map<string, string> {
+  return new Map(reader.all(USERNAMES).map(({ source, username }) => [source, username]));
 }
 
 const COUNTS = query({

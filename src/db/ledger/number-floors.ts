@@ -46,10 +46,25 @@ const RAISE = statement({
   },
 });
 
-/**
- * Makes new numbers continue above `numbers`. Call it before the database is in use: statements that SQLite has already
- * prepared ignore it.
- */
+/** Makes new numbers continue above `numbers`. On PostgreSQL no server may run. */
 export function raiseFloors(tx: Tx, numbers: Numbers): void {
   tx.run(RAISE, numbers);
+}
+
+const RESERVE = statement({
+  parameters: { orders: number, services: number },
+  writes: [numberFloors],
+  text: {
+    sqlite: `INSERT INTO number_floors (table_name, floor) VALUES ('orders', :orders), ('services', :services)
+      ON CONFLICT (table_name) DO UPDATE SET floor = max(floor, excluded.floor)`,
+    postgres: "SELECT reserve_numbers(:orders, :services)",
+  },
+});
+
+/**
+ * Makes new orders and services get numbers above these, while servers run. Until the transaction ends, nobody else
+ * takes a number. Whoever took one before has committed when this returns.
+ */
+export function reserveNumbers(tx: Tx, numbers: { orders: number; services: number }): void {
+  tx.run(RESERVE, numbers);
 }

@@ -14,6 +14,10 @@ export const panelImport = table(
     ordersThrough: integer().notNull(),
     startedAt: integer().notNull(),
     finishedAt: integer(),
+    /** The import that is running; null: none. */
+    runId: text(),
+    /** Until when it counts as running. It renews this while it works. */
+    runUntil: integer(),
   },
   { key: ["id"], lock: catalogueLock },
 );

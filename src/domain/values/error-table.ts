@@ -5,6 +5,7 @@
 
 import { ADMINISTRATOR_REFUSALS } from "../administrators/refusals.ts";
 import { CATALOGUE_REFUSALS } from "../catalogue/refusals.ts";
+import { IMPORT_REFUSALS } from "../imports/refusals.ts";
 import { LEDGER_REFUSALS } from "../ledger/refusals.ts";
 import { MAIL_REFUSALS } from "../mails/refusals.ts";
 import { MEMBER_REFUSALS } from "../members/refusals.ts";
@@ -29,6 +30,7 @@ export const REFUSALS = {
   ...MEMBER_REFUSALS,
   ...MAIL_REFUSALS,
   ...PAYMENT_REFUSALS,
+  ...IMPORT_REFUSALS,
 };
 
 export type RefusalCode = keyof typeof REFUSALS;

@@ -2,6 +2,7 @@
 // so orders may be more than memory holds. docs/specification/imports.md#moving-in.
 
 import { IMPORT_PROBLEMS, type RowOutcome } from "../../domain/imports/import-problems.ts";
+import { IMPORT_RENEWAL_MS } from "../../domain/imports/runs.ts";
 import { isPastStatus } from "../../domain/orders/past-orders.ts";
 import type { ImportedOrder } from "../../operations/imports/orders.ts";
 import type { ImportedService } from "../../operations/imports/services.ts";
@@ -10,10 +11,11 @@ import { FileError, RowError } from "../records.ts";
 import { type FoundNames, isWanted, missingColumn, RowReader } from "./cells.ts";
 import type { PanelMap, PanelTable } from "./map.ts";
 import { readKey, readOrder, readService, readUser } from "./read-rows.ts";
-import { isDump, readTable } from "./table-file.ts";
+import { isDump, type PanelFile, readTable } from "./table-file.ts";
+import { Usernames } from "./usernames.ts";
 
-/** Rows that are written in one transaction. A server of the database does not run meanwhile. */
-const BATCH_ROWS = 1000;
+/** Rows that are planned or written in one transaction. Orders that are placed beside an import wait for it. */
+const BATCH_ROWS = { users: 50, services: 25, keys: 100, orders: 100 } as const;
 /** Limits for listed errors and notes. Further ones are only counted. */
 const WRONG_LISTED = 1000;
 const NOTES_LISTED = 1000;
@@ -25,6 +27,7 @@ const NAMES = {
   orders: ["order", "number"],
   keys: ["key of user", "user"],
 } as const satisfies Record<PanelTable, readonly [string, string]>;
+const USER_FIELDS = ["id", "username"];
 /** Limit for an id in a message. */
 const SHOWN_ID_LENGTH = 64;
 
@@ -40,16 +43,20 @@ interface Rows {
 
 /** The database of the import. `plan` returns what `write` would do with the rows. */
 export interface ImportTarget {
-  /** Ids in the other panel of the users that were imported before. */
-  sources(): Awaitable<Set<string>>;
+  /** The usernames of the users that were imported before, by their ids in the other panel. */
+  imported(): Awaitable<ReadonlyMap<string, string>>;
   plan: { [Table in PanelTable]: (rows: readonly Rows[Table][]) => Awaitable<RowOutcome[]> };
   write: { [Table in PanelTable]: (rows: readonly Rows[Table][]) => Awaitable<RowOutcome[]> };
-  /** Reserves all numbers up to these for imported rows. */
-  begin(highest: { orders: number; services: number }): Awaitable<unknown>;
-  finish(report: ImportReport): Awaitable<unknown>;
+  /** Reserves all numbers up to these for imported rows. `run`: an id of this import. Throws if another one runs. */
+  begin(run: string, highest: { orders: number; services: number }): Awaitable<unknown>;
+  /** Says that the import still runs. Returns false if another one has begun. */
+  renew(run: string): Awaitable<boolean>;
+  /** Ends the import before its end. */
+  stop(run: string): Awaitable<unknown>;
+  finish(run: string, report: ImportReport): Awaitable<unknown>;
 }
 
-export type PanelFiles = Partial<Record<PanelTable, string>>;
+export type PanelFiles = Partial<Record<PanelTable, PanelFile>>;
 
 export interface TableReport {
   read: number;
@@ -98,6 +105,8 @@ export interface ImportOptions {
   /** Imports the other rows if some are refused. */
   skipRefused: boolean;
   progress: ImportProgress;
+  /** Called after each piece of work of some milliseconds, so that others get their turn. Throws to stop the import. */
+  rest(): Awaitable<void>;
   /** Asks for permission to write. Throws if it is not given. */
   confirm(plan: ImportReport): Promise<void>;
 }
@@ -112,10 +121,29 @@ export async function importPanel(
   if (options.dryRun) return plan;
   if (plan.wrongCount > 0 && !options.skipRefused) throw new RefusedRows(plan);
   await options.confirm(plan);
-  await target.begin(planned.highest);
-  const report = await new Pass(target, options, true).run();
-  await target.finish(report);
-  return report;
+  const run = crypto.randomUUID();
+  await target.begin(run, planned.highest);
+  try {
+    const rest = restAndRenew(target, options, run);
+    const report = await new Pass(target, { ...options, rest }, true).run();
+    await target.finish(run, report);
+    return report;
+  } catch (error) {
+    // If this fails too, the import counts as running for a little longer.
+    await Promise.resolve(target.stop(run)).catch(() => {});
+    throw error;
+  }
+}
+
+/** Returns `rest` that also says that the import still runs. */
+function restAndRenew(target: ImportTarget, options: ImportOptions, run: string) {
+  let renewedAt = performance.now();
+  return async () => {
+    await options.rest();
+    if (performance.now() - renewedAt < IMPORT_RENEWAL_MS) return;
+    renewedAt = performance.now();
+    if (!(await target.renew(run))) throw new Error("another import has begun");
+  };
 }
 
 class Pass {
@@ -147,8 +175,9 @@ class Pass {
   ) {}
 
   async run(): Promise<ImportReport> {
-    this.#sources = await this.target.sources();
-    await this.#users();
+    const imported = await this.target.imported();
+    this.#sources = new Set(imported.keys());
+    await this.#users(imported);
     await this.#importedServices();
     await this.#keys();
     await this.#orders();
@@ -156,29 +185,49 @@ class Pass {
     return this.report;
   }
 
-  async #users(): Promise<void> {
+  async #users(imported: ReadonlyMap<string, string>): Promise<void> {
     const seen = { sources: new Set<string>(), usernames: new Set<string>() };
-    const { usernameTwice } = this.options.map.rules;
+    const isSuffixed = this.options.map.rules.usernameTwice === "suffix";
+    const names = isSuffixed ? await this.#claimUsernames(imported) : null;
     const read = (row: RowReader): ImportedUser => {
       const user = readUser(row, this.#note);
       if (seen.sources.has(user.source)) row.fail(`id ${user.source} appears twice`);
       seen.sources.add(user.source);
-      if (seen.usernames.has(user.username.toLowerCase())) {
-        if (usernameTwice === "refuse") {
-          row.fail(
-            `username ${user.username} appears twice, perhaps with another case: map one under [users.values.username], or set \`usernameTwice = "suffix"\` under [rules]`,
-          );
-        }
-        user.username = `${user.username.slice(0, 63 - user.source.length)}-${user.source}`;
-        this.#note(`user ${user.source} is ${user.username}`);
+      const username = names?.nameOf(user.source, user.username) ?? user.username;
+      if (username !== user.username) this.#note(`user ${user.source} is ${username}`);
+      if (!names && seen.usernames.has(username.toLowerCase())) {
+        row.fail(
+          `username ${username} appears twice, perhaps with another case: map one under [users.values.username], or set \`usernameTwice = "suffix"\` under [rules]`,
+        );
       }
-      seen.usernames.add(user.username.toLowerCase());
-      return user;
+      seen.usernames.add(username.toLowerCase());
+      return { ...user, username };
     };
-    await this.#table("users", ["id", "username"], read, (user, outcome) => {
+    await this.#table("users", USER_FIELDS, read, (user, outcome) => {
       this.#sources.add(user.source);
       if (outcome === "new") this.report.balanceMicros += BigInt(user.balanceMicros);
     });
+  }
+
+  /** Reads all usernames, because a later row may have a name that a suffix would make. */
+  async #claimUsernames(imported: ReadonlyMap<string, string>): Promise<Usernames> {
+    const names = new Usernames(imported);
+    const { files, map } = this.options;
+    if (!files.users) return names;
+    for await (const { rows } of this.#rowsOf(files.users, "users", USER_FIELDS)) {
+      for (const row of rows) {
+        if (!isWanted(row, map.tables.users)) continue;
+        try {
+          const reader = new RowReader(row, map.tables.users, map.rules, new Map());
+          const { source, username } = readUser(reader, () => {});
+          names.claim(source, username);
+        } catch (error) {
+          // It is refused when the row is read again.
+          if (!(error instanceof RowError)) throw error;
+        }
+      }
+    }
+    return names;
   }
 
   async #importedServices(): Promise<void> {
@@ -282,12 +331,12 @@ class Pass {
     accept: (row: Rows[Table], outcome: RowOutcome) => void,
     settle: (row: Rows[Table], outcome: RowOutcome) => RowOutcome = (_, outcome) => outcome,
   ): Promise<void> {
-    const path = this.options.files[table];
-    if (path === undefined) return;
+    const file = this.options.files[table];
+    if (file === undefined) return;
     const { map, progress } = this.options;
     const counts = this.report[table];
     const run = (this.isWriting ? this.target.write : this.target.plan)[table];
-    const names = await this.#lookUp(path, table);
+    const names = await this.#lookUp(file, table);
     const [noun, field] = NAMES[table];
     let batch: { place: string; row: Rows[Table] }[] = [];
     const flush = async () => {
@@ -303,8 +352,9 @@ class Pass {
       });
       batch = [];
       progress(table, counts.read);
+      await this.options.rest();
     };
-    for await (const found of this.#rowsOf(path, table, required)) {
+    for await (const found of this.#rowsOf(file, table, required)) {
       for (const wrong of found.wrong) {
         counts.read += 1;
         this.#refuse(table, wrong);
@@ -321,24 +371,24 @@ class Pass {
           if (!(error instanceof RowError)) throw error;
           this.#refuse(table, error);
         }
-        if (batch.length === BATCH_ROWS) await flush();
+        if (batch.length === BATCH_ROWS[table]) await flush();
       }
     }
     if (batch.length > 0) await flush();
   }
 
-  async *#rowsOf(path: string, table: PanelTable, required: readonly string[]) {
+  async *#rowsOf(file: PanelFile, table: PanelTable, required: readonly string[]) {
     const { rules, tables } = this.options.map;
-    const name = nameOf(path);
     let isFirst = true;
-    for await (const piece of readTable({ path, name, table: tables[table].table, rules })) {
+    for await (const piece of readTable({ file, table: tables[table].table, rules })) {
+      await this.options.rest();
       const [first] = piece.rows;
       if (isFirst && first) {
         isFirst = false;
         const missing = missingColumn(first, tables[table], required);
         if (missing !== null) {
           throw new FileError(
-            `${name} has no column ${missing} for ${table}; it has ${Object.keys(first.cells).join(", ")}: map the columns with --map or --format`,
+            `${file.name} has no column ${missing} for ${table}; it has ${Object.keys(first.cells).join(", ")}: map the columns with --map or --format`,
           );
         }
       }
@@ -347,18 +397,14 @@ class Pass {
   }
 
   /** Reads the names behind ids from the other tables of a dump. A CSV has the names themselves. */
-  async #lookUp(path: string, table: PanelTable): Promise<FoundNames> {
+  async #lookUp(file: PanelFile, table: PanelTable): Promise<FoundNames> {
     const found = new Map<string, Map<string, string>>();
-    if (!isDump(path)) return found;
+    if (!isDump(file.name)) return found;
     const { rules, tables } = this.options.map;
     for (const [field, lookup] of Object.entries(tables[table].lookups ?? {})) {
       const names = new Map<string, string>();
-      for await (const { rows } of readTable({
-        path,
-        name: nameOf(path),
-        table: lookup.table,
-        rules,
-      })) {
+      for await (const { rows } of readTable({ file, table: lookup.table, rules })) {
+        await this.options.rest();
         for (const { cells } of rows) names.set(cells[lookup.key] ?? "", cells[lookup.value] ?? "");
       }
       found.set(field, names);
@@ -375,8 +421,4 @@ class Pass {
 
 function emptyTable(): TableReport {
   return { read: 0, new: 0, same: 0, refused: 0 };
-}
-
-function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
 }

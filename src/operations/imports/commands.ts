@@ -1,7 +1,8 @@
 // Commands of this folder, by name.
 
 import { command } from "../batch/command.ts";
-import { beginImport, finishImport, importOrders } from "./orders.ts";
+import { importOrders } from "./orders.ts";
+import { beginImport, finishImport, renewImport, stopImport } from "./runs.ts";
 import { importPanelServices } from "./services.ts";
 import { importKeys, importUsers } from "./users.ts";
 import { isPastStatus } from "../../domain/orders/past-orders.ts";
@@ -14,5 +15,7 @@ export const commands = {
   importOrders: command(importOrders, {
     ids: ({ orders }) => orders.filter(({ status }) => !isPastStatus(status)).length,
   }),
+  renewImport: command(renewImport),
+  stopImport: command(stopImport),
   finishImport: command(finishImport),
 };

@@ -8,14 +8,7 @@ import { type Actor, cashAccount, salesAccount } from "../../domain/ledger/ledge
 import type { OrderStatus } from "../../domain/orders/order-statuses.ts";
 import { isPastStatus } from "../../domain/orders/past-orders.ts";
 import { postTransfer } from "../../db/ledger/ledger.ts";
-import {
-  beginPanelImport,
-  findPanelImport,
-  finishPanelImport,
-  highestOrderNumber,
-  timesAround,
-} from "../../db/imports/imports.ts";
-import { numbersBy, raiseFloors } from "../../db/ledger/number-floors.ts";
+import { findPanelImport, highestOrderNumber, timesAround } from "../../db/imports/imports.ts";
 import type { Reader, Tx } from "../../db/port/port.ts";
 import { findProvider, type Provider } from "../../db/providers/providers.ts";
 import type { Service } from "../../db/catalogue/services.ts";
@@ -23,7 +16,6 @@ import { services } from "../../db/tables/catalogue.ts";
 import { attempts } from "../../db/tables/delivery.ts";
 import { importedUsers, pastOrders } from "../../db/tables/imports.ts";
 import { type OrderRow, orders } from "../../db/tables/orders.ts";
-import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
 
 export interface ImportedOrder {
@@ -100,52 +92,6 @@ function isSameOrder(
   );
 }
 
-export interface BeginImport {
-  /** The highest numbers of orders and services in the import. */
-  orders: number;
-  services: number;
-  actor: Actor;
-}
-
-/**
- * Reserves the numbers of the import's orders and services: new ones get higher numbers. If orders were placed here
- * since an earlier import, the range stays as it is.
- */
-export function beginImport(tx: Tx, command: BeginImport, { now }: Context): null {
-  const through = findPanelImport(tx)?.ordersThrough ?? 0;
-  const isClosed = highestOrderNumber(tx) > through;
-  const ordersThrough = isClosed ? through : Math.max(through, command.orders);
-  const floors = { ...numbersBy(() => 0), orders: ordersThrough, services: command.services };
-  // This statement must come before every other write.
-  raiseFloors(tx, floors);
-  beginPanelImport(tx, ordersThrough, now);
-  return null;
-}
-
-export interface FinishImport {
-  /** What was imported, for the audit log. */
-  users: number;
-  services: number;
-  keys: number;
-  pastOrders: number;
-  openOrders: number;
-  actor: Actor;
-}
-
-export function finishImport(tx: Tx, { actor, ...counts }: FinishImport, context: Context): null {
-  finishPanelImport(tx, context.now);
-  if (Object.values(counts).every((count) => count === 0)) return null;
-  audit(tx, context, {
-    actor,
-    action: "panel.import",
-    subject: "another panel",
-    account: null,
-    before: null,
-    after: { ...counts },
-  });
-  return null;
-}
-
 export interface ImportOrders {
   orders: readonly ImportedOrder[];
   actor: Actor;
@@ -163,21 +109,26 @@ export function importOrders(tx: Tx, command: ImportOrders, context: Context): R
   );
   // Nothing is refused from here on.
   let previous = 0;
-  rows.forEach((row, index) => {
-    if (outcomes[index] !== "new") return;
+  // A file may have any order. Times grow with the numbers.
+  const byNumber = [...rows.keys()].toSorted(
+    (one, other) => rows[one]!.orderId - rows[other]!.orderId,
+  );
+  for (const index of byNumber) {
+    if (outcomes[index] !== "new") continue;
+    const row = rows[index]!;
     const account = owners[index];
     if (account === undefined) throw new Error(`user ${row.source} of the other panel is missing`);
     const terms = open[index];
     if (!terms) {
       insertPast(tx, row, account);
-      return;
+      continue;
     }
     const { before, after } = terms.times;
     const earliest = Math.max(previous, before ?? 0);
     // Times of orders grow with their numbers, which lists by time rely on.
     previous = Math.min(Math.max(row.createdAt, earliest), after ?? context.now);
     insertOpen(tx, { ...row, createdAt: previous }, { account, actor, ...terms }, context);
-  });
+  }
   return outcomes;
 }
 

@@ -26,6 +26,7 @@ import payments from "../../../migrations/sqlite/0020_payments.sql" with { type:
 import portalNotices from "../../../migrations/sqlite/0021_portal_notices.sql" with { type: "text" };
 import inspections from "../../../migrations/sqlite/0022_inspections.sql" with { type: "text" };
 import pastOrdersByProviderOrder from "../../../migrations/sqlite/0023_past_orders_by_provider_order.sql" with { type: "text" };
+import runningImports from "../../../migrations/sqlite/0024_running_imports.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -62,6 +63,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 21, name: "0021_portal_notices", sql: portalNotices },
   { version: 22, name: "0022_inspections", sql: inspections },
   { version: 23, name: "0023_past_orders_by_provider_order", sql: pastOrdersByProviderOrder },
+  { version: 24, name: "0024_running_imports", sql: runningImports },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

@@ -142,17 +142,21 @@ export function openForCommand(dataDirectory: string, mayBeUnfinished = false): 
 /** Pages of the write-ahead log after which a command without a server beside it copies them into the file: 16 MB. */
 const CHECKPOINT_PAGES = 4000;
 
-/** Opens the database like openForCommand, and keeps servers out until `release` is called. */
-export function openAlone(dataDirectory: string): Connection & { release: () => void } {
-  // Checks that the database exists before taking the lock, which would create the folder.
-  closeForCommand(openForCommand(dataDirectory));
-  const release = lockDataDirectory(dataDirectory);
+/**
+ * Opens the database like openForCommand. If no server runs, it keeps servers out until `release` is called; otherwise
+ * `release` is null.
+ */
+export function openBesideOrAlone(
+  dataDirectory: string,
+): Connection & { release: (() => void) | null } {
+  const connection = openForCommand(dataDirectory);
   try {
-    const connection = openForCommand(dataDirectory);
+    const lock = takeLock(join(resolve(dataDirectory), LOCK_FILE));
+    if (!lock) return { ...connection, release: null };
     connection.sqlite.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-    return { ...connection, release };
+    return { ...connection, release: () => lock.release() };
   } catch (error) {
-    release();
+    closeForCommand(connection);
     throw error;
   }
 }

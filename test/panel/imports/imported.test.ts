@@ -29,7 +29,7 @@ test("without an import the page says who makes one, without a command", async (
 test("it shows what was imported, the keys to rotate, and which orders are still open where", async () => {
   const url = "http://127.0.0.1:9/";
   panel.run("createProvider", { name: "acme", protocol: "smm-api", url, key: "k" });
-  panel.run("beginImport", { orders: 1300, services: 7 });
+  panel.run("beginImport", { run: "r", orders: 1300, services: 7 });
   const user = { name: "<b>Ann</b>", email: null, discountPpm: 0, active: true };
   panel.run("importUsers", {
     users: [
@@ -74,7 +74,7 @@ test("it shows what was imported, the keys to rotate, and which orders are still
   const unfinished = await text("/imported");
   expect(unfinished).toContain("The import did not run to its end");
   const counts = { users: 2, services: 1, keys: 1, pastOrders: 2, openOrders: 2 };
-  panel.run("finishImport", counts);
+  panel.run("finishImport", { run: "r", ...counts });
   const page = await text("/imported");
   expect(page).not.toContain("did not run to its end");
   for (const shown of [

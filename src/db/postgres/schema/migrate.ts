@@ -23,6 +23,7 @@ import payments from "../../../../migrations/postgres/0019_payments.sql" with { 
 import portalNotices from "../../../../migrations/postgres/0020_portal_notices.sql" with { type: "text" };
 import inspections from "../../../../migrations/postgres/0021_inspections.sql" with { type: "text" };
 import pastOrdersByProviderOrder from "../../../../migrations/postgres/0022_past_orders_by_provider_order.sql" with { type: "text" };
+import runningImports from "../../../../migrations/postgres/0023_running_imports.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -60,6 +61,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 20, name: "0020_portal_notices", sql: portalNotices },
   { version: 21, name: "0021_inspections", sql: inspections },
   { version: 22, name: "0022_past_orders_by_provider_order", sql: pastOrdersByProviderOrder },
+  { version: 23, name: "0023_running_imports", sql: runningImports },
 ];
 
 /** The number of the advisory lock: "rslr". */
