@@ -189,8 +189,14 @@ export class PostgresTx implements Tx {
       primary!,
       table.key.map((field) => key[field]!),
     );
-    if (!row) throw new Error(`row not found in ${table.name}`);
-    return row;
+    if (row) return row;
+    // The key may be from a list that was read without the lock, and another transaction may have deleted the row since.
+    const account = table.lockAccount(key, false);
+    if (typeof account === "number" && !this.state.locks.has(account)) {
+      this.missingLocks.add(account);
+      throw new NotLoaded();
+    }
+    throw new Error(`row not found in ${table.name}`);
   }
 
   #lock(table: AnyTable, row: AnyRow, isNew: boolean): void {
