@@ -8,45 +8,14 @@ import { connect } from "node:tls";
 import { afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { makeCertificate } from "../../support/http/certificates.ts";
 import { startCluster } from "../../support/databases/postgres.ts";
-import { runBinary, type ServerProcess, startServerProcess } from "../../support/binary.ts";
+import { runBinary } from "../../support/binary.ts";
 import { callApi } from "../../support/http/api.ts";
 import { PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
 import { until } from "../../support/until.ts";
+import { killServers, operatorOf } from "../systemd/operator.ts";
 import { confine, type Confined, SETTINGS_KNOWN, unitSettings, unitText } from "../systemd/unit.ts";
 
-const SERVERS: ServerProcess[] = [];
-afterEach(async () => {
-  for (const server of SERVERS.splice(0)) await server.kill();
-});
-
-/** The binary under the unit, on a data directory of its own. */
-function operatorOf({ program, folder }: Confined, name: string) {
-  const data = join(folder, name);
-  return {
-    data,
-    async serve(...flags: string[]): Promise<ServerProcess> {
-      const server = await startServerProcess({ data, binary: program, arguments: flags });
-      SERVERS.push(server);
-      return server;
-    },
-    /** What a command printed as JSON. */
-    async run(line: string, stdin?: string) {
-      const argv = [...line.split(" "), "--data", data, "--json"];
-      const ended = await runBinary(argv, { binary: program, ...(stdin ? { stdin } : {}) });
-      const { exitCode, stderr } = ended;
-      expect({ line, exitCode, stderr }).toEqual({ line, exitCode: 0, stderr: "" });
-      return JSON.parse(ended.stdout);
-    },
-    /** A reseller with 100 USD, a service `s`; returns a key. */
-    async fill(): Promise<string> {
-      await this.run("admin user create alice");
-      await this.run("admin user credit alice 100");
-      await this.run("admin service create --id s --name S --price 1 --min 1 --max 10");
-      const { key } = await this.run("admin key create --user alice --type order");
-      return key;
-    },
-  };
-}
+afterEach(killServers);
 
 const ORDER = { service: "s", link: "x", quantity: 1 };
 const backupsIn = (data: string) =>
