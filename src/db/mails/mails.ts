@@ -1,7 +1,7 @@
 // E-mails: the queue, those that failed, and whether servers send any.
 
 import type { MailFacts } from "../../domain/alerts/mail-conditions.ts";
-import { isServerFailure, MAIL_FAILURES } from "../../domain/mails/mails.ts";
+import { isServerFailure, MAIL_FAILURES, MAIL_LEASE_MS } from "../../domain/mails/mails.ts";
 import { DAY_MS } from "../../domain/values/spans.ts";
 import type { MailKind } from "../../domain/mails/mails.ts";
 import type { Reader, TimeWindow, Tx } from "../port/port.ts";
@@ -45,6 +45,22 @@ const NEXT_DUE = query({
 /** Returns when the next mail is due; null if none waits. A mail that is being sent is due when its lease ends. */
 export function nextMailDueAt(reader: Reader): number | null {
   return reader.one(NEXT_DUE)?.dueAt ?? null;
+}
+
+// After the clock was set back, a mail waits from now as long as it was to wait from its last attempt, or from when it was
+// queued. The due time of a mail in flight is the end of its lease.
+const BEGUN = "COALESCE(tried_at, created_at)";
+const LATEST_DUE = `CASE WHEN state = 'sending' THEN :leaseEnd WHEN due_at > ${BEGUN} THEN :now + due_at - ${BEGUN} ELSE :now END`;
+const CLAMP = statement({
+  parameters: { now: number, leaseEnd: number },
+  writes: [mails],
+  text: `UPDATE mails SET due_at = ${LATEST_DUE}
+    WHERE due_at IS NOT NULL AND due_at > ${LATEST_DUE} AND ${BEGUN} > :now`,
+});
+
+/** Corrects the schedule after the clock was set back: no pause or lease lasts longer than normal. */
+export function clampMailSchedule(tx: Tx, now: number): void {
+  tx.run(CLAMP, { now, leaseEnd: now + MAIL_LEASE_MS });
 }
 
 const INTERRUPTED = query({

@@ -1,11 +1,12 @@
 // Payments, their events and their transfers. Operations write them under the lock of their account.
 
 import type { PaymentFacts } from "../../domain/alerts/payment-conditions.ts";
+import { ENDED_READ_LIMIT_MS, OPEN_READ_LIMIT_MS } from "../../domain/payments/payment-reads.ts";
 import type { PaymentState } from "../../domain/payments/payment-states.ts";
 import { givenNames, listByFilters } from "../port/filtered-lists.ts";
 import type { Page } from "../port/pages.ts";
-import type { Reader, TimeWindow } from "../port/port.ts";
-import { fields, query, select, selectAs } from "../port/query.ts";
+import type { Reader, TimeWindow, Tx } from "../port/port.ts";
+import { fields, query, select, selectAs, statement } from "../port/query.ts";
 import { nullable, number, text } from "../port/table-definition.ts";
 import {
   type Payment,
@@ -133,6 +134,20 @@ const DUE = query({
 /** Payments to look at now, the longest due first. */
 export function listDuePayments(reader: Reader, now: number, limit: number): Payment[] {
   return reader.all(DUE, { now, limit });
+}
+
+// After the clock was set back, no time to read a payment may be later than this. The end of one that is not read stays.
+const LATEST_READ = `CASE WHEN state IN ('created', 'pending') THEN :open ELSE :ended END`;
+const CLAMP = statement({
+  parameters: { open: number, ended: number },
+  writes: [payments],
+  text: `UPDATE payments SET next_read_at = ${LATEST_READ}
+    WHERE next_read_at > :open AND next_read_at > ${LATEST_READ} AND (expires_at IS NULL OR next_read_at <> expires_at)`,
+});
+
+/** Corrects the schedule after the clock was set back: no payment is read later than after the longest pause. */
+export function clampPaymentSchedule(tx: Tx, now: number): void {
+  tx.run(CLAMP, { open: now + OPEN_READ_LIMIT_MS, ended: now + ENDED_READ_LIMIT_MS });
 }
 
 const OPEN = query({

@@ -12,6 +12,10 @@ const PAID_LIMIT_MS = 180 * DAY_MS;
 /** A payment that ended without a credit is read for this long, to find money that arrives late. */
 const ENDED_LIMIT_MS = 3 * DAY_MS;
 
+/** Limits for the time until a payment is read again: while it is open, and once it has ended. */
+export const OPEN_READ_LIMIT_MS = HOUR_MS;
+export const ENDED_READ_LIMIT_MS = 30 * DAY_MS;
+
 /** What the provider of the payment reports. Amounts in millionths of the currency. */
 export interface PaymentReading {
   state: "open" | "paid" | "failed" | "expired";
@@ -44,12 +48,12 @@ export function nextReadAt(payment: ReadPayment, isReadable: boolean, now: numbe
   if (state === "pending") {
     if (!canRead) return expiresAt;
     const end = (expiresAt ?? createdAt) + OVERDUE_LIMIT_MS;
-    return within(now, now - createdAt, [MINUTE_MS, HOUR_MS], end);
+    return within(now, now - createdAt, [MINUTE_MS, OPEN_READ_LIMIT_MS], end);
   }
   if (!canRead) return null;
   if (isCredited(state)) {
     const since = paidAt ?? changedAt;
-    return within(now, now - since, [DAY_MS, 30 * DAY_MS], since + PAID_LIMIT_MS);
+    return within(now, now - since, [DAY_MS, ENDED_READ_LIMIT_MS], since + PAID_LIMIT_MS);
   }
   return within(now, now - changedAt, [HOUR_MS, DAY_MS], changedAt + ENDED_LIMIT_MS);
 }

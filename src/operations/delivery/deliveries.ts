@@ -40,6 +40,8 @@ import { CATALOGUE_LOCK } from "../../db/tables/locks.ts";
 import { orderEvents, orders } from "../../db/tables/orders.ts";
 import { providers } from "../../db/tables/providers.ts";
 import { lacksDripFeed } from "../../db/catalogue/route-listing.ts";
+import { clampMailSchedule } from "../../db/mails/mails.ts";
+import { clampPaymentSchedule } from "../../db/payments/payments.ts";
 import { clampWebhookSchedule } from "../../db/webhooks/webhook-deliveries.ts";
 import type { Context } from "../batch/context.ts";
 import { cancelUnsent } from "../orders/order-requests.ts";
@@ -332,7 +334,7 @@ export interface ClampSchedules {
   submitBackoffLimitMs: number;
 }
 
-/** Corrects schedules after the clock was set back: no poll or retry stays later than the longest backoff from now. */
+/** Corrects all schedules after the clock was set back: nothing stays later than the longest backoff from now. */
 export function clampSchedules(tx: Tx, command: ClampSchedules, context: Context): null {
   const { pollIntervalMs, submitBackoffLimitMs } = command;
   clampSubmitSchedule(tx, context.now + submitBackoffLimitMs);
@@ -340,6 +342,8 @@ export function clampSchedules(tx: Tx, command: ClampSchedules, context: Context
   clampPollSchedule(tx, latestPoll);
   clampRequestSchedule(tx, context.now + submitBackoffLimitMs, latestPoll);
   clampWebhookSchedule(tx, context.now, context.now + WEBHOOK_STEPS_MS.at(-1)!);
+  clampMailSchedule(tx, context.now);
+  clampPaymentSchedule(tx, context.now);
   return null;
 }
 

@@ -103,6 +103,22 @@ test("two servers share the due mails, and each is taken once", () => {
   expect(taken[0]).toMatchObject({ kind: "sign_in", attempt: 1, language: "tr", linkHash: null });
 });
 
+test("after the clock was set back no mail waits longer than its pause: new, deferred or in flight", () => {
+  const HOUR_BACK = NOW - 10 * HOUR;
+  waiting(3);
+  const [deferred, flying] = take(NOW, { limit: 2 });
+  expect(record(deferred!, "deferred", NOW)).toBe("waiting");
+  shop.execute("clampSchedules", { pollIntervalMs: 1, submitBackoffLimitMs: 1 }, HOUR_BACK);
+  // The third was queued in what is the future now.
+  const fresh = take(HOUR_BACK).map(({ mailId }) => mailId);
+  expect(fresh).not.toContain(deferred!.mailId);
+  expect(fresh.length).toBe(1);
+  const after = HOUR_BACK + MAIL_STEPS_MS[0]! * 1.2;
+  expect(take(after).map(({ mailId }) => mailId)).toEqual([deferred!.mailId]);
+  const overdue = take(HOUR_BACK + MAIL_LEASE_MS).map(({ mailId }) => mailId);
+  expect(overdue).toContain(flying!.mailId);
+});
+
 test("a mail that was sent is sent no more, and recording it again changes nothing", () => {
   waiting();
   const [due] = take(NOW);

@@ -209,6 +209,28 @@ test("the job takes each payment to read once, and ends those that nobody can pa
   expect(found(begun).state).toBe("pending");
 });
 
+test("after the clock was set back each payment is read within the longest pause, and none ends early", () => {
+  seedMethod(database, "bank", "manual");
+  const [open, byHand, paid] = [ask(), ask(10, "bank"), ask()];
+  const expiresAt = NOW + 14 * DAY_MS;
+  const begun = { outcome: "begun", url: null, expiresAt } as const;
+  const begin = (id: string, isReadable: boolean, reference: string | null) =>
+    database.execute("recordBegun", { id, isReadable, result: { ...begun, reference } }, NOW);
+  begin(open, true, "cs-1");
+  begin(byHand, false, null);
+  begin(paid, true, `cs-${paid}`);
+  read(paid, 1, {});
+  const earlier = NOW - 400 * DAY_MS;
+  database.execute("clampSchedules", { pollIntervalMs: 1, submitBackoffLimitMs: 1 }, earlier);
+  const take = (at: number) =>
+    database
+      .execute("takeDuePayments", { limit: 10, readableKinds: ["stripe"] }, at)
+      .map(({ id }) => id);
+  expect(take(earlier + 3_600_000)).toEqual([open]);
+  expect(take(earlier + 30 * DAY_MS)).toContain(paid);
+  expect(found(byHand)).toMatchObject({ state: "pending", nextReadAt: expiresAt });
+});
+
 test("credit above a limit of the balance waits for the operator, whom the limit refuses too", () => {
   database.run("createPaymentMethod", {
     methodId: "rich",
