@@ -7,6 +7,7 @@ import { isPlainAllowed, type MailAddress, type MailServer } from "../config/mai
 import type { MailFailure } from "../domain/mails/mails.ts";
 import { errorCode } from "../domain/values/error-table.ts";
 import { SECOND_MS } from "../domain/values/spans.ts";
+import { failureOf, type SmtpError } from "./failures.ts";
 
 /** Limit in milliseconds for a whole attempt: a quarter of the lease. */
 export const ATTEMPT_MS = 60 * SECOND_MS;
@@ -59,12 +60,10 @@ export function createMailSender(options: SmtpOptions): SendMail {
     const onStop = () => end("stopped", null);
     stop.addEventListener("abort", onStop);
     if (stop.aborted) onStop();
-    connection.on("error", (error) => end(failureOf(error), replyOf(error)));
+    const fail = (error: unknown) => end(failureOf(error as SmtpError, mail.to), replyOf(error));
+    connection.on("error", fail);
     connection.on("end", () => end("connection", "the connection was closed"));
-    deliver(connection, mail, options).then(
-      (reply) => end(null, reply),
-      (error) => end(failureOf(error), replyOf(error)),
-    );
+    deliver(connection, mail, options).then((reply) => end(null, reply), fail);
     const reply = await ended.promise;
     clearTimeout(timer);
     stop.removeEventListener("abort", onStop);
@@ -128,33 +127,6 @@ function called<T = unknown>(
   return new Promise((resolve, reject) => {
     run((error, value) => (error ? reject(error) : resolve(value as T)));
   });
-}
-
-interface SmtpError extends Error {
-  code?: string;
-  originalCode?: string;
-  command?: string;
-  response?: string;
-  responseCode?: number;
-}
-
-/** Errors of certificates and handshakes, by code and by text. */
-const TLS = /CERT|SIGNED|ISSUER|ALTNAME|ERR_TLS|ERR_SSL|EPROTO|certificate|wrong version/i;
-/** Commands that are about the mail. An answer to any other is about the mail server. */
-const OF_MAIL: readonly (string | undefined)[] = ["MAIL FROM", "RCPT TO", "DATA", "API"];
-
-function failureOf(error: unknown): MailFailure {
-  const { code, command, responseCode, originalCode = "", message } = error as SmtpError;
-  // 530: it wants a sign-in, or TLS, before any mail.
-  if (code === "EAUTH" || responseCode === 530) return "login";
-  const isAnswer = responseCode !== undefined;
-  if (code === "ETLS" || (!isAnswer && TLS.test(`${originalCode} ${message}`))) return "tls";
-  if (code === "ETIMEDOUT") return "timeout";
-  if (code === "EENVELOPE" || code === "EMESSAGE") {
-    if (!OF_MAIL.includes(command)) return "connection";
-    return isAnswer && responseCode < 500 ? "deferred" : "refused";
-  }
-  return "connection";
 }
 
 function replyOf(error: unknown): string {

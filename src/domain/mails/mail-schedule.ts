@@ -3,7 +3,12 @@
 import { HOUR_MS, MINUTE_MS } from "../values/spans.ts";
 import { isServerFailure, type MailFailure } from "./mails.ts";
 
-/** Pauses after the first failed attempt, the second, and so on. A day in all, after which a mail is given up. */
+/** How often the longest pause is repeated. */
+const LONGEST_REPEATED = 14;
+/**
+ * Pauses after the first failed attempt, the second, and so on. Five days in all, as mail servers wait (RFC 5321), after
+ * which a mail is given up.
+ */
 export const MAIL_STEPS_MS: readonly number[] = [
   MINUTE_MS,
   5 * MINUTE_MS,
@@ -12,8 +17,7 @@ export const MAIL_STEPS_MS: readonly number[] = [
   HOUR_MS,
   2 * HOUR_MS,
   4 * HOUR_MS,
-  8 * HOUR_MS,
-  8 * HOUR_MS,
+  ...Array.from({ length: LONGEST_REPEATED }, () => 8 * HOUR_MS),
 ];
 /** Limit for the random fraction by which a pause varies, so that mails failing together are not tried together. */
 const JITTER = 0.2;

@@ -100,10 +100,12 @@ export type MailState = (typeof MAIL_STATES)[number];
 
 /** Why an attempt failed. */
 export const MAIL_FAILURES = [
-  /** The mail server refused the mail for good (5xx). */
+  /** The mail server refused the recipient or the mail for good (5xx). */
   "refused",
-  /** The mail server asked to try later (4xx). */
+  /** The mail server asked to try the recipient or the mail later (4xx). */
   "deferred",
+  /** The mail server takes no mail from this sender or account, for now or for good. */
+  "account",
   /** No connection, or it broke. */
   "connection",
   "timeout",
