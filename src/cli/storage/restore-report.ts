@@ -2,6 +2,7 @@
 
 import type { KeyState } from "../../storage/backup/restore-changes.ts";
 import type { CarriedInvoices } from "../../operations/ledger/invoice-restore.ts";
+import type { CarriedOver } from "../../operations/batch/restore.ts";
 import type { Numbers } from "../../db/ledger/number-floors.ts";
 import type { Restored } from "../../storage/backup/restore.ts";
 import type { Totals } from "../../storage/backup/totals.ts";
@@ -12,10 +13,7 @@ import { type Row, table } from "../output/text-table.ts";
 /** Limit for printed changes, because a catalogue sync may have made thousands. --json has all. */
 const CHANGES_SHOWN = 50;
 
-export interface Outcome extends Restored {
-  /** Number of webhook deliveries that will be sent, although some may have been sent since the backup. */
-  webhooksWaiting: number;
-  invoices: CarriedInvoices;
+export interface Outcome extends Restored, CarriedOver {
   /** The highest used numbers. New orders, transfers, audit entries and services get higher numbers. */
   floors: Numbers;
 }
@@ -23,7 +21,7 @@ export interface Outcome extends Restored {
 export function result(
   database: string,
   ok: boolean,
-  { since, after, keptAside, floors, webhooksWaiting, invoices, fault }: Outcome,
+  { since, after, keptAside, floors, webhooksWaiting, mailsDropped, invoices, fault }: Outcome,
 ) {
   const { ended, revived, lost } = since.keys;
   return {
@@ -43,6 +41,7 @@ export function result(
     },
     keys: { ended: ended.map(keyJson), revived: revived.map(keyJson), lost: lost.map(keyJson) },
     webhooksWaiting,
+    mailsDropped,
     invoices,
     changes: since.changes,
   };
@@ -64,6 +63,7 @@ export function report(path: string, file: string, outcome: Outcome): string {
     table(totals, ""),
     numbers(outcome),
     webhooks(outcome),
+    mailsText(outcome),
     ...invoicesText(outcome.invoices),
     section(
       `ended since the backup, and so deactivated now (${countedKeys(ended)}):`,
@@ -98,6 +98,12 @@ function numbers({ since, floors }: Outcome): string {
 function webhooks({ webhooksWaiting: waiting }: Outcome): string {
   if (waiting === 0) return "";
   return `webhook events waiting in the backup (${waiting}): all are sent, some for the second time, with their original ids`;
+}
+
+/** Says how many e-mails a restore dropped; empty if none. */
+export function mailsText({ mailsDropped }: CarriedOver): string {
+  if (mailsDropped === 0) return "";
+  return `e-mails waiting in the backup (${mailsDropped}): dropped, because most were sent since; \`reseller admin mail retry\` sends one again`;
 }
 
 /** Says what a restore did to the numbers of invoices; nothing if there are none. */

@@ -8,7 +8,7 @@ import type { Store } from "../../db/port/port.ts";
 import { MICROS_PER_DOLLAR } from "../../domain/ledger/money.ts";
 import type { SinceBackup } from "../../storage/backup/replaced-database.ts";
 import { restoreDatabase } from "../../storage/backup/restore.ts";
-import type { CarriedInvoices } from "../../operations/ledger/invoice-restore.ts";
+import type { CarriedOver } from "../../operations/batch/restore.ts";
 import { execute } from "../../operations/batch/execute.ts";
 import { asFailure, CommandFailure, declare, signed } from "../kernel/command.ts";
 import { addMoneyConfirmation, type ConfirmOptions, confirmMoney } from "../kernel/confirm.ts";
@@ -95,8 +95,12 @@ async function restore(
 ): Promise<Outcome> {
   const now = Date.now();
   let floors: SinceBackup["floors"] | undefined;
-  let webhooksWaiting = 0;
-  let invoices: CarriedInvoices = { invoices: 0, series: null };
+  let carriedOver: CarriedOver = {
+    webhooksWaiting: 0,
+    mailsDropped: 0,
+    unknownOrders: 0,
+    invoices: { invoices: 0, series: null },
+  };
   const carryOver = async (staged: Store, since: SinceBackup) => {
     const moved = BigInt(since.movedDollars) * BigInt(MICROS_PER_DOLLAR);
     const what = `take back ${since.movedDollars} USD in transactions that the backup does not have`;
@@ -112,12 +116,12 @@ async function restore(
       members,
       invoices: since.invoices,
     });
-    ({ webhooksWaiting, invoices } = await execute(staged, "carryOver", carried, now));
+    carriedOver = await execute(staged, "carryOver", carried, now);
   };
   try {
     const terms = { now, acceptsUnverified: options.unverified ?? false };
     const restored = await restoreDatabase(file, options.data, terms, carryOver);
-    return { ...restored, floors: floors ?? restored.since.floors, webhooksWaiting, invoices };
+    return { ...restored, ...carriedOver, floors: floors ?? restored.since.floors };
   } catch (error) {
     const failure = asFailure(error, database);
     if (!(failure instanceof CommandFailure)) throw failure;

@@ -10,8 +10,8 @@ import { numbersAfterRestore } from "../../db/postgres/schema/row-numbers.ts";
 import { LEASE_MS } from "../../db/delivery/server-leases.ts";
 import { listRunningServers } from "../../db/postgres/connection/sessions.ts";
 import { counted } from "../../domain/values/text.ts";
-import type { CarriedInvoices } from "../../operations/ledger/invoice-restore.ts";
-import { invoicesText } from "./restore-report.ts";
+import type { CarriedOver } from "../../operations/batch/restore.ts";
+import { invoicesText, mailsText } from "./restore-report.ts";
 import { execute } from "../../operations/batch/execute.ts";
 import {
   CommandFailure,
@@ -30,12 +30,9 @@ interface RestoredOptions extends CommonOptions, ConfirmOptions {
   orderNumbersFrom?: number;
 }
 
-interface Carried {
+interface Carried extends CarriedOver {
   floors: Numbers;
-  unknownOrders: number;
-  webhooksWaiting: number;
   usableKeys: number;
-  invoices: CarriedInvoices;
 }
 
 export function declareRestored(program: Command): void {
@@ -112,7 +109,7 @@ function floorsOf(
 }
 
 function result(database: string, ok: boolean, carried: Carried) {
-  const { floors, unknownOrders, webhooksWaiting, usableKeys } = carried;
+  const { floors, unknownOrders, webhooksWaiting, mailsDropped, usableKeys } = carried;
   const next = {
     orderId: floors.orders + 1,
     transaction: floors.transfers + 1,
@@ -125,6 +122,7 @@ function result(database: string, ok: boolean, carried: Carried) {
     next,
     unknownOrders,
     webhooksWaiting,
+    mailsDropped,
     usableKeys,
     invoiceSeries: carried.invoices.series,
   };
@@ -137,6 +135,7 @@ function report(database: string, carried: Carried): string {
     `the next order is number ${floors.orders + 1}, the next transaction ${floors.transfers + 1}: above any number that may have been issued; --order-numbers-from sets the next order's number`,
     `orders that may have been sent since the restored moment and are now unknown: ${unknownOrders}: settle them (\`reseller admin order list --unknown\`)`,
     `webhook events waiting: ${webhooksWaiting}: all are sent, some for the second time, with their original ids`,
+    ...[mailsText(carried)].filter((text) => text !== ""),
     `usable keys: ${usableKeys}: deactivate those that had been deactivated since the restored moment`,
     `ok: ${database}, verified`,
   ].join("\n");

@@ -9,7 +9,7 @@ import type { Tx } from "../../db/port/port.ts";
 import { PANEL_SIGN_INS } from "../../db/administrators/administrators.ts";
 import { keepAccess } from "../administrators/administrators.ts";
 import type { LaterAccess } from "../sign-ins/credentials.ts";
-import { keepMemberAccess } from "../members/members.ts";
+import { keepMemberAccess, type LaterMember } from "../members/members.ts";
 import type { Context } from "./context.ts";
 import { setKeyActive } from "../users/keys.ts";
 import { raiseSequences } from "../../db/orders/orders.ts";
@@ -27,7 +27,7 @@ export interface CarryOver {
   /** What administrators of the panel could do before the restore. */
   administrators?: LaterAccess[];
   /** What members of the portal could do before the restore. */
-  members?: LaterAccess[];
+  members?: LaterMember[];
   /** The invoices issued since the backup; null or absent: it is not known which. */
   invoices?: InvoicesSince | null;
   actor: Actor;
@@ -37,14 +37,16 @@ export interface CarriedOver {
   invoices: CarriedInvoices;
   /** Number of waiting webhook deliveries. They are sent, although they may have been sent since the backup. */
   webhooksWaiting: number;
+  /** Number of e-mails that waited in the backup. They are dropped. */
+  mailsDropped: number;
   /** Number of queued orders whose submission was marked as unknown. */
   unknownOrders: number;
 }
 
 /**
  * Carries over what must not go back in time. Numbers continue above the floors, and those of invoices without a gap.
- * Ended keys stay so. Administrators and members get back no access that was taken from them since, and no link that was
- * used. Queued orders and requests become unknown. Waiting webhook deliveries are sent: receivers recognise a repeated event by its id, but a lost event
+ * Ended keys stay so. Administrators and members get back no access that was taken from them since, no link that was used, and
+ * members no e-mails that they turned off. Queued orders and requests become unknown. Waiting webhook deliveries are sent: receivers recognise a repeated event by its id, but a lost event
  * cannot be recovered. Waiting e-mails are dropped: most were sent since the backup, and an operator can send them again.
  * Refuses: key_not_found.
  */
@@ -55,7 +57,7 @@ export function carryOver(tx: Tx, command: CarryOver, context: Context): Carried
   // other write.
   tx.run(PANEL_SIGN_INS.END_SESSIONS);
   tx.run(PORTAL_SIGN_INS.END_SESSIONS);
-  dropWaitingMails(tx, context.now);
+  const mailsDropped = dropWaitingMails(tx, context.now);
   // Before the audit entries below, so that they get numbers above the floor.
   raiseFloors(tx, floors);
   const invoices = carryInvoices(tx, command.invoices ?? null, context);
@@ -64,7 +66,7 @@ export function carryOver(tx: Tx, command: CarryOver, context: Context): Carried
   for (const later of members) keepMemberAccess(tx, later, actor, context);
   const unknownOrders = markQueuedUnknown(tx, { cause: RESTORED_CAUSE }, context);
   markPerhapsSent(tx, RESTORED_CAUSE, context);
-  return { webhooksWaiting, unknownOrders, invoices };
+  return { webhooksWaiting, mailsDropped, unknownOrders, invoices };
 }
 
 /**

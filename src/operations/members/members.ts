@@ -41,6 +41,7 @@ import { realmOf } from "../sign-ins/realms.ts";
 import { queueMail } from "../mails/mails.ts";
 import { requireUser } from "../users/users.ts";
 import { requireGranter, requireManager, requireMember } from "./acting.ts";
+import { keepMailsOff } from "./mail-choices.ts";
 
 const PORTAL = realmOf("portal");
 
@@ -281,13 +282,21 @@ function changeActive(
   return null;
 }
 
+/** What a member could do in the database that a restore replaced. */
+export interface LaterMember extends LaterAccess {
+  /** The e-mails that it received. */
+  mails: string;
+}
+
 /**
- * Takes away again, after a restore, the rights that the member lost after the backup, even from the last owner. The
- * sessions have already ended. A member who could not use the portal when the backup was made is not disabled.
+ * Takes away again, after a restore, the rights that the member lost after the backup, even from the last owner, and
+ * turns off the e-mails that it had turned off. The sessions have already ended. A member who could not use the portal
+ * when the backup was made is not disabled.
  */
-export function keepMemberAccess(tx: Tx, later: LaterAccess, actor: Actor, context: Context): void {
+export function keepMemberAccess(tx: Tx, later: LaterMember, actor: Actor, context: Context): void {
   const found = findMember(tx, later.key);
   if (!found) return;
+  keepMailsOff(tx, found, later.mails, actor, context);
   const mayEnter = mayUsePortal(tx, found);
   const lost = lostAccess(found, later, { roles: MEMBER_ROLES, takesAway, mayEnter });
   if (!lost) return;

@@ -9,6 +9,7 @@ import {
   changesOfShared,
   changesSince,
   type KeyState,
+  type MemberAccess,
   readAdministratorAccess,
   readKeys,
   readKeyTerms,
@@ -51,7 +52,7 @@ export interface SinceBackup {
   /** What administrators of the panel may do in the replaced database. They may do no more after the restore. */
   administrators: Access[];
   /** What members of the portal may do there. */
-  members: Access[];
+  members: MemberAccess[];
   /**
    * Settings that were changed since the backup. Filled only if the replaced database is a continuation of the backup.
    */

@@ -171,20 +171,25 @@ export function readAdministratorAccess(sqlite: Database): Access[] {
   );
 }
 
+/** What a member of the portal may do, and which e-mails it receives. */
+export interface MemberAccess extends Access {
+  mails: string;
+}
+
 /** A member is out also if its reseller or its portal is off. */
-export function readMemberAccess(sqlite: Database): Access[] {
-  return readAccess(
+export function readMemberAccess(sqlite: Database): MemberAccess[] {
+  return readAccess<MemberAccess>(
     sqlite,
-    `SELECT members.id AS key, members.role, members.invitation_hash AS invitationHash,
+    `SELECT members.id AS key, members.role, members.mails, members.invitation_hash AS invitationHash,
       NOT (members.active AND users.active AND coalesce(portal_settings.active, 1)) AS isOut
     FROM members JOIN users ON users.account = members.account
       LEFT JOIN portal_settings ON portal_settings.account = members.account`,
   );
 }
 
-function readAccess(sqlite: Database, text: string): Access[] {
-  const rows = sqlite.query<Omit<Access, "isOut"> & { isOut: number }, []>(text).all();
-  return rows.map(({ isOut, ...row }) => ({ ...row, isOut: isOut === 1 }));
+function readAccess<Row extends Access>(sqlite: Database, text: string): Row[] {
+  const rows = sqlite.query<Omit<Row, "isOut"> & { isOut: number }, []>(text).all();
+  return rows.map((row) => ({ ...row, isOut: row.isOut === 1 }) as unknown as Row);
 }
 
 /** Returns the settings in `since` that differ from `restored`, and the subjects that were created or removed. */

@@ -41,8 +41,12 @@ describe("restored", () => {
     const started = Date.now();
     const shop = shopWithOrders();
     const { sending, queued, byHand } = shop.orders;
+    shop.run("setMailSettings", { active: true, operator: null });
+    const email = { email: "m@x.example", name: null, role: "owner", language: "en" } as const;
+    shop.run("inviteMember", { username: "alice", ...email, invitationHash: null });
     const { code, json } = await shop.cli("restored", "--yes", "--json");
     expect(code).toBe(0);
+    expect(shop.query("SELECT state FROM mails")).toEqual([{ state: "dropped" }]);
     expect(json).toEqual({
       ok: true,
       database: shop.location.database!.replace(/\/\/[^@]*@/, "//"),
@@ -54,6 +58,7 @@ describe("restored", () => {
       },
       unknownOrders: 2,
       webhooksWaiting: 0,
+      mailsDropped: 1,
       usableKeys: 2,
       invoiceSeries: null,
     });
