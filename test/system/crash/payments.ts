@@ -2,7 +2,6 @@
 // reports what it received. After each kill every acknowledged payment is credited exactly once, nothing else is, and
 // verify is clean; after the restart what was not acknowledged is sent again and has one effect.
 
-import { createHmac } from "node:crypto";
 import { rmSync } from "node:fs";
 import { startServerProcess } from "../../support/binary.ts";
 import { freshDatabase } from "../../support/databases/test-database.ts";
@@ -10,13 +9,13 @@ import { verifyStore } from "../../support/databases/verify.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { below, randomFrom } from "../../support/random/seeded.ts";
 import { askPayment, DOLLAR, seedMember, seedMethod } from "../../support/seeds/payments.ts";
+import { METHOD, SECRET, sendNotice } from "./payment-notices.ts";
 
 const RESELLERS = 10;
 /** Below the limit of open payments of a reseller. */
 const PAYMENTS = 15;
 const CONNECTIONS = 8;
 const LIFE_MILLISECONDS = 150;
-const SECRET = `whsec_${Buffer.alloc(32, 5).toString("base64")}`;
 
 const rounds = Number(process.argv[2] ?? 20);
 const seed = Number(process.argv[3] ?? Date.now() % 1_000_000);
@@ -32,12 +31,12 @@ console.log(
 async function liveAndDie(round: number): Promise<void> {
   const folder = freshFolder();
   const database = freshDatabase(folder);
-  seedMethod(database, "pay", "callback", { settings: JSON.stringify({ secret: SECRET }) });
+  seedMethod(database, METHOD, "callback", { settings: JSON.stringify({ secret: SECRET }) });
   const ids = Array.from({ length: RESELLERS }, (_, index) =>
     seedMember(database, `reseller${index}`),
   ).flatMap((actor) =>
     Array.from({ length: PAYMENTS }, () =>
-      askPayment(database, { methodId: "pay", actor, now: Date.now() }),
+      askPayment(database, { methodId: METHOD, actor, now: Date.now() }),
     ),
   );
   database.connection.sqlite.close();
@@ -74,30 +73,10 @@ async function report(
   const queue = [...ids, ...ids.filter(() => random() < 0.3)];
   const lane = async () => {
     for (let id = queue.shift(); id !== undefined && more(); id = queue.shift()) {
-      if ((await send(url, id)) === 200) taken.add(id);
+      if ((await sendNotice(url, { payment: id, id: `t-${id}` })) === 200) taken.add(id);
     }
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, lane));
-}
-
-async function send(url: string, payment: string): Promise<number | null> {
-  const id = `t-${payment}`;
-  const data = { payment, id, amount: "10", currency: "USD" };
-  const body = JSON.stringify({ type: "payment.paid", data });
-  const at = String(Math.floor(Date.now() / 1000));
-  const key = Buffer.from(SECRET.slice("whsec_".length), "base64");
-  const signature = createHmac("sha256", key).update(`${id}.${at}.${body}`).digest("base64");
-  const signed = {
-    "webhook-id": id,
-    "webhook-timestamp": at,
-    "webhook-signature": `v1,${signature}`,
-  };
-  try {
-    const init = { method: "POST", body, headers: signed };
-    return (await fetch(`${url}/payments/callback/pay`, init)).status;
-  } catch {
-    return null;
-  }
 }
 
 async function check(
