@@ -100,7 +100,7 @@ export async function openSqliteDatabase(
     },
     async close() {
       store.close();
-      slowReader.sqlite.close();
+      slowReader.sqlite.close(true);
       // The writer closes last: an open reader would keep its checkpoint from completing.
       await writer.close();
       rmSync(addressFile, { force: true });

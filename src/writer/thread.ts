@@ -50,11 +50,11 @@ function handle(message: ToThread): void {
   } else if ("checkpoint" in message) {
     const second = openWriter(message.checkpoint, message.mode);
     const checkpointed = checkpoint(second);
-    second.sqlite.close();
+    second.sqlite.close(true);
     send({ checkpointed });
   } else {
     if (connection && !isExternal) checkpointAtEnd(connection);
-    connection?.sqlite.close();
+    connection?.sqlite.close(true);
     send({ closed: true });
   }
 }

@@ -63,7 +63,7 @@ export function createSnapshot(
     close() {
       end();
       isClosed = true;
-      sqlite.close();
+      sqlite.close(true);
     },
     version: () => (version ??= dataVersion.get()!.data_version),
   };

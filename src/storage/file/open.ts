@@ -79,7 +79,7 @@ export function claimDataDirectory(
       chmodSync(path, 0o600);
       return { path, migrationCopy, release };
     } finally {
-      sqlite.close();
+      sqlite.close(true);
     }
   } catch (error) {
     release();
