@@ -301,6 +301,8 @@ export class Connection {
       for (;;) {
         const { value, done } = await reader.read();
         if (done) break;
+        // As a chunk it would end the body.
+        if (value.byteLength === 0) continue;
         const taken = this.#out.write(framing === "chunked" ? formatChunk(value) : value);
         // The limit for sending also holds for a peer that stops reading in the middle of a stream.
         if (this.#out.isBlocked && !this.#isClosed) this.#enter("sending", message);

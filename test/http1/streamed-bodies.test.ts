@@ -50,6 +50,26 @@ describe("a streamed body", () => {
     expect(server.faults).toEqual([]);
   });
 
+  test("arrives whole although parts of it are empty, and nothing follows it", async () => {
+    const parts = ["", "first ", "", "second", ""].map((text) => Buffer.from(text));
+    const server = await served(() => {
+      let number = 0;
+      return new ReadableStream({
+        pull(controller) {
+          if (number === parts.length) controller.close();
+          else controller.enqueue(parts[number++]);
+        },
+      });
+    });
+    const connection = await openRaw(server.url);
+    connection.send("GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+    const text = await connection.rest();
+    connection.close();
+    await server.stop();
+    const body = text.slice(text.indexOf("\r\n\r\n") + 4);
+    expect(body).toBe("6\r\nfirst \r\n6\r\nsecond\r\n0\r\n\r\n");
+  });
+
   test("that fails closes the connection without its last chunk", async () => {
     const server = await served(
       () =>
