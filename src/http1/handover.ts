@@ -25,15 +25,18 @@ export interface Handover {
   stop(): Promise<void>;
 }
 
+/** What becomes of a request: a server gets it, perhaps changed, or none does. */
+export type Admission = { refused: AnyResponse } | { request: IncomingRequest; end: () => void };
+
 /**
- * Listens on an address for servers that follow each other. Throws when the address cannot be listened on. `refuse`
- * returns the response to a request that no server should get, or null.
+ * Listens on an address for servers that follow each other. Throws when the address cannot be listened on. `admit`
+ * decides about each request; the `end` of an admitted one is called once its response is complete.
  */
 export function createHandover(
   address: Address,
   certificate: Certificate | null,
   connections: ConnectionPool,
-  refuse: (request: IncomingRequest) => AnyResponse | null,
+  admit: (request: IncomingRequest) => Admission,
   bodyLimitBytes: number,
 ): Handover {
   let current: Turn | null = null;
@@ -44,10 +47,10 @@ export function createHandover(
     return current!;
   };
   const shared: Handler = {
-    handle(request) {
-      const refused = refuse(request);
-      if (refused) return refused;
-      return current ? during(current, request) : begun().then((turn) => during(turn, request));
+    handle(sent) {
+      const admission = admit(sent);
+      if ("refused" in admission) return admission.refused;
+      return current ? during(current, admission) : begun().then((turn) => during(turn, admission));
     },
     refuse: (status) => current?.handler.refuse(status) ?? new TextResponse(status, "", "", true),
     fail: (error) => current?.handler.fail(error) ?? new TextResponse(500, "", "", true),
@@ -79,10 +82,16 @@ export function createHandover(
   };
 }
 
+type Admitted = Exclude<Admission, { refused: AnyResponse }>;
+
 /** Answers a request by the turn's handler, and counts it until its response is complete. */
-function during(turn: Turn, request: IncomingRequest): AnyResponse | Promise<AnyResponse> {
+function during(
+  turn: Turn,
+  { request, end: endAdmission }: Admitted,
+): AnyResponse | Promise<AnyResponse> {
   turn.inFlight++;
   const end = () => {
+    endAdmission();
     turn.inFlight--;
     if (turn.inFlight === 0) turn.idle?.resolve();
   };

@@ -57,6 +57,11 @@ export class IncomingRequest {
   withPath(path: string): IncomingRequest {
     return new IncomingRequest(this.#message, this.address, path);
   }
+
+  /** Returns the same request as if it came from another address. */
+  withAddress(address: string): IncomingRequest {
+    return new IncomingRequest(this.#message, address, this.path);
+  }
 }
 
 /**

@@ -35,6 +35,8 @@ export interface PublicDemoOptions {
   demoOf: (resetsAt: () => number) => Demo;
   /** Fills a new database before visitors see it. */
   fill: (config: Config, url: string) => Promise<void>;
+  /** Credits what visitors have spent. Called every few seconds. */
+  topUp: (config: Config) => Promise<void>;
   /** Called after a fatal database error. */
   end: () => void;
 }
@@ -42,11 +44,10 @@ export interface PublicDemoOptions {
 /** Starts the demo; resolves once its first database is filled. `config.panelListen` must be set. */
 export async function startPublicDemo(
   config: Config,
-  { every, sizeLimitBytes, demoOf, fill, end }: PublicDemoOptions,
+  { every, sizeLimitBytes, demoOf, fill, topUp, end }: PublicDemoOptions,
 ): Promise<Service> {
   const log = createLog(config.logLevel, config.logFormat, wantsColor());
   closeTargets();
-  answerCalls(DEMO_PROVIDER_URL, createDemoProvider(), true);
   const limited = { ...config, maxConnectionsPerAddress: CONNECTIONS_OF_VISITOR };
   const stage = openStage(limited, log);
   const addresses = { api: stage.api.address, panel: stage.panel.address };
@@ -59,25 +60,29 @@ export async function startPublicDemo(
     const data = join(config.data, `demo-${++at}`);
     mkdirSync(data, { recursive: true, mode: 0o700 });
     const own = Object.freeze({ ...limited, data });
-    const service = await startService(own, end, [], { demo, stage: addresses });
+    // A new one remembers no order that earlier visitors have cancelled.
+    answerCalls(DEMO_PROVIDER_URL, createDemoProvider(), true);
+    let service: Service | null = null;
     try {
+      service = await startService(own, end, [], { demo, stage: addresses });
       await fill(own, service.url);
     } catch (error) {
-      await service.stop();
+      await service?.stop();
       rmSync(data, { recursive: true, force: true });
       throw error;
     }
     resetsAt = (Math.floor(Date.now() / every) + 1) * every;
     stage.api.switch();
     stage.panel.switch();
-    return { data, service };
+    return { own, service };
   };
 
   let current = await begin().catch(async (error) => {
     await Promise.all([stage.api.stop(), stage.panel.stop()]);
     throw error;
   });
-  let replacing: Promise<void> | null = null;
+  /** What runs at the moment: a replacement or a credit. */
+  let busy: Promise<void> | null = null;
   const replace = async () => {
     const before = current;
     try {
@@ -88,14 +93,16 @@ export async function startPublicDemo(
     }
     // Its requests in flight are answered first.
     await before.service.stop();
-    rmSync(before.data, { recursive: true, force: true });
-    log.info({ path: current.data }, "demo: begun anew");
+    rmSync(before.own.data, { recursive: true, force: true });
+    log.info({ path: current.own.data }, "demo: begun anew");
   };
+  const isDue = () => Date.now() >= resetsAt || sizeOf(current.own.data) >= sizeLimitBytes;
+  const credit = () =>
+    topUp(current.own).catch((error) =>
+      log.error({ error: String(error) }, "demo: the balance could not be credited"),
+    );
   const timer = setInterval(
-    () => {
-      if (replacing || (Date.now() < resetsAt && sizeOf(current.data) < sizeLimitBytes)) return;
-      replacing = replace().finally(() => (replacing = null));
-    },
+    () => (busy ??= (isDue() ? replace() : credit()).finally(() => (busy = null))),
     Math.min(SIZE_CHECKED_EVERY_MS, every / 4),
   );
 
@@ -107,7 +114,7 @@ export async function startPublicDemo(
     async stop() {
       clearInterval(timer);
       await Promise.all([stage.api.stop(), stage.panel.stop()]);
-      await replacing;
+      await busy;
       await current.service.stop();
       removeWorlds(config.data);
       await log.close();
@@ -121,10 +128,10 @@ function openStage(config: Config, log: Logger) {
   const files = planOwnFiles(config);
   // The panel has as many visitors as the portal.
   const poolOf = () => createConnectionPools(files, config, log).api;
-  const refuse = createVisitorLimits(trustedProxy);
+  const admit = createVisitorLimits(trustedProxy);
   const at = (endpoint: Endpoint) =>
     listen(endpoint, () =>
-      createHandover(addressOf(endpoint), certificate, poolOf(), refuse, BODY_LIMIT_BYTES),
+      createHandover(addressOf(endpoint), certificate, poolOf(), admit, BODY_LIMIT_BYTES),
     );
   const api = at({ host, port });
   return { api, panel: at(panelListen!) };

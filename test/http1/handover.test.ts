@@ -2,15 +2,18 @@
 
 import { expect, test } from "bun:test";
 import { ConnectionPool } from "../../src/http1/connection-pool.ts";
-import { createHandover } from "../../src/http1/handover.ts";
+import { type Admission, createHandover } from "../../src/http1/handover.ts";
 import { listen } from "../../src/http1/listen.ts";
 import type { IncomingRequest } from "../../src/http1/request.ts";
+import { until } from "../support/until.ts";
 
 const ANY = { hostname: "127.0.0.1", port: 0 };
 const LIMIT = 1000;
 
-function open(refuse: (request: IncomingRequest) => Response | null = () => null) {
-  const handover = createHandover(ANY, null, new ConnectionPool(), refuse, LIMIT);
+function open(
+  admit: (request: IncomingRequest) => Admission = (request) => ({ request, end() {} }),
+) {
+  const handover = createHandover(ANY, null, new ConnectionPool(), admit, LIMIT);
   const url = `http://127.0.0.1:${handover.port}`;
   const serve = (handle: (request: IncomingRequest) => Response | Promise<Response>) =>
     listen(
@@ -71,14 +74,22 @@ test("a server that is replaced answers what it has begun, whole bodies too, bef
   await handover.stop();
 });
 
-test("a handler that throws is counted out, and what is refused reaches no server", async () => {
-  const { handover, serve, ask } = open(({ path }) =>
-    path === "/refused" ? new Response(null, { status: 429 }) : null,
-  );
+test("an admission ends with its response, whatever becomes of that; what is refused reaches no server", async () => {
+  let admitted = 0;
+  const { handover, serve, ask } = open((request) => {
+    if (request.path === "/refused") return { refused: new Response(null, { status: 429 }) };
+    admitted++;
+    return { request: request.withAddress("192.0.2.1"), end: () => admitted-- };
+  });
   let handled = 0;
-  const server = serve(({ path }) => {
+  const server = serve(({ path, address }) => {
     handled++;
+    expect([address, admitted]).toEqual(["192.0.2.1", 1]);
     if (path === "/throws") throw new Error("thrown");
+    const endless = new ReadableStream({
+      pull: (controller) => controller.enqueue(Buffer.alloc(65_536)),
+    });
+    if (path === "/endless") return new Response(endless);
     return path === "/rejects" ? Promise.reject(new Error("rejected")) : new Response();
   });
   handover.switch();
@@ -87,6 +98,9 @@ test("a handler that throws is counted out, and what is refused reaches no serve
   expect((await ask("/throws")).status).toBe(500);
   expect((await ask("/rejects")).status).toBe(500);
   expect((await ask()).status).toBe(200);
+  expect(admitted).toBe(0);
+  await (await ask("/endless")).body!.cancel();
+  await until(() => admitted === 0);
   await server.stop();
   await handover.stop();
 });

@@ -1,6 +1,38 @@
 // The forms that visitors of a public demo may send, by the paths of their routes. Every other form is refused, also one
 // that a later version adds: none of these locks others out, ends their sessions, imports files, or names an address.
 
+/** The services of the first catalogue and the reseller, which all visitors use. */
+export interface Shared {
+  user: string;
+  services: ReadonlySet<string | null>;
+}
+
+/**
+ * Returns whether a form may be sent. What all visitors use keeps its terms: a price, bounds or a grant could keep the
+ * others from ordering. Services that visitors have made are theirs to change.
+ */
+export function isOpenForm(
+  open: ReadonlySet<string>,
+  path: string,
+  params: Readonly<Record<string, string>>,
+  shared: Shared,
+): boolean {
+  if (!open.has(path)) return false;
+  if (!TERMS_FORMS.has(path)) return true;
+  const { user, service } = params;
+  return user?.toLowerCase() !== shared.user && !shared.services.has(service ?? "");
+}
+
+/** Open forms that change terms of a service or of a reseller. */
+const TERMS_FORMS = new Set([
+  "/users/:user/discount",
+  "/users/:user/prices",
+  "/users/:user/prices/remove",
+  "/services/:service",
+  "/services/:service/grants",
+  "/services/:service/grants/revoke",
+]);
+
 export const PANEL_FORMS = [
   "/sign-in",
   "/sign-out",
@@ -25,7 +57,6 @@ export const PANEL_FORMS = [
   "/services/:service",
   "/services/:service/grants",
   "/services/:service/grants/revoke",
-  "/service-prices",
   "/categories",
   "/categories/by-name",
   "/provider-balances",

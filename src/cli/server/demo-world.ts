@@ -4,7 +4,7 @@
 import catalogue from "../../../deploy/catalogue.example.csv" with { type: "text" };
 import { listServices } from "../../db/catalogue/services.ts";
 import { transact, type Tx } from "../../db/port/port.ts";
-import { listUsers } from "../../db/users/users.ts";
+import { findUser, listUsers } from "../../db/users/users.ts";
 import type { Role } from "../../domain/administrators/administrators.ts";
 import { MICROS_PER_DOLLAR } from "../../domain/ledger/money.ts";
 import type { MemberRole } from "../../domain/members/members.ts";
@@ -31,6 +31,11 @@ const PAYMENT_LIMIT_USD = 1000;
 const DEMO_PROVIDER = "demo-provider";
 /** The services that the demo's provider delivers; the others are delivered by hand. */
 const DELIVERED = ["instagram-followers", "instagram-likes", "tiktok-views", "telegram-members"];
+
+/** The services of the catalogue. */
+export const CATALOGUE_IDS: ReadonlySet<string | null> = new Set(
+  parseCatalogue(catalogue).map(({ id }) => id),
+);
 
 /** A part of the data. It may run several times, each time with the same ids. */
 export type Step = (tx: Tx) => void;
@@ -169,6 +174,25 @@ export function paymentSteps(
   } as const;
   const method = { methodId: id, kind: "callback", currency: "USD", terms, resellers: null };
   return [step("createPaymentMethod", method, now)];
+}
+
+/**
+ * Credits the demo reseller up to `balanceUsd` once less than half of it is left: the orders of one visitor must not
+ * keep the others from ordering.
+ */
+export async function topUp(options: CommonOptions, balanceUsd: number): Promise<void> {
+  const wholeMicros = balanceUsd * MICROS_PER_DOLLAR;
+  await withDatabase(options, async ({ store, execute }) => {
+    const { balanceMicros } = (await store.read((reader) => findUser(reader, DEMO_USER)))!;
+    const amountMicros = wholeMicros - Number(balanceMicros);
+    if (amountMicros < wholeMicros / 2) return;
+    await execute("creditUser", {
+      username: DEMO_USER,
+      amountMicros,
+      note: null,
+      publicNote: "demo",
+    });
+  });
 }
 
 /** Returns a step that runs a command. Its ids are created once. */

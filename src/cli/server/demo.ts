@@ -17,14 +17,22 @@ import { answerCalls } from "../../providers/call.ts";
 import { createDemoProvider, DEMO_PROVIDER_URL } from "../../providers/demo-provider.ts";
 import type { Service } from "../../server/serve.ts";
 import { databasePath } from "../../storage/file/open.ts";
-import type { Demo, DemoPaymentMethod, DemoSignIn, DemoSite } from "../../web/server/demo.ts";
+import type {
+  Demo,
+  DemoPaymentMethod,
+  DemoSignIn,
+  DemoSite,
+  FormFilter,
+} from "../../web/server/demo.ts";
 import { random } from "../../web/server/random.ts";
 import { DEFAULT_PANEL } from "../administrators/administrators.ts";
 import { CommandFailure } from "../kernel/command.ts";
 import { print } from "../output/output.ts";
-import { PANEL_FORMS, PORTAL_FORMS } from "./demo-forms.ts";
+import { isOpenForm, PANEL_FORMS, PORTAL_FORMS } from "./demo-forms.ts";
 import {
+  CATALOGUE_IDS,
   DEMO_EMAIL,
+  DEMO_USER,
   type DemoPeople,
   newDemoKey,
   paymentSteps,
@@ -32,6 +40,7 @@ import {
   providerSteps,
   seed,
   sharedSteps,
+  topUp,
 } from "./demo-world.ts";
 import { attended, orFailure, refuseConflict, start } from "./serve.ts";
 
@@ -196,6 +205,7 @@ async function startPublic(
         sizeLimitBytes,
         demoOf: of,
         fill: (world, url) => fill(world, url, VISITORS, secrets, input, PUBLIC_BALANCE_USD),
+        topUp: (world) => topUp(world, PUBLIC_BALANCE_USD),
         end: () => process.exit(1),
       },
     ),
@@ -237,10 +247,14 @@ function demoOf(
 ): Demo {
   const panel = administrators.map(({ name, role }) => ({ name, password, role }));
   const portal = members.map(({ email: name, role }) => ({ name, password, role }));
-  const forms = (open: readonly string[]) => (isPublic ? new Set(open) : null);
+  const shared = { user: DEMO_USER, services: CATALOGUE_IDS };
+  const filterOf = (forms: readonly string[]): FormFilter | null => {
+    const open = new Set(forms);
+    return isPublic ? (path, params) => isOpenForm(open, path, params, shared) : null;
+  };
   return {
-    panel: { signIns: panel, key: null, payments: null, resets, forms: forms(PANEL_FORMS) },
-    portal: { signIns: portal, key, payments, resets, forms: forms(PORTAL_FORMS) },
+    panel: { signIns: panel, key: null, payments: null, resets, isOpen: filterOf(PANEL_FORMS) },
+    portal: { signIns: portal, key, payments, resets, isOpen: filterOf(PORTAL_FORMS) },
   };
 }
 

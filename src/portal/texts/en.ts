@@ -48,6 +48,8 @@ export const en = {
   "demo.resets": "Try everything. All changes are discarded at {time}.",
   "demo.key": "API key",
   "demo.formClosed": "The demo does not allow this. Nothing was changed.",
+  "demo.everybody":
+    "Everybody uses this demo, and may have typed what you read here. Enter nothing real.",
   "demo.payment": "Payment service of the demo",
   "demo.paymentHint": "No money moves here. The button pays the amount, as a card would.",
   "parts.done": "Done",

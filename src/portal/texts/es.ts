@@ -50,6 +50,8 @@ export const es: Catalogue = {
   "demo.resets": "Pruebe todo. Los cambios se descartan a las {time}.",
   "demo.key": "Clave de API",
   "demo.formClosed": "La demostración no permite esto. No se cambió nada.",
+  "demo.everybody":
+    "Todo el mundo usa esta demostración y puede haber escrito lo que lee aquí. No introduzca datos reales.",
   "demo.payment": "Servicio de pago de la demostración",
   "demo.paymentHint":
     "Aquí no se mueve dinero. El botón paga el importe, como lo haría una tarjeta.",

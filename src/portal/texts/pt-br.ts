@@ -51,6 +51,8 @@ export const ptBr: Catalogue = {
   "demo.resets": "Experimente tudo. As alterações são descartadas às {time}.",
   "demo.key": "Chave de API",
   "demo.formClosed": "A demonstração não permite isto. Nada foi alterado.",
+  "demo.everybody":
+    "Todos usam esta demonstração e podem ter escrito o que você lê aqui. Não digite dados reais.",
   "demo.payment": "Serviço de pagamento da demonstração",
   "demo.paymentHint":
     "Aqui não há dinheiro de verdade. O botão paga o valor, como um cartão faria.",

@@ -50,6 +50,8 @@ export const tr: Catalogue = {
   "demo.resets": "Her şeyi deneyin. Değişiklikler {time} saatinde silinir.",
   "demo.key": "API anahtarı",
   "demo.formClosed": "Tanıtım buna izin vermiyor. Hiçbir şey değişmedi.",
+  "demo.everybody":
+    "Bu tanıtımı herkes kullanır; burada okuduklarınızı başkaları yazmış olabilir. Gerçek bilgi girmeyin.",
   "demo.payment": "Tanıtımın ödeme hizmeti",
   "demo.paymentHint": "Burada gerçek para hareket etmez. Düğme, tutarı bir kart gibi öder.",
   "parts.done": "Tamam",

@@ -62,6 +62,7 @@ function createWords(language: Language, t: Translate): SiteWords {
         resets: (time) => t("demo.resets", { time }),
         key: t("demo.key"),
         formClosed: t("demo.formClosed"),
+        everybody: t("demo.everybody"),
       },
       grace: {
         "0": t("grace.0"),

@@ -125,12 +125,16 @@ const WEB = /^https?:\/\//i;
 /** The beginning that nearly all web addresses share. */
 const COMMON = /^https?:\/\/(www\.)?(?=.)/i;
 
+/** Whether addresses that someone typed are no links, because anybody may have typed them. */
+export const PlainAddresses = createContext(false);
+
 /**
  * An address that someone typed. It is a link if it is a web address. The server never fetches it. `short`: without the
  * beginning that nearly all share.
  */
 export function TypedLink({ text, short = false }: { text: string; short?: boolean }) {
-  if (!WEB.test(text) || !URL.canParse(text)) return <Typed text={text} />;
+  const isPlain = useContext(PlainAddresses);
+  if (isPlain || !WEB.test(text) || !URL.canParse(text)) return <Typed text={text} />;
   return (
     <a href={new URL(text).href} rel="noopener noreferrer" target="_blank">
       <Typed text={short ? text.replace(COMMON, "") : text} />

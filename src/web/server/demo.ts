@@ -22,17 +22,15 @@ export interface DemoSite {
   resets: () => string | null;
   /** Null on a site without payments. */
   payments: DemoPaymentMethod | null;
-  /** The forms that visitors may send, by the paths of their routes. Null: all. */
-  forms: ReadonlySet<string> | null;
+  /** Null: this demo is not public, and all forms may be sent. */
+  isOpen: FormFilter | null;
 }
+
+/** Returns whether visitors may send a form, by the path of its route and what is in the path of the request. */
+export type FormFilter = (path: string, params: Readonly<Record<string, string>>) => boolean;
 
 /** The demo of each site. */
 export interface Demo {
   panel: DemoSite;
   portal: DemoSite;
-}
-
-/** Returns whether visitors may not send the form of this route. */
-export function isFormClosed(demo: DemoSite | null | undefined, path: string): boolean {
-  return demo?.forms?.has(path) === false;
 }

@@ -10,7 +10,6 @@ import type { IncomingRequest } from "../../http1/request.ts";
 import { ASSETS } from "./assets.ts";
 import { Call, Submission } from "./call.ts";
 import { ConfirmationNeeded, ConfirmedBefore } from "./confirmation.tsx";
-import { isFormClosed } from "./demo.ts";
 import { type Form, FormError } from "./form.ts";
 import { type FormBody, formOf, TooLarge, Unreadable } from "./form-body.ts";
 import { noteCookie } from "./notes.ts";
@@ -159,7 +158,7 @@ async function answer<Who extends Visitor, Parts extends SiteParts, Role>(
     const refused = await site.admit(route, call);
     if (refused) return refused;
     if (route.method === "GET") return await show(site, route, call);
-    if (isFormClosed(parts.demo, route.path)) {
+    if (parts.demo?.isOpen?.(route.path, params) === false) {
       return failureOf(site, 403, visitor.words.parts.demo.formClosed, visitor);
     }
     const limitBytes = route.role === "anyone" ? OPEN_BODY_LIMIT_BYTES : BODY_LIMIT_BYTES;

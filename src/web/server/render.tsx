@@ -2,7 +2,7 @@
 
 /** @jsxImportSource preact */
 
-import { Zone } from "../components/shown.tsx";
+import { PlainAddresses, Zone } from "../components/shown.tsx";
 import { Errors, ReadOnly, Refused, type RefusedForm } from "../components/fields.tsx";
 import type { Call } from "./call.ts";
 import { type ConfirmationNeeded, ConfirmationPage } from "./confirmation.tsx";
@@ -30,9 +30,11 @@ export function viewOf<Who extends Visitor, Parts extends SiteParts, Role>(
   const again: RefusedForm | null = refused && { ...refused, labels: new Map() };
   const page = (
     <Zone.Provider value={zone ?? "UTC"}>
-      <ReadOnly.Provider value={site.isReadOnly?.(visitor) ?? false}>
-        <Refused.Provider value={again}>{body}</Refused.Provider>
-      </ReadOnly.Provider>
+      <PlainAddresses.Provider value={isPublicDemo(site)}>
+        <ReadOnly.Provider value={site.isReadOnly?.(visitor) ?? false}>
+          <Refused.Provider value={again}>{body}</Refused.Provider>
+        </ReadOnly.Provider>
+      </PlainAddresses.Provider>
     </Zone.Provider>
   );
   let text = documentOf(frame, page);
@@ -97,6 +99,22 @@ function frameOf<Who extends Visitor, Parts extends SiteParts, Role>(
   visitor: Who | null,
   path: string,
 ) {
-  const [header, banner] = [site.header(visitor, path), site.banner?.(visitor)];
+  const header = site.header(visitor, path);
+  const own = site.banner?.(visitor);
+  const words = visitor?.words ?? ENGLISH;
+  const banner = isPublicDemo(site) ? (
+    <>
+      <p class="notice busy">{words.parts.demo.everybody}</p>
+      {own}
+    </>
+  ) : (
+    own
+  );
   return { site, side: visitor?.side ?? "", header, banner };
+}
+
+function isPublicDemo<Who extends Visitor, Parts extends SiteParts, Role>({
+  parts: { demo },
+}: Site<Who, Parts, Role>): boolean {
+  return demo != null && demo.isOpen !== null;
 }

@@ -60,6 +60,8 @@ export interface DemoWords {
   resets: (time: string) => string;
   key: string;
   formClosed: string;
+  /** Above each page of a demo that anybody may use. */
+  everybody: string;
 }
 
 /** Errors beside the fields of a form. */
@@ -118,6 +120,8 @@ export const ENGLISH: SiteWords = {
       resets: (time) => `Try everything. All changes are discarded at ${time}.`,
       key: "API key",
       formClosed: "The demo does not allow this. Nothing was changed.",
+      everybody:
+        "Everybody uses this demo, and may have typed what you read here. Enter nothing real.",
     },
     grace: {
       "0": "0 hours: it ends at once",

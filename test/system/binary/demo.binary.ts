@@ -1,7 +1,7 @@
 // `demo`: the first minute without a clone; and `demo --public`, with what visitors may try against it and against each
 // other.
 
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "bun:test";
@@ -63,6 +63,32 @@ async function send(
   const form = fields && { method: "POST", body: new URLSearchParams(fields) };
   const { origin } = new URL(base);
   return fetch(base + path, { ...form, redirect: "manual", headers: { origin, ...headers } });
+}
+
+/** The route tables, with what a demo adds. */
+const SITES = [
+  { site: "panel", routes: PANEL_ROUTES, open: PANEL_FORMS },
+  { site: "portal", routes: [...PORTAL_ROUTES, ...demoRoutes], open: PORTAL_FORMS },
+].map(({ site, routes, open }) => {
+  const pathsOf = (method: string) => [
+    ...new Set(routes.filter((route) => route.method === method).map(({ path }) => path)),
+  ];
+  return { site: site as "panel" | "portal", open, forms: pathsOf("POST"), pages: pathsOf("GET") };
+});
+
+const FIELDS = { name: "x", password: "an other password", url: "https://example.com/" };
+const IN_PATH: Record<string, string> = {
+  user: "demo",
+  provider: "demo-provider",
+  order: "1",
+  service: "instagram-followers",
+  method: "demo-card",
+  kind: "cancel",
+};
+
+/** Returns the path of a route with things that a demo has. */
+function filled(path: string): string {
+  return path.replace(/:(\w+)/g, (_, name: string) => IN_PATH[name] ?? "x");
 }
 
 /** Signs in and returns the cookie; empty if refused. */
@@ -181,39 +207,32 @@ test("a database that no demo has made is refused and left as it is", async () =
 });
 
 describe("a public demo", () => {
-  test("refuses every form to every role but those of its list, and all can still sign in", async () => {
+  test("refuses every form to every role and to strangers but those of its list, and all can still sign in", async () => {
     const demo = read(await serving(freshFolder(), "demo", "--public", ...BEHIND_PROXY));
-    const sites = [
-      ["panel", PANEL_ROUTES, PANEL_FORMS],
-      ["portal", PORTAL_ROUTES, PORTAL_FORMS],
-    ] as const;
-    for (const [site, routes, open] of sites) {
-      const all = site === "portal" ? [...routes, ...demoRoutes] : routes;
-      const forms = all.filter(({ method }) => method === "POST").map(({ path }) => path);
+    for (const { site, forms, open } of SITES) {
       // The list names no form that there is none of.
       expect(open.filter((path) => !forms.includes(path))).toEqual([]);
       const closed = forms.filter((path) => !open.includes(path));
       expect(closed.length).toBeGreaterThan(15);
-      const inPath: Record<string, string> = {
-        user: "demo",
-        provider: "demo-provider",
-        order: "1",
-      };
-      const filled = (path: string) =>
-        path.replace(/:(\w+)/g, (_, name: string) => inPath[name] ?? "x");
-      for (const person of demo.signIns[site]) {
-        const cookie = await signIn(demo, site, person, visitor());
+      for (const person of [null, ...demo.signIns[site]]) {
+        const cookie = person && (await signIn(demo, site, person, visitor()));
         expect(cookie).not.toBe("");
         const taken: string[] = [];
         for (const path of closed) {
-          const fields = { name: "x", password: "an other password", url: "https://example.com/" };
-          const reply = await send(demo[site], filled(path), fields, { cookie, ...visitor() });
-          if (reply.status !== 403) taken.push(`${path}: ${reply.status}`);
+          const headers = { ...(cookie && { cookie }), ...visitor() };
+          const reply = await send(demo[site], filled(path), FIELDS, headers);
+          const isSentAway =
+            cookie === null && /\/sign-in/.test(reply.headers.get("location") ?? "");
+          if (reply.status !== 403 && !isSentAway) taken.push(`${path}: ${reply.status}`);
+          for (const method of ["PUT", "PATCH", "DELETE", "QUERY"]) {
+            const { status } = await fetch(demo[site] + filled(path), { method, headers });
+            if (status !== 404) taken.push(`${method} ${path}: ${status}`);
+          }
         }
         expect(taken).toEqual([]);
       }
     }
-    for (const site of ["panel", "portal"] as const) {
+    for (const { site } of SITES) {
       for (const person of demo.signIns[site]) {
         expect(await signIn(demo, site, person, visitor())).not.toBe("");
       }
@@ -221,21 +240,76 @@ describe("a public demo", () => {
     await stop(demo.server);
   });
 
-  test("opens no connection and looks up no name, whatever visitors enter", async () => {
+  test("changes no terms of what all use, by whatever spelling; visitors change what they have made", async () => {
+    const demo = read(await serving(freshFolder(), "demo", "--public", ...BEHIND_PROXY));
+    const services = async () => {
+      const { body } = await callApi(
+        demo.server.url,
+        "GET",
+        "/services",
+        demo.key,
+        undefined,
+        visitor(),
+      );
+      return body.services;
+    };
+    const before = await services();
+    const cookie = await signIn(demo, "panel", demo.signIns.panel[0]!, visitor());
+    const post = (path: string, fields: Record<string, string>) =>
+      send(demo.panel, path, fields, { cookie, ...visitor() });
+    const terms = {
+      name: "Own",
+      category: "Own",
+      price: "900000",
+      per: "1000",
+      min: "1",
+      max: "1000",
+    };
+    const rest = { type: "default", dripfeed: "no", kind: "public" };
+    for (const { id } of before) {
+      const paths = [`/services/${id}`, `/services/${id.replaceAll("-", "%2D")}`];
+      for (const at of paths.flatMap((path) => [path, `${path}/grants`, `${path}/grants/revoke`])) {
+        const { status } = await post(at, { ...terms, ...rest, username: "demo", price: "9" });
+        expect([at, status]).toEqual([at, 403]);
+      }
+    }
+    for (const user of ["demo", "DEMO", "%64emo"]) {
+      for (const path of ["discount", "prices", "prices/remove"]) {
+        const fields = { service: "instagram-likes", price: "9", percent: "0" };
+        const { status } = await post(`/users/${user}/${path}`, fields);
+        expect([user, path, status]).toEqual([user, path, 403]);
+      }
+    }
+    expect(await services()).toEqual(before);
+    expect((await post("/services", { ...terms, ...rest, id: "own" })).status).toBe(303);
+    expect((await post("/services/own", { ...terms, ...rest, price: "880000" })).status).toBe(303);
+    expect((await post("/users/corner-shop/discount", { percent: "5" })).status).toBe(303);
+    // It costs most of what the reseller has, which is credited again.
+    const order = { service: "own", link: "https://example.com/me", quantity: 1000 };
+    const placed = await callApi(demo.server.url, "POST", "/orders", demo.key, order, visitor());
+    expect(placed.body.order).toMatchObject({ charge: 880_000 });
+    await until(async () => {
+      const { body } = await callApi(
+        demo.server.url,
+        "GET",
+        "/balance",
+        demo.key,
+        undefined,
+        visitor(),
+      );
+      return body.balance === 1_000_000;
+    });
+    await stop(demo.server);
+  });
+
+  test("opens no connection, looks up no name and shows no visitor's address, whatever visitors open and enter", async () => {
     const folder = freshFolder();
     const calls = join(folder, "calls");
     // -D: the traced program is the child of this process, so that signals reach it.
-    const traced = [
-      "strace",
-      "-D",
-      "-f",
-      "-e",
-      "trace=connect,sendto,sendmsg,sendmmsg",
-      "-o",
-      calls,
-    ];
+    const traced = ["strace", "-D", "-f", "-o", calls];
+    const calling = ["-e", "trace=connect,sendto,sendmsg,sendmmsg"];
     const server = await servingAs(
-      traced, {}, folder, "demo", "--public", "--data", "demo", ...BEHIND_PROXY,
+      [...traced, ...calling], {}, folder, "demo", "--public", "--data", "demo", ...BEHIND_PROXY,
     ); // prettier-ignore
     const demo = read(server);
     const receiver = await startReceiver();
@@ -244,6 +318,9 @@ describe("a public demo", () => {
       inner,
       "https://hooks.example.com/",
       "https://8.8.8.8/",
+      "https://[2606:4700::1111]/",
+      "https://[::ffff:127.0.0.1]/",
+      "https://2130706433/",
       "http://169.254.169.254/",
     ];
     for (const url of targets) {
@@ -251,14 +328,34 @@ describe("a public demo", () => {
       const made = await callApi(server.url, "POST", "/webhooks", demo.key, body, visitor());
       expect([url, made.status]).toEqual([url, 400]);
     }
-    const cookie = await signIn(demo, "panel", demo.signIns.panel[0]!, visitor());
-    const headers = () => ({ cookie, ...visitor() });
-    for (const path of ["/provider-balances", "/providers/demo-provider/test"]) {
-      expect((await send(demo.panel, path, {}, headers())).status).toBe(303);
-    }
-    const body = { service: "instagram-followers", link: inner, quantity: 50 };
-    const placed = await callApi(server.url, "POST", "/orders", demo.key, body, visitor());
+    const order = { service: "instagram-followers", link: inner, quantity: 50 };
+    const placed = await callApi(server.url, "POST", "/orders", demo.key, order, visitor());
     expect(placed.status).toBe(200);
+    let opened = 0;
+    const shown: string[] = [];
+    for (const { site, forms, pages } of SITES) {
+      for (const person of demo.signIns[site]) {
+        await signIn(demo, site, person, visitor());
+        const cookie = await signIn(demo, site, person, visitor());
+        const addresses = forms.flatMap((path) => (path === "/sign-out" ? [] : [filled(path)]));
+        for (const path of addresses) {
+          const fields = { ...FIELDS, url: inner, address: inner, link: inner, "pay-url": inner };
+          await (await send(demo[site], path, fields, { cookie, ...visitor() })).arrayBuffer();
+        }
+        for (const path of pages.map(filled)) {
+          const page = await send(demo[site], path, null, { cookie, ...visitor() });
+          const text = await page.text();
+          expect([path, page.status]).not.toEqual([path, 500]);
+          if (page.status === 200) opened++;
+          const links = [...text.matchAll(/href="(https?:[^"]+)"/g)].map(([, link]) => link!);
+          // Links lead to the server itself, not to where somebody typed.
+          const isOwn = links.every((link) => link.startsWith(server.url));
+          if (text.includes("198.18.") || !isOwn) shown.push(`${person[0]}: ${path}`);
+        }
+      }
+    }
+    expect(opened).toBeGreaterThan(100);
+    expect(shown).toEqual([]);
     await stop(server);
     expect(receiver.connections()).toBe(0);
     await receiver.stop();
@@ -330,6 +427,15 @@ describe("a public demo", () => {
     expect(answered).toBeGreaterThan(300);
     const { body } = await callApi(server.url, "GET", "/orders", key, undefined, visitor());
     expect(body.orders.length).toBeLessThan(answered);
+    // Open files of removed databases would still take their space.
+    const opened = readdirSync(`/proc/${server.pid}/fd`).map((name) => {
+      try {
+        return readlinkSync(`/proc/${server.pid}/fd/${name}`);
+      } catch {
+        return "closed since it was listed";
+      }
+    });
+    expect(opened.filter((path) => path.endsWith("(deleted)"))).toEqual([]);
     await stop(server);
   });
 

@@ -72,7 +72,7 @@ const demoSite = (resets: string | null): DemoSite => ({
   key: resets && "rk_WgoMsuEbVHHg0uXzkQEpF33nFhHb",
   resets: () => resets,
   payments: null,
-  forms: null,
+  isOpen: null,
 });
 
 function Part({ title, children }: { title: string; children: ComponentChildren }) {
