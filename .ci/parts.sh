@@ -5,7 +5,7 @@ bun() { npx -y bun@1.4.5 "$@"; }
 # Each as program:package; without a program of its own: the path of a file of the package.
 TOOLS=(promtool:prometheus fail2ban-regex:fail2ban zsh:zsh fish:fish openssl:openssl script:bsdutils systemd-analyze:systemd
   xz:xz-utils strace:strace lintian:lintian minisign:minisign man:man-db chromium-headless-shell:chromium-headless-shell pg_createcluster:postgresql patroni:patroni etcd:etcd-server
-  /usr/lib/python3/dist-packages/etcd:python3-etcd php:php-cli python3:python3 curl:curl setsid:util-linux ps:procps gcc:gcc
+  /usr/lib/python3/dist-packages/etcd:python3-etcd php:php-cli python3:python3 curl:curl wget:wget setsid:util-linux ps:procps gcc:gcc
   /usr/include/stdio.h:libc6-dev)
 OFFSITE_TOOLS=(swift-ring-builder:swift swift-proxy-server:swift-proxy swift-account-server:swift-account
   swift-container-server:swift-container swift-object-server:swift-object memcached:memcached)

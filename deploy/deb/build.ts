@@ -19,7 +19,7 @@ import { createProgram } from "../../src/cli/kernel/program.ts";
 import { ROOT } from "../compile.ts";
 import { type License, licensesJson } from "../licenses.ts";
 
-const SCRIPTS = ["postinst", "prerm", "postrm"];
+const SCRIPTS = ["preinst", "postinst", "prerm", "postrm"];
 /** Where each shell of Debian looks for them. */
 const COMPLETIONS: Record<Shell, string> = {
   bash: "usr/share/bash-completion/completions/reseller",
@@ -27,6 +27,7 @@ const COMPLETIONS: Record<Shell, string> = {
   fish: "usr/share/fish/vendor_completions.d/reseller.fish",
 };
 
+const EXAMPLES_FOLDER = "usr/share/doc/reseller/examples";
 /** Files of deploy/ that an operator copies and adapts. */
 const EXAMPLES = [
   "Caddyfile",
@@ -84,8 +85,9 @@ export async function buildDeb(
       gzip(readFileSync(join(ROOT, "CHANGELOG.md"), "utf8")),
     );
     for (const name of EXAMPLES) {
-      add(`usr/share/doc/reseller/examples/${name}`, readFileSync(join(ROOT, "deploy", name)));
+      add(`${EXAMPLES_FOLDER}/${name}`, readFileSync(join(ROOT, "deploy", name)));
     }
+    add(`${EXAMPLES_FOLDER}/reseller-demo.service`, withProgram("reseller-demo.service"));
     add("usr/share/lintian/overrides/reseller", readFileSync(join(import.meta.dir, "overrides")));
     for (const name of SCRIPTS) {
       add(`DEBIAN/${name}`, readFileSync(join(import.meta.dir, name)), 0o755);
@@ -137,11 +139,16 @@ function debianChangelog({ date, maintainer }: Release): string {
 `;
 }
 
+/** Returns a unit of deploy/ with the package's place of the program. */
+function withProgram(name: string): string {
+  const unit = readFileSync(join(ROOT, "deploy", name), "utf8");
+  return unit.replace("/usr/local/bin/reseller", "/usr/bin/reseller");
+}
+
 /** The unit as shipped, with the package's place of the program and its manual page. */
 function unit(): string {
-  return readFileSync(join(ROOT, "deploy/reseller.service"), "utf8")
+  return withProgram("reseller.service")
     .replace("# /etc/systemd/system/reseller.service: see deploy/README.md.\n", "")
-    .replace("/usr/local/bin/reseller", "/usr/bin/reseller")
     .replace("[Unit]\n", "[Unit]\nDocumentation=man:reseller(1)\n");
 }
 

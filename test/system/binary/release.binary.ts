@@ -8,6 +8,8 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -79,8 +81,21 @@ describe("install.sh", () => {
     folder: string,
     environment: Record<string, string> = {},
   ): Promise<CommandResult> {
-    const RELEASE_URL = `http://127.0.0.1:${server.port}`;
-    return run(["sh", INSTALL, folder], { RELEASE_URL, ...environment });
+    return run(["sh", INSTALL, folder], { ...atRelease(), ...environment });
+  }
+
+  const atRelease = () => ({ RELEASE_URL: `http://127.0.0.1:${server.port}` });
+
+  /** A folder with links to the tools of this machine but those named, for PATH. */
+  function toolsWithout(...missing: string[]): string {
+    const folder = freshFolder();
+    for (const from of ["/usr/sbin", "/usr/bin", "/bin"]) {
+      for (const name of readdirSync(from)) {
+        const link = join(folder, name);
+        if (!missing.includes(name) && !existsSync(link)) symlinkSync(join(from, name), link);
+      }
+    }
+    return folder;
   }
 
   /** Signs the sums with a new key. Returns the public key. */
@@ -144,6 +159,91 @@ describe("install.sh", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  test("installs for all users whatever the umask, into a folder that is named from where it is run", async () => {
+    await publish("echo reseller 1");
+    const folder = freshFolder();
+    mkdirSync(join(folder, "my programs"));
+    for (const named of ["my programs", "."]) {
+      const at = join(folder, named);
+      const script = `umask 077; cd "$0"; sh ${INSTALL} "$1"`;
+      expect(await run(["sh", "-c", script, folder, named], atRelease())).toMatchObject({
+        code: 0,
+      });
+      expect(statSync(join(at, "reseller")).mode & 0o777).toBe(0o755);
+      expect(readdirSync(at).filter((name) => name.startsWith("."))).toEqual([]);
+    }
+  });
+
+  test("works without a home, with wget instead of curl, and where programs may not be run from the temporary folder", async () => {
+    await publish("case $0 in $TMPDIR/*) exit 126 ;; esac; echo reseller 1");
+    const folder = freshFolder();
+    const environment = { PATH: toolsWithout("curl"), TMPDIR: freshFolder() };
+    expect(await install(folder, environment)).toMatchObject({ code: 0 });
+    expect(readdirSync(folder)).toEqual(["reseller"]);
+  });
+
+  test.each([
+    [
+      "without curl and wget",
+      () => ({ PATH: toolsWithout("curl", "wget") }),
+      "apt-get install curl",
+    ],
+    ["without xz", () => ({ PATH: toolsWithout("xz") }), "apt-get install xz-utils"],
+    ["that names no release", () => ({ RELEASE_URL: "" }), "names no release"],
+    ["into a folder that is missing", () => ({ INTO: "/nowhere" }), "no folder /nowhere"],
+  ])("%s it says what to do, and changes nothing", async (_, environment, said) => {
+    await publish("echo reseller 1");
+    const folder = freshFolder();
+    const { INTO = folder, ...rest } = environment() as Record<string, string>;
+    const { code, stderr } = await install(INTO, rest);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(said)]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("refuses an older release than the installed one, and leaves nothing of it", async () => {
+    await publish("echo 0.9.0");
+    const folder = freshFolder();
+    expect(await install(folder)).toMatchObject({ code: 0 });
+    await publish("echo 0.10.0");
+    expect(await install(folder)).toMatchObject({ code: 0 });
+    await publish("echo 0.9.0");
+    const { code, stderr } = await install(folder);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("newer than this release")]);
+    expect((await run([join(folder, "reseller")])).stdout).toBe("0.10.0\n");
+    expect(readdirSync(folder)).toEqual(["reseller"]);
+  });
+
+  test("leaves nothing when the download is cut off, the disk is full or it is interrupted", async () => {
+    const folder = freshFolder();
+    const temporary = freshFolder();
+    const environment = { TMPDIR: temporary };
+    // The sums are of the whole file.
+    await publish("echo reseller 1");
+    const file = join(release, `reseller-linux-${process.arch}.xz`);
+    writeFileSync(file, readFileSync(file).subarray(0, 40));
+    expect((await install(folder, environment)).code).not.toBe(0);
+    // A limit for the size of a file stands for a full disk.
+    await publish(`echo reseller 1\n# ${"x".repeat(200_000)}`);
+    const limited = `ulimit -f 100; exec sh ${INSTALL} ${folder}`;
+    const full = await run(["sh", "-c", limited], { ...atRelease(), ...environment });
+    expect(full.code).not.toBe(0);
+    // The new program is asked for its version while it has its temporary name.
+    await publish("kill -TERM $PPID; sleep 0.2; echo reseller 1");
+    expect((await install(folder, environment)).code).toBe(130);
+    expect([readdirSync(folder), readdirSync(temporary)]).toEqual([[], []]);
+  });
+
+  test("two at once leave one whole program", async () => {
+    await publish(`# ${"x".repeat(500_000)}\necho reseller 1`);
+    const folder = freshFolder();
+    const codes = await Promise.all(
+      Array.from({ length: 4 }, async () => (await install(folder)).code),
+    );
+    expect(codes).toEqual([0, 0, 0, 0]);
+    expect((await run([join(folder, "reseller")])).stdout).toBe("reseller 1\n");
+    expect(readdirSync(folder)).toEqual(["reseller"]);
+  });
+
   test("keeps the installed program if the new one does not run on this machine", async () => {
     await publish("exit 127");
     const folder = freshFolder();
@@ -182,6 +282,7 @@ test("the Debian package has the expected files, writable only by root, and is r
     "./usr/share/doc/reseller/examples/fail2ban/jail.conf": "-rw-r--r--",
     "./usr/share/doc/reseller/examples/grafana-dashboard.json": "-rw-r--r--",
     "./usr/share/doc/reseller/examples/litestream.yml": "-rw-r--r--",
+    "./usr/share/doc/reseller/examples/reseller-demo.service": "-rw-r--r--",
     "./usr/share/lintian/overrides/reseller": "-rw-r--r--",
     "./usr/share/reseller/reseller.env": "-rw-r--r--",
     "./usr/share/fish/vendor_completions.d/reseller.fish": "-rw-r--r--",
