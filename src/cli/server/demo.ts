@@ -2,13 +2,14 @@
 // With --public it can be hosted for anybody: it connects to no other server and begins anew each hour.
 
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { settingDefaults, settingOption } from "../../config/flags.ts";
 import { type Config, type Flag, PORTAL_PREFIX } from "../../config/settings.ts";
 import { duration, size } from "../../config/values.ts";
+import { errorCode } from "../../domain/values/error-table.ts";
 import { formatSize } from "../../domain/values/units.ts";
 import { formatSecret, WEBHOOK_SECRET_BYTES } from "../../domain/webhooks/webhooks.ts";
 import { HOUR_MS, SECOND_MS } from "../../domain/values/spans.ts";
@@ -126,7 +127,7 @@ export function declareDemo(program: Command): void {
 
 async function run(options: GivenOptions, command: Command): Promise<void> {
   const { data: kept } = options;
-  const data = kept ?? mkdtempSync(join(tmpdir(), "reseller-demo-"));
+  const data = folderFor(kept);
   if (kept !== undefined) refuseOthers(data);
   const panelPort = options.port === 0 ? 0 : DEFAULT_PANEL.port;
   const panelListen = options.panelListen ?? { ...DEFAULT_PANEL, port: panelPort };
@@ -149,6 +150,19 @@ async function run(options: GivenOptions, command: Command): Promise<void> {
   } catch (error) {
     remove();
     throw error;
+  }
+}
+
+/** Returns the folder that was named, or a new temporary one. */
+function folderFor(kept: string | undefined): string {
+  const folder = kept ?? tmpdir();
+  try {
+    if (kept === undefined) return mkdtempSync(join(folder, "reseller-demo-"));
+    mkdirSync(kept, { recursive: true, mode: 0o700 });
+    return kept;
+  } catch (error) {
+    const why = errorCode(error) || String(error);
+    throw new CommandFailure(`${folder} cannot be used (${why}): choose a folder with --data`);
   }
 }
 

@@ -193,6 +193,17 @@ test("a start that fails leaves no folder", async () => {
     expect([argv, code, readdirSync(folder)]).toEqual([argv, expected, []]);
   }
   taken.stop();
+  const unusable = [
+    [{ TMPDIR: join(folder, "missing") }, []],
+    [{}, ["--data", "/proc/demo"]],
+    [{}, ["--data", "/dev/null"]],
+  ] as const;
+  for (const [environment, argv] of unusable) {
+    for (const mode of [[], ["--public"]]) {
+      const { code, stderr } = await binaryWith(environment, folder, "demo", ...argv, ...mode);
+      expect([argv, code, stderr]).toEqual([argv, 1, expect.stringContaining("cannot be used")]);
+    }
+  }
 });
 
 test("a database that no demo has made is refused and left as it is", async () => {
