@@ -253,6 +253,22 @@ describe("install.sh", () => {
   });
 });
 
+test.each([
+  ["a running service with an older version", ["upgrade", "0.10.0", "0.9.0"], 0, 1],
+  ["a stopped service with an older version", ["upgrade", "0.10.0", "0.9.0"], 3, 0],
+  ["a running service with a newer version", ["upgrade", "0.9.0", "0.10.0"], 0, 0],
+  ["nothing, at a first installation", ["install"], 0, 0],
+])(
+  "the package that replaces %s is refused only if that could not start",
+  async (_, argv, state, code) => {
+    const folder = freshFolder();
+    writeFileSync(join(folder, "systemctl"), `#!/bin/sh\nexit ${state}\n`, { mode: 0o755 });
+    const script = new URL("../../../deploy/deb/preinst", import.meta.url).pathname;
+    const PATH = `${folder}:${process.env["PATH"]}`;
+    expect(await run(["sh", script, ...argv], { PATH })).toMatchObject({ code });
+  },
+);
+
 test("the Debian package has the expected files, writable only by root, and is reproducible byte for byte", async () => {
   const [one, other] = await Promise.all(
     [freshFolder(), freshFolder()].map((folder) =>
