@@ -174,7 +174,7 @@ export const SETTINGS = {
   "portal-registrations-waiting": setting(
     kinds.someOf,
     "1000",
-    "registrations that may wait for you; further visitors are refused",
+    "registrations with a proved address that may wait for you; further visitors are refused",
   ),
   "portal-search-rate": setting(
     kinds.rateLimit,

@@ -88,7 +88,12 @@ export function contentOf(due: DueMail, site: MailSite, token: string | null): M
   };
 }
 
-const WHY = { member: "email.why", visitor: "email.whyVisitor" } as const;
+const WHY = {
+  member: "email.why",
+  visitor: "email.whyVisitor",
+  new_address: "email.whyVisitor",
+  old_address: "email.whyFormer",
+} as const;
 
 function actionOf(
   { label, path }: { label: string; path: string },
@@ -118,10 +123,13 @@ const OWN_CONTENTS: { [K in MailKind]: (data: MailData[K], reader: Reader) => Ow
     action: { label: t("email.password_reset.action"), path: "/set-up" },
     notes: [onceFor(t, resetMs), t("email.ignore")],
   }),
-  registration: (_, { t, brand }) => ({
+  registration: ({ waits = false }, { t, brand }) => ({
     subject: t("email.registration.subject", { brand }),
-    paragraphs: [t("email.registration.text", { brand })],
-    action: { label: t("email.registration.action"), path: "/register/confirm" },
+    paragraphs: [t(waits ? "email.registration.textWaits" : "email.registration.text", { brand })],
+    action: {
+      label: t(waits ? "register.prove" : "email.registration.action"),
+      path: "/register/confirm",
+    },
     notes: [onceFor(t, resetMs), t("email.ignore")],
   }),
   registration_known: (_, { t, brand }) => ({
@@ -129,6 +137,17 @@ const OWN_CONTENTS: { [K in MailKind]: (data: MailData[K], reader: Reader) => Ow
     paragraphs: [t("email.registration_known.text")],
     action: { label: t("signIn.title"), path: "/sign-in" },
     notes: [t("email.ignore")],
+  }),
+  address_change: (_, { t, brand }) => ({
+    subject: t("email.registration.subject", { brand }),
+    paragraphs: [t("email.address_change.text", { brand })],
+    action: { label: t("address.title"), path: "/settings/address" },
+    notes: [onceFor(t, resetMs), t("email.ignore")],
+  }),
+  address_changed: ({ at }, { t, formats, brand }) => ({
+    subject: t("email.address_changed.subject", { brand }),
+    paragraphs: [t("email.address_changed.text", { brand }), t("email.address_changed.warning")],
+    facts: [[t("email.time"), timeText(formats, at)]],
   }),
   sign_in: ({ address, userAgent, at }, { t, formats, brand }) => ({
     subject: t("email.sign_in.subject", { brand }),

@@ -25,6 +25,8 @@ const DATA: { [K in MailKind]: MailData[K] } = {
   password_reset: {},
   registration: { registration: "r", name: HOSTILE, language: "en" },
   registration_known: {},
+  address_change: {},
+  address_changed: { at: 1 },
   sign_in: { address: "192.0.2.7", userAgent: HOSTILE, at: AT },
   low_balance: { balanceMicros: "4500000", thresholdMicros: 5_000_000 },
   payment_paid: { ...PAYMENT, creditMicros: "26100000" },

@@ -2,7 +2,12 @@
 
 import { Argument, type Command, Option } from "commander";
 import { settingOption } from "../../config/flags.ts";
-import { findMember, findMemberByEmail, listMembers } from "../../db/members/members.ts";
+import {
+  findMember,
+  findMemberByEmail,
+  listInvitedByEmail,
+  listMembers,
+} from "../../db/members/members.ts";
 import type { Member } from "../../db/tables/members.ts";
 import { type Language, LANGUAGES } from "../../domain/members/languages.ts";
 import { MEMBER_ROLES, type MemberRole } from "../../domain/members/members.ts";
@@ -53,6 +58,7 @@ export function declarePortal(admin: Command): void {
   declareList(group);
   declareReset(group);
   declareRole(group);
+  declareEmail(group);
   declareChange(group, "disable", "end a member's sessions and refuse its sign-in", (session, id) =>
     session.execute("setMemberActive", { id, active: false }),
   );
@@ -197,6 +203,22 @@ function declareRole(group: Command): void {
     });
 }
 
+function declareEmail(group: Command): void {
+  declare(
+    group,
+    "set-email",
+    "change the address that a member signs in with; the old one is told by e-mail",
+    "reseller admin portal set-email ann@alice.example ann@new.example",
+  )
+    .argument("<email>", "the member", memberEmail)
+    .argument("<new>", "the new address", memberEmail)
+    .action(async (address: string, to: string, options: CommonOptions) => {
+      await change(options, address, (session, id) =>
+        session.execute("setMemberEmail", { id, email: to }),
+      );
+    });
+}
+
 function declareChange(
   group: Command,
   verb: string,
@@ -222,8 +244,14 @@ async function change(
   print(options.json, changed, fields);
 }
 
+/** Finds who signs in with the address, or else who is invited by it. */
 async function memberOf({ store }: Session, address: string): Promise<Member> {
-  const { found } = await store.read((reader) => ({ found: findMemberByEmail(reader, address) }));
+  const { holder, invited } = await store.read((reader) => ({
+    holder: findMemberByEmail(reader, address),
+    invited: listInvitedByEmail(reader, address, 2),
+  }));
+  if (!holder && invited.length > 1) throw refusal("member_email_ambiguous");
+  const found = holder ?? invited[0];
   if (!found) throw refusal("member_not_found");
   return found;
 }

@@ -79,8 +79,8 @@ export function listInterruptedMails(reader: Reader, server: string): number[] {
 
 const LATEST = query({
   parameters: { member: text, kind: text, since: number },
-  columns: { at: nullable(number), untried: number },
-  text: `SELECT max(coalesce(tried_at, created_at)) AS "at",
+  columns: { at: nullable(number), count: number, untried: number },
+  text: `SELECT max(coalesce(tried_at, created_at)) AS "at", count(*) AS "count",
       count(CASE WHEN state = 'waiting' AND attempts = 0 THEN 1 END) AS "untried"
     FROM mails WHERE member = :member AND kind = :kind AND created_at > :since
       AND state NOT IN ('failed', 'dropped')`,
@@ -88,7 +88,8 @@ const LATEST = query({
 
 /**
  * `at`: when the latest of the member's mails of the kind that were queued after `since` was tried, or queued if it was
- * not tried yet; null: there is none. `untried`: how many of them wait for their first attempt.
+ * not tried yet; null: there is none. `count`: how many there are. `untried`: how many of them wait for their first
+ * attempt.
  */
 export function findLatestMail(reader: Reader, member: string, kind: MailKind, since: number) {
   return reader.one(LATEST, { member, kind, since })!;

@@ -1,6 +1,7 @@
 // Members of resellers, the rows of their sign-ins, and what a reseller's portal allows.
 
 import { portalDefaults } from "../../domain/members/portal.ts";
+import { lowerAscii } from "../port/filtered-lists.ts";
 import type { Reader } from "../port/port.ts";
 import { fields, query, select, selectAs, statement } from "../port/query.ts";
 import { boolean, number, text } from "../port/table-definition.ts";
@@ -21,6 +22,13 @@ const OF_ACCOUNT = query({
   parameters: { account: number },
   columns: fields(members),
   text: `SELECT ${select(members)} FROM members WHERE account = :account ORDER BY created_at, id`,
+});
+
+const INVITED = query({
+  parameters: { email: text, limit: number },
+  columns: fields(members),
+  text: `SELECT ${select(members)} FROM members
+    WHERE lower(email) = :email AND password_hash IS NULL ORDER BY id LIMIT :limit`,
 });
 
 const ALL = query({
@@ -45,8 +53,14 @@ export function findMember(reader: Reader, id: string): Member | undefined {
   return reader.row(members.byKey, id);
 }
 
+/** Finds the member who signs in with the address. Those who have not accepted an invitation are not found. */
 export function findMemberByEmail(reader: Reader, email: string): Member | undefined {
   return reader.row(members.byEmail, email);
+}
+
+/** Lists who has not accepted an invitation to this address. Several resellers may have invited it. */
+export function listInvitedByEmail(reader: Reader, email: string, limit: number): Member[] {
+  return reader.all(INVITED, { email: lowerAscii(email), limit });
 }
 
 export function findInvitedMember(reader: Reader, invitationHash: string): Member | undefined {

@@ -2,7 +2,7 @@
 
 import type { Reader, Tx } from "../port/port.ts";
 import { fields, query, select, statement } from "../port/query.ts";
-import { number } from "../port/table-definition.ts";
+import { number, text } from "../port/table-definition.ts";
 import { type Registration, registrations } from "../tables/members.ts";
 
 const ALL = query({
@@ -11,16 +11,47 @@ const ALL = query({
     ORDER BY created_at, id`,
 });
 
-const COUNT = query({
-  columns: { count: number },
-  text: `SELECT count(*) AS "count" FROM registrations`,
+// Each reads an index only.
+const COUNT_ALL = `(SELECT count(*) FROM registrations)`;
+const COUNT_UNPROVED = `(SELECT count(*) FROM registrations WHERE confirm_until IS NOT NULL)`;
+
+const COUNTS = query({
+  columns: { waiting: number, unproved: number },
+  text: `SELECT ${COUNT_ALL} - ${COUNT_UNPROVED} AS "waiting", ${COUNT_UNPROVED} AS "unproved"`,
 });
 
-// Both counts read an index only.
-const COUNT_WAITING = query({
-  columns: { count: number },
-  text: `SELECT (SELECT count(*) FROM registrations)
-      - (SELECT count(*) FROM registrations WHERE confirm_until IS NOT NULL) AS "count"`,
+const OF_NETWORK = query({
+  parameters: { network: text },
+  columns: { waiting: number, unproved: number },
+  text: `SELECT count(CASE WHEN confirm_until IS NULL THEN 1 END) AS "waiting",
+      count(CASE WHEN confirm_until IS NOT NULL THEN 1 END) AS "unproved"
+    FROM registrations WHERE network = :network`,
+});
+
+/** The network with the most visitors, with its newest or oldest one. */
+const busiest = (condition: string, order: "min" | "max") =>
+  query({
+    columns: { count: number, createdAt: number, network: text },
+    text: `SELECT count(*) AS "count", ${order}(created_at) AS "createdAt", network AS "network"
+      FROM registrations WHERE network IS NOT NULL AND ${condition}
+      GROUP BY network ORDER BY count(*) DESC, ${order}(created_at), network LIMIT 1`,
+  });
+const BUSIEST = {
+  waiting: busiest("confirm_until IS NULL", "max"),
+  unproved: busiest("confirm_until IS NOT NULL", "min"),
+};
+
+const AT = query({
+  parameters: { network: text, createdAt: number },
+  columns: fields(registrations),
+  text: `SELECT ${select(registrations)} FROM registrations
+    WHERE network = :network AND created_at = :createdAt ORDER BY id LIMIT 1`,
+});
+
+const OLDEST_UNPROVED = query({
+  columns: fields(registrations),
+  text: `SELECT ${select(registrations)} FROM registrations WHERE confirm_until IS NOT NULL
+    ORDER BY created_at, id LIMIT 1`,
 });
 
 const EXPIRE = statement({
@@ -48,12 +79,34 @@ export function listRegistrations(reader: Reader): Registration[] {
   return reader.all(ALL);
 }
 
-/** Counts all registrations, also those whose address is not proved yet. */
-export function countRegistrations(reader: Reader): number {
-  return reader.one(COUNT)!.count;
+/** `waiting`: for the operator. `unproved`: those who have not opened the link that proves their address. */
+export type RegistrationState = "waiting" | "unproved";
+
+export function countRegistrations(reader: Reader): Record<RegistrationState, number> {
+  return reader.one(COUNTS)!;
 }
 
 /** Counts the registrations that wait for the operator. */
 export function countWaiting(reader: Reader): number {
-  return reader.one(COUNT_WAITING)!.count;
+  return countRegistrations(reader).waiting;
+}
+
+/**
+ * Finds the registration that makes room for one from `network`: the newest that waits, or the oldest that is unproved,
+ * of the network that has the most, if that has more than the other would then have. So one network cannot take all
+ * places, and who is alone at its network is never pushed out by one who is too.
+ */
+export function findOfBusiest(
+  reader: Reader,
+  state: RegistrationState,
+  network: string,
+): Registration | undefined {
+  const found = reader.one(BUSIEST[state]);
+  const own = reader.one(OF_NETWORK, { network })![state];
+  if (!found || found.count <= own + 1) return undefined;
+  return reader.one(AT, found);
+}
+
+export function findOldestUnproved(reader: Reader): Registration | undefined {
+  return reader.one(OLDEST_UNPROVED);
 }

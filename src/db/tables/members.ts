@@ -21,11 +21,24 @@ export const members = table(
     /** Kinds of e-mails, separated by commas. */
     mails: text().notNull(),
     ...credentials,
+    /** An address that the member wants instead, until a link proves it. */
+    newEmail: text(),
+    /** SHA-256 of the token of that link; null: it was not sent yet. */
+    newEmailHash: text(),
+    newEmailUntil: integer(),
   },
   {
     key: ["id"],
-    unique: { byEmail: ["email"], byInvitation: ["invitationHash"] },
+    unique: {
+      byEmail: ["email"],
+      byInvitation: ["invitationHash"],
+      byNewEmail: ["newEmailHash"],
+    },
     folded: ["byEmail"],
+    // Whoever has accepted an invitation has proved the address, and signs in with it.
+    where: {
+      byEmail: { text: "password_hash IS NOT NULL", holds: (row) => row["passwordHash"] !== null },
+    },
     lock: catalogueLock,
   },
 );
@@ -55,6 +68,8 @@ export const registrations = table(
     confirmHash: text(),
     /** When the registration ends unless the address is confirmed; null: it waits for the operator. */
     confirmUntil: integer(),
+    /** The network of the visitor; null for those of earlier versions. */
+    network: text(),
   },
   {
     key: ["id"],

@@ -16,8 +16,12 @@ export interface MailData {
     registration: string;
     name: string;
     language: Language;
+    /** Whether the account waits for the operator once the address is proved. */
+    waits?: boolean;
   };
   registration_known: object;
+  address_change: object;
+  address_changed: { at: number };
   sign_in: { address: string; userAgent: string; at: number };
   low_balance: { balanceMicros: StoredMicros; thresholdMicros: StoredMicros };
   payment_paid: {
@@ -61,14 +65,15 @@ export interface MailData {
 export type MailKind = keyof MailData;
 
 interface KindFacts {
-  to: "member" | "visitor" | "operator";
+  /** `new_address`: one that a member wants to prove. `old_address`: one that was a member's, whatever it has now. */
+  to: "member" | "new_address" | "old_address" | "visitor" | "operator";
   /** The choice by which a member turns the kind off; null: it is always sent. */
   choice: MailChoice | null;
   /**
    * For whom the mail holds a link with a secret token. The token is made when the mail is sent. Null: it holds no such
    * link.
    */
-  link: "member" | "registration" | null;
+  link: "member" | "new_address" | "registration" | null;
 }
 
 const always = (to: KindFacts["to"]): KindFacts => ({ to, choice: null, link: null });
@@ -79,6 +84,8 @@ export const MAIL_KINDS: Record<MailKind, KindFacts> = {
   password_reset: { ...always("member"), link: "member" },
   registration: { ...always("visitor"), link: "registration" },
   registration_known: always("member"),
+  address_change: { ...always("new_address"), link: "new_address" },
+  address_changed: always("old_address"),
   sign_in: chosen("sign_in"),
   low_balance: chosen("low_balance"),
   payment_paid: chosen("payment"),

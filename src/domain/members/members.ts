@@ -48,6 +48,14 @@ export function parseEmail(text: string): string | null {
   return isEmail(email) ? email : null;
 }
 
+/** Returns whether two addresses are the same without regard to case. */
+export function isSameEmail(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+/** The columns of a member who asks for no other address. */
+export const NO_NEW_ADDRESS = { newEmail: null, newEmailHash: null, newEmailUntil: null };
+
 /** Lengths of a member's password, in UTF-16 units. */
 export const MEMBER_PASSWORD_LEAST = 10;
 const MEMBER_PASSWORD_MOST = 1024;
@@ -56,6 +64,9 @@ export function isMemberPassword(text: string): boolean {
   const { length } = text;
   return length >= MEMBER_PASSWORD_LEAST && length <= MEMBER_PASSWORD_MOST && text.isWellFormed();
 }
+
+/** Limit for the visitors who asked for an account and have not proved their address yet. */
+export const UNPROVED_LIMIT = 1000;
 
 /** Limit for the members of a reseller who are not disabled. */
 export const MEMBERS_LIMIT = 100;

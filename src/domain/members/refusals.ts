@@ -14,6 +14,18 @@ export const MEMBER_REFUSALS = {
     commandLine: see("admin portal list"),
     fields: ["email"],
   }),
+  /** Only for who has proved the address: it signs in to another account. */
+  member_email_held: entry({
+    message: "This e-mail address has an account already",
+    hint: "use another address",
+    commandLine: see("admin portal list"),
+  }),
+  /** The address is in invitations of several resellers. */
+  member_email_ambiguous: entry({
+    message: "Several resellers have invited this address",
+    hint: "use the page of the reseller's members in the panel",
+    fields: ["email"],
+  }),
   /** Without this owner nobody could manage the reseller's members. */
   member_last_owner: entry({
     message: "This is the last active owner",

@@ -11,6 +11,7 @@ const PERSONAL: ReadonlySet<string> = new Set([
   "username",
   "name",
   "email",
+  "newEmail",
   "note",
   "publicNote",
   "label",

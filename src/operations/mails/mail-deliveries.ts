@@ -144,15 +144,34 @@ function addresseeOf(tx: Tx, mail: Mail, now: number): Addressee | null {
   if (to === "operator") return operatorOf(tx);
   if (link === "registration") return visitorOf(tx, mail, now);
   const member = findMember(tx, mail.member!);
-  if (!member || !mayUsePortal(tx, member) || !wantsMail(member, mail.kind)) return null;
-  const { email, language, timeZone } = member;
-  if (link === null) return { email, language, timeZone, link };
+  if (!member) return null;
+  // Whoever could read the old address is told, also if the member was disabled meanwhile.
+  if (to === "old_address") return { ...readerOf(member), email: mail.email, link: null };
+  if (!mayUsePortal(tx, member) || !wantsMail(member, mail.kind)) return null;
+  if (link === "new_address") return newAddressOf(tx, member, now);
+  const reader = readerOf(member);
+  if (link === null) return { ...reader, link };
   // An invitation that was accepted by another link, or a reset of a member who is invited again.
   const isReset = mail.kind === "password_reset";
   if (isReset !== (member.passwordHash !== null)) return null;
   const { invitationHash: hash } = member;
   const store = (made: string) => invite(tx, member, isReset, made, now);
-  return { email, language, timeZone, link: { hash, store } };
+  return { ...reader, link: { hash, store } };
+}
+
+function readerOf({ email, language, timeZone }: Member): Omit<Addressee, "link"> {
+  return { email, language, timeZone };
+}
+
+/** The address that the member wants to prove; null if it wants none any more. */
+function newAddressOf(tx: Tx, member: Member, now: number): Addressee | null {
+  const { newEmail: email, newEmailHash: hash, newEmailUntil } = member;
+  if (email === null || newEmailUntil! <= now) return null;
+  const store = (newEmailHash: string) => {
+    const until = now + lifetimesOf("portal").resetMs;
+    tx.update(members, member, { newEmailHash, newEmailUntil: until });
+  };
+  return { ...readerOf(member), email, link: { hash, store } };
 }
 
 function invite(tx: Tx, member: Member, isReset: boolean, invitationHash: string, now: number) {

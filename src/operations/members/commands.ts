@@ -1,6 +1,7 @@
 // Commands of this folder, by name.
 
 import { command, one } from "../batch/command.ts";
+import { proveAddress, setMemberEmail } from "./addresses.ts";
 import { closeInspection, endInspections, offerInspection, openInspection } from "./inspections.ts";
 import {
   inviteMember,
@@ -25,6 +26,7 @@ import {
   confirmAccount,
   declineRegistration,
   openAccount,
+  proveRegistration,
   register,
 } from "./registrations.ts";
 
@@ -41,6 +43,8 @@ export const commands = {
   setMemberActive: command(setMemberActive),
   setOwnMemberActive: command(setOwnMemberActive),
   updateMember: command(updateMember),
+  proveAddress: command(proveAddress),
+  setMemberEmail: command(setMemberEmail),
   placeMemberOrder: command(placeMemberOrder, { ids: one }),
   placeMemberOrders: command(placeMemberOrders, { ids: ({ orders }) => orders.length }),
   makeMemberRequest: command(makeMemberRequest, { ids: one }),
@@ -61,6 +65,7 @@ export const commands = {
   turnOffMails: command(turnOffMails),
   askAccount: command(askAccount, { ids: one }),
   confirmAccount: command(confirmAccount, { ids: two }),
+  proveRegistration: command(proveRegistration),
   openAccount: command(openAccount, { ids: two }),
   approveRegistration: command(approveRegistration, { ids: two }),
   declineRegistration: command(declineRegistration),

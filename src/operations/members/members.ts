@@ -10,13 +10,15 @@ import {
   type MemberRole,
   MEMBER_ROLES,
   MEMBERS_EVER_LIMIT,
+  isSameEmail,
+  NO_NEW_ADDRESS,
   MEMBERS_LIMIT,
   takesAway,
 } from "../../domain/members/members.ts";
 import { LINK_PAUSE_MS } from "../../domain/mails/mails.ts";
 import { ERASED } from "../../domain/users/erasures.ts";
 import { lifetimesOf } from "../../domain/sign-ins/sign-ins.ts";
-import { DAY_MS } from "../../domain/values/spans.ts";
+import { DAY_MS, HOUR_MS } from "../../domain/values/spans.ts";
 import { Refusal, refusal } from "../../domain/values/error-table.ts";
 import {
   findMember,
@@ -72,12 +74,18 @@ export function inviteMember(tx: Tx, command: InviteMember, context: Context): s
   if (erasedAt !== null) throw refusal("user_erased");
   if (parentAccount !== null) throw refusal("child_has_no_members");
   requireGranter(tx, command.actor, { account, role: command.role });
+  refuseMailOff(tx, command.invitationHash);
+  if (findMemberByEmail(tx, command.email)) throw refusal("member_email_taken");
   return invite(tx, account, command, command.actor, context);
 }
 
 export type InviteOwnMember = Invitation & { actor: Actor };
 
-/** Invites a member for an owner. Refuses what requireMember refuses, mail_off, member_email_taken, members_limit. */
+/**
+ * Invites a member for an owner. Reads the reseller's own members only, so that neither the result nor its time tells
+ * whether the address belongs to somebody else: who accepts the invitation is told. Refuses what requireMember refuses,
+ * mail_off, member_email_taken (by a member of the same reseller), members_limit.
+ */
 export function inviteOwnMember(tx: Tx, command: InviteOwnMember, context: Context): string {
   const { account } = requireMember(tx, command.actor, "members");
   return invite(tx, account, command, command.actor, context);
@@ -91,9 +99,9 @@ function invite(
   context: Context,
 ): string {
   refuseMailOff(tx, invitationHash);
-  const found = findMemberByEmail(tx, email);
-  const isWaiting = found?.account === account && found.passwordHash === null;
-  if (found && !isWaiting) throw refusal("member_email_taken");
+  const own = listMembersOf(tx, account).filter((each) => isSameEmail(each.email, email));
+  if (own.some(({ passwordHash }) => passwordHash !== null)) throw refusal("member_email_taken");
+  const [found] = own;
   if (!found?.active) refuseFull(tx, account, found ? 0 : 1);
   const dueAt = found ? nextLinkAt(tx, "invitation", found, context) : context.now;
   // Nothing is refused from here on.
@@ -117,7 +125,12 @@ export function refuseMailOff(reader: Reader, invitationHash: string | null): vo
   if (invitationHash === null && !isMailOn(reader)) throw refusal("mail_off");
 }
 
-type LinkMail = "invitation" | "password_reset";
+type LinkMail = "invitation" | "password_reset" | "address_change";
+/** Number of links that a member can have sent to new addresses within an hour before there are pauses. */
+const ADDRESSES_AT_ONCE = 3;
+
+/** Asked about for an unknown address, so that it takes the same time. */
+export const NOBODY = { id: "" };
 
 /**
  * Returns when a further mail of the kind may go to the member, so that nobody floods an address: now, after a pause, or
@@ -129,9 +142,17 @@ export function nextLinkAt(
   { id }: Pick<Member, "id">,
   { now }: Context,
 ): number | null {
-  const { at, untried } = findLatestMail(reader, id, kind, now - DAY_MS);
+  const isAddress = kind === "address_change";
+  const { at, untried, count } = findLatestMail(
+    reader,
+    id,
+    kind,
+    now - (isAddress ? HOUR_MS : DAY_MS),
+  );
   if (untried > 0) return null;
-  return at === null ? now : Math.max(now, at + LINK_PAUSE_MS);
+  // Whoever mistyped an address need not wait.
+  if (at === null || (isAddress && count < ADDRESSES_AT_ONCE)) return now;
+  return Math.max(now, at + LINK_PAUSE_MS);
 }
 
 /** Queues a mail with a link, unless one waits (`dueAt` is null). Its secret is made when it is sent. */
@@ -309,19 +330,30 @@ export function keepMemberAccess(tx: Tx, later: LaterMember, actor: Actor, conte
 export interface UpdateMember {
   /** Absent: unchanged. */
   changes: Partial<Own>;
+  /** Another address, in lower case, which is the member's once a link proves it. Absent: none is asked for. */
+  newEmail?: string;
   actor: Actor;
 }
 
-/** Changes what members may change of themselves. Refuses what requireMember refuses, member_email_taken. */
-export function updateMember(tx: Tx, { changes, actor }: UpdateMember, context: Context): null {
+/**
+ * Changes what members may change of themselves. Sends a link to a new address, whether or not it belongs to somebody
+ * else: who opens the link is told. Refuses: what requireMember refuses, mail_off.
+ */
+export function updateMember(tx: Tx, command: UpdateMember, context: Context): null {
+  const { changes, newEmail, actor } = command;
   const found = requireMember(tx, actor, "read");
-  const holder = changes.email === undefined ? undefined : findMemberByEmail(tx, changes.email);
-  if (holder && holder.id !== found.id) throw refusal("member_email_taken");
-  const after = { ...factsOf(found), ...changes };
-  // Ends open links, because somebody else may read the mails to the old address.
-  const isMoved = after.email !== found.email;
-  tx.update(members, found, { ...changes, ...(isMoved && NO_INVITATION) });
+  const isAsked = newEmail !== undefined && !isSameEmail(newEmail, found.email);
+  if (isAsked) refuseMailOff(tx, null);
+  const dueAt = isAsked ? nextLinkAt(tx, "address_change", found, context) : null;
+  // Nothing is refused from here on.
+  const newEmailUntil = context.now + lifetimesOf("portal").resetMs;
+  // A link that was sent to the same address stays.
+  const newEmailHash = newEmail === found.newEmail ? found.newEmailHash : null;
+  const asked = isAsked ? { newEmail, newEmailHash, newEmailUntil } : {};
+  const after = { ...factsOf(found), ...changes, ...(isAsked && { newEmail }) };
+  const changed = tx.update(members, found, { ...changes, ...asked });
   auditMember(tx, actor, "member.update", found, factsOf(found), after, context);
+  if (isAsked) mailLink(tx, "address_change", { ...changed, email: newEmail }, dueAt, context);
   return null;
 }
 
@@ -348,14 +380,15 @@ export function eraseMembers(tx: Tx, account: number): void {
       totpSecret: null,
       offeredSecret: null,
       ...NO_INVITATION,
+      ...NO_NEW_ADDRESS,
     }),
   );
 }
 
-type Own = Pick<Member, "name" | "email" | "language" | "timeZone" | "mails">;
+type Own = Pick<Member, "name" | "language" | "timeZone" | "mails">;
 
-function factsOf({ name, email, language, timeZone, mails }: Own): AuditFacts {
-  return { name, email, language, timeZone, mails };
+function factsOf({ name, language, timeZone, mails }: Own): AuditFacts {
+  return { name, language, timeZone, mails };
 }
 
 /** Returns the member. Refuses: member_not_found. */
@@ -380,7 +413,7 @@ function refuseLastOwner(tx: Tx, { id, account }: Member): void {
   if (owners.length === 1 && owners[0]!.id === id) throw refusal("member_last_owner");
 }
 
-function auditMember(
+export function auditMember(
   tx: Tx,
   actor: Actor,
   action: AuditAction,

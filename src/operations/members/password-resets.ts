@@ -4,10 +4,7 @@ import { findMemberByEmail, mayUsePortal } from "../../db/members/members.ts";
 import type { Tx } from "../../db/port/port.ts";
 import type { Context } from "../batch/context.ts";
 import { countTry, type VisitorOrigin } from "../sign-ins/sign-ins.ts";
-import { mailLink, nextLinkAt } from "./members.ts";
-
-/** Asked about for an unknown address, so that it takes the same time. */
-const NOBODY = { id: "" };
+import { mailLink, nextLinkAt, NOBODY } from "./members.ts";
 
 export interface AskReset {
   /** In lower case. */

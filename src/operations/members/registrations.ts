@@ -3,7 +3,7 @@
 
 import { type Actor } from "../../domain/ledger/ledger.ts";
 import type { Language } from "../../domain/members/languages.ts";
-import { memberAuthor } from "../../domain/members/members.ts";
+import { memberAuthor, UNPROVED_LIMIT } from "../../domain/members/members.ts";
 import { isUsername } from "../../domain/users/users.ts";
 import { lifetimesOf } from "../../domain/sign-ins/sign-ins.ts";
 import { refusal } from "../../domain/values/error-table.ts";
@@ -11,11 +11,13 @@ import { LINK_PAUSE_MS } from "../../domain/mails/mails.ts";
 import { findMemberByEmail } from "../../db/members/members.ts";
 import {
   countRegistrations,
+  findOfBusiest,
+  findOldestUnproved,
   findRegistration,
   findRegistrationByEmail,
 } from "../../db/members/registrations.ts";
 import type { Reader, Tx } from "../../db/port/port.ts";
-import { members, registrations } from "../../db/tables/members.ts";
+import { members, type Registration, registrations } from "../../db/tables/members.ts";
 import { findUser } from "../../db/users/users.ts";
 import { audit } from "../batch/audit.ts";
 import type { Context } from "../batch/context.ts";
@@ -23,7 +25,7 @@ import { createUser } from "../users/users.ts";
 import { requireManager } from "./acting.ts";
 import { queueMail } from "../mails/mails.ts";
 import { countTry, type VisitorOrigin } from "../sign-ins/sign-ins.ts";
-import { mailLink, newMember, nextLinkAt, refuseMailOff } from "./members.ts";
+import { mailLink, newMember, nextLinkAt, NOBODY, refuseMailOff } from "./members.ts";
 
 interface Visitor {
   /** In lower case. */
@@ -33,39 +35,58 @@ interface Visitor {
 }
 
 export interface Register extends Visitor {
-  /** Limit for the registrations that wait. */
-  limit: number;
+  from: VisitorOrigin;
+  /** Limit for the registrations that wait for the operator; null: none waits, the account is opened. */
+  limit: number | null;
 }
 
-/** Records a visitor who waits for the operator. Does nothing for a known address. Refuses: registrations_full. */
+/**
+ * Records a visitor who waits for the operator without having proved the address. Does nothing for a known address.
+ * Where all places are taken, one of the network that took the most makes room. Counts as an attempt to sign in, in the
+ * same transaction, so that known and unknown addresses take the same time. Refuses: sign_in_limited,
+ * registrations_full.
+ */
 export function register(tx: Tx, command: Register, context: Context): null {
-  if (countRegistrations(tx) >= command.limit) throw refusal("registrations_full");
-  if (findMemberByEmail(tx, command.email)) return null;
-  const found = findRegistrationByEmail(tx, command.email);
-  const asked = { ...pick(command), createdAt: context.now, ...NO_CONFIRMATION };
-  if (!found) tx.insert(registrations, { id: context.createId(), ...asked });
-  else if (found.confirmUntil !== null) tx.update(registrations, found, asked);
+  const { from, limit, email } = command;
+  const { waiting } = countRegistrations(tx);
+  const isFull = limit !== null && waiting >= limit;
+  const leaving = isFull ? findOfBusiest(tx, "waiting", from.network) : undefined;
+  const member = findMemberByEmail(tx, email);
+  const found = findRegistrationByEmail(tx, email);
+  countTry(tx, from, context);
+  if (isFull && !leaving) throw refusal("registrations_full");
+  // Nothing is refused from here on.
+  if (member) return null;
+  const { network } = from;
+  const asked = { ...pick(command), createdAt: context.now, network, ...NO_CONFIRMATION };
+  if (found) {
+    if (found.confirmUntil !== null) tx.update(registrations, found, asked);
+    return null;
+  }
+  if (leaving) tx.delete(registrations, leaving);
+  tx.insert(registrations, { id: context.createId(), ...asked });
   return null;
 }
 
 /** The columns of a visitor who waits for the operator. */
 const NO_CONFIRMATION = { confirmHash: null, confirmUntil: null };
 
-export interface AskAccount extends Register {
-  from: VisitorOrigin;
-}
-
 /**
- * Sends a visitor a link that proves the address and opens the account; nothing is created before. A known address gets
- * a mail that says so. Counts as an attempt to sign in, in the same transaction, so that known and unknown addresses take
- * the same time. Refuses: sign_in_limited, registrations_full.
+ * Sends a visitor a link that proves the address; then the account is opened, or waits for the operator. Nothing is
+ * created before. A known address gets a mail that says so. Visitors who have not proved their address keep nobody out:
+ * above UNPROVED_LIMIT one of the network that has the most makes room, or else the oldest. Counts as an attempt to sign
+ * in, in the same transaction, so that known and unknown addresses take the same time. Refuses: sign_in_limited,
+ * registrations_full.
  */
-export function askAccount(tx: Tx, command: AskAccount, context: Context): null {
+export function askAccount(tx: Tx, command: Register, context: Context): null {
   const { now } = context;
   const { from, limit, ...visitor } = command;
-  const isFull = countRegistrations(tx) >= limit;
+  const { waiting, unproved } = countRegistrations(tx);
+  const isFull = limit !== null && waiting >= limit;
+  const leaving = unproved >= UNPROVED_LIMIT ? leavingUnproved(tx, from.network) : undefined;
   const member = findMemberByEmail(tx, visitor.email);
-  const toldAt = member ? nextLinkAt(tx, "registration_known", member, context) : null;
+  const found = findRegistrationByEmail(tx, visitor.email);
+  const toldAt = nextLinkAt(tx, "registration_known", member ?? NOBODY, context);
   countTry(tx, from, context);
   if (isFull) throw refusal("registrations_full");
   // Nothing is refused from here on.
@@ -75,16 +96,43 @@ export function askAccount(tx: Tx, command: AskAccount, context: Context): null 
     }
     return null;
   }
-  const found = findRegistrationByEmail(tx, visitor.email);
   // The visitor waits for the operator, or got a link just now.
   if (found && (found.confirmUntil === null || found.createdAt > now - LINK_PAUSE_MS)) return null;
   const confirmUntil = now + lifetimesOf("portal").resetMs;
-  const asked = { ...pick(visitor), createdAt: now, confirmUntil };
+  const asked = { ...pick(visitor), createdAt: now, confirmUntil, network: from.network };
+  if (!found && leaving) tx.delete(registrations, leaving);
   const { id, name, language } = found
     ? tx.update(registrations, found, asked)
     : tx.insert(registrations, { id: context.createId(), ...asked });
-  const data = { registration: id, name, language };
+  const data = { registration: id, name, language, waits: limit !== null };
   queueMail(tx, { kind: "registration", to: { visitor: visitor.email }, data }, context);
+  return null;
+}
+
+function leavingUnproved(tx: Tx, network: string): Registration | undefined {
+  return findOfBusiest(tx, "unproved", network) ?? findOldestUnproved(tx);
+}
+
+export interface ProveRegistration {
+  /** SHA-256 of the token. */
+  confirmHash: string;
+  from: VisitorOrigin;
+  /** Limit for the registrations that wait for the operator. */
+  limit: number;
+}
+
+/**
+ * Lets a visitor who has the link wait for the operator. Refuses: sign_in_limited, invitation_invalid, also if the
+ * address got an account in another way, registrations_full; the link works again then.
+ */
+export function proveRegistration(tx: Tx, command: ProveRegistration, context: Context): null {
+  const { confirmHash, from, limit } = command;
+  const { waiting } = countRegistrations(tx);
+  const found = requireConfirmed(tx, confirmHash, context);
+  countTry(tx, from, context);
+  if (waiting >= limit) throw refusal("registrations_full");
+  // Nothing is refused from here on.
+  tx.update(registrations, found, { createdAt: context.now, ...NO_CONFIRMATION });
   return null;
 }
 
@@ -104,27 +152,43 @@ export function confirmAccount(
   { confirmHash, passwordHash }: ConfirmAccount,
   context: Context,
 ): string {
-  const found = tx.row(registrations.byConfirmation, confirmHash);
-  if (!found || found.confirmUntil! <= context.now || findMemberByEmail(tx, found.email)) {
-    throw refusal("invitation_invalid");
-  }
+  const found = requireConfirmed(tx, confirmHash, context);
   tx.delete(registrations, found);
   return open(tx, { ...pick(found), passwordHash }, context);
 }
 
-export interface OpenAccount extends Visitor {
+/** Finds the visitor who has the link. Refuses: invitation_invalid. */
+function requireConfirmed(tx: Tx, confirmHash: string, { now }: Context): Registration {
+  const found = tx.row(registrations.byConfirmation, confirmHash);
+  if (!found || found.confirmUntil! <= now || findMemberByEmail(tx, found.email)) {
+    throw refusal("invitation_invalid");
+  }
+  return found;
+}
+
+interface OpenedAccount extends Visitor {
   /** The hash from Bun.password. */
   passwordHash: string;
 }
 
-/** Opens a reseller with its first owner at once. Does nothing for a known address. */
-export function openAccount(tx: Tx, command: OpenAccount, context: Context): null {
-  if (!findMemberByEmail(tx, command.email)) open(tx, command, context);
+export interface OpenAccount extends OpenedAccount {
+  from: VisitorOrigin;
+}
+
+/**
+ * Opens a reseller with its first owner at once. Does nothing for a known address. Counts as an attempt to sign in, in
+ * the same transaction, so that known and unknown addresses take the same time. Refuses: sign_in_limited.
+ */
+export function openAccount(tx: Tx, { from, ...command }: OpenAccount, context: Context): null {
+  const member = findMemberByEmail(tx, command.email);
+  countTry(tx, from, context);
+  // Nothing is refused from here on.
+  if (!member) open(tx, command, context);
   return null;
 }
 
 /** Opens a reseller with its first owner. Returns the owner's id. */
-function open(tx: Tx, command: OpenAccount, context: Context): string {
+function open(tx: Tx, command: OpenedAccount, context: Context): string {
   const memberId = context.createId();
   const actor = { keyId: null, operator: memberAuthor(memberId) };
   const username = freeUsername(tx, command.email, memberId);

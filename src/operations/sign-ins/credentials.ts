@@ -21,7 +21,8 @@ export interface AcceptInvitation {
 
 /**
  * Sets the password of an invited person. A link to set a new password is an invitation too: it ends the sessions. An
- * invitation works once. Returns the key of the person. Refuses: invitation_invalid.
+ * invitation works once. Returns the key of the person. Refuses: invitation_invalid,
+ * what refuseAccepting refuses.
  */
 export function acceptInvitation(
   tx: Tx,
@@ -33,6 +34,8 @@ export function acceptInvitation(
   if (!invited || !invited.active || invited.invitedUntil! <= context.now) {
     throw refusal("invitation_invalid");
   }
+  realm.refuseAccepting(tx, invited);
+  // Nothing is refused from here on.
   endSessionsOf(tx, realm, invited.key);
   forgetNetworks(tx, realm, invited.key);
   realm.change(tx, invited.key, { passwordHash, ...NO_INVITATION });

@@ -24,7 +24,7 @@ import {
 import { type Member, members, portalSignIns } from "../../db/tables/members.ts";
 import type { SignInTables } from "../../db/tables/sign-ins.ts";
 import { authorOf } from "../../domain/administrators/administrators.ts";
-import { memberAuthor } from "../../domain/members/members.ts";
+import { memberAuthor, NO_NEW_ADDRESS } from "../../domain/members/members.ts";
 import type { Context } from "../batch/context.ts";
 import { queueMail } from "../mails/mails.ts";
 import { refusal, type Refusal } from "../../domain/values/error-table.ts";
@@ -70,6 +70,8 @@ export interface Realm {
   findNamed(reader: Reader, name: string): Person | undefined;
   findInvited(reader: Reader, invitationHash: string): Person | undefined;
   change(tx: Tx, key: string, changes: Partial<Credentials>): void;
+  /** Refuses who may not accept an invitation although its link is valid. Refuses: member_email_held. */
+  refuseAccepting(reader: Reader, person: Person): void;
   /** Informs the person of a sign-in from a network that was not known. */
   noteNewNetwork(tx: Tx, key: string, from: SignInOrigin, context: Context): void;
   actions: Record<Verb, AuditAction>;
@@ -88,6 +90,7 @@ const PANEL: Realm = {
   findNamed: (reader, name) => administrator(findAdministrator(reader, name)),
   findInvited: (reader, hash) => administrator(findInvited(reader, hash)),
   change: (tx, name, changes) => void tx.update(administrators, { name }, changes),
+  refuseAccepting: () => {},
   noteNewNetwork: () => {},
   actions: {
     accept: "administrator.accept",
@@ -115,7 +118,18 @@ const PORTAL: Realm = {
   find: (reader, key) => member(reader, findMember(reader, key)),
   findNamed: (reader, email) => member(reader, findMemberByEmail(reader, email)),
   findInvited: (reader, hash) => member(reader, findInvitedMember(reader, hash)),
-  change: (tx, id, changes) => void tx.update(members, { id }, changes),
+  // With a new password, a link to a new address ends: perhaps another asked for it.
+  change(tx, id, changes) {
+    const isOver = changes.passwordHash !== undefined;
+    tx.update(members, { id }, { ...changes, ...(isOver && NO_NEW_ADDRESS) });
+  },
+  refuseAccepting(reader, { key, passwordHash }) {
+    // The invited person has proved the address, and only it may know.
+    const { email } = findMember(reader, key)!;
+    if (passwordHash === null && findMemberByEmail(reader, email)) {
+      throw refusal("member_email_held");
+    }
+  },
   noteNewNetwork(tx, id, { address, userAgent }, context) {
     const data = { address, userAgent, at: context.now };
     queueMail(tx, { kind: "sign_in", to: { member: findMember(tx, id)! }, data }, context);

@@ -25,6 +25,8 @@ const KINDS: Record<MailKind, string> = {
   password_reset: "new password",
   registration: "address to confirm",
   registration_known: "address is known",
+  address_change: "new address",
+  address_changed: "address was changed",
   sign_in: "new sign-in",
   low_balance: "low balance",
   payment_paid: "payment received",

@@ -93,6 +93,21 @@ export async function changeRole(submission: Submission): Promise<Redirect> {
   return { to: pathOf(submission), note: `${found.email} has the role ${role}.` };
 }
 
+/** Changes the address that a member signs in with. The old address is told by e-mail. */
+export async function changeEmail(submission: Submission): Promise<Redirect> {
+  const email = submission.form.required("email", EMAIL, "").toLowerCase();
+  submission.form.check();
+  const found = await memberOf(submission);
+  await submission.confirm({
+    title: `Change ${found.email} to ${email}`,
+    moves: [],
+    isSensitive: true,
+    details: <p>Whoever reads the new address can take the member's place: it gets the links.</p>,
+  });
+  await submission.submit("setMemberEmail", { id: found.id, email });
+  return { to: pathOf(submission), note: `${found.email} is ${email} now.` };
+}
+
 export async function disableMember(submission: Submission): Promise<Redirect> {
   const { id, email } = await memberOf(submission);
   await submission.confirm({

@@ -2,6 +2,7 @@
 
 import { get, post, type Route } from "../server/route.ts";
 import {
+  changeEmail,
   changeRole,
   disableMember,
   enableMember,
@@ -34,6 +35,7 @@ export const routes: readonly Route[] = [
   post(OF_USER, "operator", inviteMember, OF_USER),
   post(`${OF_USER}/view`, "operator", viewPortal, OF_USER),
   post(`${OF_USER}/:member/role`, "operator", changeRole, OF_USER),
+  post(`${OF_USER}/:member/email`, "operator", changeEmail, OF_USER),
   post(`${OF_USER}/:member/disable`, "operator", disableMember, OF_USER),
   post(`${OF_USER}/:member/enable`, "operator", enableMember, OF_USER),
   post(`${OF_USER}/:member/password`, "operator", resetMember, OF_USER),

@@ -11,7 +11,7 @@ import { LANGUAGE_NAMES, LANGUAGES } from "../../domain/members/languages.ts";
 import { MEMBER_ROLES } from "../../domain/members/members.ts";
 import { isSessionLive } from "../../domain/sign-ins/sign-ins.ts";
 import { counted } from "../../domain/values/text.ts";
-import { Choice, Field, Form } from "../../web/components/fields.tsx";
+import { Choice, Field, Fold, Form } from "../../web/components/fields.tsx";
 import { List } from "../../web/components/lists.tsx";
 import { PageHead } from "../../web/components/page-head.tsx";
 import { Badge, Time, Typed } from "../../web/components/shown.tsx";
@@ -231,6 +231,16 @@ function Actions({
       {isOn && active && passwordHash !== null && button("password", "New password")}
       {totpSecret !== null && button("second-factor", "Remove second factor")}
       {sessions > 0 && button("sessions", `End ${counted(sessions, "session")}`)}
+      <Fold action={`${path}/members/${id}/email`} summary="Change the e-mail">
+        <Form action={`${path}/members/${id}/email`} submit="Change">
+          <Field
+            name="email"
+            label={`New e-mail of ${name}`}
+            hint="signs in with it at once"
+            required
+          />
+        </Form>
+      </Fold>
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { findPastOrder, listPastOrdersAtProvider } from "../../db/imports/import
 import { services } from "../../db/tables/catalogue.ts";
 import type { Service } from "../../db/catalogue/services.ts";
 import { listServicesAfter } from "../../db/catalogue/service-lists.ts";
-import { findMemberByEmail } from "../../db/members/members.ts";
+import { findMemberByEmail, listInvitedByEmail } from "../../db/members/members.ts";
 import type { Reader } from "../../db/port/port.ts";
 import { listProviders } from "../../db/providers/providers.ts";
 import { listKeysByStart } from "../../db/users/keys.ts";
@@ -117,14 +117,15 @@ function findNumberedService(reader: Reader, text: string): Found[] {
   return service ? [foundService(service, `number ${service.number}, `)] : [];
 }
 
-/** Finds a member of a reseller by the whole e-mail address. */
+/** Finds members of resellers by the whole e-mail address. */
 function findMembers(reader: Reader, text: string): Found[] {
-  const member = findMemberByEmail(reader, text);
-  if (!member) return [];
-  const { email, name, role, account } = member;
-  const username = usernameOf(reader, account);
-  const path = `/users/${encodeURIComponent(username)}/members`;
-  return [{ title: email, text: `${name}, ${role} of ${username}`, path }];
+  const holder = findMemberByEmail(reader, text);
+  const invited = listInvitedByEmail(reader, text, SHOWN);
+  return [...(holder ? [holder] : []), ...invited].map(({ email, name, role, account }) => {
+    const username = usernameOf(reader, account);
+    const path = `/users/${encodeURIComponent(username)}/members`;
+    return { title: email, text: `${name}, ${role} of ${username}`, path };
+  });
 }
 
 function findServices(reader: Reader, text: string): Found[] {

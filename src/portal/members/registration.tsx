@@ -13,7 +13,8 @@ import { Welcome } from "../parts/welcome.tsx";
 import type { Call, Submission } from "../server/call.ts";
 import type { Portal } from "../server/portal.ts";
 import { hashSecret } from "../../web/sessions/session-cookie.ts";
-import { SetUpForm, NewPassword, newPassword } from "./set-up.tsx";
+import type { Visitor } from "../server/visitor.ts";
+import { LinkToken, NewPassword, newPassword, SetUpForm } from "./set-up.tsx";
 
 export async function registrationPage(call: Call, portal: Portal): Promise<View | Response> {
   const { visitor } = call;
@@ -21,13 +22,13 @@ export async function registrationPage(call: Call, portal: Portal): Promise<View
   const { registration } = portal.settings;
   if (registration === "off") return redirect("/sign-in");
   const isOpen = registration === "open";
-  const isByMail = isOpen && (await call.read(isMailOn));
+  const isByMail = await call.read(isMailOn);
   const title = t(isOpen ? "signIn.registerOpen" : "signIn.register");
   return {
     title,
     body: (
       <Welcome visitor={visitor} portal={portal} title={title}>
-        <p>{t(isByMail ? "register.textMail" : isOpen ? "register.textOpen" : "register.text")}</p>
+        <p>{t(!isOpen ? "register.text" : isByMail ? "register.textMail" : "register.textOpen")}</p>
         <Form action="/register" submit={title}>
           <Field name="name" label={t("register.name")} autocomplete="organization" required />
           <Field name="email" label={t("field.email")} autocomplete="username" required />
@@ -49,22 +50,19 @@ export async function register(submission: Submission, portal: Portal): Promise<
   const name = form.text("name", MEMBER_NAME_LIMIT);
   const email = parseEmail(form.text("email"));
   if (email === null) form.addError("email", t("field.emailWrong"));
-  const isByMail = registration === "open" && (await submission.read(isMailOn));
-  const password = registration === "open" && !isByMail ? newPassword(submission) : "";
+  const isOpen = registration === "open";
+  const isByMail = await submission.read(isMailOn);
+  const password = isOpen && !isByMail ? newPassword(submission) : "";
   form.check();
   const seconds = portal.limits.registration(visitor.network);
   if (seconds > 0) throw new Refusal("sign_in_limited", { retryAfterSeconds: seconds });
-  const asked = { email: email!, name, language };
-  const limit = portal.settings.registrationsWaiting;
+  const asked = { email: email!, name, language, from: originOf(visitor) };
+  const limit = isOpen ? null : portal.settings.registrationsWaiting;
   if (isByMail) {
-    const { address, network, userAgent } = visitor;
-    const from = { address, network, userAgent };
-    await portal.writer.submit("askAccount", { ...asked, limit, from });
+    await portal.writer.submit("askAccount", { ...asked, limit });
     return { to: "/sign-in", note: t("register.sent") };
   }
-  // Counted like a failed try to sign in, which limits the registrations from an address in a quarter of an hour.
-  await visitor.begin("invitation", "");
-  if (registration === "approve") {
+  if (!isOpen) {
     await portal.writer.submit("register", { ...asked, limit });
     return { to: "/sign-in", note: t("register.waits") };
   }
@@ -74,27 +72,45 @@ export async function register(submission: Submission, portal: Portal): Promise<
   return { to: "/sign-in", note: t("register.opened") };
 }
 
-/** Asks whoever has the link for a password. */
+function originOf({ address, network, userAgent }: Visitor) {
+  return { address, network, userAgent };
+}
+
+/** Asks whoever has the link for a password, or, where the operator decides, only for the proof of the address. */
 export function confirmPage({ visitor }: Call, portal: Portal): View {
   const { t } = visitor;
-  const title = t("email.registration.action");
+  const isOpen = portal.settings.registration === "open";
+  const title = t(isOpen ? "email.registration.action" : "register.prove");
   return {
     title,
     body: (
       <Welcome visitor={visitor} portal={portal} title={title}>
-        <p>{t("setUp.text")}</p>
-        <SetUpForm visitor={visitor} action="/register/confirm" />
+        <p>{t(isOpen ? "setUp.text" : "register.proveText")}</p>
+        {isOpen ? (
+          <SetUpForm visitor={visitor} action="/register/confirm" />
+        ) : (
+          <Form action="/register/confirm" submit={title}>
+            <LinkToken visitor={visitor} />
+          </Form>
+        )}
       </Welcome>
     ),
   };
 }
 
-/** Opens the account and signs in. */
+/** Opens the account and signs in, or lets the visitor wait for the operator. */
 export async function confirm(submission: Submission, portal: Portal): Promise<Redirect> {
   const { form, visitor } = submission;
-  // A link that was sent while anybody could open an account.
-  if (portal.settings.registration !== "open") throw refusal("invitation_invalid");
+  const { registration, registrationsWaiting: limit } = portal.settings;
+  // A link that was sent while visitors could ask for an account.
+  if (registration === "off") throw refusal("invitation_invalid");
   const confirmHash = hashSecret(form.text("token", 100));
+  if (registration === "approve") {
+    form.check();
+    const from = originOf(visitor);
+    await portal.writer.submit("proveRegistration", { confirmHash, from, limit });
+    return { to: "/sign-in", note: visitor.t("register.waits") };
+  }
   const password = newPassword(submission);
   form.check();
   const cookie = await visitor.judge(null, async () => {

@@ -23,6 +23,7 @@ import {
   removeOwnSecondFactor,
   secondFactorPage,
 } from "./second-factor.tsx";
+import { addressPage, proveAddress } from "./address.tsx";
 import { setUp, setUpPage } from "./set-up.tsx";
 import {
   changePassword,
@@ -57,6 +58,8 @@ export const routes: readonly Route[] = [
   get("/inspection/ended", "anyone", inspectionEndedPage),
   get("/settings", "read", settingsPage),
   post("/settings", "read", saveSettings, "/settings"),
+  get("/settings/address", "read", addressPage),
+  post("/settings/address", "read", proveAddress, "/settings/address"),
   post("/settings/low-balance", "members", setLowBalance, "/settings"),
   post("/settings/password", "read", changePassword, "/settings"),
   post("/settings/sessions", "read", endOwnSession, "/settings"),

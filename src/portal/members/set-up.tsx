@@ -32,11 +32,18 @@ export function SetUpForm({ visitor, action }: { visitor: Visitor; action: strin
   const { t } = visitor;
   return (
     <Form action={action} submit={t("site.continue")}>
-      <div id="link-token">
-        <Field name="token" label={t("field.token")} hint={t("field.tokenHint")} required />
-      </div>
+      <LinkToken visitor={visitor} />
       <NewPassword visitor={visitor} label={t("field.password")} />
     </Form>
+  );
+}
+
+/** The token from the link that led here. The script fills it in and hides it. */
+export function LinkToken({ visitor: { t } }: { visitor: Visitor }) {
+  return (
+    <div id="link-token">
+      <Field name="token" label={t("field.token")} hint={t("field.tokenHint")} required />
+    </div>
   );
 }
 

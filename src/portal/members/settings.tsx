@@ -46,6 +46,7 @@ export async function settingsPage(call: Call, { now }: Portal): Promise<View> {
               visitor={visitor}
               needsProof={!visitor.hasProved(now())}
               sendsMail={sendsMail}
+              now={now()}
             />
           </section>
           <div>
@@ -109,25 +110,39 @@ function Profile({
   visitor,
   needsProof,
   sendsMail,
+  now,
 }: {
   visitor: Visitor;
   needsProof: boolean;
   /** Whether a server sends e-mails. */
   sendsMail: boolean;
+  now: number;
 }) {
   const { t, member } = visitor;
+  // An address that a link has not proved yet.
+  const waitsFor = (member.newEmailUntil ?? 0) > now ? member.newEmail : null;
   const chosen = member.mails.split(",");
   return (
     <Form action="/settings" submit={t("site.save")}>
       <Field name="name" label={t("field.name")} value={member.name} autocomplete="name" required />
-      <Field
-        name="email"
-        label={t("field.email")}
-        value={member.email}
-        hint={t("settings.emailHint")}
-        autocomplete="email"
-        required
-      />
+      {sendsMail ? (
+        <Field
+          name="email"
+          label={t("field.email")}
+          value={member.email}
+          hint={t("settings.emailHint")}
+          autocomplete="email"
+          required
+        />
+      ) : (
+        <p>
+          {t("field.email")}: <Typed text={member.email} />
+          <small class="hint">{t("settings.emailFixed")}</small>
+        </p>
+      )}
+      {waitsFor !== null && (
+        <p class="notice busy">{t("settings.emailWaits", { email: waitsFor })}</p>
+      )}
       <Choice
         name="language"
         label={t("field.language")}
@@ -152,8 +167,8 @@ function Profile({
           />
         ))}
       </fieldset>
-      {needsProof && <ForUser name={member.email} />}
-      {needsProof && (
+      {sendsMail && needsProof && <ForUser name={member.email} />}
+      {sendsMail && needsProof && (
         <Field
           name="proof"
           label={t("field.proof")}
@@ -170,7 +185,9 @@ export async function saveSettings(submission: Submission): Promise<Redirect> {
   const { form, visitor } = submission;
   const { t, member } = visitor;
   const name = form.text("name", MEMBER_NAME_LIMIT);
-  const email = parseEmail(form.text("email"));
+  // Without e-mails a new address could not be proved, and the page has no field for it.
+  const isFixed = form.raw("email") === "" && !(await submission.read(isMailOn));
+  const email = isFixed ? member.email : parseEmail(form.text("email"));
   if (email === null) form.addError("email", t("field.emailWrong"));
   const language = form.choice("language", LANGUAGES);
   const timeZone = parseTimeZone(form.text("timeZone"));
@@ -178,10 +195,12 @@ export async function saveSettings(submission: Submission): Promise<Redirect> {
   const mails = MAIL_CHOICES.filter((kind) => form.all("mails").includes(kind)).join(",");
   form.check();
   // Whoever gets the mail of an account can take it over.
-  if (email !== member.email) await submission.requireProof();
-  const changes = { name, email: email!, language, timeZone: timeZone!, mails };
-  await submission.submit("updateMember", { changes });
-  return { to: "/settings", note: t("site.saved") };
+  const isMoved = email !== member.email;
+  if (isMoved) await submission.requireProof();
+  const changes = { name, language, timeZone: timeZone!, mails };
+  await submission.submit("updateMember", { changes, ...(isMoved && { newEmail: email! }) });
+  const note = isMoved ? t("settings.emailWaits", { email: email! }) : t("site.saved");
+  return { to: "/settings", note };
 }
 
 export async function changePassword(submission: Submission, portal: Portal): Promise<Redirect> {

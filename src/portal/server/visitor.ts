@@ -21,7 +21,12 @@ import {
   type Language,
   languageFor,
 } from "../../domain/members/languages.ts";
-import { memberAuthor, type MemberPermission, mayMember } from "../../domain/members/members.ts";
+import {
+  memberAuthor,
+  type MemberPermission,
+  mayMember,
+  NO_NEW_ADDRESS,
+} from "../../domain/members/members.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
 import { endedCookie, readCookie } from "../../web/sessions/cookies.ts";
 import { baseOf } from "../../web/server/origin.ts";
@@ -250,6 +255,7 @@ function stranger(
     totpStep: 0,
     createdAt,
     signedInAt: null,
+    ...NO_NEW_ADDRESS,
   };
 }
 

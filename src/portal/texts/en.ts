@@ -136,6 +136,8 @@ export const en = {
   "register.waits": "Thank you. You will hear from us.",
   "register.opened":
     "Sign in with your new account. If the address was in use already, its account stays as it is.",
+  "register.prove": "Confirm the address",
+  "register.proveText": "Then we look at your request. You get a link once we have agreed.",
 
   // Members
   "team.title": "Members",
@@ -300,7 +302,10 @@ export const en = {
   // Settings
   "settings.title": "Settings",
   "settings.profile": "You",
-  "settings.emailHint": "You sign in with it.",
+  "settings.emailHint": "You sign in with it. A new address gets a link that confirms it.",
+  "settings.emailFixed": "To change it, write to us.",
+  "settings.emailWaits":
+    "{email} gets a link. Open it while you are signed in here; until then nothing changes.",
   "settings.mails": "E-mails that you receive",
   "settings.mailsOff": "This server sends no e-mails at present.",
   "settings.lowBalance": "Low balance",
@@ -319,6 +324,10 @@ export const en = {
   "settings.end": "End",
   "settings.thisOne": "This one",
   "settings.ended": "The session has ended.",
+  "address.title": "Confirm the new address",
+  "address.text": "From then on, you sign in with {email}.",
+  "address.none": "No new address waits to be confirmed. Enter it in the settings first.",
+  "address.changed": "You now sign in with {email}.",
   "mail.sign_in": "Sign-in from a new network",
   "mail.low_balance": "Low balance",
   "mail.payment": "Payments",
@@ -333,6 +342,7 @@ export const en = {
   "email.ignore": "If it was not you, ignore this e-mail: nothing changes.",
   "email.why": "You get this e-mail because this address has an account at {brand}.",
   "email.whyVisitor": "You get this e-mail because this address was entered at {brand}.",
+  "email.whyFormer": "You get this e-mail because this address had an account at {brand}.",
   "email.turnOff": "Send me no more e-mails of this kind",
   "email.reason": "Reason",
   "email.payment": "Payment",
@@ -350,10 +360,19 @@ export const en = {
   "email.registration.subject": "Confirm your address for {brand}",
   "email.registration.text":
     "Someone asked for an account at {brand} with this address. Confirm it to open the account.",
+  "email.registration.textWaits":
+    "Someone asked for an account at {brand} with this address. Confirm it, and the request is looked at.",
   "email.registration.action": "Open the account",
   "email.registration_known.subject": "You already have an account at {brand}",
   "email.registration_known.text":
     "Someone asked for an account with this address, but it has one. Sign in, or ask for a new password there.",
+  "email.address_change.text":
+    "Someone wants to sign in at {brand} with this address. Confirm it while you are signed in there.",
+  "email.address_changed.subject": "Your account at {brand} has another address",
+  "email.address_changed.text":
+    "The e-mail address of your account at {brand} was changed. This one no longer signs in.",
+  "email.address_changed.warning":
+    "If it was not you, someone else can use your account: write to us at once.",
   "email.sign_in.subject": "A new sign-in to your account at {brand}",
   "email.sign_in.text":
     "Someone signed in to your account from a network that was not used before.",
@@ -707,6 +726,7 @@ export const en = {
   "refusal.members_limit": "There are too many members.",
   "refusal.registrations_full": "Too many people are waiting. Try again later.",
   "refusal.member_email_taken": "This address cannot be used. Choose another one.",
+  "refusal.member_email_held": "This address has an account already. Use another address.",
   "refusal.session_not_found": "The session has already ended.",
   "refusal.key_not_found": "Key not found.",
   "refusal.key_type_not_allowed": "You cannot have such a key here. Ask us for one.",

@@ -141,6 +141,8 @@ export const es: Catalogue = {
   "register.waits": "Gracias. Tendrá noticias nuestras.",
   "register.opened":
     "Inicie sesión con su nueva cuenta. Si la dirección ya estaba en uso, su cuenta queda como estaba.",
+  "register.prove": "Confirmar la dirección",
+  "register.proveText": "Después revisaremos su solicitud. Recibirá un enlace cuando la aprobemos.",
 
   // Members
   "team.title": "Miembros",
@@ -311,7 +313,11 @@ export const es: Catalogue = {
   // Settings
   "settings.title": "Ajustes",
   "settings.profile": "Usted",
-  "settings.emailHint": "Con él inicia sesión.",
+  "settings.emailHint":
+    "Con él inicia sesión. Una dirección nueva recibe un enlace que la confirma.",
+  "settings.emailFixed": "Para cambiarlo, escríbanos.",
+  "settings.emailWaits":
+    "{email} recibe un enlace. Ábralo con la sesión iniciada aquí; hasta entonces no cambia nada.",
   "settings.mails": "Correos que recibe",
   "settings.mailsOff": "Este servidor no envía correos por ahora.",
   "settings.lowBalance": "Saldo bajo",
@@ -330,6 +336,11 @@ export const es: Catalogue = {
   "settings.end": "Terminar",
   "settings.thisOne": "Esta",
   "settings.ended": "La sesión ha terminado.",
+  "address.title": "Confirmar la nueva dirección",
+  "address.text": "A partir de entonces iniciará sesión con {email}.",
+  "address.none":
+    "No hay ninguna dirección nueva por confirmar. Introdúzcala antes en los ajustes.",
+  "address.changed": "Ahora inicia sesión con {email}.",
   "mail.sign_in": "Inicio de sesión desde una red nueva",
   "mail.low_balance": "Saldo bajo",
   "mail.payment": "Pagos",
@@ -345,6 +356,7 @@ export const es: Catalogue = {
   "email.ignore": "Si no ha sido usted, ignore este correo: no cambia nada.",
   "email.why": "Recibe este correo porque esta dirección tiene una cuenta en {brand}.",
   "email.whyVisitor": "Recibe este correo porque esta dirección se ha introducido en {brand}.",
+  "email.whyFormer": "Recibe este correo porque esta dirección tenía una cuenta en {brand}.",
   "email.turnOff": "No enviarme más correos de este tipo",
   "email.reason": "Motivo",
   "email.payment": "Pago",
@@ -362,10 +374,19 @@ export const es: Catalogue = {
   "email.registration.subject": "Confirme su dirección para {brand}",
   "email.registration.text":
     "Alguien ha pedido una cuenta en {brand} con esta dirección. Confírmela para abrir la cuenta.",
+  "email.registration.textWaits":
+    "Alguien ha pedido una cuenta en {brand} con esta dirección. Confírmela para que se revise la solicitud.",
   "email.registration.action": "Abrir la cuenta",
   "email.registration_known.subject": "Ya tiene una cuenta en {brand}",
   "email.registration_known.text":
     "Alguien ha pedido una cuenta con esta dirección, pero ya tiene una. Inicie sesión o pida allí una contraseña nueva.",
+  "email.address_change.text":
+    "Alguien quiere iniciar sesión en {brand} con esta dirección. Confírmela con la sesión iniciada allí.",
+  "email.address_changed.subject": "Su cuenta de {brand} tiene otra dirección",
+  "email.address_changed.text":
+    "Se ha cambiado la dirección de correo de su cuenta de {brand}. Con esta ya no se inicia sesión.",
+  "email.address_changed.warning":
+    "Si no ha sido usted, otra persona puede usar su cuenta: escríbanos de inmediato.",
   "email.sign_in.subject": "Un nuevo inicio de sesión en su cuenta de {brand}",
   "email.sign_in.text":
     "Alguien ha iniciado sesión en su cuenta desde una red que no se había usado antes.",
@@ -739,6 +760,7 @@ export const es: Catalogue = {
   "refusal.members_limit": "Hay demasiados miembros.",
   "refusal.registrations_full": "Hay demasiadas personas en espera. Inténtelo más tarde.",
   "refusal.member_email_taken": "No se puede usar esta dirección. Elija otra.",
+  "refusal.member_email_held": "Esta dirección ya tiene una cuenta. Use otra dirección.",
   "refusal.session_not_found": "La sesión ya ha terminado.",
   "refusal.key_not_found": "No se encontró la clave.",
   "refusal.key_type_not_allowed": "Aquí no puede tener una clave así. Pídanosla.",

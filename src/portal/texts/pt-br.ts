@@ -138,6 +138,9 @@ export const ptBr: Catalogue = {
   "register.waits": "Obrigado. Você terá notícias nossas.",
   "register.opened":
     "Entre com sua nova conta. Se o endereço já estava em uso, a conta dele fica como estava.",
+  "register.prove": "Confirmar o endereço",
+  "register.proveText":
+    "Depois analisaremos o seu pedido. Você receberá um link quando aprovarmos.",
 
   // Members
   "team.title": "Membros",
@@ -307,7 +310,10 @@ export const ptBr: Catalogue = {
   // Settings
   "settings.title": "Configurações",
   "settings.profile": "Você",
-  "settings.emailHint": "Você entra com ele.",
+  "settings.emailHint": "Você entra com ele. Um endereço novo recebe um link que o confirma.",
+  "settings.emailFixed": "Para alterá-lo, escreva para nós.",
+  "settings.emailWaits":
+    "{email} recebe um link. Abra-o com a sessão iniciada aqui; até lá nada muda.",
   "settings.mails": "E-mails que você recebe",
   "settings.mailsOff": "Este servidor não envia e-mails no momento.",
   "settings.lowBalance": "Saldo baixo",
@@ -326,6 +332,10 @@ export const ptBr: Catalogue = {
   "settings.end": "Encerrar",
   "settings.thisOne": "Esta",
   "settings.ended": "A sessão foi encerrada.",
+  "address.title": "Confirmar o novo endereço",
+  "address.text": "A partir daí você entra com {email}.",
+  "address.none": "Nenhum endereço novo espera confirmação. Informe-o primeiro nas configurações.",
+  "address.changed": "Agora você entra com {email}.",
   "mail.sign_in": "Entrada a partir de uma rede nova",
   "mail.low_balance": "Saldo baixo",
   "mail.payment": "Pagamentos",
@@ -341,6 +351,7 @@ export const ptBr: Catalogue = {
   "email.ignore": "Se não foi você, ignore este e-mail: nada muda.",
   "email.why": "Você recebe este e-mail porque este endereço tem uma conta em {brand}.",
   "email.whyVisitor": "Você recebe este e-mail porque este endereço foi informado em {brand}.",
+  "email.whyFormer": "Você recebe este e-mail porque este endereço tinha uma conta em {brand}.",
   "email.turnOff": "Não quero mais e-mails deste tipo",
   "email.reason": "Motivo",
   "email.payment": "Pagamento",
@@ -358,10 +369,19 @@ export const ptBr: Catalogue = {
   "email.registration.subject": "Confirme seu endereço para {brand}",
   "email.registration.text":
     "Alguém pediu uma conta em {brand} com este endereço. Confirme-o para abrir a conta.",
+  "email.registration.textWaits":
+    "Alguém pediu uma conta em {brand} com este endereço. Confirme-o para que o pedido seja analisado.",
   "email.registration.action": "Abrir a conta",
   "email.registration_known.subject": "Você já tem uma conta em {brand}",
   "email.registration_known.text":
     "Alguém pediu uma conta com este endereço, mas ele já tem uma. Entre, ou peça lá uma nova senha.",
+  "email.address_change.text":
+    "Alguém quer entrar em {brand} com este endereço. Confirme-o com a sessão iniciada lá.",
+  "email.address_changed.subject": "Sua conta em {brand} tem outro endereço",
+  "email.address_changed.text":
+    "O endereço de e-mail da sua conta em {brand} foi alterado. Com este não se entra mais.",
+  "email.address_changed.warning":
+    "Se não foi você, outra pessoa pode usar a sua conta: escreva para nós imediatamente.",
   "email.sign_in.subject": "Um novo acesso à sua conta em {brand}",
   "email.sign_in.text":
     "Alguém entrou na sua conta a partir de uma rede que não tinha sido usada antes.",
@@ -730,6 +750,7 @@ export const ptBr: Catalogue = {
   "refusal.members_limit": "Há membros demais.",
   "refusal.registrations_full": "Há pessoas demais esperando. Tente mais tarde.",
   "refusal.member_email_taken": "Este endereço não pode ser usado. Escolha outro.",
+  "refusal.member_email_held": "Este endereço já tem uma conta. Use outro endereço.",
   "refusal.session_not_found": "A sessão já foi encerrada.",
   "refusal.key_not_found": "Chave não encontrada.",
   "refusal.key_type_not_allowed": "Você não pode ter uma chave assim aqui. Peça-a a nós.",

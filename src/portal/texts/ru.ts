@@ -140,6 +140,9 @@ export const ru: Catalogue = {
   "register.waits": "Спасибо. Мы свяжемся с вами.",
   "register.opened":
     "Войдите с новой учётной записью. Если адрес уже использовался, его учётная запись не меняется.",
+  "register.prove": "Подтвердить адрес",
+  "register.proveText":
+    "После этого мы рассмотрим запрос. Вы получите ссылку, когда мы его одобрим.",
 
   // Members
   "team.title": "Участники",
@@ -311,7 +314,10 @@ export const ru: Catalogue = {
   // Settings
   "settings.title": "Настройки",
   "settings.profile": "О вас",
-  "settings.emailHint": "По нему вы входите.",
+  "settings.emailHint": "По нему вы входите. На новый адрес придёт ссылка для подтверждения.",
+  "settings.emailFixed": "Чтобы изменить его, напишите нам.",
+  "settings.emailWaits":
+    "На {email} придёт ссылка. Откройте её, не выходя отсюда; до этого ничего не изменится.",
   "settings.mails": "Письма, которые вы получаете",
   "settings.mailsOff": "Сейчас этот сервер не отправляет письма.",
   "settings.lowBalance": "Низкий баланс",
@@ -330,6 +336,10 @@ export const ru: Catalogue = {
   "settings.end": "Завершить",
   "settings.thisOne": "Этот",
   "settings.ended": "Сеанс завершён.",
+  "address.title": "Подтвердить новый адрес",
+  "address.text": "После этого вы будете входить с адресом {email}.",
+  "address.none": "Нет нового адреса, который нужно подтвердить. Сначала укажите его в настройках.",
+  "address.changed": "Теперь вы входите с адресом {email}.",
   "mail.sign_in": "Вход из новой сети",
   "mail.low_balance": "Низкий баланс",
   "mail.payment": "Платежи",
@@ -346,6 +356,8 @@ export const ru: Catalogue = {
   "email.ignore": "Если это были не вы, не обращайте внимания на это письмо: ничего не изменится.",
   "email.why": "Вы получили это письмо, потому что у этого адреса есть учётная запись в {brand}.",
   "email.whyVisitor": "Вы получили это письмо, потому что этот адрес указали в {brand}.",
+  "email.whyFormer":
+    "Вы получили это письмо, потому что у этого адреса была учётная запись в {brand}.",
   "email.turnOff": "Не присылать больше такие письма",
   "email.reason": "Причина",
   "email.payment": "Платёж",
@@ -363,10 +375,19 @@ export const ru: Catalogue = {
   "email.registration.subject": "Подтвердите адрес для {brand}",
   "email.registration.text":
     "Кто-то запросил учётную запись в {brand} с этим адресом. Подтвердите его, чтобы открыть её.",
+  "email.registration.textWaits":
+    "Кто-то запросил учётную запись в {brand} с этим адресом. Подтвердите его, чтобы запрос рассмотрели.",
   "email.registration.action": "Открыть учётную запись",
   "email.registration_known.subject": "У вас уже есть учётная запись в {brand}",
   "email.registration_known.text":
     "Кто-то запросил учётную запись с этим адресом, но она уже есть. Войдите или запросите там новый пароль.",
+  "email.address_change.text":
+    "Кто-то хочет входить в {brand} с этим адресом. Подтвердите его, не выходя оттуда.",
+  "email.address_changed.subject": "У вашей учётной записи в {brand} другой адрес",
+  "email.address_changed.text":
+    "Адрес электронной почты вашей учётной записи в {brand} изменён. С этим адресом войти больше нельзя.",
+  "email.address_changed.warning":
+    "Если это были не вы, вашей учётной записью может пользоваться кто-то другой: сразу напишите нам.",
   "email.sign_in.subject": "Новый вход в вашу учётную запись в {brand}",
   "email.sign_in.text": "В вашу учётную запись вошли из сети, которая раньше не использовалась.",
   "email.sign_in.warning":
@@ -746,6 +767,7 @@ export const ru: Catalogue = {
   "refusal.members_limit": "Слишком много участников.",
   "refusal.registrations_full": "Слишком много ожидающих. Попробуйте позже.",
   "refusal.member_email_taken": "Этот адрес использовать нельзя. Выберите другой.",
+  "refusal.member_email_held": "У этого адреса уже есть учётная запись. Используйте другой адрес.",
   "refusal.session_not_found": "Сеанс уже завершён.",
   "refusal.key_not_found": "Ключ не найден.",
   "refusal.key_type_not_allowed": "Такой ключ здесь получить нельзя. Попросите его у нас.",

@@ -138,6 +138,8 @@ export const tr: Catalogue = {
   "register.waits": "Teşekkürler. Sizinle iletişime geçeceğiz.",
   "register.opened":
     "Yeni hesabınızla giriş yapın. Adres zaten kullanılıyorsa hesabı olduğu gibi kalır.",
+  "register.prove": "Adresi onayla",
+  "register.proveText": "Ardından talebinizi inceleriz. Onayladığımızda bir bağlantı alırsınız.",
 
   // Members
   "team.title": "Üyeler",
@@ -302,7 +304,10 @@ export const tr: Catalogue = {
   // Settings
   "settings.title": "Ayarlar",
   "settings.profile": "Siz",
-  "settings.emailHint": "Bununla giriş yaparsınız.",
+  "settings.emailHint": "Bununla giriş yaparsınız. Yeni adrese onay için bir bağlantı gider.",
+  "settings.emailFixed": "Değiştirmek için bize yazın.",
+  "settings.emailWaits":
+    "{email} adresine bir bağlantı gider. Burada oturum açıkken açın; o zamana kadar hiçbir şey değişmez.",
   "settings.mails": "Aldığınız e-postalar",
   "settings.mailsOff": "Bu sunucu şu anda e-posta göndermiyor.",
   "settings.lowBalance": "Düşük bakiye",
@@ -321,6 +326,10 @@ export const tr: Catalogue = {
   "settings.end": "Sonlandır",
   "settings.thisOne": "Bu oturum",
   "settings.ended": "Oturum sona erdi.",
+  "address.title": "Yeni adresi onayla",
+  "address.text": "Bundan sonra {email} ile giriş yaparsınız.",
+  "address.none": "Onay bekleyen yeni bir adres yok. Önce ayarlarda girin.",
+  "address.changed": "Artık {email} ile giriş yapıyorsunuz.",
   "mail.sign_in": "Yeni bir ağdan giriş",
   "mail.low_balance": "Düşük bakiye",
   "mail.payment": "Ödemeler",
@@ -335,6 +344,8 @@ export const tr: Catalogue = {
   "email.ignore": "Bunu siz yapmadıysanız bu e-postayı yok sayın: hiçbir şey değişmez.",
   "email.why": "Bu adresin {brand} üzerinde bir hesabı olduğu için bu e-postayı alıyorsunuz.",
   "email.whyVisitor": "Bu adres {brand} üzerinde girildiği için bu e-postayı alıyorsunuz.",
+  "email.whyFormer":
+    "Bu adresin {brand} üzerinde bir hesabı bulunduğu için bu e-postayı alıyorsunuz.",
   "email.turnOff": "Bu türden e-posta göndermeyin",
   "email.reason": "Neden",
   "email.payment": "Ödeme",
@@ -352,10 +363,19 @@ export const tr: Catalogue = {
   "email.registration.subject": "{brand} için adresinizi onaylayın",
   "email.registration.text":
     "Bu adresle {brand} üzerinde bir hesap istendi. Hesabı açmak için adresi onaylayın.",
+  "email.registration.textWaits":
+    "Bu adresle {brand} üzerinde bir hesap istendi. Talebin incelenmesi için adresi onaylayın.",
   "email.registration.action": "Hesabı aç",
   "email.registration_known.subject": "{brand} üzerinde zaten bir hesabınız var",
   "email.registration_known.text":
     "Bu adresle bir hesap istendi, ancak adresin zaten bir hesabı var. Oturum açın ya da orada yeni bir parola isteyin.",
+  "email.address_change.text":
+    "Bu adresle {brand} üzerinde giriş yapılmak isteniyor. Orada oturum açıkken onaylayın.",
+  "email.address_changed.subject": "{brand} hesabınızın adresi değişti",
+  "email.address_changed.text":
+    "{brand} hesabınızın e-posta adresi değiştirildi. Bu adresle artık giriş yapılamaz.",
+  "email.address_changed.warning":
+    "Bunu siz yapmadıysanız hesabınızı başka biri kullanabilir: hemen bize yazın.",
   "email.sign_in.subject": "{brand} hesabınızda yeni oturum",
   "email.sign_in.text": "Hesabınızda daha önce kullanılmamış bir ağdan oturum açıldı.",
   "email.sign_in.warning":
@@ -704,6 +724,7 @@ export const tr: Catalogue = {
   "refusal.members_limit": "Çok fazla üye var.",
   "refusal.registrations_full": "Çok fazla kişi bekliyor. Daha sonra yeniden deneyin.",
   "refusal.member_email_taken": "Bu adres kullanılamaz. Başka bir adres seçin.",
+  "refusal.member_email_held": "Bu adresin zaten bir hesabı var. Başka bir adres kullanın.",
   "refusal.session_not_found": "Oturum zaten sona ermiş.",
   "refusal.key_not_found": "Anahtar bulunamadı.",
   "refusal.key_type_not_allowed": "Burada böyle bir anahtar alamazsınız. Bizden isteyin.",

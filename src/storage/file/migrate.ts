@@ -27,6 +27,7 @@ import portalNotices from "../../../migrations/sqlite/0021_portal_notices.sql" w
 import inspections from "../../../migrations/sqlite/0022_inspections.sql" with { type: "text" };
 import pastOrdersByProviderOrder from "../../../migrations/sqlite/0023_past_orders_by_provider_order.sql" with { type: "text" };
 import runningImports from "../../../migrations/sqlite/0024_running_imports.sql" with { type: "text" };
+import addresses from "../../../migrations/sqlite/0025_addresses.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -64,6 +65,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 22, name: "0022_inspections", sql: inspections },
   { version: 23, name: "0023_past_orders_by_provider_order", sql: pastOrdersByProviderOrder },
   { version: 24, name: "0024_running_imports", sql: runningImports },
+  { version: 25, name: "0025_addresses", sql: addresses },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

@@ -1,15 +1,19 @@
 // `admin portal`: the operator invites members, switches them and their portal, and decides registrations.
 
 import { afterAll, expect, test } from "bun:test";
-import { findMemberByEmail } from "../../../src/db/members/members.ts";
+import { findMemberByEmail, listInvitedByEmail } from "../../../src/db/members/members.ts";
 import { hashSecret } from "../../../src/web/sessions/session-cookie.ts";
 import { openShop } from "../../support/worlds/shop.ts";
+import { VISITOR } from "../../support/seeds/visitors.ts";
 
 const shop = openShop();
 afterAll(() => shop.close());
 
 const portal = (...argv: string[]) => shop.cli("admin", "portal", ...argv);
-const find = (email: string) => shop.read((reader) => findMemberByEmail(reader, email));
+const find = (email: string) =>
+  shop.read((reader) => ({
+    found: findMemberByEmail(reader, email) ?? listInvitedByEmail(reader, email, 1)[0],
+  })).found;
 const tokenIn = (text: string) => /\/portal\/set-up#([\w-]{43})$/m.exec(text)![1]!;
 
 test("invite prints a link once, whose token the database has as a hash", async () => {
@@ -64,7 +68,7 @@ test("the portal of a reseller is switched, and its keys are chosen", async () =
 
 test("visitors who wait are listed, approved with a link, or declined", async () => {
   for (const email of ["eve@new.example", "dan@new.example"]) {
-    shop.run("register", { email, name: "New", language: "en", limit: 1000 });
+    shop.run("register", { email, name: "New", language: "en", limit: 1000, from: VISITOR });
   }
   const waiting = (await portal("registrations", "--json")).json as { id: string; email: string }[];
   const [eve, dan] = ["eve@new.example", "dan@new.example"].map((email) =>
@@ -94,7 +98,13 @@ test("where servers send e-mails, links are sent and not printed, unless --link 
   shop.run("acceptInvitation", accepted);
   const reset = await portal("reset-password", "carl@alice.example");
   expect(reset.stdout).toContain("gets an e-mail");
-  shop.run("register", { email: "dora@x.example", name: "Dora", language: "tr", limit: 9 });
+  shop.run("register", {
+    email: "dora@x.example",
+    name: "Dora",
+    language: "tr",
+    limit: 9,
+    from: VISITOR,
+  });
   const [{ id }] = (await portal("registrations", "--json")).json;
   expect((await portal("approve", id)).stdout).toContain("dora@x.example gets an e-mail");
   // An invitation that waits is not sent twice.

@@ -78,7 +78,7 @@ test("no two commands of two servers deadlock, give up waiting or fail, in whate
     for (let round = 0; round < ROUNDS; round += 1) {
       now += 1000;
       // Something new to decide about, as other pairs leave little that is open.
-      await batch(0, ["placeOrder", "createPayment", "createOwnKey"]);
+      await batch(0, ["placeOrder", "createPayment", "createOwnKey", "resetMember"]);
       await Promise.all([
         batch(0, [first, second]),
         batch(1, [second, first]),
@@ -156,6 +156,7 @@ async function createWorld(
     ownKeys: [],
     orders: [],
     payments: [],
+    invitation: "",
     ...made,
   };
   await run("openSession", INPUTS.openSession!(world, 0));
@@ -175,6 +176,9 @@ function note(world: World, name: CommandName, { input }: CommandRequest, reply:
   }
   if (name === "createPayment") world.payments.push({ id: made.id!, of: ownerOf(input as never) });
   if (name === "createOwnKey") world.ownKeys.push({ id: made.id!, of: ownerOf(input as never) });
+  if (name === "inviteMember" || name === "resetMember") {
+    world.invitation = (input as CommandInput<typeof name>).invitationHash!;
+  }
   if (name === "openSession") {
     world.sessions.push((input as CommandInput<"openSession">).session.id);
     if (world.sessions.length > 8) world.sessions.shift();

@@ -28,6 +28,8 @@ export interface World {
   members: readonly string[];
   keys: string[];
   sessions: string[];
+  /** Hash of the newest link to a password. */
+  invitation: string;
   /** Keys, orders and payments, with the place of their owner. */
   ownKeys: Owned[];
   orders: Owned[];
@@ -58,6 +60,8 @@ const visitor = (n: number) => ({
   language: "en" as const,
 });
 const from = { address: "192.0.2.1", network: "192.0.2.0/24", userAgent: "t" };
+/** A network that has not been counted often. */
+const elsewhere = (n: number) => ({ ...from, network: `198.51.${n % 250}.0/24` });
 export const INPUTS: Inputs = {
   placeOrder: (world, n) => ({
     resellerAccount: one(world.accounts, n),
@@ -158,6 +162,11 @@ export const INPUTS: Inputs = {
     role: "owner",
     actor: member(world, n),
   }),
+  setMemberEmail: (world, n) => ({
+    id: one(world.members, n),
+    email: `owner-${n % 7}@x.example`,
+    actor: OPERATOR,
+  }),
   setMemberActive: (world, n) => ({ id: one(world.members, n), active: true, actor: OPERATOR }),
   setOwnMemberActive: (world, n) => ({
     id: one(world.members, n),
@@ -198,10 +207,10 @@ export const INPUTS: Inputs = {
   setLowBalance: (world, n) => ({ lowBalanceMicros: 1 + (n % 1000), actor: member(world, n) }),
   addNotice: (_, n) => ({ texts: { en: `Notice ${n}` }, untilAt: null, actor: OPERATOR }),
   endInspections: () => null,
-  register: (_, n) => ({ ...visitor(n), limit: 100 }),
+  register: (_, n) => ({ ...visitor(n), from: elsewhere(n), limit: 100 }),
   askReset: (_, n) => ({ email: `owner-${n % 2}@x.example`, from }),
-  askAccount: (_, n) => ({ ...visitor(n), from, limit: 100 }),
-  openAccount: (_, n) => ({ ...visitor(n), passwordHash: "p" }),
+  askAccount: (_, n) => ({ ...visitor(n), from: elsewhere(n), limit: 100 }),
+  openAccount: (_, n) => ({ ...visitor(n), from: elsewhere(n), passwordHash: "p" }),
   createPayment: (world, n) => ({
     methodId: one(["bank", "program"], n),
     amountMicros: 10_000_000,
@@ -331,9 +340,9 @@ export const INPUTS: Inputs = {
     })),
   }),
   endExpiredKeys: () => null,
-  acceptInvitation: (_, n) => ({
+  acceptInvitation: ({ invitation }) => ({
     site: "portal",
-    invitationHash: hashOf(n - 1),
+    invitationHash: invitation,
     passwordHash: "p",
   }),
   setPassword: (world, n) => ({
@@ -398,6 +407,8 @@ export const LIKE: Partial<Record<CommandName, CommandName>> = {
   openInspection: "endInspections",
   closeInspection: "endInspections",
   turnOffMails: "updateMember",
+  proveAddress: "setMemberEmail",
+  proveRegistration: "register",
   confirmAccount: "openAccount",
   approveRegistration: "openAccount",
   declineRegistration: "register",

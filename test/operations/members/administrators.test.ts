@@ -17,6 +17,7 @@ import { KEY_TYPES, type KeyType } from "../../../src/domain/users/keys.ts";
 import type { RefusalCode } from "../../../src/domain/values/error-table.ts";
 import { refusalCode } from "../../support/http/refusal.ts";
 import { openShop, type Shop } from "../../support/worlds/shop.ts";
+import { VISITOR } from "../../support/seeds/visitors.ts";
 
 let shop: Shop;
 let made = 0;
@@ -65,6 +66,11 @@ const OPERATIONS: Record<string, Operation> = {
   "reset the password": {
     gives: true,
     run: (actor, { id }) => shop.run("resetMember", { id, invitationHash: hash(), actor }),
+  },
+  "change the address": {
+    gives: true,
+    run: (actor, { id }) =>
+      shop.run("setMemberEmail", { id, email: `a${hash()}@x.example`, actor }),
   },
   "give the role": {
     gives: true,
@@ -174,7 +180,13 @@ let author: Actor = { keyId: null, operator: null };
 
 function waiting(): string {
   const email = `w${hash()}@x.example`;
-  shop.run("register", { email, name: "New", language: "en", limit: 1000 });
+  shop.run("register", {
+    email,
+    name: "New",
+    language: "en",
+    limit: 1000,
+    from: { ...VISITOR, network: email },
+  });
   const [row] = shop.query("SELECT id FROM registrations WHERE email = ?", email) as {
     id: string;
   }[];

@@ -5,6 +5,7 @@ import { factWords } from "../../../src/panel/administrators/audit-entries.tsx";
 import { failureText } from "../../../src/panel/providers/call-failures.ts";
 import { type PanelMarket, seedPanelMarket } from "../../support/seeds/panel-market.ts";
 import { openPanel } from "../../support/worlds/panel.ts";
+import { VISITOR } from "../../support/seeds/visitors.ts";
 
 let market: PanelMarket;
 let settled: number;
@@ -74,7 +75,13 @@ describe("authors", () => {
 });
 
 test("what was changed is named, and leads to its page", async () => {
-  market.run("register", { email: "new@x.example", name: "New", language: "en", limit: 1000 });
+  market.run("register", {
+    email: "new@x.example",
+    name: "New",
+    language: "en",
+    limit: 1000,
+    from: VISITOR,
+  });
   const [{ id }] = market.query<{ id: string }>("SELECT id FROM registrations") as [{ id: string }];
   market.run("declineRegistration", { id });
   market.run("addNotice", { texts: { en: "Slow today" }, untilAt: null });

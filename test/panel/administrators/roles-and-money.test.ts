@@ -13,6 +13,7 @@ import { askPayment, seedMember, seedMethod } from "../../support/seeds/payments
 import { type PanelMarket, seedPanelMarket } from "../../support/seeds/panel-market.ts";
 import { runs } from "../../support/runs.ts";
 import { json, PROVIDER_KEY, startUpstream } from "../../support/peers/upstream.ts";
+import { VISITOR } from "../../support/seeds/visitors.ts";
 
 /** How often each form is filled in. */
 const FILLINGS = runs(24, 512);
@@ -98,7 +99,13 @@ async function openMarket(url: string) {
   });
   run("setMemberActive", { id: disabled, active: false });
   run("setPortal", { username: "bob", changes: { active: false } });
-  run("register", { email: "new@x.example", name: "New", language: "en", limit: 1000 });
+  run("register", {
+    email: "new@x.example",
+    name: "New",
+    language: "en",
+    limit: 1000,
+    from: VISITOR,
+  });
   run("addNotice", { texts: { en: "Slow today" }, untilAt: null });
   const payments = [1, 2].map(() =>
     askPayment(market, { methodId: "bank", actor: payer, now: market.clock.now }),

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { listAuditEntries } from "../../../src/db/administrators/audit.ts";
 import {
   findMember,
-  findMemberByEmail,
+  listInvitedByEmail,
   findPortalSettings,
   PORTAL_SIGN_INS,
 } from "../../../src/db/members/members.ts";
@@ -66,6 +66,13 @@ interface Change {
 }
 
 const CHANGES: Record<string, Change> = {
+  "changes the address": {
+    form: () => `${PATH}/${id}/email`,
+    fields: { email: "Other@x.example" },
+    isConfirmed: true,
+    effect: () => expect(found().email).toBe("other@x.example"),
+    action: "member.update",
+  },
   "gives another role": {
     form: () => `${PATH}/${id}/role`,
     fields: { role: "viewer" },
@@ -186,7 +193,7 @@ test.each(MEMBER_ROLES)("a new %s is invited by a link that the panel shows once
     const [, once] = /name="once" value="([^"]*)"/.exec(shown.text)!;
     shown = await panel.post(PATH, { ...fields, confirmed: confirmed!, once: once! });
   }
-  const invited = panel.read((reader) => findMemberByEmail(reader, email))!;
+  const invited = panel.read((reader) => listInvitedByEmail(reader, email, 2))[0]!;
   expect(invited).toMatchObject({ role, language: "tr", passwordHash: null, name: email });
   expect(invited.invitationHash).toBe(hashSecret(tokenIn(shown.text)));
   const { text } = await panel.get(PATH);
@@ -218,7 +225,7 @@ test("no form for a member changes one of another reseller", async () => {
   for (const { path } of OF_MEMBER) {
     const before = panel.fingerprint();
     const form = path.replace(":user", "alice").replace(":member", other);
-    const { status, text } = await panel.post(form, { role: "viewer" });
+    const { status, text } = await panel.post(form, { role: "viewer", email: "new@x.example" });
     expect([path, status, text.includes("Member not found")]).toEqual([path, 422, true]);
     expect(panel.fingerprint()).toBe(before);
   }

@@ -3,11 +3,12 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { listAuditEntries } from "../../../src/db/administrators/audit.ts";
-import { findMemberByEmail } from "../../../src/db/members/members.ts";
+import { listInvitedByEmail } from "../../../src/db/members/members.ts";
 import { listRegistrations } from "../../../src/db/members/registrations.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import { hashSecret } from "../../../src/web/sessions/session-cookie.ts";
 import { openPanel, type TestPanel } from "../../support/worlds/panel.ts";
+import { VISITOR } from "../../support/seeds/visitors.ts";
 
 let panel: TestPanel;
 let off: TestPanel;
@@ -21,7 +22,7 @@ afterAll(async () => {
 });
 
 function waiting(where: TestPanel, email: string): string {
-  where.run("register", { email, name: "<b>New</b>", language: "es", limit: 1000 });
+  where.run("register", { email, name: "<b>New</b>", language: "es", limit: 1000, from: VISITOR });
   return where.read(listRegistrations).find((each) => each.email === email)!.id;
 }
 const PATH = "/members/registrations";
@@ -70,7 +71,7 @@ test("to approve creates a reseller, and shows the link for its first owner once
   const { status, text } = await panel.post(`${PATH}/${id}/approve`, { username: "evie" });
   expect(status).toBe(200);
   const [, token] = /https:\/\/shop\.example\/portal\/set-up#([\w-]{43})/.exec(text)!;
-  const owner = panel.read((reader) => findMemberByEmail(reader, "eve@new.example"))!;
+  const owner = panel.read((reader) => listInvitedByEmail(reader, "eve@new.example", 2))[0]!;
   expect(owner).toMatchObject({ role: "owner", language: "es", passwordHash: null });
   expect(owner.invitationHash).toBe(hashSecret(token!));
   expect(panel.read((reader) => findUser(reader, "evie"))!.account).toBe(owner.account);

@@ -15,6 +15,7 @@ import { pageAt } from "../../../src/web/server/site.ts";
 import { askPayment, seedMember, seedMethod } from "../../support/seeds/payments.ts";
 import { openPanel, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
 import { dumpOf } from "../../support/databases/test-database.ts";
+import { VISITOR } from "../../support/seeds/visitors.ts";
 
 /** What stands for the parameters of a path; any other is `1`. */
 const PARAMETERS: Record<string, string> = { name: "other", user: "alice", service: "followers" };
@@ -45,7 +46,13 @@ beforeAll(async () => {
     language: "en",
     invitationHash: "0".repeat(64),
   });
-  panel.run("register", { email: "eve@new.example", name: "Eve", language: "en", limit: 1000 });
+  panel.run("register", {
+    email: "eve@new.example",
+    name: "Eve",
+    language: "en",
+    limit: 1000,
+    from: VISITOR,
+  });
   PARAMETERS["notice"] = panel.run("addNotice", { texts: { en: "Hello" }, untilAt: null });
   PARAMETERS["registration"] = panel.read(listRegistrations)[0]!.id;
   const payer = seedMember(panel);

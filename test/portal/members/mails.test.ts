@@ -4,12 +4,20 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { parseNetwork } from "../../../src/config/networks.ts";
 import { listMails } from "../../../src/db/mails/mails.ts";
-import { findMember, findMemberByEmail } from "../../../src/db/members/members.ts";
-import { findRegistrationByEmail } from "../../../src/db/members/registrations.ts";
+import {
+  findMember,
+  findMemberByEmail,
+  listInvitedByEmail,
+} from "../../../src/db/members/members.ts";
+import {
+  findRegistrationByEmail,
+  listRegistrations,
+} from "../../../src/db/members/registrations.ts";
 import { LINK_PAUSE_MS, type MailKind } from "../../../src/domain/mails/mails.ts";
 import { MAIL_CHOICES } from "../../../src/domain/members/members.ts";
 import { hashSecret } from "../../../src/web/sessions/session-cookie.ts";
 import { openPortal, PASSWORD, type Reply, type TestPortal } from "../../support/worlds/portal.ts";
+import { VISITOR } from "../../support/seeds/visitors.ts";
 
 const NEW = "four words are enough";
 const DAY = 24 * 3_600_000;
@@ -163,31 +171,22 @@ describe("open registration", () => {
     const token = tokenOf("registration");
     const confirm = (given: string) => send("/register/confirm", { token: given, password: NEW });
     expect((await confirm("other")).status).toBe(422);
-    const invited = {
-      ...EVE,
-      role: "viewer",
-      language: "en",
-      invitationHash: "8".repeat(64),
-    } as const;
-    portal.run("inviteMember", { username: "alice", ...invited });
+    portal.member("alice", EVE.email, "viewer");
     const before = portal.query("SELECT 1 FROM users").length;
     expect((await confirm(token)).status).toBe(422);
     expect(portal.query("SELECT 1 FROM users").length).toBe(before);
   });
 
-  test.each(["off", "approve"] as const)(
-    "a link opens nothing once registration is %s",
-    async (registration) => {
-      await send("/register", EVE);
-      const token = tokenOf("registration");
-      const users = portal.query("SELECT 1 FROM users").length;
-      portal.settings.registration = registration;
-      expect((await send("/register/confirm", { token, password: NEW })).status).toBe(422);
-      expect(portal.query("SELECT 1 FROM users").length).toBe(users);
-      portal.settings.registration = "open";
-      expect((await send("/register/confirm", { token, password: NEW })).status).toBe(303);
-    },
-  );
+  test("a link opens nothing once registration is off", async () => {
+    await send("/register", EVE);
+    const token = tokenOf("registration");
+    const users = portal.query("SELECT 1 FROM users").length;
+    portal.settings.registration = "off";
+    expect((await send("/register/confirm", { token, password: NEW })).status).toBe(422);
+    expect(portal.query("SELECT 1 FROM users").length).toBe(users);
+    portal.settings.registration = "open";
+    expect((await send("/register/confirm", { token, password: NEW })).status).toBe(303);
+  });
 
   test("a visitor who did not open the link may ask again, and is forgotten after a day", async () => {
     await send("/register", EVE);
@@ -207,11 +206,51 @@ describe("open registration", () => {
 
   test("the operator's list of visitors shows only those who wait for a decision", async () => {
     await send("/register", EVE);
-    portal.run("register", { name: "Bea", email: "bea@new.example", language: "en", limit: 9 });
+    portal.run("register", {
+      name: "Bea",
+      email: "bea@new.example",
+      language: "en",
+      limit: 9,
+      from: VISITOR,
+    });
     const rows = portal.query<{ email: string }>(
       "SELECT email FROM registrations WHERE confirm_until IS NULL",
     );
     expect(rows).toEqual([{ email: "bea@new.example" }]);
+  });
+});
+
+describe("a request for an account", () => {
+  const EVE = { name: "Eve", email: "eve@new.example" };
+  const waiting = () => portal.read(listRegistrations).map(({ email }) => email);
+
+  test("waits for the operator only once its address is proved, and opens nothing itself", async () => {
+    portal.settings.registration = "approve";
+    await send("/register", EVE);
+    expect(waiting()).toEqual([]);
+    const token = tokenOf("registration");
+    const page = await portal.ask("/register/confirm");
+    expect([page.status, page.text.includes('type="password"')]).toEqual([200, false]);
+    const prove = () => send("/register/confirm", { token });
+    expect((await prove()).headers.get("location")).toBe("/sign-in");
+    expect(waiting()).toEqual([EVE.email]);
+    expect(portal.read((reader) => findMemberByEmail(reader, EVE.email))).toBeUndefined();
+    // The link works once, and asking again sends none.
+    expect((await prove()).status).toBe(422);
+    await send("/register", EVE);
+    expect(kinds()).toEqual(["registration"]);
+  });
+
+  test("where too many wait, its link stays and works later", async () => {
+    portal.settings.registration = "approve";
+    await send("/register", EVE);
+    const token = tokenOf("registration");
+    portal.settings.registrationsWaiting = 0;
+    expect((await send("/register/confirm", { token })).status).toBe(422);
+    expect((await send("/register", { ...EVE, email: "fay@new.example" })).status).toBe(422);
+    portal.settings.registrationsWaiting = 1;
+    expect((await send("/register/confirm", { token })).status).toBe(303);
+    expect(waiting()).toEqual([EVE.email]);
   });
 });
 
@@ -224,10 +263,10 @@ describe("an owner", () => {
       role: "buyer",
     });
     expect([invited.status, invited.headers.get("location")]).toEqual([303, "/members"]);
-    const bob = portal.read((reader) => findMemberByEmail(reader, "bob@x.example")!);
+    const [bob] = portal.read((reader) => listInvitedByEmail(reader, "bob@x.example", 1));
     const token = tokenOf("invitation");
     expect((await send("/set-up", { token, password: NEW })).headers.get("location")).toBe("/");
-    const reset = await portal.post(`/members/${bob.id}/password`, cookie);
+    const reset = await portal.post(`/members/${bob!.id}/password`, cookie);
     expect([reset.status, reset.text]).toEqual([303, ""]);
     expect(kinds()).toEqual(["invitation", "password_reset"]);
   });
@@ -270,7 +309,7 @@ describe("the link that turns a kind of e-mail off", () => {
 
   test("names the address that the mail went to, not a new one", async () => {
     const id = mailOf("sign_in");
-    portal.run("updateMember", { changes: { email: "secret@x.example" }, actor: actorOf(ann) });
+    portal.run("setMemberEmail", { id: ann, email: "secret@x.example" });
     const { text } = await portal.ask(`/unsubscribe/${id}`);
     expect(text).toContain("ann@alice.example");
     expect(text).not.toContain("secret@x.example");

@@ -1,7 +1,11 @@
 // Signing in to the portal, invitations, links to new passwords, registration, and sessions.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { findMemberByEmail, listMembersOf } from "../../../src/db/members/members.ts";
+import {
+  findMemberByEmail,
+  listInvitedByEmail,
+  listMembersOf,
+} from "../../../src/db/members/members.ts";
 import { findUser } from "../../../src/db/users/users.ts";
 import { parseNetwork } from "../../../src/config/networks.ts";
 import { codeOf, stepAt } from "../../../src/domain/sign-ins/second-factor.ts";
@@ -245,7 +249,7 @@ test("an owner invites, changes and disables members, but never the last owner",
     role: "buyer",
   });
   expect(invited.text).toMatch(/\/set-up#[\w-]{43}</);
-  const { id } = portal.read((reader) => findMemberByEmail(reader, "bea@alice.example"))!;
+  const { id } = portal.read((reader) => listInvitedByEmail(reader, "bea@alice.example", 1))[0]!;
   expect((await portal.post(`/members/${id}/role`, cookie, { role: "viewer" })).status).toBe(303);
   expect((await portal.post(`/members/${id}/disable`, cookie)).status).toBe(303);
   const self = await portal.post(`/members/${ann}/disable`, cookie);

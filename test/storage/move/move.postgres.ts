@@ -32,6 +32,7 @@ import {
 } from "../../support/databases/test-database.ts";
 import { freshFolder } from "../../support/folders.ts";
 import { runs } from "../../support/runs.ts";
+import { VISITOR } from "../../support/seeds/visitors.ts";
 
 const placeOf = ({ location }: TestDatabase): string => location.database ?? location.data;
 const move = (from: string, to: string, ...more: string[]) =>
@@ -155,7 +156,13 @@ function randomMarket(shop: Shop, random: Random): void {
   shop.run("beginSignIn", { site: "portal", step: "password", name: ann.email, ...from });
   shop.query("INSERT INTO member_networks VALUES (?, '::1', 1)", member);
   shop.query("INSERT INTO member_recovery_codes VALUES (?, ?)", member, "4".repeat(64));
-  shop.run("register", { email: "bea@example.com", name: "Bea", language: "tr", limit: 1000 });
+  shop.run("register", {
+    email: "bea@example.com",
+    name: "Bea",
+    language: "tr",
+    limit: 1000,
+    from: VISITOR,
+  });
   shop.run("setPortal", { username: "alice", changes: { keys: "full" } });
   shop.run("setMailSettings", { active: true, operator: "op@shop.example" });
   shop.query(`INSERT INTO mails (mail_id, id, kind, account, member, email, data, state, due_at, created_at)

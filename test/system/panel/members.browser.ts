@@ -9,6 +9,7 @@ import { openPortal, type TestPortal } from "../../support/worlds/portal.ts";
 import { fillPortal } from "../portal/market.ts";
 import { expectSound, launch, screenshot, VIEWS } from "./browser.ts";
 import { personAt } from "./person.ts";
+import { VISITOR } from "../../support/seeds/visitors.ts";
 
 let browser: Browser;
 let portal: TestPortal;
@@ -83,7 +84,7 @@ describe.each([true, false])("with JavaScript: %p", (hasScript) => {
 
   test("a visitor who waits is found from Today and approved", async () => {
     const email = `eve-${hasScript}@new.example`;
-    panel.run("register", { email, name: "Eve", language: "es", limit: 1000 });
+    panel.run("register", { email, name: "Eve", language: "es", limit: 1000, from: VISITOR });
     const { context, page } = await operator({ javaScriptEnabled: hasScript });
     const { click, text } = personAt(page);
     expect(await text()).toContain("1 visitor of the portal asked for an account");

@@ -4,6 +4,7 @@ import { ALL_EVENTS } from "../../../src/domain/webhooks/webhook-events.ts";
 import { formatSecret } from "../../../src/domain/webhooks/webhooks.ts";
 import { askPayment, seedMember, seedMethod } from "../../support/seeds/payments.ts";
 import type { TestPanel } from "../../support/worlds/panel.ts";
+import { VISITOR } from "../../support/seeds/visitors.ts";
 
 export interface PageToOpen {
   name: string;
@@ -267,8 +268,20 @@ function letMembersIn(panel: TestPanel): void {
   const opened = { attempt: null, person: owner!, passwordHash: "p", session } as const;
   panel.run("openSession", { site: "portal", ...opened });
   panel.query("UPDATE members SET totp_secret = 'JBSWY3DPEHPK3PXP' WHERE id = ?", owner!);
-  panel.run("register", { email: "eve@new.example", name: text, language: "pt-BR", limit: 1000 });
-  panel.run("register", { email: "dan@new.example", name: "Dan", language: "ru", limit: 1000 });
+  panel.run("register", {
+    email: "eve@new.example",
+    name: text,
+    language: "pt-BR",
+    limit: 1000,
+    from: VISITOR,
+  });
+  panel.run("register", {
+    email: "dan@new.example",
+    name: "Dan",
+    language: "ru",
+    limit: 1000,
+    from: VISITOR,
+  });
 }
 
 /** What a market has that moved in from another panel: past orders, and a key of it. */

@@ -24,6 +24,7 @@ import portalNotices from "../../../../migrations/postgres/0020_portal_notices.s
 import inspections from "../../../../migrations/postgres/0021_inspections.sql" with { type: "text" };
 import pastOrdersByProviderOrder from "../../../../migrations/postgres/0022_past_orders_by_provider_order.sql" with { type: "text" };
 import runningImports from "../../../../migrations/postgres/0023_running_imports.sql" with { type: "text" };
+import addresses from "../../../../migrations/postgres/0024_addresses.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -62,6 +63,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 21, name: "0021_inspections", sql: inspections },
   { version: 22, name: "0022_past_orders_by_provider_order", sql: pastOrdersByProviderOrder },
   { version: 23, name: "0023_running_imports", sql: runningImports },
+  { version: 24, name: "0024_addresses", sql: addresses },
 ];
 
 /** The number of the advisory lock: "rslr". */
