@@ -39,6 +39,7 @@ export const callback: MethodKind = {
   ],
   isClaimed: false,
   isReadable: false,
+  events: [PAID],
   openMs: OPEN_MS,
   connect: (settings) =>
     Promise.resolve({

@@ -2,19 +2,17 @@
 // Calls never reject: they resolve with a result that says what failed. Its text is for the operator, without secrets.
 
 import type { Language } from "../domain/members/languages.ts";
+import type { SettingFacts } from "../domain/payments/payment-methods.ts";
 import type { PaymentReading } from "../domain/payments/payment-reads.ts";
 
 /** A setting of a method. A secret is read from standard input or a file, and shown nowhere. */
-export interface MethodSetting {
-  name: string;
-  isSecret: boolean;
-  isRequired: boolean;
+export interface MethodSetting extends SettingFacts {
   /** For the help of the command line and the panel. */
   description: string;
   /** The allowed form in words; with `isRight`. */
   form?: string;
   isRight?: (value: string) => boolean;
-  /** Makes the value of a secret that the operator does not give. It is shown once. */
+  /** Makes the value of a secret that the operator does not give, for the other side. It is shown once. */
   make?: () => string;
 }
 
@@ -98,6 +96,10 @@ export interface MethodKind {
   isClaimed: boolean;
   /** Whether payments can be read from their provider: MethodApi has `read`. */
   isReadable: boolean;
+  /** The events that the operator chooses at the other side, to be sent to the address for notices. Absent: no notices. */
+  events?: readonly string[];
+  /** Whether payments by these settings move no real money. Absent: they always do. */
+  isTest?(settings: MethodSettings): boolean;
   /** How long a payment that was begun stays open, if the method does not say. */
   openMs: number;
   /** Whether the method can take every amount of a currency. Absent: it takes all currencies. */

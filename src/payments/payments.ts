@@ -145,6 +145,9 @@ export function createPayments(deps: PaymentDeps): Payments {
       log.warn({ method: methodId, cause: result.failed }, "a notice could not be understood yet");
       return "unavailable";
     }
+    if (method.noticedAt === null) {
+      await writer.submit("recordNotice", { methodId, settings: method.settings });
+    }
     if (result.claim === "none") return "ignored";
     if (result.claim === "read") {
       const { paymentId: id, reference } = result;

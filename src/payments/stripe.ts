@@ -35,6 +35,20 @@ const WEBHOOK_SECRET = /^whsec_[A-Za-z0-9+/=_-]{10,200}$/;
 const SESSION_MS = 12 * 60 * 60 * 1000;
 /** Attempts after the first, while the customer waits. */
 const BEGIN_RETRIES = 1;
+/** Events after which a payment may have changed: docs/payments.md. */
+const EVENTS = [
+  "checkout.session.completed",
+  "checkout.session.async_payment_succeeded",
+  "checkout.session.async_payment_failed",
+  "checkout.session.expired",
+  "charge.refunded",
+  "refund.updated",
+  "charge.dispute.created",
+  "charge.dispute.updated",
+  "charge.dispute.closed",
+  "charge.dispute.funds_withdrawn",
+  "charge.dispute.funds_reinstated",
+];
 /** Limit for the refunds, and for the disputes, that are read of one payment. */
 const LIST_LIMIT = 1000;
 const PAGE_LIMIT = 100;
@@ -67,6 +81,8 @@ export const stripe: MethodKind = {
   ],
   isClaimed: false,
   isReadable: true,
+  events: EVENTS,
+  isTest: (settings) => /^.._test_/.test(settings["secret-key"] ?? ""),
   openMs: SESSION_MS,
   takesCurrency: isChargeable,
   async connect(settings, { timeoutMs, stripeApi }) {

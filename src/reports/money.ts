@@ -76,7 +76,7 @@ function byFlow(one: MoneyLine, other: MoneyLine): number {
 }
 
 /** Adds up the transfers of a window by flow, kind and source. */
-async function readParts(store: ReadStore, window: Times): Promise<MoneyPart[]> {
+export async function readParts(store: ReadStore, window: Times): Promise<MoneyPart[]> {
   const sums = new Map<string, MoneyPart>();
   const add = (parts: readonly MoneyPart[]) => {
     for (const part of parts) {

@@ -145,6 +145,7 @@ export async function startService(
   };
   let listeners: Listeners;
   let portalUrl: string | null = null;
+  let noticesUrl = "";
   let backups: Backups | undefined;
   try {
     // Loaded only where it is wanted: it is a third of the program.
@@ -156,6 +157,7 @@ export async function startService(
       backups: () => backups,
       newestRemoteAt: () => offsite?.newestAt() ?? null,
       portalUrl: () => portalUrl,
+      noticesUrl: () => noticesUrl,
     });
     const pages = isPortalOn(config) ? await import("./portal.ts") : null;
     const portal = pages?.portalDeps(config, started);
@@ -207,6 +209,8 @@ export async function startService(
   const url = urlOf(protocol, listeners.api);
   const panelUrl = listeners.panel && (config.panelUrl ?? urlOf(protocol, listeners.panel));
   portalUrl = portalUrlOf(config, protocol, listeners);
+  // They come to the API, whose address a proxy may share with the portal.
+  noticesUrl = `${(config.portal && config.portalUrl) || url}/payments`;
   const mails = await sendMails(config, started, delivery, { portalUrl, panelUrl });
   writeAddressFile(database.addressFile, url, log);
   const panelFile = panelAddressPath(config.data);

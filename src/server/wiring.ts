@@ -140,6 +140,8 @@ export interface PanelFacts {
   backups: () => Backups | undefined;
   /** The portal's address for browsers; null without a portal. */
   portalUrl: () => string | null;
+  /** The address below which notices of payments are taken. */
+  noticesUrl: () => string;
   /** Time of the newest off-site copy; null if none is known. */
   newestRemoteAt: () => number | null;
 }
@@ -147,7 +149,7 @@ export interface PanelFacts {
 export function panelDeps(
   config: Config,
   started: Started,
-  { configuration, readiness, backups, newestRemoteAt, portalUrl }: PanelFacts,
+  { configuration, readiness, backups, newestRemoteAt, portalUrl, noticesUrl }: PanelFacts,
 ): Panel {
   const { database, log, delivery } = started;
   const { store, slowStore, settlesAfterMs, writer } = database;
@@ -167,7 +169,7 @@ export function panelDeps(
     connect: (provider) => connectProvider(provider, config.providerTimeout),
     machine: () => machineFacts(config, database, sources),
     lateness: async () => (await delivery.value()?.lateness()) ?? new Map(),
-    portal: { url: portalUrl, registration: config.portalRegistration },
+    portal: { url: portalUrl, noticesUrl, registration: config.portalRegistration },
     settings: panelSettings(config),
     passwords: createPasswords(),
     system: {

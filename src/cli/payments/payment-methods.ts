@@ -18,7 +18,7 @@ import {
 import {
   BONUS_STEPS,
   bonusStepsText,
-  INSTRUCTIONS_LIMIT,
+  INSTRUCTIONS,
   METHOD_ID,
   METHOD_NAME_LIMIT,
   PAYMENT_LIMIT_MICROS,
@@ -28,8 +28,14 @@ import {
 import { errorCode, refusal } from "../../domain/values/error-table.ts";
 import { isLabel } from "../../domain/values/text.ts";
 import type { MethodTerms } from "../../operations/payments/payment-methods.ts";
-import { kindOf, METHOD_KINDS } from "../../payments/methods.ts";
 import type { MethodKind } from "../../payments/method.ts";
+import {
+  knownSettings,
+  madeSecrets,
+  missingSettings,
+  settingMust,
+} from "../../payments/method-settings.ts";
+import { kindOf, METHOD_KINDS } from "../../payments/methods.ts";
 import { type CommonOptions, declare, declareGroup, withDatabase } from "../kernel/command.ts";
 import { readSecretFromStdin } from "../kernel/stdin.ts";
 import { amount, checked, discount, price, rateToUsd, username } from "../kernel/values.ts";
@@ -115,8 +121,8 @@ function declareAdd(group: Command): void {
       const given = await settingsOf(kind, options);
       const made = madeSecrets(kind, given);
       const settings = { ...given, ...made };
-      const missing = kind.settings.find((each) => each.isRequired && !settings[each.name]);
-      if (missing) throw new ConfigError(`the setting ${missing.name} is missing`);
+      const [missing] = missingSettings(kind, settings);
+      if (missing) throw new ConfigError(`the setting ${missing} is missing`);
       const terms: MethodTerms = {
         names: JSON.stringify(options.name ?? { en: id }),
         instructions: JSON.stringify(options.instructions ?? {}),
@@ -134,7 +140,8 @@ function declareAdd(group: Command): void {
         throw new ConfigError(`--rate-to-usd is missing: US dollars for one ${currency}`);
       }
       const resellers = options.reseller ?? null;
-      const input = { methodId: id, kind: kind.kind, currency, terms, resellers };
+      const known = knownSettings(kind);
+      const input = { methodId: id, kind: kind.kind, currency, terms, known, resellers };
       await withDatabase(options, ({ execute }) => execute("createPaymentMethod", input));
       // The only time that a secret is shown.
       print(options.json, { id, kind: kind.kind, ...made }, fields);
@@ -155,10 +162,11 @@ function declareEdit(group: Command): void {
       await withDatabase(options, async ({ store, execute }) => {
         const method = await store.read((reader) => findMethod(reader, id));
         if (!method) throw refusal("payment_method_not_found");
-        const settings = await settingsOf(kindOf(method), options);
-        const changes = changesOf(options, method, settings);
+        const kind = kindOf(method);
+        const changes = changesOf(options, method, await settingsOf(kind, options));
         const resellers = options.allResellers ? { resellers: null } : given(options.reseller);
-        await execute("updatePaymentMethod", { methodId: id, changes, ...resellers });
+        const known = knownSettings(kind);
+        await execute("updatePaymentMethod", { methodId: id, changes, known, ...resellers });
       });
       await show(id, options);
     });
@@ -290,9 +298,12 @@ function declareSwitch(group: Command, name: string, active: boolean, descriptio
   declare(group, name, description, `reseller admin payment method ${name} bank`)
     .argument("<id>", "id of the method", methodId)
     .action(async (id: string, options: CommonOptions) => {
-      await withDatabase(options, ({ execute }) =>
-        execute("updatePaymentMethod", { methodId: id, changes: { active } }),
-      );
+      await withDatabase(options, async ({ store, execute }) => {
+        const method = await store.read((reader) => findMethod(reader, id));
+        if (!method) throw refusal("payment_method_not_found");
+        const known = knownSettings(kindOf(method));
+        await execute("updatePaymentMethod", { methodId: id, changes: { active }, known });
+      });
       print(options.json, { id, active }, fields);
     });
 }
@@ -334,10 +345,8 @@ async function settingsOf(
     if (setting.isSecret && name in set) {
       throw new ConfigError(`${name} is secret: use --secret-file ${name}=FILE or --secret-stdin`);
     }
-    const isRemoved = value === "" && !setting.isRequired;
-    if (!isRemoved && (value === "" || setting.isRight?.(value) === false)) {
-      throw new ConfigError(`${name} must be ${setting.form ?? "given"}`);
-    }
+    const must = settingMust(setting, value);
+    if (must !== null) throw new ConfigError(`${name} must be ${must}`);
   }
   return values;
 }
@@ -348,15 +357,6 @@ function readSecretFile(path: string): string {
   } catch (error) {
     throw new ConfigError(`cannot read ${resolve(path)} (${errorCode(error)}): choose a text file`);
   }
-}
-
-/** Makes the secrets that the kind makes itself and that were not given. */
-function madeSecrets(
-  { settings }: MethodKind,
-  known: Record<string, string>,
-): Record<string, string> {
-  const made = settings.filter(({ name, make }) => make && known[name] === undefined);
-  return Object.fromEntries(made.map(({ name, make }) => [name, make!()]));
 }
 
 function named(text: string, before: Texts = {}): Texts {
@@ -371,14 +371,13 @@ function instructionsFrom(text: string, before: Texts = {}): Texts {
   const [language, path] = inLanguage(text);
   let content: string;
   try {
-    content = readFileSync(path, "utf8").trim();
+    content = readFileSync(path, "utf8");
   } catch (error) {
     throw new ConfigError(`cannot read ${resolve(path)} (${errorCode(error)}): choose a text file`);
   }
-  if (content.length > INSTRUCTIONS_LIMIT) {
-    throw new InvalidArgumentError(`must be at most ${INSTRUCTIONS_LIMIT} characters.`);
-  }
-  return { ...before, [language]: content };
+  const found = INSTRUCTIONS.read(content);
+  if ("must" in found) throw new InvalidArgumentError(`must be ${found.must}.`);
+  return { ...before, [language]: found.value };
 }
 
 /** Splits `es=text`; without a language the text is English. */

@@ -172,8 +172,8 @@ export function paymentSteps(
     settings: JSON.stringify({ secret, "pay-url": `${portalUrl}/demo-payments/{payment}` }),
     active: true,
   } as const;
-  const method = { methodId: id, kind: "callback", currency: "USD", terms, resellers: null };
-  return [step("createPaymentMethod", method, now)];
+  const method = { methodId: id, kind: "callback", currency: "USD", terms, known: [] };
+  return [step("createPaymentMethod", { ...method, resellers: null }, now)];
 }
 
 /**

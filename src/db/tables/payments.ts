@@ -34,6 +34,8 @@ export const paymentMethods = table(
     active: integer({ mode: "boolean" }).notNull(),
     createdAt: integer().notNull(),
     removedAt: integer(),
+    /** When the first genuine notice arrived; null: none with the present secret. */
+    noticedAt: integer(),
   },
   { key: ["methodId"], lock: catalogueLock },
 );

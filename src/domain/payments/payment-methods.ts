@@ -4,6 +4,7 @@ import { parseDiscount } from "../catalogue/prices.ts";
 import { AMOUNT_LIMIT_MICROS, formatMicros, parseMicros } from "../ledger/money.ts";
 import { LANGUAGES, type Language } from "../members/languages.ts";
 import type { Kind } from "../values/kinds.ts";
+import { hasControlCharacter } from "../values/text.ts";
 import type { BonusStep, PaymentTerms } from "./payment-amounts.ts";
 
 /** Limit for an amount, in millionths of the currency. */
@@ -14,7 +15,20 @@ export const METHODS_LIMIT = 50;
 export const METHOD_RESELLERS_LIMIT = 1000;
 const BONUS_STEPS_LIMIT = 10;
 export const METHOD_NAME_LIMIT = 100;
-export const INSTRUCTIONS_LIMIT = 4000;
+const INSTRUCTIONS_LIMIT = 4000;
+
+/** The text that customers read, of several lines. Empty: none. */
+export const INSTRUCTIONS: Kind<string> = {
+  form: `at most ${INSTRUCTIONS_LIMIT} characters without control characters`,
+  read(text) {
+    const value = text.replaceAll("\r\n", "\n").trim();
+    const isRight =
+      value.length <= INSTRUCTIONS_LIMIT &&
+      value.isWellFormed() &&
+      !hasControlCharacter(value.replace(/[\n\t]/g, ""));
+    return isRight ? { value } : { must: INSTRUCTIONS.form };
+  },
+};
 
 const ID = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 const ID_FORM = "1 to 40 small letters, digits and hyphens";
@@ -50,6 +64,15 @@ export const BONUS_STEPS: Kind<BonusStep[]> = {
 /** Formats bonus steps as they are typed. */
 export function bonusStepsText(steps: readonly BonusStep[]): string {
   return steps.map(({ fromMicros, ppm }) => `${formatMicros(fromMicros)}=${ppm / 10_000}`).join();
+}
+
+/** What is known of a setting of a kind. */
+export interface SettingFacts {
+  name: string;
+  /** It is stored, and shown nowhere. */
+  isSecret: boolean;
+  /** Without it the method cannot be offered. */
+  isRequired: boolean;
 }
 
 /** Texts by language. English stands in for a language that is absent. */

@@ -28,8 +28,28 @@ export const PAYMENT_REFUSALS = {
     hint: "switch it off, and remove it once they are",
   }),
   payment_method_limits: entry({
-    message: "The minimum must be at most the maximum, and both whole units of the currency",
+    message:
+      "The minimum must be at most the maximum, and both whole units of the currency, worth at most 1000000000 US dollars",
     fields: ["min"],
+  }),
+  payment_method_rate: entry({
+    message: "One USD is 1 US dollar: a rate is for another currency",
+    fields: ["rate-to-usd"],
+  }),
+  /** The details: the settings without which the kind cannot work. */
+  payment_method_incomplete: entry<{ missing: string }>({
+    message: ({ missing }) => `It cannot be offered yet: ${missing} is missing`,
+    commandLine: "give it with --set, --secret-file or --secret-stdin",
+  }),
+  payment_method_reseller: entry<{ username: string }>({
+    message: ({ username }) => `${username} is no reseller: only those can pay in the portal`,
+    commandLine: see("admin user list"),
+    fields: ["resellers"],
+  }),
+  payment_method_resellers_limit: entry<{ limit: number }>({
+    message: ({ limit }) => `A payment method names at least 1 and at most ${limit} resellers`,
+    hint: "or is for all",
+    fields: ["resellers"],
   }),
   /** The details: amounts in the method's currency, such as `5 EUR`. */
   payment_amount_out_of_range: entry<{ least: string; most: string }>({

@@ -4,6 +4,7 @@ import { command, one } from "../batch/command.ts";
 import { approvePayment, rejectPayment, settleReversal } from "./payment-decisions.ts";
 import {
   createPaymentMethod,
+  recordNotice,
   removePaymentMethod,
   updatePaymentMethod,
 } from "./payment-methods.ts";
@@ -23,5 +24,6 @@ export const commands = {
   settleReversal: command(settleReversal),
   createPaymentMethod: command(createPaymentMethod),
   updatePaymentMethod: command(updatePaymentMethod),
+  recordNotice: command(recordNotice),
   removePaymentMethod: command(removePaymentMethod),
 };

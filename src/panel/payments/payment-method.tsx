@@ -1,181 +1,168 @@
-// One way to pay: its texts, limits, fee and bonus. Its secrets are set on the command line, and shown nowhere.
+// One way to pay: what it offers, what is not right with it, its terms, and its end.
 
 /** @jsxImportSource preact */
 
-import { findMethod } from "../../db/payments/payment-methods.ts";
-import type { Reader } from "../../db/port/port.ts";
-import type { PaymentMethodRow } from "../../db/tables/payments.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
-import { discountPercent } from "../../domain/catalogue/prices.ts";
-import { formatMicros } from "../../domain/ledger/money.ts";
-import { LANGUAGE_NAMES, LANGUAGES } from "../../domain/members/languages.ts";
-import { FEE_PAYERS } from "../../domain/payments/payment-amounts.ts";
-import {
-  BONUS_STEPS,
-  bonusStepsText,
-  INSTRUCTIONS_LIMIT,
-  METHOD_ID,
-  METHOD_NAME_LIMIT,
-  readTexts,
-  termsOf,
-} from "../../domain/payments/payment-methods.ts";
-import { refusal } from "../../domain/values/error-table.ts";
-import { AMOUNT, DISCOUNT, RATE_TO_USD } from "../../domain/values/kinds.ts";
-import { Area, Choice, Field, Form } from "../../web/components/fields.tsx";
-import type { Form as Values } from "../../web/server/form.ts";
+import { counted } from "../../domain/values/text.ts";
+import { knownSettings, problemsOf } from "../../payments/method-settings.ts";
+import { kindOf } from "../../payments/methods.ts";
+import { METHOD_DAYS, type MethodMoney, readMethodMoney } from "../../reports/method-money.ts";
+import { Form } from "../../web/components/fields.tsx";
+import { Facts } from "../../web/components/lists.tsx";
+import { PageHead } from "../../web/components/page-head.tsx";
+import { centsText, Time, Typed } from "../../web/components/shown.tsx";
 import type { Redirect, View } from "../../web/server/results.ts";
 import type { Call, Submission } from "../server/call.ts";
-import { MethodFacts } from "./payment-methods.tsx";
+import type { Panel } from "../server/panel.ts";
+import { Notices, Secrets } from "./method-secrets.tsx";
+import {
+  Examples,
+  hasLargeBonus,
+  readResellers,
+  readTermsFields,
+  TermsFields,
+  TermsToConfirm,
+  textFacts,
+} from "./method-terms.tsx";
+import { kindWords } from "./new-payment-method.tsx";
+import { bonusText, feeText, limitsText, MethodState, MethodSwitch } from "./payment-methods.tsx";
+import { methodPath, requireMethod, requireShownMethod, type ShownMethod } from "./shown-method.ts";
 
-export function requireMethod(reader: Reader, params: Call["params"]): PaymentMethodRow {
-  const id = METHOD_ID.read(params["method"]!);
-  const method = "must" in id ? undefined : findMethod(reader, id.value);
-  if (!method) throw refusal("payment_method_not_found");
-  return method;
-}
-
-export async function methodPage(call: Call): Promise<View> {
-  const method = await call.read((reader) => requireMethod(reader, call.params));
-  const mayChange = mayAct(call.visitor.administrator.role, "owner");
+export async function methodPage(call: Call, panel: Panel): Promise<View> {
+  const shown = await call.read((reader) => requireShownMethod(reader, call.params));
+  const money = await readMethodMoney(panel.store, panel.now());
+  const { method } = shown;
+  const { methodId } = method;
+  const { role, name } = call.visitor.administrator;
+  const mayChange = mayAct(role, "owner");
+  const provesAs = call.visitor.hasProved(panel.now()) ? null : name;
   return {
-    title: `Way to pay ${method.methodId}`,
+    title: `Way to pay ${methodId}`,
     body: (
       <>
-        <h1>{method.methodId}</h1>
-        <section class="card">
-          <MethodFacts method={method} />
-        </section>
-        {mayChange && <Terms method={method} />}
-        <p>
+        <PageHead
+          title={
+            <>
+              {methodId} <MethodState method={method} />
+            </>
+          }
+        >
+          {mayChange && (
+            <span class="inline end">
+              <MethodSwitch method={method} />
+            </span>
+          )}
+        </PageHead>
+        {problemsOf(kindOf(method), method).map((problem) => (
+          <p class="notice busy">{problem}</p>
+        ))}
+        <div class="columns">
+          <div>
+            <section class="card">
+              <MethodFacts {...shown} money={money.get(methodId)} />
+            </section>
+            <section class="card">
+              <h2>What customers pay and get</h2>
+              <Examples method={method} />
+            </section>
+            <Notices method={method} url={panel.portal.noticesUrl()} />
+            {mayChange && <Secrets method={method} provesAs={provesAs} />}
+          </div>
+          {mayChange && <Terms {...shown} />}
+        </div>
+        <p class="actions">
           <a href="/payment-methods">Ways to pay</a>
+          <a href={`/payments?method=${methodId}`}>Its payments</a>
+          <a href={`/audit?subject=${methodId}`}>Changes in the audit log</a>
         </p>
       </>
     ),
   };
 }
 
-function Terms({ method }: { method: PaymentMethodRow }) {
-  const { methodId, currency } = method;
-  const [names, instructions] = [readTexts(method.names), readTexts(method.instructions)];
+function MethodFacts({
+  method,
+  resellers,
+  money,
+}: ShownMethod & { money: MethodMoney | undefined }) {
+  return (
+    <Facts
+      facts={[
+        ["Kind", kindWords(kindOf(method))],
+        ["Amounts", limitsText(method)],
+        ["Fee", feeText(method)],
+        ["Bonus", bonusText(method)],
+        [
+          `Credited in ${METHOD_DAYS} days`,
+          money ? `${centsText(money.micros)} USD, ${counted(money.payments, "payment")}` : "–",
+        ],
+        ["For", resellers === null ? "all resellers" : <Typed text={resellers.join(", ")} />],
+        ...textFacts(method),
+        ["Added (UTC)", <Time at={method.createdAt} />],
+      ]}
+    />
+  );
+}
+
+function Terms({ method, resellers }: ShownMethod) {
+  const action = `${methodPath(method)}/terms`;
   return (
     <section class="card">
-      <Form action={`/payment-methods/${methodId}/terms`} submit="Save">
+      <Form action={action} submit="Save" hidden={{ version: versionOf({ method, resellers }) }}>
         <h2>Change it</h2>
         <p class="hint">Payments keep the terms under which they were asked for.</p>
-        <Field
-          name="min"
-          label={`Smallest payment, in ${currency}`}
-          inputmode="decimal"
-          value={formatMicros(method.minMicros)}
-        />
-        <Field
-          name="max"
-          label={`Largest payment, in ${currency}`}
-          inputmode="decimal"
-          value={formatMicros(method.maxMicros)}
-        />
-        {currency !== "USD" && (
-          <Field
-            name="rate"
-            label={`US dollars for one ${currency}`}
-            inputmode="decimal"
-            value={method.rateToUsd}
-          />
-        )}
-        <Field
-          name="fee"
-          label="Fee, in percent"
-          inputmode="decimal"
-          value={discountPercent(method.feePpm)}
-        />
-        <Field
-          name="fixed"
-          label={`Fixed part of the fee, in ${currency}`}
-          inputmode="decimal"
-          value={formatMicros(method.feeFixedMicros)}
-        />
-        <Choice
-          name="payer"
-          label="Who pays the fee"
-          value={method.feePayer}
-          options={[
-            ["customer", "the customer, on top"],
-            ["operator", "you: all that was paid is credited"],
-          ]}
-        />
-        <Field
-          name="bonus"
-          label="Bonus"
-          hint="amount and percentage, such as 100=3,500=5; empty: none"
-          value={bonusStepsText(termsOf(method).bonusSteps)}
-        />
-        {LANGUAGES.map((language) => (
-          <>
-            <Field
-              name={`name-${language}`}
-              label={`Name in ${LANGUAGE_NAMES[language]}`}
-              hint={language === "en" ? "also for every language that you leave empty" : ""}
-              required={language === "en"}
-              value={names[language] ?? ""}
-            />
-            <Area
-              name={`text-${language}`}
-              label={`What customers read in ${LANGUAGE_NAMES[language]}`}
-              rows={3}
-              value={instructions[language] ?? ""}
-            />
-          </>
-        ))}
+        <TermsFields kind={kindOf(method)} shown={{ method, resellers }} action={action} />
+      </Form>
+      <Form action={`${methodPath(method)}/remove`}>
+        <p class="actions">
+          <button class="danger">Remove it</button>
+        </p>
       </Form>
     </section>
   );
 }
 
+/** Changes whenever something does that the form would overwrite. */
+function versionOf({ method, resellers }: ShownMethod): string {
+  const { active: _, noticedAt: __, ...others } = method;
+  return Bun.SHA256.hash(JSON.stringify([others, resellers]), "hex").slice(0, 16);
+}
+
 export async function updateMethod(submission: Submission): Promise<Redirect> {
   const { form } = submission;
-  const method = await submission.read((reader) => requireMethod(reader, submission.params));
+  const shown = await submission.read((reader) => requireShownMethod(reader, submission.params));
+  const { method } = shown;
   const { methodId, currency } = method;
-  const changes = {
-    minMicros: form.required("min", AMOUNT, 1),
-    maxMicros: form.required("max", AMOUNT, 1),
-    ...(currency !== "USD" && { rateToUsd: form.required("rate", RATE_TO_USD, "1") }),
-    feePpm: form.required("fee", DISCOUNT, 0),
-    feeFixedMicros: form.price("fixed"),
-    feePayer: form.choice("payer", FEE_PAYERS),
-    bonusSteps: JSON.stringify(form.optional("bonus", BONUS_STEPS, []) ?? []),
-    names: JSON.stringify(textsIn(form, "name", readName)),
-    instructions: JSON.stringify(textsIn(form, "text", readInstructions)),
-  };
+  const kind = kindOf(method);
+  const changes = readTermsFields(form, kind, currency);
+  const resellers = readResellers(form);
+  if (form.values.has("version") && form.raw("version") !== versionOf(shown)) {
+    form.addError("", "Someone changed it meanwhile. Compare what you typed with what it is now");
+  }
   form.check();
   // Whoever changes the text says where customers send their money.
-  const plan = { methodId, changes };
+  const plan = { methodId, changes, resellers };
   await submission.confirm({
     title: `Change how customers pay by ${methodId}`,
     moves: [],
-    details: <MethodFacts method={{ ...method, ...changes }} />,
+    danger: hasLargeBonus({ ...changes, currency }),
+    details: <TermsToConfirm terms={changes} currency={currency} resellers={resellers} />,
     isSensitive: true,
     plan,
   });
-  await submission.submit("updatePaymentMethod", plan);
-  return { to: `/payment-methods/${methodId}`, note: `${methodId} was changed.` };
+  await submission.submit("updatePaymentMethod", { ...plan, known: knownSettings(kind) });
+  return { to: methodPath(method), note: `${methodId} was changed.` };
 }
 
-type ReadText = (form: Values, field: string) => string;
-
-function textsIn(form: Values, name: string, read: ReadText): Record<string, string> {
-  const texts = LANGUAGES.map((language) => [language, read(form, `${name}-${language}`)] as const);
-  return Object.fromEntries(texts.filter(([, text]) => text !== ""));
-}
-
-function readName(form: Values, field: string): string {
-  if (field === "name-en") return form.text(field, METHOD_NAME_LIMIT);
-  return form.optionalText(field, METHOD_NAME_LIMIT) ?? "";
-}
-
-function readInstructions(form: Values, field: string): string {
-  const text = form.raw(field).replaceAll("\r\n", "\n");
-  if (text.length > INSTRUCTIONS_LIMIT) {
-    form.refuse(field, `at most ${INSTRUCTIONS_LIMIT} characters`);
-  }
-  return text;
+export async function removeMethod(submission: Submission): Promise<Redirect> {
+  const method = await submission.read((reader) => requireMethod(reader, submission.params));
+  const { methodId } = method;
+  await submission.confirm({
+    title: `Remove the way to pay ${methodId}`,
+    moves: [],
+    danger: true,
+    details: <p>Its secrets are deleted, and its id is never used again. Its payments stay.</p>,
+  });
+  await submission.submit("removePaymentMethod", { methodId });
+  return { to: "/payment-methods", note: `${methodId} was removed.` };
 }

@@ -6,6 +6,8 @@ import type { PortalRegistration } from "../../config/settings.ts";
 export interface PortalFacts {
   /** Returns its address for browsers; null if the server does not serve the portal. */
   url(): string | null;
+  /** Returns the address below which it takes notices of payments. */
+  noticesUrl(): string;
   registration: PortalRegistration;
 }
 

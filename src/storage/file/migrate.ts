@@ -28,6 +28,7 @@ import inspections from "../../../migrations/sqlite/0022_inspections.sql" with {
 import pastOrdersByProviderOrder from "../../../migrations/sqlite/0023_past_orders_by_provider_order.sql" with { type: "text" };
 import runningImports from "../../../migrations/sqlite/0024_running_imports.sql" with { type: "text" };
 import addresses from "../../../migrations/sqlite/0025_addresses.sql" with { type: "text" };
+import paymentNotices from "../../../migrations/sqlite/0026_payment_notices.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -66,6 +67,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 23, name: "0023_past_orders_by_provider_order", sql: pastOrdersByProviderOrder },
   { version: 24, name: "0024_running_imports", sql: runningImports },
   { version: 25, name: "0025_addresses", sql: addresses },
+  { version: 26, name: "0026_payment_notices", sql: paymentNotices },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

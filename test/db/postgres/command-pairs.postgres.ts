@@ -131,8 +131,8 @@ async function createWorld(
     ["bank", "manual"],
     ["program", "callback"],
   ] as const) {
-    const method = { methodId, kind, currency: "USD", terms: TERMS, resellers: null };
-    await run("createPaymentMethod", { ...method, actor: OPERATOR });
+    const method = { methodId, kind, currency: "USD", terms: TERMS, known: [] };
+    await run("createPaymentMethod", { ...method, resellers: null, actor: OPERATOR });
   }
   const made = { members: [] as string[], keys: [] as string[], sessions: [] as string[] };
   for (const [place, username] of usernames.entries()) {

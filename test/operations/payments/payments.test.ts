@@ -95,6 +95,7 @@ describe("amounts", () => {
     database.run("updatePaymentMethod", {
       methodId: "card",
       changes: { bonusSteps: "[]", feePpm: 500_000 },
+      known: [],
     });
     read(id, 1, { amountMicros: 100 * DOLLAR });
     expect(found(id)).toMatchObject({ creditMicros: 100 * DOLLAR, bonusMicros: 3 * DOLLAR });
@@ -237,6 +238,7 @@ test("credit above a limit of the balance waits for the operator, whom the limit
     kind: "stripe",
     currency: "USD",
     terms: { ...TERMS, maxMicros: 1_000_000_000 * DOLLAR },
+    known: [],
     resellers: null,
     actor: OPERATOR,
   });
@@ -286,6 +288,7 @@ test("a method with open payments is not removed; a removed one keeps no secret,
   database.run("updatePaymentMethod", {
     methodId: "card",
     changes: { settings: JSON.stringify({ "secret-key": "sk_test_secret" }) },
+    known: [],
   });
   const id = ask();
   const remove = () => database.run("removePaymentMethod", { methodId: "card" });

@@ -52,6 +52,15 @@ const TYPED: Record<string, readonly string[]> = {
   proof: ["correct horse battery"],
   chat: [""],
   token: [""],
+  id: ["another", "third"],
+  fee: ["1"],
+  fixed: ["0"],
+  bonus: ["100=3"],
+  resellers: [""],
+  "name-en": ["Name", "Other"],
+  "pay-url": [""],
+  "secret-key": ["sk_live_0123456789"],
+  "webhook-secret": ["whsec_0123456789"],
 };
 
 /** The forms that change something. */

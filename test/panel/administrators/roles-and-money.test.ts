@@ -82,6 +82,8 @@ async function openMarket(url: string) {
   run("putRoute", { id: "likes", provider: "acme", providerService: "8", priority: null });
   const payer = seedMember(market);
   seedMethod(market, "bank", "manual");
+  seedMethod(market, "card", "stripe", { active: false });
+  seedMethod(market, "wallet", "callback", { settings: JSON.stringify({ secret: "s" }) });
   const person = memberOf(payer.operator)!;
   const session = {
     id: "session-of-a-member",
@@ -123,9 +125,13 @@ interface Power {
   keys: string[];
   names: string[];
   leaks: string[];
+  terms: string[];
 }
 
-/** What must not grow: credit from outside, keys that can make it, names that recharges go by, where stored keys go. */
+/**
+ * What must not grow: credit from outside, keys that can make it, names that recharges go by, where stored keys go, and what
+ * payments credit, who reports them and where customers send their money.
+ */
 function powerIn(market: PanelMarket): Power {
   const rows = (text: string) =>
     market.query(text).map((row) => JSON.stringify(Object.values(row)));
@@ -141,6 +147,10 @@ function powerIn(market: PanelMarket): Power {
     names: rows("SELECT account, lower(username) FROM users WHERE account <= 5 ORDER BY account"),
     // The forms that are sent here type other keys.
     leaks: rows(`SELECT DISTINCT url FROM providers WHERE key = '${PROVIDER_KEY}'`),
+    terms: rows(
+      `SELECT method_id, rate_to_usd, fee_ppm, fee_fixed_micros, fee_payer, bonus_steps, settings, instructions, resellers, active
+        FROM payment_methods ORDER BY method_id`,
+    ),
   };
 }
 
@@ -154,6 +164,7 @@ interface Gains {
   keys: boolean;
   names: boolean;
   leaks: boolean;
+  terms: boolean;
 }
 
 function gainsBetween(before: Power, after: Power): Gains {
@@ -162,6 +173,7 @@ function gainsBetween(before: Power, after: Power): Gains {
     keys: after.keys.some((key) => !before.keys.some((old) => isNarrowed(old, key))),
     names: before.names.some((row) => !after.names.includes(row)),
     leaks: after.leaks.some((url) => !before.leaks.includes(url)),
+    terms: before.terms.join() !== after.terms.join(),
   };
 }
 
@@ -177,7 +189,7 @@ async function send(market: PanelMarket, cookie: string, action: string, sent: U
   return (await ask(confirmed)).status;
 }
 
-const GAINS = ["credit", "keys", "names", "leaks"] as const;
+const GAINS = ["credit", "keys", "names", "leaks", "terms"] as const;
 type TriedRoutes = Record<(typeof GAINS)[number], string[]>;
 
 /** The routes that let something grow, and those whose form was on no page. */
@@ -185,7 +197,7 @@ async function tryAll(role: Role, routes: readonly ActionRoute[]) {
   const upstream = await startUpstream();
   const listed = { service: 9, name: "Nine", rate: "0", type: "Default", min: "1", max: "100" };
   upstream.always("services", json([listed]));
-  const grown: TriedRoutes = { credit: [], keys: [], names: [], leaks: [] };
+  const grown: TriedRoutes = { credit: [], keys: [], names: [], leaks: [], terms: [] };
   const absent: string[] = [];
   for (const route of routes) {
     const market = await openMarket(upstream.url);
@@ -241,6 +253,7 @@ function pagesOf(market: PanelMarket, path: string): string[] {
     provider: () => values("SELECT name FROM providers WHERE provider_id > 0"),
     webhook: () => values("SELECT id FROM webhooks"),
     payment: () => values("SELECT id FROM payments"),
+    method: () => values("SELECT method_id FROM payment_methods"),
   };
   return path.split("/").reduce<string[]>(
     (paths, part) => {
@@ -262,16 +275,16 @@ const FOR_OPERATORS = ACTIONS.filter(({ role }) => role === "operator" || role =
 /** Their forms are there with a second factor; they touch the password and the codes of who is signed in. */
 const OF_SECOND_FACTOR = ["/account/second-factor/enable", "/account/second-factor/remove"];
 
-test("no form lets an operator create credit or a key that can, rename a user, or send a stored key to a new address", async () => {
+test("no form lets an operator create credit or a key that can, rename a user, send a stored key to a new address, or change how payments credit", async () => {
   const { grown, absent } = await tryAll("operator", FOR_OPERATORS);
-  expect(grown).toEqual({ credit: [], keys: [], names: [], leaks: [] });
+  expect(grown).toEqual({ credit: [], keys: [], names: [], leaks: [], terms: [] });
   expect(absent).toEqual(OF_SECOND_FACTOR.filter(isTried));
 });
 
-test("an owner can do each of these but the last, by these forms only", async () => {
+test("an owner can do each of these but send a stored key, by these forms only", async () => {
   const { grown } = await tryAll(
     "owner",
-    ACTIONS.filter(({ path }) => /^\/(users|providers|payments)\b/.test(path)),
+    ACTIONS.filter(({ path }) => /^\/(users|providers|payments|payment-methods)\b/.test(path)),
   );
   expect(grown).toEqual({
     credit: [
@@ -288,6 +301,14 @@ test("an owner can do each of these but the last, by these forms only", async ()
     ].filter(isTried),
     names: ["/users/:user/rename", "/users/:user/erase"].filter(isTried),
     leaks: [],
+    terms: [
+      "/payment-methods",
+      "/payment-methods/:method",
+      "/payment-methods/:method/terms",
+      "/payment-methods/:method/secrets",
+      "/payment-methods/:method/rotate",
+      "/payment-methods/:method/remove",
+    ].filter(isTried),
   });
 });
 

@@ -189,7 +189,7 @@ describe("a way to pay is changed", () => {
     ["min", "10001"],
     ["min", "1.001"],
     ["max", "x"],
-    ["rate", "0"],
+    ["rate-to-usd", "0"],
     ["fee", "101"],
     ["fixed", "-1"],
     ["payer", "nobody"],

@@ -7,6 +7,7 @@ import { findUser } from "../../../src/db/users/users.ts";
 import { ROUTES } from "../../../src/panel/server/routes.ts";
 import { ENGINE } from "../../support/databases/engine.ts";
 import { openPanel, type Reply, type TestPanel } from "../../support/worlds/panel.ts";
+import { seedMethod } from "../../support/seeds/payments.ts";
 import { runs } from "../../support/runs.ts";
 
 const RUNS = ENGINE === "sqlite" ? runs(4, 12) : 4;
@@ -57,6 +58,8 @@ async function panelWith(text: string): Promise<{ panel: TestPanel; paths: strin
   const orderId = order("likes");
   panel.attempt(orderId, { outcome: "unknown", cause: text });
   panel.run("noteOrder", { id: String(orderId), note: text });
+  const names = JSON.stringify({ en: text, es: text });
+  seedMethod(panel, "bank", "manual", { names, instructions: names });
   panel.administrator("olga", "operator");
   const session = {
     id: "s".repeat(22),
@@ -75,6 +78,7 @@ async function panelWith(text: string): Promise<{ panel: TestPanel; paths: strin
   panel.query("UPDATE panel_sessions SET user_agent = ?", session.userAgent);
   const parameters: Record<string, string> = {
     name: "olga", user: "alice", order: String(orderId), key, webhook, service: "likes", provider: "acme",
+    method: "bank",
   }; // prettier-ignore
   const paths = ROUTES.map(({ path }) =>
     path.replace(/:(\w+)/g, (_, name: string) => parameters[name] ?? "1"),

@@ -172,7 +172,7 @@ test("a method that is off, removed, or for other resellers is not offered", asy
   const offered = async (cookie: string) =>
     (await portal.get("/add-funds", cookie)).text.includes('value="program"');
   const set = (changes: object, resellers?: string[] | null) =>
-    portal.run("updatePaymentMethod", { methodId: "program", changes, ...(resellers === undefined ? {} : { resellers }) });
+    portal.run("updatePaymentMethod", { methodId: "program", changes, known: [], ...(resellers === undefined ? {} : { resellers }) });
   expect([await offered(owner), await offered(bob)]).toEqual([true, true]);
   set({}, ["bob"]);
   expect([await offered(owner), await offered(bob)]).toEqual([false, true]);

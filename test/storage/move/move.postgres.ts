@@ -112,7 +112,7 @@ function importPanel(shop: Shop): void {
 function payByBank(shop: Shop, operator: string): void {
   const actor = { keyId: null, operator };
   const terms = { ...TERMS, bonusSteps: '[{"from":1000000,"ppm":100000}]' };
-  const method = { methodId: "bank", kind: "manual", currency: "USD", terms };
+  const method = { methodId: "bank", kind: "manual", currency: "USD", terms, known: [] };
   shop.run("createPaymentMethod", { ...method, resellers: ["alice"] });
   const asked = { methodId: "bank", amountMicros: 2 * DOLLAR, requestKey: "form-1", actor };
   const { id } = shop.run("createPayment", asked);

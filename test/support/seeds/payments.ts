@@ -54,6 +54,7 @@ export function seedMethod(
     kind,
     currency,
     terms: all,
+    known: [],
     resellers: null,
     actor: OPERATOR,
   });

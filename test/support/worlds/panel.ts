@@ -67,7 +67,7 @@ interface PanelOptions {
   role?: Role;
   settings?: Partial<PanelSettings>;
   trustedProxy?: readonly Network[];
-  portal?: Panel["portal"];
+  portal?: Partial<Panel["portal"]>;
   /** The panel is on the database of this portal. */
   beside?: TestPortal;
   /** Called with the name of each command of the panel before the writer gets it. */
@@ -79,7 +79,7 @@ export async function openPanel({
   settings: changes = {},
   trustedProxy = [],
   beside,
-  portal = { url: () => "https://shop.example/portal", registration: "approve" },
+  portal = {},
   onCommand = () => {},
 }: PanelOptions = {}): Promise<TestPanel> {
   const database: TestDatabase = beside ?? freshDatabase();
@@ -106,7 +106,12 @@ export async function openPanel({
     connect: (provider) => connectProvider(provider, 600_000),
     machine: () => ({}),
     lateness: () => Promise.resolve(new Map()),
-    portal,
+    portal: {
+      url: () => "https://shop.example/portal",
+      noticesUrl: () => "https://shop.example/payments",
+      registration: "approve",
+      ...portal,
+    },
     settings,
     passwords: createPasswords(COST),
     system: {

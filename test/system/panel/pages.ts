@@ -78,6 +78,11 @@ export const PAGES: readonly PageToOpen[] = [
   { name: "payment-paid", path: "/payments/:paid" },
   { name: "payment-methods", path: "/payment-methods" },
   { name: "payment-method", path: "/payment-methods/bank" },
+  { name: "payment-method-card", path: "/payment-methods/card" },
+  { name: "payment-method-program", path: "/payment-methods/program" },
+  { name: "payment-method-new", path: "/new-payment-method" },
+  { name: "payment-method-new-card", path: "/new-payment-method?kind=stripe" },
+  { name: "payment-method-new-program", path: "/new-payment-method?kind=callback" },
   { name: "imported", path: "/imported" },
   { name: "imported-order", path: "/imported/orders/900001" },
   { name: "system", path: "/system" },
@@ -115,6 +120,12 @@ export const WRONG: readonly {
   { path: "/payments/:payment", action: "/payments/:payment/reject" },
   { path: "/payments/:paid", action: "/payments/:paid/settle", typed: { amount: "all" } },
   { path: "/payment-methods/bank", action: "/payment-methods/bank/terms", typed: { max: "much" } },
+  { path: "/payment-methods/card", action: "/payment-methods/card/secrets" },
+  {
+    path: "/new-payment-method?kind=stripe",
+    action: "/payment-methods",
+    typed: { id: "A B", currency: "euro", resellers: "two words!", bonus: "1000" },
+  },
   { path: "/new-service", action: "/services", typed: { min: "10", max: "1", price: "x" } },
   { path: "/services", action: "/service-prices/all", typed: { percent: "ten" } },
   { path: "/services/views", action: "/services/views", typed: { name: "", min: "99999" } },
@@ -212,7 +223,10 @@ function payIn(panel: TestPanel): Record<string, string> {
   const steps = JSON.stringify([{ fromMicros: 100_000_000, ppm: 30_000 }]);
   const names = JSON.stringify({ en: "Bank transfer", es: HARMFUL.replace("\0", "") });
   seedMethod(panel, "bank", "manual", { names, feePpm: 29_000, bonusSteps: steps });
-  seedMethod(panel, "card", "stripe", { active: true });
+  const keys = JSON.stringify({ "secret-key": "sk_test_0123456789abcdef" });
+  seedMethod(panel, "card", "stripe", { active: true, settings: keys, instructions: "{}" });
+  const program = JSON.stringify({ secret: "s", "pay-url": "https://pay.example/?id={payment}" });
+  seedMethod(panel, "program", "callback", { rateToUsd: "1.08", settings: program }, "EUR");
   const ask = (methodId: string, amount: number) =>
     askPayment(panel, { methodId, actor: payer, amount, now: panel.clock.now });
   const payment = ask("bank", 250);

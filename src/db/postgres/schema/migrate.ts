@@ -25,6 +25,7 @@ import inspections from "../../../../migrations/postgres/0021_inspections.sql" w
 import pastOrdersByProviderOrder from "../../../../migrations/postgres/0022_past_orders_by_provider_order.sql" with { type: "text" };
 import runningImports from "../../../../migrations/postgres/0023_running_imports.sql" with { type: "text" };
 import addresses from "../../../../migrations/postgres/0024_addresses.sql" with { type: "text" };
+import paymentNotices from "../../../../migrations/postgres/0025_payment_notices.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -64,6 +65,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 22, name: "0022_past_orders_by_provider_order", sql: pastOrdersByProviderOrder },
   { version: 23, name: "0023_running_imports", sql: runningImports },
   { version: 24, name: "0024_addresses", sql: addresses },
+  { version: 25, name: "0025_payment_notices", sql: paymentNotices },
 ];
 
 /** The number of the advisory lock: "rslr". */

@@ -1,0 +1,38 @@
+// A way to pay as the panel's pages show it.
+
+import { findMethod, listMethodResellers } from "../../db/payments/payment-methods.ts";
+import type { Reader } from "../../db/port/port.ts";
+import type { PaymentMethodRow } from "../../db/tables/payments.ts";
+import { METHOD_ID } from "../../domain/payments/payment-methods.ts";
+import { refusal } from "../../domain/values/error-table.ts";
+import type { MethodSettings } from "../../payments/method.ts";
+import type { Call } from "../server/call.ts";
+
+export interface ShownMethod {
+  method: PaymentMethodRow;
+  /** Null: all resellers. */
+  resellers: readonly string[] | null;
+}
+
+/** Refuses: payment_method_not_found. */
+export function requireMethod(reader: Reader, params: Call["params"]): PaymentMethodRow {
+  const id = METHOD_ID.read(params["method"]!);
+  const method = "must" in id ? undefined : findMethod(reader, id.value);
+  if (!method) throw refusal("payment_method_not_found");
+  return method;
+}
+
+/** Refuses: payment_method_not_found. */
+export function requireShownMethod(reader: Reader, params: Call["params"]): ShownMethod {
+  const method = requireMethod(reader, params);
+  const named = listMethodResellers(reader, method.methodId).map(({ username }) => username);
+  return { method, resellers: method.resellers === "all" ? null : named };
+}
+
+export function settingsOf({ settings }: Pick<PaymentMethodRow, "settings">): MethodSettings {
+  return JSON.parse(settings) as MethodSettings;
+}
+
+export function methodPath({ methodId }: Pick<PaymentMethodRow, "methodId">): string {
+  return `/payment-methods/${methodId}`;
+}
