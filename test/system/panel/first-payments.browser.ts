@@ -1,0 +1,157 @@
+// From a panel without a way to pay to two payments, in the browser only: the operator and a new reseller see only their
+// pages, and the program that reports a payment is the sample of the documents. With JavaScript and without.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { launch } from "./browser.ts";
+import { type Person, personAt } from "./person.ts";
+import { type Quickstart, startQuickstart } from "./quickstart.ts";
+
+const SAMPLE = new URL("../../../docs/samples/payment.mjs", import.meta.url).pathname;
+const PASSWORD = "correct horse battery";
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser.close());
+
+describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
+  let service: Quickstart;
+  let operator: Person;
+  let customer: Person;
+  const contexts: BrowserContext[] = [];
+
+  async function openPage(): Promise<Page> {
+    const context = await browser.newContext({ javaScriptEnabled, locale: "en" });
+    context.setDefaultTimeout(0);
+    contexts.push(context);
+    return context.newPage();
+  }
+
+  beforeAll(async () => {
+    service = await startQuickstart();
+    operator = personAt(await openPage());
+    customer = personAt(await openPage());
+    await service.signUp(operator.page);
+  });
+  afterAll(async () => {
+    for (const context of contexts) await context.close();
+    await service.stop();
+  });
+
+  test("an owner who has never seen the panel adds two ways to pay, and a new reseller pays by each, in the browser only", async () => {
+    const wallet = await addMethods();
+    await inviteReseller();
+
+    const transfer = await askFor("Bank transfer", "50");
+    expect(await customer.text()).toContain("Account 12 34");
+    await customer.type("Your reference", "Nina, 50");
+    await customer.click("Send");
+    await customer.page.getByText("It is credited once it has been checked.").waitFor();
+    await operator.click("Payments");
+    await operator.click(`${transfer.slice(0, 8)}…`);
+    expect(await operator.text()).toContain("Nina, 50");
+    await operator.click("Approve");
+    await operator.click("Approve the payment of nina");
+    await operator.page.getByText("nina was credited 50.00 USD.").waitFor();
+    await customer.page.reload();
+    await customer.page.getByText("Paid", { exact: true }).first().waitFor();
+
+    const paid = await askFor("Wallet", "20");
+    const sent = await report(wallet, paid, "20");
+    expect(sent).toContain("200");
+    // Twice is once.
+    expect(await report(wallet, paid, "20")).toContain("200");
+    await customer.page.reload();
+    await customer.page.getByText("Paid", { exact: true }).first().waitFor();
+    await customer.click("Overview");
+    expect(await customer.text()).toContain("$70.00");
+    await operator.click("Payments");
+    await operator.click("Ways to pay");
+    expect(await operator.text()).toContain("50.00");
+    expect(await operator.text()).not.toContain("No notice has arrived yet.");
+  }, 300_000);
+
+  /** Returns what the panel shows of the program: its secret and the address for its reports. */
+  async function addMethods(): Promise<{ secret: string; address: string }> {
+    const { click, type, tick, text, page } = operator;
+    await click("Payments");
+    await click("Ways to pay");
+    expect(await text()).toContain("None yet: resellers cannot add funds in the portal.");
+    await click("New way to pay");
+    await type("Id", "bank");
+    await type("Name in English", "Bank transfer");
+    await type("What customers read in English", "Account 12 34\nNova");
+    await click("Add it");
+    await click("Add the way to pay bank");
+    await page.getByText("bank was added.").waitFor();
+    await click("Ways to pay");
+    await click("New way to pay");
+    await click("Another program");
+    // What is wrong is said beside its field, and what was typed is still there.
+    await type("Id", "My Wallet");
+    await type("Name in English", "Wallet");
+    await tick("Offer it to resellers at once");
+    await click("Add it");
+    expect(await text()).toContain("Id must be 1 to 40 small letters, digits and hyphens");
+    await type("Id", "wallet");
+    await click("Add it");
+    await click("Add the way to pay wallet");
+    const secret = await page.locator("#key").innerText();
+    await click("Done");
+    expect(await text()).not.toContain(secret);
+    expect(await text()).toContain("No notice has arrived yet.");
+    return { secret, address: await page.locator("#address").innerText() };
+  }
+
+  /** The reseller's first member opens the link and chooses a password. */
+  async function inviteReseller(): Promise<void> {
+    const { click, type, choose, page } = operator;
+    await click("Resellers");
+    await click("New reseller");
+    await type("Username", "nina");
+    await click("Create the user");
+    await click("Manage members and the portal");
+    await type("E-mail", "nina@shop.example");
+    await choose("Role", "owner: everything, and members");
+    await click("Invite");
+    const invite = page.getByRole("button", { name: /^Invite / });
+    if (await invite.isVisible()) await invite.click();
+    const link = await page.locator("#link").innerText();
+    await customer.page.goto(link);
+    const code = customer.page.getByLabel("Code from the link");
+    if (await code.isVisible()) await code.fill(link.split("#")[1]!);
+    await customer.type("Password", PASSWORD);
+    await customer.click("Continue");
+    await customer.page.getByText("Welcome, nina@shop.example.").waitFor();
+  }
+
+  /** Returns the id of the payment. */
+  async function askFor(method: string, amount: string): Promise<string> {
+    await customer.click("Overview");
+    await customer.click("Add funds");
+    await customer.choose("Way to pay", method);
+    await customer.type("Amount", amount);
+    await customer.click("Review");
+    await customer.click("Continue to payment");
+    await customer.page.getByText("The payment is ready.").waitFor();
+    return new URL(customer.page.url()).pathname.split("/").at(-1)!;
+  }
+});
+
+/** Runs the sample program; returns what it prints. */
+async function report(
+  { secret, address }: { secret: string; address: string },
+  payment: string,
+  amount: string,
+): Promise<string> {
+  const program = Bun.spawn(["bun", SAMPLE, payment, `wallet-${payment}`, amount, "USD"], {
+    env: { ...process.env, CALLBACK_URL: address, PAYMENT_SECRET: secret },
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const printed = await program.stdout.text();
+  await program.exited;
+  return printed;
+}
