@@ -47,6 +47,12 @@ describe("secrets", () => {
     expect([forced.status, rowOf("forced")]).toEqual([422, undefined]);
   });
 
+  test("the documents name the same events as the page", async () => {
+    const guide = await Bun.file(new URL("../../../docs/payments.md", import.meta.url)).text();
+    const named = guide.matchAll(/`(?:checkout|charge|refund)\.[a-z_.]+`/g);
+    expect([...named].map(([each]) => each)).toEqual(stripe.events!.map((event) => `\`${event}\``));
+  });
+
   test("are stored with a proof only, one by one or both, and a wrong one changes nothing", async () => {
     const wrong: Record<string, string>[] = [
       {},
