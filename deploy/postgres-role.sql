@@ -52,6 +52,6 @@ GRANT INSERT, DELETE ON portal_notices TO reseller;
 GRANT INSERT, UPDATE, DELETE ON mails TO reseller;
 GRANT UPDATE ON mail_settings TO reseller;
 -- Payments, and files of customers, which an erasure deletes.
-GRANT INSERT, UPDATE ON payment_methods, payments TO reseller;
+GRANT INSERT, UPDATE ON payment_methods, payments, payment_surpluses TO reseller;
 GRANT INSERT, UPDATE, DELETE ON payment_attachments TO reseller;
 GRANT INSERT, DELETE ON payment_method_resellers TO reseller;

@@ -9,6 +9,7 @@ import {
 } from "../db/webhooks/alerts.ts";
 import { listProviderAttention } from "../db/reports/attention.ts";
 import { readMailFacts } from "../db/mails/mails.ts";
+import { listSurplusFacts } from "../db/payments/payment-surpluses.ts";
 import { readPaymentFacts } from "../db/payments/payments.ts";
 import { listSpenders } from "../db/reports/hourly-spend.ts";
 import type { Reader, ReadStore } from "../db/port/port.ts";
@@ -72,8 +73,7 @@ export function startAlerts(deps: AlertDeps): AlertService {
         ...provider,
         lateness: lateness.get(provider.name) ?? "unknown",
       }));
-      const { failedWebhooks, limitedKeys, spenders, payments, mails } = read;
-      const facts = { providers, failedWebhooks, limitedKeys, spenders, payments, mails, machine };
+      const facts = { ...read, providers, machine };
       const conditions = alertConditions(facts, read.open, now);
       const changes = steadiness.settled(alertChanges(conditions, read.open, now));
       if (isStopping || isEmpty(changes)) return;
@@ -115,6 +115,7 @@ function readFacts(reader: Reader, now: number) {
     limitedKeys: listLimitedKeys(reader, utcDayBounds(now)),
     spenders: listSpenders(reader, now),
     payments: readPaymentFacts(reader),
+    surpluses: listSurplusFacts(reader),
     mails: readMailFacts(reader, now),
   };
 }

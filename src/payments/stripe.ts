@@ -43,6 +43,7 @@ const EVENTS = [
   "checkout.session.expired",
   "charge.refunded",
   "refund.updated",
+  "refund.failed",
   "charge.dispute.created",
   "charge.dispute.updated",
   "charge.dispute.closed",

@@ -2,6 +2,12 @@
 
 import type { ListedPayment } from "../../db/payments/payments.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
+import {
+  isOpenSurplus,
+  SURPLUS_ADVICE,
+  surplusText,
+} from "../../domain/payments/payment-surpluses.ts";
+import type { PaymentSurplus } from "../../db/tables/payments.ts";
 import { isCredited } from "../../domain/payments/payment-states.ts";
 import { dollars, isoTime } from "../output/output.ts";
 
@@ -12,6 +18,22 @@ export function moneyText(micros: number, currency: string): string {
 /** Returns the credit including the bonus; null before the payment is credited. */
 export function creditText({ state, creditMicros, bonusMicros }: ListedPayment): string | null {
   return isCredited(state) ? dollars(creditMicros + bonusMicros) : null;
+}
+
+export function surplusJson(surplus: PaymentSurplus) {
+  const { cause, reference, currency, amountMicros, leftMicros, createdAt, settledAt } = surplus;
+  return {
+    cause,
+    methodReference: reference,
+    currency,
+    amount: formatMicros(amountMicros),
+    left: formatMicros(leftMicros),
+    createdAt: isoTime(createdAt),
+    settledAt: isoTime(settledAt),
+    text: surplusText(surplus),
+    /** What to do; null: it is decided, or nothing is left. */
+    advice: isOpenSurplus(surplus) ? SURPLUS_ADVICE[cause] : null,
+  };
 }
 
 export function paymentJson(payment: ListedPayment) {

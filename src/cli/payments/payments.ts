@@ -8,7 +8,9 @@ import {
   listPaymentsBelow,
   listTransfersOfPayment,
   type ListedPayment,
+  PAYMENT_NEEDS,
 } from "../../db/payments/payments.ts";
+import { listSurpluses } from "../../db/payments/payment-surpluses.ts";
 import { endingOf } from "../../domain/payments/attachments.ts";
 import { METHOD_ID } from "../../domain/payments/payment-methods.ts";
 import { PAYMENT_STATES } from "../../domain/payments/payment-states.ts";
@@ -32,9 +34,9 @@ import { isoTime, print } from "../output/output.ts";
 import type { PageReader } from "../output/streams.ts";
 import { fields, table } from "../output/text-table.ts";
 import { declareMethods } from "./payment-methods.ts";
-import { creditText, moneyText, paymentJson } from "./payment-output.ts";
+import { creditText, moneyText, paymentJson, surplusJson } from "./payment-output.ts";
 
-const STATES = ["waiting", "reversed", ...PAYMENT_STATES] as const;
+const STATES = [...PAYMENT_NEEDS, ...PAYMENT_STATES] as const;
 
 interface FilterOptions extends CommonOptions, WindowOptions {
   user?: string;
@@ -51,6 +53,7 @@ export function declarePayments(admin: Command): void {
   declareApprove(group);
   declareReject(group);
   declareRefund(group);
+  declareSurplus(group);
 }
 
 function declareList(group: Command): void {
@@ -65,7 +68,7 @@ function declareList(group: Command): void {
     .addOption(
       new Option(
         "--state <state>",
-        "only payments in this state; waiting: for you to approve or reject; reversed: refunded or disputed, for you to decide on",
+        "only payments in this state; waiting: for you to approve or reject; reversed: refunded or disputed, surplus: with money that is not credited, for you to decide on",
       ).choices(STATES),
     );
   listWithCsv(addWindow(command), "payments", LIST);
@@ -122,6 +125,7 @@ function declareShow(group: Command): void {
             payment,
             events: listPaymentEvents(reader, paymentId),
             transfers: listTransfersOfPayment(reader, paymentId),
+            surpluses: listSurpluses(reader, paymentId).map(surplusJson),
           };
         }),
       );
@@ -131,12 +135,14 @@ function declareShow(group: Command): void {
       const transactions = found.transfers.map(({ seq, kind, amountMicros }) => {
         return { seq, kind, amount: formatMicros(amountMicros) };
       });
-      const json = { ...paymentJson(found.payment), events, transactions };
+      const { surpluses } = found;
+      const json = { ...paymentJson(found.payment), events, transactions, surpluses };
       print(options.json, json, () => {
         const parts = [
           fields(paymentJson(found.payment)),
           table(events, ""),
           table(transactions, "no transactions"),
+          ...surpluses.map(({ text, advice }) => (advice === null ? text : `${text}: ${advice}`)),
         ];
         return parts.join("\n\n");
       });
@@ -261,6 +267,38 @@ function declareRefund(group: Command): void {
         { id, state: made.state, debited },
         () => `${payment.username}: debited ${debited} USD`,
       );
+    },
+  );
+}
+
+function declareSurplus(group: Command): void {
+  const command = declare(
+    group,
+    "surplus",
+    "decide on money that was received for a payment and is not credited",
+    "reseller admin payment surplus pqrstuvwxyzabcdefghijklm --credit 25",
+  )
+    .argument("<id>", "id of the payment", keyId)
+    .requiredOption(
+      "--credit <usd>",
+      "what to credit; 0: nothing, because you gave it back or it is credited already",
+      price,
+    )
+    .option("--public-note <text>", "note shown to the user in GET /transactions", note);
+  addMoneyConfirmation(command).action(
+    async (
+      id: string,
+      options: CommonOptions & ConfirmOptions & { credit: number; publicNote?: string },
+    ) => {
+      const { credit: creditMicros, publicNote = null } = options;
+      const payment = await paymentOf(options, id);
+      const what = `credit ${payment.username} for a surplus of payment ${id}`;
+      await confirmMoney(options, creditMicros, what);
+      const made = await withDatabase(options, ({ execute }) =>
+        execute("settleSurplus", { id, creditMicros, publicNote }),
+      );
+      const credited = formatMicros(made.creditedMicros);
+      print(options.json, { id, credited }, () => `${payment.username}: credited ${credited} USD`);
     },
   );
 }

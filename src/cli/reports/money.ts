@@ -18,7 +18,7 @@ export async function printMoney(
 }
 
 function moneyJson(report: MoneyReport, { from, to }: TimeWindow) {
-  const { lines, sums, unknown } = report;
+  const { lines, sums, unknown, uncredited } = report;
   return {
     since: isoTime(from),
     until: isoTime(to),
@@ -32,6 +32,9 @@ function moneyJson(report: MoneyReport, { from, to }: TimeWindow) {
     unknown: jsonAmount(unknown.micros),
     revenue: jsonAmount(report.revenueMicros),
     net: jsonAmount(report.netMicros),
+    uncredited: uncredited.map(({ methodId: method, currency, count, micros }) => {
+      return { method, currency, count, amount: jsonAmount(micros) };
+    }),
     lines: lines.map(({ micros, ...line }) => ({ ...line, amount: jsonAmount(micros) })),
   };
 }

@@ -16,6 +16,7 @@ import {
   payments,
   paymentTransfers,
 } from "../tables/payments.ts";
+import { OPEN_SURPLUS } from "./payment-surpluses.ts";
 
 /** A payment as lists show it. */
 export interface ListedPayment extends Payment {
@@ -24,11 +25,15 @@ export interface ListedPayment extends Payment {
   email: string | null;
 }
 
+/** What needs the operator: a payment to approve or reject, a reversal, or a surplus. */
+export const PAYMENT_NEEDS = ["waiting", "reversed", "surplus"] as const;
+export type PaymentNeed = (typeof PAYMENT_NEEDS)[number];
+
 export interface PaymentFilter {
   account: number | null;
   methodId: string | null;
-  /** A state, or what needs the operator: decisions, and reversals. */
-  state: PaymentState | "waiting" | "reversed" | null;
+  /** A state, or a need. */
+  state: PaymentState | PaymentNeed | null;
   window: TimeWindow;
 }
 
@@ -52,6 +57,7 @@ const LIST = listByFilters({
     state: "payments.state = :state",
     waiting: "payments.awaits IS NOT NULL",
     reversed: REVERSED,
+    surplus: `payments.payment_id IN (SELECT payment_id FROM payment_surpluses WHERE ${OPEN_SURPLUS})`,
     from: "payments.created_at >= :from",
     to: "payments.created_at <= :to",
   },
@@ -69,11 +75,11 @@ export function listPaymentsBelow(
   below: number,
   limit: number,
 ): Page<ListedPayment> {
-  const isNeed = state === "waiting" || state === "reversed";
-  const filter = { account, methodId, from, to, state: isNeed ? null : state };
+  const need = PAYMENT_NEEDS.find((each) => each === state);
+  const filter = { account, methodId, from, to, state: need ? null : state };
   const given = [
     ...givenNames(filter, ["account", "methodId", "state", "from", "to"]),
-    ...(isNeed ? [state] : []),
+    ...(need ? [need] : []),
   ];
   const rows = reader.all(LIST(given), { ...filter, below, limit: limit + 1 } as never);
   if (rows.length <= limit) return { rows, next: null };
@@ -162,9 +168,10 @@ export function countOpenPayments(reader: Reader, account: number): number {
 }
 
 const FACTS = query({
-  columns: { waiting: number, reversed: number },
+  columns: { waiting: number, reversed: number, surplus: number },
   text: `SELECT (SELECT count(*) FROM payments WHERE awaits IS NOT NULL) AS "waiting",
-    (SELECT count(*) FROM payments WHERE ${REVERSED}) AS "reversed"`,
+    (SELECT count(*) FROM payments WHERE ${REVERSED}) AS "reversed",
+    (SELECT count(DISTINCT payment_id) FROM payment_surpluses WHERE ${OPEN_SURPLUS}) AS "surplus"`,
 });
 
 /** Counts what needs the operator. */

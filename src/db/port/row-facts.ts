@@ -6,10 +6,11 @@ import { LIVE_ORDER_CONDITION, UNKNOWN_PLACEMENTS } from "../orders/orders.ts";
 import { OLDEST_DUE_POLL } from "../delivery/polling.ts";
 import { LAST_ROW_COLUMNS, LAST_ROW_TIMES, lastRowAt } from "../reports/last-row.ts";
 import { readMailFacts } from "../mails/mails.ts";
+import { listSurplusFacts } from "../payments/payment-surpluses.ts";
 import { readPaymentFacts } from "../payments/payments.ts";
 import { listSpenders } from "../reports/hourly-spend.ts";
 import type { MailFacts } from "../../domain/alerts/mail-conditions.ts";
-import type { PaymentFacts } from "../../domain/alerts/payment-conditions.ts";
+import type { PaymentFacts, SurplusFacts } from "../../domain/alerts/payment-conditions.ts";
 import type { SpendFacts } from "../../domain/alerts/spend-conditions.ts";
 import type { Reader } from "./port.ts";
 import { query } from "./query.ts";
@@ -37,6 +38,7 @@ export interface RowFacts {
   /** Resellers whose spend of the running hour is judged. */
   spenders: SpendFacts[];
   payments: PaymentFacts;
+  surpluses: SurplusFacts[];
   mails: MailFacts;
 }
 
@@ -69,6 +71,7 @@ export function readRowFacts(reader: Reader, now: number): RowFacts {
     ...facts,
     spenders: listSpenders(reader, now),
     payments: readPaymentFacts(reader),
+    surpluses: listSurplusFacts(reader),
     mails: readMailFacts(reader, now),
   };
 }

@@ -11,9 +11,10 @@ import { countOpenRequests, type RequestFigures } from "../orders/order-request-
 import { expectedCurrency } from "../../domain/delivery/costs.ts";
 import { readHeldOrders } from "../delivery/held-orders.ts";
 import type { MailFacts } from "../../domain/alerts/mail-conditions.ts";
-import type { PaymentFacts } from "../../domain/alerts/payment-conditions.ts";
+import type { PaymentFacts, SurplusFacts } from "../../domain/alerts/payment-conditions.ts";
 import type { SpendFacts } from "../../domain/alerts/spend-conditions.ts";
 import { readMailFacts } from "../mails/mails.ts";
+import { listSurplusFacts } from "../payments/payment-surpluses.ts";
 import { readPaymentFacts } from "../payments/payments.ts";
 import { listSpenders } from "./hourly-spend.ts";
 import { query } from "../port/query.ts";
@@ -42,6 +43,7 @@ export interface Attention {
   /** Resellers whose spend of the running hour is judged. */
   spenders: SpendFacts[];
   payments: PaymentFacts;
+  surpluses: SurplusFacts[];
   mails: MailFacts;
   /** The latest creation time of a transfer, order or user; null if there is none. */
   lastRowAt: number | null;
@@ -126,6 +128,7 @@ export function readAttention(reader: Reader, now: number): Attention {
     registrations: countWaiting(reader),
     spenders: listSpenders(reader, now),
     payments: readPaymentFacts(reader),
+    surpluses: listSurplusFacts(reader),
     mails: readMailFacts(reader, now),
     lastRowAt: lastRowAt(times),
   };

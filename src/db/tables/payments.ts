@@ -7,6 +7,7 @@ import type {
   PaymentEvent,
   PaymentState,
 } from "../../domain/payments/payment-states.ts";
+import type { SurplusCause } from "../../domain/payments/payment-surpluses.ts";
 import type { AttachmentType } from "../../domain/payments/attachments.ts";
 import { type NewRowOf, type RowOf, table } from "../port/table-definition.ts";
 import { catalogueLock } from "./locks.ts";
@@ -86,6 +87,10 @@ export const payments = table(
     paidAt: integer(),
     nextReadAt: integer(),
     reads: integer().notNull().default(0),
+    /** Whether its provider or program has reported what was received. */
+    reported: integer({ mode: "boolean" }).notNull().default(false),
+    reportedRefundMicros: integer().notNull().default(0),
+    nettedMicros: integer().notNull().default(0),
   },
   {
     key: ["paymentId"],
@@ -142,6 +147,32 @@ export const paymentTransfers = table(
     lock: ({ account }) => account,
   },
 );
+
+/** Money that was received for a payment, and that the payment does not credit. */
+export const paymentSurpluses = table(
+  "payment_surpluses",
+  {
+    surplusId: integer().primaryKey(),
+    paymentId: integer().notNull(),
+    account: integer().notNull(),
+    methodId: text().notNull(),
+    cause: text().$type<SurplusCause>().notNull(),
+    reference: text(),
+    currency: text().notNull(),
+    amountMicros: integer().notNull(),
+    leftMicros: integer().notNull(),
+    createdAt: integer().notNull(),
+    settledAt: integer(),
+  },
+  {
+    key: ["surplusId"],
+    numberField: "surplusId",
+    unique: { byReference: ["methodId", "reference"] },
+    lock: ({ account }) => account,
+  },
+);
+
+export type PaymentSurplus = RowOf<typeof paymentSurpluses>;
 
 /** Files of customers, in base64. */
 export const paymentAttachments = table(

@@ -24,6 +24,7 @@ import {
   paymentMethodResellers,
   paymentMethods,
   payments,
+  paymentSurpluses,
   paymentTransfers,
 } from "./payments.ts";
 import { providerBalances, providerRates, providers } from "./providers.ts";
@@ -112,5 +113,6 @@ export const TABLES: readonly AnyTable[] = [
   paymentEvents,
   paymentTransfers,
   paymentAttachments,
+  paymentSurpluses,
   confirmations,
 ];

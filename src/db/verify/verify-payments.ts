@@ -36,6 +36,20 @@ export const PAYMENT_QUERIES: Record<string, string> = {
       SELECT id, state, (SELECT to_state FROM payment_events WHERE payment_events.payment_id = payments.payment_id
         ORDER BY seq DESC LIMIT 1) AS last FROM payments
     ) AS ended WHERE coalesce(last, '') <> state OR state NOT IN (${quoted(PAYMENT_STATES)})`,
+  "the state of a payment is what is reversed of it, unless the operator approved it": `
+    SELECT 'payment ' || id AS subject,
+      'it is ' || state || ', refunded are ' || refunded_micros || ' micros, ' || netted_micros
+        || ' before the credit, disputed are ' || disputed_micros AS problem
+    FROM payments WHERE state IN (${quoted(CREDITED_STATES)})
+      AND NOT EXISTS (SELECT 1 FROM payment_events WHERE payment_events.payment_id = payments.payment_id
+        AND event IN ('approved', 'settled', 'surplus_settled'))
+      AND state <> CASE WHEN disputed_micros > 0 THEN 'disputed'
+        WHEN refunded_micros > netted_micros THEN 'refunded' ELSE 'paid' END`,
+  "money that was paid again is of one payment": `
+    SELECT 'payment ' || payments.id AS subject, 'it has the money ' || reference || ' of another payment' AS problem
+    FROM payment_surpluses JOIN payments ON payments.method_id = payment_surpluses.method_id
+      AND payments.method_reference = payment_surpluses.reference
+      AND payments.payment_id <> payment_surpluses.payment_id`,
   "what a payment credits is at most what was received": `
     SELECT 'payment ' || id AS subject, 'credited ' || credit_micros || ' of ' || received_micros || ' micros received' AS problem
     FROM payments WHERE state IN (${quoted(CREDITED_STATES)}) AND currency = 'USD' AND received_currency = 'USD'

@@ -88,6 +88,7 @@ export const AUDIT_ACTIONS = [
   "payment.approve",
   "payment.reject",
   "payment.refund",
+  "payment.surplus",
   "payment_method.create",
   "payment_method.update",
   "payment_method.remove",

@@ -20,7 +20,12 @@ import {
   WRITER_RULES,
 } from "./machine-conditions.ts";
 import { MAIL_RULES, type MailFacts } from "./mail-conditions.ts";
-import { PAYMENT_RULES, type PaymentFacts } from "./payment-conditions.ts";
+import {
+  PAYMENT_RULES,
+  type PaymentFacts,
+  SURPLUS_RULES,
+  type SurplusFacts,
+} from "./payment-conditions.ts";
 import { SPEND_RULES, type SpendFacts } from "./spend-conditions.ts";
 import { MINUTE_MS, HOUR_MS, DAY_MS } from "../values/spans.ts";
 
@@ -63,6 +68,7 @@ export interface AlertFacts {
   /** Resellers whose spend of the running hour is judged. */
   spenders: readonly SpendFacts[];
   payments: PaymentFacts;
+  surpluses: readonly SurplusFacts[];
   mails: MailFacts;
   machine: MachineFacts;
 }
@@ -111,7 +117,16 @@ export const TIMED_KINDS: ReadonlySet<AlertKind> = new Set([
 
 /** Returns the conditions that alerts report, including those with state `unknown`. */
 export function alertConditions(
-  { providers, failedWebhooks, limitedKeys, spenders, payments, mails, machine }: AlertFacts,
+  {
+    providers,
+    failedWebhooks,
+    limitedKeys,
+    spenders,
+    payments,
+    surpluses,
+    mails,
+    machine,
+  }: AlertFacts,
   open: readonly OpenAlert[],
   now: number,
 ): AlertCondition[] {
@@ -131,6 +146,7 @@ export function alertConditions(
     ...limitedKeys.flatMap((id) => alertConditionsOf(LIMITED_KEY_RULES, { id }, now)),
     ...spenders.flatMap((each) => alertConditionsOf(SPEND_RULES, each, now)),
     ...alertConditionsOf(PAYMENT_RULES, payments, now),
+    ...surpluses.flatMap((each) => alertConditionsOf(SURPLUS_RULES, each, now)),
     ...alertConditionsOf(MAIL_RULES, mails, now),
     ...alertConditionsOf(MACHINE_RULES, facts, now),
   ];
@@ -152,6 +168,7 @@ const ENDINGS: Record<AlertKind, (subject: string) => string> = {
   recharge_limited: (key) => `A new day began for key ${key}, or its limits were changed`,
   spend_unusual: (reseller) => `The hour of unusual spend of reseller ${reseller} is over`,
   payment_reversed: () => "All refunded and disputed payments are decided",
+  payment_surplus: (payment) => `Payment ${payment} has no money left to decide on`,
   payment_waiting: () => "No payment waits for a decision any more",
   webhook_disabled: (webhook) => `The webhook is no longer disabled by failures: ${webhook}`,
   mail_stuck: () => "E-mails are sent again",

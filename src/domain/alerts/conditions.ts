@@ -22,6 +22,7 @@ export const ALERT_KINDS = [
   "recharge_limited",
   "spend_unusual",
   "payment_reversed",
+  "payment_surplus",
   "payment_waiting",
   "database_unwritable",
 ] as const;

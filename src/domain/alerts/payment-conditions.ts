@@ -1,12 +1,23 @@
 // The rules for payments that wait for the operator (conditions.ts).
 
+import { SURPLUS_ADVICE, type Surplus, surplusText } from "../payments/payment-surpluses.ts";
 import { counted } from "../values/text.ts";
 import type { Rules } from "./conditions.ts";
 
-/** Payments to decide on, and reversed ones: refunded or disputed since the last decision. */
+/**
+ * Payments to decide on, reversed ones, which were refunded or disputed since the last decision, and those with a surplus.
+ */
 export interface PaymentFacts {
   waiting: number;
   reversed: number;
+  surplus: number;
+}
+
+/** A payment with money that it does not credit. */
+export interface SurplusFacts {
+  id: string;
+  /** Those to decide on, at least one. */
+  surpluses: readonly Surplus[];
 }
 
 const PAYMENTS = "payments";
@@ -33,5 +44,23 @@ export const PAYMENT_RULES: Rules<PaymentFacts> = {
       "see `reseller admin payment list --state waiting`, then `reseller admin payment approve` or `reject`",
     alert: () => ({ subject: PAYMENTS }),
     amount: ({ waiting }) => waiting,
+  },
+};
+
+/** Each payment has an alert of its own, which says how much came from where. */
+export const SURPLUS_RULES: Rules<SurplusFacts> = {
+  payment_surplus: {
+    severity: () => "problem",
+    holds: () => true,
+    text: ({ id, surpluses }) =>
+      `Payment ${id} has money that is not credited: ${surpluses.map(surplusText).join("; ")}`,
+    page: ({ id }) => `/payments/${id}#surplus`,
+    action: "Give it back or credit it",
+    advice: ({ id, surpluses }) => {
+      const causes = [...new Set(surpluses.map(({ cause }) => cause))];
+      const what = causes.map((cause) => SURPLUS_ADVICE[cause]).join("; ");
+      return `${what}. Then \`reseller admin payment surplus\` ${id} --credit AMOUNT, or 0`;
+    },
+    alert: ({ id }) => ({ subject: id }),
   },
 };

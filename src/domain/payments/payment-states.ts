@@ -32,21 +32,27 @@ export type PaymentAwaits = (typeof PAYMENT_AWAITS)[number];
 export type PaymentPhase = PaymentState | "waiting";
 export const PAYMENT_PHASES: readonly PaymentPhase[] = ["waiting", ...PAYMENT_STATES];
 
-/** What happens to payments. The last five are acts of people, which are refused where they do not apply. */
+/**
+ * What happens to payments. `paid_again`: money arrived beyond what the payment credits, a surplus. The last six are acts
+ * of people, which are refused where they do not apply.
+ */
 export const PAYMENT_EVENTS = [
   "begun",
   "begin_refused",
   "paid",
   "paid_unclear",
+  "paid_again",
   "failed",
   "expired",
   "refunded",
+  "refund_failed",
   "disputed",
   "dispute_won",
   "claimed",
   "approved",
   "rejected",
   "settled",
+  "surplus_settled",
 ] as const;
 export type PaymentEvent = (typeof PAYMENT_EVENTS)[number];
 
@@ -55,11 +61,14 @@ export type PaymentEffect = PaymentPhase | "stay" | "refuse";
 
 type Row = Record<PaymentEvent, PaymentEffect>;
 
+/** A surplus changes no state: it is decided on by itself, whatever became of the payment. */
+const SURPLUS = { paid_again: "stay", surplus_settled: "stay" } as const;
 /** Money that was taken is credited whatever was believed before, so `paid` counts in every state without a credit. */
-const UNCREDITED = { paid: "paid", paid_unclear: "waiting", approved: "paid" } as const;
+const UNCREDITED = { ...SURPLUS, paid: "paid", paid_unclear: "waiting", approved: "paid" } as const;
 /** Only credited money can be reversed. A refund before the credit reduces the amount that is credited later. */
 const NOTHING_TO_REVERSE = {
   refunded: "stay",
+  refund_failed: "stay",
   disputed: "stay",
   dispute_won: "stay",
   settled: "refuse",
@@ -71,6 +80,7 @@ const OPEN = {
   rejected: "rejected",
 } as const;
 const CREDITED = {
+  ...SURPLUS,
   begun: "stay",
   begin_refused: "stay",
   paid: "stay",
@@ -115,6 +125,7 @@ const EFFECTS: Record<PaymentPhase, Row> = {
   },
   // The operator has decided, so money that arrives afterwards is for the operator to decide on.
   rejected: {
+    ...SURPLUS,
     ...NOTHING_TO_REVERSE,
     begun: "stay",
     begin_refused: "stay",
@@ -129,13 +140,16 @@ const EFFECTS: Record<PaymentPhase, Row> = {
   paid: {
     ...CREDITED,
     refunded: "refunded",
+    refund_failed: "stay",
     disputed: "disputed",
     dispute_won: "stay",
     settled: "refunded",
   },
+  // What is left of refunds or disputes after one has failed or was won is told by the next event.
   refunded: {
     ...CREDITED,
     refunded: "stay",
+    refund_failed: "paid",
     disputed: "disputed",
     dispute_won: "stay",
     settled: "stay",
@@ -143,6 +157,7 @@ const EFFECTS: Record<PaymentPhase, Row> = {
   disputed: {
     ...CREDITED,
     refunded: "stay",
+    refund_failed: "stay",
     disputed: "stay",
     dispute_won: "paid",
     settled: "stay",
@@ -177,7 +192,7 @@ export const OPEN_PAYMENT_STATES: readonly PaymentState[] = ["created", "pending
 
 /**
  * The states to which a payment in the state may change. A dispute may be won even after it was lost. The refunds of
- * the payment then count again, so `disputed` may also change to `refunded`.
+ * the payment then count again, by a `paid` in between, or directly, so `disputed` may also change to `refunded`.
  */
 export function paymentTransitionsFrom(from: PaymentState): PaymentState[] {
   const phases: PaymentPhase[] = from === "pending" ? ["pending", "waiting"] : [from];

@@ -82,6 +82,10 @@ export const PAYMENT_REFUSALS = {
     hint: "say how much to credit, or reject the payment",
     fields: ["received"],
   }),
+  payment_without_surplus: entry({
+    message: "The payment has no surplus to decide on",
+    commandLine: see("admin payment list --state surplus"),
+  }),
   payment_attachment_type: entry({
     message: "The file must be a PNG, JPEG or PDF of at most 1 MB",
     fields: ["file"],

@@ -9,6 +9,7 @@ import {
   updatePaymentMethod,
 } from "./payment-methods.ts";
 import { recordPaid, recordReading, takeDuePayments, takePayment } from "./payment-reports.ts";
+import { settleSurplus } from "./payment-surpluses.ts";
 import { claimPayment, createPayment, recordBegun } from "./payments.ts";
 
 export const commands = {
@@ -22,6 +23,7 @@ export const commands = {
   approvePayment: command(approvePayment),
   rejectPayment: command(rejectPayment),
   settleReversal: command(settleReversal),
+  settleSurplus: command(settleSurplus),
   createPaymentMethod: command(createPaymentMethod),
   updatePaymentMethod: command(updatePaymentMethod),
   recordNotice: command(recordNotice),

@@ -49,6 +49,9 @@ export type PaymentFields = Partial<
     | "cause"
     | "nextReadAt"
     | "reads"
+    | "reported"
+    | "reportedRefundMicros"
+    | "nettedMicros"
   >
 >;
 

@@ -59,6 +59,7 @@ export function approvePayment(
     receivedMicros: received,
     receivedCurrency: currency,
     settledMicros: refundedMicros + disputedMicros,
+    nettedMicros: refundedMicros,
     reason: null,
     ...lastReading(payment),
   };

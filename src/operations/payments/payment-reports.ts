@@ -6,6 +6,7 @@ import {
   findPaymentByReference,
   listDuePayments,
 } from "../../db/payments/payments.ts";
+import { findSurplus } from "../../db/payments/payment-surpluses.ts";
 import type { Tx } from "../../db/port/port.ts";
 import {
   type Payment,
@@ -23,15 +24,11 @@ import {
 } from "../../domain/payments/payment-amounts.ts";
 import { nextReadAt, type PaymentReading } from "../../domain/payments/payment-reads.ts";
 import { isCredited, type PaymentAwaits } from "../../domain/payments/payment-states.ts";
+import { beyondSurplus } from "../../domain/payments/payment-surpluses.ts";
 import { attempt, Refusal } from "../../domain/values/error-table.ts";
 import type { Context } from "../batch/context.ts";
-import {
-  changePayment,
-  noteEvent,
-  type PaymentChange,
-  requirePayment,
-  SERVER,
-} from "./payment-changes.ts";
+import { changePayment, type PaymentChange, requirePayment, SERVER } from "./payment-changes.ts";
+import { recordReversals, recordSurplus } from "./payment-surpluses.ts";
 
 export interface TakeDuePayments {
   limit: number;
@@ -128,26 +125,28 @@ export function recordReading(tx: Tx, command: RecordReading, context: Context):
   if (isOther || isTaken || (reading.paymentId !== null && reading.paymentId !== id)) {
     return { outcome: "foreign", state: payment.state };
   }
-  const known = { ...payment, methodReference: reference };
   const isNewest = reads >= payment.reads;
-  const changes = changesOf(tx, known, reading, isNewest);
   // Nothing is refused from here on.
-  let after = payment;
-  const seen = { methodReference: reference };
-  for (const change of changes) {
-    const fields = { ...seen, ...change.fields };
-    after = changePayment(tx, after, { ...change, fields }, context);
-  }
-  if (after.methodReference === null) after = tx.update(payments, after, seen);
+  const known =
+    payment.methodReference === null
+      ? tx.update(payments, payment, { methodReference: reference })
+      : payment;
+  const after =
+    reading.state === "paid" && isCredited(known.state)
+      ? recordCredited(tx, known, { reference, reading, isNewest }, context)
+      : changesOf(tx, known, reading, isNewest).reduce(
+          (changed, change) => changePayment(tx, changed, change, context),
+          known,
+        );
   const isOpenAgain = after.nextReadAt === null || after.state !== payment.state;
   if (isOpenAgain && isNewest) {
     const nextAt = nextReadAt(after, true, context.now);
-    if (nextAt !== after.nextReadAt) after = tx.update(payments, after, { nextReadAt: nextAt });
+    if (nextAt !== after.nextReadAt) tx.update(payments, after, { nextReadAt: nextAt });
   }
   return { outcome: "recorded", state: after.state };
 }
 
-/** Returns the events that a report leads to, in their order. */
+/** Returns the events that a report about a payment without a credit leads to, in their order. */
 function changesOf(
   tx: Tx,
   payment: Payment,
@@ -159,7 +158,6 @@ function changesOf(
   if (state !== "paid") {
     return [{ event: state, actor: SERVER, fields: endFields(payment, cause) }];
   }
-  if (isCredited(payment.state)) return reversalsOf(payment, reading, isNewest);
   // A newer reading saw this money, and perhaps that it was given back since.
   if (!isNewest && payment.receivedMicros !== null) return [];
   return [paidChange(tx, payment, reading)].filter((change) => change !== null);
@@ -169,33 +167,28 @@ function endFields(payment: Payment, cause: string | null) {
   return payment.state === "created" || payment.state === "pending" ? { cause } : {};
 }
 
-/** Returns what is reversed of a credited payment. Refunds only grow, a dispute may be won. */
-function reversalsOf(
+/**
+ * Records what was read of a credited payment. What was reported before is what is credited, so only its reversals may have
+ * changed. Otherwise the operator had approved the payment, and this is other money.
+ */
+function recordCredited(
+  tx: Tx,
   payment: Payment,
-  { refundedMicros, disputedMicros, currency }: PaymentReading,
-  isNewest: boolean,
-): PaymentChange[] {
-  const changes: PaymentChange[] = [];
-  const amount = (micros: number) => `${formatMicros(micros)} ${currency}`;
-  const refunded = Math.max(refundedMicros, payment.refundedMicros);
-  const hasNewRefund = refunded > payment.refundedMicros;
-  const hasWon = isNewest && disputedMicros === 0 && payment.disputedMicros > 0;
-  if (hasWon) {
-    // What was decided about the dispute decides nothing about later refunds.
-    const settledMicros = Math.min(payment.settledMicros, payment.refundedMicros);
-    const fields = { disputedMicros: 0, settledMicros };
-    changes.push({ event: "dispute_won", actor: SERVER, fields });
+  {
+    reference,
+    reading,
+    isNewest,
+  }: { reference: string; reading: PaymentReading; isNewest: boolean },
+  context: Context,
+): Payment {
+  if (payment.reported) return recordReversals(tx, payment, reading, isNewest, context);
+  const surplus = findSurplus(tx, payment.methodId, reference);
+  if (surplus?.settledAt) {
+    const own = beyondSurplus(reading, surplus);
+    return recordReversals(tx, payment, own, isNewest, context);
   }
-  // After a dispute, the refunds that there are count again.
-  if (hasNewRefund || (hasWon && refunded > 0)) {
-    const fields = { refundedMicros: refunded };
-    changes.push({ event: "refunded", actor: SERVER, fields, detail: amount(refunded) });
-  }
-  if (disputedMicros > payment.disputedMicros) {
-    const fields = { disputedMicros };
-    changes.push({ event: "disputed", actor: SERVER, fields, detail: amount(disputedMicros) });
-  }
-  return changes;
+  recordSurplus(tx, payment, { reference, ...reading }, isNewest, context);
+  return payment;
 }
 
 /**
@@ -206,15 +199,27 @@ function paidChange(tx: Tx, payment: Payment, reading: PaymentReading): PaymentC
   const { amountMicros, currency, refundedMicros, disputedMicros } = reading;
   const { receivedMicros, receivedCurrency } = payment;
   const isKnown = receivedMicros === amountMicros && receivedCurrency === currency;
-  if (payment.state === "rejected" && isKnown) return null;
-  const fields = { receivedMicros: amountMicros, receivedCurrency: currency, refundedMicros };
+  const reported = { reported: true, refundedMicros, reportedRefundMicros: refundedMicros };
+  // What was given back or disputed of money that waits for nobody, because the payment was rejected.
+  if (payment.state === "rejected" && isKnown) {
+    const isSame =
+      refundedMicros === payment.refundedMicros && disputedMicros === payment.disputedMicros;
+    const event = "refunded" as const;
+    return isSame ? null : { event, actor: SERVER, fields: { ...reported, disputedMicros } };
+  }
+  const received = { receivedMicros: amountMicros, receivedCurrency: currency };
+  const fields = { ...received, ...reported };
   const detail = `${formatMicros(amountMicros)} ${currency}`;
   const leftMicros = amountMicros - refundedMicros;
   if (leftMicros <= 0 && amountMicros > 0) {
     const cause = `${detail} was received and given back`;
     return { event: "failed", actor: SERVER, fields: { ...fields, cause }, detail: cause };
   }
-  const decided = decideCredit(tx, payment, leftMicros, currency, disputedMicros > 0);
+  // After a rejection nothing is credited without the operator, however often the money is reported.
+  const isRejected = payment.state === "rejected" || payment.awaits === "rejected";
+  const decided = isRejected
+    ? "rejected"
+    : decideCredit(tx, payment, leftMicros, currency, disputedMicros > 0);
   const shared = { actor: SERVER, detail };
   if (typeof decided === "string") {
     const event = "paid_unclear" as const;
@@ -222,9 +227,9 @@ function paidChange(tx: Tx, payment: Payment, reading: PaymentReading): PaymentC
     return { ...shared, event, awaits: decided, fields: unclear };
   }
   // What was refunded before is decided on, because it is not credited.
-  const settled = { ...fields, disputedMicros, settledMicros: refundedMicros };
-  const awaits = "rejected" as const;
-  return { ...shared, event: "paid", awaits, credit: decided, fields: settled };
+  const netted = { settledMicros: refundedMicros, nettedMicros: refundedMicros };
+  const settled = { ...fields, disputedMicros, ...netted };
+  return { ...shared, event: "paid", credit: decided, fields: settled };
 }
 
 /** Returns what to credit, or why the operator is to decide. */
@@ -264,7 +269,8 @@ export interface RecordPaid {
 
 /**
  * Records what a program reports as received. The same notice again changes nothing. `unknown`: the method has no such
- * payment. `conflict`: the payment was paid under another id, or the id belongs to another payment; nothing is credited.
+ * payment. `conflict`: the payment was paid under another id, so this is a surplus, or the id belongs to another payment;
+ * nothing is credited.
  */
 export function recordPaid(
   tx: Tx,
@@ -275,18 +281,21 @@ export function recordPaid(
   const found = findPayment(tx, id);
   if (!found || found.methodId !== methodId) return { outcome: "unknown", state: null };
   tx.lock(found.account);
-  const holder = findPaymentByReference(tx, methodId, programId);
+  const holder =
+    findPaymentByReference(tx, methodId, programId) ?? findSurplus(tx, methodId, programId);
   if (holder && holder.paymentId !== found.paymentId) return { outcome: "conflict", state: null };
-  if (found.methodReference !== null && found.methodReference !== programId) {
-    const detail = `${formatMicros(amountMicros)} ${currency} reported again as ${programId}`;
-    noteEvent(tx, found, "paid_unclear", { actor: SERVER, detail }, context);
-    return { outcome: "conflict", state: null };
-  }
   const reading = { paymentId: id, amountMicros, currency, refundedMicros: 0, disputedMicros: 0 };
   const payment = { ...found, methodReference: programId };
+  if (found.methodReference !== null && found.methodReference !== programId) {
+    recordSurplus(tx, found, { reference: programId, ...reading }, false, context);
+    return { outcome: "conflict", state: null };
+  }
   if (isCredited(found.state)) {
     // The operator may have approved it before the program reported it.
     if (found.methodReference === null) tx.update(payments, found, { methodReference: programId });
+    if (!found.reported) {
+      recordSurplus(tx, payment, { reference: programId, ...reading }, false, context);
+    }
     return { outcome: "recorded", state: found.state };
   }
   const change = paidChange(tx, payment, { ...reading, state: "paid", cause: null });

@@ -88,6 +88,7 @@ export const AUDIT_WORDS: Record<AuditAction, string> = {
   "payment.approve": "Payment approved",
   "payment.reject": "Payment rejected",
   "payment.refund": "Reversed payment decided",
+  "payment.surplus": "Surplus of a payment decided",
   "payment_method.create": "Payment method created",
   "payment_method.update": "Payment method changed",
   "payment_method.remove": "Payment method removed",

@@ -5,13 +5,12 @@
 import {
   findAttachment,
   findAttachmentFacts,
-  findListedPayment,
   findPayment,
   listPaymentEvents,
   type ListedPayment,
   listTransfersOfPayment,
 } from "../../db/payments/payments.ts";
-import type { Reader } from "../../db/port/port.ts";
+import { listSurpluses } from "../../db/payments/payment-surpluses.ts";
 import { findUserByAccount } from "../../db/users/users.ts";
 import { administratorOf, mayAct } from "../../domain/administrators/administrators.ts";
 import { memberOf } from "../../domain/members/members.ts";
@@ -28,7 +27,9 @@ import type { Redirect, View } from "../../web/server/results.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import { userPath } from "../users/shown-user.ts";
+import { Surpluses } from "./payment-surpluses.tsx";
 import { amountText, PaymentState } from "./payments.tsx";
+import { idIn, requirePayment } from "./shown-payment.ts";
 
 /** Why a payment waits. */
 const BECAUSE = {
@@ -40,23 +41,16 @@ const BECAUSE = {
   rejected: "Money arrived after the payment had been rejected.",
 } as const;
 
-function requirePayment(reader: Reader, id: string): ListedPayment {
-  const payment = findListedPayment(reader, id);
-  if (!payment) throw refusal("payment_not_found");
-  return payment;
-}
-
-const idIn = ({ params }: Pick<Call, "params">) => params["payment"]!;
-
 export async function paymentPage(call: Call, { now }: Panel): Promise<View> {
   const id = idIn(call);
-  const { payment, events, transfers, file } = await call.read((reader) => {
+  const { payment, events, transfers, surpluses, file } = await call.read((reader) => {
     const found = requirePayment(reader, id);
     const { paymentId } = found;
     return {
       payment: found,
       events: listPaymentEvents(reader, paymentId),
       transfers: listTransfersOfPayment(reader, paymentId),
+      surpluses: listSurpluses(reader, paymentId),
       file: findAttachmentFacts(reader, paymentId),
     };
   });
@@ -68,6 +62,7 @@ export async function paymentPage(call: Call, { now }: Panel): Promise<View> {
           Payment <PaymentState phase={phaseOf(payment)} />
         </h1>
         {payment.awaits !== null && <p class="notice busy">{BECAUSE[payment.awaits]}</p>}
+        <Surpluses call={call} id={id} surpluses={surpluses} now={now()} />
         <PaymentFacts payment={payment} hasFile={file !== undefined} />
         <Decisions call={call} payment={payment} now={now()} />
         <h2>What happened</h2>
@@ -77,7 +72,7 @@ export async function paymentPage(call: Call, { now }: Panel): Promise<View> {
           empty=""
           columns={[
             { heading: "When (UTC)", cell: ({ createdAt }) => <Time at={createdAt} /> },
-            { heading: "Event", cell: ({ event }) => event.replace("_", " ") },
+            { heading: "Event", cell: ({ event }) => event.replaceAll("_", " ") },
             { heading: "State", cell: ({ toState }) => toState },
             { heading: "By", cell: ({ operator }) => authorText(operator, payment) },
             { heading: "Details", cell: ({ detail }) => <Typed text={detail} /> },

@@ -6,6 +6,7 @@ import { listMethods } from "../../db/payments/payment-methods.ts";
 import {
   type ListedPayment,
   listPaymentsBelow,
+  PAYMENT_NEEDS,
   type PaymentFilter,
   readPaymentFacts,
 } from "../../db/payments/payments.ts";
@@ -31,7 +32,7 @@ import { userPath } from "../users/shown-user.ts";
 const PAGE = 100;
 /** Rows of one step of the CSV, which takes some milliseconds. */
 const CSV_STEP = 500;
-const TABS = ["waiting", "reversed", ...PAYMENT_STATES] as const;
+const TABS = [...PAYMENT_NEEDS, ...PAYMENT_STATES] as const;
 
 /** The word for a state: a payment that waits is for the operator to decide. */
 function wordOf(state: (typeof TABS)[number]): string {
@@ -84,6 +85,7 @@ export async function paymentsPage(call: Call): Promise<View> {
   const counts: Partial<Record<(typeof TABS)[number], number>> = {
     waiting: facts.waiting,
     reversed: facts.reversed,
+    surplus: facts.surplus,
   };
   return {
     title: "Payments",

@@ -6,6 +6,7 @@ import { approve, paymentFile, paymentPage, reject, settle } from "./payment.tsx
 import { rotateSecret, storeSecrets } from "./method-secrets.tsx";
 import { createMethod, newMethodPage } from "./new-payment-method.tsx";
 import { methodPage, removeMethod, updateMethod } from "./payment-method.tsx";
+import { settleSurplus } from "./payment-surpluses.tsx";
 import { methodsPage, switchMethod } from "./payment-methods.tsx";
 import { paymentsCsv, paymentsPage } from "./payments.tsx";
 
@@ -26,6 +27,7 @@ export const routes: readonly Route[] = [
   post("/payments/:payment/approve", "owner", approve, "/payments/:payment"),
   post("/payments/:payment/reject", "operator", reject, "/payments/:payment"),
   post("/payments/:payment/settle", "owner", settle, "/payments/:payment"),
+  post("/payments/:payment/surplus", "owner", settleSurplus, "/payments/:payment"),
 ];
 
 function methodRoute(path: string, action: Action): ActionRoute {

@@ -15,7 +15,7 @@ import {
   REQUEST_RULES,
 } from "../../domain/alerts/provider-conditions.ts";
 import { MAIL_RULES } from "../../domain/alerts/mail-conditions.ts";
-import { PAYMENT_RULES } from "../../domain/alerts/payment-conditions.ts";
+import { PAYMENT_RULES, SURPLUS_RULES } from "../../domain/alerts/payment-conditions.ts";
 import { SPEND_RULES } from "../../domain/alerts/spend-conditions.ts";
 import { MACHINE_RULES, WEBHOOK_RULES } from "../../domain/alerts/machine-conditions.ts";
 
@@ -38,6 +38,7 @@ export function attentionItems(
     registrations,
     spenders,
     payments,
+    surpluses,
     mails,
     lastRowAt,
   }: Attention,
@@ -57,6 +58,7 @@ export function attentionItems(
     // The rule says the id, because alerts outlast an erasure of the name.
     ...spenders.flatMap((each) => conditionsOf(SPEND_RULES, { ...each, id: each.username }, now)),
     ...conditionsOf(PAYMENT_RULES, payments, now),
+    ...surpluses.flatMap((each) => conditionsOf(SURPLUS_RULES, each, now)),
     ...conditionsOf(MAIL_RULES, mails, now),
     ...conditionsOf(REQUEST_RULES, requests, now),
     ...conditionsOf(REGISTRATION_RULES, { waiting: registrations }, now),

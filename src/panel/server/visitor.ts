@@ -83,7 +83,7 @@ export class Visitor extends SessionVisitor<Administrator> {
     this.#waitingRequests = waiting.toDecide + waiting.unknown;
     this.#waitingRegistrations = countWaiting(reader);
     const payments = readPaymentFacts(reader);
-    this.#waitingPayments = payments.waiting + payments.reversed;
+    this.#waitingPayments = payments.waiting + payments.reversed + payments.surplus;
   }
 
   protected loggedAs(administrator: string | null): Record<string, string | null> {

@@ -9,7 +9,7 @@ import {
 } from "../../domain/alerts/conditions.ts";
 import { NUMBER_RULES, ORDER_RULES } from "../../domain/alerts/provider-conditions.ts";
 import { MAIL_RULES } from "../../domain/alerts/mail-conditions.ts";
-import { PAYMENT_RULES } from "../../domain/alerts/payment-conditions.ts";
+import { PAYMENT_RULES, SURPLUS_RULES } from "../../domain/alerts/payment-conditions.ts";
 import { SPEND_RULES } from "../../domain/alerts/spend-conditions.ts";
 import {
   IMPORTED_KEY_RULES,
@@ -55,6 +55,7 @@ export function rowFindings(facts: RowFacts, now: number): Finding[] {
   const judge = <Facts>(check: string, measured: string, rules: Rules<Facts>, about: Facts) =>
     judged(check, measured, conditionsOf(rules, about, now));
   const spends = facts.spenders.flatMap((each) => conditionsOf(SPEND_RULES, each, now));
+  const surpluses = facts.surpluses.flatMap((each) => conditionsOf(SURPLUS_RULES, each, now));
   const unlessNone = (none: string, found: number) => (found === 0 ? none : "");
   return [
     judge("clock", `now ${isoOf(now)}, ${written}`, MACHINE_RULES, { lastRowAt }),
@@ -94,6 +95,7 @@ export function rowFindings(facts: RowFacts, now: number): Finding[] {
       facts.payments,
     ),
     judge("e-mails", "sent, none failed in the last day", MAIL_RULES, facts.mails),
+    judged("surpluses of payments", unlessNone("none", surpluses.length), surpluses),
     judged("spend of resellers", unlessNone("none is unusual", spends.length), spends),
   ];
 }

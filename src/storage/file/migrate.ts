@@ -29,6 +29,7 @@ import pastOrdersByProviderOrder from "../../../migrations/sqlite/0023_past_orde
 import runningImports from "../../../migrations/sqlite/0024_running_imports.sql" with { type: "text" };
 import addresses from "../../../migrations/sqlite/0025_addresses.sql" with { type: "text" };
 import paymentNotices from "../../../migrations/sqlite/0026_payment_notices.sql" with { type: "text" };
+import paymentSurpluses from "../../../migrations/sqlite/0027_payment_surpluses.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -68,6 +69,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 24, name: "0024_running_imports", sql: runningImports },
   { version: 25, name: "0025_addresses", sql: addresses },
   { version: 26, name: "0026_payment_notices", sql: paymentNotices },
+  { version: 27, name: "0027_payment_surpluses", sql: paymentSurpluses },
 ];
 
 /** PRAGMA application_id of our databases: "rslr". */

@@ -51,6 +51,7 @@ const CASES: Record<string, () => string[]> = {
   "admin order resend": () => ["3", ...ABOVE],
   "admin payment approve": () => [payments.open!, ...ABOVE],
   "admin payment refund": () => [payments.paid!, "--amount", "1", ...ABOVE],
+  "admin payment surplus": () => [payments.paid!, "--credit", "1", ...ABOVE],
 };
 const ELSEWHERE = ["admin order late", "admin order settle", "restore", "restored"];
 
@@ -63,6 +64,8 @@ function seedPayments(shop: Shop): void {
   payments.open = askPayment(shop, { methodId: "bank", actor, now: Date.now() });
   const id = (payments.paid = askPayment(shop, { methodId: "bank", actor, now: Date.now() }));
   shop.run("approvePayment", { id, receivedMicros: null, creditMicros: null });
+  const again = { programId: "t1", amountMicros: 1_000_000, currency: "USD" };
+  shop.run("recordPaid", { methodId: "bank", id, ...again });
 }
 
 const asking = listCommands(await createProgram())

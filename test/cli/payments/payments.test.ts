@@ -182,6 +182,27 @@ describe("a payment", () => {
     ]);
   });
 
+  test("that is paid again is shown with what to do, and decided on once", async () => {
+    seedMethod(shop, "wallet", "callback");
+    const id = askPayment(shop, { methodId: "wallet", actor, amount: 10, now: Date.now() });
+    const paid = { methodId: "wallet", id, amountMicros: 10_000_000, currency: "USD" };
+    for (const programId of ["t1", "t2"]) shop.run("recordPaid", { ...paid, programId });
+    const listed = await payment("list", "--state", "surplus", "--json");
+    expect(listed.json).toMatchObject([{ id, state: "paid" }]);
+    const shown = (await payment("show", id)).stdout;
+    expect(shown).toContain("10 USD received again by wallet (t2): give it back");
+    const { json } = await payment("show", id, "--json");
+    expect(json.surpluses).toMatchObject([
+      { cause: "paid_again", methodReference: "t2", amount: "10", left: "10", settledAt: null },
+    ]);
+    expect((await payment("surplus", id)).code).toBe(2);
+    expect((await payment("surplus", id, "--credit", "10")).stdout).toContain("credited 10 USD");
+    expect((await payment("surplus", id, "--credit", "10")).stderr).toContain("no surplus");
+    expect(shop.balance("carol")).toBe(20_000_000);
+    expect((await payment("list", "--state", "surplus", "--json")).json).toEqual([]);
+    expect((await payment("show", id)).stdout).not.toContain("give it back");
+  });
+
   test("as CSV is one line with what was received", async () => {
     const id = asked();
     await payment("approve", id, "--received", "4");

@@ -134,6 +134,11 @@ const attachment = (changes: Record<string, string>) =>
   rowOf("payment_attachments", {
     payment_id: "1", account: "3", type: "'image/png'", bytes: "3", sha256: HASH, data: "'AAAA'", created_at: "1", ...changes,
   }); // prettier-ignore
+const surplus = (changes: Record<string, string>) =>
+  rowOf("payment_surpluses", {
+    surplus_id: "1", payment_id: "1", account: "3", method_id: "'bank'", cause: "'paid_again'", reference: "'r1'",
+    currency: "'USD'", amount_micros: "5", left_micros: "5", created_at: "1", ...changes,
+  }); // prettier-ignore
 const paymentEvent = (seq: number, changes: Record<string, string> = {}) =>
   rowOf("payment_events", {
     seq: String(seq), payment_id: "1", account: "3", event: "'paid'", from_state: "'created'", to_state: "'paid'",
@@ -151,6 +156,14 @@ const PAYMENTS = [
   "UPDATE payments SET state = 'pending' WHERE payment_id = 1",
   "UPDATE payments SET state = 'paid', paid_at = 2, received_micros = 12, received_currency = 'USD' WHERE payment_id = 1",
   "UPDATE payments SET refunded_micros = 3, state = 'refunded' WHERE payment_id = 1",
+  "UPDATE payments SET refunded_micros = 0, state = 'paid' WHERE payment_id = 1",
+  "UPDATE payments SET refunded_micros = 3, reported_refund_micros = 3, netted_micros = 3, state = 'refunded' WHERE payment_id = 1",
+  surplus({}),
+  surplus({ surplus_id: "2", cause: "'dispute_won'", reference: "NULL" }),
+  surplus({ surplus_id: "3", cause: "'refund_failed'", reference: "NULL", left_micros: "0" }),
+  "UPDATE payment_surpluses SET amount_micros = 9, left_micros = 8 WHERE surplus_id = 2",
+  "UPDATE payment_surpluses SET left_micros = 4 WHERE surplus_id = 1",
+  "UPDATE payment_surpluses SET settled_at = 7 WHERE surplus_id = 1",
   moneyIn(80, "payment"),
   moneyIn(81, "payment_bonus"),
   "INSERT INTO transfers (seq, debit_account, credit_account, amount_micros, kind, created_at, balance_after_micros) VALUES (82, 3, 1, 5, 'payment_reversal', 1, 5), (83, 3, 1, 5, 'payment_reversal', 1, 5)",
@@ -206,10 +219,29 @@ const WRONG_PAYMENTS: readonly Record<string, string>[] = [
   { reversed_micros: "12" },
   { refunded_micros: "-1" },
   { reads: "-1" },
+  { reported: "2" },
+  { reported_refund_micros: "-1" },
+  { netted_micros: "-1" },
   { paid_at: "5" },
   { state: "'paid'" },
   { ...PAID, received_micros: "NULL", received_currency: "NULL" },
   { ...PAID, credit_micros: "0", bonus_micros: "0" },
+];
+
+const WRONG_SURPLUSES: readonly Record<string, string>[] = [
+  { surplus_id: "1" },
+  { payment_id: "9" },
+  { account: "999" },
+  { method_id: "'none'" },
+  { cause: "'rain'" },
+  { cause: "'dispute_won'" },
+  { reference: "NULL" },
+  { reference: "'r1'" },
+  { reference: "''" },
+  { currency: "'US'" },
+  { amount_micros: "0" },
+  { left_micros: "-1" },
+  { left_micros: "6" },
 ];
 
 const WRONG_INVOICES: readonly Record<string, string>[] = [
@@ -316,6 +348,14 @@ const REFUSED = [
   ...WRONG_PAYMENTS.map((changes) =>
     payment({ payment_id: "3", id: `'${CUID.replace("a", "n")}'`, request_key: "'m'", ...changes }),
   ),
+  ...WRONG_SURPLUSES.map((changes) => surplus({ surplus_id: "4", reference: "'r4'", ...changes })),
+  "DELETE FROM payment_surpluses",
+  "UPDATE payment_surpluses SET left_micros = 3 WHERE surplus_id = 1",
+  "UPDATE payment_surpluses SET settled_at = NULL WHERE surplus_id = 1",
+  "UPDATE payment_surpluses SET amount_micros = 8, left_micros = 8 WHERE surplus_id = 2",
+  "UPDATE payment_surpluses SET currency = 'EUR' WHERE surplus_id = 2",
+  "UPDATE payment_surpluses SET payment_id = 2 WHERE surplus_id = 2",
+  "UPDATE payment_surpluses SET reference = 'r5' WHERE surplus_id = 1",
   "DELETE FROM payment_methods",
   "UPDATE payment_methods SET kind = 'other' WHERE method_id = 'bank'",
   "UPDATE payment_methods SET currency = 'EUR' WHERE method_id = 'bank'",

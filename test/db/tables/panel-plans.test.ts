@@ -16,7 +16,7 @@ import { freshSqliteDatabase } from "../../support/databases/test-database.ts";
  * that wait for the operator, visitors who ask for an account, whose number a setting limits, and rows that the query has bounded before.
  */
 const SMALL =
-  /SCAN (providers|grants|services|webhooks|unrecognized_numbers|order_requests USING INDEX order_requests_listed|registrations USING COVERING INDEX registrations_(by_age|confirmable)|payments USING INDEX payments_(waiting|reversed)|newest|counted|json_each|\(subquery-\d+\)|CONSTANT ROW)/;
+  /SCAN (providers|grants|services|webhooks|unrecognized_numbers|order_requests USING INDEX order_requests_listed|registrations USING COVERING INDEX registrations_(by_age|confirmable)|payments USING INDEX payments_(waiting|reversed)|payment_surpluses USING INDEX payment_surpluses_open|newest|counted|json_each|\(subquery-\d+\)|CONSTANT ROW)/;
 /** The newest of a table by its number, with a limit: of late reports those that nobody has decided, by their index. */
 const NEWEST = /^SCAN (transfers|orders|users|mails|late_reports USING INDEX late_reports_open)$/;
 

@@ -36,7 +36,12 @@ import {
   type MailFacts,
   MAILS_LATE_MS,
 } from "../../../src/domain/alerts/mail-conditions.ts";
-import { PAYMENT_RULES } from "../../../src/domain/alerts/payment-conditions.ts";
+import {
+  PAYMENT_RULES,
+  SURPLUS_RULES,
+  type SurplusFacts,
+} from "../../../src/domain/alerts/payment-conditions.ts";
+import type { SurplusCause } from "../../../src/domain/payments/payment-surpluses.ts";
 import { SPEND_RULES, type SpendFacts } from "../../../src/domain/alerts/spend-conditions.ts";
 import { alertConditions } from "../../../src/domain/alerts/alerts.ts";
 import { attentionItems } from "../../../src/panel/reports/attention.ts";
@@ -74,7 +79,8 @@ const QUIET: Attention = {
   requests: { toDecide: 0, unknown: 0, atProvider: 0 },
   registrations: 0,
   spenders: [],
-  payments: { waiting: 0, reversed: 0 },
+  payments: { waiting: 0, reversed: 0, surplus: 0 },
+  surpluses: [],
   mails: NO_MAILS,
   lastRowAt: null,
 };
@@ -88,7 +94,8 @@ const ROWS = {
   unlimitedCreditKeys: 0,
   keysToRotate: 0,
   spenders: [] as SpendFacts[],
-  payments: { waiting: 0, reversed: 0 },
+  payments: { waiting: 0, reversed: 0, surplus: 0 },
+  surpluses: [] as SurplusFacts[],
   mails: NO_MAILS,
 };
 
@@ -166,7 +173,8 @@ function alerts(facts: Partial<Parameters<typeof alertConditions>[0]>): string[]
     failedWebhooks: [],
     limitedKeys: [],
     spenders: [],
-    payments: { waiting: 0, reversed: 0 },
+    payments: { waiting: 0, reversed: 0, surplus: 0 },
+    surpluses: [],
     mails: NO_MAILS,
     machine: {},
   };
@@ -288,10 +296,43 @@ test.each([
   ["both", { waiting: 3, reversed: 2 }, 2],
 ])(
   "payments that need the operator, %s: by alerts, the panel and doctor alike",
-  (_, payments, count) => {
+  (_, counts, count) => {
+    const payments = { ...counts, surplus: 0 };
     expect(alerts({ payments })).toHaveLength(count);
     expect(panel({ payments })).toHaveLength(count);
     expect(states({ ...ROWS, payments })).toHaveLength(Math.min(count, 1));
+  },
+);
+
+function surplusOf(cause: SurplusCause): SurplusFacts {
+  const reference = cause === "paid_again" ? "cs_1" : null;
+  const of = { methodId: "card", currency: "EUR", settledAt: null, reference };
+  return { id: "p1", surpluses: [{ cause, amountMicros: 25e6, leftMicros: 20e6, ...of }] };
+}
+
+test.each<[SurplusCause, string, string]>([
+  [
+    "paid_again",
+    "20 EUR of 25 EUR received again by card (cs_1)",
+    "give it back where it was paid, or credit it",
+  ],
+  [
+    "dispute_won",
+    "20 EUR of 25 EUR back at card, because a dispute was won",
+    "credit it again, or give it back",
+  ],
+  ["refund_failed", "20 EUR of 25 EUR back at card, because a refund failed", "credit it"],
+])(
+  "a payment with a surplus, %s: by alerts, the panel and doctor alike, with the payment, amount and source",
+  (cause, what, todo) => {
+    const surpluses = [surplusOf(cause)];
+    const text = `Payment p1 has money that is not credited: ${what}`;
+    expect(alerts({ surpluses })).toEqual([expect.stringContaining(`${text}: `)]);
+    expect(alerts({ surpluses })[0]).toContain(todo);
+    expect(panel({ surpluses })).toEqual([text]);
+    expect(states({ ...ROWS, surpluses })).toEqual(["warn"]);
+    const two = { id: "p2", surpluses: [...surpluses[0]!.surpluses, ...surpluses[0]!.surpluses] };
+    expect(alerts({ surpluses: [...surpluses, two] })).toHaveLength(2);
   },
 );
 
@@ -367,7 +408,8 @@ test("every command that a condition names exists", async () => {
     ...conditionsOf(KEY_RULES, { creditKeys: 1, unlimitedCreditKeys: 1 }, NOW),
     ...conditionsOf(LIMITED_KEY_RULES, { id: "k1" }, NOW),
     ...conditionsOf(SPEND_RULES, SPENDER, NOW),
-    ...conditionsOf(PAYMENT_RULES, { waiting: 1, reversed: 1 }, NOW),
+    ...conditionsOf(PAYMENT_RULES, { waiting: 1, reversed: 1, surplus: 1 }, NOW),
+    ...conditionsOf(SURPLUS_RULES, surplusOf("paid_again"), NOW),
     ...conditionsOf(MAIL_RULES, { dueAt: 0, troubledSince: 0, failed: 1 }, NOW),
     ...conditionsOf(WRITER_RULES, { unwritableMs: DAY }, NOW),
   ];

@@ -284,6 +284,37 @@ test("the money report has payments, bonuses and reversals by method, and leads 
   expect(lines).toContainEqual(["balances at the last moment", 200]);
 });
 
+test("the money report has what was received and is not credited, apart from the lines that add up", async () => {
+  const [waits, twice, undone, expired] = [ask(), ask(), ask(), ask()];
+  read(waits, 1, { currency: "EUR" });
+  database.run("approvePayment", { id: twice, receivedMicros: null, creditMicros: null });
+  read(twice, 1, { refundedMicros: 3 * DOLLAR });
+  read(undone, 1, {});
+  read(undone, 2, { disputedMicros: 10 * DOLLAR });
+  database.run("settleReversal", { id: undone, amountMicros: null, publicNote: null });
+  read(undone, 3, {});
+  read(expired, 1, { state: "expired" });
+  const linesOf = async (from: number) => {
+    const lines = moneyLines(await readMoney(database.store, { from, to: null }));
+    return lines
+      .filter(({ line }) => line === "uncredited")
+      .map((line) => [lineText(line), line.count, Number(line.micros) / DOLLAR]);
+  };
+  expect(await linesOf(NOW)).toEqual([
+    ["received, not credited: card, in EUR", 1, 10],
+    ["received, not credited: card, in USD", 2, 17],
+  ]);
+  expect(await linesOf(NOW + 1)).toEqual([]);
+  database.run("settleSurplus", { id: undone, creditMicros: 10 * DOLLAR, publicNote: null });
+  database.run("rejectPayment", { id: waits, reason: "no" });
+  // A rejected payment's money is still there, until it is given back.
+  expect(await linesOf(NOW)).toEqual([
+    ["received, not credited: card, in EUR", 1, 10],
+    ["received, not credited: card, in USD", 1, 7],
+  ]);
+  expect(database.balance("alice")).toBe(20 * DOLLAR);
+});
+
 test("a method with open payments is not removed; a removed one keeps no secret, and its id is not used again", () => {
   database.run("updatePaymentMethod", {
     methodId: "card",

@@ -73,6 +73,33 @@ test("a rejection needs a reason; money given back debits at most the balance, o
   expect(stateOf(paid)).toBe("refunded");
 });
 
+test("money that is not credited is told with what to do, and decided on once, by an owner", async () => {
+  seedMethod(panel, "purse", "callback");
+  const id = askPayment(panel, { methodId: "purse", actor, amount: 25, now: panel.clock.now });
+  const paid = { methodId: "purse", id, amountMicros: 25 * DOLLAR, currency: "USD" };
+  panel.run("recordPaid", { ...paid, programId: "t1" });
+  panel.run("recordPaid", { ...paid, programId: "t2", currency: "EUR" });
+  const what = "25 EUR received again by purse (t2)";
+  const today = (await panel.get("/")).text;
+  expect(today).toContain(`Payment ${id} has money that is not credited: ${what}`);
+  expect(today).toContain(`/payments/${id}#surplus`);
+  expect((await panel.get("/payments?state=surplus")).text).toContain(`/payments/${id}`);
+  const page = (await panel.get(`/payments/${id}`)).text;
+  expect(page).toContain(`Not credited: ${what}. What to do: give it back where it was paid`);
+  const before = balance();
+  const decide = (credit: string) =>
+    panel.confirm(`/payments/${id}/surplus`, { credit, "public-note": "twice" });
+  expect((await decide("")).status).toBe(422);
+  expect(balance()).toBe(before);
+  expect((await decide("27.50")).status).toBe(303);
+  expect(balance() - before).toBe(27.5 * DOLLAR);
+  expect((await decide("27.50")).status).toBe(422);
+  expect(balance() - before).toBe(27.5 * DOLLAR);
+  expect((await panel.get(`/payments/${id}`)).text).toContain(`Decided: ${what}`);
+  expect((await panel.get("/")).text).not.toContain("not credited");
+  expect(await verifyStore(panel)).toEqual([]);
+});
+
 test("a customer's file is only saved, and what it typed is text", async () => {
   const id = claimed();
   const page = await panel.get(`/payments/${id}`);

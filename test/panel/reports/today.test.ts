@@ -30,7 +30,8 @@ const QUIET = {
   requests: NO_REQUESTS,
   registrations: 0,
   spenders: [],
-  payments: { waiting: 0, reversed: 0 },
+  payments: { waiting: 0, reversed: 0, surplus: 0 },
+  surpluses: [],
   mails: { dueAt: null, troubledSince: null, failed: 0 },
   lastRowAt: null,
 };

@@ -17,6 +17,15 @@ export interface World {
   deliver(event: string | StripeEvent, change?: Delivery): Promise<void>;
   /** The job reads the payment, as it does when no event arrives. */
   read(): Promise<void>;
+  /** What the operator does meanwhile. */
+  operator: {
+    approve(): void;
+    reject(): void;
+    /** Debits the balance by this for what was refunded or disputed; 0 settles it without a debit. */
+    debit(dollars: number): void;
+    /** Decides on the surplus, and credits this. */
+    credit(dollars: number): void;
+  };
 }
 
 export interface Outcome {
@@ -28,6 +37,8 @@ export interface Outcome {
   transfers: Record<string, number>;
   refunded: number;
   disputed: number;
+  /** What was received, is not credited, and is for the operator to give back or credit. */
+  surplus: number;
   /** Whether the operator is told to decide. */
   isAlerted: boolean;
   /** Statuses of the answers to events, in order. */
@@ -47,7 +58,14 @@ export type Expected = Case["expected"];
 /** A row of a table below. */
 export type Row = [name: string, page: string, run: Case["run"], expected: Expected];
 
-const NOTHING = { balance: 0, transfers: {}, refunded: 0, disputed: 0, isAlerted: false };
+const NOTHING = {
+  balance: 0,
+  transfers: {},
+  refunded: 0,
+  disputed: 0,
+  surplus: 0,
+  isAlerted: false,
+};
 export const pending: Expected = { ...NOTHING, state: "pending", awaits: null };
 export const paid: Expected = {
   ...NOTHING,
@@ -68,6 +86,19 @@ export const disputed = (micros: number): Expected => ({
   ...paid,
   state: "disputed",
   disputed: micros,
+  isAlerted: true,
+});
+/** The operator has debited it, so only what is missing is left to decide on. */
+export const debited = (expected: Expected, dollars: number, surplus = 0): Expected => ({
+  ...expected,
+  balance: 25 - dollars,
+  transfers: { payment: 25, payment_reversal: dollars },
+  surplus,
+  isAlerted: surplus > 0,
+});
+export const withSurplus = (expected: Expected, surplus: number): Expected => ({
+  ...expected,
+  surplus,
   isAlerted: true,
 });
 export const waiting = (awaits: string): Expected => ({ ...pending, awaits, isAlerted: true });

@@ -5,6 +5,8 @@ import { DISPUTES } from "./disputes.ts";
 import { EVENTS } from "./events.ts";
 import { FAULTY_READINGS, READINGS } from "./readings.ts";
 import { REFUNDS } from "./refunds.ts";
+import { RETURNS } from "./returns.ts";
+import { SECOND_MONEY } from "./second-money.ts";
 import { SESSIONS } from "./sessions.ts";
 import { SIGNATURES } from "./signatures.ts";
 
@@ -22,4 +24,6 @@ export const CASES: readonly Case[] = [
   ...named("fault", FAULTY_READINGS),
   ...named("refund", REFUNDS),
   ...named("dispute", DISPUTES),
+  ...named("back", RETURNS),
+  ...named("second money", SECOND_MONEY),
 ];

@@ -1,6 +1,7 @@
 // A server with a payment method by Stripe, a local Stripe, and a reseller of its own for each case.
 
 import { readPaymentFacts } from "../../../src/db/payments/payments.ts";
+import type { PaymentFacts } from "../../../src/domain/alerts/payment-conditions.ts";
 import { memberOf } from "../../../src/domain/members/members.ts";
 import { createLog } from "../../../src/monitoring/log.ts";
 import { createPayments } from "../../../src/payments/payments.ts";
@@ -14,6 +15,7 @@ import { openService, type TestService } from "../../support/worlds/service.ts";
 import type { Outcome, World } from "./case.ts";
 
 const METHOD = "card";
+const needs = ({ waiting, reversed, surplus }: PaymentFacts) => waiting + reversed + surplus;
 
 export type Market = Awaited<ReturnType<typeof openMarket>>;
 
@@ -93,6 +95,19 @@ export async function openMarket() {
           service.query("UPDATE payments SET next_read_at = 0 WHERE id = ?", id);
           await job.readDue();
         },
+        operator: {
+          approve: () =>
+            void service.run("approvePayment", { id, receivedMicros: null, creditMicros: null }),
+          reject: () => void service.run("rejectPayment", { id, reason: "no" }),
+          debit(dollars) {
+            const debit = { amountMicros: dollars * DOLLAR, publicNote: null };
+            service.run("settleReversal", { id, ...debit });
+          },
+          credit(dollars) {
+            const credit = { creditMicros: dollars * DOLLAR, publicNote: null };
+            service.run("settleSurplus", { id, ...credit });
+          },
+        },
         async outcome() {
           const [row] = service.query<Record<string, string | number | null>>(
             "SELECT * FROM payments WHERE id = ?",
@@ -107,6 +122,11 @@ export async function openMarket() {
             "SELECT balance_micros AS balance FROM users WHERE username = ?",
             username,
           );
+          const [open] = service.query<{ micros: number }>(
+            `SELECT coalesce(sum(left_micros), 0) AS micros FROM payment_surpluses
+             WHERE payment_id = ? AND settled_at IS NULL`,
+            Number(row!["payment_id"]),
+          );
           const after = await facts();
           const inUnits = (micros: unknown) => Number(micros) / DOLLAR;
           return {
@@ -118,7 +138,8 @@ export async function openMarket() {
             ),
             refunded: inUnits(row!["refunded_micros"]),
             disputed: inUnits(row!["disputed_micros"]),
-            isAlerted: after.reversed + after.waiting > before.reversed + before.waiting,
+            surplus: inUnits(open!.micros),
+            isAlerted: needs(after) > needs(before),
             statuses,
           };
         },

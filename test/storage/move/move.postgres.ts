@@ -108,7 +108,7 @@ function importPanel(shop: Shop): void {
   });
 }
 
-/** A payment by bank transfer, with a picture of it, which the operator approved. */
+/** A payment by bank transfer, with a picture of it, which the operator approved, and which was paid once more. */
 function payByBank(shop: Shop, operator: string): void {
   const actor = { keyId: null, operator };
   const terms = { ...TERMS, bonusSteps: '[{"from":1000000,"ppm":100000}]' };
@@ -119,6 +119,9 @@ function payByBank(shop: Shop, operator: string): void {
   const file = { type: "image/png", bytes: 3, sha256: "6".repeat(64), data: "AAAA" } as const;
   shop.run("claimPayment", { id, reference: "ümlaut", file, isClaimed: true, actor });
   shop.run("approvePayment", { id, receivedMicros: null, creditMicros: null });
+  // A program reports it too, so it is a surplus.
+  const paid = { id, programId: "ümlaut", amountMicros: 2 * DOLLAR, currency: "USD" };
+  shop.run("recordPaid", { methodId: "bank", ...paid });
 }
 
 /** Adds rows to every table: orders in every state, used keys, replaced keys, grants, pending deliveries. */

@@ -51,7 +51,7 @@ interface Row {
   disputed: number;
   reversed: number;
   reference: string | null;
-  /** Refunds before the credit; also later ones, once the operator has settled them. */
+  /** Refunds before the credit. */
   netted: number;
   paid: number;
   paidSum: number;
@@ -60,7 +60,25 @@ interface Row {
   approved: number;
   rejected: number;
   settled: number;
+  unclear: number;
+  surplusSettled: number;
+  /** What came back and is not decided on. */
+  back: number;
 }
+
+/** Money that was paid once more. */
+interface Again {
+  payment: string;
+  reference: string;
+  amount: number;
+  left: number;
+  currency: string;
+  isSettled: boolean;
+}
+
+const AGAIN = `SELECT p.id AS payment, s.reference, s.amount_micros AS amount, s.left_micros AS "left", s.currency AS currency,
+    CASE WHEN s.settled_at IS NULL THEN 0 ELSE 1 END AS "isSettled"
+  FROM payment_surpluses s JOIN payments p ON p.payment_id = s.payment_id WHERE s.cause = 'paid_again'`;
 
 const transfersOf = (kind: string, what: string) =>
   `(SELECT ${what} FROM payment_transfers t JOIN transfers ON transfers.seq = t.seq
@@ -68,19 +86,26 @@ const transfersOf = (kind: string, what: string) =>
 const eventsOf = (event: string) =>
   `(SELECT count(*) FROM payment_events e WHERE e.payment_id = p.payment_id AND event = '${event}')`;
 
+/** Reports of money that is not credited by itself. */
+const REPORTED = `(SELECT count(*) FROM payment_events e WHERE e.payment_id = p.payment_id
+  AND (event = 'paid_unclear' OR (event = 'failed' AND detail LIKE '%given back')))`;
+
 const ROWS = `SELECT p.id AS id, m.kind AS kind, p.state AS state, p.awaits AS awaits, p.asked_micros AS asked,
     p.credit_micros AS credit, p.bonus_micros AS bonus, p.received_micros AS received,
     p.received_currency AS currency, p.refunded_micros AS refunded, p.disputed_micros AS disputed,
-    p.reversed_micros AS reversed, p.method_reference AS reference, p.settled_micros AS netted,
+    p.reversed_micros AS reversed, p.method_reference AS reference, p.netted_micros AS netted,
     ${transfersOf("payment", "count(*)")} AS paid,
     ${transfersOf("payment", "coalesce(sum(amount_micros), 0)")} AS "paidSum",
     ${transfersOf("payment_bonus", "coalesce(sum(amount_micros), 0)")} AS "bonusSum",
     ${transfersOf("payment_reversal", "coalesce(sum(amount_micros), 0)")} AS "reversedSum",
-    ${eventsOf("approved")} AS approved, ${eventsOf("rejected")} AS rejected, ${eventsOf("settled")} AS settled
+    ${eventsOf("approved")} AS approved, ${eventsOf("rejected")} AS rejected, ${eventsOf("settled")} AS settled,
+    ${REPORTED} AS unclear, ${eventsOf("surplus_settled")} AS "surplusSettled",
+    (SELECT coalesce(sum(left_micros), 0) FROM payment_surpluses s WHERE s.payment_id = p.payment_id
+      AND s.cause <> 'paid_again' AND s.settled_at IS NULL) AS back
   FROM payments p JOIN payment_methods m ON m.method_id = p.method_id ORDER BY p.payment_id`;
 
 const NUMBERS =
-  "asked credit bonus received netted refunded disputed reversed paid paidSum bonusSum reversedSum approved rejected settled".split(
+  "asked credit bonus received netted refunded disputed reversed paid paidSum bonusSum reversedSum approved rejected settled unclear surplusSettled back".split(
     " ",
   );
 
@@ -88,6 +113,7 @@ export interface PaymentCounts {
   payments: number;
   credited: number;
   reversed: number;
+  surpluses: number;
 }
 
 /** Returns what is wrong, one sentence each, and how much there was. */
@@ -104,15 +130,29 @@ export function auditPayments(
     return { ...row, ...Object.fromEntries(numbers) } as Row;
   });
   const bySession = new Map([...sessions.values()].map((session) => [session.paymentId, session]));
+  const again = database.query<Again>(AGAIN).map((each) => ({
+    ...each,
+    amount: Number(each.amount),
+    left: Number(each.left),
+    isSettled: Number(each.isSettled) === 1,
+  }));
   const findings = rows.flatMap((row) => {
-    const wrong = wrongWith(row, bySession.get(row.id), reports);
+    const own = again.filter(({ payment }) => payment === row.id);
+    const wrong = [
+      ...wrongWith(row, bySession.get(row.id), reports),
+      ...wrongAgain(row, own, bySession.get(row.id), reports, (programId) =>
+        rows.some(({ id, reference }) => id !== row.id && reference === programId) ||
+        again.some(({ payment, reference }) => payment !== row.id && reference === programId),
+      ),
+    ]; // prettier-ignore
     return wrong.map((each) => `${row.kind} ${row.id} (${row.state} ${row.awaits}): ${each}`);
   });
   const [sums] = database.query<{ balances: number; moved: number; spent: number }>(
     `SELECT (SELECT sum(balance_micros) FROM users) AS balances,
       (SELECT coalesce(sum(CASE WHEN kind = 'payment_reversal' THEN -amount_micros ELSE amount_micros END), 0)
         FROM transfers WHERE kind IN ('payment', 'payment_bonus', 'payment_reversal')) AS moved,
-      (SELECT coalesce(sum(amount_micros), 0) FROM transfers WHERE kind = 'adjustment') AS spent`,
+      (SELECT coalesce(sum(CASE WHEN debit_account = 1 THEN -amount_micros ELSE amount_micros END), 0)
+        FROM transfers WHERE kind = 'adjustment') AS spent`,
   );
   const expected = Number(sums!.moved) - Number(sums!.spent);
   if (Number(sums!.balances) !== expected) {
@@ -122,6 +162,7 @@ export function auditPayments(
     payments: rows.length,
     credited: rows.filter(({ paid }) => paid > 0).length,
     reversed: rows.filter(({ refunded, disputed }) => refunded + disputed > 0).length,
+    surpluses: again.length + rows.filter(({ back }) => back > 0).length,
   };
   return { findings, counts };
 }
@@ -169,8 +210,8 @@ function wrongWith(row: Row, session: Session | undefined, reports: readonly Rep
     const received = session?.received ?? null;
     if (isCredited && row.approved === 0) {
       const mayBe = received?.currency === "USD" ? received.amountMicros : null;
-      // Once the operator has settled refunds, the row no longer shows which of them came before the credit.
-      const refunds = row.settled > 0 ? (session?.refunds ?? []) : [row.netted];
+      // Once a surplus is decided on, the row no longer shows all refunds that came before the credit.
+      const refunds = row.surplusSettled > 0 ? (session?.refunds ?? []) : [row.netted];
       const isKnown = refunds.some(
         (each) => mayBe !== null && session!.refunds.includes(each) && isRight(mayBe - each),
       );
@@ -187,8 +228,63 @@ function wrongWith(row: Row, session: Session | undefined, reports: readonly Rep
       expect(row.refunded === session!.refundedMicros, `${session!.refundedMicros} was refunded`);
       expect(row.disputed === session!.disputedMicros, `${session!.disputedMicros} is disputed`);
     }
-    if (isCredited && row.approved === 0 && row.settled === 0) {
-      expect((row.state === "disputed") === row.disputed > 0, `${row.disputed} is disputed`);
+    if (isCredited && row.approved === 0 && row.settled + row.surplusSettled === 0) {
+      const isRefunded = row.refunded > row.netted;
+      const state = row.disputed > 0 ? "disputed" : isRefunded ? "refunded" : "paid";
+      expect(row.state === state, `${row.refunded} is refunded, ${row.disputed} disputed`);
+    }
+    if (isCredited && row.approved === 0 && received !== null) {
+      const goneMicros = session!.refundedMicros + session!.disputedMicros;
+      const heldMicros = received.amountMicros - goneMicros;
+      expect(row.back <= heldMicros, `${row.back} came back, but only ${heldMicros} is there`);
+      if (row.reversed === 0 && row.surplusSettled === 0) {
+        const missing = Math.max(0, row.netted - goneMicros);
+        expect(row.back === missing, `${missing} came back, and ${row.back} is told`);
+      }
+    } else if (row.approved === 0) expect(row.back === 0, `${row.back} came back of nothing`);
+  }
+  return wrong;
+}
+
+/** Returns what is wrong with the money that was paid once more. */
+function wrongAgain(
+  row: Row,
+  again: readonly Again[],
+  session: Session | undefined,
+  reports: readonly Report[],
+  isOfAnother: (programId: string) => boolean,
+): string[] {
+  const wrong: string[] = [];
+  const expect = (holds: boolean, what: string) => void (holds || wrong.push(what));
+  if (row.kind === "manual") expect(again.length === 0, "paid again by hand");
+  if (row.kind === "stripe") {
+    const received = session?.received ?? null;
+    // Approved before anything was reported: what was received then is other money.
+    const isSecond = row.approved > 0 && row.unclear === 0 && received !== null;
+    expect(again.length === (isSecond ? 1 : 0), `${again.length} times paid again`);
+    for (const { amount, left, currency, isSettled } of again) {
+      const { refundedMicros, disputedMicros } = session!;
+      expect(amount === received?.amountMicros && currency === received.currency, "another amount");
+      const leftMicros = Math.max(0, amount - refundedMicros - disputedMicros);
+      expect(isSettled || left === leftMicros, `${leftMicros} is left, told is ${left}`);
+    }
+  }
+  if (row.kind === "callback") {
+    const own = reports.filter(({ payment }) => payment === row.id);
+    for (const { reference, amount, left, currency } of again) {
+      const isReported = own.some(
+        (each) =>
+          each.programId === reference &&
+          each.amountMicros === amount &&
+          each.currency === currency,
+      );
+      expect(isReported && left === amount, `${reference} was never reported`);
+      const isFirst = reference === row.reference;
+      expect(!isFirst || (row.approved > 0 && row.unclear === 0), `${reference} is credited`);
+    }
+    for (const { programId } of own.filter(({ isConflict }) => isConflict)) {
+      const isTold = again.some(({ reference }) => reference === programId);
+      expect(isTold || isOfAnother(programId), `${programId} was refused and not told`);
     }
   }
   return wrong;

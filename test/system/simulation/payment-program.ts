@@ -12,8 +12,9 @@ export interface Report {
   programId: string;
   amountMicros: number;
   currency: string;
-  /** Whether a server answered that it is recorded. */
+  /** Whether a server answered that it is recorded, or that it is no money of this payment, or its second. */
   isAcknowledged: boolean;
+  isConflict: boolean;
 }
 
 export interface ProgramNotice {
@@ -59,6 +60,7 @@ export function createProgram(world: World, send: (notice: ProgramNotice) => voi
       amountMicros: kind < 0.8 ? payment.dueMicros : cents * 10_000,
       currency: kind > 0.92 ? "EUR" : "USD",
       isAcknowledged: false,
+      isConflict: false,
     };
     reports.push(report);
     world.trace(`the program received ${JSON.stringify(report)}`);

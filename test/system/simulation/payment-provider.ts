@@ -87,10 +87,20 @@ export function createProvider(
     const left = session.received!.amountMicros - session.refundedMicros - session.disputedMicros;
     if (left <= 0) return;
     const part = chance.happens(0.4) ? left : chance.whole(1, Math.ceil(left / 10_000)) * 10_000;
-    session.refundedMicros += Math.min(left, part);
+    const refunded = Math.min(left, part);
+    session.refundedMicros += refunded;
     session.refunds.push(session.refundedMicros);
     world.trace(`${session.id} refunded ${session.refundedMicros}`);
     tell(session);
+    // It may fail hours later: the provider has the money again.
+    if (chance.happens(0.3)) {
+      world.later(chance.whole(0, 4 * HOUR_MS), null, () => {
+        session.refundedMicros -= refunded;
+        session.refunds.push(session.refundedMicros);
+        world.trace(`${session.id} has a refund that failed: ${session.refundedMicros}`);
+        tell(session);
+      });
+    }
     if (chance.happens(0.3)) world.later(chance.whole(0, 2 * HOUR_MS), null, () => refund(session));
   };
   const dispute = (session: Session) => {
@@ -105,6 +115,9 @@ export function createProvider(
       session.disputedMicros = 0;
       world.trace(`${session.id} won its dispute`);
       tell(session);
+      if (chance.happens(0.3)) {
+        world.later(chance.whole(0, 2 * HOUR_MS), null, () => dispute(session));
+      }
     });
   };
   /** The customer at the page: pays, fails, leaves, or pays after the page has expired. */

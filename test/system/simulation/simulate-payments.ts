@@ -6,7 +6,11 @@ import type { Actor } from "../../../src/domain/ledger/ledger.ts";
 import { Refusal } from "../../../src/domain/values/error-table.ts";
 import type { CommandInput, CommandName } from "../../../src/operations/batch/commands.ts";
 import { connectMethod } from "../../../src/payments/methods.ts";
-import { createPayments, type Payments } from "../../../src/payments/payments.ts";
+import {
+  createPayments,
+  type NoticeOutcome,
+  type Payments,
+} from "../../../src/payments/payments.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
 import { DOLLAR, seedMember, seedMethod } from "../../support/seeds/payments.ts";
 import { type Engine, type MarketDatabase, openMarketDatabase } from "./databases.ts";
@@ -63,11 +67,14 @@ interface PaymentRow {
   due: number;
   isPaid: number;
   reversed: number;
+  surpluses: number;
 }
 
 const PAYMENT_ROWS = `SELECT id, state, awaits, url, due_micros AS due,
   CASE WHEN paid_at IS NULL THEN 0 ELSE 1 END AS "isPaid",
-  refunded_micros + disputed_micros - settled_micros AS reversed FROM payments ORDER BY payment_id`;
+  refunded_micros + disputed_micros - settled_micros AS reversed,
+  (SELECT count(*) FROM payment_surpluses s WHERE s.payment_id = payments.payment_id
+    AND left_micros > 0 AND settled_at IS NULL) AS surpluses FROM payments ORDER BY payment_id`;
 
 /** PostgreSQL gives long integers as text. */
 function withNumbers(row: PaymentRow) {
@@ -76,6 +83,7 @@ function withNumbers(row: PaymentRow) {
     due: Number(row.due),
     isPaid: Number(row.isPaid) === 1,
     reversed: Number(row.reversed),
+    surpluses: Number(row.surpluses),
   };
 }
 
@@ -103,8 +111,10 @@ function startPayments(
     (paymentId) => rowOf(paymentId)?.url != null,
   );
   const program = createProgram(world, ({ body, headers, report }) =>
-    deliver("callback", "program", { body, headers }, () => {
-      if (report) report.isAcknowledged = true;
+    deliver("callback", "program", { body, headers }, (outcome) => {
+      if (!report) return;
+      report.isAcknowledged ||= outcome === "recorded";
+      report.isConflict ||= outcome === "conflict";
     }),
   );
 
@@ -113,14 +123,14 @@ function startPayments(
     kind: string,
     method: string,
     notice: { body: string; headers: Headers },
-    onRecorded: () => void,
+    onAnswer: (outcome: NoticeOutcome) => void,
     tries = 0,
   ): void {
     state.notices += 1;
     const again = () => {
       if (tries < 4) {
         const wait = chance.whole(MINUTE_MS, 30 * MINUTE_MS);
-        world.later(wait, null, () => deliver(kind, method, notice, onRecorded, tries + 1));
+        world.later(wait, null, () => deliver(kind, method, notice, onAnswer, tries + 1));
       }
     };
     const { life, payments } = any();
@@ -129,7 +139,7 @@ function startPayments(
     payments.receive(kind, method, { ...notice, body, now: world.now() }).then(
       (outcome) => {
         isAnswered = true;
-        if (outcome === "recorded") onRecorded();
+        onAnswer(outcome);
         if (outcome === "unavailable") again();
       },
       () => {
@@ -247,7 +257,8 @@ function startPayments(
     const actor: Actor = { keyId: null, operator: "olga" };
     for (const row of rows()) {
       const { id } = row;
-      const isOdd = chance.happens(0.02);
+      // Some payments are approved before their provider reports them.
+      const isOdd = chance.happens(0.04);
       if (row.awaits !== null || isOdd) {
         const credit = row.awaits === "claim" || isOdd ? null : chance.whole(1, 100) * DOLLAR;
         const received = chance.happens(0.3) ? chance.whole(1, 50_000) * 10_000 : null;
@@ -272,6 +283,15 @@ function startPayments(
         any()
           .submit("settleReversal", { id, amountMicros, publicNote: null, actor })
           .catch(() => {});
+      }
+      if ((row.surpluses > 0 && chance.happens(0.3)) || isOdd) {
+        const creditMicros = chance.pick([0, chance.whole(1, 200 * DOLLAR)]);
+        const decision = { id, creditMicros, publicNote: null, actor };
+        for (let times = chance.whole(1, 2); times > 0; times -= 1) {
+          any()
+            .submit("settleSurplus", decision)
+            .catch(() => {});
+        }
       }
     }
     // A reseller spends what it has, so that there is not always enough to debit.

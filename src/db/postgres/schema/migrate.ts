@@ -26,6 +26,7 @@ import pastOrdersByProviderOrder from "../../../../migrations/postgres/0022_past
 import runningImports from "../../../../migrations/postgres/0023_running_imports.sql" with { type: "text" };
 import addresses from "../../../../migrations/postgres/0024_addresses.sql" with { type: "text" };
 import paymentNotices from "../../../../migrations/postgres/0025_payment_notices.sql" with { type: "text" };
+import paymentSurpluses from "../../../../migrations/postgres/0026_payment_surpluses.sql" with { type: "text" };
 import {
   type AppliedMigration,
   areMigrationColumns,
@@ -66,6 +67,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 23, name: "0023_running_imports", sql: runningImports },
   { version: 24, name: "0024_addresses", sql: addresses },
   { version: 25, name: "0025_payment_notices", sql: paymentNotices },
+  { version: 26, name: "0026_payment_surpluses", sql: paymentSurpluses },
 ];
 
 /** The number of the advisory lock: "rslr". */
