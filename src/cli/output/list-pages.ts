@@ -50,7 +50,13 @@ export function addWindow(command: Command): Command {
     .addOption(new Option("--since <when>", begin).argParser(since).conflicts("from"))
     .addOption(new Option("--until <when>", end).argParser(until).conflicts("to"))
     .addOption(new Option("--from <when>", begin).argParser(since).hideHelp())
-    .addOption(new Option("--to <when>", end).argParser(until).hideHelp());
+    .addOption(new Option("--to <when>", end).argParser(until).hideHelp())
+    .hook("preAction", (running) => {
+      const { from, to } = windowOf(running.opts());
+      if (from !== null && to !== null && from > to) {
+        running.error("error: --since must be at or before --until.");
+      }
+    });
 }
 
 export function windowOf(options: WindowOptions): TimeWindow {

@@ -6,6 +6,7 @@ import { REPORT_KEYS, type ReportKey } from "../../db/reports/reports.ts";
 import { isCuid } from "../../domain/values/text.ts";
 import { formatMicros, jsonAmount, roundToCents } from "../../domain/ledger/money.ts";
 import { counted } from "../../domain/values/text.ts";
+import { DAY_MS } from "../../domain/values/spans.ts";
 import {
   readReport,
   readUncounted,
@@ -17,8 +18,10 @@ import { type CommonOptions, declare, withDatabase } from "../kernel/command.ts"
 import { addWindow, type WindowOptions, windowOf } from "../output/list-pages.ts";
 import { dollars, print, printError } from "../output/output.ts";
 import { table } from "../output/text-table.ts";
-import { since } from "../kernel/values.ts";
 import { printMoney } from "./money.ts";
+
+/** How long before its end a period without a beginning begins. */
+const DEFAULT_MS = 30 * DAY_MS;
 
 interface ReportOptions extends CommonOptions, WindowOptions {
   by: ReportKey;
@@ -56,7 +59,7 @@ export function declareReports(program: Command): void {
         );
       }
       const { from, to } = windowOf(options);
-      const window = { from: from ?? since("30d"), to };
+      const window = { from: from ?? Math.max((to ?? Date.now()) - DEFAULT_MS, 0), to };
       if (options.money) return printMoney(options, window);
       const { rows, uncounted, unknown } = await withDatabase(options, async ({ store }) => ({
         rows: await readReport(store, by, window, imported),

@@ -57,8 +57,8 @@ export async function auditPage(call: Call): Promise<View> {
             <Choice name="action" label="Action" options={ACTIONS} any="all" />
             <Field name="subject" label="Subject" />
             <Field name="by" label="By" />
-            <Field name="from" label="From" type="date" />
-            <Field name="to" label="To" type="date" />
+            <Field name="from" label="From (UTC)" type="date" />
+            <Field name="to" label="To (UTC)" type="date" />
           </Filters>
         </PageHead>
         <List

@@ -66,8 +66,8 @@ export async function invoicesPage(call: Call): Promise<View> {
             chips={chipsOfFields(filters.values, { user: "User", from: "From", to: "To" })}
           >
             <Field name="user" label="User" />
-            <Field name="from" label="From" type="date" />
-            <Field name="to" label="To" type="date" />
+            <Field name="from" label="From (UTC)" type="date" />
+            <Field name="to" label="To (UTC)" type="date" />
           </Filters>
           <a class="button end" href={`/invoices.csv?${filtered}`}>
             CSV

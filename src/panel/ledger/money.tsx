@@ -45,10 +45,10 @@ export async function moneyPage(call: Call, panel: Panel): Promise<View> {
       <>
         <h1>Money</h1>
         <Filters action="/reports/money" filters={filters}>
-          <Field name="from" label="From" type="date" value={dateOf(window.from)} />
+          <Field name="from" label="From (UTC)" type="date" value={dateOf(window.from)} />
           <Field
             name="to"
-            label="To"
+            label="To (UTC)"
             type="date"
             value={window.to === null ? "" : dateOf(window.to)}
           />

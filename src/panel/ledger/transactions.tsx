@@ -64,8 +64,8 @@ export async function transactionsPage(call: Call): Promise<View> {
             <Field name="user" label="User" />
             <Choice name="kind" label="Kind" options={KINDS} any="all" />
             <Field name="order" label="Order" inputmode="numeric" />
-            <Field name="from" label="From" type="date" />
-            <Field name="to" label="To" type="date" />
+            <Field name="from" label="From (UTC)" type="date" />
+            <Field name="to" label="To (UTC)" type="date" />
           </Filters>
           <a class="button end" href={`/transactions.csv?${filtered}`}>
             CSV

@@ -115,8 +115,8 @@ export async function paymentsPage(call: Call): Promise<View> {
               any="any"
               options={TABS.map((state) => [state, wordOf(state)] as const)}
             />
-            <Field name="from" label="From" type="date" />
-            <Field name="to" label="To" type="date" />
+            <Field name="from" label="From (UTC)" type="date" />
+            <Field name="to" label="To (UTC)" type="date" />
           </Filters>
           <span class="inline end">
             <a class="button" href={`/payments.csv?${kept}`}>

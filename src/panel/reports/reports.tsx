@@ -50,8 +50,8 @@ export async function reportsPage(call: Call, panel: Panel): Promise<View> {
             chips={chipsOfFields(filters.values, { from: "From", to: "To" })}
           >
             <Choice name="by" label="By" options={REPORT_KEYS} value={by} />
-            <Field name="from" label="From" type="date" value={dateOf(window.from!)} />
-            <Field name="to" label="To" type="date" value={dateOf(window.to!)} />
+            <Field name="from" label="From (UTC)" type="date" value={dateOf(window.from!)} />
+            <Field name="to" label="To (UTC)" type="date" value={dateOf(window.to!)} />
           </Filters>
           <span class="inline end">
             <a class="button" href={`/reports.csv?${query}`}>

@@ -135,8 +135,10 @@ function tabsOf(
 }
 
 /** The filtered list as CSV, in the columns of the API. */
-export function ordersCsv(call: Call, portal: Portal): Response {
+export async function ordersCsv(call: Call, portal: Portal): Promise<View | Response> {
   const query = readFilters(call);
+  // Not a file with more than was asked for.
+  if (call.filters.errors.size > 0) return ordersPage(call, portal);
   const read = async (below: number) => {
     const { rows, next } = await call.read((reader) =>
       listOrdersBelow(reader, query, below, CSV_STEP),

@@ -7,11 +7,14 @@ export type Labels = Map<string, string>;
 const AFTER = "(?= (?:must|is) )";
 const BEFORE = "(?<= (?:above|below|before|after|than|to) )";
 
+/** What a label says about its unit, such as `From (UTC)`. */
+const UNIT = / \([^)]*\)$/;
+
 export function errorText(message: string, labels: Labels): string {
   for (const [name, label] of labels) {
     const plain = name.replaceAll("-", " ");
     const isName = new RegExp(`^${plain}${AFTER}|${BEFORE}${plain}$`, "g");
-    message = message.replace(isName, () => label);
+    message = message.replace(isName, () => label.replace(UNIT, ""));
   }
   return message;
 }
