@@ -3,7 +3,13 @@
 // its response. docs/specification/http.md#http-connections.
 
 import { Outgoing } from "./outgoing.ts";
-import { type Malformed, type Message, RequestParser, type WideBodies } from "./parser.ts";
+import {
+  type Malformed,
+  type Message,
+  RequestParser,
+  type StreamedBodies,
+  type WideBodies,
+} from "./parser.ts";
 import { IncomingRequest } from "./request.ts";
 import {
   type AnyResponse,
@@ -52,6 +58,8 @@ export interface Handler {
   bodyLimitBytes: number;
   /** Paths with another limit. */
   wide?: WideBodies | null;
+  /** A path whose bodies are read while they arrive. */
+  streamed?: StreamedBodies | null;
 }
 
 /** What a connection needs from its server. */
@@ -102,7 +110,8 @@ export class Connection {
     /** The address group that the connection counts for, see ConnectionLimits. */
     readonly client: string | null = null,
   ) {
-    this.#parser = new RequestParser(host.handler.bodyLimitBytes, host.handler.wide ?? null);
+    const { bodyLimitBytes, wide = null, streamed = null } = host.handler;
+    this.#parser = new RequestParser(bodyLimitBytes, wide, streamed);
     this.#out = new Outgoing(socket);
     this.#address = socket.remoteAddress;
     this.#deadline = host.now() + IDLE_SECONDS;
@@ -184,8 +193,10 @@ export class Connection {
     if (this.#isClosed || this.#phase === "lingering") return;
     const message = this.#parser.messages[0];
     if (this.#out.isBlocked) this.#enter("sending", message);
-    else if (this.#isHandling) this.#enter(message!.isComplete ? "handling" : "body", message);
-    else if (this.#isOver) return this.#shutDown();
+    else if (this.#isHandling) {
+      const awaitsBody = !message!.isComplete && !message!.isHeld;
+      this.#enter(awaitsBody ? "body" : "handling", message);
+    } else if (this.#isOver) return this.#shutDown();
     else if (message) this.#enter("body", message);
     else if (this.#parser.isInside) this.#enter("head", message);
     else this.#enter("idle", message);
@@ -210,7 +221,7 @@ export class Connection {
       if (message.hasResponse) this.#isOver = true;
       else this.#handle(message);
     } else if (this.#isHandling) {
-      return !message.isComplete && this.#parse();
+      return !message.isComplete && !message.isHeld && this.#parse();
     } else if (!message.hasResponse) {
       this.#handle(message);
     } else if (message.isComplete) {
@@ -236,6 +247,7 @@ export class Connection {
       return this.#respond(message, handler.refuse(400));
     }
     if (!message.isComplete && expectsContinue(message)) message.onAwaited = () => this.#continue();
+    if (message.isStreamed) message.onTaken = () => this.#advance();
     let response: AnyResponse | Promise<AnyResponse>;
     try {
       response = handler.handle(new IncomingRequest(message, this.#address));
@@ -281,6 +293,8 @@ export class Connection {
   #endsWith(message: Message | null, response: AnyResponse): boolean {
     if (message === null || message.isLast || this.host.isRetiring) return true;
     if (saysLast(response)) return true;
+    // The rest of a long body is not read.
+    if (message.isStreamed && !message.isComplete) return true;
     // A client that did not get 100 Continue may send its body or leave it out, so the next bytes are ambiguous.
     if (message.onAwaited && !message.isComplete && !message.isAwaited) return true;
     // Invalid bytes after this request get no 400 of their own, because it could be taken for the response to another

@@ -50,6 +50,12 @@ export interface WideBodies {
   limitBytes: number;
 }
 
+/** A path whose bodies are read while they arrive (Message.stream), and their limit. */
+export interface StreamedBodies {
+  path: string;
+  limitBytes: number;
+}
+
 /** A request whose header is complete and whose body may still be arriving. */
 export class Message {
   isComplete = false;
@@ -61,6 +67,14 @@ export class Message {
   #body: PromiseWithResolvers<Uint8Array | null> | undefined;
   /** Called when a handler waits for the body. */
   onAwaited: (() => void) | undefined;
+  /** Called when more of a streamed body may be parsed. */
+  onTaken: (() => void) | undefined;
+  /** The parts of a streamed body that its reader has not taken. */
+  readonly #parts: Uint8Array[] = [];
+  #isStreaming = false;
+  /** Wakes the reader of a streamed body. */
+  #wake: (() => void) | undefined;
+  #brokenOff: BrokenOff | null = null;
 
   constructor(
     readonly method: string,
@@ -71,6 +85,8 @@ export class Message {
     readonly isLast: boolean,
     readonly isHttp10: boolean,
     readonly bodyLimitBytes: number,
+    /** Whether the body is read while it arrives. */
+    readonly isStreamed = false,
   ) {}
 
   /** Returns a field's value by its lower-case name. The values of a repeated field are joined (RFC 9110, 5.3). */
@@ -95,13 +111,49 @@ export class Message {
   }
 
   get isAwaited(): boolean {
-    return this.#body !== undefined;
+    return this.#body !== undefined || this.#isStreaming;
+  }
+
+  /** Whether nothing more may be parsed yet: the reader of a streamed body is not ready. */
+  get isHeld(): boolean {
+    if (!this.isStreamed || this.hasResponse || this.isTooLong) return false;
+    return !this.#isStreaming || this.#parts.length > 0;
+  }
+
+  /**
+   * Returns the parts of the body as they arrive: what is not taken is not read from the connection. Ends early if the
+   * body exceeds its limit (`isTooLong`). Throws BrokenOff if the request ends first.
+   */
+  async *stream(): AsyncGenerator<Uint8Array> {
+    if (!this.isStreamed) {
+      const whole = await this.body();
+      if (whole) yield whole;
+      return;
+    }
+    this.#isStreaming = true;
+    if (!this.isComplete) this.onAwaited?.();
+    for (;;) {
+      const part = this.#parts.shift();
+      if (this.isTooLong) return;
+      if (part) {
+        yield part;
+        continue;
+      }
+      if (this.isComplete) return;
+      if (this.#brokenOff) throw this.#brokenOff;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      // The first part may be asked for while the connection hands the request over.
+      queueMicrotask(() => this.onTaken?.());
+      await promise;
+    }
   }
 
   /**
    * Resolves with the whole body, or null as soon as it exceeds the limit. Rejects with BrokenOff when it ends first.
    */
   body(): Promise<Uint8Array | null> {
+    if (this.isStreamed) throw new Error("the body is read by stream()");
     if (!this.#body) {
       this.#body = Promise.withResolvers();
       if (this.isTooLong) this.#body.resolve(null);
@@ -117,15 +169,21 @@ export class Message {
     if (this.isTooLong) {
       this.#bytes = NO_BYTES;
       this.#body?.resolve(null);
-    } else if (!this.hasResponse) this.#append(chunk, start);
+    } else if (this.hasResponse) return;
+    else if (this.isStreamed) this.#parts.push(chunk);
+    else this.#append(chunk, start);
+    this.#wake?.();
   }
 
   complete(): void {
     this.isComplete = true;
-    if (!this.isTooLong) this.#body?.resolve(this.#received());
+    this.#wake?.();
+    if (!this.isTooLong && !this.isStreamed) this.#body?.resolve(this.#received());
   }
 
   breakOff(status: Malformed = 400): void {
+    this.#brokenOff = new BrokenOff(status);
+    this.#wake?.();
     this.#body ??= Promise.withResolvers();
     // If no handler waits for the body, its rejection must not count as unhandled.
     this.#body.promise.catch(() => {});
@@ -166,6 +224,7 @@ export class RequestParser {
   isInside = false;
   readonly #bodyLimitBytes: number;
   readonly #wide: WideBodies | null;
+  readonly #streamed: StreamedBodies | null;
   #parser = this.#createParser();
   /** The message whose body or trailers are arriving. */
   #current: Message | null = null;
@@ -184,9 +243,14 @@ export class RequestParser {
   #rejected: string | null = null;
   #isMethodUnknown = false;
 
-  constructor(bodyLimitBytes: number, wide: WideBodies | null = null) {
+  constructor(
+    bodyLimitBytes: number,
+    wide: WideBodies | null = null,
+    streamed: StreamedBodies | null = null,
+  ) {
     this.#bodyLimitBytes = bodyLimitBytes;
     this.#wide = wide;
+    this.#streamed = streamed;
   }
 
   read(bytes: Uint8Array): void {
@@ -346,15 +410,16 @@ export class RequestParser {
     ) => {
       if (major !== 1) this.#stop(505);
       const isHttp10 = minor === 0;
+      const path = target ?? this.#target;
+      const isStreamed = path === this.#streamed?.path;
       this.#current = new Message(
         this.#isMethodUnknown ? UNKNOWN_METHOD : methods[method]!,
-        target ?? this.#target,
+        path,
         fields ?? this.#fields,
         isHttp10 || isUpgrade || !isKeptAlive,
         isHttp10,
-        this.#wide !== null && (target ?? this.#target).startsWith(this.#wide.prefix)
-          ? this.#wide.limitBytes
-          : this.#bodyLimitBytes,
+        isStreamed ? this.#streamed!.limitBytes : this.#limitOf(path),
+        isStreamed,
       );
       this.messages.push(this.#current);
       this.#isMethodUnknown = false;
@@ -371,6 +436,11 @@ export class RequestParser {
       this.#current = null;
     };
     return parser;
+  }
+
+  #limitOf(path: string): number {
+    const isWide = this.#wide !== null && path.startsWith(this.#wide.prefix);
+    return isWide ? this.#wide!.limitBytes : this.#bodyLimitBytes;
   }
 
   /** Stops the parsing from within a callback of llhttp. */

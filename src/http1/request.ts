@@ -53,6 +53,16 @@ export class IncomingRequest {
     return this.#message.body();
   }
 
+  /** Returns the body while it arrives, see Message.stream. Only for the path of `Handler.streamed`. */
+  stream(): AsyncGenerator<Uint8Array> {
+    return this.#message.stream();
+  }
+
+  /** Whether the body exceeds its limit. */
+  get isTooLong(): boolean {
+    return this.#message.isTooLong;
+  }
+
   /** Returns the same request with another path. */
   withPath(path: string): IncomingRequest {
     return new IncomingRequest(this.#message, this.address, path);

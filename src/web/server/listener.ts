@@ -43,6 +43,7 @@ export function startSite<Who extends Visitor, Parts extends SiteParts, Role>(
       refuse: (status) => secured(new Response(null, { status }), isSecure),
       fail: (error) => secured(fail(site, error, null), isSecure),
       bodyLimitBytes: BODY_LIMIT_BYTES,
+      streamed: site.streamed ?? null,
     },
     address,
     tls,
@@ -162,7 +163,8 @@ async function answer<Who extends Visitor, Parts extends SiteParts, Role>(
       return failureOf(site, 403, visitor.words.parts.demo.formClosed, visitor);
     }
     const limitBytes = route.role === "anyone" ? OPEN_BODY_LIMIT_BYTES : BODY_LIMIT_BYTES;
-    return await run(site, route, call, await formOf(request, limitBytes));
+    const body = route.read ? await route.read(request, parts) : await formOf(request, limitBytes);
+    return await run(site, route, call, body);
   } catch (error) {
     return fail(site, error, visitor);
   }

@@ -1,6 +1,8 @@
 // Routes of a site: pages, and actions that handle forms. `Parts`: the parts of the server that they use.
 
 import type { Call, Submission } from "./call.ts";
+import type { IncomingRequest } from "../../http1/request.ts";
+import type { FormBody } from "./form-body.ts";
 import type { Redirect, View } from "./results.ts";
 import type { Visitor } from "../sessions/visitor.ts";
 
@@ -33,6 +35,8 @@ export interface ActionRoute<Who extends Visitor, Parts, Role> {
   back: string;
   /** Whether programs and other sites may send it: the path holds what permits it. */
   isForAll?: true;
+  /** Reads the form while it arrives, because it is too long for memory. The site's `streamed` names the path. */
+  read?: (request: IncomingRequest, parts: Parts) => Promise<FormBody>;
 }
 
 export type Route<Who extends Visitor, Parts, Role> =

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { Logger } from "../../monitoring/log.ts";
+import type { StreamedBodies } from "../../http1/parser.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
 import type { Asset } from "./assets.ts";
 import type { Call, CallParts } from "./call.ts";
@@ -43,6 +44,8 @@ export interface Site<Who extends Visitor, Parts extends SiteParts, Role> {
   assets: readonly Asset[];
   /** Name of the cookie with a session. */
   cookie: string;
+  /** The path of the form that is read while it arrives, and its limit. Only for a site on a listener of its own. */
+  streamed?: StreamedBodies;
   /** Message of the 421 for a browser that uses an unknown host name. */
   unknownHost: string;
   parts: Parts;
