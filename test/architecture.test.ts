@@ -156,6 +156,7 @@ const OWNERS: Record<string, readonly string[]> = {
   nodemailer: ["mails"],
   commander: ["cli", "config"],
   "csv-parse": ["imports"],
+  "@fastify/busboy": ["panel"],
   "prom-client": ["monitoring"],
   limiter: ["http"],
   "ipaddr.js": ["config"],

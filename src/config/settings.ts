@@ -141,6 +141,11 @@ export const SETTINGS = {
     "100",
     "credits, debits and refunds above this make the panel ask for the password or code again",
   ),
+  "panel-upload-limit": setting(
+    kinds.size,
+    "256MiB",
+    "limit for the files that are uploaded together to move in from another panel",
+  ),
   portal: setting(
     kinds.toggle,
     "off",

@@ -31,6 +31,7 @@ import type { KnownLabels } from "../monitoring/observer.ts";
 import { readCertificate, reloadCertificate } from "./certificate.ts";
 import { createConnectionPools, planOwnFiles } from "./connection-limits.ts";
 import type { DatabaseEvents, ServerDatabase } from "./database.ts";
+import type { ImportRuns } from "../panel/imports/import-runs.ts";
 import type { SystemFacts } from "../panel/server/facts.ts";
 import { startPaymentReads } from "../payments/payments.ts";
 import { limitCalls } from "../providers/call.ts";
@@ -44,6 +45,7 @@ import {
   apiDeps,
   createPending,
   deliveryDeps,
+  importParts,
   panelDeps,
   type Started,
   paymentsOf,
@@ -147,18 +149,23 @@ export async function startService(
   let portalUrl: string | null = null;
   let noticesUrl = "";
   let backups: Backups | undefined;
+  let imports: ImportRuns | null = null;
   try {
     // Loaded only where it is wanted: it is a third of the program.
     const site = config.panelListen && (await import("../panel/server/listener.tsx"));
     const deps = apiDeps(config, started);
-    const panel = panelDeps(config, started, {
-      configuration,
-      readiness: deps.readiness,
-      backups: () => backups,
-      newestRemoteAt: () => offsite?.newestAt() ?? null,
-      portalUrl: () => portalUrl,
-      noticesUrl: () => noticesUrl,
-    });
+    imports = site && site.createImports(importParts(config, started));
+    const panel =
+      imports &&
+      panelDeps(config, started, {
+        imports,
+        configuration,
+        readiness: deps.readiness,
+        backups: () => backups,
+        newestRemoteAt: () => offsite?.newestAt() ?? null,
+        portalUrl: () => portalUrl,
+        noticesUrl: () => noticesUrl,
+      });
     const pages = isPortalOn(config) ? await import("./portal.ts") : null;
     const portal = pages?.portalDeps(config, started);
     const below =
@@ -169,7 +176,7 @@ export async function startService(
     listeners = startListeners(config, metrics, stage, {
       api: (address) => startServer(deps, address, tls, { routes, pages: below }, pools.api),
       portal: (address) => pages!.startPortal(portal!, address, tls, pools.api),
-      panel: (address) => site!.startPanel(panel, address, tls, pools.panel),
+      panel: (address) => site!.startPanel(panel!, address, tls, pools.panel),
       metrics: (scraped, address) => startMetricsServer(scraped, address, pools.metrics),
     });
   } catch (error) {
@@ -248,6 +255,7 @@ export async function startService(
         delivery.stop(DRAIN_MS),
         webhooks.stop(DRAIN_MS),
         mails?.stop(DRAIN_MS),
+        imports?.stop(),
       ]);
       const drained = await Promise.race([
         listeners.stop().then(() => true),

@@ -31,6 +31,7 @@ import { checkConnections, type ConnectionPools } from "./connection-limits.ts";
 import { createPayments, type Payments } from "../payments/payments.ts";
 import { connectProvider } from "../providers/protocols.ts";
 import { newestBackups } from "../storage/backup/backup-folder.ts";
+import type { ImportParts, ImportRuns } from "../panel/imports/import-runs.ts";
 import { freeBytesIn } from "../storage/file/files.ts";
 import { checkNewUrl } from "../webhooks/new-url.ts";
 import type { AlertDeps } from "../alerts/alerts.ts";
@@ -144,12 +145,13 @@ export interface PanelFacts {
   noticesUrl: () => string;
   /** Time of the newest off-site copy; null if none is known. */
   newestRemoteAt: () => number | null;
+  imports: ImportRuns;
 }
 
 export function panelDeps(
   config: Config,
   started: Started,
-  { configuration, readiness, backups, newestRemoteAt, portalUrl, noticesUrl }: PanelFacts,
+  { configuration, readiness, backups, newestRemoteAt, portalUrl, noticesUrl, imports }: PanelFacts,
 ): Panel {
   const { database, log, delivery } = started;
   const { store, slowStore, settlesAfterMs, writer } = database;
@@ -180,9 +182,25 @@ export function panelDeps(
       servers: () => database.servers(),
       backups: database.file === null ? null : backupFacts(backups),
     },
+    imports,
     trustedProxy: config.trustedProxy,
     onInternalError: internalErrors(started),
     demo: started.demo?.panel ?? null,
+  };
+}
+
+/** Returns what the panel's import from another panel needs. */
+export function importParts(config: Config, started: Started): ImportParts {
+  const { slowStore: store, writer } = started.database;
+  return {
+    folder: config.data,
+    limitBytes: config.panelUploadLimit,
+    diskFloor: config.diskFloor,
+    freeBytes: freeBytesIn,
+    store,
+    writer,
+    log: started.log,
+    onInternalError: internalErrors(started),
   };
 }
 

@@ -15,8 +15,10 @@ import { listKeys } from "../../db/users/keys.ts";
 import { findUser, usernameOf } from "../../db/users/users.ts";
 import { shownStart } from "../../domain/users/keys.ts";
 import { refusal } from "../../domain/values/error-table.ts";
+import { mayAct } from "../../domain/administrators/administrators.ts";
 import { counted } from "../../domain/values/text.ts";
 import type { Call } from "../server/call.ts";
+import type { Panel } from "../server/panel.ts";
 import type { View } from "../../web/server/results.ts";
 import { Field, Filters } from "../../web/components/fields.tsx";
 import { Facts, List, Pager } from "../../web/components/lists.tsx";
@@ -27,7 +29,7 @@ import { userPath } from "../users/shown-user.ts";
 const KEYS_SHOWN = 50;
 const PAGE = 50;
 
-export async function importedPage(call: Call): Promise<View> {
+export async function importedPage(call: Call, { now }: Panel): Promise<View> {
   const { filters } = call;
   const username = filters.optionalUsername("user");
   const found = await call.read((reader) => {
@@ -46,17 +48,20 @@ export async function importedPage(call: Call): Promise<View> {
     };
   });
   const { started, counts, toRotate, open, keys, orders } = found;
-  if (!started) return { title: "Moving in", body: <Nothing /> };
+  const isOwner = mayAct(call.visitor.administrator.role, "owner");
+  if (!started) return { title: "Moving in", body: <Nothing isOwner={isOwner} /> };
   const rows = orders.slice(0, PAGE);
   return {
     title: "Moving in",
     body: (
       <>
         <h1>Moving in</h1>
+        {isOwner && <ImportLink />}
         {started.finishedAt === null && (
           <p class="notice bad">
-            The import did not run to its end. Start the same import again: it adds only what is
-            missing.
+            {(started.runUntil ?? 0) <= now()
+              ? "The import did not run to its end. Start the same import again: it adds only what is missing."
+              : "An import is running, or was interrupted less than 30 seconds ago."}
           </p>
         )}
         <Facts
@@ -160,15 +165,29 @@ function UserLink({ username }: Pick<ListedPastOrder, "username">) {
   );
 }
 
-function Nothing() {
+function ImportLink() {
+  return (
+    <p class="actions">
+      <a class="button" href="/moving-in">
+        Import from another panel
+      </a>
+    </p>
+  );
+}
+
+function Nothing({ isOwner }: { isOwner: boolean }) {
   return (
     <>
       <h1>Moving in</h1>
       <p class="empty">Nothing was imported from another panel.</p>
-      <p>
-        Users with their balances and keys, services with their numbers, and orders are imported by
-        whoever runs the server, while it is stopped.
-      </p>
+      {isOwner ? (
+        <ImportLink />
+      ) : (
+        <p>
+          An owner can import users with their balances and keys, services with their numbers, and
+          orders.
+        </p>
+      )}
     </>
   );
 }

@@ -10,6 +10,8 @@ import { startSite } from "../../web/server/listener.ts";
 import { failureOf } from "../../web/server/render.tsx";
 import { redirect } from "../../web/server/response.ts";
 import type { Site } from "../../web/server/site.ts";
+import { type ImportParts, ImportRuns } from "../imports/import-runs.ts";
+import { UPLOAD_PATH } from "../imports/moving-in.tsx";
 import { ENROLMENT } from "../administrators/second-factor.tsx";
 import type { Call } from "./call.ts";
 import { Header } from "./header.tsx";
@@ -18,6 +20,11 @@ import type { Panel } from "./panel.ts";
 import type { Route } from "./route.ts";
 import { ROUTES } from "./routes.ts";
 import { COOKIE, Visitor } from "./visitor.ts";
+
+/** Creates the panel's import from another panel, which is loaded with the panel. */
+export function createImports(parts: ImportParts): ImportRuns {
+  return new ImportRuns(parts);
+}
 
 type PanelSite = Site<Visitor, Panel, Role>;
 
@@ -35,6 +42,7 @@ export function startPanel(
     brand: { name: "reseller", logo: null, style: null },
     assets: [],
     cookie: COOKIE,
+    streamed: { path: UPLOAD_PATH, limitBytes: panel.imports.parts.limitBytes },
     unknownHost:
       "The panel does not answer to this host name. Use its IP address, or start the server with --panel-url and the address that you use.",
     parts: panel,

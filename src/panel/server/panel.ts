@@ -15,6 +15,7 @@ import type { DemoSite } from "../../web/server/demo.ts";
 import type { OriginSettings } from "../../web/server/origin.ts";
 import type { Passwords } from "../../web/sessions/passwords.ts";
 import type { Writer } from "../../writer/writer.ts";
+import type { ImportRuns } from "../imports/import-runs.ts";
 import type { PortalFacts, SystemFacts } from "./facts.ts";
 
 export interface PanelSettings extends OriginSettings {
@@ -48,6 +49,8 @@ export interface Panel {
   settings: PanelSettings;
   passwords: Passwords;
   system: SystemFacts;
+  /** The import from another panel. */
+  imports: ImportRuns;
   /** The proxies whose X-Forwarded-For is trusted. */
   trustedProxy: readonly Network[];
   onInternalError(error: unknown): void;

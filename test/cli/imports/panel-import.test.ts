@@ -350,7 +350,7 @@ describe("a refused row: exit 1, nothing is imported, and the row is named with 
     ["a date that does not exist", order("5,7,1,x,1,1,completed,2025-02-30,,"), "order 5: createdAt is no time that exists"],
     ["no date", order("5,7,1,x,1,1,completed,0000-00-00 00:00:00,,"), "order 5: createdAt is missing"],
     ["an open order without its service", order("5,7,900,x,1,1,pending,2025-01-01,,"), "order 5: no service here has this number"],
-    ["a link of a megabyte", order(`5,7,1,${"x".repeat(1_000_000)},1,1,completed,2025-01-01,,`), "order 5: link must be"],
+    ["a link of 100 KB", order(`5,7,1,${"x".repeat(100_000)},1,1,completed,2025-01-01,,`), "order 5: link must be"],
     ["a row of two megabytes", order(`5,7,1,${"x".repeat(2_000_000)},1,1,completed,2025-01-01,,`), "the row is too long"],
     ["a short key", key("1,abc123"), "key of user 1: the key cannot be used: it must have 20 to 128 characters"],
     ["a repetitive key", key(`1,${"ab12".repeat(8)}`), "it is easy to guess"],

@@ -20,10 +20,12 @@ const text = async (path: string) =>
     .replace(/<[^>]*>/g, " ")
     .replace(/\s+/g, " ");
 
-test("without an import the page says who makes one, without a command", async () => {
+test("without an import the page leads an owner to one, and tells others who makes it", async () => {
   const shown = await text("/imported");
-  expect(shown).toContain("whoever runs the server, while it is stopped");
-  expect(shown).not.toContain("reseller admin");
+  expect(shown).toContain("An owner can import users");
+  const cookie = (panel.administrator("boss", "owner"), panel.session("boss"));
+  const own = await panel.ask("/imported", { headers: { cookie } });
+  expect(own.text).toContain('href="/moving-in"');
 });
 
 test("it shows what was imported, the keys to rotate, and which orders are still open where", async () => {
@@ -71,6 +73,8 @@ test("it shows what was imported, the keys to rotate, and which orders are still
       { ...order, orderId: 1204, status: "PROCESSING", providerOrder: null },
     ],
   });
+  expect(await text("/imported")).toContain("An import is running");
+  panel.clock.now += 31_000;
   const unfinished = await text("/imported");
   expect(unfinished).toContain("The import did not run to its end");
   const counts = { users: 2, services: 1, keys: 1, pastOrders: 2, openOrders: 2 };

@@ -1,5 +1,6 @@
 // A panel in this process on a fresh database, asked over real HTTP by an administrator of some role.
 
+import { join } from "node:path";
 import type { Network } from "../../../src/config/networks.ts";
 import { checkNewUrl } from "../../../src/webhooks/new-url.ts";
 import type { Role } from "../../../src/domain/administrators/administrators.ts";
@@ -7,7 +8,9 @@ import { NO_ORDER_LIMITS } from "../../../src/domain/users/reseller-limits.ts";
 import { createActivityCounter } from "../../../src/reports/activity.ts";
 import { createStatusCounter } from "../../../src/reports/status-counter.ts";
 import { createLog } from "../../../src/monitoring/log.ts";
-import { startPanel } from "../../../src/panel/server/listener.tsx";
+import type { ImportParts } from "../../../src/panel/imports/import-runs.ts";
+import { createImports, startPanel } from "../../../src/panel/server/listener.tsx";
+import { freeBytesIn } from "../../../src/storage/file/files.ts";
 import type { Panel, PanelSettings } from "../../../src/panel/server/panel.ts";
 import { createPasswords } from "../../../src/web/sessions/passwords.ts";
 import { random } from "../../../src/web/server/random.ts";
@@ -39,7 +42,7 @@ export interface TestPanel extends TestDatabase {
   /** A form of the panel's own page. */
   post(path: string, fields?: Record<string, string>): Promise<Reply>;
   /** A form whose fields may come several times. */
-  postForm(path: string, fields: URLSearchParams): Promise<Reply>;
+  postForm(path: string, fields: URLSearchParams | FormData): Promise<Reply>;
   /** Sends a form, then confirms what the panel shows: `asked`. `text`: what it shows then. */
   confirm(
     path: string,
@@ -72,7 +75,11 @@ interface PanelOptions {
   beside?: TestPortal;
   /** Called with the name of each command of the panel before the writer gets it. */
   onCommand?: (name: string) => void;
+  /** What differs for uploads of files. */
+  upload?: Partial<ImportParts>;
 }
+
+const UPLOAD_LIMIT_BYTES = 8 * 1024 * 1024;
 
 export async function openPanel({
   role = "owner",
@@ -81,6 +88,7 @@ export async function openPanel({
   beside,
   portal = {},
   onCommand = () => {},
+  upload = {},
 }: PanelOptions = {}): Promise<TestPanel> {
   const database: TestDatabase = beside ?? freshDatabase();
   const opened = beside?.opened ?? (await openServerDatabase(database));
@@ -89,16 +97,31 @@ export async function openPanel({
   const logged: TestPanel["logged"] = [];
   const note = (fields: object, message: string) => void logged.push({ fields, message });
   const errors: unknown[] = [];
+  const onInternalError = (error: unknown) => void errors.push(error);
+  const log = { ...createLog("silent"), info: note, warn: note, error: note };
+  const writer: Panel["writer"] = {
+    async submit(name, input) {
+      onCommand(name);
+      return opened.writer.submit(name, input);
+    },
+  };
+  const { slowStore } = opened;
+  const imports = createImports({
+    folder: join(database.folder, "uploads"),
+    limitBytes: UPLOAD_LIMIT_BYTES,
+    diskFloor: 0,
+    freeBytes: freeBytesIn,
+    store: slowStore,
+    writer,
+    log,
+    onInternalError,
+    ...upload,
+  });
   const deps: Panel = {
     store: opened.store,
-    slowStore: opened.slowStore,
-    writer: {
-      async submit(name, input) {
-        onCommand(name);
-        return opened.writer.submit(name, input);
-      },
-    },
-    log: { ...createLog("silent"), info: note, warn: note, error: note },
+    slowStore,
+    writer,
+    log,
     now: () => clock.now,
     activity: createActivityCounter(opened.store),
     statuses: createStatusCounter(opened.store).readWithin,
@@ -122,8 +145,9 @@ export async function openPanel({
       servers: () => 1,
       backups: null,
     },
+    imports,
     trustedProxy,
-    onInternalError: (error) => void errors.push(error),
+    onInternalError,
   };
   const server = startPanel(deps, { hostname: "127.0.0.1", port: 0 }, null);
   const url = `http://127.0.0.1:${server.port}`;
@@ -183,6 +207,7 @@ export async function openPanel({
       return { ...reply, asked: asked.text, note: shownNote(reply) };
     },
     async stop() {
+      await imports.stop();
       await server.stop();
       if (beside) return;
       await opened.close();

@@ -84,6 +84,7 @@ export const PAGES: readonly PageToOpen[] = [
   { name: "payment-method-new-card", path: "/new-payment-method?kind=stripe" },
   { name: "payment-method-new-program", path: "/new-payment-method?kind=callback" },
   { name: "imported", path: "/imported" },
+  { name: "moving-in", path: "/moving-in" },
   { name: "imported-order", path: "/imported/orders/900001" },
   { name: "system", path: "/system" },
   { name: "administrators", path: "/administrators" },
@@ -300,7 +301,9 @@ function letMembersIn(panel: TestPanel): void {
 
 /** What a market has that moved in from another panel: past orders, and a key of it. */
 function moveIn(panel: TestPanel, keyId: string): void {
-  panel.query("INSERT INTO panel_import VALUES (1, 0, 1700000000000, 1700000300000)");
+  panel.query(
+    "INSERT INTO panel_import (id, orders_through, started_at, finished_at) VALUES (1, 0, 1700000000000, 1700000300000)",
+  );
   panel.query(
     "INSERT INTO imported_users SELECT '1', account, 0 FROM users WHERE username = 'alice'",
   );
