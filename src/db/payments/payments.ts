@@ -1,7 +1,7 @@
 // Payments, their events and their transfers. Operations write them under the lock of their account.
 
 import type { PaymentFacts } from "../../domain/alerts/payment-conditions.ts";
-import { ENDED_READ_LIMIT_MS, OPEN_READ_LIMIT_MS } from "../../domain/payments/payment-reads.ts";
+import { ENDED_READ_LIMIT_MS, OPEN_READ_PAUSE_MS } from "../../domain/payments/payment-reads.ts";
 import type { PaymentState } from "../../domain/payments/payment-states.ts";
 import { givenNames, listByFilters } from "../port/filtered-lists.ts";
 import type { Page } from "../port/pages.ts";
@@ -142,18 +142,24 @@ export function listDuePayments(reader: Reader, now: number, limit: number): Pay
   return reader.all(DUE, { now, limit });
 }
 
-// After the clock was set back, no time to read a payment may be later than this. The end of one that is not read stays.
-const LATEST_READ = `CASE WHEN state IN ('created', 'pending') THEN :open ELSE :ended END`;
+// After the clock was set back, no time to read a payment may be later than this, which is what nextReadAt gives an open
+// one now. The end of one that is not read stays.
+const QUARTER_OF_AGE = "(:now - created_at) / 4";
+const LATEST_READ = `CASE WHEN state NOT IN ('created', 'pending') THEN :ended
+    WHEN state = 'created' OR ${QUARTER_OF_AGE} > :most THEN :now + :most
+    WHEN ${QUARTER_OF_AGE} < :least THEN :now + :least ELSE :now + ${QUARTER_OF_AGE} END`;
 const CLAMP = statement({
-  parameters: { open: number, ended: number },
+  parameters: { now: number, least: number, most: number, ended: number },
   writes: [payments],
   text: `UPDATE payments SET next_read_at = ${LATEST_READ}
-    WHERE next_read_at > :open AND next_read_at > ${LATEST_READ} AND (expires_at IS NULL OR next_read_at <> expires_at)`,
+    WHERE next_read_at > :now + :least AND next_read_at > ${LATEST_READ}
+      AND (expires_at IS NULL OR next_read_at <> expires_at)`,
 });
 
-/** Corrects the schedule after the clock was set back: no payment is read later than after the longest pause. */
+/** Corrects the schedule after the clock was set back: no payment is read later than after its normal pause. */
 export function clampPaymentSchedule(tx: Tx, now: number): void {
-  tx.run(CLAMP, { open: now + OPEN_READ_LIMIT_MS, ended: now + ENDED_READ_LIMIT_MS });
+  const [least, most] = OPEN_READ_PAUSE_MS;
+  tx.run(CLAMP, { now, least, most, ended: now + ENDED_READ_LIMIT_MS });
 }
 
 const OPEN = query({

@@ -12,8 +12,9 @@ const PAID_LIMIT_MS = 180 * DAY_MS;
 /** A payment that ended without a credit is read for this long, to find money that arrives late. */
 const ENDED_LIMIT_MS = 3 * DAY_MS;
 
-/** Limits for the time until a payment is read again: while it is open, and once it has ended. */
-export const OPEN_READ_LIMIT_MS = HOUR_MS;
+/** The shortest and the longest pause until an open payment is read again. In between it is a quarter of its age. */
+export const OPEN_READ_PAUSE_MS = [MINUTE_MS, HOUR_MS] as const;
+/** The longest pause once a payment has ended. */
 export const ENDED_READ_LIMIT_MS = 30 * DAY_MS;
 
 /** What the provider of the payment reports. Amounts in millionths of the currency. */
@@ -48,7 +49,7 @@ export function nextReadAt(payment: ReadPayment, isReadable: boolean, now: numbe
   if (state === "pending") {
     if (!canRead) return expiresAt;
     const end = (expiresAt ?? createdAt) + OVERDUE_LIMIT_MS;
-    return within(now, now - createdAt, [MINUTE_MS, OPEN_READ_LIMIT_MS], end);
+    return within(now, now - createdAt, OPEN_READ_PAUSE_MS, end);
   }
   if (!canRead) return null;
   if (isCredited(state)) {

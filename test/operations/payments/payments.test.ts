@@ -227,7 +227,7 @@ test("after the clock was set back each payment is read within the longest pause
     database
       .execute("takeDuePayments", { limit: 10, readableKinds: ["stripe"] }, at)
       .map(({ id }) => id);
-  expect(take(earlier + 3_600_000)).toEqual([open]);
+  expect(take(earlier + 60_000)).toEqual([open]);
   expect(take(earlier + 30 * DAY_MS)).toContain(paid);
   expect(found(byHand)).toMatchObject({ state: "pending", nextReadAt: expiresAt });
 });
