@@ -67,8 +67,7 @@ export function startMails(deps: MailDeps): Outbox {
     async take(free) {
       const now = clock.now();
       const limit = outage.limit(free, MAILS_LIMIT);
-      // A clock that was set back must not delay mails for long.
-      if (limit === 0 || (now < takeAt && takeAt - now <= PACE_MS)) return [];
+      if (limit === 0 || now < notBeyond(takeAt, now, PACE_MS)) return [];
       takeAt = now + PACE_MS;
       const input = { server, limit, perHour, ...links.offer(limit) };
       const taken = await writer.submit("takeDueMails", input);
@@ -82,14 +81,18 @@ export function startMails(deps: MailDeps): Outbox {
     release: () => writer.submit("releaseMails", { server }),
     async nextDueAt() {
       const dueAt = await store.read(nextMailDueAt);
-      return dueAt === null
-        ? null
-        : Math.max(dueAt, outage.until(), Math.min(takeAt, clock.now() + PACE_MS));
+      if (dueAt === null) return null;
+      return Math.max(dueAt, outage.until(), notBeyond(takeAt, clock.now(), PACE_MS));
     },
     clock,
     log,
     ticker,
   });
+}
+
+/** Returns the end of a pause of at most `most`; 0 if it is later, because the clock was set back in the pause. */
+function notBeyond(end: number, now: number, most: number): number {
+  return end - now > most ? 0 : end;
 }
 
 /** Sends once. An internal error counts as a failed attempt, so that the mail does not stay in flight. */
@@ -142,12 +145,13 @@ interface Outage {
 /** Watches failures of the mail server, which concern all mails. It is tried by one mail after each pause. */
 function watchOutage({ clock, log }: Pick<MailDeps, "clock" | "log">): Outage {
   let failures = 0;
-  let until = 0;
+  let end = 0;
+  const until = () => notBeyond(end, clock.now(), outagePauseMs(failures));
   return {
     note(error, reply) {
       const before = failures;
       failures = outageAfter(failures, error);
-      until = failures === 0 ? 0 : clock.now() + outagePauseMs(failures);
+      end = failures === 0 ? 0 : clock.now() + outagePauseMs(failures);
       if (before === 0 && failures === 1) {
         log.warn({ why: error, reply }, "the mail server cannot be used: e-mails wait");
       }
@@ -155,8 +159,8 @@ function watchOutage({ clock, log }: Pick<MailDeps, "clock" | "log">): Outage {
     },
     limit(free, most) {
       if (failures === 0) return free;
-      return clock.now() < until || free < most ? 0 : 1;
+      return clock.now() < until() || free < most ? 0 : 1;
     },
-    until: () => until,
+    until,
   };
 }

@@ -137,6 +137,28 @@ test("while the mail server is away one mail tries it after each pause, and then
   expect(server.received.length).toBe(20);
 });
 
+test.each([false, true])(
+  "after the clock was set back mails are sent at once; the mail server was away: %p",
+  async (wasAway) => {
+    const id = member();
+    let isAway = wasAway;
+    const send: MailDeps["send"] = (mail, stop) =>
+      isAway ? Promise.resolve({ error: "connection", reply: null }) : there(mail, stop);
+    const { clock, advance } = handClock();
+    advance(HOUR);
+    const service = startMails(depsOf({ clock, send }));
+    signIn(id, "10.1.1.0/24");
+    await until(() => all().some(({ state, error }) => state === "sent" || error !== null));
+    advance(-HOUR);
+    isAway = false;
+    const schedules = { pollIntervalMs: 1, submitBackoffLimitMs: 1 };
+    shop.execute("clampSchedules", schedules, clock.now());
+    signIn(id, "10.1.2.0/24");
+    await until(() => count("sent") >= 1 && all()[0]!.state === "sent");
+    await service.stop(NEVER_MS);
+  },
+);
+
 test("a mail whose server was killed after sending arrives once more, with the same id and the same text", async () => {
   const id = member();
   signIn(id, "10.1.2.0/24");
