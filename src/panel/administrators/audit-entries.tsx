@@ -7,8 +7,11 @@ import type { ListedAuditEntry } from "../../db/administrators/audit.ts";
 import type { Reader } from "../../db/port/port.ts";
 import { namesOfProviders } from "../../db/providers/providers.ts";
 import { findWebhook } from "../../db/webhooks/webhooks.ts";
+import { discountPercent } from "../../domain/catalogue/prices.ts";
 import type { AuditFacts } from "../../domain/administrators/audit.ts";
 import { formatMicros } from "../../domain/ledger/money.ts";
+import type { BonusStep } from "../../domain/payments/payment-amounts.ts";
+import { bonusStepsText, readTexts } from "../../domain/payments/payment-methods.ts";
 import { isUsername } from "../../domain/users/users.ts";
 import { stateText, timeText, Typed, Zone } from "../../web/components/shown.tsx";
 import { userPath } from "../users/shown-user.ts";
@@ -60,7 +63,7 @@ export function Subject({ entry }: { entry: ShownEntry }) {
  * Returns the page of an entry's subject by the first word of the action. A user's page is found by its present name.
  */
 function pathOf(entry: ListedAuditEntry): string | null {
-  const { subject, username } = entry;
+  const { subject, username, after } = entry;
   const noun = nounOf(entry);
   switch (noun) {
     case "order":
@@ -85,7 +88,7 @@ function pathOf(entry: ListedAuditEntry): string | null {
     case "payment":
       return `/payments/${subject}`;
     case "payment_method":
-      return "/payment-methods";
+      return after === null ? "/payment-methods" : `/payment-methods/${subject}`;
     case "notice":
       return "/members/notices";
     default:
@@ -110,7 +113,7 @@ export function factWords(name: string): string {
   if (words !== undefined) return words;
   if (!/^[a-z]+(?:[A-Z][a-z]*)+$/.test(name)) return name;
   return name
-    .replace(/(?:Micros|At)$/, "")
+    .replace(/(?:Micros|Ppm|At)$/, "")
     .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
@@ -146,6 +149,21 @@ export function Change({ entry: { before, after, providers } }: { entry: ShownEn
   );
 }
 
+/** Values that are stored in a form for programs. */
+const TEXT_VALUES: Record<string, (value: string) => string> = {
+  status: stateText,
+  reported: stateText,
+  names: languagesText,
+  instructions: languagesText,
+  bonusSteps: (json) => bonusStepsText(JSON.parse(json) as BonusStep[]),
+};
+
+function languagesText(json: string): string {
+  return Object.entries(readTexts(json))
+    .map(([language, text]) => `${language}: ${text}`)
+    .join("; ");
+}
+
 function valueText(
   name: string,
   value: AuditFacts[string] | undefined,
@@ -158,7 +176,8 @@ function valueText(
   if (typeof value === "number") {
     if (name.endsWith("Micros")) return formatMicros(value);
     if (name.endsWith("At")) return timeText(value, zone);
+    if (name.endsWith("Ppm")) return `${discountPercent(value)} %`;
     if (name === "providerId") return providers.get(value) ?? String(value);
   }
-  return name === "status" || name === "reported" ? stateText(String(value)) : String(value);
+  return TEXT_VALUES[name]?.(String(value)) ?? String(value);
 }
