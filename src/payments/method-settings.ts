@@ -49,7 +49,7 @@ export function problemsOf(kind: MethodKind, method: PaymentMethodRow): string[]
       : []),
     ...(!hasText && !hasPage ? ["Customers are not told how to pay."] : []),
     ...(kind.events && missing.length === 0 && method.noticedAt === null
-      ? ["No notice has arrived yet."]
+      ? ["No genuine notice has arrived yet."]
       : []),
   ];
 }

@@ -33,6 +33,7 @@ import {
   knownSettings,
   madeSecrets,
   missingSettings,
+  problemsOf,
   settingMust,
 } from "../../payments/method-settings.ts";
 import { kindOf, METHOD_KINDS } from "../../payments/methods.ts";
@@ -253,13 +254,14 @@ async function show(id: string, options: CommonOptions): Promise<void> {
       return methodJson(method, method.resellers === "all" ? null : names);
     }),
   );
-  print(options.json, json, ({ names, instructions, settings, resellers, ...facts }) =>
+  print(options.json, json, ({ names, instructions, settings, resellers, notRight, ...facts }) =>
     fields({
       ...facts,
       ...prefixed("name", names),
       ...prefixed("instructions", instructions),
       ...settings,
       resellers: resellers === null ? "all" : resellers.join(", "),
+      notRight: notRight.join(" "),
     }),
   );
 }
@@ -291,6 +293,7 @@ function methodJson(method: PaymentMethodRow, resellers: readonly string[] | nul
     settings: Object.fromEntries(settings),
     resellers,
     active: method.active,
+    notRight: problemsOf(kindOf(method), method),
   };
 }
 

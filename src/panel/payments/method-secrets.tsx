@@ -100,6 +100,9 @@ export function Notices({ method, url }: { method: PaymentMethodRow; url: string
           ? "In Stripe, add a webhook endpoint with this address and these events:"
           : "The program reports what it received to this address, signed with the secret as Standard Webhooks describe:"}
       </p>
+      {!url.startsWith("https:") && (
+        <p class="hint">If others reach the API by another address, use that one.</p>
+      )}
       <pre id="address">{`${url}/${kind}/${methodId}`}</pre>
       <p class="actions">
         <button type="button" data-copy="address" hidden>

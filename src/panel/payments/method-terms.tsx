@@ -240,33 +240,36 @@ export function Examples({ method }: { method: QuotedMethod }) {
     .toSorted((one, other) => one - other);
   const rows = amounts.map((micros) => ({ micros, ...quotePayment(terms, micros) }));
   return (
-    <List
-      caption="What customers pay and get"
-      rows={rows}
-      empty=""
-      columns={[
-        {
-          heading: "Amount",
-          number: true,
-          cell: ({ micros }) => amountText(micros, currency),
-        },
-        {
-          heading: "To pay",
-          number: true,
-          cell: ({ dueMicros }) => amountText(dueMicros, currency),
-        },
-        {
-          heading: "Credit USD",
-          number: true,
-          cell: ({ creditMicros }) => <Money micros={creditMicros} />,
-        },
-        {
-          heading: "Bonus USD",
-          number: true,
-          cell: ({ bonusMicros }) => <Money micros={bonusMicros} />,
-        },
-      ]}
-    />
+    <>
+      <h2>What customers pay and get</h2>
+      <List
+        caption="What customers pay and get"
+        rows={rows}
+        empty=""
+        columns={[
+          {
+            heading: "Amount",
+            number: true,
+            cell: ({ micros }) => amountText(micros, currency),
+          },
+          {
+            heading: "To pay",
+            number: true,
+            cell: ({ dueMicros }) => amountText(dueMicros, currency),
+          },
+          {
+            heading: "Credit USD",
+            number: true,
+            cell: ({ creditMicros }) => <Money micros={creditMicros} />,
+          },
+          {
+            heading: "Bonus USD",
+            number: true,
+            cell: ({ bonusMicros }) => <Money micros={bonusMicros} />,
+          },
+        ]}
+      />
+    </>
   );
 }
 

@@ -62,7 +62,6 @@ export async function methodPage(call: Call, panel: Panel): Promise<View> {
               <MethodFacts {...shown} money={money.get(methodId)} />
             </section>
             <section class="card">
-              <h2>What customers pay and get</h2>
               <Examples method={method} />
             </section>
             <Notices method={method} url={panel.portal.noticesUrl()} />

@@ -65,6 +65,7 @@ describe("a way to pay", () => {
       bonus: "100=3,500=5",
       resellers: ["carol"],
       active: true,
+      notRight: [],
     });
     expect(
       (await method("edit", "bank", "--name", "tr=Banka", "--bonus", "none", "--all-resellers"))
@@ -81,6 +82,7 @@ describe("a way to pay", () => {
 
   test("of a program gets a secret, which is shown once and never again", async () => {
     const { json } = await method("add", "callback", "pay", "--json");
+    expect((await method("show", "pay")).stdout).toContain("No genuine notice has arrived yet.");
     expect(json.secret).toMatch(/^whsec_/);
     const shown = [
       await method("show", "pay"),

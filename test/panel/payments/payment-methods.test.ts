@@ -187,6 +187,38 @@ test("the list says what each way to pay credited in 30 days, as the report of m
   panel.clock.now = Date.now();
 });
 
+test("who is no owner sees ways to pay without a form, and cannot open the form of a new one", async () => {
+  seedMethod(panel, "seen", "callback", { settings: JSON.stringify({ secret: "s" }) });
+  for (const role of ["operator", "support"] as const) {
+    panel.administrator(`is-${role}`, role);
+    const headers = { cookie: panel.session(`is-${role}`) };
+    for (const path of ["/payment-methods", "/payment-methods/seen"]) {
+      const { status, text } = await panel.ask(path, { headers });
+      expect([role, path, status, text.includes(`action="/payment-methods`)]).toEqual([
+        role,
+        path,
+        200,
+        false,
+      ]);
+      expect(text).toContain("No genuine notice has arrived yet.");
+    }
+    expect((await panel.ask("/new-payment-method", { headers })).status).toBe(403);
+  }
+});
+
+test("the audit log tells of a way to pay in words", async () => {
+  const names = JSON.stringify({ en: "Wallet", es: "Cartera" });
+  const instructions = JSON.stringify({ en: "One\nTwo" });
+  const bonusSteps = JSON.stringify([{ fromMicros: 100 * DOLLAR, ppm: 30_000 }]);
+  const terms = { names, instructions, bonusSteps, feePpm: 29_000 };
+  seedMethod(panel, "worded", "manual", terms);
+  const { text } = await panel.get("/audit?subject=worded");
+  for (const words of ["en: Wallet; es: Cartera", "en: One&lt;U+000A>Two", "2.9 %", "100=3"]) {
+    expect(text).toContain(words);
+  }
+  expect(text).not.toMatch(/\{"|&quot;|[a-z]Ppm|[a-z]Micros/);
+});
+
 test("what someone else changed meanwhile is not overwritten", async () => {
   seedMethod(panel, "shared", "manual");
   const { text } = await panel.get("/payment-methods/shared");

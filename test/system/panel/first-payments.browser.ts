@@ -3,7 +3,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { launch } from "./browser.ts";
+import { openPanel } from "../../support/worlds/panel.ts";
+import { expectSound, launch, screenshot, VIEWS, visit } from "./browser.ts";
 import { type Person, personAt } from "./person.ts";
 import { type Quickstart, startQuickstart } from "./quickstart.ts";
 
@@ -70,7 +71,7 @@ describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
     await operator.click("Payments");
     await operator.click("Ways to pay");
     expect(await operator.text()).toContain("50.00");
-    expect(await operator.text()).not.toContain("No notice has arrived yet.");
+    expect(await operator.text()).not.toContain("No genuine notice");
   }, 300_000);
 
   /** Returns what the panel shows of the program: its secret and the address for its reports. */
@@ -101,7 +102,7 @@ describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
     const secret = await page.locator("#key").innerText();
     await click("Done");
     expect(await text()).not.toContain(secret);
-    expect(await text()).toContain("No notice has arrived yet.");
+    expect(await text()).toContain("No genuine notice has arrived yet.");
     return { secret, address: await page.locator("#address").innerText() };
   }
 
@@ -139,6 +140,32 @@ describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
     return new URL(customer.page.url()).pathname.split("/").at(-1)!;
   }
 });
+
+test.each([...VIEWS])(
+  "what is asked before terms are stored, and a secret that is shown once, are sound: $name",
+  async (view) => {
+    const panel = await openPanel();
+    const { page, complaints, close } = await visit(browser, panel, { view, as: "tester" });
+    await page.goto(`${panel.url}/new-payment-method?kind=callback`);
+    const { type, click } = personAt(page);
+    await type("Id", "wallet");
+    await type("Currency that customers pay in", "EUR");
+    await type("US dollars for one unit of it", "1.08");
+    await type("Name in English", "Wallet");
+    await type("What customers read in English", "Account 12 34\nNova");
+    await type("Bonus", "100=50");
+    await click("Add it");
+    await page.getByText("The bonus is large").waitFor();
+    await screenshot(page, `payment-method-asked-${view.name}`);
+    await expectSound(page, complaints);
+    await click("Add the way to pay wallet");
+    await page.locator("#key").waitFor();
+    await screenshot(page, `payment-method-secret-${view.name}`);
+    await expectSound(page, complaints);
+    await close();
+    await panel.stop();
+  },
+);
 
 /** Runs the sample program; returns what it prints. */
 async function report(
