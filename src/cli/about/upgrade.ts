@@ -36,12 +36,15 @@ export function declareUpgrade(program: Command): void {
       }
       const newest = await newestAt(releaseUrl, releaseKey);
       const current = packageJson.version;
-      const isNewer = compare(newest, parse(current)) > 0;
+      const order = compare(newest, parse(current));
+      const isNewer = order > 0;
       const release = newest.join(".");
       print(json, { current, newest: release, isNewer, url: releaseUrl }, () =>
         isNewer
           ? `reseller ${release} is available at ${releaseUrl}; this is ${current}. Make a backup, then install it as you installed this`
-          : `reseller ${current} is the newest release`,
+          : order === 0
+            ? `reseller ${current} is the newest release`
+            : `reseller ${current} is newer than ${release}, the newest release at ${releaseUrl}`,
       );
       if (isNewer) process.exitCode = EXIT.newerExists;
     });

@@ -104,7 +104,11 @@ describe.each([
     ]);
     const text = await check();
     expect(text.stdout).toContain(
-      isNewer ? `reseller ${version} is available` : "is the newest release",
+      isNewer
+        ? `reseller ${version} is available`
+        : version === packageJson.version
+          ? "is the newest release"
+          : `is newer than ${version}`,
     );
   });
 });
