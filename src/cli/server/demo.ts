@@ -146,7 +146,7 @@ async function run(options: GivenOptions, command: Command): Promise<void> {
       await service.stop();
       remove();
     };
-    report(attended({ ...service, stop }, command), demo, options.json);
+    report(attended({ ...service, stop }, command), demo, config.portalUrl, options.json);
   } catch (error) {
     remove();
     throw error;
@@ -272,7 +272,13 @@ function demoOf(
   };
 }
 
-function report({ url, panelUrl: panel }: Service, demo: Demo, json: true | undefined): void {
+function report(
+  { url: address, panelUrl: panel }: Service,
+  demo: Demo,
+  portalUrl: string | null,
+  json: true | undefined,
+): void {
+  const url = portalUrl ?? address;
   const portal = `${url}${PORTAL_PREFIX}`;
   const { key } = demo.portal;
   const signIns = { panel: demo.panel.signIns, portal: demo.portal.signIns };
@@ -290,7 +296,7 @@ function report({ url, panelUrl: panel }: Service, demo: Demo, json: true | unde
       "Place an order, in another terminal:",
       `  curl -s -H 'x-api-key: ${key}' -H 'content-type: application/json' -H 'idempotency-key: order-1' ${url}/api/v1/orders -d '{"service":"instagram-followers","link":"https://example.com/me","quantity":1000}'`,
       "",
-      `listening on ${url}`,
+      `listening on ${address}`,
     ].join("\n"),
   );
 }

@@ -450,6 +450,23 @@ describe("a public demo", () => {
     await stop(server);
   });
 
+  test("behind names of its own, shows those and takes sign-ins there", async () => {
+    const names = { panel: "https://panel.example.com", portal: "https://demo.example.com" };
+    const urls = ["--panel-url", names.panel, "--portal-url", names.portal];
+    const server = await serving(freshFolder(), "demo", "--public", ...urls, ...BEHIND_PROXY);
+    const text = server.stdout();
+    expect(text).toContain(`Panel of the operator:   ${names.panel}\n`);
+    expect(text).toContain(`Portal of a reseller:    ${names.portal}/portal\n`);
+    expect(text).toContain(` ${names.portal}/api/v1/orders -d`);
+    const fields = { email: "buyer@shop.example", password: "everybody-may-try" };
+    const { host } = new URL(names.portal);
+    const headers = { origin: names.portal, host, ...visitor() };
+    const entered = await send(`${server.url}/portal`, "/sign-in", fields, headers);
+    expect(entered.headers.get("location")).toBe("/portal/");
+    expect(entered.headers.getSetCookie()[0]).toContain("; Secure; ");
+    await stop(server);
+  });
+
   test("is reset as soon as visitors have filled it", async () => {
     const demo = read(
       await serving(freshFolder(), "demo", "--public", "--reset-above", "2MiB", ...BEHIND_PROXY),
