@@ -33,7 +33,7 @@ export const routes: readonly Route[] = [
   post("/members/notices/:notice/remove", "operator", removeNotice, "/members/notices"),
   get(OF_USER, "support", userMembersPage),
   post(OF_USER, "operator", inviteMember, OF_USER),
-  post(`${OF_USER}/view`, "operator", viewPortal, OF_USER),
+  post(`${OF_USER}/view`, "support", viewPortal, OF_USER),
   post(`${OF_USER}/:member/role`, "operator", changeRole, OF_USER),
   post(`${OF_USER}/:member/email`, "operator", changeEmail, OF_USER),
   post(`${OF_USER}/:member/disable`, "operator", disableMember, OF_USER),

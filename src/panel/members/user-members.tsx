@@ -117,6 +117,7 @@ export async function userMembersPage(call: Call, panel: Panel): Promise<View> {
     };
   }
   const isOn = panel.portal.url() !== null;
+  const mayView = isOn && user.active && allowed.active;
   return {
     title,
     body: (
@@ -160,13 +161,13 @@ export async function userMembersPage(call: Call, panel: Panel): Promise<View> {
               : []),
           ]}
         />
-        {mayChange && (
+        {(mayChange || mayView) && (
           <>
-            <h2>Manage</h2>
+            <h2>{mayChange ? "Manage" : "Look"}</h2>
             <div class="columns">
-              {isOn && <Invite path={path} />}
-              <Allowed allowed={allowed} path={path} />
-              {isOn && user.active && allowed.active && <ViewAs path={path} />}
+              {mayChange && isOn && <Invite path={path} />}
+              {mayChange && <Allowed allowed={allowed} path={path} />}
+              {mayView && <ViewAs path={path} />}
             </div>
           </>
         )}

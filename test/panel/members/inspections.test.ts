@@ -38,8 +38,14 @@ async function view(cookie: string, role = "owner") {
 }
 
 test("the panel's link shows the reseller's pages, until the administrator signs out of the panel", async () => {
-  panel.administrator("olga", "operator");
+  // The role of those who answer customers.
+  panel.administrator("olga", "support");
   const cookie = panel.session("olga");
+  const { text: page } = await panel.ask("/users/alice/members", { headers: { cookie } });
+  expect([page.includes(FORM), page.includes('action="/users/alice/members"')]).toEqual([
+    true,
+    false,
+  ]);
   const { inspection } = await view(cookie);
   const { status, text } = await portal.get("/", inspection);
   expect([status, text.includes("You see the pages of alice (Owner: everything)")]).toEqual([
