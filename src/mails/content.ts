@@ -135,7 +135,7 @@ const OWN_CONTENTS: { [K in MailKind]: (data: MailData[K], reader: Reader) => Ow
   registration_known: (_, { t, brand }) => ({
     subject: t("email.registration_known.subject", { brand }),
     paragraphs: [t("email.registration_known.text")],
-    action: { label: t("signIn.title"), path: "/sign-in" },
+    action: { label: t("signIn.submit"), path: "/sign-in" },
     notes: [t("email.ignore")],
   }),
   address_change: (_, { t, brand }) => ({
@@ -157,7 +157,7 @@ const OWN_CONTENTS: { [K in MailKind]: (data: MailData[K], reader: Reader) => Ow
       [t("settings.address"), address],
       [t("settings.browser"), userAgent],
     ],
-    action: { label: t("settings.title"), path: "/settings" },
+    action: { label: t("email.toSettings"), path: "/settings" },
   }),
   low_balance: ({ balanceMicros, thresholdMicros }, { t, formats }) => {
     const balance = amountText(formats, balanceMicros);
@@ -165,7 +165,7 @@ const OWN_CONTENTS: { [K in MailKind]: (data: MailData[K], reader: Reader) => Ow
     return {
       subject: t("email.low_balance.subject", { balance }),
       paragraphs: [t("email.low_balance.text", { balance, threshold })],
-      action: { label: t("balance.title"), path: "/balance" },
+      action: { label: t("email.toBalance"), path: "/balance" },
     };
   },
   payment_paid: ({ payment, amountMicros, currency, creditMicros, at }, { t, formats }) => {
@@ -178,7 +178,7 @@ const OWN_CONTENTS: { [K in MailKind]: (data: MailData[K], reader: Reader) => Ow
         [t("email.credited"), amountText(formats, creditMicros)],
         [t("email.time"), timeText(formats, at)],
       ],
-      action: { label: t("balance.title"), path: "/balance" },
+      action: { label: t("email.toBalance"), path: "/balance" },
     };
   },
   payment_rejected: ({ payment, amountMicros, currency, reason, at }, { t, formats }) => {
@@ -191,7 +191,7 @@ const OWN_CONTENTS: { [K in MailKind]: (data: MailData[K], reader: Reader) => Ow
         ...(reason === null ? [] : [[t("email.reason"), reason] as [string, string]]),
         [t("email.time"), timeText(formats, at)],
       ],
-      action: { label: t("balance.title"), path: "/balance" },
+      action: { label: t("email.toBalance"), path: "/balance" },
     };
   },
   order_refund: ({ orderId, service, status, refundMicros, at }, { t, formats }) => {
@@ -205,7 +205,7 @@ const OWN_CONTENTS: { [K in MailKind]: (data: MailData[K], reader: Reader) => Ow
         [t("email.refunded"), amount],
         [t("email.time"), timeText(formats, at)],
       ],
-      action: { label: t("order.title", { number }), path: `/orders/${orderId}` },
+      action: { label: t("email.toOrder"), path: `/orders/${orderId}` },
     };
   },
   alert: ({ event, kind, subject, message, at }, { brand }) => ({

@@ -29,7 +29,7 @@ export async function forgottenPage(call: Call, portal: Portal): Promise<View> {
           <ByHand call={call} portal={portal} />
         )}
         <p>
-          <a href="/sign-in">{t("signIn.title")}</a>
+          <a href="/sign-in">{t("signIn.submit")}</a>
         </p>
       </Welcome>
     ),

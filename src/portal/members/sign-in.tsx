@@ -27,7 +27,7 @@ export function signInPage(call: Call, portal: Portal): View | Response {
         <DemoSignIns demo={portal.demo} />
         <Form
           action="/sign-in"
-          submit={t("signIn.title")}
+          submit={t("signIn.submit")}
           hidden={next === "" ? {} : { next: pathOf(next) }}
         >
           <Field

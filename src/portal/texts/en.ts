@@ -107,6 +107,7 @@ export const en = {
 
   // Sign-in
   "signIn.title": "Sign in",
+  "signIn.submit": "Sign in",
   "signIn.forgotten": "Forgot your password?",
   "signIn.register": "Ask for an account",
   "signIn.registerOpen": "Create an account",
@@ -151,7 +152,7 @@ export const en = {
   "team.you": "You",
   "team.disable": "Disable",
   "team.enable": "Enable",
-  "team.newPassword": "New password",
+  "team.newPassword": "Reset the password",
   "team.invite": "Invite a member",
   "team.linkTitle": "Link for {name}",
   "team.linkText":
@@ -275,7 +276,7 @@ export const en = {
   "webhooks.confirmDelete": "Delete the webhook",
   "webhooks.deleteText": "Nothing more is sent there, not even waiting events.",
   "webhooks.deleted": "The webhook was deleted.",
-  "webhooks.newSecret": "New secret",
+  "webhooks.newSecret": "Replace the secret",
   "webhooks.grace": "The old secret still signs for",
   "webhooks.disabled.failures": "Off: too many failures",
   "webhooks.disabled.gone": "Off: it answered 410",
@@ -344,6 +345,9 @@ export const en = {
   "email.whyVisitor": "You get this e-mail because this address was entered at {brand}.",
   "email.whyFormer": "You get this e-mail because this address had an account at {brand}.",
   "email.turnOff": "Send me no more e-mails of this kind",
+  "email.toBalance": "See your balance",
+  "email.toSettings": "Open your settings",
+  "email.toOrder": "See the order",
   "email.reason": "Reason",
   "email.payment": "Payment",
   "email.credited": "Added to your balance",

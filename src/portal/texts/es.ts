@@ -110,6 +110,7 @@ export const es: Catalogue = {
 
   // Sign-in
   "signIn.title": "Iniciar sesión",
+  "signIn.submit": "Iniciar sesión",
   "signIn.forgotten": "¿Olvidó su contraseña?",
   "signIn.register": "Solicitar una cuenta",
   "signIn.registerOpen": "Crear una cuenta",
@@ -156,7 +157,7 @@ export const es: Catalogue = {
   "team.you": "Usted",
   "team.disable": "Desactivar",
   "team.enable": "Activar",
-  "team.newPassword": "Contraseña nueva",
+  "team.newPassword": "Restablecer la contraseña",
   "team.invite": "Invitar a un miembro",
   "team.linkTitle": "Enlace para {name}",
   "team.linkText":
@@ -285,7 +286,7 @@ export const es: Catalogue = {
   "webhooks.confirmDelete": "Eliminar el webhook",
   "webhooks.deleteText": "No se envía nada más allí, ni siquiera los eventos en espera.",
   "webhooks.deleted": "El webhook se eliminó.",
-  "webhooks.newSecret": "Nuevo secreto",
+  "webhooks.newSecret": "Reemplazar el secreto",
   "webhooks.grace": "El secreto anterior sigue firmando",
   "webhooks.disabled.failures": "Desactivado: demasiados fallos",
   "webhooks.disabled.gone": "Desactivado: respondió 410",
@@ -358,6 +359,9 @@ export const es: Catalogue = {
   "email.whyVisitor": "Recibe este correo porque esta dirección se ha introducido en {brand}.",
   "email.whyFormer": "Recibe este correo porque esta dirección tenía una cuenta en {brand}.",
   "email.turnOff": "No enviarme más correos de este tipo",
+  "email.toBalance": "Ver su saldo",
+  "email.toSettings": "Abrir sus ajustes",
+  "email.toOrder": "Ver el pedido",
   "email.reason": "Motivo",
   "email.payment": "Pago",
   "email.credited": "Añadido a su saldo",

@@ -111,6 +111,7 @@ export const ptBr: Catalogue = {
 
   // Sign-in
   "signIn.title": "Entrar",
+  "signIn.submit": "Entrar",
   "signIn.forgotten": "Esqueceu a senha?",
   "signIn.register": "Solicitar uma conta",
   "signIn.registerOpen": "Criar uma conta",
@@ -154,7 +155,7 @@ export const ptBr: Catalogue = {
   "team.you": "Você",
   "team.disable": "Desativar",
   "team.enable": "Ativar",
-  "team.newPassword": "Nova senha",
+  "team.newPassword": "Redefinir a senha",
   "team.invite": "Convidar um membro",
   "team.linkTitle": "Link para {name}",
   "team.linkText":
@@ -283,7 +284,7 @@ export const ptBr: Catalogue = {
   "webhooks.confirmDelete": "Excluir o webhook",
   "webhooks.deleteText": "Nada mais é enviado para lá, nem os eventos que aguardam.",
   "webhooks.deleted": "O webhook foi excluído.",
-  "webhooks.newSecret": "Novo segredo",
+  "webhooks.newSecret": "Substituir o segredo",
   "webhooks.grace": "O segredo antigo continua assinando",
   "webhooks.disabled.failures": "Desativado: falhas demais",
   "webhooks.disabled.gone": "Desativado: respondeu 410",
@@ -353,6 +354,9 @@ export const ptBr: Catalogue = {
   "email.whyVisitor": "Você recebe este e-mail porque este endereço foi informado em {brand}.",
   "email.whyFormer": "Você recebe este e-mail porque este endereço tinha uma conta em {brand}.",
   "email.turnOff": "Não quero mais e-mails deste tipo",
+  "email.toBalance": "Ver seu saldo",
+  "email.toSettings": "Abrir suas configurações",
+  "email.toOrder": "Ver o pedido",
   "email.reason": "Motivo",
   "email.payment": "Pagamento",
   "email.credited": "Adicionado ao seu saldo",

@@ -110,6 +110,7 @@ export const ru: Catalogue = {
 
   // Sign-in
   "signIn.title": "Вход",
+  "signIn.submit": "Войти",
   "signIn.forgotten": "Забыли пароль?",
   "signIn.register": "Запросить учётную запись",
   "signIn.registerOpen": "Создать учётную запись",
@@ -156,7 +157,7 @@ export const ru: Catalogue = {
   "team.you": "Вы",
   "team.disable": "Отключить",
   "team.enable": "Включить",
-  "team.newPassword": "Новый пароль",
+  "team.newPassword": "Сбросить пароль",
   "team.invite": "Пригласить участника",
   "team.linkTitle": "Ссылка для {name}",
   "team.linkText":
@@ -287,7 +288,7 @@ export const ru: Catalogue = {
   "webhooks.confirmDelete": "Удалить вебхук",
   "webhooks.deleteText": "Туда больше ничего не отправляется, даже ожидающие события.",
   "webhooks.deleted": "Вебхук удалён.",
-  "webhooks.newSecret": "Новый секрет",
+  "webhooks.newSecret": "Заменить секрет",
   "webhooks.grace": "Старый секрет ещё подписывает",
   "webhooks.disabled.failures": "Отключён: слишком много неудач",
   "webhooks.disabled.gone": "Отключён: ответил 410",
@@ -309,7 +310,7 @@ export const ru: Catalogue = {
   "factor.codes": "Коды восстановления",
   "factor.codesText":
     "Каждый из них один раз заменяет код, если вы потеряете телефон. Сохраните их сейчас: показать их снова нельзя.",
-  "factor.codesSaved": "Я сохранил их",
+  "factor.codesSaved": "Коды сохранены",
 
   // Settings
   "settings.title": "Настройки",
@@ -359,6 +360,9 @@ export const ru: Catalogue = {
   "email.whyFormer":
     "Вы получили это письмо, потому что у этого адреса была учётная запись в {brand}.",
   "email.turnOff": "Не присылать больше такие письма",
+  "email.toBalance": "Посмотреть баланс",
+  "email.toSettings": "Открыть настройки",
+  "email.toOrder": "Посмотреть заказ",
   "email.reason": "Причина",
   "email.payment": "Платёж",
   "email.credited": "Зачислено на баланс",

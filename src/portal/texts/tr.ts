@@ -21,7 +21,7 @@ export const tr: Catalogue = {
   "site.signOut": "Çıkış yap",
   "site.balance": "Bakiye",
   "site.contact": "Yardım ve iletişim",
-  "site.continue": "Devam",
+  "site.continue": "Devam et",
   "site.save": "Kaydet",
   "site.saved": "Değişiklikler kaydedildi.",
   "site.cancel": "Değiştirmeden dön",
@@ -109,6 +109,7 @@ export const tr: Catalogue = {
 
   // Sign-in
   "signIn.title": "Giriş yap",
+  "signIn.submit": "Giriş yap",
   "signIn.forgotten": "Parolanızı mı unuttunuz?",
   "signIn.register": "Hesap iste",
   "signIn.registerOpen": "Hesap oluştur",
@@ -153,7 +154,7 @@ export const tr: Catalogue = {
   "team.you": "Siz",
   "team.disable": "Devre dışı bırak",
   "team.enable": "Etkinleştir",
-  "team.newPassword": "Yeni parola",
+  "team.newPassword": "Parolayı sıfırla",
   "team.invite": "Üye davet et",
   "team.linkTitle": "{name} için bağlantı",
   "team.linkText":
@@ -277,7 +278,7 @@ export const tr: Catalogue = {
   "webhooks.confirmDelete": "Webhook'u sil",
   "webhooks.deleteText": "Oraya artık hiçbir şey gönderilmez, bekleyen olaylar da.",
   "webhooks.deleted": "Webhook silindi.",
-  "webhooks.newSecret": "Yeni gizli anahtar",
+  "webhooks.newSecret": "Gizli anahtarı yenile",
   "webhooks.grace": "Eski gizli anahtar şu kadar daha imzalar",
   "webhooks.disabled.failures": "Kapalı: çok fazla hata",
   "webhooks.disabled.gone": "Kapalı: 410 yanıtını verdi",
@@ -347,6 +348,9 @@ export const tr: Catalogue = {
   "email.whyFormer":
     "Bu adresin {brand} üzerinde bir hesabı bulunduğu için bu e-postayı alıyorsunuz.",
   "email.turnOff": "Bu türden e-posta göndermeyin",
+  "email.toBalance": "Bakiyenizi görün",
+  "email.toSettings": "Ayarlarınızı açın",
+  "email.toOrder": "Siparişi görün",
   "email.reason": "Neden",
   "email.payment": "Ödeme",
   "email.credited": "Bakiyenize eklenen",
