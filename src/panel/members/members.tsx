@@ -2,11 +2,11 @@
 
 /** @jsxImportSource preact */
 
-import { listNewestMembers } from "../../db/members/member-lists.ts";
+import { listMembersBelow } from "../../db/members/member-lists.ts";
 import { MEMBER_ROLES } from "../../domain/members/members.ts";
 import { showHidden } from "../../domain/values/text.ts";
 import { Choice, Field, Filters } from "../../web/components/fields.tsx";
-import { List } from "../../web/components/lists.tsx";
+import { List, Pager } from "../../web/components/lists.tsx";
 import { PageHead, Tabs } from "../../web/components/page-head.tsx";
 import { Time, Typed } from "../../web/components/shown.tsx";
 import type { View } from "../../web/server/results.ts";
@@ -15,8 +15,7 @@ import type { Panel } from "../server/panel.ts";
 import { userPath } from "../users/shown-user.ts";
 import { MemberState, PortalOff } from "./shown-member.tsx";
 
-/** Limit for the list. A search finds the others. */
-const SHOWN = 100;
+const PAGE = 100;
 
 export function MemberTabs({
   chosen,
@@ -49,12 +48,11 @@ export async function membersPage(call: Call, panel: Panel): Promise<View> {
   const search = filters.optionalText("search");
   const role = filters.optionalChoice("role", MEMBER_ROLES);
   const state = filters.optionalChoice("state", ["enabled", "disabled"]);
-  const found = await call.read((reader) => {
-    if (filters.errors.size > 0) return [];
+  const { rows, next } = await call.read((reader) => {
+    if (filters.errors.size > 0) return { rows: [], next: null };
     const active = state === null ? null : state === "enabled";
-    return listNewestMembers(reader, { search, role, active }, SHOWN + 1);
+    return listMembersBelow(reader, { search, role, active }, filters.below(), PAGE);
   });
-  const rows = found.slice(0, SHOWN);
   return {
     title: "Members",
     body: (
@@ -117,9 +115,7 @@ export async function membersPage(call: Call, panel: Panel): Promise<View> {
             },
           ]}
         />
-        {found.length > SHOWN && (
-          <p class="hint">These are the newest {SHOWN}. A filter finds the others.</p>
-        )}
+        <Pager call={call} next={next} />
       </>
     ),
   };
