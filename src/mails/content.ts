@@ -4,6 +4,7 @@
 import type { StoredMicros } from "../domain/mails/mails.ts";
 import { MAIL_KINDS, type MailData, type MailKind } from "../domain/mails/mails.ts";
 import { formatMicros } from "../domain/ledger/money.ts";
+import { browserText } from "../domain/sign-ins/browsers.ts";
 import { lifetimesOf } from "../domain/sign-ins/sign-ins.ts";
 import { showHidden } from "../domain/values/text.ts";
 import { HOUR_MS } from "../domain/values/spans.ts";
@@ -155,7 +156,7 @@ const OWN_CONTENTS: { [K in MailKind]: (data: MailData[K], reader: Reader) => Ow
     facts: [
       [t("email.time"), timeText(formats, at)],
       [t("settings.address"), address],
-      [t("settings.browser"), userAgent],
+      [t("settings.browser"), browserText(userAgent)],
     ],
     action: { label: t("email.toSettings"), path: "/settings" },
   }),

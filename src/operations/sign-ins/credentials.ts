@@ -73,13 +73,15 @@ export interface RevokeSessions {
   person: string;
   /** The id of one session; null: all. */
   session: string | null;
+  /** The id of a session that does not end with all. */
+  except?: string;
   actor: Actor;
 }
 
 /** Ends sessions. Returns how many. Refuses an unknown person, an author who may not, session_not_found. */
 export function revokeSessions(
   tx: Tx,
-  { site, person, session, actor }: RevokeSessions,
+  { site, person, session, except, actor }: RevokeSessions,
   context: Context,
 ): number {
   const realm = realmOf(site);
@@ -88,7 +90,7 @@ export function revokeSessions(
   const sessions = realm.rows.listSessionsOf(tx, person);
   const isThere = session === null || sessions.some(({ id }) => id === session);
   if (!isThere) throw refusal("session_not_found");
-  const ended = endSessionsOf(tx, realm, person, session);
+  const ended = endSessionsOf(tx, realm, person, session, except);
   if (session === null) forgetNetworks(tx, realm, person);
   if (ended > 0) auditChange(tx, realm, actor, "revoke", found, null, { sessions: ended }, context);
   return ended;
@@ -241,14 +243,17 @@ export function lostAccess<Role extends string>(
   return { changes, records };
 }
 
-/** Ends the sessions of a person, or one of them. Returns how many. */
+/** Ends the sessions of a person, one of them, or all but one. Returns how many. */
 export function endSessionsOf(
   tx: Tx,
   { tables, rows }: Realm,
   person: string,
   only: string | null = null,
+  except?: string,
 ): number {
-  const ended = rows.listSessionsOf(tx, person).filter(({ id }) => only === null || id === only);
+  const ended = rows
+    .listSessionsOf(tx, person)
+    .filter(({ id }) => (only === null || id === only) && id !== except);
   for (const session of ended) tx.delete(tables.sessions, session);
   return ended.length;
 }

@@ -25,13 +25,8 @@ import {
 } from "./second-factor.tsx";
 import { addressPage, proveAddress } from "./address.tsx";
 import { setUp, setUpPage } from "./set-up.tsx";
-import {
-  changePassword,
-  endOwnSession,
-  saveSettings,
-  setLowBalance,
-  settingsPage,
-} from "./settings.tsx";
+import { endOtherSessions, endOwnSession } from "./sessions.tsx";
+import { changePassword, saveSettings, setLowBalance, settingsPage } from "./settings.tsx";
 import { unsubscribe, unsubscribePage } from "./unsubscribe.tsx";
 import { chooseLanguage, codePage, passCode, signIn, signInPage, signOut } from "./sign-in.tsx";
 
@@ -63,6 +58,7 @@ export const routes: readonly Route[] = [
   post("/settings/low-balance", "members", setLowBalance, "/settings"),
   post("/settings/password", "read", changePassword, "/settings"),
   post("/settings/sessions", "read", endOwnSession, "/settings"),
+  post("/settings/sessions/others", "read", endOtherSessions, "/settings"),
   get("/members", "members", teamPage),
   post("/members", "members", inviteMember, "/members"),
   post("/members/:member/role", "members", changeRole, "/members"),

@@ -5,7 +5,6 @@
 
 import { isMailOn } from "../../db/mails/mails.ts";
 import { PORTAL_SIGN_INS } from "../../db/members/members.ts";
-import type { SignInSession } from "../../db/tables/sign-ins.ts";
 import {
   LANGUAGE_NAMES,
   LANGUAGES,
@@ -16,13 +15,12 @@ import { MAIL_CHOICES, MEMBER_NAME_LIMIT, parseEmail } from "../../domain/member
 import { formatMicros } from "../../domain/ledger/money.ts";
 import { isSessionLive } from "../../domain/sign-ins/sign-ins.ts";
 import { Box, Choice, Field, Form, ForUser } from "../../web/components/fields.tsx";
-import { List } from "../../web/components/lists.tsx";
 import { Typed } from "../../web/components/shown.tsx";
 import type { Redirect, View } from "../../web/server/results.ts";
-import { Time } from "../parts/shown.tsx";
 import type { Call, Submission } from "../server/call.ts";
 import type { Portal } from "../server/portal.ts";
 import type { Visitor } from "../server/visitor.ts";
+import { Sessions } from "./sessions.tsx";
 import { newPassword, NewPassword } from "./set-up.tsx";
 
 export async function settingsPage(call: Call, { now }: Portal): Promise<View> {
@@ -74,7 +72,6 @@ export async function settingsPage(call: Call, { now }: Portal): Promise<View> {
             </section>
           </div>
         </div>
-        <h2>{t("settings.sessions")}</h2>
         <Sessions visitor={visitor} sessions={sessions} own={session.id} />
       </>
     ),
@@ -219,55 +216,4 @@ export async function changePassword(submission: Submission, portal: Portal): Pr
   await submission.submit("setPassword", { site: "portal", person, passwordHash });
   const cookie = await visitor.renewSession(attempt, passwordHash, true);
   return { to: "/settings", note: t("settings.passwordChanged"), cookie };
-}
-
-function Sessions({
-  visitor,
-  sessions,
-  own,
-}: {
-  visitor: Visitor;
-  sessions: readonly SignInSession[];
-  /** Id of the session that shows this page. */
-  own: string;
-}) {
-  const { t } = visitor;
-  return (
-    <List
-      caption={t("settings.sessions")}
-      rows={sessions}
-      empty={t("site.none")}
-      columns={[
-        {
-          heading: t("settings.signedIn"),
-          cell: ({ createdAt }) => <Time at={createdAt} visitor={visitor} />,
-        },
-        {
-          heading: t("settings.lastUse"),
-          cell: ({ seenAt }) => <Time at={seenAt} visitor={visitor} />,
-        },
-        { heading: t("settings.address"), cell: ({ address }) => address },
-        { heading: t("settings.browser"), cell: ({ userAgent }) => <Typed text={userAgent} /> },
-        {
-          heading: t("settings.end"),
-          cell: ({ id }) =>
-            id === own ? (
-              t("settings.thisOne")
-            ) : (
-              <Form action="/settings/sessions" hidden={{ session: id }}>
-                <button>{t("settings.end")}</button>
-              </Form>
-            ),
-        },
-      ]}
-    />
-  );
-}
-
-export async function endOwnSession(submission: Submission): Promise<Redirect> {
-  const { form, visitor } = submission;
-  const session = form.text("session");
-  const { id: person } = visitor.member;
-  await submission.submit("revokeSessions", { site: "portal", person, session });
-  return { to: "/settings", note: visitor.t("settings.ended") };
 }

@@ -80,3 +80,22 @@ test("members are told while no server sends e-mails", async () => {
   portal.run("setMailSettings", { active: true, operator: null });
   expect(await shown()).toBe(false);
 });
+
+test("the newest sessions are shown, the others behind a click, and all but this one end together", async () => {
+  const id = portal.member("alice", "many@alice.example", "viewer");
+  const [own, ...others] = Array.from({ length: 9 }, () => portal.session(id));
+  // The one that looks was used longest ago, and comes first anyway.
+  const { text } = await portal.get("/settings", own!);
+  const shown = text.slice(text.indexOf("<h2>Sessions</h2>"));
+  const [before, behind] = shown.split("<details>") as [string, string];
+  const rows = (html: string) => html.match(/<tr><td/g)?.length;
+  expect([rows(before), rows(behind)]).toEqual([5, 4]);
+  expect(before.indexOf("This one")).toBeGreaterThan(-1);
+  expect(before.indexOf("This one")).toBeLessThan(before.indexOf(">End</button>"));
+  expect(behind).toContain("<summary>4 more sessions</summary>");
+  const ended = await portal.post("/settings/sessions/others", own!);
+  expect(ended.headers.get("location")).toBe("/settings");
+  for (const other of others) expect((await portal.get("/settings", other)).status).toBe(303);
+  const left = await portal.get("/settings", own!);
+  expect([left.status, left.text.includes("/settings/sessions/others")]).toEqual([200, false]);
+});
