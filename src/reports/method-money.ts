@@ -19,10 +19,9 @@ export async function readMethodMoney(
 ): Promise<ReadonlyMap<string, MethodMoney>> {
   const today = Math.floor(now / DAY_MS);
   const from = (today + 1 - METHOD_DAYS) * DAY_MS;
-  const parts = await readParts(store, { from, to: (today + 1) * DAY_MS - 1 });
-  const credits = parts.filter(({ kind }) => kind === "payment");
+  const parts = await readParts(store, { from, to: (today + 1) * DAY_MS - 1 }, true);
   return new Map(
-    credits.map(({ source, transfers: payments, micros }) => [
+    parts.map(({ source, transfers: payments, micros }) => [
       source.replace(/^method /, ""),
       { payments, micros },
     ]),

@@ -80,11 +80,16 @@ function byFlow(one: MoneyLine, other: MoneyLine): number {
   return order || Number(other.micros - one.micros);
 }
 
-/** Adds up the transfers of a window by flow, kind and source. */
-export async function readParts(store: ReadStore, window: Times): Promise<MoneyPart[]> {
+/** Adds up the transfers of a window by flow, kind and source. `isPayments`: only what payments credited. */
+export async function readParts(
+  store: ReadStore,
+  window: Times,
+  isPayments = false,
+): Promise<MoneyPart[]> {
   const sums = new Map<string, MoneyPart>();
   const add = (parts: readonly MoneyPart[]) => {
     for (const part of parts) {
+      if (isPayments && part.kind !== "payment") continue;
       const key = [part.flow, part.kind, part.source].join("\0");
       const sum = sums.get(key);
       if (!sum) sums.set(key, { ...part });
@@ -93,7 +98,7 @@ export async function readParts(store: ReadStore, window: Times): Promise<MoneyP
   };
   const { days, parts } = splitWindow(window);
   const { totals, last } = await store.read((reader) => ({
-    totals: readMoneyTotals(reader, days),
+    totals: readMoneyTotals(reader, days, isPayments),
     last: lastPosition(reader).transfers,
   }));
   add(totals.parts);

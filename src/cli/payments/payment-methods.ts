@@ -75,6 +75,7 @@ export function declareMethods(payment: Command): void {
   declareShow(group);
   declareSwitch(group, "on", true, "offer a method to resellers again");
   declareSwitch(group, "off", false, "stop offering a method; payments under way continue");
+  declareRotate(group);
   declareRemove(group);
 }
 
@@ -308,6 +309,32 @@ function declareSwitch(group: Command, name: string, active: boolean, descriptio
         await execute("updatePaymentMethod", { methodId: id, changes: { active }, known });
       });
       print(options.json, { id, active }, fields);
+    });
+}
+
+function declareRotate(group: Command): void {
+  declare(
+    group,
+    "rotate",
+    "make a new secret for the program that reports payments; the old one is refused from then on",
+    "reseller admin payment method rotate wallet",
+  )
+    .argument("<id>", "id of the method", methodId)
+    .action(async (id: string, options: CommonOptions) => {
+      const made = await withDatabase(options, async ({ store, execute }) => {
+        const method = await store.read((reader) => findMethod(reader, id));
+        if (!method) throw refusal("payment_method_not_found");
+        const kind = kindOf(method);
+        const secrets = madeSecrets(kind, {});
+        if (Object.keys(secrets).length === 0) {
+          throw new ConfigError(`${kind.kind} has no secret that is made here`);
+        }
+        const changes = { settings: JSON.stringify(secrets) };
+        await execute("updatePaymentMethod", { methodId: id, changes, known: knownSettings(kind) });
+        return secrets;
+      });
+      // The only time that it is shown.
+      print(options.json, { id, ...made }, fields);
     });
 }
 

@@ -45,13 +45,21 @@ const PART = {
 };
 
 // Reads the position in the same statement, so that both are of the same moment. Its row has it in `transfers`.
-const TOTALS = query({
+const totals = (
+  condition: string,
+) => `SELECT 0 AS "isPosition", flow AS "flow", kind AS "kind", source AS "source",
+      CAST(sum(transfers) AS BIGINT) AS "transfers", ${halvesOf("amount_micros")}
+    FROM money_totals WHERE day BETWEEN :first AND :last${condition} GROUP BY flow, kind, source
+    UNION ALL SELECT 1, '', '', '', transfers, 0, 0 FROM totals_position`;
+const DAYS = {
   parameters: { first: number, last: number },
   columns: { isPosition: number, ...PART },
-  text: `SELECT 0 AS "isPosition", flow AS "flow", kind AS "kind", source AS "source",
-      CAST(sum(transfers) AS BIGINT) AS "transfers", ${halvesOf("amount_micros")}
-    FROM money_totals WHERE day BETWEEN :first AND :last GROUP BY flow, kind, source
-    UNION ALL SELECT 1, '', '', '', transfers, 0, 0 FROM totals_position`,
+};
+const TOTALS = query({ ...DAYS, text: totals("") });
+/** What methods credited: few sources, however many keys recharge. */
+const PAYMENT_TOTALS = query({
+  ...DAYS,
+  text: totals(" AND flow = 'credit' AND kind = 'payment'"),
 });
 
 const STEP = query({
@@ -75,12 +83,16 @@ const ADD = statement({
       amount_micros = total.amount_micros + excluded.amount_micros`,
 });
 
-/** Reads the totals of the days from `first` to `last`, and the last transfer that they count. */
+/**
+ * Reads the totals of the days from `first` to `last`, and the last transfer that they count. `isPayments`: only what
+ * payments credited.
+ */
 export function readMoneyTotals(
   reader: Reader,
   days: { first: number; last: number },
+  isPayments = false,
 ): { counted: number; parts: MoneyPart[] } {
-  const rows = reader.all(TOTALS, days);
+  const rows = reader.all(isPayments ? PAYMENT_TOTALS : TOTALS, days);
   const position = rows.find(({ isPosition }) => isPosition === 1)!;
   const parts = rows.filter((row) => row !== position).map(partOf);
   return { counted: position.transfers, parts };

@@ -95,6 +95,21 @@ describe("a way to pay", () => {
     expect(JSON.parse(stored.settings)).toEqual({ secret: json.secret });
   });
 
+  test("of a program gets a new secret, shown once; the others have none to make", async () => {
+    const { json: before } = await method("add", "callback", "pay", "--json");
+    const { json } = await method("rotate", "pay", "--json");
+    expect(json.secret).toMatch(/^whsec_/);
+    expect(json.secret).not.toBe(before.secret);
+    expect(shop.query("SELECT settings FROM payment_methods")).toEqual([
+      { settings: JSON.stringify({ secret: json.secret }) },
+    ]);
+    expect((await method("show", "pay")).stdout).not.toContain(json.secret.slice(6));
+    await method("add", "manual", "bank");
+    expect([(await method("rotate", "bank")).code, (await method("rotate", "none")).code]).toEqual([
+      2, 1,
+    ]);
+  });
+
   test("takes a secret from a file, never from the command line", async () => {
     const before = shop.dump();
     const typed = await method("add", "callback", "pay", "--set", `secret=${SECRET}`);
