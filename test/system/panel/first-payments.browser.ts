@@ -1,11 +1,18 @@
-// From a panel without a way to pay to two payments, in the browser only: the operator and a new reseller see only their
-// pages, and the program that reports a payment is the sample of the documents. With JavaScript and without.
+// From a panel without a way to pay to payments by hand, by a program and by card, in the browser only: the operator and new
+// resellers see only their pages. The program is the sample of the documents, and Stripe a local one. With JavaScript and without.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { openPanel } from "../../support/worlds/panel.ts";
 import { expectSound, launch, screenshot, VIEWS, visit } from "./browser.ts";
 import { type Person, personAt } from "./person.ts";
+import {
+  LIVE_KEY,
+  type LocalStripe,
+  startStripe,
+  WEBHOOK_SECRET,
+} from "../../support/peers/stripe/server.ts";
+import { addFunds } from "../portal/card-payment.ts";
 import { type Quickstart, startQuickstart } from "./quickstart.ts";
 
 const SAMPLE = new URL("../../../docs/samples/payment.mjs", import.meta.url).pathname;
@@ -19,6 +26,7 @@ afterAll(() => browser.close());
 
 describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
   let service: Quickstart;
+  let stripe: LocalStripe;
   let operator: Person;
   let customer: Person;
   const contexts: BrowserContext[] = [];
@@ -31,19 +39,20 @@ describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
   }
 
   beforeAll(async () => {
-    service = await startQuickstart();
+    stripe = await startStripe({ livemode: true });
+    service = await startQuickstart("--stripe-api", stripe.url);
     operator = personAt(await openPage());
-    customer = personAt(await openPage());
     await service.signUp(operator.page);
   });
   afterAll(async () => {
     for (const context of contexts) await context.close();
     await service.stop();
+    await stripe.stop();
   });
 
   test("an owner who has never seen the panel adds two ways to pay, and a new reseller pays by each, in the browser only", async () => {
     const wallet = await addMethods();
-    await inviteReseller();
+    await inviteReseller("nina");
 
     const transfer = await askFor("Bank transfer", "50");
     expect(await customer.text()).toContain("Account 12 34");
@@ -72,6 +81,45 @@ describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
     await operator.click("Ways to pay");
     expect(await operator.text()).toContain("50.00");
     expect(await operator.text()).not.toContain("No genuine notice");
+  }, 300_000);
+
+  test("an owner sets up cards by what their page says, and a new reseller pays by card, in the browser only", async () => {
+    const { click, type, text, page } = operator;
+    await click("Payments");
+    await click("Ways to pay");
+    await click("New way to pay");
+    await click("Card, by Stripe");
+    await type("Id", "card");
+    await type("Name in English", "Card");
+    await click("Add it");
+    await click("Add the way to pay card");
+    await page.getByText("card was added.").waitFor();
+    // It cannot be offered without its keys.
+    await click("Turn on");
+    expect(await text()).toContain("It cannot be offered yet: secret-key is missing");
+    const url = await page.locator("#address").innerText();
+    expect(await page.locator("#events").innerText()).toContain("checkout.session.completed");
+    stripe.to.endpoint = { url, secrets: [WEBHOOK_SECRET] };
+    stripe.to.isAutomatic = true;
+    await type("Secret key", LIVE_KEY);
+    await type("Webhook secret", WEBHOOK_SECRET);
+    await click("Store them");
+    await page.getByText("The secrets of card were stored.").waitFor();
+    expect(await page.content()).not.toContain(LIVE_KEY);
+    await click("Turn on");
+    await page.getByText("card was turned on.").waitFor();
+    expect(await text()).toContain("No genuine notice has arrived yet.");
+    await inviteReseller("otto");
+    await customer.click("Overview");
+    await addFunds(customer.page, "25", "card");
+    await customer.page.getByText("Paid", { exact: true }).first().waitFor();
+    await customer.click("Overview");
+    expect(await customer.text()).toContain("$25.00");
+    await click("Payments");
+    await click("Ways to pay");
+    await click("card");
+    expect(await text()).toContain("25.00 USD, 1 payment");
+    expect(await text()).not.toContain("No genuine notice");
   }, 300_000);
 
   /** Returns what the panel shows of the program: its secret and the address for its reports. */
@@ -106,15 +154,17 @@ describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
     return { secret, address: await page.locator("#address").innerText() };
   }
 
-  /** The reseller's first member opens the link and chooses a password. */
-  async function inviteReseller(): Promise<void> {
+  /** A new reseller's first member, who is the customer then, opens the link and chooses a password. */
+  async function inviteReseller(username: string): Promise<void> {
+    customer = personAt(await openPage());
+    const email = `${username}@shop.example`;
     const { click, type, choose, page } = operator;
     await click("Resellers");
     await click("New reseller");
-    await type("Username", "nina");
+    await type("Username", username);
     await click("Create the user");
     await click("Manage members and the portal");
-    await type("E-mail", "nina@shop.example");
+    await type("E-mail", email);
     await choose("Role", "owner: everything, and members");
     await click("Invite");
     const invite = page.getByRole("button", { name: /^Invite / });
@@ -125,7 +175,7 @@ describe.each([true, false])("with JavaScript: %p", (javaScriptEnabled) => {
     if (await code.isVisible()) await code.fill(link.split("#")[1]!);
     await customer.type("Password", PASSWORD);
     await customer.click("Continue");
-    await customer.page.getByText("Welcome, nina@shop.example.").waitFor();
+    await customer.page.getByText(`Welcome, ${email}.`).waitFor();
   }
 
   /** Returns the id of the payment. */
