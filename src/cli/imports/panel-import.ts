@@ -134,7 +134,7 @@ async function run(
   let line: Progress | null = null;
   let shown = "";
   const { store, execute } = session;
-  const target = createImportTarget((body) => store.read(body), execute);
+  const target = createImportTarget((body) => store.read(body), execute, session.isAlone);
   const { files, close } = open(paths);
   try {
     return await importPanel(target, {

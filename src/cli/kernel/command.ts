@@ -91,6 +91,8 @@ export interface Session {
   now: () => number;
   /** Whether a server uses the database now. */
   hasServer: boolean;
+  /** Whether no other process can use it. */
+  isAlone: boolean;
   /** Executes a command with the operator as the author of the change. */
   execute: <Name extends CommandName>(
     name: Name,
@@ -120,7 +122,7 @@ export async function withDatabase<T>(
   }
 }
 
-type Opened = Pick<Session, "store" | "now" | "hasServer">;
+type Opened = Pick<Session, "store" | "now" | "hasServer" | "isAlone">;
 
 async function open(
   database: DatabaseName,
@@ -136,7 +138,12 @@ async function open(
     });
     const { listRunningServers } = await import("../../db/postgres/connection/sessions.ts");
     const servers = keepsServersOut ? await opened.store.read(listRunningServers) : [];
-    return { ...opened, hasServer: servers.length > 0, close: () => opened.store.close() };
+    return {
+      ...opened,
+      hasServer: servers.length > 0,
+      isAlone: false,
+      close: () => opened.store.close(),
+    };
   }
   const connection = keepsServersOut
     ? openBesideOrAlone(database.data)
@@ -146,18 +153,20 @@ async function open(
     closeForCommand(connection);
     release?.();
   };
-  return { store, now: Date.now, hasServer: release === null, close };
+  const isAlone = keepsServersOut && release !== null;
+  return { store, now: Date.now, hasServer: release === null, isAlone, close };
 }
 
 function waitsForStandby({ shown }: DatabaseName): string {
   return `${shown} is waiting for a synchronous standby to confirm. The change is already local and will complete even if you stop this command`;
 }
 
-function sessionOn({ store, now, hasServer }: Opened, as: string | undefined): Session {
+function sessionOn({ store, now, hasServer, isAlone }: Opened, as: string | undefined): Session {
   return {
     store,
     now,
     hasServer,
+    isAlone,
     async execute(name, input) {
       const { execute } = await import("../../operations/batch/execute.ts");
       return execute(store, name, signed(input, as), now());

@@ -23,7 +23,8 @@ interface Imported {
   openByHand: number;
 }
 
-export function createImportTarget(read: Read, execute: Execute) {
+/** `isAlone`: no other process uses the database. */
+export function createImportTarget(read: Read, execute: Execute, isAlone = false) {
   return {
     imported: () => read(listImportedUsernames),
     plan: {
@@ -40,7 +41,7 @@ export function createImportTarget(read: Read, execute: Execute) {
       orders: (orders: readonly ImportedOrder[]) => execute("importOrders", { orders }),
     },
     begin: (run: string, highest: { orders: number; services: number }) =>
-      execute("beginImport", { run, ...highest }),
+      execute("beginImport", { run, isAlone, ...highest }),
     renew: (run: string) => execute("renewImport", { run }),
     stop: (run: string) => execute("stopImport", { run }),
     finish: (run: string, { users, services, keys, ...orders }: Imported) =>

@@ -7,7 +7,7 @@ import { optionsOf, reseller } from "../../support/worlds/shop.ts";
 
 test("an imported past order is shown like any other, and marked as past", async () => {
   const database = freshDatabase();
-  database.run("beginImport", { run: "r", orders: 1300, services: 7 });
+  database.run("beginImport", { run: "r", isAlone: false, orders: 1300, services: 7 });
   const user = { name: "Ann", email: null, discountPpm: 0, active: true, balanceMicros: 0 };
   database.run("importUsers", { users: [{ ...user, source: "1", username: "ann" }] });
   const order = {

@@ -15,7 +15,7 @@ import { openServerDatabase } from "../../support/worlds/service.ts";
 const NOW = Date.UTC(2026, 0, 1);
 const begin = (database: TestDatabase, run: string, now = NOW, numbers = {}) =>
   refusalCode(() => {
-    const command = { run, orders: 0, services: 0, actor: OPERATOR, ...numbers };
+    const command = { run, orders: 0, services: 0, isAlone: false, actor: OPERATOR, ...numbers };
     database.execute("beginImport", command, now);
   }, database);
 
@@ -57,6 +57,12 @@ test("while an import runs, another is refused; one that was killed counts as ru
   expect(begin(database, "three", NOW + 60_001)).toBe("moving_in_running");
   database.execute("stopImport", { run: "two" }, NOW + 60_002);
   expect(begin(database, "three", NOW + 60_003)).toBe(null);
+});
+
+test("an import that has the database for itself waits for no other: that one was killed", () => {
+  const database = freshDatabase();
+  begin(database, "one");
+  expect(begin(database, "two", NOW, { isAlone: true })).toBe(null);
 });
 
 test("an import whose end is far in the future, because the clock was wrong, keeps no other out", () => {
@@ -125,7 +131,7 @@ test("a running server gives no number that an import keeps, and none of a delet
     // By another process, such as a command, and by the server itself.
     begin(database, "one", Date.now(), { services: 50 });
     expect([await create("d"), await create("e")]).toEqual([51, 52]);
-    const again = { run: "one", orders: 0, services: 90, actor: OPERATOR };
+    const again = { run: "one", orders: 0, services: 90, isAlone: false, actor: OPERATOR };
     await server.writer.submit("beginImport", again);
     expect([await create("f"), await create("g")]).toEqual([91, 92]);
   } finally {

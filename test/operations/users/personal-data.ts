@@ -164,7 +164,7 @@ function payments(shop: Shop): void {
 
 /** An order of another panel, which the user had moved in from. */
 function pastOrder({ shop, caller }: Personal): void {
-  shop.run("beginImport", { run: "r", orders: 5, services: 0 });
+  shop.run("beginImport", { run: "r", isAlone: false, orders: 5, services: 0 });
   shop.query(
     `INSERT INTO imported_users (source, account, balance_micros) VALUES ('7', ${caller.resellerAccount}, 0)`,
   );

@@ -31,7 +31,7 @@ test("without an import the page leads an owner to one, and tells others who mak
 test("it shows what was imported, the keys to rotate, and which orders are still open where", async () => {
   const url = "http://127.0.0.1:9/";
   panel.run("createProvider", { name: "acme", protocol: "smm-api", url, key: "k" });
-  panel.run("beginImport", { run: "r", orders: 1300, services: 7 });
+  panel.run("beginImport", { run: "r", isAlone: false, orders: 1300, services: 7 });
   const user = { name: "<b>Ann</b>", email: null, discountPpm: 0, active: true };
   panel.run("importUsers", {
     users: [

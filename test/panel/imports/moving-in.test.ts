@@ -184,7 +184,7 @@ test("a confirmation that is sent twice, or for an earlier dry run, starts nothi
 
 test("while an import of another server or a command runs, none begins, and the page says so", async () => {
   await open();
-  panel.run("beginImport", { run: "other", orders: 0, services: 0 });
+  panel.run("beginImport", { run: "other", isAlone: false, orders: 0, services: 0 });
   await upload({ users: "id,username,balance\n1,ann,1\n" });
   expect(await dryRun("csv")).toContain("An import is running by a command or at another server");
   await panel.confirm("/moving-in/start", {});

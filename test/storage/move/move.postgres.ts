@@ -78,7 +78,7 @@ function chargeOrder(shop: Shop, service: string): void {
 
 /** Imports a user, its key, a service, a past order and an open one of another panel. */
 function importPanel(shop: Shop): void {
-  shop.run("beginImport", { run: "r", orders: 2, services: 5 });
+  shop.run("beginImport", { run: "r", isAlone: false, orders: 2, services: 5 });
   const user = { source: "9", username: "moved", name: "Moved", email: "moved@example.com" };
   const balance = { balanceMicros: 7, discountPpm: 0, active: true };
   shop.run("importUsers", { users: [{ ...user, ...balance }] });
