@@ -3,6 +3,8 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { LIVE_KEY } from "../support/peers/stripe/server.ts";
+import { refusalCode } from "../support/http/refusal.ts";
+import { COMPLETED, disputed, expired, paid, refunded } from "./stripe-cases/case.ts";
 import { CASES } from "./stripe-cases/cases.ts";
 import { type Market, openMarket } from "./stripe-cases/world.ts";
 
@@ -48,6 +50,62 @@ test.each(CURRENCIES)("%s at %s: %d is %d minor units, and %d USD", async (...ro
   await world.deliver("charge.refunded", { path });
   const reversed = { state: "refunded", balance: usd, refunded: amount };
   expect(await world.outcome()).toMatchObject(reversed);
+});
+
+test("a method that is off takes no new payment, and its payments are followed to their end", async () => {
+  market.method("off-card", "USD", "1");
+  const path = "/payments/stripe/off-card";
+  const [told, found, left] = [
+    await market.world("off-card"),
+    await market.world("off-card"),
+    await market.world("off-card"),
+  ];
+  market.service.run("updatePaymentMethod", {
+    methodId: "off-card",
+    known: [],
+    changes: { active: false },
+  });
+  const { cookie } = market.customer();
+  const refused = await market.addFunds(cookie, "off-card", 25);
+  expect(refused.status).not.toBe(303);
+  const { account } = market.local;
+  account.payByCard(told.reference);
+  await told.deliver(COMPLETED, { path });
+  expect(await told.outcome()).toMatchObject({ ...paid, statuses: [200] });
+  account.payByCard(found.reference);
+  await found.read();
+  expect(await found.outcome()).toMatchObject(paid);
+  account.expire(left.reference);
+  await left.read();
+  expect(await left.outcome()).toMatchObject(expired);
+  account.refund(told.reference);
+  await told.deliver("charge.refunded", { path });
+  expect(await told.outcome()).toMatchObject(refunded(25));
+  account.dispute(found.reference);
+  await found.read();
+  expect(await found.outcome()).toMatchObject(disputed(25));
+});
+
+test("a method is not removed while its payments are read, unless the operator does without: then notices are unknown", async () => {
+  market.method("old-card", "USD", "1");
+  const world = await market.world("old-card");
+  const remove = (unread: boolean) => () =>
+    market.service.run("removePaymentMethod", { methodId: "old-card", unread });
+  expect(refusalCode(remove(true))).toBe("payment_method_in_use");
+  market.local.account.payByCard(world.reference);
+  const path = "/payments/stripe/old-card";
+  await world.deliver(COMPLETED, { path });
+  expect(refusalCode(remove(false))).toBe("payment_method_followed");
+  remove(true)();
+  market.local.account.refund(world.reference);
+  await world.deliver("charge.refunded", { path });
+  await world.read();
+  expect(await world.outcome()).toMatchObject({ ...paid, statuses: [200, 404] });
+  const [row] = market.service.query<{ next: number | null }>(
+    "SELECT next_read_at AS next FROM payments WHERE id = ?",
+    world.id,
+  );
+  expect(row!.next).toBeNull();
 });
 
 // https://docs.stripe.com/keys

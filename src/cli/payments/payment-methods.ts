@@ -346,9 +346,14 @@ function declareRemove(group: Command): void {
     "reseller admin payment method remove bank",
   )
     .argument("<id>", "id of the method", methodId)
-    .action(async (id: string, options: CommonOptions) => {
+    .option(
+      "--unread",
+      "even if late money, refunds and disputes of its payments can then not be read any more",
+    )
+    .action(async (id: string, options: CommonOptions & { unread?: true }) => {
+      const { unread = false } = options;
       await withDatabase(options, ({ execute }) =>
-        execute("removePaymentMethod", { methodId: id }),
+        execute("removePaymentMethod", { methodId: id, unread }),
       );
       print(options.json, { id, removed: true }, fields);
     });

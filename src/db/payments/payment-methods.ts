@@ -28,6 +28,12 @@ const OPEN = query({
   text: `SELECT count(*) AS "open" FROM payments WHERE method_id = :methodId AND state IN ('created', 'pending')`,
 });
 
+const FOLLOWED = query({
+  parameters: { methodId: text },
+  columns: { followed: number },
+  text: `SELECT count(*) AS "followed" FROM payments WHERE method_id = :methodId AND next_read_at IS NOT NULL`,
+});
+
 /** Returns a method by its id, if it is not removed. */
 export function findMethod(reader: Reader, methodId: string): PaymentMethodRow | undefined {
   const row = reader.row(paymentMethods.byKey, methodId);
@@ -63,4 +69,9 @@ export function listMethodResellers(reader: Reader, methodId: string) {
 /** Counts the payments of a method that are not ended. */
 export function countOpenOfMethod(reader: Reader, methodId: string): number {
   return reader.one(OPEN, { methodId })!.open;
+}
+
+/** Counts the payments of a method that are still to be read: open ones, and ended ones, for late money, refunds and disputes. */
+export function countFollowedOfMethod(reader: Reader, methodId: string): number {
+  return reader.one(FOLLOWED, { methodId })!.followed;
 }

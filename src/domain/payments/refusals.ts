@@ -1,6 +1,7 @@
 // Refusals about payments and their methods.
 
 import { entry, see } from "../values/refusal-entry.ts";
+import { counted } from "../values/text.ts";
 
 export const PAYMENT_REFUSALS = {
   payment_not_found: entry({
@@ -26,6 +27,13 @@ export const PAYMENT_REFUSALS = {
   payment_method_in_use: entry({
     message: "Payments of this method are not ended",
     hint: "switch it off, and remove it once they are",
+  }),
+  /** Its secrets are needed to see late money, refunds and disputes. */
+  payment_method_followed: entry<{ payments: number }>({
+    message: ({ payments }) =>
+      `${counted(payments, "payment")} of this method would not be read any more, so refunds and disputes would not be seen`,
+    hint: "switch it off instead: ended payments are read for up to 180 days",
+    commandLine: "or add --unread",
   }),
   payment_method_limits: entry({
     message:

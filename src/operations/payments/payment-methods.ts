@@ -1,6 +1,7 @@
 // Payment methods: created, changed and removed by the operator. Their secrets are stored, and never audited.
 
 import {
+  countFollowedOfMethod,
   countOpenOfMethod,
   findMethod,
   listMethodResellers,
@@ -134,19 +135,26 @@ export function updatePaymentMethod(
 
 export interface RemovePaymentMethod {
   methodId: string;
+  /** Whether its ended payments need not be read any more: their late money, refunds and disputes are not seen then. */
+  unread: boolean;
   actor: Actor;
 }
 
-/** Removes a method with its secrets. Its payments stay. Refuses: payment_method_not_found, payment_method_in_use. */
+/**
+ * Removes a method with its secrets. Its payments stay. Refuses: payment_method_not_found, payment_method_in_use,
+ * payment_method_followed.
+ */
 export function removePaymentMethod(
   tx: Tx,
-  { methodId, actor }: RemovePaymentMethod,
+  { methodId, unread, actor }: RemovePaymentMethod,
   context: Context,
 ): null {
   requireRole(tx, actor, "owner", "change ways to pay");
   tx.lock(CATALOGUE_LOCK);
   const method = requireMethod(tx, methodId);
   if (countOpenOfMethod(tx, methodId) > 0) throw refusal("payment_method_in_use");
+  const followed = countFollowedOfMethod(tx, methodId);
+  if (followed > 0 && !unread) throw new Refusal("payment_method_followed", { payments: followed });
   // Nothing is refused from here on.
   tx.update(paymentMethods, method, { active: false, settings: "{}", removedAt: context.now });
   auditMethod(tx, context, actor, methodId, factsOf(method, null), null);

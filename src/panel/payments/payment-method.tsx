@@ -3,6 +3,7 @@
 /** @jsxImportSource preact */
 
 import { mayAct } from "../../domain/administrators/administrators.ts";
+import { countFollowedOfMethod } from "../../db/payments/payment-methods.ts";
 import { counted } from "../../domain/values/text.ts";
 import { knownSettings, problemsOf } from "../../payments/method-settings.ts";
 import { kindOf } from "../../payments/methods.ts";
@@ -154,14 +155,26 @@ export async function updateMethod(submission: Submission): Promise<Redirect> {
 }
 
 export async function removeMethod(submission: Submission): Promise<Redirect> {
-  const method = await submission.read((reader) => requireMethod(reader, submission.params));
-  const { methodId } = method;
+  const { methodId, followed } = await submission.read((reader) => {
+    const { methodId: id } = requireMethod(reader, submission.params);
+    return { methodId: id, followed: countFollowedOfMethod(reader, id) };
+  });
   await submission.confirm({
     title: `Remove the way to pay ${methodId}`,
     moves: [],
     danger: true,
-    details: <p>Its secrets are deleted, and its id is never used again. Its payments stay.</p>,
+    details: (
+      <>
+        <p>Its secrets are deleted, and its id is never used again. Its payments stay.</p>
+        {followed > 0 && (
+          <p>
+            {counted(followed, "payment")} would not be read any more, so late money, refunds and
+            disputes would not be seen. Turned off, it is read on.
+          </p>
+        )}
+      </>
+    ),
   });
-  await submission.submit("removePaymentMethod", { methodId });
+  await submission.submit("removePaymentMethod", { methodId, unread: true });
   return { to: "/payment-methods", note: `${methodId} was removed.` };
 }

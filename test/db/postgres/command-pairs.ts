@@ -256,6 +256,12 @@ export const INPUTS: Inputs = {
     publicNote: null,
     actor: OPERATOR,
   }),
+  settleSurplus: (world, n) => ({
+    id: recent(world.payments, n).id,
+    creditMicros: n % 2,
+    publicNote: null,
+    actor: OPERATOR,
+  }),
   createPaymentMethod: (_, n) => ({
     methodId: `m${n % 3}`,
     kind: "manual",
@@ -272,7 +278,7 @@ export const INPUTS: Inputs = {
     resellers: n % 2 === 0 ? null : [...usernames],
     actor: OPERATOR,
   }),
-  removePaymentMethod: (_, n) => ({ methodId: `m${n % 3}`, actor: OPERATOR }),
+  removePaymentMethod: (_, n) => ({ methodId: `m${n % 3}`, unread: n % 2 === 0, actor: OPERATOR }),
   createUsers: (_, n) => ({
     users: [n, n + 1].map((place) => ({
       username: `file-${place % 9}`,
