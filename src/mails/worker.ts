@@ -41,12 +41,14 @@ export interface MailDeps {
   /** The domain of the address that mails come from. */
   domain: string;
   perHour: number;
+  /** Absent: PACE_MS. */
+  paceMs?: number;
   /** Called after each attempt. */
   onAttempt?: (outcome: MailOutcome) => void;
 }
 
 export function startMails(deps: MailDeps): Outbox {
-  const { store, writer, clock, log, serverId: server, ticker, perHour } = deps;
+  const { store, writer, clock, log, serverId: server, ticker, perHour, paceMs = PACE_MS } = deps;
   const links = createLinkTokens();
   const tokens = new Map<number, string>();
   const outage = watchOutage(deps);
@@ -67,8 +69,8 @@ export function startMails(deps: MailDeps): Outbox {
     async take(free) {
       const now = clock.now();
       const limit = outage.limit(free, MAILS_LIMIT);
-      if (limit === 0 || now < notBeyond(takeAt, now, PACE_MS)) return [];
-      takeAt = now + PACE_MS;
+      if (limit === 0 || now < notBeyond(takeAt, now, paceMs)) return [];
+      takeAt = now + paceMs;
       const input = { server, limit, perHour, ...links.offer(limit) };
       const taken = await writer.submit("takeDueMails", input);
       for (const [mailId, token] of links.use(taken)) tokens.set(mailId, token);
@@ -82,7 +84,7 @@ export function startMails(deps: MailDeps): Outbox {
     async nextDueAt() {
       const dueAt = await store.read(nextMailDueAt);
       if (dueAt === null) return null;
-      return Math.max(dueAt, outage.until(), notBeyond(takeAt, clock.now(), PACE_MS));
+      return Math.max(dueAt, outage.until(), notBeyond(takeAt, clock.now(), paceMs));
     },
     clock,
     log,
