@@ -7,7 +7,10 @@ const ARGUMENT = /^error: command-argument value '(.*)' is invalid for argument 
 const OPTION = /^error: option '(?:-\w, )?(--[\w-]+).*?' argument '(.*)' is invalid\. (.+)$/s;
 const VARIABLE = /^error: option '.+?' value '(.*)' from env '(\w+)' is invalid\. (.+)$/s;
 
-/** Rewrites commander's message about a wrong value. Any other message is returned unchanged. */
+/** An unknown flag with a value, which may be a secret: `--key=…` instead of `--key-stdin`. */
+const UNKNOWN = /^(error: unknown option '--[^=']+)=.*'/s;
+
+/** Rewrites commander's message about a wrong value. Any other message is returned without the value of a flag. */
 export function usageError(message: string): string {
   const text = message.trimEnd();
   const argument = ARGUMENT.exec(text);
@@ -16,7 +19,7 @@ export function usageError(message: string): string {
   if (option) return sentence(option[1]!, option[3]!, option[2]!);
   const variable = VARIABLE.exec(text);
   if (variable) return sentence(variable[2]!, variable[3]!, variable[1]!);
-  return `${text}\n`;
+  return `${text.replace(UNKNOWN, "$1'")}\n`;
 }
 
 function sentence(subject: string, problem: string, value: string): string {
