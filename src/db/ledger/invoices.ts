@@ -44,20 +44,60 @@ export interface InvoiceFilter {
   window: TimeWindow;
 }
 
+const CONDITIONS = {
+  account: "invoices.account = :account",
+  from: "invoices.issued_at >= :from",
+  to: "invoices.issued_at <= :to",
+};
+
 const LIST = listByFilters({
   columns: { ...fields(invoices), username: nullable(text), corrected: nullable(text) },
   parameters: { below: number, account: number, from: number, to: number, limit: number },
-  conditions: {
-    account: "invoices.account = :account",
-    from: "invoices.issued_at >= :from",
-    to: "invoices.issued_at <= :to",
-  },
+  conditions: CONDITIONS,
   text: (and) => `SELECT ${select(invoices)}, users.username AS "username",
       corrected.prefix || CAST(corrected.number AS TEXT) AS "corrected"
     FROM invoices LEFT JOIN users ON users.account = invoices.account
       LEFT JOIN invoices AS corrected ON corrected.invoice_id = invoices.corrects
     WHERE invoices.invoice_id < :below${and} ORDER BY invoices.invoice_id DESC LIMIT :limit`,
 });
+
+const SUMS = listByFilters({
+  columns: {
+    documents: number,
+    total: nullable(number),
+    totalRest: nullable(number),
+    tax: nullable(number),
+    taxRest: nullable(number),
+  },
+  parameters: { account: number, from: number, to: number },
+  conditions: CONDITIONS,
+  text: (
+    and,
+  ) => `SELECT count(*) AS "documents", ${halvesOf("total_micros", ["total", "totalRest"])},
+      ${halvesOf("tax_micros", ["tax", "taxRest"])}
+    FROM invoices WHERE 1 = 1${and}`,
+});
+
+/** What the documents of a filter amount to; corrections count as what they take back. */
+export interface InvoiceSums {
+  documents: number;
+  totalMicros: bigint;
+  taxMicros: bigint;
+}
+
+export function sumInvoices(
+  reader: Reader,
+  { account, window: { from, to } }: InvoiceFilter,
+): InvoiceSums {
+  const filter = { account, from, to };
+  const list = SUMS(givenNames(filter, ["account", "from", "to"]));
+  const { documents, total, totalRest, tax, taxRest } = reader.one(list, filter as never)!;
+  return {
+    documents,
+    totalMicros: microsOf(total ?? 0, totalRest ?? 0),
+    taxMicros: microsOf(tax ?? 0, taxRest ?? 0),
+  };
+}
 
 /** Lists the newest invoices with ids lower than `below`. */
 export function listInvoicesBelow(

@@ -4,8 +4,10 @@
 
 import {
   type InvoiceFilter,
+  type InvoiceSums,
   listInvoicesBelow,
   readInvoiceSettings,
+  sumInvoices,
 } from "../../db/ledger/invoices.ts";
 import { findUser } from "../../db/users/users.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
@@ -18,9 +20,10 @@ import type { View } from "../../web/server/results.ts";
 import { Field, Filters } from "../../web/components/fields.tsx";
 import { chipsOfFields, PageHead } from "../../web/components/page-head.tsx";
 import { List, Pager } from "../../web/components/lists.tsx";
-import { Badge, Cents, Time, Typed } from "../../web/components/shown.tsx";
+import { Badge, Cents, Money, Time, Typed } from "../../web/components/shown.tsx";
 import { userPath } from "../users/shown-user.ts";
 import { InvoiceSettingsForm } from "./invoice-settings.tsx";
+import { counted } from "../../domain/values/text.ts";
 import { monthText } from "../../domain/values/calendar.ts";
 
 const PAGE = 100;
@@ -43,7 +46,7 @@ async function filterOf(call: Call): Promise<InvoiceFilter | null> {
   return user && { account: user.account, window };
 }
 
-export async function invoicesPage(call: Call): Promise<View> {
+export async function invoicesPage(call: Call, panel: Panel): Promise<View> {
   const { filters } = call;
   const filter = await filterOf(call);
   const { settings, rows, next } = await call.read((reader) => ({
@@ -52,6 +55,7 @@ export async function invoicesPage(call: Call): Promise<View> {
       ? listInvoicesBelow(reader, filter, filters.below(), PAGE)
       : { rows: [], next: null }),
   }));
+  const sums = filter && (await panel.slowStore.read((reader) => sumInvoices(reader, filter)));
   const filtered = new URLSearchParams(filters.values);
   filtered.delete("below");
   const isOff = settings.mode === "off";
@@ -81,7 +85,9 @@ export async function invoicesPage(call: Call): Promise<View> {
         {mayAct(call.visitor.administrator.role, "owner") && (
           <InvoiceSettingsForm settings={settings} />
         )}
+        {sums && <Sums {...sums} />}
         <List
+          isDated
           caption="Invoices and corrections, newest first"
           rows={rows}
           empty="No invoices."
@@ -115,6 +121,12 @@ export async function invoicesPage(call: Call): Promise<View> {
               cell: ({ month }) => (month === null ? "–" : monthText(month)),
             },
             {
+              heading: "Tax USD",
+              number: true,
+              wide: true,
+              cell: ({ taxMicros }) => <Cents micros={taxMicros} />,
+            },
+            {
               heading: "Total USD",
               number: true,
               place: "end",
@@ -128,9 +140,20 @@ export async function invoicesPage(call: Call): Promise<View> {
   };
 }
 
+/** What all documents of the filters amount to, on all pages of the list. */
+function Sums({ documents, totalMicros, taxMicros }: InvoiceSums) {
+  if (documents === 0) return null;
+  return (
+    <p>
+      {`${counted(documents, "document")}, in all `}
+      <Money micros={totalMicros} /> USD, of which <Money micros={taxMicros} /> USD are tax.
+    </p>
+  );
+}
+
 export async function invoicesCsv(call: Call, panel: Panel): Promise<View | Response> {
   const filter = await filterOf(call);
-  if (!filter) return invoicesPage(call);
+  if (!filter) return invoicesPage(call, panel);
   const read = async (below: number) => {
     const { rows, next } = await panel.slowStore.read((reader) =>
       listInvoicesBelow(reader, filter, below, CSV_STEP),

@@ -60,6 +60,8 @@ export async function moneyPage(call: Call, panel: Panel): Promise<View> {
           </a>
           <a href={`/reports/money.csv?${query}`}>CSV</a>
           <a href={`/transactions?${query}`}>Transactions</a>
+          <a href={`/payments?${query}`}>Payments</a>
+          <a href={`/invoices?${query}`}>Invoices</a>
         </p>
         <p class="hint">
           The balances are what you owe to users. Opening, credits, charges, refunds and debits add
@@ -72,6 +74,7 @@ export async function moneyPage(call: Call, panel: Panel): Promise<View> {
           columns={[
             {
               heading: "Line",
+              place: "title",
               cell: (line) => {
                 const text = <Typed text={lineText(line)} />;
                 return SUMS.includes(line.line) ? <strong>{text}</strong> : text;
@@ -80,11 +83,13 @@ export async function moneyPage(call: Call, panel: Panel): Promise<View> {
             {
               heading: "Count",
               number: true,
+              place: "second",
               cell: ({ count }) => <Typed text={count === null ? null : String(count)} />,
             },
             {
               heading: "Amount USD",
               number: true,
+              place: "end",
               cell: ({ micros }) => <Money micros={micros} />,
             },
           ]}

@@ -15,6 +15,8 @@ export interface Link {
   path: string;
   text: string;
   role: Role;
+  /** Paths of other pages that belong to it. */
+  also: readonly string[];
 }
 
 interface Waiting {
@@ -66,7 +68,12 @@ function Navigation({ administrator, path, navigation, waiting }: Head) {
       .map((link) => ({ ...link, waits: waiting[link.path] }))
       .map(({ waits, ...link }) => (
         <li>
-          <a href={link.path} aria-current={isBelow(path, link.path) ? "page" : undefined}>
+          <a
+            href={link.path}
+            aria-current={
+              [link.path, ...link.also].some((each) => isBelow(path, each)) ? "page" : undefined
+            }
+          >
             {link.text}
           </a>
           {waits !== undefined && waits.count > 0 && (

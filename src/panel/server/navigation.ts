@@ -4,7 +4,8 @@ import { pageAt } from "../../web/server/site.ts";
 import type { Link } from "./header.tsx";
 import { ROUTES } from "./routes.ts";
 
-type Entry = readonly [path: string, text: string];
+/** `also`: paths of pages that belong to it, too. */
+type Entry = readonly [path: string, text: string, also?: readonly string[]];
 
 const DAILY: readonly Entry[] = [
   ["/", "Today"],
@@ -15,7 +16,7 @@ const DAILY: readonly Entry[] = [
   ["/payments", "Payments"],
   ["/services", "Catalogue"],
   ["/providers", "Providers"],
-  ["/reports", "Reports"],
+  ["/reports", "Reports", ["/transactions", "/invoices"]],
 ];
 
 const SETTINGS: readonly Entry[] = [
@@ -37,8 +38,8 @@ export function links(): Links {
 }
 
 function linksOf(entries: readonly Entry[]): Link[] {
-  return entries.flatMap(([path, text]) => {
+  return entries.flatMap(([path, text, also = []]) => {
     const { role } = pageAt(ROUTES, path);
-    return role === "anyone" ? [] : [{ path, text, role }];
+    return role === "anyone" ? [] : [{ path, text, role, also }];
   });
 }

@@ -38,6 +38,7 @@ export function Transactions({
     <List
       caption="Transactions, newest first"
       compact
+      isDated
       rows={lines}
       empty={empty}
       columns={[
@@ -71,10 +72,9 @@ export function Transactions({
           cell: ({ balanceAfterMicros }) => <Cents micros={balanceAfterMicros} />,
         },
         {
-          heading: "Order",
+          heading: "Order, payment",
           place: "first",
-          cell: ({ orderId }) =>
-            orderId === null ? "–" : <a href={`/orders/${orderId}`}>{orderId}</a>,
+          cell: Cause,
         },
         {
           heading: "By",
@@ -104,6 +104,16 @@ export function Transactions({
       ]}
     />
   );
+}
+
+/** The note of a payment's transaction. */
+const OF_PAYMENT = /^payment ([a-z0-9]{24})$/;
+
+/** Leads to the order or the payment that a transaction is for. */
+function Cause({ kind, orderId, note }: TransactionRow) {
+  if (orderId !== null) return <a href={`/orders/${orderId}`}>{orderId}</a>;
+  const [, id] = (kind.startsWith("payment") && OF_PAYMENT.exec(note ?? "")) || [];
+  return id === undefined ? <Typed text={null} /> : <a href={`/payments/${id}`}>payment</a>;
 }
 
 /** The kinds of transactions in words, for a filter. */

@@ -33,7 +33,14 @@ export function Header({
             .filter(({ permission }) => visitor.may(permission))
             .map((link) => (
               <li>
-                <a href={link.path} aria-current={isBelow(path, link.path) ? "page" : undefined}>
+                <a
+                  href={link.path}
+                  aria-current={
+                    [link.path, ...link.also].some((each) => isBelow(path, each))
+                      ? "page"
+                      : undefined
+                  }
+                >
                   {t(link.text)}
                 </a>
               </li>

@@ -5,12 +5,15 @@ import { pageAt } from "../../web/server/site.ts";
 import type { Key } from "../texts/catalogue.ts";
 import { ROUTES } from "./routes.ts";
 
-const PAGES: readonly (readonly [path: string, text: Extract<Key, `nav.${string}`>])[] = [
+type Text = Extract<Key, `nav.${string}`>;
+
+/** `also`: paths of pages that belong to it, too. */
+const PAGES: readonly (readonly [path: string, text: Text, also?: readonly string[]])[] = [
   ["/", "nav.overview"],
   ["/new-order", "nav.newOrder"],
   ["/orders", "nav.orders"],
   ["/services", "nav.services"],
-  ["/balance", "nav.balance"],
+  ["/balance", "nav.balance", ["/payments", "/add-funds", "/invoices"]],
   ["/users", "nav.users"],
   ["/members", "nav.members"],
   ["/api", "nav.api"],
@@ -19,13 +22,14 @@ const PAGES: readonly (readonly [path: string, text: Extract<Key, `nav.${string}
 
 export interface Link {
   path: string;
-  text: Extract<Key, `nav.${string}`>;
+  text: Text;
+  also: readonly string[];
   permission: MemberPermission;
 }
 
 export function links(): Link[] {
-  return PAGES.flatMap(([path, text]) => {
+  return PAGES.flatMap(([path, text, also = []]) => {
     const { role } = pageAt(ROUTES, path);
-    return role === "anyone" ? [] : [{ path, text, permission: role }];
+    return role === "anyone" ? [] : [{ path, text, permission: role, also }];
   });
 }

@@ -44,6 +44,7 @@ export function List<Row>({
   rows,
   empty,
   compact = false,
+  isDated = false,
   sorting,
 }: {
   /** Caption for screen readers. */
@@ -54,13 +55,15 @@ export function List<Row>({
   empty: string;
   /** One line for each row: long texts are cut off. */
   compact?: boolean;
+  /** Shows dates also where the script could say how long ago something was: for books. */
+  isDated?: boolean;
   sorting?: Sorting;
 }) {
   const zone = useContext(Zone);
   if (rows.length === 0) return <p class="empty">{empty}</p>;
   const hasPlaces = columns.some(({ place }) => place !== undefined);
   return (
-    <table class={classes("list", compact && "compact", hasPlaces && "cards")}>
+    <table class={classes("list", compact && "compact", hasPlaces && "cards", isDated && "dated")}>
       <caption class="hidden">{caption}</caption>
       <thead>
         <tr>

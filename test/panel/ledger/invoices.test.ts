@@ -91,6 +91,41 @@ test("a correction is a further document, linked from the invoice, at most what 
   ).toEqual(["number", "2026-9", "2026-8", "2026-7"]);
 });
 
+test("the list says what the documents of its filters amount to, as the CSV adds up, and shows their dates", async () => {
+  for (const [query, sums] of [
+    ["", "3 documents, in all 12.00 USD, of which 2.00 USD are tax."],
+    ["?user=alice", "3 documents, in all 12.00 USD, of which 2.00 USD are tax."],
+    ["?user=kid", null],
+    ["?to=2001-01-01", null],
+  ] as const) {
+    const { text } = await panel.get(`/invoices${query}`);
+    const shown =
+      /<p>(\d+ documents?, [^]*?)<\/p>/.exec(text)?.[1]?.replace(/<[^>]*>/g, "") ?? null;
+    expect([query, shown]).toEqual([query, sums]);
+    const csv = (await panel.get(`/invoices.csv${query}`)).text.trim().split("\r\n").slice(1);
+    const cell = (line: string, fromEnd: number) => Number(line.split(",").at(fromEnd));
+    const total = csv.reduce((sum, line) => sum + cell(line, -2), 0);
+    expect([query, total]).toEqual([query, sums === null ? 0 : 12]);
+  }
+  expect((await panel.get("/invoices")).text).toContain('class="list cards dated"');
+});
+
+test("the pages of the books belong to Reports in the navigation", async () => {
+  for (const path of [
+    "/reports",
+    "/reports/money",
+    "/transactions",
+    "/invoices",
+    "/invoices/2026-7",
+  ]) {
+    const { text } = await panel.get(path);
+    expect([path, text]).toEqual([
+      path,
+      expect.stringContaining('href="/reports" aria-current="page"'),
+    ]);
+  }
+});
+
 test("what is not an invoice's number, or of none, is not found", async () => {
   for (const number of ["2026-99", "7", "x", "%00", "2026-7x"]) {
     expect((await panel.get(`/invoices/${number}`)).status).toBe(404);

@@ -1,6 +1,7 @@
 // The page of all transactions and its CSV.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { askPayment, seedMember, seedMethod } from "../../support/seeds/payments.ts";
 import { openPanel, type TestPanel } from "../../support/worlds/panel.ts";
 
 let panel: TestPanel;
@@ -65,4 +66,21 @@ test.each([
     expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     expect(text).toMatch(/ must be |not found/);
   }
+});
+
+test("a payment and its reversal lead to the payment, and what has neither an order nor a payment to nothing", async () => {
+  seedMethod(panel, "bank", "manual");
+  const actor = seedMember(panel, "carol");
+  const id = askPayment(panel, { methodId: "bank", actor, now: panel.clock.now });
+  panel.run("approvePayment", { id, receivedMicros: null, creditMicros: null });
+  panel.run("settleReversal", { id, amountMicros: 1, publicNote: null });
+  const trap = { username: "carol", amountMicros: 1, publicNote: null, reference: null };
+  panel.run("creditUser", { ...trap, note: `payment ${id}` });
+  const { text } = await panel.get("/transactions?user=carol");
+  const causes = [...text.matchAll(/data-label="Order, payment">(.*?)<\/td>/g)].map(
+    ([, cell]) => cell,
+  );
+  const link = `<a href="/payments/${id}">payment</a>`;
+  expect(causes).toEqual(['<span class="none">–</span>', link, link]);
+  expect((await panel.get(`/payments/${id}`)).status).toBe(200);
 });

@@ -82,6 +82,18 @@ test("times in lists say how long ago, with the exact time on hover and after a 
     expect(await time.innerText()).not.toContain("UTC");
   }));
 
+test.each(["/transactions", "/invoices"])(
+  "times in the books are dates in a named zone: %s",
+  (path) =>
+    looking.at({ path }, DESKTOP, async (page) => {
+      const [time, heading] = [page.locator(".list time").first(), page.locator("thead")];
+      expect(await time.innerText()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?$/);
+      expect(await heading.innerText()).toContain("(UTC)");
+      await time.click();
+      expect(await time.innerText()).toMatch(/^\d{4}-/);
+    }),
+);
+
 /** Widths of laptops and tablets, between the two. */
 const WIDTHS = [1280, 1100, 768];
 

@@ -25,8 +25,8 @@ async function refresh() {
 }
 if (document.querySelector("[data-refresh]")) setInterval(() => refresh().catch(() => {}), 10_000);
 
-// Times: lists and facts show how long ago something was, and the exact time, in the reader's zone and in UTC, as a
-// tooltip or after a click. Other times only get the tooltip.
+// Times: lists, but those with dates, and facts show how long ago something was, and the exact time, in the reader's zone
+// and in UTC, as a tooltip or after a click. Other times only get the tooltip.
 const { zone = "UTC" } = document.documentElement.dataset;
 const timeZone = zone === "UTC" ? undefined : zone;
 const exact = new Intl.DateTimeFormat(undefined, {
@@ -54,7 +54,7 @@ function nameTimes(within) {
     const at = new Date(time.dateTime);
     const utc = `${time.dateTime.slice(0, 19).replace("T", " ")} UTC`;
     time.title = `${exact.format(at)}\n${utc}`;
-    if (!time.closest(".list, .facts")) continue;
+    if (!time.closest(".list:not(.dated), .facts")) continue;
     time.textContent = "exact" in time.dataset ? utc : relativeText(at, now);
   }
 }
@@ -62,12 +62,14 @@ function nameTimes(within) {
 // Headings need not name the zone once the times beside them say how long ago.
 function dropZones(within) {
   const named = ` (${zone})`;
-  for (const name of within.querySelectorAll("thead th, thead th > *, dt")) {
+  for (const name of within.querySelectorAll(
+    ":not(.dated) > thead th, :not(.dated) > thead th > *, dt",
+  )) {
     // A heading with a link or hidden text keeps it.
     const isText = name.childElementCount === 0 && name.textContent.endsWith(named);
     if (isText) name.textContent = name.textContent.slice(0, -named.length);
   }
-  for (const cell of within.querySelectorAll("[data-label]")) {
+  for (const cell of within.querySelectorAll("table:not(.dated) [data-label]")) {
     cell.dataset.label = cell.dataset.label.replace(` (${zone})`, "");
   }
 }
